@@ -319,6 +319,14 @@ impl Document<'_> {
     }
 }
 
+impl Document<'_> {
+    /// The bytes of its text, by which documents are preferred.
+    pub(crate) fn length(self) -> u32 {
+        // Saturates: documents of 4 GiB and more count as equally long. Each length in memory is one of a document.
+        u32::try_from(self.bytes()).unwrap_or(u32::MAX)
+    }
+}
+
 impl std::fmt::Debug for Document<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

@@ -130,6 +130,14 @@ pub enum Error {
     /// The input holds more documents than there are row numbers.
     #[error("more than {limit} documents; split the input", limit = u32::MAX - 1)]
     TooManyDocuments,
+    /// A document has more shingles than an exact join can number.
+    #[error(
+        "a document has {shingles} shingles, more than {limit}; split the document, or pass `candidates=lsh`", limit = u32::MAX
+    )]
+    TooManyShingles {
+        /// Its shingles.
+        shingles: usize,
+    },
     /// The counts of a run do not add up, because of a bug in simgpu.
     #[error(
         "read {documents} documents, but counted {kept} kept, {removed} removed and {skipped} skipped; this is a bug in simgpu, please report it"
@@ -537,6 +545,14 @@ pub fn spell(message: &str, spelling: impl Fn(&str, Option<&str>) -> String) -> 
     spelled
 }
 
+/// The number of a row, or a number of rows. All rows are numbered by 32 bits.
+///
+/// # Errors
+/// [`Error::TooManyDocuments`] for a number of more bits.
+pub(crate) fn row_number(number: impl TryInto<u32>) -> Result<u32> {
+    number.try_into().map_err(|_| Error::TooManyDocuments)
+}
+
 impl Error {
     /// Converts an error of the operating system: `read(..).map_err(Error::io("read", path))`.
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Error {
@@ -609,14 +625,14 @@ pub enum Unsupported {
     )]
     Threads {
         /// The requested number of threads.
-        threads: u32,
+        threads: usize,
         /// The error of the operating system.
         reason: String,
     },
 }
 
 /// What to do where threads cannot be started.
-fn thread_remedy(threads: u32) -> &'static str {
+fn thread_remedy(threads: usize) -> &'static str {
     match threads {
         0 | 1 => "raise the limit of processes of the user (ulimit -u) or of the container",
         _ => {
@@ -658,6 +674,19 @@ impl fmt::Display for BadRecord {
                 self.row, self.problem
             ),
             None => write!(f, "{file}, row {}: {}", self.row, self.problem),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_beyond_32_bits_is_an_error() {
+        assert_eq!(row_number(u64::from(u32::MAX)).unwrap(), u32::MAX);
+        for number in [1 << 32, (1 << 32) + 5, u64::MAX] {
+            assert!(matches!(row_number(number), Err(Error::TooManyDocuments)));
         }
     }
 }

@@ -58,7 +58,8 @@ fn linked(texts: &[String], search: &Search, engine: &Engine) -> (Vec<Linked>, V
     let (mut links, mut shared) = (Links::default(), SharedMembers::default());
     for ((band, key), places) in &members {
         for place in places {
-            links.add_member(*band, *key, *place, &mut shared);
+            let added = links.add_member(*band, *key, *place, &mut shared);
+            added.unwrap();
         }
     }
     let components: HashMap<i64, i64> = links

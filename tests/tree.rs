@@ -1,4 +1,5 @@
-//! What belongs into the repository: source files in known folders, no outputs of runs, nothing that names a machine.
+//! What belongs into the repository: source files in known folders, no outputs of runs, nothing that names a machine, and
+//! few numbers that saturate.
 
 use std::fs;
 use std::path::Path;
@@ -126,6 +127,105 @@ fn committed_files_belong_here() {
     }
     assert!(paths.len() > 500, "{}", paths.len());
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Folders of sources, and the most places there where a number that does not fit becomes the greatest one that does.
+///
+/// A longer folder counts before one that holds it: those with a limit of their own wait to be gone through.
+const SATURATING: [(&[&str], usize); 3] = [
+    (&["src/", "cli/src/", "python/src/"], 10),
+    (&["cli/src/bench/", "cli/bench/src/"], 9),
+    (&["python/src/index/", "src/index/"], 4),
+];
+
+/// What the comment beside such a place begins with: its reason follows.
+const REASON: &str = "// Saturates: ";
+
+/// The lines of a source, by index, that replace what does not fit by the greatest number of a type.
+fn saturating_lines(source: &str) -> impl Iterator<Item = usize> {
+    let falls_back = |line: &str| {
+        ["unwrap_or(", "unwrap_or_else(|_| ", "map_or("]
+            .iter()
+            .flat_map(|call| line.split(call).skip(1))
+            .filter_map(|argument| argument.split([',', ')']).next())
+            .any(|value| value.trim_end().ends_with("::MAX"))
+    };
+    let lines = source.lines().enumerate();
+    lines.filter_map(move |(at, line)| falls_back(line).then_some(at))
+}
+
+/// Whether the comment above a line, or beside it, says why it saturates.
+fn has_reason(source: &str, line: usize) -> bool {
+    let lines: Vec<&str> = source.lines().collect();
+    let above = lines[..line].iter().rev();
+    let mut above = above.take_while(|line| line.trim_start().starts_with("//"));
+    lines[line].contains(REASON) || above.any(|line| line.contains(REASON))
+}
+
+#[test]
+#[allow(clippy::print_stderr, reason = "a skipped test prints why")]
+fn numbers_that_do_not_fit_are_errors() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let Some(paths) = committed(root) else {
+        eprintln!("skipped: no checkout of git");
+        return;
+    };
+    let mut found = [const { Vec::new() }; SATURATING.len()];
+    let mut problems = Vec::new();
+    for path in paths.iter().filter(|path| path.ends_with(".rs")) {
+        let length = |folders: &[&str]| {
+            let around = folders.iter().filter(|folder| path.starts_with(**folder));
+            around.map(|folder| folder.len()).max()
+        };
+        let limits = (0..).zip(SATURATING);
+        let around = limits.filter_map(|(at, (folders, _))| Some((length(folders)?, at)));
+        let Some((_, group)) = around.max() else {
+            continue;
+        };
+        let Ok(source) = fs::read_to_string(root.join(path)) else {
+            continue;
+        };
+        for line in saturating_lines(&source) {
+            let place = format!("{path}:{}", line + 1);
+            if group == 0 && !has_reason(&source, line) {
+                problems.push(format!("{place}: no comment {REASON:?} with the reason"));
+            }
+            let of_group: &mut Vec<String> = &mut found[group];
+            of_group.push(place);
+        }
+    }
+    for (places, (folders, most)) in found.iter().zip(SATURATING) {
+        if places.len() > most {
+            problems.push(format!(
+                "{folders:?}: {} numbers saturate, more than {most}; return an error, or take a type in which they \
+                 fit:\n{}",
+                places.len(),
+                places.join("\n")
+            ));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn saturations_are_found() {
+    // In parts, so that this file does not find itself.
+    let saturates = ["let rows = u32::try_from(rows).unwrap", "_or(u32::MAX);"].concat();
+    let found = |source: &str| saturating_lines(source).collect::<Vec<_>>();
+    assert_eq!(found(&format!("fn f() {{\n    {saturates}\n}}")), [1]);
+    assert_eq!(found(&saturates.replace("_or(", "_or_else(|_| ")), [0]);
+    assert_eq!(found(&saturates.replace("unwrap_or(", "map_or(")), [0]);
+    assert!(
+        found("count.unwrap_or(0); count.unwrap_or(MAX_BUCKET); values.min(u32::MAX)").is_empty()
+    );
+    assert!(!has_reason(&saturates, 0));
+    assert!(!has_reason(&format!("// There are fewer.\n{saturates}"), 1));
+    assert!(has_reason(&format!("{REASON}a guess.\n{saturates}"), 1));
+    assert!(has_reason(
+        &format!("{REASON}a guess\n// of two lines.\n{saturates}"),
+        2
+    ));
+    assert!(has_reason(&format!("{saturates} {REASON}a guess."), 0));
 }
 
 #[test]

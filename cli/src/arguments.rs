@@ -563,12 +563,11 @@ impl SignArguments {
     /// Whether signatures are asked for: an option of theirs is not at its default.
     fn asks_for_signatures(&self) -> bool {
         let default = Scheme::default();
-        let differs = |named: Option<u32>, default: u32| named.is_some_and(|it| it != default);
-        let num_perm = u32::try_from(default.num_perm()).unwrap_or(u32::MAX);
+        let num_perm = |named| named as usize != default.num_perm();
         self.scheme != DEFAULT_SCHEME
             || self.hash.is_some()
-            || differs(self.num_perm, num_perm)
-            || differs(self.seed, default.seed())
+            || self.num_perm.is_some_and(num_perm)
+            || self.seed.is_some_and(|seed| seed != default.seed())
             || !self.machine.is_auto()
     }
 

@@ -33,7 +33,7 @@ pub(crate) fn start_threads(threads: usize) -> simgpu::Result<()> {
 /// The error where so many threads cannot be started.
 pub(crate) fn no_threads(threads: usize, reason: &dyn Display) -> Error {
     Error::Unsupported(Unsupported::Threads {
-        threads: u32::try_from(threads).unwrap_or(u32::MAX),
+        threads,
         reason: reason.to_string(),
     })
 }

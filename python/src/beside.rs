@@ -271,7 +271,12 @@ impl Ids {
 }
 
 fn missing_id(py: Python<'_>, row: usize) -> PyErr {
-    input_error(py, row, "an id that is missing", "give every row an id")
+    input_error(
+        py,
+        row as u64,
+        "an id that is missing",
+        "give every row an id",
+    )
 }
 
 fn first_null(arrays: &[ArrayRef]) -> Option<usize> {

@@ -330,28 +330,29 @@ impl DividedLinks {
         let mut shared = SharedMembers::default();
         for ((number, key), place) in bands.into_iter().zip(keys).zip(places) {
             let band = u32::try_from(number).map_err(|_| foreign(py))?;
-            self.links
+            let added = self
+                .links
                 .add_member(band, key.cast_unsigned(), place, &mut shared);
+            added.or_raise(py)?;
         }
-        let bands = shared
-            .bands
-            .iter()
-            .map(|band| i32::try_from(*band).unwrap_or(i32::MAX));
+        let bands = shared.bands.into_iter().map(i32::try_from);
+        let bands: Vec<i32> = bands.collect::<Result<_, _>>().map_err(|_| foreign(py))?;
         let keys = shared.keys.iter().map(|key| key.cast_signed());
         PyTable::new(vec![
             (
                 "place",
                 Arc::new(Int64Array::from(shared.places)) as ArrayRef,
             ),
-            ("band", Arc::new(Int32Array::from_iter_values(bands))),
+            ("band", Arc::new(Int32Array::from(bands))),
             ("key", Arc::new(Int64Array::from_iter_values(keys))),
         ])
     }
 
     /// Links pairs of documents.
     fn add_links(&mut self, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = a.py();
         for (a, b) in numbers(a)?.into_iter().zip(numbers(b)?) {
-            self.links.unite(a, b);
+            self.links.unite(a, b).or_raise(py)?;
         }
         Ok(())
     }

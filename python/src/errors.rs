@@ -37,7 +37,7 @@ fn with_message(py: Python<'_>, error: Error, message: String) -> PyErr {
         Error::InputChanged { path } => raise(py, "InputError", message, |exception| {
             exception.setattr("path", path.as_os_str())
         }),
-        Error::RepeatedId { .. } | Error::TooManyDocuments => {
+        Error::RepeatedId { .. } | Error::TooManyDocuments | Error::TooManyShingles { .. } => {
             raise(py, "InputError", message, |_| Ok(()))
         }
         // Only what exists can be replaced.
@@ -64,14 +64,14 @@ pub(crate) fn parameter_error(py: Python<'_>, message: impl Into<String>) -> PyE
 }
 
 /// An `InputError` about the document at `row`.
-pub(crate) fn input_error(py: Python<'_>, row: usize, problem: &str, remedy: &str) -> PyErr {
+pub(crate) fn input_error(py: Python<'_>, row: u64, problem: &str, remedy: &str) -> PyErr {
     input_error_at(py, (&format!("row {row}"), row), problem, remedy)
 }
 
 /// An `InputError` about a row, with what messages call it.
 pub(crate) fn input_error_at(
     py: Python<'_>,
-    (place, row): (&str, usize),
+    (place, row): (&str, u64),
     problem: &str,
     remedy: &str,
 ) -> PyErr {

@@ -78,18 +78,17 @@ fn raised(py: Python<'_>, error: Error, has_two: bool) -> PyErr {
         true => format!("row {row} of {}", table.display()),
         false => format!("row {row}"),
     };
-    let number = |row| usize::try_from(row).unwrap_or(usize::MAX);
     match error {
         Error::BadRecord(bad) => {
             let remedy = "correct it, or pass on_bad_record=\"skip\" to leave out such rows";
             let place = place(&bad.file, bad.row);
-            input_error_at(py, (&place, number(bad.row)), &bad.problem, remedy)
+            input_error_at(py, (&place, bad.row), &bad.problem, remedy)
         }
         Error::NoGoodRecord(bad) => {
             let problem = format!("{}, and no row can be used", bad.problem);
             let remedy = "choose other columns by id and fields, or correct the rows";
             let place = place(&bad.file, bad.row);
-            input_error_at(py, (&place, number(bad.row)), &problem, remedy)
+            input_error_at(py, (&place, bad.row), &problem, remedy)
         }
         error => to_python(py, error),
     }

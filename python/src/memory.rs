@@ -521,11 +521,10 @@ fn found_pairs<'py>(
     let right = || pairs.iter().map(|pair| pair.b);
     let measured: (&str, ArrayRef) = if task.search.within.is_some() {
         let distances = pairs.iter().filter_map(|pair| pair.distance);
-        let distances = distances.map(|distance| i64::try_from(distance).unwrap_or(i64::MAX));
-        (
-            "distance",
-            Arc::new(Int64Array::from_iter_values(distances)),
-        )
+        let distances = distances
+            .map(i64::try_from)
+            .collect::<Result<Vec<_>, _>>()?;
+        ("distance", Arc::new(Int64Array::from(distances)))
     } else {
         let similarity: Float64Array = pairs.iter().map(|pair| pair.similarity).collect();
         ("similarity", Arc::new(similarity))

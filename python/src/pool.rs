@@ -97,7 +97,6 @@ fn pool_of(py: Python<'_>, threads: usize) -> PyResult<&'static ThreadPool> {
     }
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| {
-        let threads = u32::try_from(threads).unwrap_or(u32::MAX);
         let reason = error.to_string();
         let error = Error::Unsupported(Unsupported::Threads { threads, reason });
         parameter_error(py, spelled(&error.to_string()))

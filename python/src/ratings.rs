@@ -99,13 +99,12 @@ fn find<'py>(py: Python<'py>, options: &Options<'py>, asked: Asked) -> PyResult<
 /// The exception for an error about ratings: rows have no file, and options another name than those of the command.
 fn raised(py: Python<'_>, error: Error) -> PyErr {
     const REMEDY: &str = "correct it, or pass on_bad_record=\"skip\" to leave out such rows";
-    let row = |row| usize::try_from(row).unwrap_or(usize::MAX);
     match error {
-        Error::BadRecord(bad) => input_error(py, row(bad.row), &bad.problem, REMEDY),
+        Error::BadRecord(bad) => input_error(py, bad.row, &bad.problem, REMEDY),
         Error::NoGoodRecord(bad) => {
             let problem = format!("{}, and no row is a rating", bad.problem);
             let remedy = "choose the columns by user_field, item_field, rating_field and time_field, or correct the rows";
-            input_error(py, row(bad.row), &problem, remedy)
+            input_error(py, bad.row, &problem, remedy)
         }
         Error::Parameter {
             name: "`recommend`",

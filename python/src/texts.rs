@@ -388,7 +388,7 @@ pub(crate) fn no_text(
         let remedy = "replace it, for example by text.encode(errors=\"replace\").decode()";
         return input_error(
             py,
-            row,
+            row as u64,
             "half of a surrogate pair, which UTF-8 cannot hold",
             remedy,
         );
@@ -494,7 +494,12 @@ fn push_texts<'a>(array: &'a ArrayRef, texts: &mut Vec<&'a str>) -> PyResult<()>
                 let text = std::str::from_utf8(bytes).map_err(|_| {
                     let row = first + row;
                     Python::attach(|py| {
-                        input_error(py, row, "binary data that is not UTF-8", "give valid UTF-8")
+                        input_error(
+                            py,
+                            row as u64,
+                            "binary data that is not UTF-8",
+                            "give valid UTF-8",
+                        )
                     })
                 })?;
                 texts.push(text);
@@ -798,7 +803,7 @@ fn refuse_nulls(
     match rows.iter().position(has_null) {
         None => Ok(()),
         Some(row) => Err(Python::attach(|py| {
-            input_error(py, first + row, problem, "leave it out")
+            input_error(py, (first + row) as u64, problem, "leave it out")
         })),
     }
 }

@@ -120,14 +120,10 @@ impl Held {
             _ => return Err(Conflict::ForeignRecord.into()),
         }
         let bucket = |bytes: &[u8]| {
-            let (band, key) = bytes.split_at(size_of::<u32>());
-            // A number of 4 bytes.
-            (
-                u32::try_from(number_of(band)).unwrap_or(u32::MAX),
-                number_of(key),
-            )
+            let (band, key) = bytes.split_first_chunk()?;
+            Some((u32::from_le_bytes(*band), number_of(key)))
         };
-        self.buckets.extend(buckets.map(bucket));
+        self.buckets.extend(buckets.filter_map(bucket));
         self.bucket_ends.push(self.buckets.len());
         self.compared_ends.push(self.compared.len());
         self.places.push(batch.places[row]);
@@ -180,7 +176,7 @@ impl Held {
         rows: &[usize],
         bands: usize,
         others: &HashMap<Bucket, u32>,
-    ) -> (Buckets, Vec<u32>) {
+    ) -> Result<(Buckets, Vec<u32>)> {
         let mut members = Vec::with_capacity(self.buckets.len());
         for (position, row) in (0..).zip(rows) {
             let of_row = self.buckets_of(*row).iter();
@@ -201,7 +197,7 @@ impl Held {
             let of_bucket = |bucket| others.get(bucket).copied().unwrap_or(0);
             unlisted = all.iter().map(of_bucket).collect();
         }
-        (Buckets::of_members(rows.len(), bands, members), unlisted)
+        Ok((Buckets::of_members(rows.len(), bands, members)?, unlisted))
     }
 
     /// What compares the documents at `rows`, which are numbered in this order.

@@ -1,7 +1,9 @@
 //! Links the documents of buckets.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
+use crate::error::Result;
 use crate::pipeline::Components;
 
 /// The components of documents that are linked: by a bucket, or by other links. Places may come in any order.
@@ -15,10 +17,11 @@ use crate::pipeline::Components;
 /// let mut shared = SharedMembers::default();
 /// // Two documents share the key 7 of band 0, and two the key 9 of band 1.
 /// for (band, key, place) in [(0, 7, 10), (0, 7, 30), (1, 8, 20), (1, 9, 30), (1, 9, 40)] {
-///     links.add_member(band, key, place, &mut shared);
+///     links.add_member(band, key, place, &mut shared)?;
 /// }
 /// assert_eq!(shared.places, [10, 30, 30, 40]);
 /// assert_eq!(links.take(), [(10, 30), (10, 40)]);
+/// # Ok::<(), simgpu::Error>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct Links {
@@ -63,7 +66,16 @@ impl SharedMembers {
 impl Links {
     /// Adds a member of a bucket. The members of a bucket come in a row; those of buckets of two or more are added to
     /// `shared`. Of a bucket, however large, only the first member is held.
-    pub fn add_member(&mut self, band: u32, key: u64, place: i64, shared: &mut SharedMembers) {
+    ///
+    /// # Errors
+    /// Those of [`Links::unite`].
+    pub fn add_member(
+        &mut self,
+        band: u32,
+        key: u64,
+        place: i64,
+        shared: &mut SharedMembers,
+    ) -> Result<()> {
         let is_open = |bucket: &&mut OpenBucket| (bucket.band, bucket.key) == (band, key);
         let Some(bucket) = self.bucket.as_mut().filter(is_open) else {
             self.bucket = Some(OpenBucket {
@@ -72,28 +84,35 @@ impl Links {
                 first: place,
                 is_shared: false,
             });
-            return;
+            return Ok(());
         };
         let first = bucket.first;
         if !std::mem::replace(&mut bucket.is_shared, true) {
             shared.push(band, key, first);
         }
         shared.push(band, key, place);
-        self.unite(first, place);
+        self.unite(first, place)
     }
 
     /// Links two documents.
-    pub fn unite(&mut self, a: i64, b: i64) {
-        let (a, b) = (self.number(a), self.number(b));
+    ///
+    /// # Errors
+    /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) for 2^32 linked documents or more.
+    pub fn unite(&mut self, a: i64, b: i64) -> Result<()> {
+        let (a, b) = (self.number(a)?, self.number(b)?);
         self.components.unite(a, b);
+        Ok(())
     }
 
-    fn number(&mut self, place: i64) -> u32 {
-        let (places, components) = (&mut self.places, &mut self.components);
-        *self.numbers.entry(place).or_insert_with(|| {
-            places.push(place);
-            components.add()
-        })
+    fn number(&mut self, place: i64) -> Result<u32> {
+        match self.numbers.entry(place) {
+            Entry::Occupied(entry) => Ok(*entry.get()),
+            Entry::Vacant(entry) => {
+                let number = self.components.add()?;
+                self.places.push(place);
+                Ok(*entry.insert(number))
+            }
+        }
     }
 
     /// The number of linked documents.
@@ -147,8 +166,11 @@ mod tests {
             (-1, 3),
             (2, 5),
         ];
+        let unite_all = |links: &mut Links, pairs: &[(i64, i64)]| {
+            pairs.iter().for_each(|(a, b)| links.unite(*a, *b).unwrap());
+        };
         let mut whole = Links::default();
-        pairs.iter().for_each(|(a, b)| whole.unite(*a, *b));
+        unite_all(&mut whole, &pairs);
         let expected = whole.take();
         assert_eq!(
             expected,
@@ -157,8 +179,8 @@ mod tests {
         let mut joined = Links::default();
         for piece in pairs.chunks(2) {
             let mut part = Links::default();
-            piece.iter().for_each(|(a, b)| part.unite(*a, *b));
-            part.take().iter().for_each(|(a, b)| joined.unite(*a, *b));
+            unite_all(&mut part, piece);
+            unite_all(&mut joined, &part.take());
         }
         assert_eq!(joined.take(), expected);
         assert!(joined.is_empty() && joined.take().is_empty());
@@ -169,7 +191,8 @@ mod tests {
         let (mut links, mut shared) = (Links::default(), SharedMembers::default());
         let mut taken = Vec::new();
         for place in 0..5 {
-            links.add_member(3, u64::MAX, place, &mut shared);
+            let added = links.add_member(3, u64::MAX, place, &mut shared);
+            added.unwrap();
             taken.extend(links.take());
         }
         assert_eq!(taken, [(0, 1), (0, 2), (0, 3), (0, 4)]);

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::batch::{Bucket, Compared, Held, LinkedBatch, Memory};
 use crate::engine::Engine;
-use crate::error::{Conflict, Result};
+use crate::error::{Conflict, Result, row_number};
 use crate::pipeline::{ClusterTask, Clustering, Clusters, KeptBefore, similar_pairs};
 use crate::progress::Counts;
 use crate::search::{Dedup, Observations, Search, Verification};
@@ -220,7 +220,7 @@ impl ComponentSearch {
 
     fn search_pairs(&mut self, held: &Held, search: &Search, engine: &Engine) -> Result<()> {
         let rows = held.rows_by_place();
-        let (buckets, _) = held.buckets(&rows, search.banding.bands(), &HashMap::new());
+        let (buckets, _) = held.buckets(&rows, search.banding.bands(), &HashMap::new())?;
         let similarity = held.similarity(&rows, (engine, search), &self.observed)?;
         let place = |position: u32| held.places[rows[position as usize]];
         let (pairs, counts) = (&mut self.pairs, &mut self.counts);
@@ -251,10 +251,11 @@ impl ComponentSearch {
             false => held.rows_by_place(),
         };
         let others = before.unlisted(dedup.max_bucket);
-        let (buckets, unlisted) = held.buckets(&rows, search.banding.bands(), &others);
+        let (buckets, unlisted) = held.buckets(&rows, search.banding.bands(), &others)?;
         let similarity = held.similarity(&rows, (engine, search), &self.observed)?;
         // The row of a document is its rank.
-        let ranks: Vec<u32> = rows.iter().map(|row| number(*row)).collect();
+        let ranks = rows.iter().map(|row| row_number(*row));
+        let ranks: Vec<u32> = ranks.collect::<Result<_>>()?;
         let task = ClusterTask {
             similarity: &*similarity,
             threshold: search.threshold,
@@ -265,7 +266,7 @@ impl ComponentSearch {
         let clusters = match dedup.clustering {
             Clustering::Greedy => {
                 let kept = KeptBefore {
-                    positions: number(before.held),
+                    positions: row_number(before.held)?,
                     unlisted: &unlisted,
                 };
                 Clusters::greedy_after(buckets, &task, kept, go_on)?
@@ -297,7 +298,10 @@ impl ComponentSearch {
 impl Before {
     /// How many more than `max_bucket` are kept in each bucket, where more are.
     fn unlisted(&self, max_bucket: usize) -> HashMap<Bucket, u32> {
-        let most = u32::try_from(max_bucket).unwrap_or(u32::MAX);
+        let Ok(most) = u32::try_from(max_bucket) else {
+            // No bucket counts more.
+            return HashMap::new();
+        };
         let more = self.kept.iter().filter(|(_, kept)| **kept > most);
         more.map(|(bucket, kept)| (*bucket, kept - most)).collect()
     }
@@ -319,9 +323,4 @@ impl Search {
         let is_estimated = self.verification == Verification::Signature;
         self.expected_precision(num_perm, is_estimated.then_some(&all), [known, pairs])
     }
-}
-
-/// There are fewer documents in memory than 2^32.
-fn number(row: usize) -> u32 {
-    u32::try_from(row).unwrap_or(u32::MAX)
 }

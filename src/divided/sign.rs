@@ -96,7 +96,7 @@ fn sign_piece(
         let is_blank = shingles(i) == 0 && shingler.is_blank(documents.get(i));
         (!is_blank).then_some(digest)
     };
-    let length = |row| u32::try_from(documents.get(row).bytes()).unwrap_or(u32::MAX);
+    let length = |row| documents.get(row).length();
     Ok(SignedDocuments {
         digests: digests.into_iter().enumerate().map(of_document).collect(),
         shingles: (0..documents.len()).map(shingles).collect(),

@@ -298,8 +298,8 @@ impl Notes<ChunkRecords> for Noted<'_> {
         Ok(())
     }
 
-    fn held_bytes(&self) -> usize {
-        usize::try_from(self.places.held_bytes()).unwrap_or(usize::MAX) + self.values.bytes()
+    fn held_bytes(&self) -> u64 {
+        self.places.held_bytes() + self.values.bytes()
     }
 
     fn spill(&mut self, spill: &Arc<Spill>) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use super::log::Log;
 use super::run::Run;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, row_number};
 use crate::io::{FieldValues, KeepBy, Places, Unordered, ValueForms, ValueKind};
 use crate::progress::Progress;
 use crate::search::{Classes, NextPreference};
@@ -37,10 +37,14 @@ impl Preference {
                 is_matched[source] = true;
             }
             let source = source.unwrap_or(is_matched.len());
-            // There are fewer patterns than 2^32.
-            (u32::try_from(source).unwrap_or(u32::MAX), file.first_row)
+            let source = u32::try_from(source).map_err(|_| Error::Parameter {
+                name: "`prefer_source`",
+                value: format!("a list of {} patterns", is_matched.len()),
+                expected: "fewer than 2^32 patterns".to_owned(),
+            })?;
+            Ok((source, file.first_row))
         });
-        let sources = files.collect();
+        let sources = files.collect::<Result<_>>()?;
         for (pattern, is_matched) in run.prefer_source.patterns().zip(is_matched) {
             if !is_matched {
                 warn(&format!(
@@ -59,7 +63,7 @@ impl Preference {
     }
 
     /// The class of each of `rows` documents.
-    pub(super) fn classes(&self, rows: u32, values: &FieldValues) -> Vec<u64> {
+    pub(super) fn classes(&self, rows: u32, values: &FieldValues) -> Result<Vec<u64>> {
         self.classes
             .of(self.sources_by_row().take(rows as usize), values)
     }
@@ -135,11 +139,11 @@ pub fn keep_classes(by: &KeepBy, rows: &RecordBatch, progress: &dyn Progress) ->
         value: format!("{:?}, but {problem}", by.field.to_string()),
         expected: "another field".to_owned(),
     })?;
-    let count = u32::try_from(rows.num_rows()).map_err(|_| Error::TooManyDocuments)?;
+    let count = row_number(rows.num_rows())?;
     check_values(by, count, values.forms(), &|warning| progress.warn(warning))?;
     let classes = Classes {
         kind: values.forms().kind(),
         smallest: by.smallest,
     };
-    Ok(classes.of(std::iter::repeat_n(0, rows.num_rows()), &values))
+    classes.of(std::iter::repeat_n(0, rows.num_rows()), &values)
 }

@@ -69,6 +69,7 @@ impl FileSource<'_> {
         let Some(memory) = self.run.memory_bytes() else {
             return Ok(());
         };
+        // Saturates: a process can address no more memory.
         let memory = usize::try_from(memory).unwrap_or(usize::MAX);
         let output = output.filter(|_| !self.run.inputs.names_stream());
         let run = output.map(|output| self.identity(output, search, parameters));

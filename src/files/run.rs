@@ -280,7 +280,7 @@ impl<'a> Run<'a> {
             scheme: scheme.to_string(),
             hash: shingler.hash().to_string(),
             seed: scheme.seed(),
-            num_perm: u32::try_from(scheme.num_perm()).unwrap_or(u32::MAX),
+            num_perm: scheme.num_perm_u16().into(),
             unit: shingling.unit.to_string(),
             size: size.map(|size| size as u64),
             lowercase: shingling.normalise.lowercase,

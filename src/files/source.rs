@@ -298,7 +298,8 @@ impl Source for FileSource<'_> {
         let rows = corpus.rows;
         self.preference = Preference::of(self.run, &places, rows, forms, &warn)?;
         let in_memory = self.preference.as_ref().filter(|_| self.log.is_none());
-        self.classes = in_memory.map(|preference| preference.classes(rows, &values));
+        let classes = in_memory.map(|preference| preference.classes(rows, &values));
+        self.classes = classes.transpose()?;
         self.places = places;
         self.spill = spill;
         Ok(corpus)

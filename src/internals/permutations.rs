@@ -123,8 +123,8 @@ fn sign_slot<Row>(
     value: impl Fn(&Row) -> u32,
 ) {
     for set in 0..sets.len() {
-        let least = rows[sets.range(set)].iter().map(&value).min();
-        slots[set * num_perm + slot] = least.unwrap_or(u32::MAX);
+        let values = rows[sets.range(set)].iter().map(&value);
+        slots[set * num_perm + slot] = values.fold(u32::MAX, u32::min);
     }
 }
 

@@ -67,21 +67,20 @@ pub(crate) enum Contents {
 
 impl Contents {
     /// The number of records, good and bad.
-    pub(super) fn records(&self) -> u64 {
+    pub(super) fn records(&self) -> usize {
         match self {
             Contents::Lines {
                 bytes,
                 first_number,
-            } => jsonl::lines(bytes, *first_number).count() as u64,
-            Contents::Records(records) => records.spans.len() as u64,
-            Contents::Rows { rows, .. } => rows.num_rows() as u64,
+            } => jsonl::lines(bytes, *first_number).count(),
+            Contents::Records(records) => records.spans.len(),
+            Contents::Rows { rows, .. } => rows.num_rows(),
             Contents::Text(_) => 1,
         }
     }
 
     /// The first records. A text is one record, so it stays whole.
-    pub(super) fn first(self, records: u64) -> Self {
-        let records = usize::try_from(records).unwrap_or(usize::MAX);
+    pub(super) fn first(self, records: usize) -> Self {
         match self {
             Contents::Lines {
                 mut bytes,
@@ -161,7 +160,7 @@ impl Chunk {
 
     /// The number of records, good and bad.
     pub(crate) fn records(&self) -> u64 {
-        self.contents.records()
+        self.contents.records() as u64
     }
 
     /// Parses the records whose number in the chunk `wanted` accepts, and returns them in order. Replaces

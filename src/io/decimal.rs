@@ -47,10 +47,10 @@ impl Decimal {
                 digits: Vec::new(),
             });
         };
-        let signed = |length: usize| i64::try_from(length).unwrap_or(i64::MAX);
         Some(Decimal {
             sign,
-            exponent: (signed(whole.len()) - signed(zeros)).saturating_add(power),
+            // No text is longer than `i64` counts.
+            exponent: (whole.len() as i64 - zeros as i64).saturating_add(power),
             digits: digits[zeros..=end].to_vec(),
         })
     }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use crate::error::Result;
+use crate::error::{Result, row_number};
 use crate::store::spill::{BlockReader, Partitions, Sorted, Spill, StreamFile, Streams};
 
 /// What a record has as its id.
@@ -77,8 +77,8 @@ impl Ids {
     }
 
     /// Counts the entries that repeat an earlier one.
-    fn repeated(&self) -> Repeated {
-        let rows = u32::try_from(self.len()).unwrap_or(u32::MAX);
+    fn repeated(&self) -> Result<Repeated> {
+        let rows = row_number(self.len())?;
         let mut hashed: Vec<(u64, u32)> = (0..rows)
             .into_par_iter()
             .map(|row| (xxh3_64(self.get(row as usize).as_bytes()), row))
@@ -93,7 +93,7 @@ impl Ids {
                 repeated.add(same.iter().copied());
             }
         }
-        repeated
+        Ok(repeated)
     }
 }
 
@@ -232,7 +232,7 @@ impl DocumentIds {
     /// The documents that repeat an earlier id. Asked once.
     pub(super) fn repeated(&mut self) -> Result<Repeated> {
         match self {
-            DocumentIds::Held(ids) => Ok(ids.repeated()),
+            DocumentIds::Held(ids) => ids.repeated(),
             DocumentIds::Spilled(ids) => ids.repeated(),
         }
     }
@@ -276,8 +276,7 @@ impl SpilledIds {
             line.extend_from_slice(id.as_bytes());
             line.push(b'\n');
         })?;
-        // There are fewer documents than 2^32.
-        let row = u32::try_from(digests.records()).unwrap_or(u32::MAX);
+        let row = row_number(digests.records())?;
         let [a, b, c, d] = bytemuck::cast(xxh3_128(id.as_bytes()));
         digests.push(&[a, b, c, d, row])
     }

@@ -35,8 +35,9 @@ impl Limit {
         match &mut *self.lock() {
             None => contents,
             Some(left) => {
-                let allowed = contents.records().min(*left);
-                *left -= allowed;
+                let records = contents.records();
+                let allowed = usize::try_from(*left).map_or(records, |left| left.min(records));
+                *left -= allowed as u64;
                 contents.first(allowed)
             }
         }

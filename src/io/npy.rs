@@ -57,8 +57,7 @@ impl Matrix {
             2 | 3 => {
                 let mut len = [0; 4];
                 file.read_exact(&mut len).map_err(cut_off)?;
-                let len = usize::try_from(u32::from_le_bytes(len));
-                (4, len.unwrap_or(usize::MAX))
+                (4, u32::from_le_bytes(len) as usize)
             }
             version => return Err(format!("version {version} of the NumPy format is unknown")),
         };

@@ -20,6 +20,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -341,7 +342,7 @@ impl OutputFolder {
             drop(sender);
             let ended = others
                 .into_iter()
-                .map(|other| other.join().unwrap_or(Ok(())));
+                .map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
             let synced = ended.fold(Ok(()), Result::and);
             done.and_then(|done| synced.map(|()| done))
         })

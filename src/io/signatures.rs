@@ -20,7 +20,7 @@ use super::npy::{self, Matrix, MatrixDigest, bytes_of};
 use super::places::Places;
 use super::report::{REPORT_VERSION, SignatureDescription};
 use super::table::{self, ColumnWriter, signature_column, signature_field};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, row_number};
 use crate::pipeline::Signatures;
 use crate::scheme::{Scheme, Width};
 use crate::scheme::{Slots, SlotsMut};
@@ -432,11 +432,12 @@ pub(crate) fn write_table(
     };
     spool.rewind().map_err(Error::io("read", output))?;
     let documents = description.counts.documents - description.counts.skipped;
-    let documents = u32::try_from(documents).unwrap_or(u32::MAX);
+    let documents = row_number(documents)?;
     let ids = places.id_column();
     let mut next_id = places.ids_in_order()?;
     let width = scheme.family().slot_width();
-    let mut signatures = Signatures::new(scheme.num_perm(), width);
+    let slots = scheme.num_perm_u16();
+    let mut signatures = Signatures::new(slots.into(), width);
     fn json(value: &impl serde::Serialize) -> String {
         serde_json::to_string(value).unwrap_or_default()
     }
@@ -448,7 +449,7 @@ pub(crate) fn write_table(
         ),
         (REPORT_KEY.to_owned(), json(description)),
     ];
-    let columns = vec![ids.field("id"), signature_field(&signatures)];
+    let columns = vec![ids.field("id"), signature_field(&signatures, slots)];
     let mut table = ColumnWriter::new(file, columns, metadata).map_err(failed)?;
     let mut reader = std::io::BufReader::with_capacity(1 << 20, spool);
     for first in (0..documents).step_by(BATCH as usize) {
@@ -457,7 +458,10 @@ pub(crate) fn write_table(
         npy::read_slots(&mut reader, signatures.push_rows(rows.len()).into_slots())
             .map_err(Error::io("read", output))?;
         let of_rows: Vec<_> = rows.map(|_| next_id()).collect::<Result<_>>()?;
-        let columns = vec![ids.array(of_rows.iter()), signature_column(&signatures)];
+        let columns = vec![
+            ids.array(of_rows.iter()),
+            signature_column(&signatures, slots),
+        ];
         table.write(columns).map_err(failed)?;
     }
     table.finish().map_err(failed)

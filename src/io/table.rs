@@ -316,19 +316,22 @@ pub(crate) fn f64s(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {
     Arc::new(column.finish())
 }
 
-/// The field of the column of signatures: lists of a fixed size.
-pub(crate) fn signature_field(signatures: &Signatures) -> Field {
+/// The field of the column of signatures of so many slots: lists of a fixed size.
+pub(crate) fn signature_field(signatures: &Signatures, num_perm: u16) -> Field {
     let slot = match signatures.slots() {
         Slots::U32(_) => DataType::UInt32,
         Slots::U64(_) => DataType::UInt64,
     };
     let item = Arc::new(Field::new("item", slot, true));
-    let size = i32::try_from(signatures.num_perm()).unwrap_or(i32::MAX);
-    Field::new("signature", DataType::FixedSizeList(item, size), false)
+    Field::new(
+        "signature",
+        DataType::FixedSizeList(item, num_perm.into()),
+        false,
+    )
 }
 
-pub(crate) fn signature_column(signatures: &Signatures) -> ArrayRef {
-    let size = i32::try_from(signatures.num_perm()).unwrap_or(i32::MAX);
+pub(crate) fn signature_column(signatures: &Signatures, num_perm: u16) -> ArrayRef {
+    let size = i32::from(num_perm);
     let rows = signatures.len();
     match signatures.slots() {
         Slots::U32(slots) => {

@@ -27,6 +27,7 @@ use super::fields::FieldPath;
 use super::ids::Ids;
 use super::jsonl;
 use super::usual::{text_of_day, text_of_duration, text_of_instant, usual};
+use crate::error::{self, row_number};
 
 /// The field whose value decides which document of a cluster is kept.
 ///
@@ -172,8 +173,8 @@ impl FieldValues {
     }
 
     /// Bytes of memory used.
-    pub(crate) fn bytes(&self) -> usize {
-        usize::try_from(self.texts.bytes()).unwrap_or(usize::MAX)
+    pub(crate) fn bytes(&self) -> u64 {
+        self.texts.bytes()
     }
 
     /// Reads the values of the records of a chunk whose number in it `is_good` accepts.
@@ -258,26 +259,30 @@ impl FieldValues {
     /// The place of each value in the order in which documents are kept, from 0, by row. Equal values share a place, and
     /// absent ones have the last. All values must be of this kind ([`ValueForms::kind`]), or may be of more kinds as
     /// strings.
-    pub(crate) fn places(&self, kind: ValueKind, smallest: bool) -> Vec<u32> {
+    ///
+    /// # Errors
+    /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) for more values than there are row numbers.
+    pub(crate) fn places(&self, kind: ValueKind, smallest: bool) -> error::Result<Vec<u32>> {
+        let rows = row_number(self.texts.len())?;
         let places = match kind {
             ValueKind::Numbers => {
                 // Integers are numbers in less memory.
-                let integers = self.places_by(smallest, |text| text.parse::<i64>().ok());
-                integers.or_else(|| self.places_by(smallest, Decimal::parse))
+                let integers = self.places_by(rows, smallest, |text| text.parse::<i64>().ok());
+                integers.or_else(|| self.places_by(rows, smallest, Decimal::parse))
             }
-            ValueKind::Dates => self.places_by(smallest, instant),
-            ValueKind::Strings | ValueKind::Mixed => self.places_by(smallest, Some),
+            ValueKind::Dates => self.places_by(rows, smallest, instant),
+            ValueKind::Strings | ValueKind::Mixed => self.places_by(rows, smallest, Some),
         };
-        places.unwrap_or_default()
+        Ok(places.unwrap_or_default())
     }
 
-    /// The places by this key; `None` if a value has no key.
+    /// The places of the values of `rows` rows by this key; `None` if a value has no key.
     fn places_by<'a, K: Ord + Send>(
         &'a self,
+        rows: u32,
         smallest: bool,
         key: impl Fn(&'a str) -> Option<K> + Sync,
     ) -> Option<Vec<u32>> {
-        let rows = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
         let mut keyed: Vec<(K, u32)> = (0..rows)
             .into_par_iter()
             .map(|row| (self.texts.get(row as usize), row))
@@ -454,7 +459,7 @@ mod tests {
         let mut column = FieldValues::default();
         values.iter().for_each(|value| column.push(value));
         let kind = column.forms().kind().unwrap_or(ValueKind::Strings);
-        (kind, column.places(kind, smallest))
+        (kind, column.places(kind, smallest).unwrap())
     }
 
     #[test]

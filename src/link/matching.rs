@@ -117,8 +117,7 @@ fn one_to_one(
             let [of_a, of_b] =
                 [a, b].map(|record| &distinct.rows(record)[taken[record] as usize..]);
             let unstruck = distinct.copies(a) * distinct.copies(b) - u64::from(struck[place]);
-            let most = usize::try_from(unstruck).unwrap_or(usize::MAX);
-            for (x, y) in of_a.iter().zip(of_b).take(most) {
+            for ((x, y), _) in of_a.iter().zip(of_b).zip(0..unstruck) {
                 joined.push(Joined::new([*x, *y], place, pairs));
                 (taken[a], taken[b]) = (taken[a] + 1, taken[b] + 1);
                 struck[place] += 1;

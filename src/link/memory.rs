@@ -10,7 +10,7 @@ use super::read::RecordsFile;
 use super::task::{Link, link};
 use super::write::{LinkReport, Writing};
 use crate::documents::TokenBatch;
-use crate::error::{Error, Result};
+use crate::error::{Result, row_number};
 use crate::io::{
     Chunk, DocumentIds, FieldPath, OnBadRecord, Places, Record, SourceFile, chunks_of_rows,
 };
@@ -170,7 +170,7 @@ impl<'a> LinkInMemory<'a> {
                 .map(|chunk| self.fields.parse(chunk, &fields))
                 .collect();
             for (noted, batch) in parsed {
-                let mut row = u32::try_from(records.len()).map_err(|_| Error::TooManyDocuments)?;
+                let mut row = row_number(records.len())?;
                 for record in noted {
                     let is_good = matches!(record, Record::Document(_));
                     places.note((0, Path::new(name)), record, row, self.on_bad_record)?;

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::fields::RecordFields;
 use crate::documents::TokenBatch;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, row_number};
 use crate::files::{ChunkRecords, Noted, warn_of_repeated_ids};
 use crate::io::{
     Chunk, Columns, Event, FieldValues, FilesReading, InputFile, Inputs, OnBadRecord, Places,
@@ -67,7 +67,7 @@ impl RecordsReading<'_> {
         reading.map(parse, |event| {
             match event {
                 Some(Event::Chunk((of_chunk, batch))) => {
-                    let row = u32::try_from(records.len()).map_err(|_| Error::TooManyDocuments)?;
+                    let row = row_number(records.len())?;
                     bytes += of_chunk.bytes as u64;
                     noted.note(of_chunk, row)?;
                     records.append(&batch);
@@ -100,7 +100,7 @@ impl RecordsFile {
         if let (0, Some(first)) = (records.len(), places.skipped.first()) {
             return Err(Error::NoGoodRecord(first.record.clone()));
         }
-        places.fill_first_rows(u32::try_from(records.len()).unwrap_or(u32::MAX));
+        places.fill_first_rows(row_number(records.len())?);
         let repeated = places.find_repeated_ids()?;
         places.count_repeated_ids(repeated, unique_ids)?;
         Ok(RecordsFile { records, places })

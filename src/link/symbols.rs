@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::Tables;
 use super::words::{Equivalents, Words};
-use crate::error::Result;
+use crate::error::{Result, row_number};
 use crate::pipeline::Mixed;
 use crate::progress::{Progress, advance};
 
@@ -190,11 +190,11 @@ impl Symbols {
             });
             advance(progress, end as u64, end as u64, 0)?;
         }
-        Ok(Symbols::numbered(shards, tables))
+        Symbols::numbered(shards, tables)
     }
 
     /// Numbers the symbols that two records can share.
-    fn numbered(mut shards: Vec<Shard>, tables: &Tables<'_>) -> Self {
+    fn numbered(mut shards: Vec<Shard>, tables: &Tables<'_>) -> Result<Self> {
         let is_shared = |count: &Count| match tables.are_two() {
             true => count.of_file.iter().all(|records| *records > 0),
             false => count.of_file[0] > 1,
@@ -212,14 +212,14 @@ impl Symbols {
                 count.number = Some(number);
             }
         }
-        let records = u32::try_from(tables.rows()).unwrap_or(u32::MAX);
+        let records = row_number(tables.rows())?;
         let squares = shared.into_iter();
         let squares = squares.map(|(documents, key)| square_of(key, documents, records));
-        Symbols {
+        Ok(Symbols {
             shards,
             records,
             squares: squares.collect(),
-        }
+        })
     }
 
     /// How many symbols two records can share.

@@ -33,29 +33,30 @@ impl Equivalents {
         let mut replaced_by = HashMap::new();
         let mut line_of: HashMap<String, usize> = HashMap::new();
         let mut words = Words::default();
-        for (number, line) in (1..).zip(text.lines()) {
-            if line.trim().is_empty() || line.starts_with('#') {
+        for (line, names) in (1..).zip(text.lines()) {
+            if names.trim().is_empty() || names.starts_with('#') {
                 continue;
             }
             let mut first: Option<String> = None;
-            for name in line.split(',') {
+            for name in names.split(',') {
                 words.read(name, &Equivalents::default());
                 let mut found = words.iter();
                 let (Some(word), None) = (found.next(), found.next()) else {
-                    return Err(refuse(number, name, "which is not one word"));
+                    return Err(refuse(line, name, "which is not one word"));
                 };
-                if let Some(other) = line_of.insert(word.to_owned(), number) {
-                    let problem = match other == number {
+                if let Some(other) = line_of.insert(word.to_owned(), line) {
+                    let problem = match other == line {
                         true => "twice".to_owned(),
                         false => format!("which line {other} has, too"),
                     };
-                    return Err(refuse(number, name, &problem));
+                    return Err(refuse(line, name, &problem));
                 }
                 match &first {
                     None => first = Some(word.to_owned()),
                     Some(first) => {
                         let number = replaced_by.len() + 1;
-                        let number = u32::try_from(number).unwrap_or(u32::MAX);
+                        let number = u32::try_from(number)
+                            .map_err(|_| refuse(line, name, "after too many others"))?;
                         replaced_by.insert(word.to_owned(), (first.clone(), number));
                     }
                 }

@@ -143,6 +143,12 @@ impl Banding {
     }
 }
 
+/// The probability that all of so many slots are equal, if each is with probability `equal`.
+pub(super) fn power(equal: f64, slots: usize) -> f64 {
+    // Saturates: no tool draws 2^31 permutations, and a double shows no difference between such powers.
+    equal.powi(i32::try_from(slots).unwrap_or(i32::MAX))
+}
+
 /// Similarities and their weights for integrals over an interval: Gauss-Legendre panels. The S-curve bends
 /// sharply but is a polynomial: with 64 panels of degree 15 the error is below the rounding of a double.
 struct Nodes(Vec<(f64, f64)>);
@@ -155,8 +161,7 @@ impl Nodes {
 
     /// The integral of `(1 - s^rows)^b` for b = 1, 2, ..
     fn missed_by_bands(&self, rows: usize) -> impl Iterator<Item = f64> + use<> {
-        let rows = i32::try_from(rows).unwrap_or(i32::MAX);
-        let missed = |s: f64| 1.0 - s.powi(rows);
+        let missed = |s: f64| 1.0 - power(s, rows);
         let by_one: Vec<f64> = self.0.iter().map(|(s, _)| missed(*s)).collect();
         // The products start from the weights, so each integral is a plain sum.
         let mut by_all: Vec<f64> = self.0.iter().map(|(_, weight)| *weight).collect();

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::band::BandKeys;
 use super::candidates::CandidateSource;
 use super::prefix_filter::PrefixFilter;
-use crate::error::{Error, Result};
+use crate::error::{Result, row_number};
 
 /// Buckets: groups of two or more documents with a key in common, in one or more bands.
 ///
@@ -122,8 +122,8 @@ impl Buckets {
         let at_a_time = (SORTED_BYTES / sorted_bytes).clamp(1, rayon::current_num_threads());
         while !columns.as_slice().is_empty() {
             let some: Vec<_> = columns.by_ref().take(at_a_time).collect();
-            let found: Vec<_> = some.into_par_iter().map(buckets_of_column).collect();
-            for (sizes, of_band) in found {
+            let found = some.into_par_iter().map(buckets_of_column);
+            for (sizes, of_band) in found.collect::<Result<Vec<_>>>()? {
                 members.extend_from_slice(&of_band);
                 ends.extend(sizes.into_iter().scan(
                     ends.last().copied().unwrap_or(0),
@@ -132,7 +132,7 @@ impl Buckets {
                         Some(*end)
                     },
                 ));
-                bands.push(u32::try_from(ends.len()).map_err(|_| Error::TooManyDocuments)?);
+                bands.push(row_number(ends.len())?);
                 after_band(bands.len() - 2)?;
             }
         }
@@ -141,27 +141,26 @@ impl Buckets {
     }
 
     /// The buckets of these members, each of two or more, of documents with positions below `documents`.
+    ///
+    /// # Errors
+    /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) for 2^32 buckets or more.
     #[cfg(feature = "io")]
-    pub(crate) fn of_members(documents: usize, bands: usize, mut members: Vec<Member>) -> Self {
+    pub(crate) fn of_members(
+        documents: usize,
+        bands: usize,
+        mut members: Vec<Member>,
+    ) -> Result<Self> {
         members.par_sort_unstable();
         let (mut ends, mut positions) = (Vec::new(), Vec::with_capacity(members.len()));
         let mut first_of_bands = Vec::with_capacity(bands + 1);
         for bucket in members.chunk_by(|a, b| (a.band, a.key) == (b.band, b.key)) {
-            // There are fewer buckets than members, and fewer members of one band than 2^32.
-            let number = u32::try_from(ends.len()).unwrap_or(u32::MAX);
-            first_of_bands.resize(bucket[0].band as usize + 1, number);
+            first_of_bands.resize(bucket[0].band as usize + 1, row_number(ends.len())?);
             positions.extend(bucket.iter().map(|member| member.position));
             ends.push(positions.len());
         }
-        let count = u32::try_from(ends.len()).unwrap_or(u32::MAX);
-        first_of_bands.resize(bands + 1, count);
-        Buckets::new(
-            documents,
-            ends,
-            (positions, Vec::new()),
-            first_of_bands,
-            &[],
-        )
+        first_of_bands.resize(bands + 1, row_number(ends.len())?);
+        let members = (positions, Vec::new());
+        Ok(Buckets::new(documents, ends, members, first_of_bands, &[]))
     }
 
     /// Buckets of members that are positions below `documents`, with a place beside each, or no places. The positions
@@ -178,14 +177,12 @@ impl Buckets {
         for member in members.iter().chain(others) {
             indexes[*member as usize] = 0;
         }
-        let mut positions = Vec::new();
-        for (position, index) in (0..).zip(&mut indexes) {
-            if *index != NONE {
-                // There are fewer documents than 2^32.
-                *index = u32::try_from(positions.len()).unwrap_or(NONE);
-                positions.push(position);
-            }
-        }
+        let used = (0..).zip(&mut indexes).filter(|(_, index)| **index != NONE);
+        let positions = used.zip(0..).map(|((position, index), number)| {
+            *index = number;
+            position
+        });
+        let positions: Vec<u32> = positions.collect();
         members
             .par_iter_mut()
             .with_min_len(1 << 14)
@@ -339,7 +336,7 @@ impl CandidateSource for Buckets {
 const SORTED_BYTES: usize = 256 << 20;
 
 /// The buckets of a column of keys: their sizes and their members, which are positions here.
-fn buckets_of_column(column: Vec<u64>) -> (Vec<u32>, Vec<u32>) {
+fn buckets_of_column(column: Vec<u64>) -> Result<(Vec<u32>, Vec<u32>)> {
     let mut sorted: Vec<(u64, u32)> = column.into_iter().zip(0..).collect();
     sorted.par_sort_unstable();
     let (mut sizes, mut members) = (Vec::new(), Vec::new());
@@ -347,11 +344,10 @@ fn buckets_of_column(column: Vec<u64>) -> (Vec<u32>, Vec<u32>) {
         if let [_, _, ..] = run {
             let before = members.len();
             members.extend(run.iter().map(|(_, position)| position));
-            // There are fewer documents than 2^32.
-            sizes.push(u32::try_from(members.len() - before).unwrap_or(u32::MAX));
+            sizes.push(row_number(members.len() - before)?);
         }
     }
-    (sizes, members)
+    Ok((sizes, members))
 }
 
 #[cfg(test)]
@@ -392,7 +388,7 @@ mod tests {
                     }
                 }
             }
-            let made = Buckets::of_members(keys.len(), bands, members);
+            let made = Buckets::of_members(keys.len(), bands, members).unwrap();
             assert_eq!(made.positions(), buckets.positions());
             assert_eq!(made.bands(), buckets.bands());
             for band in 0..bands {

@@ -160,6 +160,7 @@ pub fn compare(texts: [&str; 2], shingler: &Shingler, signer: &dyn Signer) -> Re
         shingler.shingling().normalise.apply(text, &mut normalised);
         normalised
     });
+    // Saturates: the texts are in memory, which holds fewer shingles.
     let saturated = |number: u128| usize::try_from(number).unwrap_or(usize::MAX);
     let (shingles, shared) = match shingler.shingling().weighting {
         Weighting::Counts => (

@@ -2,6 +2,9 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+#[cfg(feature = "io")]
+use crate::error::{Result, row_number};
+
 /// Union-find over numbers from 0. The root of a component is its least index.
 #[derive(Debug, Default)]
 pub(crate) struct Components {
@@ -15,12 +18,15 @@ impl Components {
         }
     }
 
-    /// Adds a component of one number, the next one. There are fewer than 2^32.
+    /// Adds a component of one number, the next one.
+    ///
+    /// # Errors
+    /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) if all numbers are taken.
     #[cfg(feature = "io")]
-    pub(crate) fn add(&mut self) -> u32 {
-        let number = u32::try_from(self.parents.len()).unwrap_or(u32::MAX);
+    pub(crate) fn add(&mut self) -> Result<u32> {
+        let number = row_number(self.parents.len())?;
         self.parents.push(number);
-        number
+        Ok(number)
     }
 
     /// The root of a component.
@@ -58,9 +64,9 @@ pub(crate) struct SharedComponents {
 
 impl SharedComponents {
     /// Components of one number each, below `numbers`.
-    pub(crate) fn new(numbers: u32) -> Self {
+    pub(crate) fn new(numbers: usize) -> Self {
         SharedComponents {
-            parents: (0..numbers).map(AtomicU32::new).collect(),
+            parents: (0..).take(numbers).map(AtomicU32::new).collect(),
         }
     }
 

@@ -3,7 +3,7 @@
 //! To become a candidate and to have a high estimate depend on each other: a pair with many equal slots is more often
 //! a candidate. So both are computed together, from the number of equal slots in bands whose slots are not all equal.
 
-use super::banding::Banding;
+use super::banding::{Banding, power};
 use super::estimate::JaccardEstimate;
 use super::slot_bits::SlotBits;
 
@@ -86,8 +86,7 @@ impl Detection {
         // The probability of each number of matches in a band that misses the pair: that of any band, less the case
         // that all slots are equal. A slot may agree by chance and not be equal.
         let mut missed_band = binomial(rows, agree);
-        missed_band[rows] =
-            (missed_band[rows] - equal.powi(i32::try_from(rows).unwrap_or(i32::MAX))).max(0.0);
+        missed_band[rows] = (missed_band[rows] - power(equal, rows)).max(0.0);
         let mut missed = vec![1.0];
         for _ in 0..bands {
             missed = convolve(&missed, &missed_band);

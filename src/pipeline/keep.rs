@@ -27,14 +27,16 @@ impl KeepPolicy {
     pub fn ranks(self, length: impl Fn(u32) -> u32, positions: u32) -> Option<Vec<u32>> {
         match self {
             KeepPolicy::First => None,
-            KeepPolicy::Longest => Some(ranks_by(positions, |position| Reverse(length(position)))),
+            KeepPolicy::Longest => {
+                Some(ranks_by(0..positions, |position| Reverse(length(position))))
+            }
         }
     }
 }
 
 /// The ranks of the positions `0..positions` by this key. Ties go to the lower position.
-fn ranks_by<K: Ord>(positions: u32, key: impl Fn(u32) -> K) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..positions).collect();
+fn ranks_by<K: Ord>(positions: impl Iterator<Item = u32>, key: impl Fn(u32) -> K) -> Vec<u32> {
+    let mut order: Vec<u32> = positions.collect();
     order.sort_by_key(|position| key(*position));
     let mut ranks = vec![0; order.len()];
     for (rank, position) in (0..).zip(order) {
@@ -74,7 +76,7 @@ impl KeepOrder<'_> {
         if self.policy == KeepPolicy::First && self.classes.is_none() {
             return None;
         }
-        let positions = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        let positions = (0..).zip(rows).map(|(position, _)| position);
         Some(ranks_by(positions, |position| {
             self.key(rows[position as usize])
         }))

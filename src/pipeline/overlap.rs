@@ -47,16 +47,11 @@ impl Criterion {
     }
 
     /// Whether a set of `len` elements may be similar to a set that shares none of them.
-    pub(super) fn may_share_nothing(self, len: usize) -> bool {
+    pub(super) fn may_share_nothing(self, len: u64) -> bool {
         match self {
             Criterion::Jaccard(_) => false,
-            Criterion::Within(within) => len <= within.most_elements(),
+            Criterion::Within(within) => len <= within.most,
         }
-    }
-
-    /// The same for any number of elements.
-    pub(super) fn is_small(self, len: u64) -> bool {
-        self.may_share_nothing(usize::try_from(len).unwrap_or(usize::MAX))
     }
 
     /// The sizes of the sets that are similar to every set of `len` elements, even without a common one; `None` if there
@@ -72,6 +67,7 @@ impl Criterion {
 impl Within {
     /// The bound, of numbers of elements in memory.
     fn most_elements(self) -> usize {
+        // Saturates: a bound above every set in memory bounds none of them.
         usize::try_from(self.most).unwrap_or(usize::MAX)
     }
 
@@ -196,7 +192,7 @@ mod tests {
                         let sizes = within.reaches_without_overlap(a as u64);
                         let reaches = sizes.is_some_and(|sizes| sizes.contains(&(b as u64)));
                         assert_eq!(reaches, least == Some(0), "{within:?} {a} {b}");
-                        assert!(!reaches || criterion.may_share_nothing(a));
+                        assert!(!reaches || criterion.may_share_nothing(a as u64));
                         if let Some(least) = least.map(|least| least.max(1)).filter(|it| *it <= a) {
                             prefix = prefix.max(a - least + 1);
                         }

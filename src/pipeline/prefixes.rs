@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::bucket::Buckets;
 use super::criterion::Criterion;
 use super::prefix_filter::{PairFilter, Parity, PrefixFilter, SetSummary};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, row_number};
 use crate::scheme::spread;
 
 /// The sets of documents in memory, by position.
@@ -134,8 +134,8 @@ impl Prefixes {
     /// buckets.
     ///
     /// # Errors
-    /// [`Conflict::DistanceOfWeights`](crate::error::Conflict::DistanceOfWeights) for a distance of weighted sets, and
-    /// the first error of `advance`.
+    /// [`Conflict::DistanceOfWeights`](crate::error::Conflict::DistanceOfWeights) for a distance of weighted sets,
+    /// [`Error::TooManyShingles`] for a set of 2^32 elements or more, and the first error of `advance`.
     pub fn of(
         sets: &dyn Sets,
         criterion: Criterion,
@@ -143,7 +143,9 @@ impl Prefixes {
     ) -> Result<Self> {
         let documents = sets.len();
         let positions: Vec<u32> = (0..).take(documents).collect();
-        let words = positions.iter().map(|position| sets.get(*position).len());
+        let words = positions
+            .iter()
+            .map(|position| sets.get(*position).len() as u64);
         let finder = PrefixFinder::new(criterion, sets.are_weighted(), words.sum())?;
         let mut done = 0;
         for batch in positions.chunks(BATCH) {
@@ -160,7 +162,7 @@ impl Prefixes {
                 .map_init(PrefixScratch::default, |scratch, position| {
                     finder.find(sets.get(*position), scratch)
                 })
-                .collect();
+                .collect::<Result<_>>()?;
             for (position, prefix) in batch.iter().zip(found) {
                 if let Some(prefix) = prefix {
                     prefixes.push(*position, &prefix);
@@ -206,9 +208,8 @@ impl Prefixes {
     }
 
     /// Bytes of memory.
-    pub fn bytes(&self) -> usize {
-        let bytes = Prefixes::bytes_of(self.entries.len() as u64, self.sets.len() as u64);
-        usize::try_from(bytes).unwrap_or(usize::MAX)
+    pub fn bytes(&self) -> u64 {
+        Prefixes::bytes_of(self.entries.len() as u64, self.sets.len() as u64)
     }
 
     /// Bytes of memory of prefixes with this many elements, of this many sets.
@@ -248,7 +249,7 @@ impl Prefixes {
             sets.sort_unstable_by_key(|(position, _)| *position);
         }
         let band_bits = band_bits(of_whole.unwrap_or(entries.len() as u64));
-        let is_small = |summary: &SetSummary| filter.criterion.is_small(summary.len);
+        let is_small = |summary: &SetSummary| filter.criterion.may_share_nothing(summary.len);
         let (mut ends, mut members) = (Vec::new(), Vec::new());
         let mut bands: Vec<u32> = Vec::new();
         let mut places = Vec::new();
@@ -256,13 +257,13 @@ impl Prefixes {
         for run in entries.chunk_by(same_element).filter(|run| run.len() > 1) {
             let band = run[0].element.band(band_bits);
             if last_band.replace(band) != Some(band) {
-                bands.push(u32::try_from(ends.len()).map_err(|_| Error::TooManyDocuments)?);
+                bands.push(row_number(ends.len())?);
             }
             members.extend(run.iter().map(|entry| entry.position));
             places.extend(run.iter().map(|entry| entry.place));
             ends.push(members.len());
         }
-        bands.push(u32::try_from(ends.len()).map_err(|_| Error::TooManyDocuments)?);
+        bands.push(row_number(ends.len())?);
         drop(entries);
         let small = sets.iter().filter(|(_, summary)| is_small(summary));
         let small: Vec<u32> = small.map(|(position, _)| *position).collect();
@@ -299,8 +300,13 @@ fn same_element(a: &Entry, b: &Entry) -> bool {
 
 /// The number of pairs among so many documents.
 pub(crate) fn pairs_among(documents: u64) -> u64 {
-    let pairs = u128::from(documents) * u128::from(documents.saturating_sub(1)) / 2;
-    u64::try_from(pairs).unwrap_or(u64::MAX)
+    halved(u128::from(documents) * u128::from(documents.saturating_sub(1)))
+}
+
+/// The number of pairs, if both orders of each were counted.
+fn halved(ordered: u128) -> u64 {
+    // Saturates: the documents of a run, fewer than 2^32, make fewer pairs than 2^63.
+    u64::try_from(ordered / 2).unwrap_or(u64::MAX)
 }
 
 /// The numbers of elements of the sets that may be similar to one with no common element.
@@ -311,7 +317,7 @@ pub(crate) struct SmallSizes(BTreeMap<u64, u64>);
 impl SmallSizes {
     /// Counts a set, if it is such a set. Returns whether it is.
     pub(crate) fn add(&mut self, criterion: Criterion, len: u64) -> bool {
-        let is_small = criterion.is_small(len);
+        let is_small = criterion.may_share_nothing(len);
         if is_small {
             *self.0.entry(len).or_default() += 1;
         }
@@ -327,7 +333,7 @@ impl SmallSizes {
             });
             u128::from(*sets) * u128::from(reached.saturating_sub(1))
         });
-        u64::try_from(partners.sum::<u128>() / 2).unwrap_or(u64::MAX)
+        halved(partners.sum())
     }
 }
 
@@ -348,7 +354,7 @@ pub(crate) struct PrefixFinder {
 
 impl PrefixFinder {
     /// For sets of `words` in all: elements or, if they are weighted, elements and weights.
-    pub(crate) fn new(criterion: Criterion, are_weighted: bool, words: usize) -> Result<Self> {
+    pub(crate) fn new(criterion: Criterion, are_weighted: bool, words: u64) -> Result<Self> {
         Ok(PrefixFinder {
             filter: PairFilter::new(criterion, are_weighted)?,
             counts: Counts::for_elements(words),
@@ -366,10 +372,13 @@ impl PrefixFinder {
     }
 
     /// Finds the prefix of a set; `None` if no other set is similar to it.
-    pub(crate) fn find(&self, set: &[u64], scratch: &mut PrefixScratch) -> Option<Prefix> {
+    ///
+    /// # Errors
+    /// [`Error::TooManyShingles`] for 2^32 elements or more.
+    pub(crate) fn find(&self, set: &[u64], scratch: &mut PrefixScratch) -> Result<Option<Prefix>> {
         match self.filter.criterion {
             Criterion::Jaccard(threshold) if self.filter.are_weighted => {
-                scratch.weighted_prefix(set, &self.counts, threshold)
+                Ok(scratch.weighted_prefix(set, &self.counts, threshold))
             }
             criterion => scratch.prefix(set, &self.counts, criterion),
         }
@@ -393,9 +402,9 @@ impl Counts {
     const MANY: usize = 1 << 16;
 
     /// The most counters, for 700 million elements.
-    const FEW: usize = 1 << 30;
+    const FEW: u64 = 1 << 30;
 
-    fn for_elements(elements: usize) -> Self {
+    fn for_elements(elements: u64) -> Self {
         let few = elements.saturating_add(elements / 2).min(Counts::FEW);
         Counts {
             few: (0..=few).map(|_| AtomicU8::new(0)).collect(),
@@ -443,9 +452,19 @@ pub(crate) struct PrefixScratch {
     weighted: Vec<(Element, u64)>,
 }
 
+/// The place of an element in its set.
+fn place(number: usize) -> Result<u32> {
+    u32::try_from(number).map_err(|_| Error::TooManyShingles { shingles: number })
+}
+
 impl PrefixScratch {
     /// Finds the prefix of a set.
-    fn prefix(&mut self, set: &[u64], counts: &Counts, criterion: Criterion) -> Option<Prefix> {
+    fn prefix(
+        &mut self,
+        set: &[u64],
+        counts: &Counts,
+        criterion: Criterion,
+    ) -> Result<Option<Prefix>> {
         self.shared.clear();
         let mut parity = Parity::default();
         for hash in set {
@@ -459,14 +478,14 @@ impl PrefixScratch {
         }
         let alone = set.len() - self.shared.len();
         // Repeats only lengthen the prefix, and only small sets are similar to sets that share nothing.
-        if criterion.prefix_len(set.len()) <= alone && !criterion.may_share_nothing(alone) {
-            return None;
+        if criterion.prefix_len(set.len()) <= alone && !criterion.may_share_nothing(alone as u64) {
+            return Ok(None);
         }
         self.remove_repeats();
         let len = alone + self.shared.len();
         let wanted = criterion.prefix_len(len).saturating_sub(alone);
-        if wanted == 0 && !criterion.may_share_nothing(len) {
-            return None;
+        if wanted == 0 && !criterion.may_share_nothing(len as u64) {
+            return Ok(None);
         }
         self.shared.iter().for_each(|(_, hash)| parity.flip(*hash));
         if wanted < self.shared.len() {
@@ -474,18 +493,18 @@ impl PrefixScratch {
             self.shared.truncate(wanted);
         }
         self.shared.sort_unstable();
-        // Elements that no other set has are the rarest and come first. A set has fewer than 2^32 elements.
-        let places = u32::try_from(alone).unwrap_or(u32::MAX)..;
+        // Elements that no other set has are the rarest and come first.
+        let places = place(alone)?..place(len)?;
         let shared = self.shared.iter().map(|(element, _)| *element);
         let mut elements: Vec<(Element, u32)> = shared.zip(places).collect();
         elements.dedup_by_key(|(element, _)| *element);
-        Some(Prefix {
+        Ok(Some(Prefix {
             summary: SetSummary {
                 len: len as u64,
                 parity,
             },
             elements,
-        })
+        }))
     }
 
     /// Finds the prefix of a set of weighted elements: the elements up to which those that follow weigh too little for
@@ -897,7 +916,9 @@ mod tests {
         let of_half = |half: u32| {
             let mut part = Prefixes::of_part(filter, 9_000, elements);
             for position in (half..9_000).step_by(2) {
-                let prefix = finder.find(lists.get(position), &mut PrefixScratch::default());
+                let prefix = finder
+                    .find(lists.get(position), &mut PrefixScratch::default())
+                    .unwrap();
                 part.push(position, &prefix.unwrap());
             }
             part.into_buckets().unwrap()
@@ -928,5 +949,13 @@ mod tests {
         let lists = Lists((0..100).map(|i| (i * 50..i * 50 + 60).collect()).collect());
         assert!(lists.buckets(0.8).positions().is_empty());
         assert_eq!(lists.buckets(0.05).positions().len(), 100);
+    }
+
+    #[test]
+    fn a_place_beyond_32_bits_is_an_error() {
+        let most = u32::MAX as usize;
+        assert_eq!(place(most).unwrap(), u32::MAX);
+        let error = place(most + 1).unwrap_err();
+        assert!(matches!(error, Error::TooManyShingles { .. }), "{error}");
     }
 }

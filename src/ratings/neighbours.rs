@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::opinions::{RatedAs, Scale};
 use super::rating::Ratings;
 use super::sets::{Bags, By};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, row_number};
 use crate::pipeline::binomial_interval;
 use crate::progress::{Progress, advance};
 
@@ -76,6 +76,7 @@ impl Neighbour {
 /// The neighbours of all items, or of all users.
 #[derive(Clone, Debug)]
 pub struct Neighbours {
+    rows: u32,
     /// The number of the first neighbour of each row, and of all.
     starts: Vec<usize>,
     all: Vec<Neighbour>,
@@ -85,7 +86,7 @@ pub struct Neighbours {
 impl Neighbours {
     /// The number of items or users.
     pub fn rows(&self) -> u32 {
-        u32::try_from(self.starts.len() - 1).unwrap_or(u32::MAX)
+        self.rows
     }
 
     /// The neighbours of a row, the most similar first; of equally similar ones the one with more support, then the one
@@ -139,12 +140,16 @@ pub fn neighbours(
     }
     let bags = &Bags::new(ratings, task.by, task.rated_as, &task.scale)?;
     let copies = |row: u32| bags.elements.get(row).iter().map(|e| u64::from(e.copies));
-    let rows = u32::try_from(bags.elements.len()).unwrap_or(u32::MAX);
+    let rows = match task.by {
+        By::Item => ratings.items(),
+        By::User => ratings.users(),
+    };
     let sizes: &Vec<u64> = &(0..rows)
         .into_par_iter()
         .map(|row| copies(row).sum())
         .collect();
     let mut found = Neighbours {
+        rows,
         starts: Vec::with_capacity(rows as usize + 1),
         all: Vec::new(),
         unsupported: 0,
@@ -153,15 +158,11 @@ pub fn neighbours(
     progress.begin("compare", u64::from(rows));
     for first in (0..rows).step_by(BLOCK as usize) {
         let block = first..rows.min(first.saturating_add(BLOCK));
-        let of_block: Vec<(Vec<Neighbour>, u64)> = block
-            .clone()
-            .into_par_iter()
-            .map_init(
-                || Counting::new(rows as usize),
-                |counting, row| counting.neighbours(bags, sizes, row, task),
-            )
-            .collect();
-        for (neighbours, unsupported) in of_block {
+        let of_block = block.clone().into_par_iter().map_init(
+            || Counting::new(rows as usize),
+            |counting, row| counting.neighbours(bags, sizes, row, task),
+        );
+        for (neighbours, unsupported) in of_block.collect::<Result<Vec<_>>>()? {
             found.all.extend(neighbours);
             found.starts.push(found.all.len());
             found.unsupported += unsupported;
@@ -198,7 +199,7 @@ impl Counting {
         sizes: &[u64],
         row: u32,
         task: &NeighbourTask,
-    ) -> (Vec<Neighbour>, u64) {
+    ) -> Result<(Vec<Neighbour>, u64)> {
         let elements = bags.elements.get(row);
         for element in elements {
             for other in bags.rows.get(element.of) {
@@ -228,7 +229,7 @@ impl Counting {
                 row: other,
                 similarity: shared as f64 / union as f64,
                 support,
-                union: u32::try_from(of_either).unwrap_or(u32::MAX),
+                union: row_number(of_either)?,
             });
         }
         let order = |a: &Neighbour, b: &Neighbour| {
@@ -241,6 +242,6 @@ impl Counting {
             found.truncate(task.top);
         }
         found.sort_unstable_by(order);
-        (found, unsupported)
+        Ok((found, unsupported))
     }
 }

@@ -78,6 +78,7 @@ impl RatingFields {
 #[derive(Debug)]
 pub(crate) struct Labels {
     texts: Ids,
+    count: u32,
     numbers: HashMap<String, u32>,
     column: IdColumn,
 }
@@ -86,6 +87,7 @@ impl Default for Labels {
     fn default() -> Self {
         Labels {
             texts: Ids::default(),
+            count: 0,
             numbers: HashMap::new(),
             column: IdColumn::Integers,
         }
@@ -99,7 +101,7 @@ impl Labels {
     }
 
     pub(crate) fn len(&self) -> u32 {
-        u32::try_from(self.texts.len()).unwrap_or(u32::MAX)
+        self.count
     }
 
     /// An id as JSON, by the type of the column.
@@ -127,7 +129,8 @@ impl Labels {
         if !is_integer || id.parse::<i64>().is_err() {
             self.column = IdColumn::Strings;
         }
-        let number = u32::try_from(self.texts.len()).map_err(|_| Error::TooManyDocuments)?;
+        let number = self.count;
+        self.count = number.checked_add(1).ok_or(Error::TooManyDocuments)?;
         self.texts.push(id);
         self.numbers.insert(id.to_owned(), number);
         Ok(number)
@@ -304,7 +307,7 @@ impl RatingsRead {
         match self.times.forms().kind() {
             None => {}
             Some(kind @ (ValueKind::Numbers | ValueKind::Dates)) => {
-                let times = self.times.places(kind, true);
+                let times = self.times.places(kind, true)?;
                 for (rating, place) in ratings.iter_mut().zip(times) {
                     // A rating without a time comes before all others.
                     rating.time = match place {

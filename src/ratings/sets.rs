@@ -83,10 +83,6 @@ impl Compressed {
         Compressed { starts, entries }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.starts.len() - 1
-    }
-
     pub(super) fn get(&self, list: u32) -> &[Copies] {
         let list = list as usize;
         &self.entries[self.starts[list]..self.starts[list + 1]]

@@ -1,7 +1,7 @@
 //! Schemes by name: a permutation family, or a preset, with a number of permutations and a seed.
 
 use std::fmt;
-use std::num::NonZeroU32;
+use std::num::NonZeroU16;
 use std::str::FromStr;
 
 use super::base_hash::BaseHash;
@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scheme {
     name: SchemeName,
-    num_perm: NonZeroU32,
+    num_perm: NonZeroU16,
     seed: u32,
 }
 
@@ -46,14 +46,16 @@ const FAMILIES: [(&str, Family); 7] = [
 ];
 
 /// The number of permutations, except in presets with their own.
-pub const DEFAULT_NUM_PERM: u32 = 128;
+pub const DEFAULT_NUM_PERM: u32 = NUM_PERM as u32;
+
+const NUM_PERM: u16 = 128;
 
 impl Default for Scheme {
     /// `affine32`, 128 permutations, seed 1.
     fn default() -> Self {
         Scheme {
             name: SchemeName::Family(Family::Affine32),
-            num_perm: const { NonZeroU32::new(DEFAULT_NUM_PERM).unwrap() },
+            num_perm: const { NonZeroU16::new(NUM_PERM).unwrap() },
             seed: 1,
         }
     }
@@ -96,8 +98,10 @@ impl Scheme {
     /// # Errors
     /// [`Error::Parameter`] outside that range.
     pub fn with_num_perm(mut self, num_perm: u32) -> Result<Self> {
-        self.num_perm = NonZeroU32::new(num_perm)
-            .filter(|n| n.get() <= MAX_NUM_PERM)
+        self.num_perm = u16::try_from(num_perm)
+            .ok()
+            .and_then(NonZeroU16::new)
+            .filter(|n| u32::from(n.get()) <= MAX_NUM_PERM)
             .ok_or_else(|| Error::Parameter {
                 name: "`num_perm`",
                 value: num_perm.to_string(),
@@ -115,7 +119,12 @@ impl Scheme {
 
     /// Number of permutations, which is the number of slots of a signature.
     pub fn num_perm(&self) -> usize {
-        self.num_perm.get() as usize
+        self.num_perm.get().into()
+    }
+
+    /// The same in a type that every type of numbers of slots holds.
+    pub(crate) fn num_perm_u16(&self) -> u16 {
+        self.num_perm.get()
     }
 
     /// The seed of the coefficient draws.

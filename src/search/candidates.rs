@@ -188,7 +188,7 @@ impl Join {
         })?;
         let cost = JoinCost {
             words: (sets.memory_bytes() / size_of::<u64>()) as u64,
-            prefix_bytes: prefixes.bytes() as u64,
+            prefix_bytes: prefixes.bytes(),
             shared_elements: prefixes.shared_elements(),
         };
         Ok(Join {

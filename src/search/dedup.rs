@@ -89,7 +89,7 @@ impl Deduplication {
     /// The rows of the kept documents, ascending.
     pub fn kept(&self) -> impl Iterator<Item = u32> {
         let mut removed = self.removed.iter().map(|removed| removed.row).peekable();
-        let rows = 0..u32::try_from(self.counts.documents).unwrap_or(u32::MAX);
+        let rows = (0..self.counts.documents).zip(0..).map(|(_, row)| row);
         rows.filter(move |row| removed.next_if_eq(row).is_none())
     }
 }

@@ -38,7 +38,7 @@ pub(crate) use super::numbering::NumbersRead;
 use super::numbering::{Numbered, Shingled};
 use crate::documents::{DigestSet, Document, DocumentBatch, Documents, Rows, TextBatch};
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, row_number};
 use crate::pipeline::{
     Banding, DeviceBatch, DeviceSigner, NormalisedTexts, Scratch, ShingleBatch, Signatures,
     SignedRows, UnfinishedRows, keys_of_rows,
@@ -138,7 +138,7 @@ pub(crate) trait Notes<R> {
 
     /// Bytes of memory that the notes and the input held for a second reading take.
     #[cfg(feature = "io")]
-    fn held_bytes(&self) -> usize {
+    fn held_bytes(&self) -> u64 {
         0
     }
 
@@ -407,7 +407,7 @@ impl<'a> FirstPass<'a> {
                     rows.extend(is_new.then_some(row));
                 }
             }
-            u32::try_from(first).unwrap_or(u32::MAX)
+            row_number(first)?
         };
         let sets = piece.sets.map(|mut sets| {
             let mut needed = is_needed.iter();
@@ -519,10 +519,10 @@ impl<'a> FirstPass<'a> {
             return Ok(());
         }
         let giant_bytes = signing.giant_bytes.load(Ordering::Relaxed);
-        let held = numbered.held_bytes() + self.sink.held_bytes() + notes.held_bytes();
-        let held = held + GIANT_FOLD * giant_bytes;
+        let held = numbered.held_bytes() + self.sink.held_bytes() + GIANT_FOLD * giant_bytes;
+        let held = held as u64 + notes.held_bytes();
         let is_long = budget.run.is_some() && self.start.elapsed() > PATIENCE;
-        if held <= budget.held() && !is_long && !self.sink.must_spill() {
+        if held <= budget.held() as u64 && !is_long && !self.sink.must_spill() {
             return Ok(());
         }
         drop(known);
@@ -803,7 +803,7 @@ impl<'e> Signing<'e> {
                 || shingles > 0 && !known.numbered.is_known(digest) && seen.insert(digest);
             let is_blank = || shingles == 0 && shingler.is_blank(documents.get(i));
             Shingled {
-                length: u32::try_from(documents.get(i).bytes()).unwrap_or(u32::MAX),
+                length: documents.get(i).length(),
                 digest: (!is_blank()).then_some(digest),
                 shingles,
                 is_signed,
@@ -928,6 +928,7 @@ fn add(spent_ns: &AtomicU64, start: Instant) {
 }
 
 fn nanoseconds(start: Instant) -> u64 {
+    // Saturates: after 584 years.
     u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 

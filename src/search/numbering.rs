@@ -14,7 +14,7 @@ use super::corpus::Corpus;
 #[cfg(feature = "io")]
 use super::disk::DocumentWriter;
 use crate::documents::DigestMap;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, row_number};
 #[cfg(feature = "io")]
 use crate::store::spill::Spill;
 
@@ -40,8 +40,8 @@ struct Bare {
 }
 
 impl Bare {
-    fn add(&mut self, row: u32, digest: u128) {
-        let number = u32::try_from(self.distinct.len()).unwrap_or(u32::MAX);
+    fn add(&mut self, row: u32, digest: u128) -> Result<()> {
+        let number = row_number(self.distinct.len())?;
         match self.by_digest.entry(digest) {
             Entry::Vacant(entry) => {
                 entry.insert(number);
@@ -49,6 +49,7 @@ impl Bare {
             }
             Entry::Occupied(entry) => self.repeats.push((row, *entry.get())),
         }
+        Ok(())
     }
 }
 
@@ -137,10 +138,10 @@ impl Numbered {
             return Ok((row, true));
         }
         if shingles == 0 {
-            self.bare.add(row, digest);
+            self.bare.add(row, digest)?;
             return Ok((row, false));
         }
-        let position = u32::try_from(corpus.distinct.len()).unwrap_or(u32::MAX);
+        let position = row_number(corpus.distinct.len())?;
         let is_new = match self.positions_by_digest.entry(digest) {
             Entry::Vacant(entry) => {
                 entry.insert(position);
@@ -167,11 +168,13 @@ impl Numbered {
         let Numbered {
             mut corpus, bare, ..
         } = self;
-        let signed = u32::try_from(corpus.distinct.len()).unwrap_or(u32::MAX);
+        let signed = corpus.distinct.len();
         corpus.distinct.extend(bare.distinct);
-        let repeats = bare.repeats.into_iter();
-        let repeats = repeats.map(|(row, number)| (row, signed.saturating_add(number)));
-        corpus.repeats.extend(repeats);
+        for (row, number) in bare.repeats {
+            corpus
+                .repeats
+                .push((row, row_number(signed + number as usize)?));
+        }
         Ok(corpus)
     }
 }

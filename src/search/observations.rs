@@ -70,10 +70,8 @@ struct Groups {
 
 impl Groups {
     fn new(documents: usize) -> Self {
-        // There are fewer documents than 2^32.
-        let count = u32::try_from(documents).unwrap_or(u32::MAX);
         Groups {
-            components: SharedComponents::new(count),
+            components: SharedComponents::new(documents),
             pairs: (0..documents).map(|_| AtomicU32::new(0)).collect(),
         }
     }

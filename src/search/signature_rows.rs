@@ -10,7 +10,7 @@ use super::first_pass::{SignedBatch, Sink};
 use super::parameters::{CandidateMethod, Search};
 use super::verification::Verification;
 use crate::documents::{DigestMap, digest};
-use crate::error::{Conflict, Error, Result};
+use crate::error::{Conflict, Error, Result, row_number};
 use crate::pipeline::Signatures;
 use crate::progress::{Progress, Timings, advance};
 use crate::scheme::{Scheme, Slots};
@@ -126,7 +126,7 @@ impl<'a> SignedRows<'a> {
                 corpus.without_shingles += 1;
                 continue;
             };
-            let position = u32::try_from(corpus.distinct.len()).unwrap_or(u32::MAX);
+            let position = row_number(corpus.distinct.len())?;
             match self.positions.entry(digest) {
                 Entry::Vacant(entry) => {
                     entry.insert(position);

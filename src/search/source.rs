@@ -108,16 +108,23 @@ pub(crate) struct Classes {
 #[cfg(feature = "io")]
 impl Classes {
     /// The classes of documents with these sources and values. Those of other documents have another scale.
-    pub(crate) fn of(&self, sources: impl Iterator<Item = u32>, values: &FieldValues) -> Vec<u64> {
+    ///
+    /// # Errors
+    /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) for more values than there are row numbers.
+    pub(crate) fn of(
+        &self,
+        sources: impl Iterator<Item = u32>,
+        values: &FieldValues,
+    ) -> Result<Vec<u64>> {
         let class = |source: u32, place: u32| u64::from(source) << 32 | u64::from(place);
-        match self.kind {
+        Ok(match self.kind {
             None => sources.map(|source| class(source, 0)).collect(),
             Some(kind) => {
-                let places = values.places(kind, self.smallest);
+                let places = values.places(kind, self.smallest)?;
                 let both = sources.zip(places);
                 both.map(|(source, place)| class(source, place)).collect()
             }
-        }
+        })
     }
 }
 

@@ -327,7 +327,7 @@ impl Mersenne61 {
     #[cold]
     pub(super) fn value_of_set(&self, k: usize, set: &[u32]) -> u32 {
         let values = set.iter().map(|x| self.value_of(k, *x));
-        values.min().unwrap_or(u32::MAX)
+        values.fold(u32::MAX, u32::min)
     }
 
     /// The value of a shingle under permutation k, by the definition.
@@ -513,7 +513,7 @@ impl Mersenne61Wide {
     fn value_of_set(&self, k: usize, set: &[u64]) -> u64 {
         let (a, b) = (self.plus_one.a[k], self.plus_one.b[k].wrapping_sub(1));
         let values = set.iter().map(|x| mersenne61_wide(a, b, *x));
-        values.min().unwrap_or(u64::MAX)
+        values.fold(u64::MAX, u64::min)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -97,8 +98,28 @@ pub(crate) fn for_all<P: Sync>(paths: &[P], sync: impl Fn(&P) -> Result<()> + Sy
         let others: Vec<_> = others.collect();
         let mut synced = sync_some();
         for other in others {
-            synced = synced.and(other.join().unwrap_or(Ok(())));
+            synced = synced.and(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
         synced
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use super::*;
+
+    #[test]
+    fn a_panic_while_files_are_synchronised_goes_on() {
+        let paths: Vec<usize> = (0..100).collect();
+        for last in [0, 99] {
+            let sync = |path: &usize| {
+                assert!(*path != last, "as if a thread had panicked");
+                Ok(())
+            };
+            assert!(catch_unwind(|| for_all(&paths, sync)).is_err());
+        }
+        assert!(for_all(&paths, |_| Ok(())).is_ok());
+    }
 }

@@ -189,8 +189,7 @@ impl MeasureArguments {
             ));
         }
         for threads in &self.threads {
-            let threads = usize::try_from(threads.get()).unwrap_or(usize::MAX);
-            check_threads(threads, cores())?;
+            check_threads(threads.get() as usize, cores())?;
         }
         if self.input.is_none() && cfg!(not(feature = "example-corpus")) {
             return Err(conflict(

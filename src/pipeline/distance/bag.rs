@@ -60,7 +60,8 @@ impl<T: Ord> Bag<T> {
             let take = |from: &mut &[(T, u64)], is_in: bool| match *from {
                 [(_, count), rest @ ..] if is_in => {
                     *from = rest;
-                    i64::try_from(*count).unwrap_or(i64::MAX)
+                    // Each element took memory when it was counted, so the count is below 2^63.
+                    count.cast_signed()
                 }
                 _ => 0,
             };

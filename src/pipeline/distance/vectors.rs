@@ -2,7 +2,7 @@
 
 /// Two vectors, compared component by component. Collect one from an iterator over pairs of components.
 ///
-/// All sums are integers. They are exact as long as they stay below 2^127.
+/// All sums are integers. They are exact as long as they stay below 2^127; the greatest value stands for larger ones.
 ///
 /// ```
 /// use simgpu::pipeline::VectorComparison;
@@ -16,7 +16,7 @@ pub struct VectorComparison {
     squares: [i128; 2],
     product: i128,
     l1: u128,
-    squared_l2: i128,
+    squared_l2: u128,
     linf: u64,
 }
 
@@ -26,12 +26,11 @@ impl FromIterator<(i64, i64)> for VectorComparison {
         for (a, b) in components {
             let difference = a.abs_diff(b);
             let (a, b) = (i128::from(a), i128::from(b));
-            let square = i128::try_from(u128::from(difference).pow(2)).unwrap_or(i128::MAX);
             all.squares[0] = all.squares[0].saturating_add(a * a);
             all.squares[1] = all.squares[1].saturating_add(b * b);
             all.product = all.product.saturating_add(a * b);
             all.l1 = all.l1.saturating_add(difference.into());
-            all.squared_l2 = all.squared_l2.saturating_add(square);
+            all.squared_l2 = all.squared_l2.saturating_add(u128::from(difference).pow(2));
             all.linf = all.linf.max(difference);
         }
         all

@@ -7,10 +7,10 @@
 use std::collections::HashSet;
 
 use super::parts::{Known, LargeComponent, Parts};
-use crate::error::Result;
+use crate::error::{Result, row_number};
 use crate::pipeline::{ClusterTask, Clusters, KeptBefore, Removal};
 use crate::search::verification::Verification;
-use crate::store::spill::Streams;
+use crate::store::spill::{Stored, Streams};
 
 /// The distinct documents of a component, by position.
 pub(crate) struct Blocks<'a> {
@@ -71,11 +71,12 @@ impl<'a> Blocks<'a> {
                     let at = numbers.binary_search_by_key(&position, |(position, _)| *position);
                     Some(numbers[at.ok()?].1)
                 };
-                let read = |known: &Option<Divided<'_>>,
-                            each: &mut dyn FnMut(&[u8]) -> Result<()>| {
-                    let known = known.as_ref();
-                    known.map_or(Ok(()), |known| known.for_each_block(block, each))
-                };
+                let read =
+                    |known: &Option<Divided<'_>>,
+                     each: &mut dyn FnMut(Stored<'_>) -> Result<()>| {
+                        let known = known.as_ref();
+                        known.map_or(Ok(()), |known| known.for_each_block(block, each))
+                    };
                 let (parts, documents) = (self.parts, universe.len());
                 let buckets =
                     parts.buckets_of(documents, number_of, &mut |each| read(&members, each))?;
@@ -89,9 +90,8 @@ impl<'a> Blocks<'a> {
                     ranks: None,
                     ..*task
                 };
-                // There are fewer documents than 2^32.
                 let known = KeptBefore {
-                    positions: u32::try_from(kept.len()).unwrap_or(u32::MAX),
+                    positions: row_number(kept.len())?,
                     unlisted: &[],
                 };
                 Clusters::greedy_after(buckets, &task, known, advance)?
@@ -137,7 +137,8 @@ impl<'a> Blocks<'a> {
                 continue;
             };
             file.for_each_block(|block| {
-                for (row, record) in self.parts.records_in(known, block) {
+                for record in self.parts.records_in(known, block) {
+                    let (row, record) = record?;
                     if let Some(position) = self.position_of(row) {
                         let record = record.len() as u64;
                         bytes[position as usize] += self.parts.memory_bytes(known, record);
@@ -183,7 +184,8 @@ impl<'a> Divided<'a> {
             |word: &str, count| Streams::dividing(file, &format!("{word}-{first}"), count);
         let (mut blocks, kept) = (streams("block", blocks), streams("kept", 1));
         file.for_each_block(|block| {
-            for (row, record) in of.parts.records_in(known, block) {
+            for record in of.parts.records_in(known, block) {
+                let (row, record) = record?;
                 if let Some(position) = of.position_of(row) {
                     blocks.push(block_of[position as usize] as usize, record)?;
                 }
@@ -203,7 +205,7 @@ impl<'a> Divided<'a> {
     fn for_each_block(
         &self,
         block: usize,
-        each: &mut dyn FnMut(&[u8]) -> Result<()>,
+        each: &mut dyn FnMut(Stored<'_>) -> Result<()>,
     ) -> Result<()> {
         self.kept.for_each_block(0, &mut *each)?;
         self.blocks.for_each_block(block, each)
@@ -218,7 +220,8 @@ impl<'a> Divided<'a> {
             kept,
         } = self;
         blocks.for_each_block(block, |bytes| {
-            for (row, record) in of.parts.records_in(*known, bytes) {
+            for record in of.parts.records_in(*known, bytes) {
+                let (row, record) = record?;
                 if of.position_of(row).is_some_and(|position| stays(&position)) {
                     kept.push(0, record)?;
                 }

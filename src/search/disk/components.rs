@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use super::documents::{SpilledDocuments, SpilledKeys};
 use super::join::Joined;
-use super::links::{Links, push_all, stop_if_asked, stopped};
+use super::links::{Links, panicked, push_all, stop_if_asked};
 use crate::error::Result;
 use crate::progress::{Progress, Timings, advance};
 use crate::search::candidates::{LARGE_SETS, tell_of_lsh};
 use crate::search::parameters::{CandidateMethod, Search};
 use crate::store::Bits;
-use crate::store::spill::{Partitions, Sorted, Spill, StreamFile, Streams, words_at};
+use crate::store::spill::{Partitions, Sorted, Spill, Stored, StreamFile, Streams};
 
 /// The documents that share a bucket or repeat others.
 #[derive(Debug)]
@@ -181,7 +181,7 @@ fn find_buckets(
             false => spill.note(BUCKET, &(band + 1))?,
         }
     }
-    members.into_inner().map_err(|_| stopped())?.finish_one()
+    members.into_inner().map_err(|_| panicked())?.finish_one()
 }
 
 /// Links the members of buckets that a stopped run has found. Those of a bucket follow each other.
@@ -200,9 +200,9 @@ impl<'a> BucketLinks<'a> {
     }
 
     /// Adds the members of a block.
-    pub(super) fn add(&mut self, members: &[u8]) -> Result<()> {
-        for member in members.chunks_exact(size_of::<[u32; 4]>()) {
-            let member: [u32; 4] = words_at(member).unwrap_or_default();
+    pub(super) fn add(&mut self, members: Stored<'_>) -> Result<()> {
+        for member in members.records(Stored::words) {
+            let member: [u32; 4] = member?;
             let before = self.before.filter(|before| before[1..] == member[1..]);
             let other = before.unwrap_or(member)[0];
             self.links.unite(other, member[0]);
@@ -264,7 +264,7 @@ impl Repeats {
             Ok(())
         };
         digests.map(&each, &mut |done| advance(progress, done, 0, 0))?;
-        let repeats = repeats.into_inner().map_err(|_| stopped())?;
+        let repeats = repeats.into_inner().map_err(|_| panicked())?;
         let all = repeats.finish()?;
         spill.note(IDENTICAL, &all.records())?;
         Ok(Repeats {

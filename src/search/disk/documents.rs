@@ -8,7 +8,7 @@ use crate::documents::DigestSet;
 use crate::error::Result;
 use crate::pipeline::{BandKeys, PackedSignatures};
 use crate::store::Bits;
-use crate::store::spill::{Partitions, Sorted, Spill, StreamFile, Streams, words_at};
+use crate::store::spill::{Partitions, Sorted, Spill, Stored, StreamFile, Streams};
 
 /// Parts of the digests, and of the keys of each band.
 const PARTS: usize = 16;
@@ -143,8 +143,8 @@ impl SpilledSets {
     pub(super) fn words(&self, left_out: &Bits) -> Result<u64> {
         let mut sum = 0;
         self.sizes.for_each_block(|block| {
-            for record in block.chunks_exact(size_of::<[u32; 3]>()) {
-                let [row, low, high] = words_at(record).unwrap_or_default();
+            for record in block.records(Stored::words) {
+                let [row, low, high] = record?;
                 if !left_out.get(row) {
                     sum += number_of([low, high]);
                 }
@@ -163,14 +163,13 @@ pub(super) fn push_set(record: &mut Vec<u8>, row: u32, set: &[u64]) {
 }
 
 /// The exact sets of a block, each with its row, and the bytes of the whole record.
-pub(super) fn sets_of(block: &[u8]) -> impl Iterator<Item = (u32, &[u8], &[u8])> {
-    let mut rest = block;
-    std::iter::from_fn(move || {
-        let [row, low, high] = words_at(rest)?;
-        let words = usize::try_from(number_of([low, high])).unwrap_or(usize::MAX);
-        let (record, after) = rest.split_at(size_of::<[u32; 3]>() + words * size_of::<u64>());
-        rest = after;
-        Some((row, &record[size_of::<[u32; 3]>()..], record))
+pub(super) fn sets_of(block: Stored<'_>) -> impl Iterator<Item = Result<(u32, &[u8], &[u8])>> {
+    block.records(|rest| {
+        let record = *rest;
+        let [row, low, high] = rest.words()?;
+        let bytes = number_of([low, high]).checked_mul(size_of::<u64>() as u64);
+        let set = rest.take(bytes.ok_or_else(|| record.damaged())?)?;
+        Ok((row, set, record.until(rest)))
     })
 }
 

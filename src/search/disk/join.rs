@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 
 use super::documents::{SpilledSets, number_of, sets_of, words_of};
-use super::links::{Links, push_all, stop_if_asked, stopped};
+use super::links::{Links, panicked, push_all, stop_if_asked};
 use crate::error::Result;
 use crate::ordered::{Ahead, map_in_order};
 use crate::pipeline::{
@@ -29,7 +29,7 @@ use crate::progress::{Progress, Timings, advance};
 use crate::search::candidates::{JoinCost, tell_of_lsh};
 use crate::search::parameters::{CandidateMethod, Search};
 use crate::store::Bits;
-use crate::store::spill::{Partitions, Sorted, Spill, StreamFile, Streams, words_at};
+use crate::store::spill::{Partitions, Sorted, Spill, Stored, StreamFile, Streams};
 
 /// A join on disk whose documents are linked.
 #[derive(Debug)]
@@ -166,7 +166,7 @@ impl Joined {
         } = join;
         pairs
             .into_inner()
-            .map_err(|_| stopped())?
+            .map_err(|_| panicked())?
             .finish_one()?
             .keep();
         let by_size = state.small.pairs(filter.criterion);
@@ -186,10 +186,10 @@ const FILES: usize = GROUPS * PARTS + 2;
 impl Join<'_> {
     /// Links the pairs that a stopped run has linked.
     fn restore_links(&self) -> Result<()> {
-        let pairs = self.pairs.lock().map_err(|_| stopped())?;
+        let pairs = self.pairs.lock().map_err(|_| panicked())?;
         pairs.for_each_block(0, |block| {
-            for pair in block.chunks_exact(size_of::<[u32; 2]>()) {
-                let [a, b] = words_at(pair).unwrap_or_default();
+            for pair in block.records(Stored::words) {
+                let [a, b] = pair?;
                 self.links.unite(a, b);
             }
             Ok(())
@@ -214,15 +214,17 @@ impl Join<'_> {
         let mut elements: Vec<Partitions<10>> = (0..GROUPS).map(group).collect();
         if !state.has_prefixes {
             state.words = self.sets.words(self.later)?;
-            let words = usize::try_from(state.words).unwrap_or(usize::MAX);
             let criterion = self.search.criterion();
-            let finder = PrefixFinder::new(criterion, self.filter.are_weighted, words)?;
+            let finder = PrefixFinder::new(criterion, self.filter.are_weighted, state.words)?;
             let bytes = self.sets.sets.bytes();
             self.progress.begin("join", 2 * bytes);
             let mut done = 0;
             self.for_each_block(
                 |block| {
-                    self.for_each_distinct(block, |_, set| finder.count(set));
+                    self.for_each_distinct(block, |_, set| {
+                        finder.count(set);
+                        Ok(())
+                    })?;
                     Ok(block.len() as u64)
                 },
                 |bytes| {
@@ -235,9 +237,10 @@ impl Join<'_> {
                 |block| {
                     let (mut scratch, mut found) = (PrefixScratch::default(), Vec::new());
                     self.for_each_distinct(block, |row, set| {
-                        let prefix = finder.find(set, &mut scratch);
+                        let prefix = finder.find(set, &mut scratch)?;
                         found.extend(prefix.map(|prefix| (row, prefix)));
-                    });
+                        Ok(())
+                    })?;
                     Ok((block.len() as u64, found))
                 },
                 |(bytes, found)| {
@@ -364,19 +367,27 @@ impl Join<'_> {
     }
 
     /// Calls `each` with the sets of a block that do not repeat earlier ones, by row.
-    fn for_each_distinct(&self, block: &[u8], mut each: impl FnMut(u32, &[u64])) {
+    fn for_each_distinct(
+        &self,
+        block: Stored<'_>,
+        mut each: impl FnMut(u32, &[u64]) -> Result<()>,
+    ) -> Result<()> {
         let mut set: Vec<u64> = Vec::new();
-        for (row, bytes, _) in sets_of(block).filter(|(row, ..)| !self.later.get(*row)) {
-            set.resize(bytes.len() / size_of::<u64>(), 0);
-            bytemuck::cast_slice_mut(&mut set).copy_from_slice(bytes);
-            each(row, &set);
+        for record in sets_of(block) {
+            let (row, bytes, _) = record?;
+            if !self.later.get(row) {
+                set.resize(bytes.len() / size_of::<u64>(), 0);
+                bytemuck::cast_slice_mut(&mut set).copy_from_slice(bytes);
+                each(row, &set)?;
+            }
         }
+        Ok(())
     }
 
     /// Calls `work` with the blocks of all sets, on all threads, and `each` with the results, in order.
     fn for_each_block<T: Send>(
         &self,
-        work: impl Fn(&[u8]) -> Result<T> + Sync,
+        work: impl Fn(Stored<'_>) -> Result<T> + Sync,
         mut each: impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
         let ahead = Ahead {
@@ -388,7 +399,7 @@ impl Join<'_> {
             1,
             ahead,
             |_| self.sets.sets.each_block(),
-            |block| work(&block?),
+            |block| work(self.sets.sets.stored(&block?)),
             |result| {
                 stop_if_asked(self.progress)?;
                 result.map_or(Ok(()), &mut each)
@@ -420,14 +431,14 @@ impl Sharer {
     }
 }
 
-/// Words of a prefix, before its elements: the row, the summary of the set, and the number of elements.
-const PREFIX: usize = 8;
+/// Words of a prefix, before its elements: the row, the summary of the set, and the number of elements in two words.
+const PREFIX: usize = 9;
 
 /// Appends the prefix of a set, whose elements take three words each: their bits, and the place.
 fn push_prefix(record: &mut Vec<u8>, row: u32, prefix: &Prefix) {
     let [a, b, c, d, e, f] = prefix.summary.to_words();
-    let elements = u32::try_from(prefix.elements.len()).unwrap_or(u32::MAX);
-    let words: [u32; PREFIX] = [row, a, b, c, d, e, f, elements];
+    let [low, high] = words_of(prefix.elements.len() as u64);
+    let words: [u32; PREFIX] = [row, a, b, c, d, e, f, low, high];
     record.extend_from_slice(bytemuck::cast_slice(&words));
     for (element, place) in &prefix.elements {
         let [low, high] = words_of(element.hash_first());
@@ -436,22 +447,18 @@ fn push_prefix(record: &mut Vec<u8>, row: u32, prefix: &Prefix) {
 }
 
 /// The prefixes of a block, each with its row, and the bytes of the whole record.
-pub(super) fn prefixes_of(block: &[u8]) -> impl Iterator<Item = (u32, Prefix, &[u8])> {
-    let mut rest = block;
-    std::iter::from_fn(move || {
-        let [row, a, b, c, d, e, f, elements]: [u32; PREFIX] = words_at(rest)?;
-        let bytes = size_of::<[u32; PREFIX]>() + elements as usize * size_of::<[u32; 3]>();
-        let (record, after) = rest.split_at(bytes);
-        rest = after;
-        let elements = record[size_of::<[u32; PREFIX]>()..].chunks_exact(size_of::<[u32; 3]>());
-        let elements = elements.map(|element| {
-            let [low, high, place] = words_at(element).unwrap_or_default();
-            (Element::from_hash_first(number_of([low, high])), place)
+pub(super) fn prefixes_of(block: Stored<'_>) -> impl Iterator<Item = Result<(u32, Prefix, &[u8])>> {
+    block.records(|rest| {
+        let record = *rest;
+        let [row, a, b, c, d, e, f, low, high]: [u32; PREFIX] = rest.words()?;
+        let elements = (0..number_of([low, high])).map(|_| {
+            let [low, high, place] = rest.words()?;
+            Ok((Element::from_hash_first(number_of([low, high])), place))
         });
         let prefix = Prefix {
             summary: SetSummary::from_words([a, b, c, d, e, f]),
-            elements: elements.collect(),
+            elements: elements.collect::<Result<_>>()?,
         };
-        Some((row, prefix, record))
+        Ok((row, prefix, record.until(rest)))
     })
 }

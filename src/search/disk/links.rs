@@ -21,7 +21,7 @@ impl Links {
     pub(super) fn none(rows: u32) -> Self {
         Links {
             in_buckets: Bits::zeros(rows),
-            components: SharedComponents::new(rows),
+            components: SharedComponents::new(rows as usize),
         }
     }
 
@@ -43,18 +43,36 @@ pub(super) fn push_all<W>(
     writer: &Mutex<W>,
     push: impl FnOnce(&mut W) -> Result<()>,
 ) -> Result<()> {
-    let mut writer = writer.lock().map_err(|_| stopped())?;
+    let mut writer = writer.lock().map_err(|_| panicked())?;
     push(&mut writer)
 }
 
-/// Only a panic of another thread gets here: it ends the run.
-pub(super) fn stopped() -> Error {
-    Error::Stopped
+/// The error of a lock that a thread held while it panicked: nothing may build on what it has half written. Once all
+/// threads are done, the panic itself ends the run.
+pub(super) fn panicked() -> Error {
+    Error::Defect("a thread panicked while it wrote temporary files".to_owned())
 }
 
 pub(super) fn stop_if_asked(progress: &dyn Progress) -> Result<()> {
     match progress.is_stopped() {
         true => Err(Error::Stopped),
         false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    #[test]
+    fn a_panic_is_not_a_stop_of_the_user() {
+        let writer = Mutex::new(0);
+        let panics = |_: &mut i32| -> Result<()> { panic!("as if a thread had panicked") };
+        assert!(catch_unwind(AssertUnwindSafe(|| push_all(&writer, panics))).is_err());
+        let error = push_all(&writer, |_| Ok(())).unwrap_err();
+        assert!(matches!(error, Error::Defect(_)), "{error}");
+        assert!(error.to_string().starts_with("a thread panicked"));
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 
 use super::documents::{number_of, words_of};
+use super::links::panicked;
 use super::parts::{Part, Parts, Step};
 use super::removals::{similarity_of, words_of_similarity};
 use crate::error::{Error, Result};
@@ -14,7 +15,7 @@ use crate::progress::Progress;
 use crate::search::candidates::Candidates;
 use crate::search::copies::Copies;
 use crate::search::observations::Observations;
-use crate::store::spill::{JsonLines, KeyedRecords, SortedRecords, Spill, words_at};
+use crate::store::spill::{JsonLines, KeyedRecords, SortedRecords, Spill};
 
 /// The similar pairs of all parts. Documents are named by their rows.
 #[derive(Debug)]
@@ -44,9 +45,6 @@ pub(crate) enum PairRecord {
 
 /// Ranges of rows.
 const PARTS: usize = 64;
-
-/// Words of a document or a pair, before both ids.
-const WORDS: usize = 4;
 
 /// The name of the comparisons, for checkpoints.
 const COMPARE: &str = "compare";
@@ -102,7 +100,7 @@ impl SpilledPairs {
                 if !is_last && !spill.is_due() {
                     return Ok(());
                 }
-                let mut records = records.lock().map_err(|_| Error::Stopped)?;
+                let mut records = records.lock().map_err(|_| panicked())?;
                 records.flush()?;
                 identical.flush()?;
                 compared.parts = done;
@@ -120,7 +118,7 @@ impl SpilledPairs {
             Copy::Id(row, id) => copies.add_id(row, &id),
         })?;
         copies.finish();
-        let records = records.into_inner().map_err(|_| Error::Stopped)?;
+        let records = records.into_inner().map_err(|_| panicked())?;
         let pairs = SpilledPairs {
             records: records.finish()?,
             documents: compared.documents,
@@ -136,21 +134,19 @@ impl SpilledPairs {
     /// The documents with candidates by ascending row, each followed by its pairs with documents of higher rows, which
     /// ascend, too.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Result<PairRecord>> {
-        self.records.iter().map(|record| {
-            let ([lo, hi], bytes) = record?;
-            let [a, b, c, d] = words_at::<WORDS>(&bytes).unwrap_or_default();
+        self.records.iter(|[lo, hi], mut record| {
+            let [a, b, c, d] = record.words()?;
             if hi == 0 {
                 return Ok(PairRecord::Document {
                     compared: number_of([a, b]),
                     most: number_of([c, d]),
                 });
             }
-            let ids = &bytes[WORDS * size_of::<u32>()..];
-            let (of_lo, of_hi) = ids.split_at(c as usize);
+            let of_lo = record.take(number_of([c, d]))?;
             Ok(PairRecord::Pair {
                 rows: [lo, hi],
                 similarity: similarity_of(a, b),
-                ids: [of_lo, of_hi].map(|id| String::from_utf8_lossy(id).into_owned()),
+                ids: [of_lo, &record].map(|id| String::from_utf8_lossy(id).into_owned()),
             })
         })
     }
@@ -176,7 +172,7 @@ fn find_in(part: Part, records: &Mutex<KeyedRecords>, progress: &dyn Progress) -
         if progress.is_stopped() {
             return Err(Error::Stopped);
         }
-        let mut records = records.lock().map_err(|_| Error::Stopped)?;
+        let mut records = records.lock().map_err(|_| panicked())?;
         for compared in &block.compared_by_document {
             let row = documents.row(number(buckets.positions()[next as usize]));
             let [a, b] = words_of(*compared);
@@ -190,9 +186,9 @@ fn find_in(part: Part, records: &Mutex<KeyedRecords>, progress: &dyn Progress) -
             let [lo, hi] = [pair.lo, pair.hi].map(number);
             let (of_lo, of_hi) = (documents.id(lo), documents.id(hi));
             let [low, high] = words_of_similarity(pair.similarity);
-            let of_id = u32::try_from(of_lo.len()).unwrap_or(u32::MAX);
+            let [c, d] = words_of(of_lo.len() as u64);
             records.push_with([documents.row(lo), documents.row(hi)], |bytes| {
-                bytes.extend_from_slice(bytemuck::cast_slice(&[low, high, of_id, 0]));
+                bytes.extend_from_slice(bytemuck::cast_slice(&[low, high, c, d]));
                 bytes.extend_from_slice(of_lo.as_bytes());
                 bytes.extend_from_slice(of_hi.as_bytes());
             })?;

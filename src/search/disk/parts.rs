@@ -8,10 +8,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::components::{BucketLinks, Linked, Members};
-use super::documents::{number_of, push_set, sets_of};
+use super::documents::{number_of, push_set, sets_of, words_of};
 use super::join::prefixes_of;
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Result, row_number};
 use crate::io::{FieldValues, Ids};
 use crate::pipeline::{
     Buckets, Member, PackedSignatures, PairFilter, Prefixes, SharedComponents, Similarity, Unit,
@@ -26,7 +26,7 @@ use crate::search::parameters::Search;
 use crate::search::source::{Classes, SetsByRow, Source};
 use crate::search::verification::Verification;
 use crate::store::ExactSets;
-use crate::store::spill::{StreamFile, Streams, words_at};
+use crate::store::spill::{Stored, StreamFile, Streams};
 
 /// The documents that share a bucket or repeat others, in parts: each component is in one part as a whole.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ enum PartBuckets {
 }
 
 /// Words of a record of a document, before its id.
-const DOCUMENT: usize = 6;
+const DOCUMENT: usize = 8;
 
 /// Parts at least, so that all threads have work.
 const LEAST_PARTS: usize = 8;
@@ -168,8 +168,8 @@ impl Parts {
             || {
                 let bytes = expected_bytes(&linked, &search, corpus, engine);
                 let count = bytes.div_ceil(most_bytes.max(1) as u64).saturating_mul(2);
-                let count = usize::try_from(count).unwrap_or(usize::MAX);
-                count.clamp(LEAST_PARTS, MOST_PARTS)
+                usize::try_from(count)
+                    .map_or(MOST_PARTS, |count| count.clamp(LEAST_PARTS, MOST_PARTS))
             },
             |before| before.parts,
         );
@@ -211,9 +211,9 @@ impl Parts {
                             let (source, value) = preference.unwrap_or_default();
                             let id = id.as_deref().unwrap_or_default();
                             documents.push_with(part_of(first), |record| {
-                                let len =
-                                    |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
-                                let texts = [source, len(&value), len(id)];
+                                let [value_low, value_high] = words_of(value.len() as u64);
+                                let [id_low, id_high] = words_of(id.len() as u64);
+                                let texts = [source, value_low, value_high, id_low, id_high];
                                 record.extend_from_slice(bytemuck::cast_slice(&[row, first]));
                                 record.extend_from_slice(length);
                                 record.extend_from_slice(bytemuck::cast_slice(&texts));
@@ -230,13 +230,15 @@ impl Parts {
             let mut members = streams("members-of");
             match &linked.members {
                 Members::OfBands { members: all, .. } => all.for_each_block(|block| {
-                    for member in block.chunks_exact(size_of::<[u32; 4]>()) {
-                        members.push(part_of(row_of(member)), member)?;
+                    for member in records_of(block, size_of::<[u32; 4]>()) {
+                        let (row, record) = member?;
+                        members.push(part_of(row), record)?;
                     }
                     advance(progress, corpus.documents(), 0, 0)
                 })?,
                 Members::OfPrefixes(joined) => joined.prefixes.for_each_block(|block| {
-                    for (row, _, record) in prefixes_of(block) {
+                    for prefix in prefixes_of(block) {
+                        let (row, _, record) = prefix?;
                         if links.in_buckets.get(row) {
                             members.push(part_of(row), record)?;
                         }
@@ -272,8 +274,8 @@ impl Parts {
                 let files = linked.signatures.iter();
                 for file in files {
                     file.for_each_block(|block| {
-                        for record in block.chunks_exact(bytes) {
-                            let row = row_of(record);
+                        for record in records_of(block, bytes) {
+                            let (row, record) = record?;
                             if links.in_buckets.get(row) {
                                 compared.push(part_of(row), record)?;
                             }
@@ -287,7 +289,8 @@ impl Parts {
                 timings.time("distribute", 0, || {
                     let mut compared = streams("compared");
                     sets.for_each_block(|block| {
-                        for (row, _, record) in sets_of(block) {
+                        for set in sets_of(block) {
+                            let (row, _, record) = set?;
                             if links.in_buckets.get(row) {
                                 compared.push(part_of(row), record)?;
                             }
@@ -394,14 +397,13 @@ impl Parts {
     }
 
     /// Bytes of memory for a part, about.
-    fn bytes(&self, part: usize) -> usize {
+    fn bytes(&self, part: usize) -> u64 {
         let of_file = |known| {
             let bytes = self.file(known, part).map_or(0, StreamFile::bytes);
             self.memory_bytes(known, bytes)
         };
         let known = of_file(Known::Members) + of_file(Known::Compared);
-        let bytes = 2 * self.documents[part].bytes() + known;
-        usize::try_from(bytes).unwrap_or(usize::MAX)
+        2 * self.documents[part].bytes() + known
     }
 
     /// Divides a part of too many bytes into goes, each of which takes some of its components.
@@ -412,18 +414,20 @@ impl Parts {
             is_large,
         };
         let bytes = self.bytes(part);
-        if bytes <= self.most_bytes {
+        let most_bytes = self.most_bytes as u64;
+        if bytes <= most_bytes {
             return Ok(vec![go(None, false)]);
         }
-        let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut sizes: BTreeMap<u32, u64> = BTreeMap::new();
         self.documents[part].for_each_block(|block| {
-            for (words, ..) in documents_of(block) {
+            for document in documents_of(block) {
+                let (words, ..) = document?;
                 *sizes.entry(self.components.root(words[1])).or_default() += 1;
             }
             Ok(())
         })?;
-        let documents: usize = sizes.values().sum();
-        let most = self.most_bytes / (bytes / documents.max(1)).max(1);
+        let documents: u64 = sizes.values().sum();
+        let most = most_bytes / (bytes / documents.max(1)).max(1);
         let mut goes = Vec::new();
         let (mut roots, mut in_go) = (HashSet::new(), 0);
         for (root, size) in sizes {
@@ -438,7 +442,7 @@ impl Parts {
             if size > 2 * most.max(1) {
                 progress.warn(&format!(
                     "{} documents that buckets link take more memory than `memory` allows one of its threads; raise `memory`, or `rows`",
-                    grouped(size as u64)
+                    grouped(size)
                 ));
             }
             roots.insert(root);
@@ -461,11 +465,12 @@ impl Parts {
         let mut values = FieldValues::default();
         let mut firsts = Vec::new();
         self.documents[part].for_each_block(|block| {
-            for ([row, first, length, source, ..], value, id) in documents_of(block) {
+            for document in documents_of(block) {
+                let ([row, first, length, source, ..], value, id) = document?;
                 if !is_here(first) {
                     continue;
                 }
-                let local = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+                let local = row_number(rows.len())?;
                 if first == row {
                     corpus.distinct.push(local);
                     distinct_rows.push(row);
@@ -484,8 +489,7 @@ impl Parts {
             }
             Ok(())
         })?;
-        // There are fewer documents than 2^32.
-        corpus.rows = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        corpus.rows = row_number(rows.len())?;
         let position_of = |row: u32| {
             let position = distinct_rows.binary_search(&row).ok();
             position.and_then(|position| u32::try_from(position).ok())
@@ -496,13 +500,14 @@ impl Parts {
             .collect();
         let here = |row: u32| is_here(row).then(|| position_of(row)).flatten();
         // Those of a large component are read in blocks instead.
-        let read = |known, each: &mut dyn FnMut(&[u8]) -> Result<()>| {
+        let read = |known, each: &mut dyn FnMut(Stored<'_>) -> Result<()>| {
             let file = self.file(known, part).filter(|_| !go.is_large);
             file.map_or(Ok(()), |file| file.for_each_block(each))
         };
         let held = if go.is_large { 0 } else { distinct_rows.len() };
         let buckets = self.buckets_of(held, here, &mut |each| read(Known::Members, each))?;
-        let read = &mut |each: &mut dyn FnMut(&[u8]) -> Result<()>| read(Known::Compared, each);
+        let read =
+            &mut |each: &mut dyn FnMut(Stored<'_>) -> Result<()>| read(Known::Compared, each);
         let similarity = self.similarity_of(held, here, None, read)?;
         Ok(Part {
             documents: PartDocuments {
@@ -511,7 +516,8 @@ impl Parts {
             },
             classes: self
                 .classes
-                .map(|classes| classes.of(sources.into_iter(), &values)),
+                .map(|classes| classes.of(sources.into_iter(), &values))
+                .transpose()?,
             candidates: Candidates {
                 search: self.search.clone(),
                 corpus,
@@ -539,19 +545,16 @@ impl Parts {
     pub(super) fn records_in<'a>(
         &self,
         known: Known,
-        block: &'a [u8],
-    ) -> Box<dyn Iterator<Item = (u32, &'a [u8])> + 'a> {
-        let of_length = |bytes| {
-            let records = block.chunks_exact(bytes);
-            Box::new(records.map(|record| (row_of(record), record)))
-        };
+        block: Stored<'a>,
+    ) -> Box<dyn Iterator<Item = Result<(u32, &'a [u8])>> + 'a> {
+        let of_length = |bytes| Box::new(records_of(block, bytes));
         match (known, self.buckets, self.search.verification) {
             (Known::Members, PartBuckets::OfBands(_), _) => of_length(size_of::<[u32; 4]>()),
-            (Known::Members, PartBuckets::OfPrefixes { .. }, _) => {
-                Box::new(prefixes_of(block).map(|(row, _, record)| (row, record)))
-            }
+            (Known::Members, PartBuckets::OfPrefixes { .. }, _) => Box::new(
+                prefixes_of(block).map(|prefix| prefix.map(|(row, _, record)| (row, record))),
+            ),
             (Known::Compared, _, Verification::Exact) => {
-                Box::new(sets_of(block).map(|(row, _, record)| (row, record)))
+                Box::new(sets_of(block).map(|set| set.map(|(row, _, record)| (row, record))))
             }
             (Known::Compared, _, Verification::None | Verification::Signature) => {
                 of_length(size_of::<u32>() + packed_words(self.num_perm) * size_of::<u64>())
@@ -580,8 +583,8 @@ impl Parts {
             PartBuckets::OfBands(bands) => {
                 let mut members = Vec::new();
                 for_each_block(&mut |block| {
-                    for member in block.chunks_exact(size_of::<[u32; 4]>()) {
-                        let [row, band, high, low] = words_at(member).unwrap_or_default();
+                    for member in block.records(Stored::words) {
+                        let [row, band, high, low] = member?;
                         let key = number_of([low, high]);
                         members.extend(position_of(row).map(|position| Member {
                             band,
@@ -591,14 +594,15 @@ impl Parts {
                     }
                     Ok(())
                 })?;
-                Ok(Buckets::of_members(documents, bands, members))
+                Buckets::of_members(documents, bands, members)
             }
             PartBuckets::OfPrefixes {
                 filter, elements, ..
             } => {
                 let mut prefixes = Prefixes::of_part(filter, documents, elements);
                 for_each_block(&mut |block| {
-                    for (row, prefix, _) in prefixes_of(block) {
+                    for prefix in prefixes_of(block) {
+                        let (row, prefix, _) = prefix?;
                         if let Some(position) = position_of(row) {
                             prefixes.push(position, &prefix);
                         }
@@ -630,7 +634,8 @@ impl Parts {
                 let of_row = packed_words(self.num_perm);
                 let mut all = vec![0; of_row * documents];
                 for_each_block(&mut |block| {
-                    for (row, record) in self.records_in(Known::Compared, block) {
+                    for signature in self.records_in(Known::Compared, block) {
+                        let (row, record) = signature?;
                         if let Some(at) = position_of(row) {
                             let row = &mut all[of_row * at as usize..][..of_row];
                             bytemuck::cast_slice_mut(row)
@@ -651,7 +656,8 @@ impl Parts {
                 let mut sets = ExactSets::default().weighted(self.is_weighted);
                 let mut set: Vec<u64> = Vec::new();
                 for_each_block(&mut |block| {
-                    for (row, of_set, _) in sets_of(block) {
+                    for record in sets_of(block) {
+                        let (row, of_set, _) = record?;
                         if let Some(at) = position_of(row) {
                             set.resize(of_set.len() / size_of::<u64>(), 0);
                             bytemuck::cast_slice_mut(&mut set).copy_from_slice(of_set);
@@ -687,7 +693,7 @@ impl SetsByRow for SetsOfParts<'_> {
 
 /// Calls a function with the blocks of a stream, or of several.
 pub(super) type EachBlock<'a> =
-    &'a mut dyn FnMut(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+    &'a mut dyn FnMut(&mut dyn FnMut(Stored<'_>) -> Result<()>) -> Result<()>;
 
 /// What is loaded at a time: a part, or some of its components.
 struct Go {
@@ -700,16 +706,15 @@ struct Go {
 
 /// The documents of a block: the words of each, its value and its id.
 fn documents_of(
-    block: &[u8],
-) -> impl Iterator<Item = ([u32; DOCUMENT], Cow<'_, str>, Cow<'_, str>)> {
-    let mut rest = block;
-    std::iter::from_fn(move || {
-        let words = words_at::<DOCUMENT>(rest)?;
-        let (value, after) = rest[size_of_val(&words)..].split_at(words[DOCUMENT - 2] as usize);
-        let (id, after) = after.split_at(words[DOCUMENT - 1] as usize);
-        rest = after;
+    block: Stored<'_>,
+) -> impl Iterator<Item = Result<([u32; DOCUMENT], Cow<'_, str>, Cow<'_, str>)>> {
+    block.records(|rest| {
+        let words: [u32; DOCUMENT] = rest.words()?;
+        let [.., value_low, value_high, id_low, id_high] = words;
+        let value = rest.take(number_of([value_low, value_high]))?;
+        let id = rest.take(number_of([id_low, id_high]))?;
         let text = String::from_utf8_lossy;
-        Some((words, text(value), text(id)))
+        Ok((words, text(value), text(id)))
     })
 }
 
@@ -755,8 +760,10 @@ fn hashed(root: u32, count: usize) -> usize {
     ((u128::from(hash) * count as u128) >> 32) as usize
 }
 
-/// The row at the beginning of a record.
-fn row_of(record: &[u8]) -> u32 {
-    let [row] = words_at(record).unwrap_or_default();
-    row
+/// The records of so many bytes in a block, each with the row at its beginning.
+fn records_of(block: Stored<'_>, bytes: usize) -> impl Iterator<Item = Result<(u32, &[u8])>> {
+    block.records(move |rest| {
+        let [row] = rest.clone().words()?;
+        Ok((row, rest.take(bytes as u64)?))
+    })
 }

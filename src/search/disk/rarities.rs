@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::documents::{number_of, words_of};
 use crate::error::Result;
 use crate::pipeline::Rarities;
-use crate::store::spill::{Spill, Streams, words_at};
+use crate::store::spill::{Spill, Stored, Streams};
 
 /// The name of the count, for checkpoints.
 const COUNT: &str = "count";
@@ -38,12 +38,35 @@ pub(crate) fn saved_rarities(spill: &Arc<Spill>) -> Result<Option<Rarities>> {
     let counts = Streams::new(spill, "counts", 1, 1).finish_one()?;
     let mut rarities = Rarities::of_documents(documents);
     counts.for_each_block(|block| {
-        for record in block.chunks_exact(size_of::<[u32; 3]>()) {
-            let [high, low, documents] = words_at(record).unwrap_or_default();
+        for record in block.records(Stored::words) {
+            let [high, low, documents] = record?;
             rarities.set_count(number_of([low, high]), documents);
         }
         Ok(())
     })?;
     counts.keep();
     Ok(Some(rarities.counted()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::store::spill::Budget;
+
+    #[test]
+    fn a_count_cut_off_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Spill::new(&Budget::new(folder.path(), 1 << 20)).unwrap();
+        let mut counts = Streams::new(&spill, "counts", 1, 1);
+        let records = [[1, 2, 3], [4, 5, 6]];
+        let bytes: &[u8] = bytemuck::cast_slice(records.as_flattened());
+        counts.push(0, &bytes[..20]).unwrap();
+        counts.finish_one().unwrap().keep();
+        spill.note(COUNT, &Counted { documents: 9 }).unwrap();
+        match saved_rarities(&spill) {
+            Err(Error::DamagedSpill { path }) => assert!(path.ends_with("counts-0")),
+            other => panic!("{other:?}"),
+        }
+    }
 }

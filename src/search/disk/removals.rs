@@ -6,7 +6,7 @@ use super::documents::{number_of, words_of};
 use super::parts::PartDocuments;
 use crate::error::Result;
 use crate::search::removal::{FoundBy, Removed};
-use crate::store::spill::{KeyedRecords, SortedRecords, Spill, words_at};
+use crate::store::spill::{KeyedRecords, SortedRecords, Spill};
 
 /// Takes removed documents in any order.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ const PARTS: usize = 64;
 
 /// Words of a removal, before the ids that it holds: the row of the kept document, the bytes of its id, marks, the
 /// similarity, then the row of the next document on the chain, and the similarity to it.
-const WORDS: usize = 8;
+const WORDS: usize = 9;
 
 /// Marks a document that is identical to its kept one.
 const IDENTICAL: u32 = 1;
@@ -46,6 +46,7 @@ impl RemovalWriter {
     pub(crate) fn add(&mut self, documents: &PartDocuments, removed: &[Removed]) -> Result<()> {
         for removed in removed {
             let kept_id = documents.id(removed.kept);
+            let [id_low, id_high] = words_of(kept_id.len() as u64);
             let [low, high] = words_of_similarity(removed.similarity);
             let mut marks = 0;
             if removed.found_by == FoundBy::Identical {
@@ -59,7 +60,8 @@ impl RemovalWriter {
             let [via_low, via_high] = words_of_similarity(of_via);
             let record: [u32; WORDS] = [
                 documents.row(removed.kept),
-                u32::try_from(kept_id.len()).unwrap_or(u32::MAX),
+                id_low,
+                id_high,
                 marks,
                 low,
                 high,
@@ -100,12 +102,19 @@ pub(crate) struct SpilledRemovals {
 impl SpilledRemovals {
     /// All of them, by ascending row.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Result<SpilledRemoval>> {
-        self.records.iter().map(|record| {
-            let ([row, _], bytes) = record?;
-            let [kept, of_kept, marks, low, high, via, via_low, via_high] =
-                words_at::<WORDS>(&bytes).unwrap_or_default();
-            let ids = &bytes[WORDS * size_of::<u32>()..];
-            let (kept_id, via_id) = ids.split_at(of_kept as usize);
+        self.records.iter(|[row, _], mut record| {
+            let [
+                kept,
+                id_low,
+                id_high,
+                marks,
+                low,
+                high,
+                via,
+                via_low,
+                via_high,
+            ]: [u32; WORDS] = record.words()?;
+            let kept_id = record.take(number_of([id_low, id_high]))?;
             let text = |id: &[u8]| String::from_utf8_lossy(id).into_owned();
             let has_via = marks & HAS_VIA > 0;
             Ok(SpilledRemoval {
@@ -120,7 +129,7 @@ impl SpilledRemovals {
                     via: has_via.then(|| (via, similarity_of(via_low, via_high))),
                 },
                 kept_id: text(kept_id),
-                via_id: text(via_id),
+                via_id: text(&record),
             })
         })
     }
@@ -135,4 +144,39 @@ pub(super) fn words_of_similarity(similarity: Option<f64>) -> [u32; 2] {
 pub(super) fn similarity_of(low: u32, high: u32) -> Option<f64> {
     let bits = number_of([low, high]);
     (bits != NONE).then(|| f64::from_bits(bits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::store::spill::Budget;
+
+    #[test]
+    fn an_id_longer_than_its_record_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Spill::new(&Budget::new(folder.path(), 1 << 20)).unwrap();
+        let removal = [0, 3, 0, 0, 0, 0, 0, 0, 0];
+        for (words, id, is_whole) in [
+            (&removal[..], "abc", true),
+            (&removal, "ab", false),
+            (&removal[..8], "", false),
+        ] {
+            let mut writer = RemovalWriter::new(&spill, 5);
+            let push = |bytes: &mut Vec<u8>| {
+                bytes.extend_from_slice(bytemuck::cast_slice(words));
+                bytes.extend_from_slice(id.as_bytes());
+            };
+            writer.0.push_with([4, 0], push).unwrap();
+            let removals = writer.finish(FoundBy::Identical).unwrap();
+            let read: Result<Vec<SpilledRemoval>> = removals.iter().collect();
+            match read {
+                Ok(read) => assert!(is_whole && read[0].kept_id == id),
+                Err(Error::DamagedSpill { path }) => {
+                    assert!(!is_whole && path.starts_with(folder.path()));
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
 }

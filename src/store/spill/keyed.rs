@@ -1,16 +1,14 @@
 //! Records of any length, sorted by a key outside of memory.
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Spill, StreamFile, Streams};
+use super::{Spill, Stored, StreamFile, Streams};
 use crate::error::Result;
 
 /// The key of a record: two words, compared in order.
 pub(crate) type Key = [u32; 2];
-
-/// Words before the bytes of a record: its key and its length.
-const WORDS: usize = 3;
 
 /// Takes records of any length in any order, distributed by the first words of their keys.
 #[derive(Debug)]
@@ -83,8 +81,12 @@ pub(crate) struct SortedRecords {
 }
 
 impl SortedRecords {
-    /// All records, some in memory at a time: those of a part, or one after the other the parts of an oversized part.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<(Key, Vec<u8>)>> {
+    /// What `read` makes of the key and the bytes of all records. Some are in memory at a time: those of a part, or one
+    /// after the other the parts of an oversized part.
+    pub(crate) fn iter<T>(
+        &self,
+        read: impl Fn(Key, Stored<'_>) -> Result<T>,
+    ) -> impl Iterator<Item = Result<T>> {
         let most_bytes = self.spill.memory() as u64 / 8;
         // The parts to read, the next one last; those that were divided are owned.
         let mut parts: Vec<(Part<'_>, Range<u64>)> = Vec::new();
@@ -96,8 +98,8 @@ impl SortedRecords {
         let mut loaded = Loaded::default();
         std::iter::from_fn(move || {
             loop {
-                if let Some(record) = loaded.next() {
-                    return Some(Ok(record));
+                if let Some((key, bytes)) = loaded.next() {
+                    return Some(read(key, bytes));
                 }
                 let (part, range) = parts.pop()?;
                 match part.load(range, most_bytes) {
@@ -133,7 +135,8 @@ impl<'a> Part<'a> {
                 range: range.clone(),
             };
             file.for_each_block(|block| {
-                records(block).try_for_each(|(key, bytes)| {
+                records(block).try_for_each(|record| {
+                    let (key, bytes) = record?;
                     divided.push_with(key, |buffer| buffer.extend_from_slice(&block[bytes]))
                 })
             })?;
@@ -145,15 +148,19 @@ impl<'a> Part<'a> {
             });
             return Ok(Load::Divided(parts.collect()));
         }
-        let mut loaded = Loaded::default();
+        let mut loaded = Loaded {
+            path: file.path().to_owned(),
+            ..Loaded::default()
+        };
         file.for_each_block(|block| {
             let start = loaded.bytes.len();
-            loaded.bytes.extend_from_slice(block);
-            let of_block = records(block);
-            loaded
-                .records
-                .extend(of_block.map(|(key, bytes)| (key, start + bytes.start..start + bytes.end)));
-            Ok(())
+            loaded.bytes.extend_from_slice(&block);
+            records(block).try_for_each(|record| {
+                let (key, bytes) = record?;
+                let bytes = start + bytes.start..start + bytes.end;
+                loaded.records.push((key, bytes));
+                Ok(())
+            })
         })?;
         // Stable, so that records with the same key keep their order.
         loaded.records.sort_by_key(|(key, _)| *key);
@@ -164,35 +171,55 @@ impl<'a> Part<'a> {
 /// Sorted records in memory.
 #[derive(Default)]
 struct Loaded {
+    /// The file from which they are.
+    path: PathBuf,
     bytes: Vec<u8>,
     records: Vec<(Key, Range<usize>)>,
     next: usize,
 }
 
 impl Loaded {
-    fn next(&mut self) -> Option<(Key, Vec<u8>)> {
+    fn next(&mut self) -> Option<(Key, Stored<'_>)> {
         let (key, range) = self.records.get(self.next)?.clone();
         self.next += 1;
-        Some((key, self.bytes[range].to_vec()))
+        Some((key, Stored::new(&self.bytes[range], &self.path)))
     }
 }
 
 /// The records of a block: each key, and the range of its bytes.
-fn records(block: &[u8]) -> impl Iterator<Item = (Key, Range<usize>)> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let [first, second, length] = super::words_at(block.get(at..)?)?;
-        let start = at + WORDS * size_of::<u32>();
-        at = start + length as usize;
-        Some(([first, second], start..at))
+fn records(block: Stored<'_>) -> impl Iterator<Item = Result<(Key, Range<usize>)>> {
+    block.records(move |rest| {
+        let [first, second, length] = rest.words()?;
+        let start = block.len() - rest.len();
+        let bytes = rest.take(length.into())?;
+        Ok(([first, second], start..start + bytes.len()))
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
     use crate::scheme::fmix64;
     use crate::store::spill::Budget;
+
+    #[test]
+    fn a_record_longer_than_its_block_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Spill::new(&Budget::new(folder.path(), 1 << 20)).unwrap();
+        let mut streams = Streams::new(&spill, "records", 1, 1);
+        let (whole, cut_off) = ([7u32, 0, 4, 9], [8u32, 0, 5, 9]);
+        for record in [whole, cut_off] {
+            streams.push(0, bytemuck::cast_slice(&record)).unwrap();
+        }
+        let records = KeyedRecords {
+            streams,
+            range: 0..10,
+        };
+        let records = records.finish().unwrap();
+        let read: Vec<Result<Key>> = records.iter(|key, _| Ok(key)).collect();
+        assert!(matches!(read[..], [Err(Error::DamagedSpill { .. })]));
+    }
 
     #[test]
     #[allow(clippy::cast_possible_truncation, reason = "made-up numbers")]
@@ -216,7 +243,8 @@ mod tests {
                 expected.sort_by_key(|(key, _)| *key);
                 let records = records.finish().unwrap();
                 for _ in 0..2 {
-                    let all: Vec<_> = records.iter().collect::<Result<_>>().unwrap();
+                    let all = records.iter(|key, bytes| Ok((key, bytes.to_vec())));
+                    let all: Vec<_> = all.collect::<Result<_>>().unwrap();
                     assert!(all == expected, "{count} {kinds} {memory} {parts}");
                 }
             }

@@ -28,6 +28,7 @@ mod identity;
 mod keyed;
 mod lines;
 mod partitions;
+mod stored;
 mod streams;
 
 use checkpoint::{Files, read_checked, write_checked};
@@ -35,6 +36,7 @@ pub(crate) use identity::{InputIdentity, RunIdentity};
 pub(crate) use keyed::{KeyedRecords, SortedRecords};
 pub(crate) use lines::JsonLines;
 pub(crate) use partitions::{Partitions, Sorted};
+pub(crate) use stored::Stored;
 pub(crate) use streams::{BlockReader, StreamFile, Streams};
 
 /// The beginning of the name of a folder of temporary files.
@@ -350,16 +352,9 @@ const MOST_AT_ONCE: u64 = 64 << 10;
 /// The first words of the records of part `part` of `count`, if those of all parts are `range`.
 fn range_of_part(range: &Range<u64>, part: u64, count: u64) -> Range<u64> {
     let width = range.end - range.start;
-    // The number of a record's part is rounded down.
-    let start = |part: u64| {
-        let least = (u128::from(part) * u128::from(width)).div_ceil(u128::from(count));
-        range.start + u64::try_from(least).unwrap_or(u64::MAX)
-    };
+    // The number of a record's part is rounded down, so the start is `part * width / count`, rounded up. In this form,
+    // no product exceeds `width` or the square of `count`.
+    let start =
+        |part: u64| range.start + width / count * part + (width % count * part).div_ceil(count);
     start(part)..start(part + 1)
-}
-
-/// The words at the beginning of a record; `None` at the end of a block.
-pub(crate) fn words_at<const N: usize>(record: &[u8]) -> Option<[u32; N]> {
-    let words = record.get(..size_of::<[u32; N]>())?;
-    Some(bytemuck::pod_read_unaligned(words))
 }

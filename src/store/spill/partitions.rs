@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Spill, StreamFile, Streams};
+use super::{Spill, Stored, StreamFile, Streams};
 use crate::error::Result;
 
 /// Records of `N` words, distributed by their first word: each part has a range of first words, and the ranges ascend.
@@ -72,9 +72,11 @@ impl<const N: usize> Partitions<N> {
     pub(crate) fn for_each(&self, mut each: impl FnMut([u32; N])) -> Result<()> {
         (0..self.streams.count()).try_for_each(|part| {
             self.streams.for_each_block(part, |block| {
-                let records: Vec<[u32; N]> = bytemuck::pod_collect_to_vec(block);
-                records.into_iter().for_each(&mut each);
-                Ok(())
+                let mut records = block.records(Stored::words);
+                records.try_for_each(|record| {
+                    each(record?);
+                    Ok(())
+                })
             })
         })
     }
@@ -187,8 +189,8 @@ fn for_each_sorted<const N: usize>(
             records: 0,
         };
         part.for_each_block(|block| {
-            let records: Vec<[u32; N]> = bytemuck::pod_collect_to_vec(block);
-            records.iter().try_for_each(|record| divided.push(record))
+            let mut records = block.records(Stored::words);
+            records.try_for_each(|record| divided.push(&record?))
         })?;
         for (part, range) in divided.finish()?.with_ranges() {
             for_each_sorted(&part, range, most_bytes, each)?;
@@ -202,12 +204,17 @@ fn for_each_sorted<const N: usize>(
 
 /// The records of a part, in the order in which they were written.
 fn load<const N: usize>(part: &StreamFile) -> Result<Vec<[u32; N]>> {
-    let bytes = usize::try_from(part.bytes()).unwrap_or(usize::MAX);
+    // Only room: what does not fit there is an error of the allocation.
+    let bytes = usize::try_from(part.bytes()).unwrap_or(0);
     let mut records: Vec<[u32; N]> = Vec::with_capacity(bytes / size_of::<[u32; N]>());
     part.for_each_block(|block| {
         let start = records.len();
         records.resize(start + block.len() / size_of::<[u32; N]>(), [0; N]);
-        bytemuck::cast_slice_mut(&mut records[start..]).copy_from_slice(block);
+        let room: &mut [u8] = bytemuck::cast_slice_mut(&mut records[start..]);
+        if room.len() != block.len() {
+            return Err(block.damaged());
+        }
+        room.copy_from_slice(&block);
         Ok(())
     })?;
     Ok(records)

@@ -2,14 +2,14 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::Spill;
 use super::checkpoint::{Extent, HEADER};
+use super::{Spill, Stored};
 use crate::error::{Error, Result};
 
 /// Streams of bytes, one file each. A record lies in one block as a whole.
@@ -69,7 +69,7 @@ impl Streams {
     pub(crate) fn for_each_block(
         &self,
         stream: usize,
-        each: impl FnMut(&[u8]) -> Result<()>,
+        each: impl FnMut(Stored<'_>) -> Result<()>,
     ) -> Result<()> {
         self.streams[stream].file.for_each_block(each)
     }
@@ -245,6 +245,15 @@ impl StreamFile {
         self.extent.bytes
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes that were read from this file.
+    pub(crate) fn stored<'a>(&'a self, bytes: &'a [u8]) -> Stored<'a> {
+        Stored::new(bytes, &self.path)
+    }
+
     /// Opens the stream at its beginning.
     ///
     /// # Errors
@@ -285,10 +294,13 @@ impl StreamFile {
     ///
     /// # Errors
     /// The errors of [`BlockReader::next`] and of `each`.
-    pub(crate) fn for_each_block(&self, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    pub(crate) fn for_each_block(
+        &self,
+        mut each: impl FnMut(Stored<'_>) -> Result<()>,
+    ) -> Result<()> {
         let (mut blocks, mut payload) = (self.blocks()?, Vec::new());
         while blocks.next(&mut payload)? {
-            each(&payload)?;
+            each(self.stored(&payload))?;
             payload.clear();
         }
         Ok(())
@@ -355,7 +367,7 @@ mod tests {
     fn read(file: &StreamFile) -> Result<Vec<u8>> {
         let mut all = Vec::new();
         file.for_each_block(|block| {
-            all.extend_from_slice(block);
+            all.extend_from_slice(&block);
             Ok(())
         })?;
         Ok(all)

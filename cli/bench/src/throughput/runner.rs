@@ -252,9 +252,8 @@ impl Pools {
 
 /// A pool of `threads` threads.
 fn pool(threads: u32) -> Result<ThreadPool> {
-    let pool = ThreadPoolBuilder::new()
-        .num_threads(threads as usize)
-        .build();
+    let threads = threads as usize;
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|error| {
         Error::Unsupported(simgpu::error::Unsupported::Threads {
             threads,
