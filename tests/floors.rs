@@ -18,7 +18,7 @@ const LIBRARY: &[&[&str]] = &[
     &["backend", "records"],
     &["engine"],
     &["store"],
-    &["io"],
+    &["index", "io"],
     &["jobs"],
     &["selftest", "internals"],
 ];

@@ -5,7 +5,7 @@ mod support;
 
 use clap::CommandFactory;
 use simgpu::engine::Engine;
-use simgpu::internals::has_searched;
+use simgpu::backend::gpu::has_searched;
 use support::Place;
 
 #[test]
