@@ -387,7 +387,9 @@ pub enum Conflict {
         right: (usize, usize),
     },
     /// An ensemble got another number of set sizes than of signatures.
-    #[error("{signatures} signatures need as many set sizes, not {sizes}; give the size of each set")]
+    #[error(
+        "{signatures} signatures need as many set sizes, not {sizes}; give the size of each set"
+    )]
     SizeCount {
         /// The signatures.
         signatures: usize,

@@ -4,8 +4,8 @@
 mod support;
 
 use clap::CommandFactory;
-use simgpu::engine::Engine;
 use simgpu::backend::gpu::has_searched;
+use simgpu::engine::Engine;
 use support::Place;
 
 #[test]

@@ -374,21 +374,35 @@ mod tests {
         assert!(forest.is_empty());
         let first = forest.insert(Slots::U32(&[1, 2, 3, 4])).unwrap();
         assert_eq!((first, forest.len()), (0, 1));
-        assert_eq!(forest.query(Slots::U32(&[1, 2, 3, 4]), 5).unwrap(), []);
-        assert_eq!(forest.sorted(0), []);
+        assert!(
+            forest
+                .query(Slots::U32(&[1, 2, 3, 4]), 5)
+                .unwrap()
+                .is_empty()
+        );
+        assert!(forest.sorted(0).is_empty());
         forest.index();
         assert_eq!(forest.query(Slots::U32(&[1, 2, 3, 4]), 5).unwrap(), [0]);
         // The second tree has its slots already, the first one has not.
         forest.insert(Slots::U32(&[1, 1, 3, 4])).unwrap();
-        assert_eq!((forest.sorted(0), forest.sorted(1)), (&[0][..], &[0, 1][..]));
+        assert_eq!(
+            (forest.sorted(0), forest.sorted(1)),
+            (&[0][..], &[0, 1][..])
+        );
         assert_eq!(forest.query(Slots::U32(&[1, 1, 9, 9]), 5).unwrap(), [0]);
         assert_eq!(forest.query(Slots::U32(&[9, 9, 3, 4]), 5).unwrap(), [0, 1]);
         forest.insert(Slots::U32(&[1, 3, 2, 4])).unwrap();
         assert_eq!(forest.sorted(1), [0, 1]);
         forest.index();
-        assert_eq!((forest.sorted(0), forest.sorted(1)), (&[1, 0, 2][..], &[2, 0, 1][..]));
-        assert_eq!(forest.sorted(2), []);
-        assert_eq!(forest.query(Slots::U32(&[1, 3, 9, 9]), 5).unwrap(), [2, 1, 0]);
+        assert_eq!(
+            (forest.sorted(0), forest.sorted(1)),
+            (&[1, 0, 2][..], &[2, 0, 1][..])
+        );
+        assert!(forest.sorted(2).is_empty());
+        assert_eq!(
+            forest.query(Slots::U32(&[1, 3, 9, 9]), 5).unwrap(),
+            [2, 1, 0]
+        );
     }
 
     /// Rows that are searchable in some trees only are found by those.
@@ -420,7 +434,10 @@ mod tests {
         assert_eq!(forest.tree(0, 1), Some(vec![3u32, 4].into()));
         assert!(forest.tree(0, 2).is_none() && forest.tree(1, 0).is_none());
         assert!(forest.signature(1).is_none());
-        assert_eq!((forest.banding(), forest.slot_width()), (banding(2, 2), Width::U32));
+        assert_eq!(
+            (forest.banding(), forest.slot_width()),
+            (banding(2, 2), Width::U32)
+        );
         for bad in [Slots::U32(&[1, 2, 3]), Slots::U64(&[1, 2, 3, 4])] {
             assert!(forest.insert(bad).is_err() && forest.query(bad, 1).is_err());
         }
@@ -436,14 +453,23 @@ mod tests {
         let forest = filled_from(forest, &signatures[90..]);
         let sorted: Vec<Vec<u32>> = (0..3).map(|tree| forest.sorted(tree).to_vec()).collect();
         let mut restored = filled(empty.clone(), &signatures[..3]);
-        restored.restore(&forest.to_bytes(), sorted.clone()).unwrap();
+        restored
+            .restore(&forest.to_bytes(), sorted.clone())
+            .unwrap();
         assert_eq!(restored.len(), 100);
         for query in &signatures {
             let query = Slots::U64(query);
-            assert_eq!(restored.query(query, 9).unwrap(), forest.query(query, 9).unwrap());
+            assert_eq!(
+                restored.query(query, 9).unwrap(),
+                forest.query(query, 9).unwrap()
+            );
         }
         let bytes = forest.to_bytes();
-        assert!(LshForest::new(banding(3, 60), Width::U64).restore(&bytes, sorted.clone()).is_err());
+        assert!(
+            LshForest::new(banding(3, 60), Width::U64)
+                .restore(&bytes, sorted.clone())
+                .is_err()
+        );
         let damages: [fn(&mut Vec<Vec<u32>>); 5] = [
             |sorted| sorted[1].swap(3, 4),
             |sorted| sorted[2][5] = 100,
@@ -456,7 +482,10 @@ mod tests {
             damage(&mut sorted);
             let mut other = filled(empty.clone(), &signatures[..3]);
             let error = other.restore(&bytes, sorted).unwrap_err();
-            assert!(matches!(error, Error::DamagedIndex) && other.len() == 3, "{error}");
+            assert!(
+                matches!(error, Error::DamagedIndex) && other.len() == 3,
+                "{error}"
+            );
         }
     }
 

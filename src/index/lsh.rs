@@ -38,7 +38,7 @@ use crate::scheme::{SlotVec, Slots, Width};
 /// let query = engine.sign(&["the quick brown fox jumps over the lazy dog and walks away"])?;
 /// assert_eq!(index.query(query.row(0))?, [fox]);
 /// assert!(index.remove(fox));
-/// assert_eq!(index.query(query.row(0))?, []);
+/// assert!(index.query(query.row(0))?.is_empty());
 /// assert!(index.contains(other) && !index.contains(fox));
 /// # Ok::<(), simgpu::Error>(())
 /// ```
@@ -302,9 +302,13 @@ mod tests {
         (bands, rows): (usize, usize),
     ) -> Vec<u32> {
         let shares_band = |slots: &[u32]| {
-            (0..bands).any(|band| (0..rows).all(|row| slots[band * rows + row] == query[band * rows + row]))
+            (0..bands).any(|band| {
+                (0..rows).all(|row| slots[band * rows + row] == query[band * rows + row])
+            })
         };
-        let found = signatures.into_iter().filter(|(_, slots)| shares_band(slots));
+        let found = signatures
+            .into_iter()
+            .filter(|(_, slots)| shares_band(slots));
         found.map(|(number, _)| number).collect()
     }
 
@@ -328,7 +332,9 @@ mod tests {
             let others = slots_of(2, 60, num_perm, distinct);
             for query in signatures.iter().take(60).chain(&others) {
                 for bands_searched in [bands, 1, bands / 2, bands + 3] {
-                    let found = index.query_bands(Slots::U32(query), bands_searched).unwrap();
+                    let found = index
+                        .query_bands(Slots::U32(query), bands_searched)
+                        .unwrap();
                     let shape = (bands_searched.min(bands), rows);
                     assert_eq!(found, by_comparison((0..).zip(&signatures), query, shape));
                 }
@@ -356,10 +362,15 @@ mod tests {
                 }
                 if step % 97 == 96 {
                     index.compact();
-                    (0..).zip(&mut left).for_each(|(new, (number, _))| *number = new);
+                    (0..)
+                        .zip(&mut left)
+                        .for_each(|(new, (number, _))| *number = new);
                 }
             }
-            assert_eq!((index.len(), index.is_empty()), (left.len(), left.is_empty()));
+            assert_eq!(
+                (index.len(), index.is_empty()),
+                (left.len(), left.is_empty())
+            );
             assert!(index.numbers().eq(left.iter().map(|(number, _)| *number)));
             let live = || left.iter().map(|(number, slots)| (*number, slots));
             for query in slots_of(3, 80, num_perm, distinct) {
@@ -378,7 +389,7 @@ mod tests {
         let mut index = filled(banding(2, 2), &slots_of(4, 100, 4, 2));
         (0..100).for_each(|number| assert!(index.remove(number)));
         assert!(index.is_empty() && index.wants_compaction());
-        assert_eq!(index.query(Slots::U32(&[0; 4])).unwrap(), []);
+        assert!(index.query(Slots::U32(&[0; 4])).unwrap().is_empty());
         assert_eq!(index.insert(Slots::U32(&[0; 4])).unwrap(), 100);
         index.compact();
         assert!(!index.wants_compaction());
@@ -388,9 +399,15 @@ mod tests {
     #[test]
     fn equal_signatures_have_numbers_of_their_own() {
         let mut index = filled(banding(2, 2), &vec![vec![1, 2, 3, 4]; 5]);
-        assert_eq!(index.query(Slots::U32(&[1, 2, 0, 0])).unwrap(), [0, 1, 2, 3, 4]);
+        assert_eq!(
+            index.query(Slots::U32(&[1, 2, 0, 0])).unwrap(),
+            [0, 1, 2, 3, 4]
+        );
         index.remove(2);
-        assert_eq!(index.query(Slots::U32(&[0, 0, 3, 4])).unwrap(), [0, 1, 3, 4]);
+        assert_eq!(
+            index.query(Slots::U32(&[0, 0, 3, 4])).unwrap(),
+            [0, 1, 3, 4]
+        );
     }
 
     #[test]
@@ -410,7 +427,9 @@ mod tests {
     fn buckets_divide_the_signatures_of_a_band() {
         let signatures = slots_of(5, 200, 6, 3);
         let mut index = filled(banding(3, 2), &signatures);
-        (0..200).step_by(7).for_each(|number| assert!(index.remove(number)));
+        (0..200)
+            .step_by(7)
+            .for_each(|number| assert!(index.remove(number)));
         for band in 0..3 {
             let range = band * 2..band * 2 + 2;
             let slots_of = |number: u32| &signatures[number as usize][range.clone()];
@@ -425,12 +444,17 @@ mod tests {
                 assert_eq!(index.bucket(band, Slots::U32(slots)).unwrap(), bucket);
                 assert_eq!(index.band(bucket[0], band), Some(slots.to_vec().into()));
             }
-            assert_eq!(index.bucket(band, Slots::U32(&[7, 7])).unwrap(), []);
+            assert!(index.bucket(band, Slots::U32(&[7, 7])).unwrap().is_empty());
         }
         assert!(index.buckets(3).is_empty() && index.band(1, 3).is_none());
         assert!(index.band(0, 1).is_none() && index.signature(0).is_none());
         assert!(index.signature(200).is_none());
-        assert_eq!(index.bucket(3, Slots::U32(&signatures[1][..2])).unwrap(), []);
+        assert!(
+            index
+                .bucket(3, Slots::U32(&signatures[1][..2]))
+                .unwrap()
+                .is_empty()
+        );
     }
 
     #[test]
@@ -441,8 +465,15 @@ mod tests {
         other.remove(0);
         other.remove(50);
         assert_eq!(index.merge(&other).unwrap(), 90..208);
-        let merged = others.iter().enumerate().filter(|(row, _)| ![0, 50].contains(row));
-        let all: Vec<Vec<u32>> = own.iter().chain(merged.map(|(_, slots)| slots)).cloned().collect();
+        let merged = others
+            .iter()
+            .enumerate()
+            .filter(|(row, _)| ![0, 50].contains(row));
+        let all: Vec<Vec<u32>> = own
+            .iter()
+            .chain(merged.map(|(_, slots)| slots))
+            .cloned()
+            .collect();
         for query in &all {
             let found = index.query(Slots::U32(query)).unwrap();
             assert_eq!(found, by_comparison((0..).zip(&all), query, (4, 2)));
@@ -483,7 +514,9 @@ mod tests {
     fn bytes_restore_an_index() {
         let signatures = slots_of(9, 150, 9, 3);
         let mut index = filled(banding(3, 3), &signatures);
-        (0..150).step_by(4).for_each(|number| assert!(index.remove(number)));
+        (0..150)
+            .step_by(4)
+            .for_each(|number| assert!(index.remove(number)));
         let bytes = index.to_bytes();
         let restored = LshIndex::from_bytes(index.banding(), Width::U32, &bytes).unwrap();
         index.compact();

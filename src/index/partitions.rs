@@ -105,12 +105,17 @@ mod tests {
             *size += step;
             Some(*size)
         });
-        (sizes.collect(), (0..count).map(|place| draw(1000 + place)).collect())
+        (
+            sizes.collect(),
+            (0..count).map(|place| draw(1000 + place)).collect(),
+        )
     }
 
     /// The expected false positives of the sizes `from..=to`, one after another.
     fn cost(sizes: &[f64], counts: &[f64], from: usize, to: usize) -> f64 {
-        (from..=to).map(|place| counts[place] * (sizes[to] - sizes[place]) / sizes[to]).sum()
+        (from..=to)
+            .map(|place| counts[place] * (sizes[to] - sizes[place]) / sizes[to])
+            .sum()
     }
 
     /// The cheapest cuts of `0..=to` into `parts` intervals, of all that there are.
@@ -118,9 +123,8 @@ mod tests {
         if parts == 1 {
             return cost(sizes, counts, 0, to);
         }
-        let cuts = (parts - 2..to).map(|cut| {
-            cheapest(sizes, counts, cut, parts - 1) + cost(sizes, counts, cut + 1, to)
-        });
+        let cuts = (parts - 2..to)
+            .map(|cut| cheapest(sizes, counts, cut, parts - 1) + cost(sizes, counts, cut + 1, to));
         cuts.fold(f64::INFINITY, f64::min)
     }
 
@@ -143,8 +147,12 @@ mod tests {
             let ends = optimal_partitions(&sizes, &counts, 2).unwrap();
             let last = sizes.len() - 1;
             assert_eq!((ends.len(), ends[1]), (2, last));
-            let found = cost(&sizes, &counts, 0, ends[0]) + cost(&sizes, &counts, ends[0] + 1, last);
-            assert!((found - cheapest(&sizes, &counts, last, 2)).abs() < 1e-9, "{seed}");
+            let found =
+                cost(&sizes, &counts, 0, ends[0]) + cost(&sizes, &counts, ends[0] + 1, last);
+            assert!(
+                (found - cheapest(&sizes, &counts, last, 2)).abs() < 1e-9,
+                "{seed}"
+            );
         }
     }
 
@@ -156,7 +164,8 @@ mod tests {
             for parts in 3..=6 {
                 let ends = optimal_partitions(&sizes, &counts, parts).unwrap();
                 let cut = ends[parts - 2];
-                let found = cheapest(&sizes, &counts, cut, parts - 1) + cost(&sizes, &counts, cut + 1, 10);
+                let found =
+                    cheapest(&sizes, &counts, cut, parts - 1) + cost(&sizes, &counts, cut + 1, 10);
                 let least = cheapest(&sizes, &counts, 10, parts);
                 assert!((found - least).abs() < 1e-9, "{seed} {parts}");
             }
@@ -174,7 +183,10 @@ mod tests {
                 assert_eq!(ends.last(), Some(&(sizes.len() - 1)));
             }
             let all: Vec<usize> = (0..sizes.len()).collect();
-            assert_eq!(optimal_partitions(&sizes, &counts, sizes.len()).unwrap(), all);
+            assert_eq!(
+                optimal_partitions(&sizes, &counts, sizes.len()).unwrap(),
+                all
+            );
         }
     }
 

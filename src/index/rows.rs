@@ -391,7 +391,10 @@ mod tests {
         for length in [0, 8, 16, 23, 25, 32] {
             let mut bytes = bytes.clone();
             bytes.words.resize(length, 0);
-            assert!(Rows::from_bytes(2, Width::U64, &bytes).is_none(), "{length}");
+            assert!(
+                Rows::from_bytes(2, Width::U64, &bytes).is_none(),
+                "{length}"
+            );
         }
         for width in [0, 65, 128 + 3] {
             let mut bytes = bytes.clone();

@@ -63,8 +63,8 @@ impl<S: Fn(f64) -> f64> ErrorRanges<S> {
                 let false_positive = below.next_area(|missed| 1.0 - missed);
                 // Loses what datasketch loses to rounding: misses below 1e-16 count as none.
                 let false_negative = above.next_area(|missed| 1.0 - (1.0 - missed));
-                let error =
-                    false_positive * weights.false_positive + false_negative * weights.false_negative;
+                let error = false_positive * weights.false_positive
+                    + false_negative * weights.false_negative;
                 errors.push(((bands, rows), error));
             }
         }

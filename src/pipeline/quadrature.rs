@@ -1,11 +1,7 @@
 //! Integrals over an interval.
 
 /// Nodes and weights of an integral over an interval, cut into panels with eight Gauss-Legendre nodes each.
-pub(super) fn gauss_legendre(
-    from: f64,
-    to: f64,
-    panels: u32,
-) -> impl Iterator<Item = (f64, f64)> {
+pub(super) fn gauss_legendre(from: f64, to: f64, panels: u32) -> impl Iterator<Item = (f64, f64)> {
     let width = (to - from) / f64::from(panels);
     (0..panels).flat_map(move |panel| {
         let middle = from + width * (f64::from(panel) + 0.5);

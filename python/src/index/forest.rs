@@ -368,7 +368,8 @@ impl MinHashLshForest {
 
     /// An empty forest.
     fn contents(&self, layout: Layout) -> PyResult<Contents> {
-        let values_per_slot = NonZeroUsize::new(layout.values_per_slot).unwrap_or(NonZeroUsize::MIN);
+        let values_per_slot =
+            NonZeroUsize::new(layout.values_per_slot).unwrap_or(NonZeroUsize::MIN);
         let depth = self.k().saturating_mul(values_per_slot.get());
         let trees = Banding::new(self.l(), depth, self.l().saturating_mul(depth));
         let trees = trees.map_err(refusal)?;

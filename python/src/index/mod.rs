@@ -177,12 +177,16 @@ fn slots_of_bytes(bytes: &[u8], width: Width) -> Option<SlotVec> {
     match width {
         Width::U32 => {
             let (slots, rest) = bytes.as_chunks();
-            let slots = slots.iter().map(|slot| u32::from_ne_bytes(*slot).swap_bytes());
+            let slots = slots
+                .iter()
+                .map(|slot| u32::from_ne_bytes(*slot).swap_bytes());
             rest.is_empty().then(|| Values::U32(slots.collect()))
         }
         Width::U64 => {
             let (slots, rest) = bytes.as_chunks();
-            let slots = slots.iter().map(|slot| u64::from_ne_bytes(*slot).swap_bytes());
+            let slots = slots
+                .iter()
+                .map(|slot| u64::from_ne_bytes(*slot).swap_bytes());
             rest.is_empty().then(|| Values::U64(slots.collect()))
         }
     }
