@@ -138,6 +138,15 @@ pub enum Error {
         /// Its shingles.
         shingles: usize,
     },
+    /// An index holds as many signatures as there are numbers.
+    #[error("the index cannot hold more than {limit} signatures; use several indexes")]
+    FullIndex {
+        /// The most signatures.
+        limit: usize,
+    },
+    /// The bytes of an index are not those that it wrote.
+    #[error("the bytes are not those of an index of this banding and slot width; write it again")]
+    DamagedIndex,
     /// The counts of a run do not add up, because of a bug in simgpu.
     #[error(
         "read {documents} documents, but counted {kept} kept, {removed} removed and {skipped} skipped; this is a bug in simgpu, please report it"
@@ -377,6 +386,38 @@ pub enum Conflict {
         rows: usize,
         /// Slots of a signature.
         num_perm: usize,
+    },
+    /// Indexes of different bandings are merged.
+    #[error(
+        "cannot merge an index of {} bands of {} rows and one of {} bands of {}; make both with one banding", left.0, left.1, right.0, right.1
+    )]
+    Bandings {
+        /// Bands and rows of one index.
+        left: (usize, usize),
+        /// Bands and rows of the other.
+        right: (usize, usize),
+    },
+    /// An ensemble got another number of set sizes than of signatures.
+    #[error(
+        "{signatures} signatures need as many set sizes, not {sizes}; give the size of each set"
+    )]
+    SizeCount {
+        /// The signatures.
+        signatures: usize,
+        /// The sizes given.
+        sizes: usize,
+    },
+    /// Set sizes cannot be cut into this number of parts.
+    #[error(
+        "{sizes} set sizes with {counts} counts cannot be cut into {parts} parts; give as many counts as sizes, and 1 part to as many"
+    )]
+    Parts {
+        /// The sizes given.
+        sizes: usize,
+        /// The counts given.
+        counts: usize,
+        /// The parts requested.
+        parts: usize,
     },
     /// A buffer for band keys has the wrong length.
     #[error(

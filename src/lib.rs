@@ -165,6 +165,8 @@ pub mod engine;
 
 pub mod store;
 
+pub mod index;
+
 #[cfg(feature = "selftest")]
 pub mod selftest;
 

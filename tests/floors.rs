@@ -17,7 +17,7 @@ const LIBRARY: &[&[&str]] = &[
     &["backend"],
     &["engine"],
     &["store"],
-    &["io"],
+    &["index", "io"],
     &["search"],
     &["files", "divided"],
     &["link", "ratings"],

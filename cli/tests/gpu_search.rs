@@ -4,8 +4,8 @@
 mod support;
 
 use clap::CommandFactory;
+use simgpu::backend::gpu::has_searched;
 use simgpu::engine::Engine;
-use simgpu::internals::has_searched;
 use support::Place;
 
 #[test]

@@ -30,7 +30,7 @@ pub(crate) fn watch_forks(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 fn after_fork() {
     #[cfg(feature = "gpu")]
-    IS_LOST.fetch_or(simgpu::internals::has_searched(), Ordering::Relaxed);
+    IS_LOST.fetch_or(simgpu::backend::gpu::has_searched(), Ordering::Relaxed);
 }
 
 /// Whether this process cannot use a GPU, because it was forked from one that had searched for devices.

@@ -1,4 +1,4 @@
-//! Items for this project's own benchmarks, tests and Python package. They may change at any time.
+//! Items for this project's own benchmarks and tests. They may change at any time.
 
 mod join_bounds;
 mod permutations;
@@ -6,10 +6,10 @@ mod permutations;
 pub use self::join_bounds::{allows_places, allows_sizes, prefix_len};
 pub use self::permutations::{GivenPermutations, RandomPermutations};
 #[cfg(feature = "gpu")]
-pub use crate::backend::gpu::{DeviceLoad, GpuProgram, MadeProgram, gpu_programs, has_searched};
+pub use crate::backend::gpu::{DeviceLoad, GpuProgram, MadeProgram, gpu_programs};
 #[cfg(feature = "io")]
 pub use crate::io::machine::{cpu_name, memory_bytes, peak_memory_bytes, usable_memory_bytes};
-pub use crate::pipeline::{for_each_word, gauss_legendre};
+pub use crate::pipeline::for_each_word;
 pub use crate::simd::ceiling;
 #[cfg(feature = "io")]
 pub use crate::store::disk::free_bytes;

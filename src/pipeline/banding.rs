@@ -2,6 +2,7 @@
 //!
 //! A band has `rows` slots. Two documents are candidates if they agree in all slots of at least one band.
 
+use super::quadrature::gauss_legendre;
 use crate::error::{Conflict, Error, Result};
 use crate::scheme::Slots;
 use crate::scheme::{PresetBanding, Scheme};
@@ -66,32 +67,6 @@ impl Banding {
         Ok(Banding { bands, rows })
     }
 
-    /// The banding of at most `num_perm` slots that minimises the weighted sum of its
-    /// [`error_areas`](Banding::error_areas). The areas are exact to double precision.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] unless the threshold lies in (0, 1] and `num_perm` is at least 1.
-    pub fn for_threshold(threshold: f64, num_perm: usize, weights: ErrorWeights) -> Result<Self> {
-        check_threshold(threshold)?;
-        let below = Nodes::over(0.0, threshold);
-        let above = Nodes::over(threshold, 1.0);
-        let mut best = (f64::INFINITY, Banding::new(1, 1, num_perm)?);
-        for rows in 1..=num_perm {
-            // Each additional band multiplies the probability of a miss by 1 - s^r at every node.
-            let mut missed = [below.missed_by_bands(rows), above.missed_by_bands(rows)];
-            for bands in 1..=num_perm / rows {
-                let [below, above] = missed.each_mut().map(|areas| areas.next().unwrap_or(0.0));
-                let error =
-                    weights.false_positive * (threshold - below) + weights.false_negative * above;
-                // Ties go to the fewest bands, as in datasketch.
-                if error < best.0 || error == best.0 && bands < best.1.bands {
-                    best = (error, Banding { bands, rows });
-                }
-            }
-        }
-        Ok(best.1)
-    }
-
     /// The default banding of a scheme. Without a preset: the best one for the threshold under
     /// [`ErrorWeights::VERIFIED`]. For a preset: the bands and rows that its tool fixes, if the number of permutations
     /// is the preset's; otherwise the best ones under [`ErrorWeights::EQUAL`].
@@ -136,10 +111,18 @@ impl Banding {
     ///
     /// They are the probabilities of each error for a pair of uniformly distributed similarity.
     pub fn error_areas(&self, threshold: f64) -> (f64, f64) {
-        let missed = |nodes: Nodes| nodes.missed_by_bands(self.rows).nth(self.bands - 1);
-        let below = missed(Nodes::over(0.0, threshold)).unwrap_or(0.0);
-        let above = missed(Nodes::over(threshold, 1.0)).unwrap_or(0.0);
-        (threshold - below, above)
+        /// The S-curve bends sharply but is a polynomial: with 64 panels of degree 15 the error is below the rounding
+        /// of a double.
+        const PANELS: u32 = 64;
+                let missed = |from, to| {
+            let nodes = gauss_legendre(from, to, PANELS);
+            let areas = nodes.map(|(similarity, weight)| {
+                let by_one = 1.0 - power(similarity, self.rows);
+                (0..self.bands).fold(weight, |all, _| all * by_one)
+            });
+            areas.sum::<f64>()
+        };
+        (threshold - missed(0.0, threshold), missed(threshold, 1.0))
     }
 }
 
@@ -148,56 +131,6 @@ pub(super) fn power(equal: f64, slots: usize) -> f64 {
     // Saturates: no tool draws 2^31 permutations, and a double shows no difference between such powers.
     equal.powi(i32::try_from(slots).unwrap_or(i32::MAX))
 }
-
-/// Similarities and their weights for integrals over an interval: Gauss-Legendre panels. The S-curve bends
-/// sharply but is a polynomial: with 64 panels of degree 15 the error is below the rounding of a double.
-struct Nodes(Vec<(f64, f64)>);
-
-impl Nodes {
-    fn over(from: f64, to: f64) -> Self {
-        const PANELS: u32 = 64;
-        Nodes(gauss_legendre(from, to, PANELS).collect())
-    }
-
-    /// The integral of `(1 - s^rows)^b` for b = 1, 2, ..
-    fn missed_by_bands(&self, rows: usize) -> impl Iterator<Item = f64> + use<> {
-        let missed = |s: f64| 1.0 - power(s, rows);
-        let by_one: Vec<f64> = self.0.iter().map(|(s, _)| missed(*s)).collect();
-        // The products start from the weights, so each integral is a plain sum.
-        let mut by_all: Vec<f64> = self.0.iter().map(|(_, weight)| *weight).collect();
-        std::iter::repeat_with(move || {
-            for (all, one) in by_all.iter_mut().zip(&by_one) {
-                *all *= one;
-            }
-            by_all.iter().sum()
-        })
-    }
-}
-
-/// Nodes and weights of an integral over an interval, cut into panels with eight Gauss-Legendre nodes each.
-#[cfg_attr(
-    not(feature = "internals"),
-    allow(unreachable_pub, reason = "reachable through `internals`")
-)]
-pub fn gauss_legendre(from: f64, to: f64, panels: u32) -> impl Iterator<Item = (f64, f64)> {
-    let width = (to - from) / f64::from(panels);
-    (0..panels).flat_map(move |panel| {
-        let middle = from + width * (f64::from(panel) + 0.5);
-        GAUSS_LEGENDRE_8.iter().flat_map(move |(node, weight)| {
-            let (offset, weight) = (node * width / 2.0, weight * width / 2.0);
-            [(middle - offset, weight), (middle + offset, weight)]
-        })
-    })
-}
-
-/// Positive nodes and weights of the Gauss-Legendre rule of eight points (Abramowitz and Stegun,
-/// table 25.4).
-const GAUSS_LEGENDRE_8: [(f64, f64); 4] = [
-    (0.183_434_642_495_649_8, 0.362_683_783_378_362),
-    (0.525_532_409_916_329, 0.313_706_645_877_887_3),
-    (0.796_666_477_413_626_7, 0.222_381_034_453_374_48),
-    (0.960_289_856_497_536_3, 0.101_228_536_290_376_26),
-];
 
 /// Checks that a threshold lies in (0, 1].
 ///

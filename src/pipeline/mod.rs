@@ -16,7 +16,11 @@ mod packed;
 
 mod estimate;
 
+mod quadrature;
+
 mod banding;
+
+mod least_error;
 
 mod band;
 
@@ -55,8 +59,6 @@ mod connected;
 mod keep;
 
 pub use band::BandKeys;
-#[cfg(feature = "internals")]
-pub use banding::gauss_legendre;
 pub use banding::{Banding, ErrorWeights, band_key, check_threshold};
 #[cfg(feature = "gpu")]
 pub(crate) use banding::{check_keys, keys_of_row};
@@ -81,6 +83,7 @@ pub use estimate::{Cardinality, JaccardEstimate};
 pub(crate) use greedy::KeptBefore;
 pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;
+pub(crate) use least_error::ErrorRanges;
 pub use packed::PackedSignatures;
 pub(crate) use prefix_filter::WEIGHT_ROUNDING;
 #[cfg(any(feature = "io", feature = "internals"))]

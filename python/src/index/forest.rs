@@ -1,10 +1,8 @@
 //! `MinHashLSHForest`: the most similar sketches by common prefixes of bands (Bawa, Condie and Ganesan 2005).
 
-use std::cmp::Ordering;
-use std::collections::HashSet;
-use std::ops::Range;
+use std::num::NonZeroUsize;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering as Atomically};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use numpy::PyArray1;
 use pyo3::PyTraverseError;
@@ -12,13 +10,15 @@ use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use simgpu::index::{LshForest, RowBytes};
+use simgpu::pipeline::Banding;
+use simgpu::scheme::{Values, Width};
 
 use super::keys::{Keys, Sought};
-use super::rows::Rows;
 use super::sketch::{Layout, Sketch, sketch_of};
 use super::{
-    Keyed, band_bytes, check_layout, check_room, check_scheme, locate, lock, swapped_bytes,
-    values_of_bytes,
+    Keyed, band_bytes, check_layout, check_scheme, locate, lock, refusal, slots_of_bytes,
+    swapped_bytes,
 };
 
 /// The native part of `simgpu.datasketch.MinHashLSHForest`. `_begin` sets the parameters.
@@ -43,13 +43,10 @@ struct State {
     scheme: Option<String>,
 }
 
+/// The forest, whose numbers are those of the keys.
 struct Contents {
-    layout: Layout,
-    /// Values of a tree in a row.
-    values_per_tree: usize,
-    rows: Rows,
-    /// Of each tree, the numbers of the searchable rows, ordered by their values and then by number.
-    sorted: Vec<Vec<u32>>,
+    values_per_slot: NonZeroUsize,
+    forest: LshForest,
 }
 
 impl Keyed for State {
@@ -59,111 +56,11 @@ impl Keyed for State {
 }
 
 impl Contents {
-    fn range(&self, tree: usize) -> Range<usize> {
-        tree * self.values_per_tree..(tree + 1) * self.values_per_tree
-    }
-
-    /// Compares the values of a row in a tree with `prefix`, as far as that goes.
-    fn compare(&self, number: u32, tree: usize, prefix: &[u64]) -> Ordering {
-        let start = self.range(tree).start;
-        self.rows
-            .values(number, start..start + prefix.len())
-            .cmp(prefix.iter().copied())
-    }
-
-    /// Makes all rows searchable.
-    fn index(&mut self) {
-        for tree in 0..self.sorted.len() {
-            let range = self.range(tree);
-            let mut sorted: Vec<u32> = self.rows.numbers().collect();
-            sorted.sort_unstable_by(|a, b| {
-                let values = |number| self.rows.values(number, range.clone());
-                values(*a).cmp(values(*b)).then(a.cmp(b))
-            });
-            self.sorted[tree] = sorted;
+    fn layout(&self) -> Layout {
+        Layout {
+            width: self.forest.slot_width(),
+            values_per_slot: self.values_per_slot.get(),
         }
-    }
-
-    /// Makes a row searchable in the trees that have its values already. datasketch shows such rows at once, too.
-    fn join(&mut self, number: u32, row: &[u64]) {
-        for tree in 0..self.sorted.len() {
-            let values = &row[self.range(tree)];
-            let sorted = &self.sorted[tree];
-            let end = sorted.partition_point(|other| self.compare(*other, tree, values).is_le());
-            if end > 0 && self.compare(sorted[end - 1], tree, values).is_eq() {
-                self.sorted[tree].insert(end, number);
-            }
-        }
-    }
-
-    /// Up to `most` rows: those with the longest common prefixes first.
-    fn nearest(&self, row: &[u64], most: usize) -> Vec<u32> {
-        let mut found = Found {
-            numbers: Vec::new(),
-            known: HashSet::new(),
-            most,
-        };
-        let places = (0..self.sorted.len()).map(|tree| {
-            let values = &row[self.range(tree)];
-            let place = self.sorted[tree]
-                .partition_point(|number| self.compare(*number, tree, values).is_lt());
-            place..place
-        });
-        let mut seen: Vec<Range<usize>> = places.collect();
-        let depth = self.values_per_tree / self.layout.values_per_slot;
-        for slots in (1..=depth).rev() {
-            for (tree, seen) in seen.iter_mut().enumerate() {
-                let start = self.range(tree).start;
-                let prefix = &row[start..start + slots * self.layout.values_per_slot];
-                if self.widen(tree, prefix, seen, &mut found).is_none() {
-                    return found.numbers;
-                }
-            }
-        }
-        found.numbers
-    }
-
-    /// Widens the range of a tree to the rows with a shorter prefix and adds those. `None` when there are enough.
-    fn widen(
-        &self,
-        tree: usize,
-        prefix: &[u64],
-        seen: &mut Range<usize>,
-        found: &mut Found,
-    ) -> Option<()> {
-        let sorted = &self.sorted[tree];
-        let has_prefix = |place: usize| self.compare(sorted[place], tree, prefix).is_eq();
-        if seen.start > 0 && has_prefix(seen.start - 1) {
-            let before = &sorted[..seen.start];
-            let start =
-                before.partition_point(|number| self.compare(*number, tree, prefix).is_lt());
-            before[start..]
-                .iter()
-                .try_for_each(|number| found.add(*number))?;
-            seen.start = start;
-        }
-        while seen.end < sorted.len() && has_prefix(seen.end) {
-            found.add(sorted[seen.end])?;
-            seen.end += 1;
-        }
-        Some(())
-    }
-}
-
-/// The rows that a query found, in the order in which it found them.
-struct Found {
-    numbers: Vec<u32>,
-    known: HashSet<u32>,
-    most: usize,
-}
-
-impl Found {
-    /// Adds a row. `None` when there are enough.
-    fn add(&mut self, number: u32) -> Option<()> {
-        if self.known.insert(number) {
-            self.numbers.push(number);
-        }
-        (self.numbers.len() < self.most).then_some(())
     }
 }
 
@@ -189,8 +86,8 @@ impl MinHashLshForest {
         if trees > num_perm {
             return Err(PyValueError::new_err("l cannot be greater than num_perm"));
         }
-        self.trees.store(trees, Atomically::Relaxed);
-        self.depth.store(num_perm / trees, Atomically::Relaxed);
+        self.trees.store(trees, Ordering::Relaxed);
+        self.depth.store(num_perm / trees, Ordering::Relaxed);
         let earlier = std::mem::take(&mut *lock(py, &self.state));
         drop(earlier);
         Ok(())
@@ -199,13 +96,13 @@ impl MinHashLshForest {
     /// The number of prefix trees.
     #[getter]
     fn l(&self) -> usize {
-        self.trees.load(Atomically::Relaxed)
+        self.trees.load(Ordering::Relaxed)
     }
 
     /// The depth of a prefix tree: its number of slots.
     #[getter]
     fn k(&self) -> usize {
-        self.depth.load(Atomically::Relaxed)
+        self.depth.load(Ordering::Relaxed)
     }
 
     #[getter]
@@ -233,15 +130,15 @@ impl MinHashLshForest {
         let bytes = bands.concat();
         let layout = match bytes.len() / slots.max(1) {
             4 => Layout {
-                value_bytes: 4,
+                width: Width::U32,
                 values_per_slot: 1,
             },
             per_slot => Layout {
-                value_bytes: 8,
+                width: Width::U64,
                 values_per_slot: (per_slot / 8).max(1),
             },
         };
-        let values = values_of_bytes(&bytes, layout)
+        let values = slots_of_bytes(&bytes, layout.width)
             .filter(|values| values.len() == slots * layout.values_per_slot);
         let values = values.ok_or_else(|| {
             PyValueError::new_err(format!(
@@ -261,7 +158,7 @@ impl MinHashLshForest {
     /// Makes all keys searchable.
     fn index(&self, py: Python<'_>) {
         if let Some(contents) = &mut lock(py, &self.state).contents {
-            contents.index();
+            contents.forest.index();
         }
     }
 
@@ -274,12 +171,10 @@ impl MinHashLshForest {
         let sketch = self.read(minhash)?;
         let state = lock(py, &self.state);
         check_scheme(state.scheme.as_deref(), sketch.scheme.as_deref())?;
-        let contents = state
-            .contents
-            .as_ref()
-            .filter(|contents| contents.layout == sketch.layout);
-        let numbers = contents.map(|contents| contents.nearest(&sketch.values, most));
-        let numbers = numbers.unwrap_or_default();
+        let contents = state.contents.as_ref();
+        let contents = contents.filter(|contents| contents.layout() == sketch.layout);
+        let numbers = contents.map(|contents| contents.forest.query(sketch.values.view(), most));
+        let numbers = numbers.unwrap_or_else(|| Ok(Vec::new())).map_err(refusal)?;
         let keys: Vec<_> = numbers
             .iter()
             .filter_map(|number| state.keys.get(py, *number))
@@ -300,21 +195,18 @@ impl MinHashLshForest {
                 sought.key.str()?
             )));
         };
-        let layout = contents.layout;
-        let mut values = Vec::new();
-        contents.rows.copy_to(number, &mut values);
+        let is_weighted = contents.layout().values_per_slot != 1;
+        let values = contents.forest.signature(number);
         drop(state);
-        if layout.values_per_slot != 1 {
+        if is_weighted {
             return Err(PyValueError::new_err(
                 "the forest holds weighted sketches; keep their hash values elsewhere",
             ));
         }
-        if layout.value_bytes == 8 {
-            return Ok(PyArray1::from_vec(py, values).into_any());
-        }
-        #[allow(clippy::cast_possible_truncation, reason = "values of four bytes")]
-        let values: Vec<u32> = values.into_iter().map(|value| value as u32).collect();
-        Ok(PyArray1::from_vec(py, values).into_any())
+        Ok(match values.unwrap_or(Values::U64(Vec::new())) {
+            Values::U32(values) => PyArray1::from_vec(py, values).into_any(),
+            Values::U64(values) => PyArray1::from_vec(py, values).into_any(),
+        })
     }
 
     /// Whether no key is searchable.
@@ -323,7 +215,7 @@ impl MinHashLshForest {
         state
             .contents
             .as_ref()
-            .is_none_or(|contents| contents.sorted[0].is_empty())
+            .is_none_or(|contents| contents.forest.sorted(0).is_empty())
     }
 
     fn __contains__(&self, key: Bound<'_, PyAny>) -> PyResult<bool> {
@@ -338,13 +230,9 @@ impl MinHashLshForest {
         let bytes = number
             .zip(state.contents.as_ref())
             .map(|(number, contents)| {
-                let trees = (0..self.l()).map(|tree| {
-                    swapped_bytes(
-                        contents.rows.values(number, contents.range(tree)),
-                        contents.layout,
-                    )
-                });
-                trees.collect::<Vec<_>>()
+                let trees = (0..self.l()).filter_map(|tree| contents.forest.tree(number, tree));
+                let bytes = trees.map(|values| swapped_bytes(values.view()));
+                bytes.collect::<Vec<_>>()
             });
         drop(state);
         Ok(bytes.map(|bytes| band_bytes(py, bytes.into_iter())))
@@ -365,14 +253,10 @@ impl MinHashLshForest {
     fn _sorted_bytes<'py>(&self, py: Python<'py>, tree: usize) -> Vec<Bound<'py, PyBytes>> {
         let state = lock(py, &self.state);
         let mut bytes: Vec<Vec<u8>> = Vec::new();
-        if let Some(contents) = &state.contents
-            && let Some(sorted) = contents.sorted.get(tree)
-        {
-            let values = |number: &u32| contents.rows.values(*number, contents.range(tree));
-            bytes = sorted
-                .iter()
-                .map(|number| swapped_bytes(values(number), contents.layout))
-                .collect();
+        if let Some(Contents { forest, .. }) = &state.contents {
+            let numbers = forest.sorted(tree).iter();
+            let values = numbers.filter_map(|number| forest.tree(*number, tree));
+            bytes = values.map(|values| swapped_bytes(values.view())).collect();
         }
         drop(state);
         bytes.dedup();
@@ -384,21 +268,12 @@ impl MinHashLshForest {
         let state = lock(py, &self.state);
         let (scheme, keys) = (state.scheme.clone(), state.keys.objects(py));
         let contents = state.contents.as_ref().map(|contents| {
-            let Layout {
-                value_bytes,
-                values_per_slot,
-            } = contents.layout;
-            let (widths, words) = contents.rows.to_bytes();
-            let numbers = contents.sorted.iter().flatten();
+            let RowBytes { widths, words } = contents.forest.to_bytes();
+            let trees = || (0..self.l()).map(|tree| contents.forest.sorted(tree));
+            let numbers = trees().flatten();
             let sorted: Vec<u8> = numbers.flat_map(|number| number.to_le_bytes()).collect();
-            let lengths: Vec<usize> = contents.sorted.iter().map(Vec::len).collect();
-            (
-                (value_bytes, values_per_slot),
-                widths,
-                words,
-                sorted,
-                lengths,
-            )
+            let lengths: Vec<usize> = trees().map(<[u32]>::len).collect();
+            (contents.layout().pair(), widths, words, sorted, lengths)
         });
         drop(state);
         let contents = contents.map(|(layout, widths, words, sorted, lengths)| {
@@ -461,17 +336,18 @@ impl MinHashLshForest {
             ));
         }
         let state = &mut *state;
-        let new = || self.contents(Rows::new(sketch.values.len()), sketch.layout);
-        let contents = state.contents.get_or_insert_with(new);
-        check_layout(contents.layout, sketch.layout)?;
-        check_room(&contents.rows)?;
-        let number = contents.rows.push(&sketch.values);
-        contents.join(number, &sketch.values);
+        let contents = match &mut state.contents {
+            Some(contents) => contents,
+            empty => empty.insert(self.contents(sketch.layout)?),
+        };
+        check_layout(contents.layout(), sketch.layout)?;
+        let inserted = contents.forest.insert(sketch.values.view());
+        inserted.map_err(refusal)?;
         state.keys.push(&sought, None);
         Ok(())
     }
 
-    /// Reads a sketch, cut to the slots of the trees.
+    /// Reads a sketch that has the slots of the trees, or more.
     fn read(&self, minhash: &Bound<'_, PyAny>) -> PyResult<Sketch> {
         let refused = || PyValueError::new_err("The num_perm of MinHash out of range");
         let slots = self.k() * self.l();
@@ -483,57 +359,50 @@ impl MinHashLshForest {
         if minhash.len()? < slots {
             return Err(refused());
         }
-        let mut sketch = sketch_of(minhash)?;
-        let values = slots * sketch.layout.values_per_slot;
-        if sketch.values.len() < values {
+        let sketch = sketch_of(minhash)?;
+        if sketch.values.len() < slots * sketch.layout.values_per_slot {
             return Err(refused());
         }
-        sketch.values.truncate(values);
         Ok(sketch)
     }
 
-    fn contents(&self, rows: Rows, layout: Layout) -> Contents {
-        Contents {
-            layout,
-            values_per_tree: self.k() * layout.values_per_slot,
-            rows,
-            sorted: vec![Vec::new(); self.l()],
-        }
+    /// An empty forest.
+    fn contents(&self, layout: Layout) -> PyResult<Contents> {
+        let values_per_slot =
+            NonZeroUsize::new(layout.values_per_slot).unwrap_or(NonZeroUsize::MIN);
+        let depth = self.k().saturating_mul(values_per_slot.get());
+        let trees = Banding::new(self.l(), depth, self.l().saturating_mul(depth));
+        let trees = trees.map_err(refusal)?;
+        Ok(Contents {
+            values_per_slot,
+            forest: LshForest::with_slot_values(trees, layout.width, values_per_slot),
+        })
     }
 
     /// Checks and takes on the contents of a pickle.
     fn unpickled(&self, contents: PickledContents, keys: usize) -> PyResult<Contents> {
-        let ((value_bytes, values_per_slot), widths, words, sorted, lengths) = contents;
+        let (layout, widths, words, sorted, lengths) = contents;
         let refused =
             || PyValueError::new_err("the pickle of the forest is damaged; write it again");
-        if !matches!(value_bytes, 4 | 8) || !(1..=1 << 20).contains(&values_per_slot) {
-            return Err(refused());
-        }
-        let layout = Layout {
-            value_bytes,
-            values_per_slot,
-        };
-        let values = self.k() * self.l() * values_per_slot;
-        let rows = Rows::from_bytes(values, &widths, &words).ok_or_else(refused)?;
+        let layout = Layout::of_pair(layout).ok_or_else(refused)?;
         let (numbers, rest) = sorted.as_chunks::<4>();
-        let mut numbers = numbers.iter().map(|number| u32::from_le_bytes(*number));
-        let is_known = |number: u32| (number as usize) < keys;
-        let fits = rows.next_number() == keys
-            && rest.is_empty()
-            && lengths.len() == self.l()
-            && lengths
-                .iter()
-                .try_fold(0usize, |sum, length| sum.checked_add(*length))
-                == Some(numbers.len())
-            && numbers.clone().all(is_known);
-        if !fits {
+        let total = lengths
+            .iter()
+            .try_fold(0usize, |sum, length| sum.checked_add(*length));
+        if total != Some(numbers.len()) || !rest.is_empty() {
             return Err(refused());
         }
-        let mut contents = self.contents(rows, layout);
-        contents.sorted = lengths
+        let mut numbers = numbers.iter().map(|number| u32::from_le_bytes(*number));
+        let sorted = lengths
             .iter()
             .map(|length| numbers.by_ref().take(*length).collect())
             .collect();
+        let mut contents = self.contents(layout)?;
+        let restored = contents.forest.restore(&RowBytes { widths, words }, sorted);
+        restored.map_err(|_| refused())?;
+        if contents.forest.len() != keys {
+            return Err(refused());
+        }
         Ok(contents)
     }
 }

@@ -6,8 +6,6 @@ use pyo3::PyTraverseError;
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 
-use super::rows::push_tightly;
-
 /// Keys by number, and an open-addressing table from hash to number.
 ///
 /// It never calls Python's `==`, which may run any code, while the index is locked: see [`Keys::find`].
@@ -140,16 +138,16 @@ impl Keys {
         removed
     }
 
-    /// Sorts numbers, drops those of removed keys and keeps the first one of each key.
-    pub(crate) fn normalize(&self, numbers: &mut Vec<u32>) {
-        numbers.retain(|number| self.objects[*number as usize].is_some());
+    /// The first number of each key that has one of these, ascending.
+    pub(crate) fn firsts_of(&self, mut numbers: Vec<u32>) -> Vec<u32> {
         if !self.first.is_empty() {
-            for number in numbers.iter_mut() {
+            for number in &mut numbers {
                 *number = self.first.get(number).copied().unwrap_or(*number);
             }
+            numbers.sort_unstable();
+            numbers.dedup();
         }
-        numbers.sort_unstable();
-        numbers.dedup();
+        numbers
     }
 
     /// The key with a number that is not removed.
@@ -241,4 +239,12 @@ impl Keys {
     fn home(&self, hash: u32) -> usize {
         ((u64::from(hash) * self.entries.len() as u64) >> 32) as usize
     }
+}
+
+/// Pushes without doubling: large vectors grow by a sixteenth, which the allocator does in place.
+fn push_tightly<T>(vec: &mut Vec<T>, value: T) {
+    if vec.capacity() == vec.len() {
+        vec.reserve_exact(65 + vec.len() / 16);
+    }
+    vec.push(value);
 }

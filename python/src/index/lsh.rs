@@ -11,13 +11,15 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
+use simgpu::index::{LshIndex, RowBytes};
+use simgpu::pipeline::Banding;
+use simgpu::scheme::{SlotVec, Slots, Values, Width};
+
 use super::keys::{Keys, Sought};
-use super::rows::Rows;
 use super::sketch::{Layout, Sketch, matrix_of, scheme_of, sketch_of};
-use super::tables::Tables;
 use super::{
-    Keyed, band_bytes, check_layout, check_room, check_scheme, locate, lock, swapped_bytes,
-    values_of_bytes,
+    Keyed, band_bytes, check_layout, check_scheme, locate, lock, refusal, slots_of_bytes,
+    swapped_bytes,
 };
 
 /// Sketches between two looks for signals.
@@ -53,16 +55,18 @@ struct State {
     buffered: Vec<Row>,
 }
 
-/// Numbered rows, and tables of their bands. A row's number is that of its key.
+/// The index, whose numbers are those of the keys. Where a slot is several values, or `hashfunc` makes one name of a band,
+/// its rows per band are those values, or 1.
 struct Contents {
-    layout: Layout,
-    rows: Rows,
-    tables: Tables,
+    values_per_slot: usize,
+    index: LshIndex,
 }
 
-/// Bands of a sketch: their slots, or what `hashfunc` made of each band.
+/// A sketch as the index takes it.
 enum Row {
-    Slots(Vec<u64>, Layout),
+    /// The values of all slots.
+    Slots(SlotVec, Layout),
+    /// What `hashfunc` made of each band.
     Hashed(Vec<Vec<u8>>),
 }
 
@@ -75,7 +79,7 @@ struct Names {
 
 /// Indexes of names, one per band.
 const OF_NAMES: Layout = Layout {
-    value_bytes: 8,
+    width: Width::U64,
     values_per_slot: 1,
 };
 
@@ -111,26 +115,22 @@ impl State {
     }
 
     /// The numbers of the keys that share one of the first `bands` bands with a row, in order.
-    fn candidates(&self, row: &Row, bands: usize) -> Vec<u32> {
-        let mut found = Vec::new();
+    fn candidates(&self, row: &Row, bands: usize) -> PyResult<Vec<u32>> {
         let Some(contents) = &self.contents else {
-            return found;
+            return Ok(Vec::new());
         };
-        let looked_up;
-        let values = match row {
-            Row::Slots(values, layout) if *layout == contents.layout => values,
-            Row::Slots(..) => return found,
+        let found = match row {
+            Row::Slots(values, layout) if *layout == contents.layout() => {
+                contents.index.query_bands(values.view(), bands)
+            }
+            Row::Slots(..) => return Ok(Vec::new()),
             Row::Hashed(names) => {
                 let number = |name| self.names.numbers.get(name).copied().unwrap_or(NO_NAME);
-                looked_up = names.iter().map(number).collect();
-                &looked_up
+                let numbers: Vec<u64> = names.iter().map(number).collect();
+                contents.index.query_bands(Slots::U64(&numbers), bands)
             }
         };
-        contents
-            .tables
-            .find(&contents.rows, values, bands, &mut found);
-        self.keys.normalize(&mut found);
-        found
+        Ok(self.keys.firsts_of(found.map_err(refusal)?))
     }
 
     fn objects(&self, py: Python<'_>, numbers: &[u32]) -> Vec<Py<PyAny>> {
@@ -142,17 +142,17 @@ impl State {
 
     /// The bytes of a band of a row.
     fn bytes_of_band(&self, number: u32, band: usize) -> Vec<u8> {
-        let Some(contents) = &self.contents else {
-            return Vec::new();
-        };
-        let mut values = contents.rows.values(number, contents.tables.range(band));
-        if self.hashfunc.is_none() {
-            return swapped_bytes(values, contents.layout);
+        let contents = self.contents.as_ref();
+        let values = contents.and_then(|contents| contents.index.band(number, band));
+        match values {
+            Some(Values::U64(numbers)) if self.hashfunc.is_some() => {
+                let name = numbers.first().and_then(|name| usize::try_from(*name).ok());
+                let name = name.and_then(|name| self.names.names.get(name));
+                name.cloned().unwrap_or_default()
+            }
+            Some(values) => swapped_bytes(values.view()),
+            None => Vec::new(),
         }
-        let name = values.next().and_then(|name| usize::try_from(name).ok());
-        name.and_then(|name| self.names.names.get(name))
-            .cloned()
-            .unwrap_or_default()
     }
 
     /// The bytes of all bands of a key, in the order in which they were inserted.
@@ -169,21 +169,23 @@ impl State {
         let Some(contents) = &mut self.contents else {
             return;
         };
-        if contents.rows.live() == 0 {
+        if contents.index.is_empty() {
             self.contents = None;
             self.names = Names::default();
             self.keys = Keys::default();
-        } else if contents.rows.wants_compaction() {
-            contents.compact();
+        } else if contents.index.wants_compaction() {
+            contents.index.compact();
             self.keys.compact();
         }
     }
 }
 
 impl Contents {
-    fn compact(&mut self) {
-        self.rows.compact();
-        self.tables.rebuild(&self.rows);
+    fn layout(&self) -> Layout {
+        Layout {
+            width: self.index.slot_width(),
+            values_per_slot: self.values_per_slot,
+        }
     }
 }
 
@@ -366,13 +368,16 @@ impl MinHashLsh {
         let mut state = lock(py, &self.state);
         let buffered = std::mem::take(&mut state.buffered);
         let results = buffered.iter().map(|row| state.candidates(row, self.b()));
-        let common = results.reduce(|mut common, result| {
-            common.retain(|number| result.binary_search(number).is_ok());
-            common
+        let results: PyResult<Vec<_>> = results.collect();
+        let keys = results.map(|results| {
+            let common = results.into_iter().reduce(|mut common, result| {
+                common.retain(|number| result.binary_search(number).is_ok());
+                common
+            });
+            state.objects(py, &common.unwrap_or_default())
         });
-        let keys = state.objects(py, &common.unwrap_or_default());
         drop(state);
-        self.list(py, keys)
+        self.list(py, keys?)
     }
 
     /// Removes a key with all its sketches. Raises ValueError if there is none.
@@ -389,8 +394,9 @@ impl MinHashLsh {
             ..
         } = &mut *state
         {
-            keys.numbers_of(first)
-                .for_each(|number| contents.rows.remove(number));
+            for number in keys.numbers_of(first) {
+                contents.index.remove(number);
+            }
         }
         let removed = state.keys.remove(first);
         state.compact_if_worthwhile();
@@ -437,8 +443,8 @@ impl MinHashLsh {
     /// The number of keys in each bucket of a band, by the bytes of the band.
     fn _counts<'py>(&self, py: Python<'py>, band: usize) -> PyResult<Bound<'py, PyDict>> {
         let counts = PyDict::new(py);
-        for (bytes, keys) in self.buckets(py, band) {
-            counts.set_item(PyBytes::new(py, &bytes), keys.len())?;
+        for (bytes, count) in self.counts(py, band) {
+            counts.set_item(PyBytes::new(py, &bytes), count)?;
         }
         Ok(counts)
     }
@@ -450,20 +456,19 @@ impl MinHashLsh {
         bands: Vec<Vec<u8>>,
         layout: (usize, usize),
     ) -> PyResult<()> {
-        let layout = Layout {
-            value_bytes: layout.0,
-            values_per_slot: layout.1,
-        };
+        let layout = Layout::of_pair(layout);
         let is_hashed = lock(key.py(), &self.state).hashfunc.is_some();
-        let values_per_row = self.b() * self.r() * layout.values_per_slot;
+        let row_of = |bands: &[Vec<u8>]| {
+            if is_hashed {
+                return (bands.len() == self.b()).then(|| Row::Hashed(bands.to_vec()));
+            }
+            let layout = layout?;
+            let values = slots_of_bytes(&bands.concat(), layout.width)?;
+            let is_whole = values.len() == self.b() * self.r() * layout.values_per_slot;
+            is_whole.then_some(Row::Slots(values, layout))
+        };
         for bands in bands.chunks(self.b().max(1)) {
-            let row = match is_hashed {
-                true if bands.len() == self.b() => Some(Row::Hashed(bands.to_vec())),
-                true => None,
-                false => values_of_bytes(&bands.concat(), layout)
-                    .filter(|values| values.len() == values_per_row)
-                    .map(|values| Row::Slots(values, layout)),
-            };
+            let row = row_of(bands);
             let row = row.ok_or_else(|| {
                 PyValueError::new_err(format!(
                     "the bands of a key do not fit {} bands of {} slots; insert its sketch again",
@@ -484,22 +489,15 @@ impl MinHashLsh {
         bytes: &[u8],
     ) -> PyResult<Bound<'py, PyList>> {
         let state = lock(py, &self.state);
-        let mut found = Vec::new();
-        if let Some(contents) = &state.contents
-            && band < self.b()
-        {
+        let found = state.contents.as_ref().and_then(|contents| {
             let values = match state.hashfunc {
-                None => values_of_bytes(bytes, contents.layout),
-                Some(_) => state.names.numbers.get(bytes).map(|number| vec![*number]),
+                None => slots_of_bytes(bytes, contents.index.slot_width())?,
+                Some(_) => vec![*state.names.numbers.get(bytes)?].into(),
             };
-            let range = contents.tables.range(band);
-            if let Some(values) = values.filter(|values| values.len() == range.len()) {
-                contents
-                    .tables
-                    .find_in_band(&contents.rows, band, &values, &mut found);
-            }
-        }
-        state.keys.normalize(&mut found);
+            // Bytes of another length are in no bucket.
+            contents.index.bucket(band, values.view()).ok()
+        });
+        let found = state.keys.firsts_of(found.unwrap_or_default());
         let keys = state.objects(py, &found);
         drop(state);
         PyList::new(py, keys)
@@ -527,32 +525,21 @@ impl MinHashLsh {
 
     /// Everything but the parameters, for pickles: scheme, keys, names, layout, widths and words.
     fn _state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let mut state = lock(py, &self.state);
-        let state = &mut *state;
-        if let Some(contents) = &mut state.contents
-            && contents.rows.live() < contents.rows.next_number()
-        {
-            contents.compact();
-            state.keys.compact();
-        }
+        let state = lock(py, &self.state);
         let scheme = state.scheme.clone();
         let keys = state.keys.objects(py);
         let names = state.names.names.clone();
-        let layout = state
-            .contents
-            .as_ref()
-            .map_or(OF_NAMES, |contents| contents.layout);
-        let rows = state
-            .contents
-            .as_ref()
-            .map(|contents| contents.rows.to_bytes());
-        let (widths, words) = rows.unwrap_or_default();
+        let contents = state.contents.as_ref();
+        let layout = contents.map_or(OF_NAMES, Contents::layout);
+        let rows = contents.map(|contents| contents.index.to_bytes());
+        drop(state);
+        let RowBytes { widths, words } = rows.unwrap_or_default();
         let names: Vec<_> = names.iter().map(|name| PyBytes::new(py, name)).collect();
         (
             scheme,
             PyList::new(py, keys)?,
             names,
-            (layout.value_bytes, layout.values_per_slot),
+            layout.pair(),
             PyBytes::new(py, &widths),
             PyBytes::new(py, &words),
         )
@@ -562,20 +549,16 @@ impl MinHashLsh {
     /// Takes on what `_state` returned. The index must be empty.
     fn _set_state(&self, py: Python<'_>, state: Pickled<'_>) -> PyResult<()> {
         let (scheme, keys, names, layout, widths, words) = state;
-        let layout = Layout {
-            value_bytes: layout.0,
-            values_per_slot: layout.1,
-        };
         let refused =
             || PyValueError::new_err("the pickle of the index is damaged; write it again");
         let is_hashed = lock(py, &self.state).hashfunc.is_some();
-        if !matches!(layout.value_bytes, 4 | 8) || layout.values_per_slot > 1 << 20 {
+        let layout = Layout::of_pair(layout).ok_or_else(refused)?;
+        let banding = self.banding(layout, is_hashed)?;
+        let rows = RowBytes { widths, words };
+        let index = LshIndex::from_bytes(banding, layout.width, &rows).map_err(|_| refused())?;
+        if index.len() != keys.len() {
             return Err(refused());
         }
-        let tables = self.tables(layout, is_hashed);
-        let rows = Rows::from_bytes(tables.range(0).len() * self.b(), &widths, &words)
-            .filter(|rows| rows.next_number() == keys.len())
-            .ok_or_else(refused)?;
         let mut sought: Vec<_> = keys.iter().map(Sought::new).collect::<PyResult<_>>()?;
         for sought in &mut sought {
             let (mut state, first) = locate(py, &self.state, sought)?;
@@ -586,15 +569,10 @@ impl MinHashLsh {
         for name in names {
             state.names.number(name);
         }
-        if rows.live() > 0 {
-            let mut contents = Contents {
-                layout,
-                rows,
-                tables,
-            };
-            contents.tables.rebuild(&contents.rows);
-            state.contents = Some(contents);
-        }
+        state.contents = (!index.is_empty()).then_some(Contents {
+            values_per_slot: layout.values_per_slot,
+            index,
+        });
         Ok(())
     }
 
@@ -632,7 +610,7 @@ type Pickled<'py> = (
 /// Many sketches.
 enum Batch<'py> {
     Array {
-        values: Vec<u64>,
+        values: SlotVec,
         layout: Layout,
         count: usize,
     },
@@ -685,16 +663,16 @@ impl MinHashLsh {
         Ok(())
     }
 
-    /// Cuts the slots of a sketch to those in bands, and calls `hashfunc`.
-    fn row(&self, py: Python<'_>, mut values: Vec<u64>, layout: Layout) -> PyResult<Row> {
-        let per_band = self.r() * layout.values_per_slot;
-        values.truncate(self.b() * per_band);
+    /// Calls `hashfunc`, if there is one, with each band of a sketch.
+    fn row(&self, py: Python<'_>, values: SlotVec, layout: Layout) -> PyResult<Row> {
         let hashfunc = match &lock(py, &self.state).hashfunc {
             None => return Ok(Row::Slots(values, layout)),
             Some(hashfunc) => hashfunc.clone_ref(py),
         };
-        let hashed = |band: &[u64]| {
-            let bytes = swapped_bytes(band.iter().copied(), layout);
+        let per_band = self.r() * layout.values_per_slot;
+        let hashed = |band: usize| {
+            let band = values.view().range(band * per_band..(band + 1) * per_band);
+            let bytes = swapped_bytes(band);
             let hashed = hashfunc.bind(py).call1((PyBytes::new(py, &bytes),))?;
             hashed
                 .cast::<PyBytes>()
@@ -705,8 +683,7 @@ impl MinHashLsh {
                     )
                 })
         };
-        values
-            .chunks(per_band)
+        (0..self.b())
             .map(hashed)
             .collect::<PyResult<_>>()
             .map(Row::Hashed)
@@ -749,11 +726,12 @@ impl MinHashLsh {
         match batch {
             Batch::Array { values, layout, .. } => {
                 let width = self.h() * layout.values_per_slot;
-                self.row(
-                    py,
-                    values[index * width..(index + 1) * width].to_vec(),
-                    *layout,
-                )
+                let row = values.view().range(index * width..(index + 1) * width);
+                let row = match row {
+                    Values::U32(row) => row.to_vec().into(),
+                    Values::U64(row) => row.to_vec().into(),
+                };
+                self.row(py, row, *layout)
             }
             Batch::Sketches(sketches) => {
                 let sketch = self.read(&sketches[index])?;
@@ -785,41 +763,51 @@ impl MinHashLsh {
         if check && first.is_some() {
             return Err(PyValueError::new_err("The given key already exists"));
         }
-        let state = &mut *state;
-        let (values, layout) = match row {
-            Row::Slots(values, layout) => (values, layout),
-            Row::Hashed(names) => {
-                let numbers = names.into_iter().map(|name| state.names.number(name));
-                (numbers.collect(), OF_NAMES)
-            }
-        };
-        let is_hashed = state.hashfunc.is_some();
-        let contents = state.contents.get_or_insert_with(|| Contents {
-            layout,
-            rows: Rows::new(values.len()),
-            tables: self.tables(layout, is_hashed),
-        });
-        check_layout(contents.layout, layout)?;
-        check_room(&contents.rows)?;
-        let number = contents.rows.push(&values);
-        contents.tables.insert(&contents.rows, number, &values);
+        self.insert_values(&mut state, row)?;
         state.keys.push(&sought, first);
         Ok(())
     }
 
-    fn tables(&self, layout: Layout, is_hashed: bool) -> Tables {
+    /// Inserts a row, without its key.
+    fn insert_values(&self, state: &mut State, row: Row) -> PyResult<()> {
+        let (values, layout) = match row {
+            Row::Slots(values, layout) => (values, layout),
+            Row::Hashed(names) => {
+                let numbers = names.into_iter().map(|name| state.names.number(name));
+                (Values::U64(numbers.collect()), OF_NAMES)
+            }
+        };
+        let contents = match &mut state.contents {
+            Some(contents) => contents,
+            empty => {
+                let banding = self.banding(layout, state.hashfunc.is_some())?;
+                empty.insert(Contents {
+                    values_per_slot: layout.values_per_slot,
+                    index: LshIndex::new(banding, layout.width),
+                })
+            }
+        };
+        check_layout(contents.layout(), layout)?;
+        contents.index.insert(values.view()).map_err(refusal)?;
+        Ok(())
+    }
+
+    /// The bands, and the values of each.
+    fn banding(&self, layout: Layout, is_hashed: bool) -> PyResult<Banding> {
         let values_per_band = match is_hashed {
             true => 1,
-            false => self.r() * layout.values_per_slot,
+            false => self.r().saturating_mul(layout.values_per_slot),
         };
-        Tables::new(self.b(), values_per_band)
+        let values = self.b().saturating_mul(values_per_band);
+        Banding::new(self.b(), values_per_band, values).map_err(refusal)
     }
 
     fn found<'py>(&self, py: Python<'py>, row: &Row, bands: usize) -> PyResult<Bound<'py, PyList>> {
         let state = lock(py, &self.state);
-        let keys = state.objects(py, &state.candidates(row, bands));
+        let found = state.candidates(row, bands);
+        let keys = found.map(|numbers| state.objects(py, &numbers));
         drop(state);
-        self.list(py, keys)
+        self.list(py, keys?)
     }
 
     /// A list of keys as the caller gave them.
@@ -858,32 +846,21 @@ impl MinHashLsh {
                 let bands = (0..self.b()).map(|band| state.bytes_of_band(number, band));
                 return Some((key, Row::Hashed(bands.collect())));
             }
-            let mut values = Vec::new();
-            contents.rows.copy_to(number, &mut values);
-            Some((key, Row::Slots(values, contents.layout)))
+            let values = contents.index.signature(number)?;
+            Some((key, Row::Slots(values, contents.layout())))
         };
-        contents.rows.numbers().filter_map(entry).collect()
+        contents.index.numbers().filter_map(entry).collect()
     }
 
-    /// The buckets of a band in the order of their first keys: the bytes of the band and the numbers of the keys.
-    fn buckets(&self, py: Python<'_>, band: usize) -> Vec<(Vec<u8>, Vec<u32>)> {
+    /// The bytes of each bucket of a band, and the number of its keys, in the order of their first keys.
+    fn counts(&self, py: Python<'_>, band: usize) -> Vec<(Vec<u8>, usize)> {
         let state = lock(py, &self.state);
-        let Some(contents) = state.contents.as_ref().filter(|_| band < self.b()) else {
-            return Vec::new();
+        let contents = state.contents.as_ref();
+        let buckets = contents.map(|contents| contents.index.buckets(band));
+        let count = |bucket: Vec<u32>| {
+            let bytes = state.bytes_of_band(bucket[0], band);
+            (bytes, state.keys.firsts_of(bucket).len())
         };
-        let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
-        let mut buckets: Vec<(Vec<u8>, Vec<u32>)> = Vec::new();
-        for number in contents.rows.numbers() {
-            let bytes = state.bytes_of_band(number, band);
-            let place = *places.entry(bytes).or_insert_with_key(|bytes| {
-                buckets.push((bytes.clone(), Vec::new()));
-                buckets.len() - 1
-            });
-            buckets[place].1.push(number);
-        }
-        buckets
-            .iter_mut()
-            .for_each(|(_, keys)| state.keys.normalize(keys));
-        buckets
+        buckets.into_iter().flatten().map(count).collect()
     }
 }

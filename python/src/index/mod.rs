@@ -1,5 +1,6 @@
 //! Indexes of sketches: `MinHashLSH` and `MinHashLSHForest` of `simgpu.datasketch`, and what its
-//! `MinHashLSHEnsemble` computes.
+//! `MinHashLSHEnsemble` computes. [`simgpu::index`] computes them; here are keys, which are Python's objects, arguments and
+//! errors.
 
 mod forest;
 
@@ -7,13 +8,7 @@ mod keys;
 
 mod lsh;
 
-mod rows;
-
 mod sketch;
-
-mod tables;
-
-mod tuning;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -21,25 +16,37 @@ use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
+use simgpu::Error;
+use simgpu::index::{Containment, optimal_partitions as ends_of};
+use simgpu::pipeline::{Banding, ErrorWeights};
+use simgpu::scheme::{SlotVec, Slots, Values, Width};
+
+use crate::errors::OrRaise;
 
 pub(crate) use forest::MinHashLshForest;
 pub(crate) use lsh::MinHashLsh;
 
 use keys::{Found, Keys, Sought};
-use rows::{MAX_ROWS, Rows};
 use sketch::Layout;
 
 /// The bands and rows with the least weighted error at a threshold of the Jaccard similarity.
 #[pyfunction]
 #[pyo3(signature = (threshold, num_perm, false_positive_weight, false_negative_weight, /))]
 pub(crate) fn optimal_bands(
+    py: Python<'_>,
     threshold: f64,
     num_perm: usize,
     false_positive_weight: f64,
     false_negative_weight: f64,
-) -> (usize, usize) {
-    let weights = (false_positive_weight, false_negative_weight);
-    tuning::for_similarity(threshold, num_perm, weights)
+) -> PyResult<(usize, usize)> {
+    let weights = ErrorWeights {
+        false_positive: false_positive_weight,
+        false_negative: false_negative_weight,
+    };
+    // datasketch takes a threshold of 0, too: the limit of small ones.
+    let threshold = threshold.max(f64::MIN_POSITIVE);
+    let banding = Banding::for_threshold(threshold, num_perm, weights).or_raise(py)?;
+    Ok((banding.bands(), banding.rows()))
 }
 
 /// The bands and rows, at most `max_rows`, with the least weighted error at a threshold of the containment, where an
@@ -47,13 +54,23 @@ pub(crate) fn optimal_bands(
 #[pyfunction]
 #[pyo3(signature = (threshold, num_perm, max_rows, ratio, weights, /))]
 pub(crate) fn optimal_containment_bands(
+    py: Python<'_>,
     threshold: f64,
     num_perm: usize,
     max_rows: usize,
     ratio: f64,
     weights: (f64, f64),
-) -> (usize, usize) {
-    tuning::for_containment(threshold, num_perm, max_rows, ratio, weights)
+) -> PyResult<(usize, usize)> {
+    let containment = Containment {
+        threshold,
+        max_rows,
+        weights: ErrorWeights {
+            false_positive: weights.0,
+            false_negative: weights.1,
+        },
+    };
+    let banding = containment.banding(num_perm, ratio).or_raise(py)?;
+    Ok((banding.bands(), banding.rows()))
 }
 
 /// Cuts ascending set sizes with their counts into intervals with the fewest expected false positives: the index of
@@ -65,12 +82,11 @@ pub(crate) fn optimal_partitions(
     counts: Vec<f64>,
     num_part: usize,
 ) -> PyResult<Vec<usize>> {
-    if sizes.len() != counts.len() || !(1..=sizes.len()).contains(&num_part) {
-        return Err(PyValueError::new_err(
+    ends_of(&sizes, &counts, num_part).map_err(|_| {
+        PyValueError::new_err(
             "sizes, counts and num_part do not fit together; give as many counts as sizes, and at most as many parts",
-        ));
-    }
-    Ok(tuning::partitions(&sizes, &counts, num_part))
+        )
+    })
 }
 
 /// What an index keeps behind its lock, seen from its keys.
@@ -105,14 +121,14 @@ fn locate<'a, T: Keyed>(
     }
 }
 
-/// Refuses a row beyond the numbers that there are.
-fn check_room(rows: &Rows) -> PyResult<()> {
-    if rows.next_number() < MAX_ROWS {
-        return Ok(());
+/// The exception for a sketch that an index does not take. Making it runs no Python code.
+fn refusal(error: Error) -> PyErr {
+    match error {
+        Error::FullIndex { limit } => PyOverflowError::new_err(format!(
+            "the index holds {limit} sketches, the most that it can; use several indexes"
+        )),
+        error => PyValueError::new_err(error.to_string()),
     }
-    Err(PyOverflowError::new_err(format!(
-        "the index holds {MAX_ROWS} sketches, the most that it can; use several indexes"
-    )))
 }
 
 /// Refuses a sketch whose scheme is not that of the index.
@@ -132,10 +148,7 @@ fn check_layout(known: Layout, given: Layout) -> PyResult<()> {
         return Ok(());
     }
     let described = |layout: Layout| {
-        let Layout {
-            value_bytes,
-            values_per_slot,
-        } = layout;
+        let (value_bytes, values_per_slot) = layout.pair();
         format!("{values_per_slot} value(s) of {value_bytes} bytes per slot")
     };
     Err(PyValueError::new_err(format!(
@@ -145,33 +158,38 @@ fn check_layout(known: Layout, given: Layout) -> PyResult<()> {
     )))
 }
 
-/// The bytes that datasketch makes of values: each with its bytes in reverse order.
-fn swapped_bytes(values: impl Iterator<Item = u64>, layout: Layout) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(values.size_hint().0 * layout.value_bytes);
-    for value in values {
-        match layout.value_bytes {
-            #[allow(clippy::cast_possible_truncation, reason = "a value of four bytes")]
-            4 => bytes.extend((value as u32).swap_bytes().to_ne_bytes()),
-            _ => bytes.extend(value.swap_bytes().to_ne_bytes()),
-        }
+/// The bytes that datasketch makes of slots: each with its bytes in reverse order.
+fn swapped_bytes(slots: Slots<'_>) -> Vec<u8> {
+    match slots {
+        Values::U32(slots) => slots
+            .iter()
+            .flat_map(|slot| slot.swap_bytes().to_ne_bytes())
+            .collect(),
+        Values::U64(slots) => slots
+            .iter()
+            .flat_map(|slot| slot.swap_bytes().to_ne_bytes())
+            .collect(),
     }
-    bytes
 }
 
-/// The values that [`swapped_bytes`] wrote; `None` if it cannot have written these bytes.
-fn values_of_bytes(bytes: &[u8], layout: Layout) -> Option<Vec<u64>> {
-    if layout.value_bytes == 4 {
-        let (values, rest) = bytes.as_chunks::<4>();
-        let values = values
-            .iter()
-            .map(|value| u64::from(u32::from_ne_bytes(*value).swap_bytes()));
-        return rest.is_empty().then(|| values.collect());
+/// The slots that [`swapped_bytes`] wrote; `None` if it cannot have written these bytes.
+fn slots_of_bytes(bytes: &[u8], width: Width) -> Option<SlotVec> {
+    match width {
+        Width::U32 => {
+            let (slots, rest) = bytes.as_chunks();
+            let slots = slots
+                .iter()
+                .map(|slot| u32::from_ne_bytes(*slot).swap_bytes());
+            rest.is_empty().then(|| Values::U32(slots.collect()))
+        }
+        Width::U64 => {
+            let (slots, rest) = bytes.as_chunks();
+            let slots = slots
+                .iter()
+                .map(|slot| u64::from_ne_bytes(*slot).swap_bytes());
+            rest.is_empty().then(|| Values::U64(slots.collect()))
+        }
     }
-    let (values, rest) = bytes.as_chunks::<8>();
-    let values = values
-        .iter()
-        .map(|value| u64::from_ne_bytes(*value).swap_bytes());
-    rest.is_empty().then(|| values.collect())
 }
 
 /// Bytes objects of the bands of a row.

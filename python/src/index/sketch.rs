@@ -4,22 +4,43 @@ use numpy::{Element, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedAr
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use simgpu::scheme::Values;
+use simgpu::scheme::{SlotVec, Width};
 
 use crate::sketch::{PyLeanMinHash, PyMinHash};
 
 /// How sketches hold their slots. Bands of different layouts are never equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
-    /// Bytes of a value: 4 or 8.
-    pub(crate) value_bytes: usize,
+    /// The width of a value.
+    pub(crate) width: Width,
     /// Values per slot: 1, or 2 in weighted sketches.
     pub(crate) values_per_slot: usize,
 }
 
+impl Layout {
+    /// Bytes of a value, and values per slot.
+    pub(crate) fn pair(self) -> (usize, usize) {
+        (self.width.bytes(), self.values_per_slot)
+    }
+
+    /// The layout with this pair; `None` if no sketch has it.
+    pub(crate) fn of_pair((value_bytes, values_per_slot): (usize, usize)) -> Option<Self> {
+        let width = match value_bytes {
+            4 => Width::U32,
+            8 => Width::U64,
+            _ => return None,
+        };
+        (1..=1 << 20).contains(&values_per_slot).then_some(Layout {
+            width,
+            values_per_slot,
+        })
+    }
+}
+
 /// The slots of a sketch.
 pub(crate) struct Sketch {
-    pub(crate) values: Vec<u64>,
+    /// The values of all slots.
+    pub(crate) values: SlotVec,
     pub(crate) layout: Layout,
     /// `None` for sketches without one, such as weighted ones: they fit every index.
     pub(crate) scheme: Option<String>,
@@ -49,16 +70,13 @@ pub(crate) fn sketch_of(sketch: &Bound<'_, PyAny>) -> PyResult<Sketch> {
 
 /// Reads a sketch of ours without its attributes, which would make an array.
 fn native_sketch(sketch: &PyMinHash) -> Sketch {
-    let (values, value_bytes) = match sketch.slots() {
-        Values::U32(slots) => (slots.iter().copied().map(u64::from).collect(), 4),
-        Values::U64(slots) => (slots.clone(), 8),
-    };
+    let values = sketch.slots().clone();
     Sketch {
-        values,
         layout: Layout {
-            value_bytes,
+            width: values.width(),
             values_per_slot: 1,
         },
+        values,
         scheme: Some(sketch.kind().name().to_owned()),
     }
 }
@@ -77,18 +95,18 @@ pub(crate) fn scheme_of(sketch: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
 pub(crate) fn matrix_of(
     array: &Bound<'_, PyAny>,
     slot_axes: usize,
-) -> PyResult<(Vec<u64>, Layout, Vec<usize>)> {
+) -> PyResult<(SlotVec, Layout, Vec<usize>)> {
     let read = None
-        .or_else(|| read::<u32>(array, u64::from))
-        .or_else(|| read::<u64>(array, |value| value))
-        .or_else(|| read::<i64>(array, i64::cast_unsigned));
+        .or_else(|| read(array, |value: u32| value))
+        .or_else(|| read(array, |value: u64| value))
+        .or_else(|| read(array, i64::cast_unsigned));
     let Some(read) = read else {
         return Err(PyTypeError::new_err(format!(
             "hash values are of type {}; give an array of uint32, uint64 or int64 in the machine's byte order",
             described(array)
         )));
     };
-    let (values, value_bytes, shape) = read?;
+    let (values, shape) = read?;
     let values_per_slot = match &shape[slot_axes.min(shape.len())..] {
         [] if shape.len() == slot_axes => 1,
         &[values] if values > 0 => values,
@@ -99,31 +117,32 @@ pub(crate) fn matrix_of(
         }
     };
     let layout = Layout {
-        value_bytes,
+        width: values.width(),
         values_per_slot,
     };
     Ok((values, layout, shape))
 }
 
-type Read = (Vec<u64>, usize, Vec<usize>);
-
 /// Reads an array of `T`; `None` if it is none.
-fn read<T: Element + Copy>(
+fn read<T: Element + Copy, U>(
     array: &Bound<'_, PyAny>,
-    widened: impl Fn(T) -> u64,
-) -> Option<PyResult<Read>> {
+    unsigned: impl Fn(T) -> U,
+) -> Option<PyResult<(SlotVec, Vec<usize>)>>
+where
+    SlotVec: From<Vec<U>>,
+{
     let array = array.cast::<PyArrayDyn<T>>().ok()?;
     let shape = array.shape().to_vec();
     if array.is_c_contiguous()
         && let Ok(values) = array.to_vec()
     {
-        let values = values.into_iter().map(widened).collect();
-        return Some(Ok((values, size_of::<T>(), shape)));
+        let values: Vec<U> = values.into_iter().map(unsigned).collect();
+        return Some(Ok((values.into(), shape)));
     }
     let array: PyResult<PyReadonlyArrayDyn<'_, T>> = array.try_readonly().map_err(PyErr::from);
     Some(array.map(|array| {
-        let values = array.as_array().iter().copied().map(widened).collect();
-        (values, size_of::<T>(), shape)
+        let values: Vec<U> = array.as_array().iter().copied().map(unsigned).collect();
+        (values.into(), shape)
     }))
 }
 

@@ -76,8 +76,11 @@ pub fn adapters() -> Vec<Adapter> {
 
 static FOUND: OnceLock<Vec<wgpu::Adapter>> = OnceLock::new();
 
-/// Whether this process has searched for adapters.
-#[cfg(feature = "internals")]
+/// Whether this process has searched for adapters: by [`adapters`], or for a signer.
+///
+/// Drivers do not survive a fork. A child of a process that has searched must sign by
+/// [`Backend::Simd`](crate::backend::Backend::Simd), or it may hang.
+#[must_use]
 pub fn has_searched() -> bool {
     FOUND.get().is_some()
 }

@@ -59,10 +59,7 @@ pub(super) mod auto;
 #[cfg(test)]
 mod tests;
 
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub use self::adapter::has_searched;
-pub use self::adapter::{Adapter, adapters};
+pub use self::adapter::{Adapter, adapters, has_searched};
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub use self::bounds::Bounds;

@@ -1,0 +1,35 @@
+//! Indexes of signatures that are searched many times: they take signatures one by one, and find similar ones.
+//!
+//! | index | finds | source |
+//! |---|---|---|
+//! | [`LshIndex`] | signatures that share a band: probably those above a similarity | MMDS 3.4 |
+//! | [`LshForest`] | the `k` signatures with the longest common prefixes: probably the most similar ones | Bawa, Condie and Ganesan 2005 |
+//! | [`LshEnsemble`] | sets that probably contain a share of the query's set | Zhu, Nargesian, Pu and Miller 2016 |
+//!
+//! They find what the indexes of datasketch find. For the duplicates or similar pairs of a whole corpus, use
+//! [`jobs`](crate::jobs), which reads the corpus once and holds no table of it.
+//!
+//! **Numbers, not keys.** An index numbers its signatures as they come, from 0, and answers with numbers. Whoever has
+//! keys holds a `Vec` of them beside the index, or a map. An index generic over keys was given up: the keys of the Python
+//! package are compared by code of their own, which may fail, or use the index itself; and a map of keys that the caller
+//! often has already would be held twice.
+
+mod values;
+
+mod rows;
+
+mod tables;
+
+mod lsh;
+
+mod forest;
+
+mod partitions;
+
+mod ensemble;
+
+pub use ensemble::{Containment, LshEnsemble};
+pub use forest::LshForest;
+pub use lsh::LshIndex;
+pub use partitions::optimal_partitions;
+pub use rows::RowBytes;
