@@ -314,31 +314,29 @@ mod tests {
         LshEnsemble::new(containment, partitions, &signatures, &sizes).unwrap()
     }
 
+    /// The ratios of datasketch, and the banding for each.
+    fn bandings(threshold: f64) -> Vec<(f64, Banding)> {
+        let steps = (0..10).map(|step| (-5.0 + 10.0 * f64::from(step) / 9.0).exp());
+        let containment = Containment {
+            max_rows: 4,
+            ..Containment::new(threshold)
+        };
+        let banding = |ratio| (ratio, containment.banding(NUM_PERM, ratio).unwrap());
+        steps.map(banding).collect()
+    }
+
     /// Searches set by set: the banding for the partition of each, and a shared band of it.
     fn by_comparison(
         ensemble: &LshEnsemble,
+        bandings: &[(f64, Banding)],
         (signatures, sizes): (&Signatures, &[u64]),
-        query: &[u32],
-        size: u64,
+        (query, size): (&[u32], u64),
     ) -> Vec<u32> {
         let is_found = |row: &usize| {
-            let upper = ensemble
-                .upper_sizes()
-                .find(|upper| *upper >= sizes[*row])
-                .unwrap();
-            let ratio = upper as f64 / size as f64;
-            let steps = (0..10).map(|step| (-5.0 + 10.0 * f64::from(step) / 9.0).exp());
-            let steps: Vec<f64> = steps.collect();
-            let ratio = steps
-                .iter()
-                .copied()
-                .find(|step| *step >= ratio)
-                .unwrap_or(steps[9]);
-            let containment = Containment {
-                max_rows: 4,
-                ..Containment::new(0.5)
-            };
-            let banding = containment.banding(NUM_PERM, ratio).unwrap();
+            let upper = ensemble.upper_sizes().find(|upper| *upper >= sizes[*row]);
+            let ratio = upper.unwrap() as f64 / size as f64;
+            let at_least = bandings.iter().find(|(step, _)| *step >= ratio);
+            let (_, banding) = at_least.unwrap_or(&bandings[9]);
             let Slots::U32(slots) = signatures.row(*row) else {
                 return false;
             };
@@ -347,26 +345,25 @@ mod tests {
                 .zip(query.chunks(banding.rows()));
             bands.take(banding.bands()).any(|(a, b)| a == b)
         };
-        (0..sizes.len())
-            .filter(is_found)
-            .map(|row| row as u32)
-            .collect()
+        let found = (0..sizes.len()).filter(is_found);
+        found.map(|row| row as u32).collect()
     }
 
     #[test]
     fn ensembles_find_what_a_comparison_of_all_sets_finds() {
+        let bandings = bandings(0.5);
         for (partitions, count) in [(1, 1), (1, 80), (2, 80), (5, 80), (16, 200), (100, 50)] {
             let ensemble = ensemble(0.5, partitions, count);
             let (signatures, sizes) = sets(count);
             assert_eq!((ensemble.len(), ensemble.is_empty()), (count, false));
             for query in 0..20u64 {
-                let slots: Vec<u32> = (0..12)
-                    .map(|place| (fmix64(query << 8 | place) % 3) as u32)
-                    .collect();
+                let slot = |place: u64| (fmix64(query << 8 | place) % 3) as u32;
+                let slots: Vec<u32> = (0..12).map(slot).collect();
                 for size in [1, 2, 7, 25, 60, 300, 100_000] {
                     let found = ensemble.query(Slots::U32(&slots), size).unwrap();
                     let sets = (&signatures, &*sizes);
-                    assert_eq!(found, by_comparison(&ensemble, sets, &slots, size));
+                    let expected = by_comparison(&ensemble, &bandings, sets, (&slots, size));
+                    assert_eq!(found, expected);
                 }
             }
         }
