@@ -26,7 +26,7 @@ use crate::progress::Display;
 use crate::scheme::{NUM_PERM, PyScheme, PyShingling, SEED, banding_of_arguments, scheme_of};
 use crate::signatures::{PySignatures, SlotBuffer};
 use crate::texts::{Column, Sets, column_name, refuse_counts};
-use crate::tokens::for_each_block;
+use crate::tokens::{Lists, for_each_lists, pass_strings};
 
 /// With less text than this, starting the pool would take longer than signing.
 const INLINE_BYTES: usize = 64 << 10;
@@ -481,15 +481,20 @@ fn written<'py, T: numpy::Element>(
 fn hashed(rows: &Bound<'_, PyTuple>, engines: &Engines) -> PyResult<ShingleBatch> {
     let py = rows.py();
     let engine = engines.on_cpu();
+    let shingler = engine.shingler();
     let mut batch = ShingleBatch::new(engine.scheme().family().hash_width());
     let mut scratch = Scratch::default();
-    for_each_block(rows, |tokens| {
-        let shingler = engine.shingler();
-        shingler.check_forms(tokens).or_raise(py)?;
-        for row in 0..tokens.len() {
-            shingler.shingle_onto(tokens.get(row), &mut scratch, &mut batch);
+    for_each_lists(rows, shingler.takes_single_tokens(), |lists| match lists {
+        Lists::Strings(list, row) => {
+            shingler.shingle_single_tokens(&mut batch, |pass| pass_strings(list, row, pass))
         }
-        Ok(())
+        Lists::Read(tokens) => {
+            shingler.check_forms(tokens).or_raise(py)?;
+            for row in 0..tokens.len() {
+                shingler.shingle_onto(tokens.get(row), &mut scratch, &mut batch);
+            }
+            Ok(())
+        }
     })?;
     Ok(batch)
 }

@@ -266,6 +266,29 @@ def test_tokens_in_blocks_have_equal_signatures():
         weighted.sign_tokens(mixed)
 
 
+def test_lists_of_strings_of_any_length_and_kind():
+    class Text(str):
+        pass
+
+    texts = ["", "ñ", "日本語", "😀", *("x" * n for n in range(1, 140)), *("añ" * n for n in range(1, 50))]
+    lists = [texts, texts[::-1], texts[:3], [], texts[70:90]]
+    for signer in [Signer(), Signer("datasketch"), Signer("rensa")]:
+        expected = signer.sign_tokens([tuple(row) for row in lists])
+        assert signer.sign_tokens(lists) == expected
+        assert signer.sign_tokens([[text.encode() for text in row] for row in lists]) == expected
+        assert signer.sign_tokens([[Text(text) for text in row] for row in lists]) == expected
+        assert signer.sign_tokens([lists[0], lists[1], iter(lists[2]), None, np.array(lists[4])]) == expected
+        changing = [[kind(text) for text, kind in zip(row, [str, Text, str.encode] * 70)] for row in lists]
+        assert signer.sign_tokens(changing) == expected
+    with pytest.raises(simgpu.InputError, match="row 2") as raised:
+        Signer().sign_tokens([["a"], (), ["a", "\ud800"]])
+    assert raised.value.row == 2
+    with pytest.raises(TypeError, match="row 1 is of type float"):
+        Signer().sign_tokens([["a"], [b"a", "b", 5.5]])
+    with pytest.raises(simgpu.ParameterError, match="weight"):
+        Signer().sign_tokens([["a"], {"a": 1.0}])
+
+
 def test_sets_of_hashes_of_all_kinds():
     sparse = pytest.importorskip("scipy.sparse")
     signer = Signer()

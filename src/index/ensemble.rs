@@ -346,7 +346,7 @@ mod tests {
             bands.take(banding.bands()).any(|(a, b)| a == b)
         };
         let found = (0..sizes.len()).filter(is_found);
-        found.map(|row| row as u32).collect()
+        found.map(|row| u32::try_from(row).unwrap()).collect()
     }
 
     #[test]
@@ -436,7 +436,7 @@ mod tests {
     fn an_empty_ensemble_finds_nothing() {
         let none = Signatures::new(NUM_PERM, Width::U32);
         let ensemble = LshEnsemble::new(Containment::new(0.5), 16, &none, &[]).unwrap();
-        assert!(ensemble.is_empty() && ensemble.len() == 0);
+        assert!(ensemble.is_empty());
         assert!(ensemble.query(Slots::U32(&[0; 12]), 5).unwrap().is_empty());
     }
 

@@ -279,7 +279,11 @@ mod tests {
     /// Slots of few distinct values, so that many signatures share bands and some are equal.
     fn slots_of(seed: u64, count: u64, num_perm: u64, distinct: u64) -> Vec<Vec<u32>> {
         let slot = |row: u64, place: u64| fmix64(seed << 40 | row << 20 | place) % distinct;
-        let row = |row| (0..num_perm).map(|place| slot(row, place) as u32).collect();
+        let row = |row| {
+            (0..num_perm)
+                .map(|place| u32::try_from(slot(row, place)).unwrap())
+                .collect()
+        };
         (0..count).map(row).collect()
     }
 
@@ -353,8 +357,8 @@ mod tests {
             for (step, slots) in (0u64..).zip(slots_of(3, count, num_perm, distinct)) {
                 let number = index.insert(Slots::U32(&slots)).unwrap();
                 left.push((number, slots));
-                if fmix64(step) % 3 > 0 {
-                    let place = fmix64(step + 1) as usize % left.len();
+                if !fmix64(step).is_multiple_of(3) {
+                    let place = usize::try_from(fmix64(step + 1) % left.len() as u64).unwrap();
                     let (number, _) = left.remove(place);
                     assert!(index.contains(number));
                     assert!(index.remove(number) && !index.remove(number));

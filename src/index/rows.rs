@@ -341,7 +341,11 @@ mod tests {
         let expected: Vec<_> = kept.iter().map(|n| examples[*n as usize].clone()).collect();
         let bytes = rows.to_bytes();
         rows.compact();
-        assert!(rows.numbers().eq(0..kept.len() as u32));
+        assert!(
+            rows.numbers()
+                .map(|number| number as usize)
+                .eq(0..kept.len())
+        );
         assert_eq!(contents(&rows), expected);
         assert_eq!(rows.to_bytes(), bytes);
         assert_eq!(rows.push(&examples[5]).unwrap() as usize, kept.len());

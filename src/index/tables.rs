@@ -1,4 +1,7 @@
 //! Hash tables of bands: which rows have these values in this band.
+//!
+//! An entry holds the next bits of its hash, so that a table doubles without reading its rows. To rebuild all tables from
+//! the rows whenever they had grown by two fifths took more than half of the time of `MinHashLSH.insert`.
 
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;

@@ -114,7 +114,7 @@ impl Banding {
         /// The S-curve bends sharply but is a polynomial: with 64 panels of degree 15 the error is below the rounding
         /// of a double.
         const PANELS: u32 = 64;
-                let missed = |from, to| {
+        let missed = |from, to| {
             let nodes = gauss_legendre(from, to, PANELS);
             let areas = nodes.map(|(similarity, weight)| {
                 let by_one = 1.0 - power(similarity, self.rows);

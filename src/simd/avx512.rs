@@ -7,7 +7,7 @@
 use std::arch::x86_64::*;
 
 use super::kernel::Kernel;
-use super::lanes::Lanes;
+use super::lanes::{Lanes, Row};
 
 /// The proof that this CPU has AVX-512 F, DQ, BW and VL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,26 @@ macro_rules! intrinsic {
     };
 }
 
+impl Avx512 {
+    /// Words `first` to `first + 3` of rows 0, 4, 8 and 12.
+    #[inline(always)]
+    fn quarters(self, rows: &[Row], first: usize) -> __m512i {
+        intrinsic!({
+            let low = _mm512_castsi128_si512(self.four_words(&rows[0], first));
+            let low = _mm512_inserti32x4::<1>(low, self.four_words(&rows[4], first));
+            let low = _mm512_inserti32x4::<2>(low, self.four_words(&rows[8], first));
+            _mm512_inserti32x4::<3>(low, self.four_words(&rows[12], first))
+        })
+    }
+
+    #[inline(always)]
+    fn four_words(self, row: &Row, first: usize) -> __m128i {
+        let words = &row[first..first + 4];
+        // SAFETY: 4 words are there, by the slice above; the load needs no alignment.
+        unsafe { _mm_loadu_si128(words.as_ptr().cast()) }
+    }
+}
+
 impl Lanes for Avx512 {
     type U32 = __m512i;
     type U64 = __m512i;
@@ -67,6 +87,7 @@ impl Lanes for Avx512 {
     const REGISTERS: usize = 26;
     const LOW_PART_FROM: usize = 900;
     const MULTIPLIES_64: bool = true;
+    const MASKS_LOADS: bool = true;
 
     #[inline(always)]
     fn splat(self, number: u32) -> __m512i {
@@ -142,6 +163,47 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn rotate_left(self, a: __m512i, bits: u32) -> __m512i {
         intrinsic!(_mm512_rolv_epi32(a, _mm512_set1_epi32(bits.cast_signed())))
+    }
+
+    #[inline(always)]
+    fn where_below(self, a: __m512i, b: __m512i, x: __m512i, y: __m512i) -> __m512i {
+        intrinsic!(_mm512_mask_mov_epi32(y, _mm512_cmplt_epu32_mask(a, b), x))
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "at most 64")]
+    #[inline(always)]
+    fn fill(self, row: &mut Row, string: &[u8]) {
+        let first = intrinsic!(_bzhi_u64(u64::MAX, string.len().min(64) as u32));
+        // SAFETY: the load reads only the bytes that the mask selects, which are in the string; it needs no alignment.
+        let bytes = unsafe { _mm512_maskz_loadu_epi8(first, string.as_ptr().cast()) };
+        self.store(bytes, row);
+    }
+
+    #[inline(always)]
+    fn four_columns(self, rows: &[Row], first: usize) -> [__m512i; 4] {
+        let rows = &rows[..16];
+        let quarters = [
+            self.quarters(rows, first),
+            self.quarters(&rows[1..], first),
+            self.quarters(&rows[2..], first),
+            self.quarters(&rows[3..], first),
+        ];
+        intrinsic!({
+            let low = [
+                _mm512_unpacklo_epi32(quarters[0], quarters[1]),
+                _mm512_unpacklo_epi32(quarters[2], quarters[3]),
+            ];
+            let high = [
+                _mm512_unpackhi_epi32(quarters[0], quarters[1]),
+                _mm512_unpackhi_epi32(quarters[2], quarters[3]),
+            ];
+            [
+                _mm512_unpacklo_epi64(low[0], low[1]),
+                _mm512_unpackhi_epi64(low[0], low[1]),
+                _mm512_unpacklo_epi64(high[0], high[1]),
+                _mm512_unpackhi_epi64(high[0], high[1]),
+            ]
+        })
     }
 
     #[inline(always)]

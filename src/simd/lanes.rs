@@ -1,5 +1,11 @@
 //! The operations of a vector unit that kernels are written in.
 
+/// The most lanes of any instruction set.
+pub(super) const ROWS: usize = 16;
+
+/// The first 64 bytes of a string as little-endian words, filled up with zeros.
+pub(super) type Row = [u32; 16];
+
 /// A vector unit. A value proves that the CPU has its instructions. Arithmetic is modulo 2^32 or 2^64.
 pub(crate) trait Lanes: Copy {
     /// [`Lanes::COUNT`] numbers of 32 bits.
@@ -31,6 +37,9 @@ pub(crate) trait Lanes: Copy {
     /// with AVX-512, 22 with AVX2 and 300 without either. NEON's is a guess between the last two.
     const LOW_PART_FROM: usize;
 
+    /// Whether `fill` is one load and one store, without branches.
+    const MASKS_LOADS: bool = false;
+
     fn splat(self, number: u32) -> Self::U32;
 
     /// Reads the first [`Lanes::COUNT`] numbers.
@@ -60,6 +69,44 @@ pub(crate) trait Lanes: Copy {
     fn shift_right(self, a: Self::U32, bits: u32) -> Self::U32;
 
     fn rotate_left(self, a: Self::U32, bits: u32) -> Self::U32;
+
+    /// `x` where a is less than b, else `y`.
+    #[inline(always)]
+    fn where_below(self, a: Self::U32, b: Self::U32, x: Self::U32, y: Self::U32) -> Self::U32 {
+        let below = self.are_below(a, b);
+        let (mut chosen, mut others) = ([0; ROWS], [0; ROWS]);
+        self.store(x, &mut chosen);
+        self.store(y, &mut others);
+        for (lane, (chosen, other)) in chosen.iter_mut().zip(others).enumerate() {
+            if below >> lane & 1 == 0 {
+                *chosen = other;
+            }
+        }
+        self.load(&chosen)
+    }
+
+    /// Replaces a row by that of a string.
+    #[inline(always)]
+    fn fill(self, row: &mut Row, string: &[u8]) {
+        let mut bytes = [0; size_of::<Row>()];
+        let len = string.len().min(bytes.len());
+        bytes[..len].copy_from_slice(&string[..len]);
+        for (word, bytes) in row.iter_mut().zip(bytes.as_chunks::<4>().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+    }
+
+    /// Words `first` to `first + 3` of the first [`Lanes::COUNT`] rows. `first` is a multiple of 4, and less than 16.
+    #[inline(always)]
+    fn four_columns(self, rows: &[Row], first: usize) -> [Self::U32; 4] {
+        std::array::from_fn(|i| {
+            let mut column = [0; ROWS];
+            for (word, row) in column.iter_mut().zip(rows) {
+                *word = row[first + i];
+            }
+            self.load(&column)
+        })
+    }
 
     /// Prepares the first [`Lanes::COUNT`] factors, passed as words, and addends.
     fn affine(self, a_low: &[u32], a_high: &[u32], b: &[u64]) -> Self::Affine;

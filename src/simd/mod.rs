@@ -44,6 +44,8 @@ pub(crate) mod block_hash;
 
 pub(crate) mod sha1;
 
+pub(crate) mod strings;
+
 #[cfg(feature = "internals")]
 pub mod ceiling;
 

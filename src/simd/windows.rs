@@ -138,7 +138,7 @@ fn load<L: Lanes>(lanes: L, bytes: &[u8]) -> L::U32 {
 }
 
 #[inline(always)]
-fn scramble<L: Lanes>(lanes: L, word: L::U32) -> L::U32 {
+pub(super) fn scramble<L: Lanes>(lanes: L, word: L::U32) -> L::U32 {
     let word = lanes.mul(word, lanes.splat(0xCC9E_2D51));
     let word = lanes.rotate_left(word, 15);
     lanes.mul(word, lanes.splat(0x1B87_3593))

@@ -5,6 +5,7 @@ use super::words::WordSink;
 use crate::scheme::{BaseHash, Copies, sha1, words_v1};
 use crate::simd::Isa;
 use crate::simd::sha1::Sha1Batch;
+use crate::simd::strings::Murmur3Batch;
 use crate::simd::windows::Windows;
 use crate::simd::words::{WordShingle, hash_shingles, hash_words};
 
@@ -76,44 +77,79 @@ pub(super) fn for_each_char_window(text: &[u8], size: usize, mut emit: impl FnMu
     }
 }
 
-/// Hashes shingles given as bytes, by SHA-1 as many at a time as there are lanes.
+/// Hashes shingles given as bytes: by SHA-1, and by murmur3-32 where that is faster, as many at a time as there are lanes.
 pub(super) struct HashesOfBytes<'a, 'b, H> {
     hash: BaseHash,
-    sha1: Option<Sha1Batch>,
+    lanes: Batch,
     out: &'a mut Out<'b, H>,
+}
+
+/// Shingles that wait for a full vector.
+enum Batch {
+    Sha1(Sha1Batch),
+    Murmur3(Murmur3Batch),
+    /// Shingles are hashed one by one.
+    None,
 }
 
 impl<'a, 'b, H: TextHash> HashesOfBytes<'a, 'b, H> {
     pub(super) fn new(isa: Isa, hash: BaseHash, out: &'a mut Out<'b, H>) -> Self {
-        let is_sha1 = matches!(hash, BaseHash::Sha1_32 | BaseHash::Sha1_64);
-        HashesOfBytes {
-            hash,
-            sha1: is_sha1.then(|| Sha1Batch::new(isa)),
-            out,
-        }
+        let lanes = match hash {
+            BaseHash::Sha1_32 | BaseHash::Sha1_64 => Batch::Sha1(Sha1Batch::new(isa)),
+            BaseHash::Murmur3_32 => Murmur3Batch::new(isa).map_or(Batch::None, Batch::Murmur3),
+            _ => Batch::None,
+        };
+        HashesOfBytes { hash, lanes, out }
     }
 
     #[inline]
     pub(super) fn push(&mut self, shingle: &[u8]) {
-        let Some(sha1) = &mut self.sha1 else {
-            self.out.room().push(H::of_bytes(self.hash, shingle));
-            return;
-        };
-        sha1.push(shingle, &mut |digest| {
-            self.out.room().push(H::of_sha1(self.hash, digest));
-        });
+        match &mut self.lanes {
+            Batch::Sha1(sha1) => sha1.push(shingle, &mut |digest| {
+                self.out.room().push(H::of_sha1(self.hash, digest));
+            }),
+            Batch::Murmur3(murmur3) => {
+                murmur3.push(shingle, &mut |hashes| {
+                    self.out.room().extend(hashes.iter().copied().map(H::from));
+                });
+            }
+            Batch::None => self.out.room().push(H::of_bytes(self.hash, shingle)),
+        }
+    }
+
+    /// Hashes the shingles that `pass` passes on.
+    #[cfg(feature = "internals")]
+    pub(super) fn push_all<E>(
+        &mut self,
+        pass: impl FnOnce(&mut dyn FnMut(&[u8])) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        // A function of its own has no code of other hashes, for which it would save and restore registers.
+        if let Batch::Murmur3(murmur3) = &mut self.lanes {
+            return pass(&mut |shingle| {
+                murmur3.push(shingle, &mut |hashes| {
+                    self.out.room().extend(hashes.iter().copied().map(H::from));
+                });
+            });
+        }
+        pass(&mut |shingle| self.push(shingle))
     }
 
     /// Hashes the shingles that still wait for a full vector.
-    pub(super) fn finish(self) {
-        if let Some(mut sha1) = self.sha1 {
-            sha1.finish(&mut |digest| self.out.room().push(H::of_sha1(self.hash, digest)));
+    pub(super) fn finish(mut self) {
+        match &mut self.lanes {
+            Batch::Sha1(sha1) => {
+                sha1.finish(&mut |digest| self.out.room().push(H::of_sha1(self.hash, digest)));
+            }
+            Batch::Murmur3(murmur3) => murmur3.finish(&mut |hashes| {
+                self.out.room().extend(hashes.iter().copied().map(H::from));
+            }),
+            Batch::None => {}
         }
     }
 }
 
 /// A shingle hash of either width.
-pub(super) trait TextHash: WordShingle + Copies + Into<u64> {
+pub(super) trait TextHash: WordShingle + Copies + From<u32> + Into<u64> {
     /// The reusable list for pieces of this width.
     fn pieces(scratch: &mut Scratch) -> &mut Vec<Self>;
 

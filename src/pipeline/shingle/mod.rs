@@ -44,6 +44,9 @@ mod shingler;
 
 mod grams;
 
+#[cfg(feature = "internals")]
+mod single_tokens;
+
 pub use normalise::Normalise;
 pub(crate) use normalised::NormalisedTexts;
 #[cfg(feature = "records")]
