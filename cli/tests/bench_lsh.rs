@@ -1,11 +1,8 @@
 //! The exact join of the measurement agrees with an independent one, and pipelines find most of its pairs.
 
-#[allow(dead_code, reason = "the recall tests use all of it")]
-#[path = "support/truth.rs"]
-mod truth;
-
 use std::path::Path;
 
+use crate::support::truth;
 use simgpu::jobs::Verification;
 use simgpu::pipeline::{Banding, Shingling};
 use simgpu::scheme::Scheme;
