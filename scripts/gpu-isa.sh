@@ -5,6 +5,7 @@
 #   scripts/gpu-isa.sh [--targets sm_90,navi31] [--only TEXT]      fails where an update takes over 5 % more than before
 #   scripts/gpu-isa.sh --accept                                    writes the table again
 #   scripts/gpu-isa.sh --drivers                                   checks that real drivers take every program
+#   scripts/gpu-isa.sh --fetch                                     fetches the compilers, for a later call
 #
 # Needs Linux on x86-64, cargo, Python 3.11 with venv, a C compiler, and Debian's apt and dpkg. The compilers, about 1 GB,
 # come from the registries that pip and apt use on this machine; they are kept in target/gpu-isa, and nothing is installed.

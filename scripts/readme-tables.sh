@@ -4,4 +4,4 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-SIMGPU_COPY_TABLES=1 cargo test --quiet --package simgpu-cli --test readme pages_quote_the_results
+SIMGPU_COPY_TABLES=1 cargo test --quiet --package simgpu-cli --test all pages_quote_the_results

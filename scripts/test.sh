@@ -63,6 +63,12 @@ command -v java >/dev/null || install_java || true
 # Mesa's choice of a device talks on stderr where there is no desktop.
 export NODEVICE_SELECT=1
 
+# Packages come over the network while Rust compiles.
+packages=$(mktemp)
+scripts/test-python.sh --packages hosts >"$packages" 2>&1 &
+installing=$!
+trap 'kill "$installing" 2>/dev/null || true; rm -f "$packages"' EXIT
+
 # The library as embedders compile it, and the command without a GPU. tests/public_api.rs documents the library with
 # the last set of features, and finds its dependencies compiled.
 for features in "" selftest io gpu io,gpu,selftest; do
@@ -70,7 +76,7 @@ for features in "" selftest io gpu io,gpu,selftest; do
 done
 cargo check --quiet --package simgpu-cli --no-default-features
 
-cargo test --quiet --workspace --all-features --all-targets
+cargo test --quiet --workspace --all-features --tests --benches
 cargo test --quiet --workspace --all-features --doc
 
 # The model of a GPU's way: its own tests, its runs beside their predictions, and what pages say of it.
@@ -78,4 +84,8 @@ cargo test --quiet --workspace --all-features --doc
 scripts/gpu-model.sh check >/dev/null
 scripts/gpu-model.sh tables
 
+wait "$installing" || {
+    cat "$packages" >&2
+    exit 1
+}
 scripts/test-python.sh hosts

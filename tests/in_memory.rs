@@ -1,5 +1,4 @@
 //! Documents in memory and the same documents in files: one result.
-#![cfg(feature = "io")]
 
 use std::fs;
 use std::ops::ControlFlow;

@@ -1,5 +1,4 @@
 //! Weights by rarity in memory, against sums of logarithms, and what refuses them.
-#![cfg(feature = "io")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,12 +1,10 @@
 //! `simgpu bench` from outside: what it writes, what it refuses, and what an interrupted run leaves.
 
-mod support;
-
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::support::{Place, SIMGPU, text};
 use serde_json::Value;
-use support::{Place, SIMGPU, text};
 
 const FILES: [&str; 8] = [
     "environment.json",

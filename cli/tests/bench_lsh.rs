@@ -1,11 +1,8 @@
 //! The exact join of the measurement agrees with an independent one, and pipelines find most of its pairs.
 
-#[allow(dead_code, reason = "the recall tests use all of it")]
-#[path = "support/truth.rs"]
-mod truth;
-
 use std::path::Path;
 
+use crate::support::truth;
 use simgpu::pipeline::{Banding, Shingling};
 use simgpu::scheme::Scheme;
 use simgpu::search::Verification;

@@ -1,12 +1,9 @@
 //! Folders of results: rows survive writing and reading, summary and report are exact, comparisons see changes.
 
-#[path = "support/made_up.rs"]
-mod made_up;
-
 use std::fs;
 use std::path::Path;
 
-use made_up::MadeUp;
+use crate::support::made_up::{self, MadeUp};
 use proptest::prelude::*;
 use serde_json::json;
 use simgpu::Error;

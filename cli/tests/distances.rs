@@ -1,12 +1,10 @@
 //! Searches by Hamming and L1 distance against comparisons of all pairs.
 
-mod support;
-
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use support::{Numbers, Place, lines_of};
+use crate::support::{Numbers, Place, lines_of};
 
 type List = Vec<usize>;
 

@@ -1,7 +1,5 @@
 //! The library in other programs, and the commands `compare` and `selftest`.
 
-mod support;
-
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
@@ -20,7 +18,7 @@ use simgpu::scheme::{Scheme, Width, fmix64, sha1_32};
 use simgpu::search::{Dedup, Search, Verification};
 use simgpu::simd::Isa;
 
-use support::{Place, edited, families, gzip, json_lines, text};
+use crate::support::{Place, edited, families, gzip, json_lines, text};
 
 /// Hashes of both widths, with repeats.
 struct Pool {

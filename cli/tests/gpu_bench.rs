@@ -1,16 +1,10 @@
 //! `simgpu bench` on a GPU: it stands beside the CPU in every section in which both do the same work. On a machine without
 //! an adapter the test prints `skipped: no adapter`; with `SIMGPU_REQUIRE_GPU=1` it fails.
-#![cfg(feature = "gpu")]
-
-mod support;
-
-#[path = "../../tests/support/gpu.rs"]
-mod gpu;
 
 use std::collections::BTreeSet;
 
-use gpu::has_adapter;
-use support::{Place, text};
+use crate::support::gpu::has_adapter;
+use crate::support::{Place, text};
 
 /// The sections in which a device and the CPU do the same work.
 const COMPARING: [&str; 8] = [

@@ -1,17 +1,11 @@
 //! The command line on a GPU: the same files as on the CPU, even if the device is lost. On a machine without an
 //! adapter the tests print `skipped: no adapter`; with `SIMGPU_REQUIRE_GPU=1` they fail.
-#![cfg(feature = "gpu")]
-
-mod support;
-
-#[path = "../../tests/support/gpu.rs"]
-mod gpu;
 
 use std::collections::BTreeMap;
 
-use gpu::has_adapter;
+use crate::support::gpu::has_adapter;
+use crate::support::{Place, files_in};
 use simgpu::scheme::fmix64;
-use support::{Place, files_in};
 
 /// Every third text nearly repeats the one before; one text is empty, one is long.
 fn texts() -> Vec<String> {

@@ -1,14 +1,12 @@
 //! Killed runs: a file under a final name is complete, and a rerun of the command writes the same bytes.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use support::{
+use crate::support::{
     Numbers, Place, Results, SIMGPU, families, files_in, gzip, lasting_files_in, numbered_lines,
     zstd,
 };

@@ -1,14 +1,12 @@
 //! The exact join against comparisons of all pairs, and against numbers of pairs that others counted.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use support::{Numbers, Place, lines_of};
+use crate::support::{Numbers, Place, lines_of};
 
 /// Baskets of tokens: some from few items, some near-copies of others.
 fn baskets(seed: u64, count: usize, items: usize) -> Vec<BTreeSet<usize>> {

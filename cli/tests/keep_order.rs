@@ -1,13 +1,11 @@
 //! Which document of a cluster is kept, compared with a reference that compares all pairs of small corpora.
 
-mod support;
-
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use support::{Numbers, Place, Results, lines_of, number_in};
+use crate::support::{Numbers, Place, Results, lines_of, number_in};
 
 const THRESHOLD: f64 = 0.5;
 

@@ -1,7 +1,5 @@
 //! Laws that hold for every set, every corpus and every way to run.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use proptest::prelude::*;
@@ -12,7 +10,7 @@ use simgpu::scheme::{Hashes, Slots};
 use simgpu::scheme::{Scheme, Width};
 use unicode_segmentation::UnicodeSegmentation;
 
-use support::{
+use crate::support::{
     Place, Results, edited, families, gzip, lasting_files_in, number_in, numbered_lines, parquet,
     parse_lines, strings, text, zstd,
 };

@@ -1,12 +1,10 @@
 //! The report of `simgpu link` as a page: report.html.
 
-mod support;
-
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use support::{Place, files_in, lines_of};
+use crate::support::{Place, files_in, lines_of};
 
 /// A value that would become part of the page if it were not escaped.
 const HOSTILE: &str = "</td><script>alert('x')</script>&amp;\"<img src=x onerror=alert(1)>\u{202e}";

@@ -1,10 +1,8 @@
 //! Runs that go on on disk, compared with the same runs in memory: all results are the same bytes.
 
-mod support;
-
 use serde_json::{Value, json};
 
-use support::{Numbers, Place, lasting_files_in, lines_of, parquet, strings};
+use crate::support::{Numbers, Place, lasting_files_in, lines_of, parquet, strings};
 
 /// So little memory that every stage is on disk.
 const ON_DISK: &str = "--memory 48KiB";
@@ -186,7 +184,7 @@ fn other_ids_outputs_and_threads_are_the_same() {
         assert_same(&place, &format!("{INPUT} {options}"));
     }
     let rows = texts(4, 900);
-    place.write("none/plain.jsonl", support::json_lines(&rows));
+    place.write("none/plain.jsonl", crate::support::json_lines(&rows));
     assert_same(&place, "none --size 2");
     assert_same(
         &place,
@@ -398,7 +396,7 @@ fn one_large_component_is_read_once() {
     let place = Place::new();
     let group =
         (0..3_000).map(|i| format!("one two three four five six seven eight nine {}", i % 50));
-    place.write("in/group.jsonl", support::numbered_lines(group, 0));
+    place.write("in/group.jsonl", crate::support::numbered_lines(group, 0));
     assert_same(&place, "in --size 2 --cluster connected");
     let record: Value = serde_json::from_slice(&place.read("disk/run.json")).unwrap();
     let stages = record["stages"].as_array().unwrap();

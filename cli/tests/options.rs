@@ -1,17 +1,15 @@
 //! Each option, in each mode of its command, at a value that is not its default: it changes what its row of the table
 //! says, or it is refused.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::thread;
 
+use crate::support::{Place, files_in, gzip};
 use clap::CommandFactory;
 use serde_json::{Value, json};
 use simgpu_cli::options::{Effect, Row, TABLE, parameter, row_of};
-use support::{Place, files_in, gzip};
 
 /// A mode: a command line, to which options are added. What acts with `--candidates auto` depends on the documents, so it is
 /// none.

@@ -1,12 +1,10 @@
 //! Weights by rarity against sums made by hand, and by another program.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use support::{Numbers, Place, edited, lines_of, text};
+use crate::support::{Numbers, Place, edited, lines_of, text};
 
 /// Documents as sets of elements, in no way that has to do with hashes. Equal sets are equal documents.
 type Sets = Vec<BTreeSet<String>>;
@@ -202,7 +200,7 @@ fn texts_are_compared_by_rarity() {
         );
     }
     let run = place.run_with_stdin(&format!("pairs - --format jsonl {lsh} -o -"), &records);
-    let of_stdin = support::parse_lines(&run.succeeded().stdout);
+    let of_stdin = crate::support::parse_lines(&run.succeeded().stdout);
     assert_eq!(of_stdin.len(), joined.len());
     for (a, b) in of_stdin.iter().zip(&joined) {
         assert_eq!(
@@ -216,8 +214,8 @@ fn texts_are_compared_by_rarity() {
 fn dedup_by_rarity_ignores_boilerplate() {
     let texts = texts();
     let place = Place::new();
-    place.write("a.jsonl", support::numbered_lines(&texts[..40], 0));
-    place.write("b.jsonl", support::numbered_lines(&texts[40..], 40));
+    place.write("a.jsonl", crate::support::numbered_lines(&texts[..40], 0));
+    place.write("b.jsonl", crate::support::numbered_lines(&texts[40..], 40));
     place.write("empty.jsonl", "");
     let options = "dedup a.jsonl b.jsonl empty.jsonl --size 3 --threshold 0.35";
     let run = place

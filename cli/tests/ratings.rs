@@ -1,7 +1,5 @@
 //! `simgpu ratings`: neighbours, recommendations and hold-outs from files.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +10,7 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Value, json};
 
-use support::{Numbers, Place, gzip, lines_of, parquet, parse_lines, strings, zstd};
+use crate::support::{Numbers, Place, gzip, lines_of, parquet, parse_lines, strings, zstd};
 
 /// Two users like A and B, one of them C; a third likes B and C, and hates A.
 const SMALL: &str = "user,item,rating,timestamp
@@ -231,7 +229,7 @@ fn every_output_format_has_the_same_rows() {
     let rows = parse_lines(&place.read("n.jsonl"));
     let csv = String::from_utf8(place.read("n.csv")).unwrap();
     assert_eq!(
-        support::decompressed(&place.read("n.csv.gz")),
+        crate::support::decompressed(&place.read("n.csv.gz")),
         csv.as_bytes()
     );
     assert_eq!(csv.lines().count(), rows.len() + 1);

@@ -1,18 +1,13 @@
 //! `simgpu pairs --verify exact` against the exact pairs: no false pair, and a recall that the S-curve predicts.
 //! `simgpu bench --full` measures the same on any corpus.
 
-#[path = "support/recall.rs"]
-mod recall;
-#[path = "support/truth.rs"]
-mod truth;
-
 use std::collections::HashSet;
 use std::path::Path;
 
+use crate::support::recall::{Recall, Task};
+use crate::support::truth::{Sets, ShingleNumbers, TruePair, similar_pairs};
 use proptest::prelude::*;
-use recall::{Recall, Task};
 use simgpu::search::Verification;
-use truth::{Sets, ShingleNumbers, TruePair, similar_pairs};
 
 const SEEDS: u32 = 20;
 

@@ -1,16 +1,13 @@
 //! The report page in a real browser: labels do not overlap, are not cut off and are large enough, on a wide and on a
 //! narrow screen.
 
-#[path = "support/made_up.rs"]
-mod made_up;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use crate::support::made_up::{self, MadeUp};
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
-use made_up::MadeUp;
 use serde_json::Value;
 use simgpu::io::FieldPath;
 use simgpu::link::{Link, LinkInMemory};

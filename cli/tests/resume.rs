@@ -1,7 +1,5 @@
 //! Runs on disk that are stopped, and go on: the results are those of a run that was not stopped.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -9,6 +7,9 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::support::{
+    Numbers, Place, SIMGPU, families, files_in, gzip, lasting_files_in, lines_of, zstd,
+};
 use serde_json::{Value, json};
 use simgpu::Error;
 use simgpu::engine::Engine;
@@ -17,7 +18,6 @@ use simgpu::io::{Inputs, KeepBy, OnBadRecord};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress;
 use simgpu::search::{CandidateMethod, Dedup, Pairs, Search, Verification};
-use support::{Numbers, Place, SIMGPU, families, files_in, gzip, lasting_files_in, lines_of, zstd};
 
 /// So little memory that every stage is on disk.
 const MEMORY: u64 = 48 << 10;

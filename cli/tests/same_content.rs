@@ -1,13 +1,11 @@
 //! What counts as the same: equal texts, equal shingles, and how sure a run is of it.
 
-mod support;
-
 use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 use unicode_segmentation::UnicodeSegmentation;
 
-use support::{Numbers, Place, Results, families, json_lines, lasting_files_in, number_in};
+use crate::support::{Numbers, Place, Results, families, json_lines, lasting_files_in, number_in};
 
 /// Ways to search that find all documents of equal shingles.
 const WAYS: [&str; 7] = [
@@ -214,7 +212,7 @@ fn short_texts_are_warned_of() {
         "",
         "?!",
     ];
-    let long = (0..5).map(|i| support::text(i, 30));
+    let long = (0..5).map(|i| crate::support::text(i, 30));
     let place = Place::new();
     place.write(
         "in.jsonl",
@@ -255,7 +253,7 @@ fn short_texts_are_warned_of() {
     }
     let report: Value = serde_json::from_slice(&place.read("p.jsonl.report.json")).unwrap();
     assert!(report["counts"]["few_shingles"].is_u64());
-    let place = Place::with_texts((0..30).map(|i| support::text(i, 30)));
+    let place = Place::with_texts((0..30).map(|i| crate::support::text(i, 30)));
     let run = place.run("dedup in.jsonl -o out").succeeded();
     assert!(!run.stderr.contains("shingle,") && !run.stderr.contains("few shingles"));
 }
@@ -282,7 +280,7 @@ fn stated_precisions_are_true() {
                     );
                     place.run(&command).succeeded();
                     let bytes = place.read(&format!("{verify}.jsonl"));
-                    let pairs = support::parse_lines(&bytes).into_iter();
+                    let pairs = crate::support::parse_lines(&bytes).into_iter();
                     let rows = pairs.map(|pair| (pair["row_a"].as_u64(), pair["row_b"].as_u64()));
                     rows.collect::<HashSet<_>>()
                 };

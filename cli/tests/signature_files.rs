@@ -1,7 +1,5 @@
 //! Pairs from files of signatures: the same as from the documents, and errors for invalid files.
 
-mod support;
-
 use std::fs;
 use std::sync::Arc;
 
@@ -11,7 +9,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Value, json};
 
-use support::{Place, edited, families, json_lines, lines_of, numbered_lines, text};
+use crate::support::{Place, edited, families, json_lines, lines_of, numbered_lines, text};
 
 /// Families of near-duplicates, repeated texts, texts without a shingle, and two texts with the same shingles.
 fn texts() -> Vec<String> {
@@ -52,7 +50,7 @@ fn pairs_of_signatures_match_pairs_of_documents() {
     broken.extend_from_slice(b"{\"text\": 1}\n");
     place.write("docs/a.jsonl", broken);
     place.write("docs/b.jsonl", "");
-    place.write("docs/c.jsonl.gz", support::gzip(&json_lines(right)));
+    place.write("docs/c.jsonl.gz", crate::support::gzip(&json_lines(right)));
     for (scheme, num_perm) in [
         ("affine32", 128),
         ("affine64", 64),
@@ -70,7 +68,7 @@ fn pairs_of_signatures_match_pairs_of_documents() {
                 let expected = pairs_files(&place, &format!("docs {sign}"), search);
                 let actual = pairs_files(&place, &format!("--signatures s.{format}"), search);
                 assert!(expected == actual, "{scheme} {format} {search}");
-                let lines = support::parse_lines(&expected[0]);
+                let lines = crate::support::parse_lines(&expected[0]);
                 assert!(lines.len() > 10, "{}", lines.len());
                 // Row 0 is a bad record.
                 let first = |line: &&Value| line["file_a"] == "a.jsonl" && line["row_a"] == 0;
@@ -99,7 +97,7 @@ fn ids_survive_signing() {
     place.run("sign names.jsonl -o s.npy").succeeded();
     let run = place.run("pairs --signatures s.npy -o -").succeeded();
     assert!(run.stderr.contains("holds no ids"), "{}", run.stderr);
-    let lines = support::parse_lines(&run.stdout);
+    let lines = crate::support::parse_lines(&run.stdout);
     assert_eq!(lines[0]["id_a"], "names.jsonl:0");
     assert_eq!((lines.len(), &lines[5]["row_b"]), (6, &json!(3)));
 }
@@ -116,7 +114,7 @@ fn stars_of_signatures_are_those_of_documents() {
     ] {
         let expected = pairs_files(&place, "in.jsonl", &format!("{options} --verify signature"));
         assert!(expected == pairs_files(&place, "--signatures s.npy", options));
-        assert_eq!(support::parse_lines(&expected[0]).len(), pairs);
+        assert_eq!(crate::support::parse_lines(&expected[0]).len(), pairs);
     }
 }
 
@@ -177,7 +175,7 @@ fn signatures_refuse_the_options_of_documents() {
         .refused(2, &["choose a name that ends in .jsonl"]);
     // Even without verification, equal signatures have similarity 1.
     let run = place.run("pairs --signatures s.npy -o - --verify none");
-    let lines = support::parse_lines(&run.succeeded().stdout);
+    let lines = crate::support::parse_lines(&run.succeeded().stdout);
     assert_eq!(lines[0]["similarity"], 1.0);
 }
 
@@ -388,7 +386,7 @@ fn invalid_tables_are_refused() {
     let good = || vec![id(&ids), signature(3, 128, None)];
     place.write("s.parquet", table(good(), &metadata));
     let run = place.run("pairs --signatures s.parquet -o -").succeeded();
-    assert_eq!(support::parse_lines(&run.stdout).len(), 3);
+    assert_eq!(crate::support::parse_lines(&run.stdout).len(), 3);
     for (changed, problem) in [
         (table(good(), &[]), "its metadata lacks simgpu.report"),
         (

@@ -1,7 +1,4 @@
 //! The copy of stdin, seen from outside while a run waits for more of it.
-#![cfg(target_os = "linux")]
-
-mod support;
 
 use std::fs;
 use std::io::Write;
@@ -9,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use support::{Place, SIMGPU, files_in, json_lines};
+use crate::support::{Place, SIMGPU, files_in, json_lines};
 
 #[test]
 fn the_copy_of_stdin_has_no_name() {

@@ -1,7 +1,4 @@
 //! Ctrl-C, SIGTERM and SIGHUP: a run ends with one line and an exit code of its own, and leaves nothing behind.
-#![cfg(unix)]
-
-mod support;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -9,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use support::{Numbers, Place, SIMGPU, families, files_in, gzip, numbered_lines};
+use crate::support::{Numbers, Place, SIMGPU, families, files_in, gzip, numbered_lines};
 
 /// How many runs of a command are stopped.
 const STOPS: u32 = 20;

@@ -1,7 +1,5 @@
 //! Threads that read, sign and write at the same time: nothing but the time depends on their number.
 
-mod support;
-
 use std::collections::HashSet;
 use std::sync::Mutex;
 use std::thread::{self, ThreadId};
@@ -12,9 +10,9 @@ use simgpu::io::Inputs;
 use simgpu::progress::Progress;
 use simgpu::search::{Dedup, Search};
 
-use support::{
-    Numbers, Place, bzip2, edited, gzip, lasting_files_in, numbered_lines, parquet, strings, text,
-    zstd,
+use crate::support::{
+    Numbers, Place, SIMGPU, bzip2, edited, gzip, lasting_files_in, numbered_lines, parquet,
+    strings, text, zstd,
 };
 
 /// Texts of some words to some thousand, a third of which resemble another.
@@ -172,11 +170,11 @@ fn run_without_threads(place: &Place, arguments: &str) -> Option<(Option<i32>, S
             .output()
     };
     // Without the programs, or without the right to become another user or to reach this one's programs.
-    let is_possible = started(&[support::SIMGPU, "--version"], "");
+    let is_possible = started(&[SIMGPU, "--version"], "");
     if !is_possible.is_ok_and(|output| output.status.success()) {
         return None;
     }
-    let output = started(&[support::SIMGPU], arguments).unwrap();
+    let output = started(&[SIMGPU], arguments).unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     Some((output.status.code(), stderr))
 }

@@ -33,6 +33,7 @@ def options():
     add = parser.add_argument
     add("--accept", action="store_true", help="write the table under results/gpu-isa again")
     add("--drivers", action="store_true", help="check that drivers take every program, and no more")
+    add("--fetch", action="store_true", help="bring the compilers to the cache, and no more")
     add("--targets", type=lambda text: text.split(","), help="chips, with commas between")
     add("--only", default="", metavar="TEXT", help="kernels with this in their names")
     add("--cache", type=Path, default=programs.ROOT / "target/gpu-isa", help="keep compilers there")
@@ -181,6 +182,9 @@ def main():
     """Does what the command line asks for."""
     chosen = options()
     chosen.cache.mkdir(parents=True, exist_ok=True)
+    if chosen.fetch:
+        _, missing = fetch.fetch(chosen.cache, chosen.targets)
+        sys.exit("\n".join(missing) or 0)
     try:
         tool = chosen.tool.resolve() if chosen.tool else programs.build_tool()
         kernels = programs.signing_programs(tool, chosen.cache / "programs")

@@ -12,8 +12,8 @@ use simgpu::pipeline::{Shingling, Unit};
 use simgpu::progress::Progress;
 use simgpu::search::{Dedup, Search, Verification};
 
-use crate::refusals::leaves_no_output;
-use crate::support::{self, Place, gzip, json_lines, parquet, strings, text, zstd};
+use super::refusals::leaves_no_output;
+use crate::support::{Place, gzip, json_lines, parquet, strings, text, zstd};
 
 /// Changes the input at the moment a stage begins.
 struct Meddler<'a> {
@@ -69,7 +69,7 @@ fn dedup_meddled(
 fn a_change_between_the_passes_is_refused() {
     let near_duplicates = [
         text(1, 50),
-        support::edited(&text(1, 50), 1, 1),
+        crate::support::edited(&text(1, 50), 1, 1),
         text(2, 50),
     ];
     let lines = json_lines(&near_duplicates);
@@ -118,7 +118,7 @@ fn a_change_between_the_passes_is_refused() {
 
 #[test]
 fn an_input_lost_between_passes_is_refused() {
-    let lines = json_lines([text(1, 50), support::edited(&text(1, 50), 1, 1)]);
+    let lines = json_lines([text(1, 50), crate::support::edited(&text(1, 50), 1, 1)]);
     let place = Place::new();
     for stage in ["read again", "write"] {
         place.write("in.jsonl.gz", gzip(&lines));

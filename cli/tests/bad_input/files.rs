@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::{ArrayRef, Int64Array};
 
-use crate::refusals::{every_command_refuses, leaves_no_output};
+use super::refusals::{every_command_refuses, leaves_no_output};
 use crate::support::{Place, bzip2, gzip, json_lines, parquet, strings, text, xz, zstd};
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::refusals::{every_command_refuses, leaves_no_output};
+use super::refusals::{every_command_refuses, leaves_no_output};
 use crate::support::{Place, bzip2, gzip, json_lines, xz};
 
 fn fixture(name: &str) -> Vec<u8> {

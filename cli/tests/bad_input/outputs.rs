@@ -1,6 +1,6 @@
 //! Bad output paths: occupied, unwritable, inside an input, or an input itself.
 
-use crate::refusals::{every_command_refuses, leaves_no_output};
+use super::refusals::{every_command_refuses, leaves_no_output};
 use crate::support::{Place, files_in, json_lines, parquet, strings};
 
 #[test]

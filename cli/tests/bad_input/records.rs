@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, StringArray};
 use serde_json::json;
 
-use crate::refusals::{every_command_refuses, leaves_no_output};
+use super::refusals::{every_command_refuses, leaves_no_output};
 use crate::support::{Place, Results, json_lines, lines_of, parquet};
 
 /// A file of four lines: the third is `record`, the others are good.

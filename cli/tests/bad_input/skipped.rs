@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, NullArray, StringArray};
 use serde_json::json;
 
-use crate::refusals::every_command_refuses;
+use super::refusals::every_command_refuses;
 use crate::support::{Place, json_lines, lines_of, parquet, text};
 
 #[test]

@@ -5,7 +5,7 @@ use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use serde_json::{Map, Value, json};
 
-use crate::outputs::read_parquet;
+use super::outputs::read_parquet;
 use crate::support::{Place, families, files_in, lines_of, numbered_lines};
 
 /// Two files, with bad records among the good.

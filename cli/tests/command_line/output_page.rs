@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::outputs::read_parquet;
+use super::outputs::read_parquet;
 use crate::support::{Place, edited, lines_of, parse_lines, text};
 
 type Names = BTreeSet<String>;

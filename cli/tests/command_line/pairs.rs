@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use serde_json::{Value, json};
 
-use crate::outputs::read_parquet;
+use super::outputs::read_parquet;
 use crate::support::{Place, edited, lines_of, numbered_lines, parse_lines, text};
 
 /// Five texts: 0 and 3 are identical, 1 is one word off, 2 is unrelated, 4 is a distant variant of 2.

@@ -1,6 +1,6 @@
 //! Paths of inputs and outputs: stdin, the current folder, links, and names that collide.
 
-use crate::outputs::parse_npy;
+use super::outputs::parse_npy;
 use crate::support::{Place, Results, SIMGPU, files_in, json_lines, parse_lines, text};
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use simgpu::scheme::Scheme;
 
-use crate::outputs::parse_npy;
+use super::outputs::parse_npy;
 use crate::support::{Place, text};
 
 #[test]

@@ -9,7 +9,7 @@ use simgpu::pipeline::{Shingler, Shingling, Signatures};
 use simgpu::scheme::Scheme;
 use simgpu::scheme::Slots;
 
-use crate::outputs::{parse_npy, read_parquet};
+use super::outputs::{parse_npy, read_parquet};
 use crate::support::{Place, families, gzip, json_lines, numbered_lines};
 
 /// The library's signatures of these texts.

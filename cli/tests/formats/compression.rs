@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::samples::{in_pieces, records};
+use super::samples::{in_pieces, records};
 use crate::support::{Place, bzip2, gzip, json_lines, text, xz, zstd};
 
 /// A zstd frame with a window so large that `zstd` needs `--long` to decode it.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::samples::in_pieces;
+use super::samples::in_pieces;
 use crate::support::{Place, gzip, json_lines, numbered_lines, parquet, strings, text, zstd};
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::samples::read_table;
+use super::samples::read_table;
 use crate::support::{Place, Results, bzip2, gzip, json_lines, parquet, strings, text, xz, zstd};
 
 fn empty_files() -> Vec<(&'static str, Vec<u8>)> {

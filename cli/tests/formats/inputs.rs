@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::samples::{in_pieces, read_table};
+use super::samples::{in_pieces, read_table};
 use crate::support::{Place, Results, gzip, json_lines, parquet, strings, text, zstd};
 
 /// Two records: the first has a text of its own, the second the text that all these files share.

@@ -1,6 +1,6 @@
 //! JSON Lines: kept lines are copied byte for byte.
 
-use crate::samples::records;
+use super::samples::records;
 use crate::support::{Place, json_lines, text};
 
 #[test]

@@ -31,7 +31,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
-use crate::samples::{in_pieces, read_table};
+use super::samples::{in_pieces, read_table};
 use crate::support::{Place, gzip, strings, text, zstd};
 
 /// The rows that are kept: row 2 repeats the text of row 0.

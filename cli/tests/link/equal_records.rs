@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use super::{links, report};
 use crate::support::{Numbers, Place, parse_lines};
-use crate::{links, report};
 
 /// A table of records with an id, a name and a city.
 fn table(records: &[(String, String)]) -> String {

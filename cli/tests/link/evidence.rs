@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::{people, report};
 use crate::support::{Numbers, Place, lines_of};
-use crate::{people, report};
 
 fn word(numbers: &mut Numbers, length: usize) -> String {
     let letters = b"bcdfghklmnprstvzaeiou";

@@ -12,8 +12,8 @@ use arrow_array::{
 };
 use serde_json::{Value, json};
 
+use super::{links, report};
 use crate::support::{Place, lines_of, parquet, strings};
-use crate::{links, report};
 
 /// Values of equal words that differ in order, sign or separator.
 const UNEQUAL: [[&str; 2]; 12] = [

@@ -1,6 +1,13 @@
 //! Support for the tests of the command: a folder to run in, the outcome of a run, and texts from a formula.
 
-#![allow(dead_code, reason = "each test target uses a part of it")]
+#![allow(dead_code, reason = "gpu_search uses a part of it")]
+
+#[cfg(feature = "gpu")]
+#[path = "../../../tests/support/gpu.rs"]
+pub(crate) mod gpu;
+pub(crate) mod made_up;
+pub(crate) mod recall;
+pub(crate) mod truth;
 
 use std::collections::BTreeMap;
 use std::fs;

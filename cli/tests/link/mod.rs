@@ -1,8 +1,5 @@
 //! `simgpu link`: which records describe the same thing.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod equal_records;
 
 mod evidence;
@@ -13,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use support::{Numbers, Place, files_in, lines_of, parquet, parse_lines, strings};
+use crate::support::{Numbers, Place, files_in, lines_of, parquet, parse_lines, strings};
 
 /// The people of MMDS 3.8.2, twice, with what two clerks make of a name, an address and a telephone number.
 const BOOK_A: &str = "id,name,address,phone

@@ -1,9 +1,6 @@
 //! Bad input, bad arguments, bad output paths: each error names the file and the record, says what to do,
 //! and leaves no output under a final name.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod refusals;
 
 mod arguments;

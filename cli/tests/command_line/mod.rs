@@ -1,8 +1,5 @@
 //! The commands from outside: what they print, what they write, what their options do.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod outputs;
 
 mod bags;

@@ -1,9 +1,6 @@
 //! Formats of inputs and of the kept documents: JSON Lines, JSON arrays, CSV, Parquet, Arrow and text files, plain
 //! and compressed, in folders, by globs and on stdin. Kept records are copied unchanged.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod samples;
 
 mod arrays;
