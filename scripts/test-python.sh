@@ -80,7 +80,7 @@ pack_compiled() {
     esac
     # With an example, cargo counts the features that tests ask of libraries, and compiles none again.
     cargo build --quiet --workspace --all-features --lib --example gpu_programs
-    "$programs/maturin" pep517 write-dist-info --interpreter "$programs/python" \
+    "$programs/maturin" pep517 write-dist-info --quiet --interpreter "$programs/python" \
         --manifest-path python/Cargo.toml --metadata-directory "$here/package" >/dev/null
     cp -R python/py/simgpu "$here/package/"
     rm -rf "$here"/package/simgpu/_simgpu.abi3.so "$here"/package/simgpu/__pycache__
