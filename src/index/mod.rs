@@ -7,7 +7,7 @@
 //! | [`LshEnsemble`] | sets that probably contain a share of the query's set | Zhu, Nargesian, Pu and Miller 2016 |
 //!
 //! They find what the indexes of datasketch find. For the duplicates or similar pairs of a whole corpus, use
-//! [`jobs`](crate::jobs), which reads the corpus once and holds no table of it.
+//! [`search`](crate::search), which reads the corpus once and holds no table of it.
 //!
 //! **Numbers, not keys.** An index numbers its signatures as they come, from 0, and answers with numbers. Whoever has
 //! keys holds a `Vec` of them beside the index, or a map. An index generic over keys was given up: the keys of the Python
