@@ -2,7 +2,7 @@
 //!
 //! [`sign_batch`] signs any batch of documents. [`Links`] reads the members of buckets in order of their keys, and unites
 //! the documents of each. [`ComponentSearch`] searches whole components, by the code of
-//! [`dedup`](super::dedup()) and [`pairs`](super::pairs()): no bucket, no similar pair and no cluster reaches from one
+//! [`dedup`](crate::search::dedup()) and [`pairs`](crate::search::pairs()): no bucket, no similar pair and no cluster reaches from one
 //! component to another. So the results and counts of all components together are those of one machine.
 //!
 //! A *place* is the number of a document in the order of all documents. Places need not be consecutive.

@@ -112,9 +112,9 @@ impl<'a> LinkInMemory<'a> {
     /// Finds the links, on the current rayon pool.
     ///
     /// # Errors
-    /// [`Error::BadRecord`] for a row that cannot be used, whose file is `a` or `b`, and [`Error::NoGoodRecord`] if every
-    /// row of a table is one that was skipped; [`Error::RepeatedId`] with [`LinkInMemory::unique_ids`]; and the errors of
-    /// [`link`](super::task()).
+    /// [`Error::BadRecord`](crate::Error::BadRecord) for a row that cannot be used, whose file is `a` or `b`, and [`Error::NoGoodRecord`](crate::Error::NoGoodRecord) if every
+    /// row of a table is one that was skipped; [`Error::RepeatedId`](crate::Error::RepeatedId) with [`LinkInMemory::unique_ids`]; and the errors of
+    /// [`link`](super::link()).
     pub fn find(&self, task: &Link, progress: &dyn Progress) -> Result<LinkFound> {
         task.check(self.fields.compared.len(), self.second.is_some())?;
         let first = self.read(self.first, NAMES[0], progress)?;
