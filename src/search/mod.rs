@@ -54,25 +54,36 @@ mod dedup;
 
 mod pairs;
 
+#[cfg(feature = "io")]
 pub(crate) use candidates::Candidates;
+#[cfg(feature = "io")]
 pub(crate) use corpus::Corpus;
 pub use dedup::{Dedup, Deduplication, dedup, dedup_by_class};
+#[cfg(feature = "io")]
 pub(crate) use dedup::{FoundRemovals, Removals, find_removals};
 #[cfg(feature = "io")]
 pub(crate) use disk::SpilledRemoval;
 pub use few::few_shingles_warning;
+#[cfg(feature = "io")]
 pub(crate) use few::warn_of_few_shingles;
+#[cfg(feature = "io")]
 pub(crate) use first_pass::{
     FirstPass, Notes, NumbersRead, Parsed, Pieces, SignedBatch, SignedForm, Sink, Wanted,
 };
+#[cfg(feature = "io")]
 pub(crate) use observations::{Observations, ObservedSignatures};
 pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};
+#[cfg(feature = "io")]
 pub(crate) use pairs::{PairSearch, Streamed};
 pub use parameters::{CandidateMethod, Search};
+#[cfg(feature = "io")]
 pub(crate) use removal::ClusterSizes;
 pub use removal::{FoundBy, Removed};
 pub use signature_rows::SignaturesInMemory;
+#[cfg(feature = "io")]
 pub(crate) use signature_rows::{SignedRows, check_search};
+#[cfg(feature = "io")]
 pub(crate) use source::{Classes, NextId, NextPreference, SetsByRow, Source};
+#[cfg(feature = "io")]
 pub(crate) use stages::Searched;
 pub use verification::Verification;
