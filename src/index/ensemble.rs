@@ -108,10 +108,10 @@ fn check(name: &'static str, value: impl ToString, is_fit: bool, expected: &str)
 /// let signer = Backend::Auto.signer(&scheme)?;
 /// let sign = |sets: &[Vec<u32>]| {
 ///     let ends = sets.iter().scan(0, |end, set| {
-///         *end += set.len() as u64;
+///         *end += set.len() as i64;
 ///         Some(*end)
 ///     });
-///     let offsets: Vec<u64> = std::iter::once(0).chain(ends).collect();
+///     let offsets: Vec<i64> = std::iter::once(0).chain(ends).collect();
 ///     let hashes = sets.concat();
 ///     let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
 ///     signatures.sign(&*signer, &ShingleSets::new(Hashes::U32(&hashes), &offsets)?)?;
