@@ -119,10 +119,10 @@ fn check(name: &'static str, value: impl ToString, is_fit: bool, expected: &str)
 /// };
 ///
 /// // The values of three columns of tables, and those that a query looks for.
-/// let columns = sign(&[(0..1000).collect(), (0..50).collect(), (900..960).collect()])?;
-/// let query = sign(&[(0..40).collect()])?;
-/// let ensemble = LshEnsemble::new(Containment::new(0.8), 16, &columns, &[1000, 50, 60])?;
-/// assert_eq!(ensemble.query(query.row(0), 40)?, [0, 1]);
+/// let columns = sign(&[(0..50).collect(), (0..45).collect(), (900..960).collect()])?;
+/// let query = sign(&[(0..45).collect()])?;
+/// let ensemble = LshEnsemble::new(Containment::new(0.8), 16, &columns, &[50, 45, 60])?;
+/// assert_eq!(ensemble.query(query.row(0), 45)?, [0, 1]);
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 #[derive(Clone, Debug)]
