@@ -163,6 +163,10 @@ pub mod backend;
 
 pub mod engine;
 
+#[cfg_attr(
+    not(feature = "io"),
+    allow(dead_code, reason = "documents in memory have no bound on memory")
+)]
 pub mod store;
 
 #[cfg(feature = "selftest")]
@@ -171,6 +175,10 @@ pub mod selftest;
 #[cfg(feature = "io")]
 pub mod io;
 
+#[cfg_attr(
+    not(feature = "io"),
+    allow(dead_code, reason = "documents in memory have no bound on memory")
+)]
 pub mod search;
 
 #[cfg(feature = "io")]

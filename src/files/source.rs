@@ -20,7 +20,7 @@ use crate::io::{
 };
 use crate::progress::{Counts, StageTime, Timings, advance, counted, grouped};
 use crate::search::{
-    Classes, Corpus, FirstPass, NextId, NextPreference, NumbersRead, Parsed, Pieces, Search,
+    Classify, Corpus, FirstPass, NextId, NextPreference, NumbersRead, Parsed, Pieces, Search,
     SetsByRow, Source,
 };
 use crate::store::spill::{Budget, Spill};
@@ -313,10 +313,10 @@ impl Source for FileSource<'_> {
         self.classes.as_deref()
     }
 
-    fn classes_on_disk(&self) -> Option<(Classes, NextPreference<'_>)> {
+    fn classes_on_disk(&self) -> Option<(Box<dyn Classify>, NextPreference<'_>)> {
         let preference = self.preference.as_ref()?;
         let log = self.log.as_ref()?;
-        Some((preference.rule(), preference.in_order(log)))
+        Some((Box::new(preference.rule()), preference.in_order(log)))
     }
 
     fn exact_sets(&self) -> ExactSets {

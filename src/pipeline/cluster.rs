@@ -149,7 +149,6 @@ pub(super) mod tests {
         }
 
         /// Some of the documents, with the similarities that they have here.
-        #[cfg(feature = "io")]
         pub(in super::super) fn part(&self, documents: &[u32]) -> Made {
             let keys = documents.iter().map(|i| self.keys[*i as usize].clone());
             Made {

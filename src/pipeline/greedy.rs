@@ -49,7 +49,6 @@ impl Clusters {
 
     /// The same among documents of which some are known to be kept: they are not compared with each other, and not
     /// counted. Documents come in the order of positions.
-    #[cfg(feature = "io")]
     pub(crate) fn greedy_after(
         buckets: Buckets,
         task: &ClusterTask<'_>,
@@ -446,7 +445,6 @@ mod tests {
     }
 
     /// Documents in two goes: the second with what the first one kept.
-    #[cfg(feature = "io")]
     fn in_two_goes(made: &Made, max_bucket: usize, cut: usize) -> Clusters {
         let all: Vec<u32> = (0..).take(made.keys.len()).collect();
         let (first, second) = all.split_at(cut);
@@ -491,7 +489,6 @@ mod tests {
         found
     }
 
-    #[cfg(feature = "io")]
     proptest! {
         #[test]
         fn greedy_in_two_goes_equals_one(

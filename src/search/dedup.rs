@@ -4,19 +4,14 @@ use rayon::prelude::*;
 
 use super::candidates::Candidates;
 use super::corpus::Corpus;
-#[cfg(feature = "io")]
 use super::disk::Blocks;
-#[cfg(feature = "io")]
 use super::disk::{Part, Parts, Step};
-#[cfg(feature = "io")]
 use super::disk::{RemovalWriter, SpilledRemovals};
-#[cfg(feature = "io")]
 use super::observations::Observations;
 use super::parameters::{CandidateMethod, Search};
 use super::removal::{ClusterSizes, FoundBy, Removed};
 use super::signature_rows::SignaturesInMemory;
 use super::source::{InMemory, Source};
-#[cfg(feature = "io")]
 use super::stages::OnDisk;
 use super::stages::Searched;
 use super::verification::Verification;
@@ -27,7 +22,6 @@ use crate::pipeline::{
     Buckets, ClusterTask, Clustering, Clusters, KeepOrder, KeepPolicy, Omitted, Similarity,
 };
 use crate::progress::{Counts, Progress, Timings, advance, grouped};
-#[cfg(feature = "io")]
 use crate::store::spill::Spill;
 
 /// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.
@@ -184,7 +178,6 @@ impl SignaturesInMemory<'_> {
 /// The documents that a deduplication removes, and the rest of its result.
 pub(crate) struct FoundRemovals {
     /// The number of documents.
-    #[cfg(feature = "io")]
     pub(crate) rows: u32,
     pub(crate) removals: Removals,
     pub(crate) sizes: ClusterSizes,
@@ -202,7 +195,6 @@ pub(crate) enum Removals {
     /// In memory.
     Held(Vec<Removed>),
     /// On disk.
-    #[cfg(feature = "io")]
     Spilled(SpilledRemovals),
 }
 
@@ -224,7 +216,6 @@ pub(crate) fn find_removals(
             let classes = source.classes();
             removals_in_memory(*candidates, classes, task, num_perm, progress, timings)?
         }
-        #[cfg(feature = "io")]
         Searched::OnDisk(on_disk) => on_disk.removals(task, num_perm, progress, timings)?,
     };
     Ok(found.complete(progress))
@@ -244,7 +235,6 @@ fn removals_in_memory(
         candidates.search.counts(&candidates.corpus),
     );
     let observed = candidates.observed.clone();
-    #[cfg(feature = "io")]
     let rows = candidates.corpus.rows;
     let (clustered, similarity) = timings.time("compare", 0, || {
         let documents = candidates.buckets.positions().len() as u64;
@@ -260,7 +250,6 @@ fn removals_in_memory(
     })?;
     clustered.count_in(&mut counts);
     Ok(FoundRemovals {
-        #[cfg(feature = "io")]
         rows,
         sizes: ClusterSizes::of(&clustered.removed),
         removals: Removals::Held(clustered.removed),
@@ -293,7 +282,6 @@ impl FoundRemovals {
             removed: match self.removals {
                 Removals::Held(removed) => removed,
                 // A source in memory has no bound on memory.
-                #[cfg(feature = "io")]
                 Removals::Spilled(_) => Vec::new(),
             },
             counts: self.counts,
@@ -305,7 +293,6 @@ impl FoundRemovals {
     }
 }
 
-#[cfg(feature = "io")]
 impl OnDisk {
     /// Clusters the documents of each part.
     fn removals(
@@ -403,11 +390,9 @@ impl OnDisk {
 }
 
 /// The name of the comparisons, for checkpoints.
-#[cfg(feature = "io")]
 const COMPARE: &str = "compare";
 
 /// What is compared at a checkpoint.
-#[cfg(feature = "io")]
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Compared {
     /// The number of parts.
@@ -418,7 +403,6 @@ struct Compared {
     observed: Vec<u64>,
 }
 
-#[cfg(feature = "io")]
 impl Compared {
     /// Makes a checkpoint between two parts.
     fn save(&mut self, parts: &Parts, writer: &mut RemovalWriter, spill: &Spill) -> Result<()> {

@@ -10,7 +10,6 @@ mod keys;
 
 mod corpus;
 
-#[cfg(feature = "io")]
 mod disk;
 
 mod numbering;
@@ -45,7 +44,6 @@ pub(crate) use candidates::Candidates;
 pub(crate) use corpus::Corpus;
 pub use dedup::{Dedup, Deduplication, dedup, dedup_by_class};
 pub(crate) use dedup::{FoundRemovals, Removals, find_removals};
-#[cfg(feature = "io")]
 pub(crate) use disk::SpilledRemoval;
 pub use few::few_shingles_warning;
 pub(crate) use few::warn_of_few_shingles;
@@ -60,6 +58,6 @@ pub(crate) use removal::ClusterSizes;
 pub use removal::{FoundBy, Removed};
 pub use signature_rows::SignaturesInMemory;
 pub(crate) use signature_rows::{SignedRows, check_search};
-pub(crate) use source::{Classes, NextId, NextPreference, SetsByRow, Source};
+pub(crate) use source::{Classify, NextId, NextPreference, SetsByRow, Source};
 pub(crate) use stages::Searched;
 pub use verification::Verification;

@@ -149,7 +149,6 @@ impl ObservedSignatures {
     }
 
     /// The same for some of the documents of `groups`, with the number of each of them there.
-    #[cfg(feature = "io")]
     pub(crate) fn in_groups(
         signatures: PackedSignatures,
         groups: &Arc<OpenGroups>,

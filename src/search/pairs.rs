@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 
 use super::candidates::Candidates;
 use super::copies::Copies;
-#[cfg(feature = "io")]
 use super::disk::{PairRecord, SpilledPairs};
 use super::observations::Observations;
 use super::parameters::{CandidateMethod, Search};
@@ -187,7 +186,6 @@ enum Found {
         similarity: Box<dyn Similarity + Send>,
     },
     /// They have been found.
-    #[cfg(feature = "io")]
     OnDisk(SpilledPairs),
 }
 
@@ -223,7 +221,6 @@ impl<'a> PairSearch<'a> {
                 let _ = (progress, timings);
                 Ok(PairSearch::of_candidates(*candidates, task))
             }
-            #[cfg(feature = "io")]
             Searched::OnDisk(on_disk) => {
                 let (parts, counts) = (on_disk.parts, on_disk.counts);
                 let spill = &on_disk.spill;
@@ -270,7 +267,6 @@ impl<'a> PairSearch<'a> {
     }
 
     /// The search, with the method that found the candidates.
-    #[cfg(feature = "io")]
     pub(crate) fn search(&self) -> &Search {
         &self.search
     }
@@ -301,7 +297,6 @@ impl<'a> PairSearch<'a> {
                 let least = self.search.least();
                 stream.in_memory(rows, buckets, &**similarity, least, progress)?
             }
-            #[cfg(feature = "io")]
             Found::OnDisk(pairs) => {
                 progress.begin("compare", pairs.documents());
                 stream.on_disk(pairs, progress)?
@@ -421,7 +416,6 @@ impl Stream<'_, '_> {
     }
 
     /// The same for pairs that have been found.
-    #[cfg(feature = "io")]
     fn on_disk(
         &mut self,
         pairs: &SpilledPairs,

@@ -1,6 +1,5 @@
 //! Counts how many documents have each shingle, for weights by rarity.
 
-#[cfg(feature = "io")]
 use super::disk::saved_rarities;
 use super::first_pass::{FirstPass, PieceSets, SignedBatch, SignedForm, Sink, Wanted};
 use super::source::Source;
@@ -18,7 +17,6 @@ pub(crate) fn weigh_by_rarity(
     progress: &dyn Progress,
     timings: &mut Timings,
 ) -> Result<Engine> {
-    #[cfg(feature = "io")]
     if let Some(budget) = source.budget()
         && let Some(spill) = &budget.unfinished
         && let Some(rarities) = saved_rarities(spill)?

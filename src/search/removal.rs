@@ -51,8 +51,7 @@ impl FoundBy {
 }
 
 /// The sizes of clusters of two or more documents.
-#[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "io", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ClusterSizes {
     /// The number of clusters of each size.
     pub(crate) histogram: BTreeMap<u64, u64>,

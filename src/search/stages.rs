@@ -1,17 +1,12 @@
 //! Reads documents and finds candidate pairs, counting identical documents as one. `dedup` and `pairs` share this.
 
 use std::ops::ControlFlow;
-#[cfg(feature = "io")]
 use std::sync::Arc;
 
 use super::candidates::{Candidates, Join};
-#[cfg(feature = "io")]
 use super::corpus::Corpus;
-#[cfg(feature = "io")]
 use super::disk::Linked;
-#[cfg(feature = "io")]
 use super::disk::Parts;
-#[cfg(feature = "io")]
 use super::disk::{SpilledDocuments, SpilledKeys};
 use super::few::warn_of_few_shingles;
 use super::first_pass::FirstPass;
@@ -22,11 +17,9 @@ use super::verification::Verification;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::pipeline::Weighting;
-#[cfg(feature = "io")]
 use crate::progress::Counts;
 use crate::progress::{Progress, Timings, counted, grouped};
 use crate::store::Bits;
-#[cfg(feature = "io")]
 use crate::store::spill::Spill;
 
 /// A search whose documents have been read.
@@ -34,12 +27,10 @@ pub(crate) enum Searched {
     /// In memory.
     InMemory(Box<Candidates>),
     /// On disk.
-    #[cfg(feature = "io")]
     OnDisk(Box<OnDisk>),
 }
 
 /// A search whose documents are on disk.
-#[cfg(feature = "io")]
 pub(crate) struct OnDisk {
     /// The number of documents.
     pub(crate) rows: u32,
@@ -70,10 +61,7 @@ impl Searched {
             engine
         };
         let is_exact = search.verification == Verification::Exact;
-        #[cfg(feature = "io")]
         let is_bounded = source.budget().is_none();
-        #[cfg(not(feature = "io"))]
-        let is_bounded = true;
         let too_large = is_bounded.then(|| search.join_too_large());
         let (shingler, banded) = (engine.shingler(), search.banded(num_perm));
         let mut banded = match method {
@@ -88,14 +76,11 @@ impl Searched {
             CandidateMethod::Lsh => banded,
         };
         let pass = FirstPass::new(engine, progress, &mut banded);
-        #[cfg(feature = "io")]
         let pass = pass.within(source.budget());
         let corpus = source.read(pass, &mut timings.0)?;
         banded.end()?;
         warn_of_few_shingles(shingler.shingling(), &corpus, progress);
-        #[cfg(feature = "io")]
         let mut corpus = corpus;
-        #[cfg(feature = "io")]
         if let (Some(documents), Some(keys)) = (corpus.on_disk.take(), banded.finish_on_disk()?) {
             let spill = Arc::clone(&documents.spill);
             timings.add_disk_use(spill.take_use(SpilledDocuments::PARTS));
@@ -167,7 +152,6 @@ impl Searched {
     }
 }
 
-#[cfg(feature = "io")]
 impl OnDisk {
     fn of(
         corpus: Corpus,

@@ -12,7 +12,6 @@ use super::documents::{number_of, push_set, sets_of};
 use super::join::prefixes_of;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::io::{FieldValues, Ids};
 use crate::pipeline::{
     Buckets, Member, PackedSignatures, PairFilter, Prefixes, SharedComponents, Similarity, Unit,
     Unverified,
@@ -23,10 +22,10 @@ use crate::search::candidates::{Candidates, similarity_of_sets};
 use crate::search::corpus::Corpus;
 use crate::search::observations::{Observations, ObservedSignatures, OpenGroups};
 use crate::search::parameters::Search;
-use crate::search::source::{Classes, SetsByRow, Source};
+use crate::search::source::{Classify, SetsByRow, Source};
 use crate::search::verification::Verification;
-use crate::store::ExactSets;
 use crate::store::spill::{StreamFile, Streams, words_at};
+use crate::store::{ExactSets, Texts};
 
 /// The documents that share a bucket or repeat others, in parts: each component is in one part as a whole.
 #[derive(Debug)]
@@ -36,7 +35,7 @@ pub(crate) struct Parts {
     components: SharedComponents,
     buckets: PartBuckets,
     has_ids: bool,
-    classes: Option<Classes>,
+    classes: Option<Box<dyn Classify>>,
     is_weighted: bool,
     /// The documents of each part, by ascending row: `[row, first, length, rank of source, bytes of value, bytes of
     /// id]`, the value of the field that classifies documents, and the id.
@@ -130,7 +129,7 @@ struct Distributed {
 pub(crate) struct PartDocuments {
     rows: Vec<u32>,
     /// `None` if documents have no ids of their own.
-    ids: Option<Ids>,
+    ids: Option<Texts>,
 }
 
 impl PartDocuments {
@@ -456,9 +455,9 @@ impl Parts {
             roots.is_none_or(|roots| roots.contains(&self.components.root(row)))
         };
         let mut corpus = Corpus::default();
-        let (mut rows, mut ids) = (Vec::new(), Ids::default());
+        let (mut rows, mut ids) = (Vec::new(), Texts::default());
         let (mut distinct_rows, mut sources) = (Vec::new(), Vec::new());
-        let mut values = FieldValues::default();
+        let mut values = Texts::default();
         let mut firsts = Vec::new();
         self.documents[part].for_each_block(|block| {
             for ([row, first, length, source, ..], value, id) in documents_of(block) {
@@ -511,7 +510,8 @@ impl Parts {
             },
             classes: self
                 .classes
-                .map(|classes| classes.of(sources.into_iter(), &values)),
+                .as_ref()
+                .map(|classes| classes.classes(&sources, values)),
             candidates: Candidates {
                 search: self.search.clone(),
                 corpus,
