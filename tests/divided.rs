@@ -108,7 +108,7 @@ fn searched(
             .add(&batch, &Compared::Documents(&compared), engine)
             .unwrap();
     }
-    search.finish(engine).unwrap();
+    search.finish().unwrap();
     search
 }
 

@@ -460,13 +460,11 @@ mod tests {
                 positions: u32::try_from(known).unwrap(),
                 unlisted: &[],
             };
-            let mut found =
+            let found =
                 Clusters::greedy_after(part.buckets(), &task, known, &mut |_| Ok(())).unwrap();
-            for removal in &mut found.removals {
-                removal.position = documents[removal.position as usize];
-                removal.kept = documents[removal.kept as usize];
-            }
-            found
+            let mut named = Clusters::default();
+            named.add(&found, |position| documents[position as usize]);
+            named
         };
         let mut found = of(first, 0);
         let is_removed = |position: &&u32| {
@@ -481,11 +479,7 @@ mod tests {
             .copied()
             .collect();
         let later = of(&[&kept, second].concat(), kept.len());
-        found.removals.extend(later.removals);
-        found.compared += later.compared;
-        found.similar += later.similar;
-        found.omitted.pairs += later.omitted.pairs;
-        found.omitted.buckets += later.omitted.buckets;
+        found.add(&later, |position| position);
         found
     }
 

@@ -191,6 +191,32 @@ impl Prefixes {
         }
     }
 
+    /// The prefixes of some of these sets, whose new positions, below `documents`, `position_of` knows.
+    pub(crate) fn select(
+        &self,
+        documents: usize,
+        position_of: impl Fn(u32) -> Option<u32>,
+    ) -> Self {
+        let entries = self.entries.iter().filter_map(|entry| {
+            let position = position_of(entry.position)?;
+            Some(Entry { position, ..*entry })
+        });
+        let sets = self.sets.iter();
+        let sets = sets.filter_map(|(position, summary)| Some((position_of(*position)?, *summary)));
+        Prefixes {
+            filter: self.filter,
+            documents,
+            entries: entries.collect(),
+            of_whole: self.of_whole,
+            sets: sets.collect(),
+        }
+    }
+
+    /// The same among sets with positions below `documents`.
+    pub(crate) fn among(self, documents: usize) -> Self {
+        Prefixes { documents, ..self }
+    }
+
     /// Adds the prefix of a set. In a whole join, positions ascend.
     pub(crate) fn push(&mut self, position: u32, prefix: &Prefix) {
         self.sets.push((position, prefix.summary));

@@ -4,12 +4,13 @@ use std::ops::ControlFlow;
 
 use super::corpus::Corpus;
 use super::keys::Banded;
-use super::observations::{Observations, ObservedSignatures};
+use super::observations::Observations;
 use super::parameters::{CandidateMethod, Search};
+use super::part::{Compared, similarity_of_sets};
 use crate::error::Result;
 use crate::pipeline::{Buckets, Prefixes, Sets, Similarity, Unverified};
 use crate::progress::{Progress, Timings, advance, grouped};
-use crate::store::{ExactSets, NearSets};
+use crate::store::ExactSets;
 
 /// A corpus with its buckets, and the similarity that verifies candidate pairs.
 pub(crate) struct Candidates {
@@ -41,24 +42,22 @@ impl Candidates {
         let buckets = timings.time("bucket", 0, || {
             Buckets::of(keys, &mut |band| advance(progress, band as u64 + 1, 0, 0))
         })?;
-        let Some(signatures) = signatures else {
-            return Ok(Candidates {
-                search,
-                corpus,
-                buckets,
-                similarity: Box::new(Unverified),
-                most_pairs: None,
-                observed: None,
-            });
+        let observed = signatures
+            .as_ref()
+            .map(|signatures| Observations::none(signatures.num_perm()));
+        let similarity = match (signatures, &observed) {
+            (Some(signatures), Some(observed)) => {
+                Compared::Signatures(signatures).similarity(&search, observed)
+            }
+            _ => Box::new(Unverified),
         };
-        let (signatures, observed) = ObservedSignatures::new(signatures);
         Ok(Candidates {
             search,
             corpus,
             buckets,
-            similarity: Box::new(signatures),
+            similarity,
             most_pairs: None,
-            observed: Some(observed),
+            observed,
         })
     }
 }
@@ -203,13 +202,5 @@ impl Join {
             similarity: similarity_of_sets(self.sets, search),
             observed: None,
         })
-    }
-}
-
-/// Compares sets as the search asks for.
-pub(super) fn similarity_of_sets(sets: ExactSets, search: &Search) -> Box<dyn Similarity + Send> {
-    match search.within {
-        None => Box::new(sets),
-        Some(within) => Box::new(NearSets { sets, within }),
     }
 }

@@ -9,7 +9,7 @@ use super::disk::{Part, Parts, Step};
 use super::disk::{RemovalWriter, SpilledRemovals};
 use super::observations::Observations;
 use super::parameters::{CandidateMethod, Search};
-use super::removal::{ClusterSizes, FoundBy, Removed};
+use super::removal::{ClusterSizes, FoundBy, Removed, count_clusters};
 use super::signature_rows::SignaturesInMemory;
 use super::source::{InMemory, Source};
 use super::stages::OnDisk;
@@ -19,7 +19,7 @@ use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Conflict, Error, Result};
 use crate::pipeline::{
-    Buckets, ClusterTask, Clustering, Clusters, KeepOrder, KeepPolicy, Omitted, Similarity,
+    Buckets, ClusterTask, Clustering, Clusters, KeepOrder, KeepPolicy, Similarity,
 };
 use crate::progress::{Counts, Progress, Timings, advance, grouped};
 use crate::store::spill::Spill;
@@ -136,7 +136,7 @@ pub fn dedup_by_class<D: Documents + ?Sized>(
         classes,
         progress,
     };
-    Ok(find_removals(source, engine, task, progress)?.in_memory())
+    find_removals(source, engine, task, progress)?.in_memory()
 }
 
 fn check_classes(classes: Option<&[u64]>, documents: usize) -> Result<()> {
@@ -171,7 +171,7 @@ impl SignaturesInMemory<'_> {
         let mut timings = Timings::default();
         let candidates = self.candidates(&task.search, progress, &mut timings)?;
         let found = removals_in_memory(candidates, classes, task, num_perm, progress, timings)?;
-        Ok(found.complete(progress).in_memory())
+        found.complete(progress).in_memory()
     }
 }
 
@@ -275,20 +275,29 @@ impl FoundRemovals {
     }
 
     /// The result for documents in memory.
-    fn in_memory(self) -> Deduplication {
+    fn in_memory(self) -> Result<Deduplication> {
         let similarity = self.similarity;
         rayon::spawn(|| drop(similarity));
-        Deduplication {
-            removed: match self.removals {
-                Removals::Held(removed) => removed,
-                // A source in memory has no bound on memory.
-                Removals::Spilled(_) => Vec::new(),
-            },
+        Ok(Deduplication {
+            removed: self.removals.into_vec()?,
             counts: self.counts,
             candidates: self.candidates,
             recall_at_threshold: self.recall_at_threshold,
             expected_precision: self.expected_precision,
             timings: self.timings,
+        })
+    }
+}
+
+impl Removals {
+    /// All of them, in memory.
+    fn into_vec(self) -> Result<Vec<Removed>> {
+        match self {
+            Removals::Held(removed) => Ok(removed),
+            Removals::Spilled(removals) => {
+                let removed = removals.iter().map(|removal| Ok(removal?.removed));
+                removed.collect()
+            }
         }
     }
 }
@@ -416,9 +425,7 @@ impl Compared {
 /// The clusters of candidates.
 struct Clustered {
     removed: Vec<Removed>,
-    compared: u64,
-    similar: u64,
-    omitted: Omitted,
+    clusters: Clusters,
 }
 
 impl Clustered {
@@ -472,9 +479,7 @@ impl Clustered {
         let clusters = find(buckets, &cluster_task)?;
         let clustered = Clustered {
             removed: groups.removed(&corpus, &clusters, search.verification),
-            compared: clusters.compared,
-            similar: clusters.similar,
-            omitted: clusters.omitted,
+            clusters,
         };
         Ok((clustered, similarity))
     }
@@ -487,10 +492,7 @@ impl Clustered {
                 .filter(|removed| removed.has_equal_shingles())
                 .count() as u64;
         }
-        counts.candidate_pairs += self.compared;
-        counts.similar_pairs += self.similar;
-        counts.omitted_pairs += self.omitted.pairs;
-        counts.large_buckets += self.omitted.buckets;
+        count_clusters(counts, &self.clusters);
     }
 }
 

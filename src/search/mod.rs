@@ -30,6 +30,10 @@ mod few;
 
 mod parameters;
 
+mod part;
+
+mod blocks;
+
 mod candidates;
 
 mod stages;
@@ -40,6 +44,7 @@ mod dedup;
 
 mod pairs;
 
+pub(crate) use blocks::KeptDocuments;
 pub(crate) use candidates::Candidates;
 pub(crate) use corpus::Corpus;
 pub use dedup::{Dedup, Deduplication, dedup, dedup_by_class};
@@ -50,11 +55,12 @@ pub(crate) use few::warn_of_few_shingles;
 pub(crate) use first_pass::{
     FirstPass, Notes, NumbersRead, Parsed, Pieces, SignedBatch, SignedForm, Sink, Wanted,
 };
-pub(crate) use observations::{Observations, ObservedSignatures};
+pub(crate) use observations::Observations;
 pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};
 pub(crate) use pairs::{PairSearch, Streamed};
 pub use parameters::{CandidateMethod, Search};
-pub(crate) use removal::ClusterSizes;
+pub(crate) use part::{BucketsOf, Observed, PartRecords, PartShape};
+pub(crate) use removal::{ClusterSizes, count_clusters};
 pub use removal::{FoundBy, Removed};
 pub use signature_rows::SignaturesInMemory;
 pub(crate) use signature_rows::{SignedRows, check_search};

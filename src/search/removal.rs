@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use super::verification::Verification;
 #[cfg(doc)]
 use crate::pipeline::Clustering;
+use crate::pipeline::Clusters;
+use crate::progress::Counts;
 
 /// A removed document.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,6 +50,14 @@ impl FoundBy {
             FoundBy::Search(verification) => verification.name(),
         }
     }
+}
+
+/// Adds the pairs of clusters to the counts of a run.
+pub(crate) fn count_clusters(counts: &mut Counts, found: &Clusters) {
+    counts.candidate_pairs += found.compared;
+    counts.similar_pairs += found.similar;
+    counts.omitted_pairs += found.omitted.pairs;
+    counts.large_buckets += found.omitted.buckets;
 }
 
 /// The sizes of clusters of two or more documents.

@@ -10,33 +10,31 @@ use serde::{Deserialize, Serialize};
 use super::components::{BucketLinks, Linked, Members};
 use super::documents::{number_of, push_set, sets_of};
 use super::join::prefixes_of;
+use super::links::Links;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::pipeline::{
-    Buckets, Member, PackedSignatures, PairFilter, Prefixes, SharedComponents, Similarity, Unit,
-    Unverified,
-};
+use crate::pipeline::{Member, SharedComponents, Unit};
 use crate::progress::{Progress, Timings, advance, grouped};
 use crate::scheme::fmix64;
-use crate::search::candidates::{Candidates, similarity_of_sets};
+use crate::search::candidates::Candidates;
 use crate::search::corpus::Corpus;
-use crate::search::observations::{Observations, ObservedSignatures, OpenGroups};
+use crate::search::observations::{Observations, OpenGroups};
 use crate::search::parameters::Search;
-use crate::search::source::{Classify, SetsByRow, Source};
+use crate::search::part::{BucketsOf, PartRecords, PartShape};
+use crate::search::source::{Classify, NextId, NextPreference, SetsByRow, Source};
 use crate::search::verification::Verification;
-use crate::store::spill::{StreamFile, Streams, words_at};
-use crate::store::{ExactSets, Texts};
+use crate::store::spill::{Sorted, Spill, StreamFile, Streams, words_at};
+use crate::store::{Bits, Texts};
 
 /// The documents that share a bucket or repeat others, in parts: each component is in one part as a whole.
 #[derive(Debug)]
 pub(crate) struct Parts {
-    search: Search,
-    num_perm: usize,
+    pub(super) shape: PartShape,
+    /// At least the number of candidate pairs of all parts; `None` for those of LSH.
+    most_pairs: Option<u64>,
     components: SharedComponents,
-    buckets: PartBuckets,
     has_ids: bool,
     classes: Option<Box<dyn Classify>>,
-    is_weighted: bool,
     /// The documents of each part, by ascending row: `[row, first, length, rank of source, bytes of value, bytes of
     /// id]`, the value of the field that classifies documents, and the id.
     documents: Vec<StreamFile>,
@@ -46,22 +44,7 @@ pub(crate) struct Parts {
     compared: Vec<StreamFile>,
     /// Bytes of memory for one part.
     pub(super) most_bytes: usize,
-    observed: Observations,
-}
-
-/// What makes buckets of the members of a part.
-#[derive(Clone, Copy, Debug)]
-enum PartBuckets {
-    /// The keys of this many bands.
-    OfBands(usize),
-    /// Shared elements of prefixes.
-    OfPrefixes {
-        filter: PairFilter,
-        /// The number of elements of all prefixes.
-        elements: u64,
-        /// At least the number of candidate pairs of all parts.
-        most_pairs: u64,
-    },
+    pub(super) observed: Observations,
 }
 
 /// Words of a record of a document, before its id.
@@ -163,162 +146,69 @@ impl Parts {
         let spill = &linked.spill;
         let most_bytes = spill.memory() / 2 / rayon::current_num_threads();
         let before: Option<Distributed> = spill.state(DISTRIBUTE);
-        let count = before.map_or_else(
-            || {
-                let bytes = expected_bytes(&linked, &search, corpus, engine);
-                let count = bytes.div_ceil(most_bytes.max(1) as u64).saturating_mul(2);
-                let count = usize::try_from(count).unwrap_or(usize::MAX);
-                count.clamp(LEAST_PARTS, MOST_PARTS)
-            },
-            |before| before.parts,
-        );
-        let links = &linked.links;
-        let part_of = |row: u32| hashed(links.components.root(row), count);
-
-        let streams = |name: &str| Streams::new(spill, name, count, count);
-        let ids = source.ids()?;
-        let has_ids = ids.is_some();
-        let (classes, mut preferences) = source.classes_on_disk().unzip();
-        let (documents, members) = timings.time("distribute", 0, || {
-            if before.is_some() {
-                let (documents, members) = (streams("documents"), streams("members-of"));
-                if let Members::OfBands { .. } = &linked.members {
-                    for part in 0..count {
-                        let mut link = BucketLinks::of(&linked.links);
-                        members.for_each_block(part, |block| link.add(block))?;
-                    }
-                }
-                return Ok((documents.finish()?, members.finish()?));
-            }
-            let documents = {
-                let mut next_id = ids;
-                let mut documents = streams("documents");
-                let mut repeats = linked.repeats.into_records().peekable();
-                let mut row = 0;
-                progress.begin("distribute", corpus.documents());
-                linked.lengths.for_each_block(|lengths| {
-                    for length in lengths.chunks_exact(size_of::<u32>()) {
-                        let id = next_id.as_mut().map(|next| next()).transpose()?;
-                        let preference = preferences.as_mut().map(|next| next()).transpose()?;
-                        let is_repeat = |repeat: &Result<[u32; 2]>| {
-                            repeat.as_ref().map_or(true, |repeat| repeat[0] == row)
-                        };
-                        let repeat = repeats.next_if(is_repeat).transpose()?;
-                        let first = repeat.map_or(row, |repeat| repeat[1]);
-                        if repeat.is_some() || linked.repeated.get(row) || links.in_buckets.get(row)
-                        {
-                            let (source, value) = preference.unwrap_or_default();
-                            let id = id.as_deref().unwrap_or_default();
-                            documents.push_with(part_of(first), |record| {
-                                let len =
-                                    |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
-                                let texts = [source, len(&value), len(id)];
-                                record.extend_from_slice(bytemuck::cast_slice(&[row, first]));
-                                record.extend_from_slice(length);
-                                record.extend_from_slice(bytemuck::cast_slice(&texts));
-                                record.extend_from_slice(value.as_bytes());
-                                record.extend_from_slice(id.as_bytes());
-                            })?;
-                        }
-                        row += 1;
-                    }
-                    advance(progress, row.into(), 0, 0)
-                })?;
-                documents.finish()?
-            };
-            let mut members = streams("members-of");
-            match &linked.members {
-                Members::OfBands { members: all, .. } => all.for_each_block(|block| {
-                    for member in block.chunks_exact(size_of::<[u32; 4]>()) {
-                        members.push(part_of(row_of(member)), member)?;
-                    }
-                    advance(progress, corpus.documents(), 0, 0)
-                })?,
-                Members::OfPrefixes(joined) => joined.prefixes.for_each_block(|block| {
-                    for (row, _, record) in prefixes_of(block) {
-                        if links.in_buckets.get(row) {
-                            members.push(part_of(row), record)?;
-                        }
-                    }
-                    advance(progress, corpus.documents(), 0, 0)
-                })?,
-            }
-            Ok::<_, crate::Error>((documents, members.finish()?))
-        })?;
-        timings.add_disk_use(spill.take_use(count));
-        let mut done = before.unwrap_or(Distributed {
-            parts: count,
+        let mut done = before.unwrap_or_else(|| Distributed {
+            parts: number_of_parts(&linked, &search, corpus, engine, most_bytes),
             is_complete: false,
         });
+        let distribution = Distribution {
+            spill,
+            links: &linked.links,
+            count: done.parts,
+            documents: corpus.documents(),
+            progress,
+        };
+        let ids = source.ids()?;
+        let has_ids = ids.is_some();
+        let (classes, preferences) = source.classes_on_disk().unzip();
+        let (documents, members) = timings.time("distribute", 0, || {
+            if before.is_some() {
+                return distribution.restored(&linked.members);
+            }
+            let repeats = (linked.repeats, &linked.repeated);
+            let documents = distribution.documents(&linked.lengths, repeats, ids, preferences)?;
+            Ok((documents, distribution.members(&linked.members)?))
+        })?;
+        timings.add_disk_use(spill.take_use(done.parts));
         spill.note(DISTRIBUTE, &done)?;
-        let buckets = match linked.members {
-            Members::OfBands { bands, .. } => PartBuckets::OfBands(bands),
-            Members::OfPrefixes(joined) => PartBuckets::OfPrefixes {
-                filter: joined.filter,
-                elements: joined.elements,
-                most_pairs: joined.most_pairs,
+        let (buckets, most_pairs) = match linked.members {
+            Members::OfBands { bands, .. } => (BucketsOf::Bands(bands), None),
+            Members::OfPrefixes(joined) => {
+                let (filter, elements) = (joined.filter, joined.elements);
+                let buckets = BucketsOf::Prefixes { filter, elements };
+                (buckets, Some(joined.most_pairs))
+            }
+        };
+        let shape = PartShape {
+            search,
+            num_perm: engine.signer().num_perm(),
+            are_weighted: engine.shingler().takes_weights(),
+            buckets,
+        };
+        let held = match (shape.search.verification, &linked.signatures, &linked.sets) {
+            (Verification::None, ..) => Held::Nothing,
+            _ if done.is_complete => Held::Distributed,
+            (Verification::Signature, signatures, _) => Held::Signatures(signatures.as_ref()),
+            (Verification::Exact, _, Some(sets)) => Held::Sets(sets),
+            (Verification::Exact, _, None) => Held::Documents {
+                source,
+                engine,
+                // A run that goes on may read less.
+                bytes: if spill.resumed() > 0 { 0 } else { corpus.bytes },
             },
         };
-        let num_perm = engine.signer().num_perm();
-        // A run that goes on may read less.
-        let bytes_again = if spill.resumed() > 0 { 0 } else { corpus.bytes };
-        let compared = match search.verification {
-            Verification::None => Vec::new(),
-            _ if done.is_complete => streams("compared").finish()?,
-            Verification::Signature => timings.time("distribute", 0, || {
-                let mut compared = streams("compared");
-                let bytes = size_of::<u32>() + packed_words(num_perm) * size_of::<u64>();
-                let files = linked.signatures.iter();
-                for file in files {
-                    file.for_each_block(|block| {
-                        for record in block.chunks_exact(bytes) {
-                            let row = row_of(record);
-                            if links.in_buckets.get(row) {
-                                compared.push(part_of(row), record)?;
-                            }
-                        }
-                        advance(progress, corpus.documents(), 0, 0)
-                    })?;
-                }
-                compared.finish()
-            })?,
-            Verification::Exact if let Some(sets) = &linked.sets => {
-                timings.time("distribute", 0, || {
-                    let mut compared = streams("compared");
-                    sets.for_each_block(|block| {
-                        for (row, _, record) in sets_of(block) {
-                            if links.in_buckets.get(row) {
-                                compared.push(part_of(row), record)?;
-                            }
-                        }
-                        advance(progress, corpus.documents(), 0, 0)
-                    })?;
-                    compared.finish()
-                })?
-            }
-            Verification::Exact => timings.time("read again", bytes_again, || {
-                let mut sets = SetsOfParts {
-                    streams: streams("compared"),
-                    part_of: &part_of,
-                };
-                source.read_exact_sets(engine, &links.in_buckets, &mut sets)?;
-                sets.streams.finish()
-            })?,
-        };
-        if search.verification != Verification::None {
-            timings.add_disk_use(spill.take_use(count));
+        let compared = distribution.compared(held, shape.num_perm, timings)?;
+        if shape.search.verification != Verification::None {
+            timings.add_disk_use(spill.take_use(done.parts));
         }
         done.is_complete = true;
         spill.note(DISTRIBUTE, &done)?;
         Ok(Parts {
-            observed: Observations::none(num_perm),
-            search,
-            num_perm,
+            observed: Observations::none(shape.num_perm),
+            shape,
+            most_pairs,
             components: linked.links.components,
-            buckets,
             has_ids,
             classes,
-            is_weighted: engine.shingler().takes_weights(),
             documents,
             members,
             compared,
@@ -333,15 +223,12 @@ impl Parts {
 
     /// The search of every part.
     pub(crate) fn search(&self) -> &Search {
-        &self.search
+        &self.shape.search
     }
 
     /// At least the number of candidate pairs; `None` for those of LSH.
     pub(crate) fn most_pairs(&self) -> Option<u64> {
-        match self.buckets {
-            PartBuckets::OfBands(_) => None,
-            PartBuckets::OfPrefixes { most_pairs, .. } => Some(most_pairs),
-        }
+        self.most_pairs
     }
 
     /// Adds the estimates of candidates that a stopped run has compared.
@@ -351,7 +238,7 @@ impl Parts {
 
     /// The estimates of all candidates compared so far; `None` without estimates.
     pub(crate) fn observed(&self) -> Option<&Observations> {
-        (self.search.verification == Verification::Signature).then_some(&self.observed)
+        (self.shape.search.verification == Verification::Signature).then_some(&self.observed)
     }
 
     /// Calls `work` with every part but the first `before`, on several threads, and `each` with its results, in order.
@@ -454,23 +341,65 @@ impl Parts {
             let roots = go.roots.as_ref();
             roots.is_none_or(|roots| roots.contains(&self.components.root(row)))
         };
+        let Documents {
+            corpus,
+            documents,
+            distinct_rows,
+            classes,
+        } = self.documents_of_part(part, &is_here)?;
+        let position_of = |row: u32| {
+            is_here(row)
+                .then(|| place_of(row, &distinct_rows))
+                .flatten()
+        };
+        let mut records = PartRecords::none(&self.shape);
+        // Those of a large component are read in blocks instead.
+        let known = [Known::Members, Known::Compared];
+        for known in known.into_iter().filter(|_| !go.is_large) {
+            if let Some(file) = self.file(known, part) {
+                file.for_each_block(|block| {
+                    self.add_records(known, block, &position_of, &mut records)
+                })?;
+            }
+        }
+        let held = if go.is_large { 0 } else { distinct_rows.len() };
+        let (buckets, similarity) = records.finish(held, &self.shape, &self.observed)?;
+        Ok(Part {
+            documents,
+            classes,
+            candidates: Candidates {
+                search: self.shape.search.clone(),
+                corpus,
+                buckets,
+                similarity,
+                most_pairs: None,
+                observed: None,
+            },
+            large: go.is_large.then_some(LargeComponent {
+                part,
+                rows: distinct_rows,
+            }),
+        })
+    }
+
+    /// The documents of a part whose first equal document `is_here`.
+    fn documents_of_part(&self, part: usize, is_here: &dyn Fn(u32) -> bool) -> Result<Documents> {
         let mut corpus = Corpus::default();
         let (mut rows, mut ids) = (Vec::new(), Texts::default());
-        let (mut distinct_rows, mut sources) = (Vec::new(), Vec::new());
-        let mut values = Texts::default();
-        let mut firsts = Vec::new();
+        let (mut distinct_rows, mut firsts) = (Vec::new(), Vec::new());
+        let (mut sources, mut values) = (Vec::new(), Texts::default());
         self.documents[part].for_each_block(|block| {
             for ([row, first, length, source, ..], value, id) in documents_of(block) {
                 if !is_here(first) {
                     continue;
                 }
-                let local = u32::try_from(rows.len()).unwrap_or(u32::MAX);
                 if first == row {
-                    corpus.distinct.push(local);
+                    corpus.distinct.push(corpus.rows);
                     distinct_rows.push(row);
                 } else {
-                    firsts.push((local, first));
+                    firsts.push((corpus.rows, first));
                 }
+                corpus.rows += 1;
                 rows.push(row);
                 corpus.lengths.push(length);
                 if self.classes.is_some() {
@@ -483,47 +412,19 @@ impl Parts {
             }
             Ok(())
         })?;
-        // There are fewer documents than 2^32.
-        corpus.rows = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-        let position_of = |row: u32| {
-            let position = distinct_rows.binary_search(&row).ok();
-            position.and_then(|position| u32::try_from(position).ok())
-        };
         let repeats = firsts.into_iter();
         corpus.repeats = repeats
-            .filter_map(|(local, first)| Some((local, position_of(first)?)))
+            .filter_map(|(local, first)| Some((local, place_of(first, &distinct_rows)?)))
             .collect();
-        let here = |row: u32| is_here(row).then(|| position_of(row)).flatten();
-        // Those of a large component are read in blocks instead.
-        let read = |known, each: &mut dyn FnMut(&[u8]) -> Result<()>| {
-            let file = self.file(known, part).filter(|_| !go.is_large);
-            file.map_or(Ok(()), |file| file.for_each_block(each))
-        };
-        let held = if go.is_large { 0 } else { distinct_rows.len() };
-        let buckets = self.buckets_of(held, here, &mut |each| read(Known::Members, each))?;
-        let read = &mut |each: &mut dyn FnMut(&[u8]) -> Result<()>| read(Known::Compared, each);
-        let similarity = self.similarity_of(held, here, None, read)?;
-        Ok(Part {
+        let classes = self.classes.as_ref();
+        Ok(Documents {
+            corpus,
             documents: PartDocuments {
                 rows,
                 ids: self.has_ids.then_some(ids),
             },
-            classes: self
-                .classes
-                .as_ref()
-                .map(|classes| classes.classes(&sources, values)),
-            candidates: Candidates {
-                search: self.search.clone(),
-                corpus,
-                buckets,
-                similarity,
-                most_pairs: None,
-                observed: None,
-            },
-            large: go.is_large.then_some(LargeComponent {
-                part,
-                rows: distinct_rows,
-            }),
+            distinct_rows,
+            classes: classes.map(|classes| classes.classes(&sources, values)),
         })
     }
 
@@ -545,137 +446,254 @@ impl Parts {
             let records = block.chunks_exact(bytes);
             Box::new(records.map(|record| (row_of(record), record)))
         };
-        match (known, self.buckets, self.search.verification) {
-            (Known::Members, PartBuckets::OfBands(_), _) => of_length(size_of::<[u32; 4]>()),
-            (Known::Members, PartBuckets::OfPrefixes { .. }, _) => {
+        match (known, self.shape.buckets, self.shape.search.verification) {
+            (Known::Members, BucketsOf::Bands(_), _) => of_length(size_of::<[u32; 4]>()),
+            (Known::Members, BucketsOf::Prefixes { .. }, _) => {
                 Box::new(prefixes_of(block).map(|(row, _, record)| (row, record)))
             }
             (Known::Compared, _, Verification::Exact) => {
                 Box::new(sets_of(block).map(|(row, _, record)| (row, record)))
             }
             (Known::Compared, _, Verification::None | Verification::Signature) => {
-                of_length(size_of::<u32>() + packed_words(self.num_perm) * size_of::<u64>())
+                of_length(bytes_of_signature(self.shape.num_perm))
             }
         }
     }
 
     /// Bytes of memory for so many bytes of records, about.
     pub(super) fn memory_bytes(&self, known: Known, bytes: u64) -> u64 {
-        match (known, self.buckets) {
+        match (known, self.shape.buckets) {
             (Known::Compared, _) => bytes,
-            (Known::Members, PartBuckets::OfBands(_)) => bytes * IN_MEMORY_PER_MEMBER / 16,
-            (Known::Members, PartBuckets::OfPrefixes { .. }) => bytes * IN_MEMORY_PER_ELEMENT / 12,
+            (Known::Members, BucketsOf::Bands(_)) => bytes * IN_MEMORY_PER_MEMBER / 16,
+            (Known::Members, BucketsOf::Prefixes { .. }) => bytes * IN_MEMORY_PER_ELEMENT / 12,
         }
     }
 
-    /// The buckets of `documents`: those whose position `position_of` knows by their row. `for_each_block` reads their
-    /// members.
-    pub(super) fn buckets_of(
+    /// Adds what a block of such a file knows of the documents whose position `position_of` knows by their row.
+    pub(super) fn add_records(
         &self,
-        documents: usize,
-        position_of: impl Fn(u32) -> Option<u32>,
-        for_each_block: EachBlock<'_>,
-    ) -> Result<Buckets> {
-        match self.buckets {
-            PartBuckets::OfBands(bands) => {
-                let mut members = Vec::new();
-                for_each_block(&mut |block| {
-                    for member in block.chunks_exact(size_of::<[u32; 4]>()) {
-                        let [row, band, high, low] = words_at(member).unwrap_or_default();
+        known: Known,
+        block: &[u8],
+        position_of: &dyn Fn(u32) -> Option<u32>,
+        records: &mut PartRecords,
+    ) -> Result<()> {
+        match (known, self.shape.buckets) {
+            (Known::Members, BucketsOf::Bands(_)) => {
+                for member in block.chunks_exact(size_of::<[u32; 4]>()) {
+                    let [row, band, high, low] = words_at(member).unwrap_or_default();
+                    if let Some(position) = position_of(row) {
                         let key = number_of([low, high]);
-                        members.extend(position_of(row).map(|position| Member {
+                        records.add_member(Member {
                             band,
                             key,
                             position,
-                        }));
+                        });
                     }
-                    Ok(())
-                })?;
-                Ok(Buckets::of_members(documents, bands, members))
+                }
             }
-            PartBuckets::OfPrefixes {
-                filter, elements, ..
-            } => {
-                let mut prefixes = Prefixes::of_part(filter, documents, elements);
-                for_each_block(&mut |block| {
-                    for (row, prefix, _) in prefixes_of(block) {
-                        if let Some(position) = position_of(row) {
-                            prefixes.push(position, &prefix);
-                        }
+            (Known::Members, BucketsOf::Prefixes { .. }) => {
+                for (row, prefix, _) in prefixes_of(block) {
+                    if let Some(position) = position_of(row) {
+                        records.add_prefix(position, &prefix);
                     }
-                    Ok(())
-                })?;
-                prefixes.into_buckets()
+                }
+            }
+            (Known::Compared, _) => {
+                // Before the words are the row and, for a set, their number.
+                let before = match self.shape.search.verification {
+                    Verification::Exact => size_of::<[u32; 3]>(),
+                    Verification::None | Verification::Signature => size_of::<u32>(),
+                };
+                let mut words: Vec<u64> = Vec::new();
+                for (row, record) in self.records_in(known, block) {
+                    if let Some(position) = position_of(row) {
+                        let bytes = &record[before..];
+                        words.resize(bytes.len() / size_of::<u64>(), 0);
+                        bytemuck::cast_slice_mut(&mut words).copy_from_slice(bytes);
+                        records.add_compared(position, &words)?;
+                    }
+                }
             }
         }
+        Ok(())
     }
 
     /// The groups of the documents of a component that is compared in blocks.
     pub(super) fn open_groups(&self, documents: usize) -> Arc<OpenGroups> {
         OpenGroups::new(documents, &self.observed)
     }
+}
 
-    /// What compares `documents`: those whose position `position_of` knows by their row. `for_each_block` reads their
-    /// signatures or sets. If they are not whole components, `groups` are those of all, with the number of each of these.
-    pub(super) fn similarity_of(
-        &self,
-        documents: usize,
-        position_of: impl Fn(u32) -> Option<u32>,
-        groups: Option<(&Arc<OpenGroups>, &[u32])>,
-        for_each_block: EachBlock<'_>,
-    ) -> Result<Box<dyn Similarity + Send>> {
-        match self.search.verification {
-            Verification::None => Ok(Box::new(Unverified)),
-            Verification::Signature => {
-                let of_row = packed_words(self.num_perm);
-                let mut all = vec![0; of_row * documents];
-                for_each_block(&mut |block| {
-                    for (row, record) in self.records_in(Known::Compared, block) {
-                        if let Some(at) = position_of(row) {
-                            let row = &mut all[of_row * at as usize..][..of_row];
-                            bytemuck::cast_slice_mut(row)
-                                .copy_from_slice(&record[size_of::<u32>()..]);
-                        }
-                    }
-                    Ok(())
-                })?;
-                let packed = PackedSignatures::from_words(self.num_perm, Search::SLOT_BITS, all)?;
-                Ok(Box::new(match groups {
-                    None => ObservedSignatures::counted_in(packed, &self.observed),
-                    Some((groups, names)) => {
-                        ObservedSignatures::in_groups(packed, groups, names.to_vec())
-                    }
-                }))
-            }
-            Verification::Exact => {
-                let mut sets = ExactSets::default().weighted(self.is_weighted);
-                let mut set: Vec<u64> = Vec::new();
-                for_each_block(&mut |block| {
-                    for (row, of_set, _) in sets_of(block) {
-                        if let Some(at) = position_of(row) {
-                            set.resize(of_set.len() / size_of::<u64>(), 0);
-                            bytemuck::cast_slice_mut(&mut set).copy_from_slice(of_set);
-                            sets.insert(at, &set)?;
-                        }
-                    }
-                    Ok(())
-                })?;
-                Ok(similarity_of_sets(sets, &self.search))
+/// What distributes documents to parts.
+struct Distribution<'a> {
+    spill: &'a Arc<Spill>,
+    links: &'a Links,
+    /// The number of parts.
+    count: usize,
+    /// The number of documents.
+    documents: u64,
+    progress: &'a dyn Progress,
+}
+
+/// What compares documents, before it is distributed.
+enum Held<'a> {
+    Nothing,
+    /// A stopped run has distributed it.
+    Distributed,
+    Signatures(Option<&'a StreamFile>),
+    Sets(&'a StreamFile),
+    /// The documents, from which sets are made.
+    Documents {
+        source: &'a dyn Source,
+        engine: &'a Engine,
+        /// Bytes of input to read.
+        bytes: u64,
+    },
+}
+
+impl Distribution<'_> {
+    fn streams(&self, name: &str) -> Streams {
+        Streams::new(self.spill, name, self.count, self.count)
+    }
+
+    /// The part of a document that does not repeat another.
+    fn part_of(&self, row: u32) -> usize {
+        hashed(self.links.components.root(row), self.count)
+    }
+
+    /// The documents and members that a stopped run has distributed. Links the members.
+    fn restored(&self, members: &Members) -> Result<(Vec<StreamFile>, Vec<StreamFile>)> {
+        let (documents, distributed) = (self.streams("documents"), self.streams("members-of"));
+        if let Members::OfBands { .. } = members {
+            for part in 0..self.count {
+                let mut link = BucketLinks::of(self.links);
+                distributed.for_each_block(part, |block| link.add(block))?;
             }
         }
+        Ok((documents.finish()?, distributed.finish()?))
+    }
+
+    /// Distributes the documents that others are linked to, those that repeat others, and the repeated ones. `repeats`
+    /// come with the rows that they repeat.
+    fn documents(
+        &self,
+        lengths: &StreamFile,
+        (repeats, repeated): (Sorted<2>, &Bits),
+        mut ids: Option<NextId<'_>>,
+        mut preferences: Option<NextPreference<'_>>,
+    ) -> Result<Vec<StreamFile>> {
+        let mut documents = self.streams("documents");
+        let mut repeats = repeats.into_records().peekable();
+        let mut row = 0;
+        self.progress.begin("distribute", self.documents);
+        lengths.for_each_block(|lengths| {
+            for length in lengths.chunks_exact(size_of::<u32>()) {
+                let id = ids.as_mut().map(|next| next()).transpose()?;
+                let preference = preferences.as_mut().map(|next| next()).transpose()?;
+                let is_repeat = |repeat: &Result<[u32; 2]>| {
+                    repeat.as_ref().map_or(true, |repeat| repeat[0] == row)
+                };
+                let repeat = repeats.next_if(is_repeat).transpose()?;
+                let first = repeat.map_or(row, |repeat| repeat[1]);
+                if repeat.is_some() || repeated.get(row) || self.links.in_buckets.get(row) {
+                    let (source, value) = preference.unwrap_or_default();
+                    let id = id.as_deref().unwrap_or_default();
+                    documents.push_with(self.part_of(first), |record| {
+                        let [length] = words_at(length).unwrap_or_default();
+                        push_document(record, [row, first, length, source], &value, id);
+                    })?;
+                }
+                row += 1;
+            }
+            advance(self.progress, row.into(), 0, 0)
+        })?;
+        documents.finish()
+    }
+
+    /// Distributes what makes buckets.
+    fn members(&self, all: &Members) -> Result<Vec<StreamFile>> {
+        let mut members = self.streams("members-of");
+        match all {
+            Members::OfBands { members: all, .. } => all.for_each_block(|block| {
+                for member in block.chunks_exact(size_of::<[u32; 4]>()) {
+                    members.push(self.part_of(row_of(member)), member)?;
+                }
+                advance(self.progress, self.documents, 0, 0)
+            })?,
+            Members::OfPrefixes(joined) => joined.prefixes.for_each_block(|block| {
+                let prefixes = prefixes_of(block).map(|(row, _, record)| (row, record));
+                self.push_linked(prefixes, &mut members)
+            })?,
+        }
+        members.finish()
+    }
+
+    /// Distributes what compares documents.
+    fn compared(
+        &self,
+        held: Held<'_>,
+        num_perm: usize,
+        timings: &mut Timings,
+    ) -> Result<Vec<StreamFile>> {
+        let bytes = bytes_of_signature(num_perm);
+        if let Held::Nothing = held {
+            return Ok(Vec::new());
+        }
+        let mut compared = self.streams("compared");
+        match held {
+            Held::Nothing | Held::Distributed => {}
+            Held::Signatures(signatures) => timings.time("distribute", 0, || {
+                signatures.into_iter().try_for_each(|file| {
+                    file.for_each_block(|block| {
+                        let records = block.chunks_exact(bytes);
+                        let records = records.map(|record| (row_of(record), record));
+                        self.push_linked(records, &mut compared)
+                    })
+                })
+            })?,
+            Held::Sets(sets) => timings.time("distribute", 0, || {
+                sets.for_each_block(|block| {
+                    let sets = sets_of(block).map(|(row, _, record)| (row, record));
+                    self.push_linked(sets, &mut compared)
+                })
+            })?,
+            Held::Documents {
+                source,
+                engine,
+                bytes,
+            } => timings.time("read again", bytes, || {
+                let mut sets = SetsOfParts {
+                    streams: &mut compared,
+                    distribution: self,
+                };
+                source.read_exact_sets(engine, &self.links.in_buckets, &mut sets)
+            })?,
+        }
+        compared.finish()
+    }
+
+    /// Distributes the records of linked documents.
+    fn push_linked<'a>(
+        &self,
+        records: impl Iterator<Item = (u32, &'a [u8])>,
+        streams: &mut Streams,
+    ) -> Result<()> {
+        for (row, record) in records.filter(|(row, _)| self.links.in_buckets.get(*row)) {
+            streams.push(self.part_of(row), record)?;
+        }
+        advance(self.progress, self.documents, 0, 0)
     }
 }
 
 /// Distributes exact sets to parts.
 struct SetsOfParts<'a> {
-    streams: Streams,
-    /// The part of a row.
-    part_of: &'a dyn Fn(u32) -> usize,
+    streams: &'a mut Streams,
+    distribution: &'a Distribution<'a>,
 }
 
 impl SetsByRow for SetsOfParts<'_> {
     fn take(&mut self, row: u32, set: &[u64]) -> Result<()> {
-        let part = (self.part_of)(row);
+        let part = self.distribution.part_of(row);
         self.streams
             .push_with(part, |record| push_set(record, row, set))
     }
@@ -685,9 +703,20 @@ impl SetsByRow for SetsOfParts<'_> {
     }
 }
 
-/// Calls a function with the blocks of a stream, or of several.
-pub(super) type EachBlock<'a> =
-    &'a mut dyn FnMut(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+/// The documents of a part or of some of its components.
+struct Documents {
+    corpus: Corpus,
+    documents: PartDocuments,
+    /// The row of each distinct document, ascending.
+    distinct_rows: Vec<u32>,
+    classes: Option<Vec<u64>>,
+}
+
+/// The place of a row among others that ascend.
+pub(super) fn place_of(row: u32, rows: &[u32]) -> Option<u32> {
+    let place = rows.binary_search(&row).ok()?;
+    u32::try_from(place).ok()
+}
 
 /// What is loaded at a time: a part, or some of its components.
 struct Go {
@@ -696,6 +725,15 @@ struct Go {
     roots: Option<HashSet<u32>>,
     /// Whether this is one component that memory does not hold.
     is_large: bool,
+}
+
+/// Appends a document: its row, that of the first equal one, its length, the rank of its source, its value and its id.
+fn push_document(record: &mut Vec<u8>, words: [u32; 4], value: &str, id: &str) {
+    let len = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
+    record.extend_from_slice(bytemuck::cast_slice(&words));
+    record.extend_from_slice(bytemuck::cast_slice(&[len(value), len(id)]));
+    record.extend_from_slice(value.as_bytes());
+    record.extend_from_slice(id.as_bytes());
 }
 
 /// The documents of a block: the words of each, its value and its id.
@@ -718,6 +756,20 @@ const IN_MEMORY_PER_MEMBER: u64 = 40;
 
 /// The same per element of a prefix.
 const IN_MEMORY_PER_ELEMENT: u64 = 40;
+
+/// The number of parts, each of which takes about half of `most_bytes`.
+fn number_of_parts(
+    linked: &Linked,
+    search: &Search,
+    corpus: &Corpus,
+    engine: &Engine,
+    most_bytes: usize,
+) -> usize {
+    let bytes = expected_bytes(linked, search, corpus, engine);
+    let count = bytes.div_ceil(most_bytes.max(1) as u64).saturating_mul(2);
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    count.clamp(LEAST_PARTS, MOST_PARTS)
+}
 
 /// Bytes of memory for all parts, about.
 fn expected_bytes(linked: &Linked, search: &Search, corpus: &Corpus, engine: &Engine) -> u64 {
@@ -743,6 +795,11 @@ fn expected_bytes(linked: &Linked, search: &Search, corpus: &Corpus, engine: &En
 /// Words of a packed signature.
 fn packed_words(num_perm: usize) -> usize {
     Search::SLOT_BITS.words(num_perm)
+}
+
+/// Bytes of a record of a signature: its row and its words.
+fn bytes_of_signature(num_perm: usize) -> usize {
+    size_of::<u32>() + packed_words(num_perm) * size_of::<u64>()
 }
 
 /// A number below `count` for a component.
