@@ -165,7 +165,11 @@ pub mod engine;
 
 #[cfg_attr(
     not(feature = "io"),
-    allow(dead_code, reason = "documents in memory have no bound on memory")
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "documents in memory have no bound on memory"
+    )
 )]
 pub mod store;
 
@@ -177,7 +181,11 @@ pub mod io;
 
 #[cfg_attr(
     not(feature = "io"),
-    allow(dead_code, reason = "documents in memory have no bound on memory")
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "documents in memory have no bound on memory"
+    )
 )]
 pub mod search;
 

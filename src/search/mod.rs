@@ -34,21 +34,26 @@ mod part;
 
 mod blocks;
 
+mod context;
+
 mod candidates;
 
 mod stages;
 
 mod signature_rows;
 
-mod dedup;
+mod deduplication;
+
+mod clusters;
+
+mod removals;
 
 mod pairs;
 
 pub(crate) use blocks::KeptDocuments;
-pub(crate) use candidates::Candidates;
+pub(crate) use context::Context;
 pub(crate) use corpus::Corpus;
-pub use dedup::{Dedup, Deduplication, dedup, dedup_by_class};
-pub(crate) use dedup::{FoundRemovals, Removals, find_removals};
+pub use deduplication::{Dedup, Deduplication};
 pub(crate) use disk::SpilledRemoval;
 pub use few::few_shingles_warning;
 pub(crate) use few::warn_of_few_shingles;
@@ -62,6 +67,8 @@ pub use parameters::{CandidateMethod, Search};
 pub(crate) use part::{BucketsOf, Observed, PartRecords, PartShape};
 pub(crate) use removal::{ClusterSizes, count_clusters};
 pub use removal::{FoundBy, Removed};
+pub(crate) use removals::{FoundRemovals, Removals, find_removals};
+pub use removals::{dedup, dedup_by_class};
 pub use signature_rows::SignaturesInMemory;
 pub(crate) use signature_rows::{SignedRows, check_search};
 pub(crate) use source::{Classify, NextId, NextPreference, SetsByRow, Source};

@@ -6,14 +6,106 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::corpus::Corpus;
 use super::observations::{Observations, ObservedSignatures, OpenGroups};
 use super::parameters::Search;
 use super::verification::Verification;
 use crate::error::Result;
 use crate::pipeline::{
-    Buckets, Member, PackedSignatures, PairFilter, Prefix, Prefixes, Sets, Similarity, Unverified,
+    Buckets, ClusterTask, Clusters, Member, PackedSignatures, PairFilter, Prefix, Prefixes, Sets,
+    Similarity, Unverified,
 };
-use crate::store::{ExactSets, NearSets};
+use crate::store::{ExactSets, NearSets, Texts};
+
+/// A part of a search. Its documents are numbered by ascending row, from 0.
+pub(crate) struct Part<'a> {
+    pub(crate) documents: PartDocuments,
+    /// The documents, where a document's row is its number.
+    pub(crate) corpus: Corpus,
+    /// The classes of documents in the order of preference, if they are read with their documents.
+    pub(crate) classes: Option<Vec<u64>>,
+    pub(crate) buckets: Buckets,
+    pub(crate) similarity: Box<dyn Similarity + Send>,
+    /// What clusters the part if it is one component that memory does not hold: it has no buckets here.
+    pub(crate) in_blocks: Option<Box<dyn GreedyInBlocks + 'a>>,
+}
+
+impl Part<'_> {
+    /// All documents of a search.
+    pub(super) fn whole(
+        corpus: Corpus,
+        (buckets, compared): (Buckets, Compared),
+        search: &Search,
+        observed: &Observations,
+    ) -> Self {
+        Part {
+            documents: PartDocuments::default(),
+            corpus,
+            classes: None,
+            buckets,
+            similarity: compared.similarity(search, observed),
+            in_blocks: None,
+        }
+    }
+}
+
+/// Clusters documents that memory does not hold.
+pub(crate) trait GreedyInBlocks: Send {
+    /// What [`Clusters::greedy`] returns of all of them. The similarity of `task` is not used.
+    fn greedy(
+        &self,
+        task: &ClusterTask<'_>,
+        advance: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<Clusters>;
+}
+
+/// A step of the work on all parts.
+pub(crate) enum Step<T> {
+    /// The result of a part, or of some of its components.
+    Result(T),
+    /// The work on the first parts is complete, and none has begun on another.
+    Done {
+        /// Their number.
+        parts: usize,
+    },
+    /// The user stopped the run. No more steps follow.
+    Stopped,
+}
+
+/// The rows and ids of the documents of a part.
+#[derive(Debug, Default)]
+pub(crate) struct PartDocuments {
+    /// `None` if each is its number.
+    rows: Option<Vec<u32>>,
+    /// `None` if documents have no ids of their own, or if they are not read with their documents.
+    ids: Option<Texts>,
+}
+
+impl PartDocuments {
+    /// The documents at these rows, which ascend.
+    pub(super) fn new(rows: Vec<u32>, ids: Option<Texts>) -> Self {
+        PartDocuments {
+            rows: Some(rows),
+            ids,
+        }
+    }
+
+    /// The row of a document among all documents.
+    pub(crate) fn row(&self, number: u32) -> u32 {
+        let rows = self.rows.as_ref();
+        rows.map_or(number, |rows| rows[number as usize])
+    }
+
+    /// Whether the ids of documents are known.
+    pub(crate) fn has_ids(&self) -> bool {
+        self.ids.is_some()
+    }
+
+    /// The id of a document, as JSON; empty if it is not known.
+    pub(crate) fn id(&self, number: u32) -> &str {
+        self.ids.as_ref().map_or("", |ids| ids.get(number as usize))
+    }
+}
 
 /// What all parts of a search have in common.
 #[derive(Clone, Debug)]
@@ -193,6 +285,11 @@ impl Compared {
         }
     }
 
+    /// Signatures, if there are any.
+    pub(super) fn of_signatures(signatures: Option<PackedSignatures>) -> Self {
+        signatures.map_or(Compared::Nothing, Compared::Signatures)
+    }
+
     fn select(&self, position_of: impl Fn(u32) -> Option<u32>) -> Result<Self> {
         match self {
             Compared::Nothing => Ok(Compared::Nothing),
@@ -228,7 +325,10 @@ impl Compared {
             Compared::Signatures(packed) => {
                 Box::new(ObservedSignatures::counted_in(Cow::Owned(packed), observed))
             }
-            Compared::Sets(sets) => similarity_of_sets(sets, search),
+            Compared::Sets(sets) => match search.within {
+                None => Box::new(sets),
+                Some(within) => Box::new(NearSets { sets, within }),
+            },
         }
     }
 
@@ -251,14 +351,6 @@ impl Compared {
                 })
             }
         }
-    }
-}
-
-/// Compares sets as the search asks for.
-pub(super) fn similarity_of_sets(sets: ExactSets, search: &Search) -> Box<dyn Similarity + Send> {
-    match search.within {
-        None => Box::new(sets),
-        Some(within) => Box::new(NearSets { sets, within }),
     }
 }
 

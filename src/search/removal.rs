@@ -73,12 +73,6 @@ impl ClusterSizes {
     /// The largest clusters that are listed.
     const LISTED: usize = 10;
 
-    pub(super) fn of(removed: &[Removed]) -> Self {
-        let mut sizes = ClusterSizes::default();
-        sizes.add(removed, |row| row);
-        sizes
-    }
-
     /// Adds clusters, all of whose removed documents are given. `row_of` returns the rows of kept documents.
     pub(super) fn add(&mut self, removed: &[Removed], row_of: impl Fn(u32) -> u32) {
         let mut sizes: HashMap<u32, u64> = HashMap::new();

@@ -4,26 +4,27 @@ use super::parts::{Known, LargeComponent, Parts, place_of};
 use crate::error::Result;
 use crate::pipeline::{ClusterTask, Clusters};
 use crate::search::blocks::KeptDocuments;
-use crate::search::part::{Observed, PartRecords};
+use crate::search::part::{GreedyInBlocks, Observed, PartRecords};
 use crate::search::verification::Verification;
 use crate::store::spill::Streams;
 
 /// The distinct documents of a component, by position.
 pub(crate) struct Blocks<'a> {
     parts: &'a Parts,
-    component: &'a LargeComponent,
+    component: LargeComponent,
 }
 
 /// The most blocks: each has two files.
 const MOST_BLOCKS: usize = 512;
 
 impl<'a> Blocks<'a> {
-    pub(crate) fn new(parts: &'a Parts, component: &'a LargeComponent) -> Self {
+    pub(crate) fn new(parts: &'a Parts, component: LargeComponent) -> Self {
         Blocks { parts, component }
     }
+}
 
-    /// What [`Clusters::greedy`] returns of the whole component. The similarity of `task` is not used.
-    pub(crate) fn greedy(
+impl GreedyInBlocks for Blocks<'_> {
+    fn greedy(
         &self,
         task: &ClusterTask<'_>,
         advance: &mut dyn FnMut(u64) -> Result<()>,
@@ -64,7 +65,9 @@ impl<'a> Blocks<'a> {
             .sort_unstable_by_key(|removal| removal.position);
         Ok(all)
     }
+}
 
+impl Blocks<'_> {
     /// Adds what is known of the documents `here` of a block, which get the positions from `first` on.
     fn add_block(
         &self,

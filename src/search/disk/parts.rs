@@ -5,67 +5,44 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
-use super::components::{BucketLinks, Linked, Members};
-use super::documents::{number_of, push_set, sets_of};
+use super::documents::{number_of, sets_of};
 use super::join::prefixes_of;
-use super::links::Links;
-use crate::engine::Engine;
 use crate::error::Result;
-use crate::pipeline::{Member, SharedComponents, Unit};
-use crate::progress::{Progress, Timings, advance, grouped};
-use crate::scheme::fmix64;
-use crate::search::candidates::Candidates;
+use crate::pipeline::{Member, SharedComponents};
+use crate::progress::{Progress, advance, grouped};
 use crate::search::corpus::Corpus;
 use crate::search::observations::{Observations, OpenGroups};
 use crate::search::parameters::Search;
-use crate::search::part::{BucketsOf, PartRecords, PartShape};
-use crate::search::source::{Classify, NextId, NextPreference, SetsByRow, Source};
+use crate::search::part::{BucketsOf, Part, PartDocuments, PartRecords, PartShape, Step};
+use crate::search::source::Classify;
 use crate::search::verification::Verification;
-use crate::store::spill::{Sorted, Spill, StreamFile, Streams, words_at};
-use crate::store::{Bits, Texts};
+use crate::store::Texts;
+use crate::store::spill::{StreamFile, words_at};
 
 /// The documents that share a bucket or repeat others, in parts: each component is in one part as a whole.
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(super) shape: PartShape,
     /// At least the number of candidate pairs of all parts; `None` for those of LSH.
-    most_pairs: Option<u64>,
-    components: SharedComponents,
-    has_ids: bool,
-    classes: Option<Box<dyn Classify>>,
+    pub(super) most_pairs: Option<u64>,
+    pub(super) components: SharedComponents,
+    pub(super) has_ids: bool,
+    pub(super) classes: Option<Box<dyn Classify>>,
     /// The documents of each part, by ascending row: `[row, first, length, rank of source, bytes of value, bytes of
     /// id]`, the value of the field that classifies documents, and the id.
-    documents: Vec<StreamFile>,
+    pub(super) documents: Vec<StreamFile>,
     /// The members of their buckets, `[row, band, key, key]`, or for a join the prefixes of their sets.
-    members: Vec<StreamFile>,
+    pub(super) members: Vec<StreamFile>,
     /// What compares them: each row, and the words of its signature, or their number and the words of its exact set.
-    compared: Vec<StreamFile>,
+    pub(super) compared: Vec<StreamFile>,
     /// Bytes of memory for one part.
     pub(super) most_bytes: usize,
-    pub(super) observed: Observations,
+    pub(crate) observed: Observations,
 }
 
 /// Words of a record of a document, before its id.
 const DOCUMENT: usize = 6;
-
-/// Parts at least, so that all threads have work.
-const LEAST_PARTS: usize = 8;
-
-/// Parts at most: each has three files.
-const MOST_PARTS: usize = 1024;
-
-/// A part of the documents, in memory. Its documents are numbered by ascending row, from 0.
-pub(crate) struct Part {
-    pub(crate) documents: PartDocuments,
-    /// The classes of documents in the order of preference; `None` if all are of one class.
-    pub(crate) classes: Option<Vec<u64>>,
-    /// The candidates, where a document's row is its number. A large component has no buckets here.
-    pub(crate) candidates: Candidates,
-    /// The component, if it is one that memory does not hold.
-    pub(crate) large: Option<LargeComponent>,
-}
 
 /// What is known of the documents of a part, beside the documents themselves.
 #[derive(Clone, Copy, Debug)]
@@ -85,137 +62,7 @@ pub(crate) struct LargeComponent {
     pub(super) rows: Vec<u32>,
 }
 
-/// A step of the work on all parts.
-pub(crate) enum Step<T> {
-    /// The result of a part, or of some of its components.
-    Result(T),
-    /// The work on the first parts is complete, and none has begun on another.
-    Done {
-        /// Their number.
-        parts: usize,
-    },
-}
-
-/// The name of the distribution of documents to parts, for checkpoints.
-const DISTRIBUTE: &str = "distribute";
-
-/// What is distributed at a checkpoint.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Distributed {
-    /// The number of parts.
-    parts: usize,
-    /// Whether what compares documents is distributed, too.
-    is_complete: bool,
-}
-
-/// The documents of a part.
-pub(crate) struct PartDocuments {
-    rows: Vec<u32>,
-    /// `None` if documents have no ids of their own.
-    ids: Option<Texts>,
-}
-
-impl PartDocuments {
-    /// The row of a document among all documents.
-    pub(crate) fn row(&self, number: u32) -> u32 {
-        self.rows[number as usize]
-    }
-
-    /// Whether documents have ids of their own.
-    pub(crate) fn has_ids(&self) -> bool {
-        self.ids.is_some()
-    }
-
-    /// The id of a document, as JSON; empty if documents have no ids of their own.
-    pub(crate) fn id(&self, number: u32) -> &str {
-        self.ids.as_ref().map_or("", |ids| ids.get(number as usize))
-    }
-}
-
 impl Parts {
-    /// Distributes the documents of `linked`.
-    pub(crate) fn of(
-        linked: Linked,
-        search: Search,
-        corpus: &Corpus,
-        source: &dyn Source,
-        engine: &Engine,
-        progress: &dyn Progress,
-        timings: &mut Timings,
-    ) -> Result<Self> {
-        let spill = &linked.spill;
-        let most_bytes = spill.memory() / 2 / rayon::current_num_threads();
-        let before: Option<Distributed> = spill.state(DISTRIBUTE);
-        let mut done = before.unwrap_or_else(|| Distributed {
-            parts: number_of_parts(&linked, &search, corpus, engine, most_bytes),
-            is_complete: false,
-        });
-        let distribution = Distribution {
-            spill,
-            links: &linked.links,
-            count: done.parts,
-            documents: corpus.documents(),
-            progress,
-        };
-        let ids = source.ids()?;
-        let has_ids = ids.is_some();
-        let (classes, preferences) = source.classes_on_disk().unzip();
-        let (documents, members) = timings.time("distribute", 0, || {
-            if before.is_some() {
-                return distribution.restored(&linked.members);
-            }
-            let repeats = (linked.repeats, &linked.repeated);
-            let documents = distribution.documents(&linked.lengths, repeats, ids, preferences)?;
-            Ok((documents, distribution.members(&linked.members)?))
-        })?;
-        timings.add_disk_use(spill.take_use(done.parts));
-        spill.note(DISTRIBUTE, &done)?;
-        let (buckets, most_pairs) = match linked.members {
-            Members::OfBands { bands, .. } => (BucketsOf::Bands(bands), None),
-            Members::OfPrefixes(joined) => {
-                let (filter, elements) = (joined.filter, joined.elements);
-                let buckets = BucketsOf::Prefixes { filter, elements };
-                (buckets, Some(joined.most_pairs))
-            }
-        };
-        let shape = PartShape {
-            search,
-            num_perm: engine.signer().num_perm(),
-            are_weighted: engine.shingler().takes_weights(),
-            buckets,
-        };
-        let held = match (shape.search.verification, &linked.signatures, &linked.sets) {
-            (Verification::None, ..) => Held::Nothing,
-            _ if done.is_complete => Held::Distributed,
-            (Verification::Signature, signatures, _) => Held::Signatures(signatures.as_ref()),
-            (Verification::Exact, _, Some(sets)) => Held::Sets(sets),
-            (Verification::Exact, _, None) => Held::Documents {
-                source,
-                engine,
-                // A run that goes on may read less.
-                bytes: if spill.resumed() > 0 { 0 } else { corpus.bytes },
-            },
-        };
-        let compared = distribution.compared(held, shape.num_perm, timings)?;
-        if shape.search.verification != Verification::None {
-            timings.add_disk_use(spill.take_use(done.parts));
-        }
-        done.is_complete = true;
-        spill.note(DISTRIBUTE, &done)?;
-        Ok(Parts {
-            observed: Observations::none(shape.num_perm),
-            shape,
-            most_pairs,
-            components: linked.links.components,
-            has_ids,
-            classes,
-            documents,
-            members,
-            compared,
-            most_bytes,
-        })
-    }
-
     /// The number of parts.
     pub(crate) fn count(&self) -> usize {
         self.documents.len()
@@ -242,14 +89,14 @@ impl Parts {
     }
 
     /// Calls `work` with every part but the first `before`, on several threads, and `each` with its results, in order.
-    /// Components that memory does not hold are [`Part::large`] if `divides`; otherwise they are loaded nevertheless.
-    /// Progress shows the stage `compare`.
+    /// Components that memory does not hold are named beside their part if `divides`; otherwise they are loaded
+    /// nevertheless. Progress shows the stage `compare`.
     pub(crate) fn for_each<T: Send>(
         &self,
         before: usize,
         divides: bool,
         progress: &dyn Progress,
-        work: impl Fn(Part) -> Result<T> + Sync,
+        work: impl Fn(Part<'static>, Option<LargeComponent>) -> Result<T> + Sync,
         mut each: impl FnMut(Step<T>) -> Result<()>,
     ) -> Result<()> {
         let mut goes = Vec::new();
@@ -264,7 +111,10 @@ impl Parts {
             left = rest;
             let results = batch
                 .par_iter()
-                .map(|go| work(self.load(go)?))
+                .map(|go| {
+                    let (part, large) = self.load(go)?;
+                    work(part, large)
+                })
                 .collect::<Result<Vec<T>>>()?;
             done += results.len() as u64;
             let mut results = results.into_iter().map(Step::Result);
@@ -334,8 +184,8 @@ impl Parts {
         Ok(goes)
     }
 
-    /// Loads the documents of one go.
-    fn load(&self, go: &Go) -> Result<Part> {
+    /// Loads the documents of one go, without buckets if they are a component that memory does not hold.
+    fn load(&self, go: &Go) -> Result<(Part<'static>, Option<LargeComponent>)> {
         let part = go.part;
         let is_here = |row: u32| {
             let roots = go.roots.as_ref();
@@ -364,22 +214,19 @@ impl Parts {
         }
         let held = if go.is_large { 0 } else { distinct_rows.len() };
         let (buckets, similarity) = records.finish(held, &self.shape, &self.observed)?;
-        Ok(Part {
+        let part = Part {
             documents,
+            corpus,
             classes,
-            candidates: Candidates {
-                search: self.shape.search.clone(),
-                corpus,
-                buckets,
-                similarity,
-                most_pairs: None,
-                observed: None,
-            },
-            large: go.is_large.then_some(LargeComponent {
-                part,
-                rows: distinct_rows,
-            }),
-        })
+            buckets,
+            similarity,
+            in_blocks: None,
+        };
+        let large = LargeComponent {
+            part: go.part,
+            rows: distinct_rows,
+        };
+        Ok((part, go.is_large.then_some(large)))
     }
 
     /// The documents of a part whose first equal document `is_here`.
@@ -419,10 +266,7 @@ impl Parts {
         let classes = self.classes.as_ref();
         Ok(Documents {
             corpus,
-            documents: PartDocuments {
-                rows,
-                ids: self.has_ids.then_some(ids),
-            },
+            documents: PartDocuments::new(rows, self.has_ids.then_some(ids)),
             distinct_rows,
             classes: classes.map(|classes| classes.classes(&sources, values)),
         })
@@ -524,185 +368,6 @@ impl Parts {
     }
 }
 
-/// What distributes documents to parts.
-struct Distribution<'a> {
-    spill: &'a Arc<Spill>,
-    links: &'a Links,
-    /// The number of parts.
-    count: usize,
-    /// The number of documents.
-    documents: u64,
-    progress: &'a dyn Progress,
-}
-
-/// What compares documents, before it is distributed.
-enum Held<'a> {
-    Nothing,
-    /// A stopped run has distributed it.
-    Distributed,
-    Signatures(Option<&'a StreamFile>),
-    Sets(&'a StreamFile),
-    /// The documents, from which sets are made.
-    Documents {
-        source: &'a dyn Source,
-        engine: &'a Engine,
-        /// Bytes of input to read.
-        bytes: u64,
-    },
-}
-
-impl Distribution<'_> {
-    fn streams(&self, name: &str) -> Streams {
-        Streams::new(self.spill, name, self.count, self.count)
-    }
-
-    /// The part of a document that does not repeat another.
-    fn part_of(&self, row: u32) -> usize {
-        hashed(self.links.components.root(row), self.count)
-    }
-
-    /// The documents and members that a stopped run has distributed. Links the members.
-    fn restored(&self, members: &Members) -> Result<(Vec<StreamFile>, Vec<StreamFile>)> {
-        let (documents, distributed) = (self.streams("documents"), self.streams("members-of"));
-        if let Members::OfBands { .. } = members {
-            for part in 0..self.count {
-                let mut link = BucketLinks::of(self.links);
-                distributed.for_each_block(part, |block| link.add(block))?;
-            }
-        }
-        Ok((documents.finish()?, distributed.finish()?))
-    }
-
-    /// Distributes the documents that others are linked to, those that repeat others, and the repeated ones. `repeats`
-    /// come with the rows that they repeat.
-    fn documents(
-        &self,
-        lengths: &StreamFile,
-        (repeats, repeated): (Sorted<2>, &Bits),
-        mut ids: Option<NextId<'_>>,
-        mut preferences: Option<NextPreference<'_>>,
-    ) -> Result<Vec<StreamFile>> {
-        let mut documents = self.streams("documents");
-        let mut repeats = repeats.into_records().peekable();
-        let mut row = 0;
-        self.progress.begin("distribute", self.documents);
-        lengths.for_each_block(|lengths| {
-            for length in lengths.chunks_exact(size_of::<u32>()) {
-                let id = ids.as_mut().map(|next| next()).transpose()?;
-                let preference = preferences.as_mut().map(|next| next()).transpose()?;
-                let is_repeat = |repeat: &Result<[u32; 2]>| {
-                    repeat.as_ref().map_or(true, |repeat| repeat[0] == row)
-                };
-                let repeat = repeats.next_if(is_repeat).transpose()?;
-                let first = repeat.map_or(row, |repeat| repeat[1]);
-                if repeat.is_some() || repeated.get(row) || self.links.in_buckets.get(row) {
-                    let (source, value) = preference.unwrap_or_default();
-                    let id = id.as_deref().unwrap_or_default();
-                    documents.push_with(self.part_of(first), |record| {
-                        let [length] = words_at(length).unwrap_or_default();
-                        push_document(record, [row, first, length, source], &value, id);
-                    })?;
-                }
-                row += 1;
-            }
-            advance(self.progress, row.into(), 0, 0)
-        })?;
-        documents.finish()
-    }
-
-    /// Distributes what makes buckets.
-    fn members(&self, all: &Members) -> Result<Vec<StreamFile>> {
-        let mut members = self.streams("members-of");
-        match all {
-            Members::OfBands { members: all, .. } => all.for_each_block(|block| {
-                for member in block.chunks_exact(size_of::<[u32; 4]>()) {
-                    members.push(self.part_of(row_of(member)), member)?;
-                }
-                advance(self.progress, self.documents, 0, 0)
-            })?,
-            Members::OfPrefixes(joined) => joined.prefixes.for_each_block(|block| {
-                let prefixes = prefixes_of(block).map(|(row, _, record)| (row, record));
-                self.push_linked(prefixes, &mut members)
-            })?,
-        }
-        members.finish()
-    }
-
-    /// Distributes what compares documents.
-    fn compared(
-        &self,
-        held: Held<'_>,
-        num_perm: usize,
-        timings: &mut Timings,
-    ) -> Result<Vec<StreamFile>> {
-        let bytes = bytes_of_signature(num_perm);
-        if let Held::Nothing = held {
-            return Ok(Vec::new());
-        }
-        let mut compared = self.streams("compared");
-        match held {
-            Held::Nothing | Held::Distributed => {}
-            Held::Signatures(signatures) => timings.time("distribute", 0, || {
-                signatures.into_iter().try_for_each(|file| {
-                    file.for_each_block(|block| {
-                        let records = block.chunks_exact(bytes);
-                        let records = records.map(|record| (row_of(record), record));
-                        self.push_linked(records, &mut compared)
-                    })
-                })
-            })?,
-            Held::Sets(sets) => timings.time("distribute", 0, || {
-                sets.for_each_block(|block| {
-                    let sets = sets_of(block).map(|(row, _, record)| (row, record));
-                    self.push_linked(sets, &mut compared)
-                })
-            })?,
-            Held::Documents {
-                source,
-                engine,
-                bytes,
-            } => timings.time("read again", bytes, || {
-                let mut sets = SetsOfParts {
-                    streams: &mut compared,
-                    distribution: self,
-                };
-                source.read_exact_sets(engine, &self.links.in_buckets, &mut sets)
-            })?,
-        }
-        compared.finish()
-    }
-
-    /// Distributes the records of linked documents.
-    fn push_linked<'a>(
-        &self,
-        records: impl Iterator<Item = (u32, &'a [u8])>,
-        streams: &mut Streams,
-    ) -> Result<()> {
-        for (row, record) in records.filter(|(row, _)| self.links.in_buckets.get(*row)) {
-            streams.push(self.part_of(row), record)?;
-        }
-        advance(self.progress, self.documents, 0, 0)
-    }
-}
-
-/// Distributes exact sets to parts.
-struct SetsOfParts<'a> {
-    streams: &'a mut Streams,
-    distribution: &'a Distribution<'a>,
-}
-
-impl SetsByRow for SetsOfParts<'_> {
-    fn take(&mut self, row: u32, set: &[u64]) -> Result<()> {
-        let part = self.distribution.part_of(row);
-        self.streams
-            .push_with(part, |record| push_set(record, row, set))
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        self.streams.flush()
-    }
-}
-
 /// The documents of a part or of some of its components.
 struct Documents {
     corpus: Corpus,
@@ -728,7 +393,7 @@ struct Go {
 }
 
 /// Appends a document: its row, that of the first equal one, its length, the rank of its source, its value and its id.
-fn push_document(record: &mut Vec<u8>, words: [u32; 4], value: &str, id: &str) {
+pub(super) fn push_document(record: &mut Vec<u8>, words: [u32; 4], value: &str, id: &str) {
     let len = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
     record.extend_from_slice(bytemuck::cast_slice(&words));
     record.extend_from_slice(bytemuck::cast_slice(&[len(value), len(id)]));
@@ -752,68 +417,62 @@ fn documents_of(
 }
 
 /// Bytes of memory per member of a bucket, while buckets are made.
-const IN_MEMORY_PER_MEMBER: u64 = 40;
+pub(super) const IN_MEMORY_PER_MEMBER: u64 = 40;
 
 /// The same per element of a prefix.
-const IN_MEMORY_PER_ELEMENT: u64 = 40;
-
-/// The number of parts, each of which takes about half of `most_bytes`.
-fn number_of_parts(
-    linked: &Linked,
-    search: &Search,
-    corpus: &Corpus,
-    engine: &Engine,
-    most_bytes: usize,
-) -> usize {
-    let bytes = expected_bytes(linked, search, corpus, engine);
-    let count = bytes.div_ceil(most_bytes.max(1) as u64).saturating_mul(2);
-    let count = usize::try_from(count).unwrap_or(usize::MAX);
-    count.clamp(LEAST_PARTS, MOST_PARTS)
-}
-
-/// Bytes of memory for all parts, about.
-fn expected_bytes(linked: &Linked, search: &Search, corpus: &Corpus, engine: &Engine) -> u64 {
-    const PER_DOCUMENT: u64 = 100;
-    let of_members = match &linked.members {
-        Members::OfBands { members, .. } => members.bytes() * IN_MEMORY_PER_MEMBER / 16,
-        Members::OfPrefixes(joined) => joined.prefixes.bytes() * IN_MEMORY_PER_ELEMENT / 12,
-    };
-    let documents = linked.links.in_buckets.count();
-    let of_text = corpus.bytes / corpus.documents().max(1);
-    let per_document = match search.verification {
-        Verification::None => 0,
-        Verification::Signature => 8 * packed_words(engine.signer().num_perm()) as u64,
-        // A hash of 8 bytes for each word or byte.
-        Verification::Exact => match engine.shingler().shingling().unit {
-            Unit::Bytes | Unit::Chars => 8 * of_text,
-            _ => 2 * of_text,
-        },
-    };
-    of_members + documents * (per_document + PER_DOCUMENT) + linked.identical() * PER_DOCUMENT
-}
+pub(super) const IN_MEMORY_PER_ELEMENT: u64 = 40;
 
 /// Words of a packed signature.
-fn packed_words(num_perm: usize) -> usize {
+pub(super) fn packed_words(num_perm: usize) -> usize {
     Search::SLOT_BITS.words(num_perm)
 }
 
 /// Bytes of a record of a signature: its row and its words.
-fn bytes_of_signature(num_perm: usize) -> usize {
+pub(super) fn bytes_of_signature(num_perm: usize) -> usize {
     size_of::<u32>() + packed_words(num_perm) * size_of::<u64>()
 }
 
-/// A number below `count` for a component.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "the result is below `count`"
-)]
-fn hashed(root: u32, count: usize) -> usize {
-    let hash = fmix64(u64::from(root)) >> 32;
-    ((u128::from(hash) * count as u128) >> 32) as usize
-}
-
 /// The row at the beginning of a record.
-fn row_of(record: &[u8]) -> u32 {
+pub(super) fn row_of(record: &[u8]) -> u32 {
     let [row] = words_at(record).unwrap_or_default();
     row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_come_back_as_they_were_written() {
+        let documents = [
+            ([7, 7, 12, 0], "2024-01-01", "\"a\""),
+            ([9, 7, 0, 3], "", ""),
+            ([u32::MAX - 2, 1, 5, 1], "ä", "17"),
+        ];
+        let mut block = Vec::new();
+        for (words, value, id) in documents {
+            push_document(&mut block, words, value, id);
+        }
+        let read: Vec<_> = documents_of(&block)
+            .map(|([row, first, length, source, ..], value, id)| {
+                (
+                    [row, first, length, source],
+                    value.into_owned(),
+                    id.into_owned(),
+                )
+            })
+            .collect();
+        let expected = documents.map(|(words, value, id)| (words, value.to_owned(), id.to_owned()));
+        assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn a_place_is_that_of_an_equal_row() {
+        let rows = [2, 5, 6, 11];
+        for row in 0..13 {
+            let expected = rows.iter().position(|other| *other == row);
+            let expected = expected.map(|place| u32::try_from(place).unwrap());
+            assert_eq!(place_of(row, &rows), expected);
+        }
+    }
 }
