@@ -163,6 +163,14 @@ pub mod backend;
 
 pub mod engine;
 
+#[cfg_attr(
+    not(feature = "io"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "documents in memory have no bound on memory"
+    )
+)]
 pub mod store;
 
 pub mod index;
@@ -173,6 +181,14 @@ pub mod selftest;
 #[cfg(feature = "io")]
 pub mod io;
 
+#[cfg_attr(
+    not(feature = "io"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "documents in memory have no bound on memory"
+    )
+)]
 pub mod search;
 
 #[cfg(feature = "io")]
