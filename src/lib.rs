@@ -33,6 +33,7 @@
 //! | [`scheme`] | choose how signature values are computed, for example to match another tool |
 //! | [`backend`] | choose where signatures are computed: scalar, SIMD or GPU |
 //! | [`pipeline`] | use the stages one by one: shingles, signatures, bands, buckets, clusters |
+//! | [`index`] | search signatures many times, while more are added: by a threshold, the most similar ones, or by containment |
 //! | [`ratings`] | find what is rated alike, and recommend |
 //! | [`io`] | choose input files, fields and formats; read reports |
 //! | [`simd`] | list or restrict vector instructions |

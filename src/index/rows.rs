@@ -406,6 +406,11 @@ mod tests {
             bytes.widths[0] = width;
             assert!(Rows::from_bytes(2, Width::U64, &bytes).is_none(), "{width}");
         }
+        let of_no_bits = RowBytes {
+            widths: vec![0],
+            words: Vec::new(),
+        };
+        assert!(Rows::from_bytes(2, Width::U64, &of_no_bits).is_none());
         let huge = RowBytes {
             widths: vec![64; 3],
             words: Vec::new(),

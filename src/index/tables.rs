@@ -551,6 +551,19 @@ mod tests {
         );
     }
 
+    /// An entry of ones is an empty one, so no number has all of its bits set.
+    #[test]
+    fn numbers_leave_a_bit_unset() {
+        let examples = rows_of(300, 1, 1 << 40);
+        let mut rows = Rows::new(1);
+        let mut tables = Tables::new(1, 1);
+        for row in &examples {
+            let number = rows.push(row).unwrap();
+            tables.insert(&rows, number, row);
+            assert!(number < tables.tables[0].number_mask());
+        }
+    }
+
     /// Seed, places and order of values decide about the hash; pairs of values of 32 bits stay whole.
     #[test]
     fn hashes_spread() {
