@@ -1,5 +1,5 @@
-//! What belongs into the repository: source files in known folders, no outputs of runs, nothing that names a machine, and
-//! few numbers that saturate.
+//! What belongs into the repository: source files in known folders, no outputs of runs, nothing that names a machine,
+//! no tests that are never compiled, and few numbers that saturate.
 
 use std::fs;
 use std::path::Path;
@@ -131,7 +131,7 @@ fn committed_files_belong_here() {
 
 /// Folders of sources, and the most places there where a number that does not fit becomes the greatest one that does.
 ///
-/// A longer folder counts before one that holds it: those with a limit of their own wait to be gone through.
+/// The first need a reason for each.
 const SATURATING: [(&[&str], usize); 2] = [
     (&["src/", "cli/src/", "python/src/"], 10),
     (&["cli/bench/src/"], 9),
@@ -172,13 +172,8 @@ fn numbers_that_do_not_fit_are_errors() {
     let mut found = [const { Vec::new() }; SATURATING.len()];
     let mut problems = Vec::new();
     for path in paths.iter().filter(|path| path.ends_with(".rs")) {
-        let length = |folders: &[&str]| {
-            let around = folders.iter().filter(|folder| path.starts_with(**folder));
-            around.map(|folder| folder.len()).max()
-        };
-        let limits = (0..).zip(SATURATING);
-        let around = limits.filter_map(|(at, (folders, _))| Some((length(folders)?, at)));
-        let Some((_, group)) = around.max() else {
+        let holds = |(folders, _): &(&[&str], usize)| folders.iter().any(|f| path.starts_with(f));
+        let Some(group) = SATURATING.iter().position(holds) else {
             continue;
         };
         let Ok(source) = fs::read_to_string(root.join(path)) else {
@@ -204,6 +199,30 @@ fn numbers_that_do_not_fit_are_errors() {
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// A file of tests is a target of its own, or a module of `all.rs`; another would not be compiled.
+#[test]
+fn every_file_of_tests_is_compiled() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for package in [root.to_path_buf(), root.join("cli")] {
+        let read = |path: &str| fs::read_to_string(package.join(path)).unwrap();
+        let (manifest, modules) = (read("Cargo.toml"), read("tests/all.rs"));
+        let targets = manifest.split("[[test]]\nname = \"").skip(1);
+        let targets: Vec<&str> = targets.filter_map(|it| it.split('"').next()).collect();
+        for entry in fs::read_dir(package.join("tests")).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            let is_module = path.extension().is_some_and(|ending| ending == "rs")
+                || path.join("mod.rs").exists();
+            let line = format!("mod {name};");
+            assert!(
+                !is_module || targets.contains(&name) || modules.lines().any(|of| of == line),
+                "{} is part of no test target",
+                path.display()
+            );
+        }
+    }
 }
 
 #[test]
