@@ -15,17 +15,8 @@ pub(super) fn in_bands(
     banding: Banding,
     width: Width,
 ) -> Result<Cow<'_, [u64]>> {
-    let (bands, rows) = (banding.bands(), banding.rows());
-    let num_perm = signature.len();
-    if bands * rows > num_perm {
-        return Err(Conflict::BandsTooMany {
-            bands,
-            rows,
-            num_perm,
-        }
-        .into());
-    }
-    widened(signature.range(0..bands * rows), width)
+    banding.check_fits(signature.len())?;
+    widened(signature.range(0..banding.bands() * banding.rows()), width)
 }
 
 /// Slots as numbers.

@@ -97,6 +97,23 @@ impl Banding {
         self.rows
     }
 
+    /// Checks that signatures of `num_perm` slots have all bands.
+    ///
+    /// # Errors
+    /// [`Conflict::BandsTooMany`] if they do not.
+    pub(crate) fn check_fits(&self, num_perm: usize) -> Result<()> {
+        let Banding { bands, rows } = *self;
+        if bands * rows > num_perm {
+            return Err(Conflict::BandsTooMany {
+                bands,
+                rows,
+                num_perm,
+            }
+            .into());
+        }
+        Ok(())
+    }
+
     /// The probability that two sets of this Jaccard similarity become candidates: `1 - (1 - s^r)^b`.
     pub fn candidate_probability(&self, similarity: f64) -> f64 {
         1.0 - self.miss_probability(similarity)
@@ -193,15 +210,8 @@ pub(crate) fn check_keys(
     banding: Banding,
     num_perm: usize,
 ) -> Result<()> {
-    let Banding { bands, rows } = banding;
-    if bands * rows > num_perm {
-        return Err(Conflict::BandsTooMany {
-            bands,
-            rows,
-            num_perm,
-        }
-        .into());
-    }
+    banding.check_fits(num_perm)?;
+    let bands = banding.bands;
     if keys.len() != sets * bands {
         return Err(Conflict::BandKeyRoom {
             sets,

@@ -52,6 +52,15 @@ impl<'a, H> Out<'a, H> {
         }
         self.hashes
     }
+
+    /// Appends hashes of 32 bits.
+    #[inline]
+    fn extend(&mut self, hashes: &[u32])
+    where
+        H: From<u32>,
+    {
+        self.room().extend(hashes.iter().copied().map(H::from));
+    }
 }
 
 /// Calls `emit` with every window of `size` bytes. A shorter text is one window, an empty text none.
@@ -109,16 +118,13 @@ impl<'a, 'b, H: TextHash> HashesOfBytes<'a, 'b, H> {
                 self.out.room().push(H::of_sha1(self.hash, digest));
             }),
             Batch::Murmur3(murmur3) => {
-                murmur3.push(shingle, &mut |hashes| {
-                    self.out.room().extend(hashes.iter().copied().map(H::from));
-                });
+                murmur3.push(shingle, &mut |hashes| self.out.extend(hashes));
             }
             Batch::None => self.out.room().push(H::of_bytes(self.hash, shingle)),
         }
     }
 
     /// Hashes the shingles that `pass` passes on.
-    #[cfg(feature = "internals")]
     pub(super) fn push_all<E>(
         &mut self,
         pass: impl FnOnce(&mut dyn FnMut(&[u8])) -> std::result::Result<(), E>,
@@ -126,9 +132,7 @@ impl<'a, 'b, H: TextHash> HashesOfBytes<'a, 'b, H> {
         // A function of its own has no code of other hashes, for which it would save and restore registers.
         if let Batch::Murmur3(murmur3) = &mut self.lanes {
             return pass(&mut |shingle| {
-                murmur3.push(shingle, &mut |hashes| {
-                    self.out.room().extend(hashes.iter().copied().map(H::from));
-                });
+                murmur3.push(shingle, &mut |hashes| self.out.extend(hashes));
             });
         }
         pass(&mut |shingle| self.push(shingle))
@@ -140,9 +144,7 @@ impl<'a, 'b, H: TextHash> HashesOfBytes<'a, 'b, H> {
             Batch::Sha1(sha1) => {
                 sha1.finish(&mut |digest| self.out.room().push(H::of_sha1(self.hash, digest)));
             }
-            Batch::Murmur3(murmur3) => murmur3.finish(&mut |hashes| {
-                self.out.room().extend(hashes.iter().copied().map(H::from));
-            }),
+            Batch::Murmur3(murmur3) => murmur3.finish(&mut |hashes| self.out.extend(hashes)),
             Batch::None => {}
         }
     }

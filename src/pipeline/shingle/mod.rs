@@ -44,7 +44,6 @@ mod shingler;
 
 mod grams;
 
-#[cfg(feature = "internals")]
 mod single_tokens;
 
 pub use normalise::Normalise;

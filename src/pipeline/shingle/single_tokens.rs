@@ -1,4 +1,4 @@
-//! Tokens that are passed on one by one, for the Python package: the objects that hold them need not be alive all at once.
+//! Tokens that are passed on one by one: what holds them, such as an object of Python, need not be alive all at once.
 
 use super::hash::{HashesOfBytes, Out, TextHash};
 use super::sets::ShingleBatch;
