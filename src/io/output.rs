@@ -32,7 +32,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::error::{Error, Result};
 use crate::store::disk::{AT_A_TIME, Disk, OnDisk, for_all, sync_file, sync_folder};
-use crate::store::spill;
+use crate::store::{Locked, spill};
 
 /// Folder for files until the run is complete, and suffix of a single file until it is complete.
 const PARTIAL: &str = ".partial";
@@ -74,7 +74,7 @@ pub(crate) struct OutputFolder {
     /// Whether it did not exist before the run.
     is_new: bool,
     /// Locked until the run ends.
-    lock: Option<File>,
+    lock: Option<Locked>,
     /// The files of this run.
     created: Mutex<BTreeSet<String>>,
     /// Those that are on disk.
@@ -123,8 +123,8 @@ impl OutputFolder {
         let options = options.read(true).write(true).create(true).truncate(false);
         let lock = options.open(&lock_path);
         let lock = lock.map_err(Error::io("create", &lock_path))?;
-        match lock.try_lock() {
-            Ok(()) => {}
+        let lock = match Locked::try_new(lock) {
+            Ok(lock) => lock,
             Err(TryLockError::WouldBlock) => {
                 return refuse(
                     "another run is writing to the output folder".to_owned(),
@@ -132,7 +132,7 @@ impl OutputFolder {
                 );
             }
             Err(TryLockError::Error(error)) => return Err(Error::io("lock", lock_path)(error)),
-        }
+        };
         if let Err(refused) = output.check_no_foreign_file() {
             if !was_interrupted {
                 let _ = fs::remove_dir_all(&partial);
@@ -514,7 +514,7 @@ pub(crate) struct OutputFile {
     path: PathBuf,
     partial: PathBuf,
     /// Locked until the run ends.
-    _lock: Option<File>,
+    _lock: Option<Locked>,
 }
 
 impl OutputFile {
@@ -566,7 +566,8 @@ impl OutputFile {
             .open(&partial)
             .map_err(Error::io("create", &partial))?;
         // Where files cannot be locked, a second run with the same output fails to create the file, or later.
-        let lock = file.try_clone().ok().filter(|file| file.try_lock().is_ok());
+        let copy = file.try_clone().ok();
+        let lock = copy.and_then(|copy| Locked::try_new(copy).ok());
         let output = OutputFile {
             partial,
             path: path.to_owned(),
@@ -637,13 +638,12 @@ fn discard_interrupted(partial: &Path) -> Result<()> {
         .write(true)
         .open(partial)
         .map_err(Error::io("open", partial))?;
-    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+    if let Err(TryLockError::WouldBlock) = Locked::try_new(file) {
         return refuse(
             "another run is writing it",
             "wait until it ends, or choose another output",
         );
     }
-    drop(file);
     match fs::remove_file(partial) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             Err(Error::io("remove", partial)(error))

@@ -13,6 +13,9 @@ mod bits;
 pub(crate) mod disk;
 
 #[cfg(feature = "io")]
+mod lock;
+
+#[cfg(feature = "io")]
 pub(crate) mod spill;
 
 #[cfg(feature = "io")]
@@ -22,5 +25,7 @@ pub(crate) use bits::Bits;
 pub use exact_sets::ExactSets;
 pub(crate) use exact_sets::NearSets;
 pub(crate) use exact_sets::SETS_IN_MEMORY;
+#[cfg(feature = "io")]
+pub(crate) use lock::Locked;
 #[cfg(feature = "io")]
 pub(crate) use unnamed::unnamed_file;

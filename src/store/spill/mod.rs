@@ -21,6 +21,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{Error, Result};
 use crate::progress::DiskUse;
+use crate::store::Locked;
 use crate::store::disk::free_bytes;
 
 mod checkpoint;
@@ -69,10 +70,10 @@ pub(crate) fn remove_all(folder: &Path) {
 }
 
 /// Locks the folder of a run; `None` if it is in use, or about to be.
-fn lock(folder: &Path) -> Option<File> {
+fn lock(folder: &Path) -> Option<Locked> {
     // A folder without this file is about to be used.
     let lock = File::open(folder.join(LOCK)).ok()?;
-    lock.try_lock().is_ok().then_some(lock)
+    Locked::try_new(lock).ok()
 }
 
 /// Removes the folders of runs that were killed and cannot go on. A folder that cannot be removed stays.
@@ -91,7 +92,7 @@ fn remove_abandoned(folder: &Path) {
 pub(crate) struct Spill {
     folder: PathBuf,
     /// Locked as long as the run lasts, so that others see that the folder is in use.
-    _lock: File,
+    _lock: Locked,
     memory: usize,
     written: AtomicU64,
     read: AtomicU64,
@@ -150,10 +151,7 @@ impl Spill {
         let created = builder.tempdir_in(folder);
         let created = created.map_err(Error::io("create a folder in", folder))?;
         let lock = created.path().join(LOCK);
-        let locked = File::create(&lock).and_then(|lock| {
-            lock.lock()?;
-            Ok(lock)
-        });
+        let locked = File::create(&lock).and_then(|lock| Ok(Locked::try_new(lock)?));
         let locked = locked.map_err(Error::io("lock", lock))?;
         if let Some(run) = &budget.run {
             write_checked(created.path(), IDENTITY, &**run)?;
@@ -279,7 +277,7 @@ impl Drop for Spill {
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     folder: PathBuf,
-    lock: File,
+    lock: Locked,
     pub(crate) run: RunIdentity,
 }
 
@@ -298,8 +296,8 @@ impl Unfinished {
             }
             let path = of_run.join(LOCK);
             let lock = File::open(&path).map_err(Error::io("open", &path))?;
-            match lock.try_lock() {
-                Ok(()) => {}
+            let lock = match Locked::try_new(lock) {
+                Ok(lock) => lock,
                 Err(TryLockError::WouldBlock) => {
                     return Err(Error::Output {
                         path: output.into(),
@@ -308,7 +306,7 @@ impl Unfinished {
                     });
                 }
                 Err(TryLockError::Error(error)) => return Err(Error::io("lock", path)(error)),
-            }
+            };
             return Ok(Some(Unfinished {
                 folder: of_run,
                 lock,
