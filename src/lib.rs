@@ -164,6 +164,14 @@ pub mod backend;
 
 pub mod engine;
 
+#[cfg_attr(
+    not(feature = "io"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "documents in memory have no bound on memory"
+    )
+)]
 pub mod store;
 
 pub mod index;
@@ -174,6 +182,14 @@ pub mod selftest;
 #[cfg(feature = "io")]
 pub mod io;
 
+#[cfg_attr(
+    not(feature = "io"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "documents in memory have no bound on memory"
+    )
+)]
 pub mod search;
 
 #[cfg(feature = "io")]

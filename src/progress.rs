@@ -104,8 +104,7 @@ pub struct StageTime {
 }
 
 /// What a stage read from temporary files and wrote to them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "io", derive(serde::Serialize))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct DiskUse {
     /// The number of parts that fit in memory one by one.
     pub parts: u64,
@@ -162,7 +161,6 @@ impl Timings {
     }
 
     /// Adds the use of temporary files to the last stage that is no part of another.
-    #[cfg(feature = "io")]
     pub(crate) fn add_disk_use(&mut self, on_disk: DiskUse) {
         if let Some(time) = self.0.iter_mut().rfind(|time| !time.is_part) {
             time.on_disk = Some(on_disk);
@@ -183,9 +181,8 @@ impl Timings {
 }
 
 /// Counts of documents, pairs and clusters in a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "io", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "io", serde(default))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct Counts {
     /// Records read, including bad ones.
     pub documents: u64,

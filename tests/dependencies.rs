@@ -1,10 +1,11 @@
-//! What `cargo add simgpu` costs the embedder.
+//! What `cargo add simgpu` costs the embedder. A fourth of the crates serve the files of a search that exceeds its memory: it is
+//! the same code in the library alone, so that no feature changes how a search goes.
 
 use std::collections::BTreeSet;
 use std::process::Command;
 
 #[test]
-fn library_alone_compiles_at_most_forty_crates() {
+fn library_alone_compiles_at_most_fifty_five_crates() {
     let output = Command::new(env!("CARGO"))
         .args(["tree", "--frozen", "--package", "simgpu"])
         .args(["--no-default-features", "--edges", "normal,build"])
@@ -24,7 +25,7 @@ fn library_alone_compiles_at_most_forty_crates() {
         .map(|line| line.trim_end_matches(" (*)"))
         .collect();
     assert!(
-        (1..=40).contains(&crates.len()),
+        (1..=55).contains(&crates.len()),
         "{} crates:\n{}",
         crates.len(),
         Vec::from_iter(crates).join("\n")

@@ -109,7 +109,7 @@ fn searched(
             .add(&batch, &Compared::Documents(&compared), engine)
             .unwrap();
     }
-    search.finish(engine).unwrap();
+    search.finish().unwrap();
     search
 }
 

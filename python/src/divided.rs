@@ -252,9 +252,9 @@ impl DividedComponents {
 
     /// Searches what is left.
     fn finish(&mut self, py: Python<'_>, by: &DividedSearch) -> PyResult<()> {
-        let (search, engine) = (&mut self.search, by.prepared.engines.on_cpu());
+        let search = &mut self.search;
         pool::run(py, by.prepared.threads, &mut Display::new(None)?, |_| {
-            search.finish(engine)
+            search.finish()
         })
     }
 

@@ -1,13 +1,10 @@
 //! Linked documents in memory.
 
-use std::collections::HashMap;
-
 use crate::documents::Documents;
 use crate::engine::Engine;
-use crate::error::{Conflict, Result};
-use crate::pipeline::{Buckets, Member, PackedSignatures, Scratch, Similarity, Unverified};
-use crate::search::{Observations, ObservedSignatures, Search, Verification};
-use crate::store::ExactSets;
+use crate::error::{Conflict, Result, row_number};
+use crate::pipeline::{Member, Removal, Scratch};
+use crate::search::{KeptDocuments, PartRecords, PartShape, Search};
 
 /// Distinct linked documents: entry i of each list belongs to document i.
 ///
@@ -52,21 +49,13 @@ const MEMBER: usize = 12;
 /// Bytes of memory per membership, while buckets are made.
 const IN_MEMORY_PER_MEMBER: usize = 40;
 
-/// A bucket: the number of its band, and its key.
-pub(super) type Bucket = (u32, u64);
-
 /// Linked documents, in order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Held {
     pub(super) places: Vec<i64>,
     pub(super) keepers: Vec<i64>,
-    buckets: Vec<Bucket>,
-    /// The end of each document in `buckets`.
-    bucket_ends: Vec<usize>,
-    /// Signatures or exact sets.
-    compared: Vec<u64>,
-    /// The end of each document in `compared`.
-    compared_ends: Vec<usize>,
+    /// Their buckets, and their signatures or exact sets.
+    pub(super) records: PartRecords,
 }
 
 /// Makes exact sets of documents.
@@ -77,21 +66,23 @@ pub(super) struct Memory {
 }
 
 impl Held {
+    /// No documents yet.
+    pub(super) fn none(shape: &PartShape) -> Self {
+        Held {
+            places: Vec::new(),
+            keepers: Vec::new(),
+            records: PartRecords::none(shape),
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// All rows, by place.
-    pub(super) fn rows_by_place(&self) -> Vec<usize> {
-        let mut rows: Vec<usize> = (0..self.len()).collect();
-        rows.sort_unstable_by_key(|row| self.places[*row]);
-        rows
-    }
-
     /// Bytes of memory, about.
     pub(super) fn bytes(&self) -> usize {
-        IN_MEMORY_PER_MEMBER * (self.buckets.len() + self.places.len())
-            + size_of_val(self.compared.as_slice())
+        IN_MEMORY_PER_MEMBER * (self.records.members() + self.places.len())
+            + self.records.compared_bytes()
     }
 
     /// Adds document `row` of a batch.
@@ -102,138 +93,88 @@ impl Held {
         compared: &Compared<'_>,
         (engine, memory): (&Engine, &mut Memory),
     ) -> Result<()> {
-        let words = engine_words(engine);
+        let position = row_number(self.len())?;
+        let Memory { scratch, set } = memory;
         let buckets = batch.buckets[row].chunks_exact(MEMBER);
         let is_whole = buckets.remainder().is_empty();
         match compared {
-            Compared::Nothing => {}
-            Compared::Signatures(all) if is_whole && all[row].len() == size_of::<u64>() * words => {
-                let words = all[row].chunks_exact(size_of::<u64>());
-                self.compared.extend(words.map(number_of));
+            Compared::Nothing => set.clear(),
+            Compared::Signatures(all)
+                if is_whole && all[row].len() == size_of::<u64>() * engine_words(engine) =>
+            {
+                set.clear();
+                set.extend(all[row].chunks_exact(size_of::<u64>()).map(number_of));
             }
             Compared::Documents(documents) if is_whole => {
-                let document = documents.get(row);
-                let Memory { scratch, set } = memory;
-                engine.shingler().exact_list(document, scratch, set);
-                self.compared.extend_from_slice(set);
+                engine
+                    .shingler()
+                    .exact_list(documents.get(row), scratch, set);
             }
             _ => return Err(Conflict::ForeignRecord.into()),
         }
-        let bucket = |bytes: &[u8]| {
-            let (band, key) = bytes.split_first_chunk()?;
-            Some((u32::from_le_bytes(*band), number_of(key)))
-        };
-        self.buckets.extend(buckets.filter_map(bucket));
-        self.bucket_ends.push(self.buckets.len());
-        self.compared_ends.push(self.compared.len());
+        self.records.add_compared(position, set)?;
+        for bucket in buckets {
+            if let Some((band, key)) = bucket.split_first_chunk() {
+                self.records.add_member(Member {
+                    band: u32::from_le_bytes(*band),
+                    key: number_of(key),
+                    position,
+                });
+            }
+        }
         self.places.push(batch.places[row]);
         self.keepers.push(batch.keepers[row]);
         Ok(())
     }
 
     /// The first `count` documents, taken out.
-    pub(super) fn take_first(&mut self, count: usize) -> Held {
-        let mut rest = Held::default();
-        for row in count..self.len() {
-            rest.push_row(self, row, self.buckets_of(row));
+    pub(super) fn take_first(&mut self, count: usize) -> Result<Held> {
+        let first: Vec<u32> = (0..).take(count).collect();
+        let rest: Vec<u32> = (0..).take(self.len()).skip(count).collect();
+        let first = self.select(&first)?;
+        *self = self.select(&rest)?;
+        Ok(first)
+    }
+
+    /// The documents by ascending place, and the number here of each of them.
+    pub(super) fn by_place(&self) -> Result<(Held, Vec<u32>)> {
+        let mut numbers: Vec<u32> = (0..).take(self.len()).collect();
+        numbers.sort_unstable_by_key(|number| self.places[*number as usize]);
+        Ok((self.select(&numbers)?, numbers))
+    }
+
+    /// The documents with these numbers, in this order.
+    fn select(&self, numbers: &[u32]) -> Result<Held> {
+        let mut positions = vec![None; self.len()];
+        for (position, number) in (0..).zip(numbers) {
+            positions[*number as usize] = Some(position);
         }
-        let mut first = std::mem::replace(self, rest);
-        first.places.truncate(count);
-        first.keepers.truncate(count);
-        first.bucket_ends.truncate(count);
-        first
-            .buckets
-            .truncate(first.bucket_ends.last().copied().unwrap_or(0));
-        first.compared_ends.truncate(count);
-        first
-            .compared
-            .truncate(first.compared_ends.last().copied().unwrap_or(0));
-        first
+        let position_of = |number: u32| positions[number as usize];
+        let of = |all: &[i64]| numbers.iter().map(|number| all[*number as usize]).collect();
+        Ok(Held {
+            places: of(&self.places),
+            keepers: of(&self.keepers),
+            records: self.records.select(numbers.len(), position_of)?,
+        })
     }
 
-    /// Adds a document of others, with these buckets alone.
-    pub(super) fn push_row(&mut self, other: &Held, row: usize, buckets: &[Bucket]) {
-        self.places.push(other.places[row]);
-        self.keepers.push(other.keepers[row]);
-        self.buckets.extend_from_slice(buckets);
-        self.bucket_ends.push(self.buckets.len());
-        self.compared.extend_from_slice(other.compared_of(row));
-        self.compared_ends.push(self.compared.len());
-    }
-
-    pub(super) fn buckets_of(&self, row: usize) -> &[Bucket] {
-        &self.buckets[start(&self.bucket_ends, row)..self.bucket_ends[row]]
-    }
-
-    fn compared_of(&self, row: usize) -> &[u64] {
-        &self.compared[start(&self.compared_ends, row)..self.compared_ends[row]]
-    }
-
-    /// The buckets of the documents at `rows`, which are numbered in this order. Also returns how many documents of each
-    /// bucket `others` adds, by number of the bucket.
-    pub(super) fn buckets(
-        &self,
-        rows: &[usize],
-        bands: usize,
-        others: &HashMap<Bucket, u32>,
-    ) -> Result<(Buckets, Vec<u32>)> {
-        let mut members = Vec::with_capacity(self.buckets.len());
-        for (position, row) in (0..).zip(rows) {
-            let of_row = self.buckets_of(*row).iter();
-            members.extend(of_row.map(|&(band, key)| Member {
-                band,
-                key,
-                position,
-            }));
-        }
-        let mut unlisted = Vec::new();
-        if !others.is_empty() {
-            let mut all: Vec<Bucket> = members
-                .iter()
-                .map(|member| (member.band, member.key))
-                .collect();
-            all.sort_unstable();
-            all.dedup();
-            let of_bucket = |bucket| others.get(bucket).copied().unwrap_or(0);
-            unlisted = all.iter().map(of_bucket).collect();
-        }
-        Ok((Buckets::of_members(rows.len(), bands, members)?, unlisted))
-    }
-
-    /// What compares the documents at `rows`, which are numbered in this order.
-    pub(super) fn similarity(
-        &self,
-        rows: &[usize],
-        (engine, search): (&Engine, &Search),
-        observed: &Observations,
-    ) -> Result<Box<dyn Similarity + Send>> {
-        match search.verification {
-            Verification::None => Ok(Box::new(Unverified)),
-            Verification::Signature => {
-                let words = rows.iter().flat_map(|row| self.compared_of(*row)).copied();
-                let num_perm = engine.signer().num_perm();
-                let packed =
-                    PackedSignatures::from_words(num_perm, Search::SLOT_BITS, words.collect())?;
-                Ok(Box::new(ObservedSignatures::counted_in(packed, observed)))
-            }
-            Verification::Exact => {
-                let mut sets = ExactSets::default().weighted(engine.shingler().takes_weights());
-                for (position, row) in (0..).zip(rows) {
-                    sets.insert(position, self.compared_of(*row))?;
-                }
-                Ok(Box::new(sets))
-            }
-        }
+    /// Leaves the documents that later ones of the component are compared with.
+    pub(super) fn keep(
+        &mut self,
+        kept: &mut KeptDocuments,
+        removals: &[Removal],
+        max_bucket: usize,
+    ) -> Result<()> {
+        let left = kept.keep(self.len(), &mut self.records, removals, max_bucket)?;
+        let of = |all: &[i64]| left.iter().map(|number| all[*number as usize]).collect();
+        (self.places, self.keepers) = (of(&self.places), of(&self.keepers));
+        Ok(())
     }
 }
 
 /// The words of a packed signature.
 fn engine_words(engine: &Engine) -> usize {
     Search::SLOT_BITS.words(engine.signer().num_perm())
-}
-
-fn start(ends: &[usize], row: usize) -> usize {
-    row.checked_sub(1).map_or(0, |before| ends[before])
 }
 
 /// The number that at most eight bytes hold, little-endian.

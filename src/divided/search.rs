@@ -1,14 +1,16 @@
 //! Searches whole components.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
-use super::batch::{Bucket, Compared, Held, LinkedBatch, Memory};
+use super::batch::{Compared, Held, LinkedBatch, Memory};
 use crate::engine::Engine;
-use crate::error::{Conflict, Result, row_number};
-use crate::pipeline::{ClusterTask, Clustering, Clusters, KeptBefore, similar_pairs};
+use crate::error::{Conflict, Result};
+use crate::pipeline::{ClusterTask, Clustering, Clusters, similar_pairs};
 use crate::progress::Counts;
-use crate::search::{Dedup, Observations, Search, Verification};
+use crate::search::{
+    BucketsOf, Dedup, KeptDocuments, Observations, Observed, PartShape, Search, Verification,
+    count_clusters,
+};
 
 /// What is searched for in components.
 #[derive(Clone, Debug)]
@@ -55,6 +57,7 @@ const AT_A_TIME: usize = 16 << 20;
 #[derive(Debug)]
 pub struct ComponentSearch {
     task: ComponentTask,
+    shape: PartShape,
     most_bytes: usize,
     held: Held,
     memory: Memory,
@@ -73,26 +76,34 @@ pub struct ComponentSearch {
 /// What is known of the first documents of a component.
 #[derive(Debug, Default)]
 struct Before {
-    /// The number of kept documents that are held, before all others.
-    held: usize,
-    /// Their bytes.
+    kept: KeptDocuments,
+    /// Bytes of those that are held.
     bytes: usize,
-    /// The kept documents of each bucket.
-    kept: HashMap<Bucket, u32>,
 }
 
 impl ComponentSearch {
     /// A search in about `most_bytes` of memory.
     pub fn new(task: ComponentTask, most_bytes: usize, engine: &Engine) -> Self {
+        let search = match &task {
+            ComponentTask::Dedup(dedup) => &dedup.search,
+            ComponentTask::Pairs(search) => search,
+        };
+        let shape = PartShape {
+            search: search.clone(),
+            num_perm: engine.signer().num_perm(),
+            are_weighted: engine.shingler().takes_weights(),
+            buckets: BucketsOf::Bands(search.banding.bands()),
+        };
         ComponentSearch {
+            observed: Observations::none(shape.num_perm),
+            held: Held::none(&shape),
+            shape,
             task,
             most_bytes,
-            held: Held::default(),
             memory: Memory::default(),
             open: None,
             before: Before::default(),
             counts: Counts::default(),
-            observed: Observations::none(engine.signer().num_perm()),
             removals: Vec::new(),
             pairs: Vec::new(),
         }
@@ -111,10 +122,12 @@ impl ComponentSearch {
     ) -> Result<()> {
         for (row, component) in batch.components.iter().enumerate() {
             match self.open {
-                Some((open, _)) if open == *component => self.bound(engine)?,
+                Some((open, _)) if open == *component => self.bound()?,
                 _ => {
-                    if self.before.held > 0 || self.held.bytes() >= AT_A_TIME.min(self.most_bytes) {
-                        self.finish(engine)?;
+                    if self.before.kept.count() > 0
+                        || self.held.bytes() >= AT_A_TIME.min(self.most_bytes)
+                    {
+                        self.finish()?;
                     }
                     self.open = Some((*component, self.held.len()));
                 }
@@ -129,12 +142,15 @@ impl ComponentSearch {
     ///
     /// # Errors
     /// Those of the comparison of documents.
-    pub fn finish(&mut self, engine: &Engine) -> Result<()> {
-        let held = std::mem::take(&mut self.held);
+    pub fn finish(&mut self) -> Result<()> {
+        let held = self.take_held();
         let before = std::mem::take(&mut self.before);
         self.open = None;
-        self.search(&held, &before, engine)?;
-        Ok(())
+        self.search(held, &before.kept)
+    }
+
+    fn take_held(&mut self) -> Held {
+        std::mem::replace(&mut self.held, Held::none(&self.shape))
     }
 
     /// The counts of compared, similar and omitted pairs, and of large buckets.
@@ -153,13 +169,13 @@ impl ComponentSearch {
     }
 
     /// Searches what is held of other components, and then a block of the open one, if memory is full.
-    fn bound(&mut self, engine: &Engine) -> Result<()> {
+    fn bound(&mut self) -> Result<()> {
         if !self.is_full() {
             return Ok(());
         }
         if let Some((component, start @ 1..)) = self.open {
-            let others = self.held.take_first(start);
-            self.search(&others, &Before::default(), engine)?;
+            let others = self.held.take_first(start)?;
+            self.search(others, &KeptDocuments::default())?;
             self.open = Some((component, 0));
             if !self.is_full() {
                 return Ok(());
@@ -177,52 +193,37 @@ impl ComponentSearch {
                 .into());
             }
         };
-        let held = std::mem::take(&mut self.held);
-        let mut before = std::mem::take(&mut self.before);
-        let removed = self.search(&held, &before, engine)?;
-        let mut left = Held::default();
-        for row in 0..held.len() {
-            let mut listed = Vec::new();
-            let of_row = held.buckets_of(row);
-            if row < before.held {
-                listed.extend_from_slice(of_row);
-            } else if !removed.contains(&row) {
-                for bucket in of_row {
-                    let kept = before.kept.entry(*bucket).or_default();
-                    if (*kept as usize) < max_bucket {
-                        listed.push(*bucket);
-                    }
-                    *kept = kept.saturating_add(1);
-                }
-            }
-            if !listed.is_empty() {
-                left.push_row(&held, row, &listed);
-            }
-        }
-        (before.held, before.bytes) = (left.len(), left.bytes());
-        (self.held, self.before) = (left, before);
+        let (mut held, mut before) = (self.take_held(), std::mem::take(&mut self.before));
+        let clusters = self.search_block(&held, &before.kept, max_bucket)?;
+        held.keep(&mut before.kept, &clusters.removals, max_bucket)?;
+        before.bytes = held.bytes();
+        (self.held, self.before) = (held, before);
         Ok(())
     }
 
-    /// Searches documents, the first of which may be known to be kept. Returns the rows of those to remove.
-    fn search(&mut self, held: &Held, before: &Before, engine: &Engine) -> Result<HashSet<usize>> {
+    /// Searches documents, the first of which may be known to be kept.
+    fn search(&mut self, held: Held, before: &KeptDocuments) -> Result<()> {
         match self.task.clone() {
-            ComponentTask::Dedup(dedup) => {
-                let removed = self.search_clusters(held, before, &dedup, engine)?;
-                Ok(removed.into_iter().collect())
-            }
-            ComponentTask::Pairs(search) => {
-                self.search_pairs(held, &search, engine)?;
-                Ok(HashSet::new())
-            }
+            ComponentTask::Pairs(search) => self.search_pairs(&held, &search),
+            ComponentTask::Dedup(dedup) => match dedup.clustering {
+                Clustering::Greedy => {
+                    self.search_block(&held, before, dedup.max_bucket)?;
+                    Ok(())
+                }
+                Clustering::Connected => self.search_connected(&held, &dedup),
+            },
         }
     }
 
-    fn search_pairs(&mut self, held: &Held, search: &Search, engine: &Engine) -> Result<()> {
-        let rows = held.rows_by_place();
-        let (buckets, _) = held.buckets(&rows, search.banding.bands(), &HashMap::new())?;
-        let similarity = held.similarity(&rows, (engine, search), &self.observed)?;
-        let place = |position: u32| held.places[rows[position as usize]];
+    fn search_pairs(&mut self, held: &Held, search: &Search) -> Result<()> {
+        let (
+            Held {
+                places, records, ..
+            },
+            _,
+        ) = held.by_place()?;
+        let (buckets, similarity) = records.finish(places.len(), &self.shape, &self.observed)?;
+        let place = |position: u32| places[position as usize];
         let (pairs, counts) = (&mut self.pairs, &mut self.counts);
         similar_pairs(&buckets, &*similarity, search.least(), &mut |block| {
             counts.candidate_pairs += block.compared;
@@ -236,74 +237,62 @@ impl ComponentSearch {
         })
     }
 
-    /// Clusters documents. Returns the rows of those to remove.
-    fn search_clusters(
-        &mut self,
-        held: &Held,
-        before: &Before,
-        dedup: &Dedup,
-        engine: &Engine,
-    ) -> Result<Vec<usize>> {
-        let search = &dedup.search;
-        let is_greedy = dedup.clustering == Clustering::Greedy;
-        let rows: Vec<usize> = match is_greedy {
-            true => (0..held.len()).collect(),
-            false => held.rows_by_place(),
-        };
-        let others = before.unlisted(dedup.max_bucket);
-        let (buckets, unlisted) = held.buckets(&rows, search.banding.bands(), &others)?;
-        let similarity = held.similarity(&rows, (engine, search), &self.observed)?;
-        // The row of a document is its rank.
-        let ranks = rows.iter().map(|row| row_number(*row));
-        let ranks: Vec<u32> = ranks.collect::<Result<_>>()?;
+    fn search_connected(&mut self, held: &Held, dedup: &Dedup) -> Result<()> {
+        // The number of a document is its rank.
+        let (held, ranks) = held.by_place()?;
+        let Held {
+            places,
+            keepers,
+            records,
+        } = held;
+        let (buckets, similarity) = records.finish(places.len(), &self.shape, &self.observed)?;
         let task = ClusterTask {
             similarity: &*similarity,
-            threshold: search.threshold,
-            ranks: (!is_greedy).then_some(ranks.as_slice()),
+            threshold: dedup.search.threshold,
+            ranks: Some(&ranks),
             max_bucket: dedup.max_bucket,
         };
+        let clusters = Clusters::connected(&buckets, &task, &mut |_| Ok(()))?;
+        self.take(&clusters, &places, &keepers);
+        Ok(())
+    }
+
+    /// Clusters documents greedily, the first of which may be known to be kept.
+    fn search_block(
+        &mut self,
+        held: &Held,
+        before: &KeptDocuments,
+        max_bucket: usize,
+    ) -> Result<Clusters> {
+        let (shape, observed) = (&self.shape, Observed::Components(&self.observed));
         let go_on = &mut |_| Ok(());
-        let clusters = match dedup.clustering {
-            Clustering::Greedy => {
-                let kept = KeptBefore {
-                    positions: row_number(before.held)?,
-                    unlisted: &unlisted,
-                };
-                Clusters::greedy_after(buckets, &task, kept, go_on)?
-            }
-            Clustering::Connected => Clusters::connected(&buckets, &task, go_on)?,
-        };
-        drop(similarity);
-        let counts = &mut self.counts;
-        counts.candidate_pairs += clusters.compared;
-        counts.similar_pairs += clusters.similar;
-        counts.omitted_pairs += clusters.omitted.pairs;
-        counts.large_buckets += clusters.omitted.buckets;
-        let row = |position: u32| rows[position as usize];
+        let clusters = before.cluster(
+            held.len(),
+            &held.records,
+            shape,
+            max_bucket,
+            observed,
+            go_on,
+        )?;
+        self.take(&clusters, &held.places, &held.keepers);
+        Ok(clusters)
+    }
+
+    /// Adds what was found among documents with these places and keepers.
+    fn take(&mut self, clusters: &Clusters, places: &[i64], keepers: &[i64]) {
+        count_clusters(&mut self.counts, clusters);
+        let keeper = |position: u32| keepers[position as usize];
         let removals = clusters.removals.iter();
         self.removals.extend(removals.map(|removal| {
-            let via = removal.via;
             FoundRemoval {
-                place: held.places[row(removal.position)],
-                kept: held.keepers[row(removal.kept)],
+                place: places[removal.position as usize],
+                kept: keeper(removal.kept),
                 similarity: removal.similarity,
-                via: via.map(|(via, similarity)| (held.keepers[row(via)], similarity)),
+                via: removal
+                    .via
+                    .map(|(via, similarity)| (keeper(via), similarity)),
             }
         }));
-        let removals = clusters.removals.iter();
-        Ok(removals.map(|removal| row(removal.position)).collect())
-    }
-}
-
-impl Before {
-    /// How many more than `max_bucket` are kept in each bucket, where more are.
-    fn unlisted(&self, max_bucket: usize) -> HashMap<Bucket, u32> {
-        let Ok(most) = u32::try_from(max_bucket) else {
-            // No bucket counts more.
-            return HashMap::new();
-        };
-        let more = self.kept.iter().filter(|(_, kept)| **kept > most);
-        more.map(|(bucket, kept)| (*bucket, kept - most)).collect()
     }
 }
 

@@ -20,7 +20,7 @@ use crate::io::{
 };
 use crate::progress::{Progress, Timings, advance};
 use crate::search::{
-    DocumentPair, PairSearch, Pairs, PairsFound, Searched, Streamed, Verification,
+    Context, DocumentPair, PairSearch, Pairs, PairsFound, Searched, Streamed, Verification,
 };
 
 /// The output of pairs, or of other rows.
@@ -119,14 +119,18 @@ impl Run<'_> {
         let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
         source.set_budget(file.as_deref(), search, task.parameters(&self))?;
         let (engine, progress) = (self.engine, self.progress);
-        let searched = Searched::read(&mut source, engine, search, progress, &mut timings)?;
+        let context = &mut Context {
+            search,
+            progress,
+            timings: &mut timings,
+        };
+        let searched = Searched::read(&mut source, engine, context)?;
         let pairs = PairSearch::new(searched, task, progress, &mut timings)?;
         let streamed = timings.time("compare and write", 0, || {
             target.write(&pairs, &source.places, progress)
         })?;
-        let num_perm = engine.signer().num_perm();
         let compared = streamed.documents as u64;
-        let mut found = pairs.found(streamed, num_perm, timings, progress);
+        let mut found = pairs.found(streamed, timings, progress);
         source.complete(&mut found.counts);
         self.warn_of_oddities(&found.counts);
         let mut report = source.report("pairs", found.counts.clone(), Some(pairs.search()));

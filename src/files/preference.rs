@@ -5,8 +5,39 @@ use super::run::Run;
 use crate::error::{Error, Result, row_number};
 use crate::io::{FieldValues, KeepBy, Places, Unordered, ValueForms, ValueKind};
 use crate::progress::Progress;
-use crate::search::{Classes, NextPreference};
+use crate::search::{Classify, NextPreference};
+use crate::store::Texts;
 use arrow_array::RecordBatch;
+
+/// How documents are classified: by the rank of their source, then by a value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Classes {
+    /// How the values of all documents are compared; `None` if there are none.
+    kind: Option<ValueKind>,
+    /// Whether small values come first.
+    smallest: bool,
+}
+
+impl Classes {
+    fn of(&self, sources: impl Iterator<Item = u32>, values: &FieldValues) -> Result<Vec<u64>> {
+        let class = |source: u32, place: u32| u64::from(source) << 32 | u64::from(place);
+        Ok(match self.kind {
+            None => sources.map(|source| class(source, 0)).collect(),
+            Some(kind) => {
+                let places = values.places(kind, self.smallest)?;
+                let both = sources.zip(places);
+                both.map(|(source, place)| class(source, place)).collect()
+            }
+        })
+    }
+}
+
+impl Classify for Classes {
+    fn classes(&self, sources: &[u32], values: Texts) -> Result<Vec<u64>> {
+        let values = FieldValues::of_known_kind(values);
+        self.of(sources.iter().copied(), &values)
+    }
+}
 
 /// The order of preference of documents.
 pub(super) struct Preference {

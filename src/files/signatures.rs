@@ -18,7 +18,7 @@ use crate::progress::{Progress, Silent, Timings, advance};
 use crate::scheme::Scheme;
 #[cfg(doc)]
 use crate::search::Verification;
-use crate::search::{Candidates, Corpus, PairSearch, Pairs, SignedRows, Sink, check_search};
+use crate::search::{Context, Corpus, PairSearch, Pairs, Searched, SignedRows, Sink, check_search};
 
 /// An open file of signatures that [`Run::sign`](super::Run::sign) wrote.
 ///
@@ -196,14 +196,19 @@ impl<'a> SignatureRun<'a> {
         let bytes = signatures.bytes();
         let (corpus, places) =
             timings.time("read", bytes, || signatures.read(&mut banded, progress))?;
-        let candidates = Candidates::of_banded(corpus, search, banded, progress, &mut timings)?;
-        let pairs = PairSearch::of_candidates(candidates, task);
+        let context = &mut Context {
+            search,
+            progress,
+            timings: &mut timings,
+        };
+        let searched = Searched::of_banded(corpus, banded, num_perm, context)?;
+        let pairs = PairSearch::new(searched, task, progress, &mut timings)?;
         parameters.search = Some(search_parameters(pairs.search(), num_perm));
         let streamed = timings.time("compare and write", 0, || {
             target.write(&pairs, &places, progress)
         })?;
         let compared = streamed.documents as u64;
-        let found = pairs.found(streamed, num_perm, timings, progress);
+        let found = pairs.found(streamed, timings, progress);
         let mut counts = found.counts.clone();
         counts.documents = places.records();
         counts.skipped = places.skipped.len() as u64;

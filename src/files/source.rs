@@ -16,11 +16,11 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
     Chunk, Columns, Event, FieldValues, FilesReading, InputFile, Places, Position, Reading, Record,
-    Repeated, Report, Wanted,
+    Repeated, Report, ValueForms, Wanted,
 };
 use crate::progress::{Counts, StageTime, Timings, advance, counted, grouped};
 use crate::search::{
-    Classes, Corpus, FirstPass, NextId, NextPreference, NumbersRead, Parsed, Pieces, Search,
+    Classify, Corpus, FirstPass, NextId, NextPreference, NumbersRead, Parsed, Pieces, Search,
     SetsByRow, Source,
 };
 use crate::store::spill::{Budget, Spill};
@@ -89,6 +89,71 @@ impl<'a> FileSource<'a> {
         let limit = self.run.limit.map(NonZeroU64::get);
         let of_limit = limit.map_or(0.0, |limit| documents as f64 / limit as f64);
         of_bytes.max(of_limit).clamp(f64::EPSILON, 1.0)
+    }
+
+    /// Goes on where the run was stopped: at this position, which is the beginning if it was not.
+    fn restored(&self, pass: &mut FirstPass<'_>, noted: &mut Noted<'_>) -> Result<Position> {
+        let Some(spill) = pass.unfinished() else {
+            return Ok(Position::default());
+        };
+        let Some(state) = spill.state::<ReadState>(READ) else {
+            return Ok(Position::default());
+        };
+        pass.restore(&spill, &state.numbers, noted)?;
+        noted.restore(&state.records)?;
+        let start = state.records.position;
+        pass.progress().tell(&format!(
+            "going on where the run was stopped: {} and {} of {} are read",
+            counted(pass.rows(), "document"),
+            start.file,
+            counted(self.files.len() as u64, "file")
+        ));
+        Ok(start)
+    }
+
+    /// Completes the places of all documents. A first reading warns of what is odd about them.
+    fn end_places(&mut self, rows: u32, spill: Option<&Spill>, is_first: bool) -> Result<()> {
+        let places = &mut self.places;
+        if let Some(ids) = &mut places.ids {
+            ids.end()?;
+        }
+        if let (0, Some(first)) = (rows, places.skipped.first()) {
+            return Err(Error::NoGoodRecord(first.record.clone()));
+        }
+        places.fill_first_rows(rows);
+        let known = spill.and_then(|spill| spill.state::<Repeated>(IDS));
+        let repeated = known.map_or_else(|| places.find_repeated_ids(), Ok)?;
+        if let Some(spill) = spill {
+            spill.note(IDS, &repeated)?;
+        }
+        places.count_repeated_ids(repeated, self.run.unique_ids)?;
+        if is_first {
+            self.warn_of_empty_files(&self.places.empty_files);
+            if let Some(warning) = self.places.warning_of_ids(&self.run.fields.id) {
+                self.run.progress.warn(&warning);
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes which documents are preferred, by the values of a field that have these forms.
+    fn end_preference(
+        &mut self,
+        rows: u32,
+        values: &FieldValues,
+        forms: ValueForms,
+        is_first: bool,
+    ) -> Result<()> {
+        let warn = |message: &str| {
+            if is_first {
+                self.run.progress.warn(message);
+            }
+        };
+        self.preference = Preference::of(self.run, &self.places, rows, forms, &warn)?;
+        let in_memory = self.preference.as_ref().filter(|_| self.log.is_none());
+        let classes = in_memory.map(|preference| preference.classes(rows, values));
+        self.classes = classes.transpose()?;
+        Ok(())
     }
 
     /// How often the run went on after it was stopped.
@@ -201,27 +266,13 @@ impl Source for FileSource<'_> {
             (self.held_bytes, &are_held),
             before,
         );
-        let mut start = Position::default();
-        let unfinished = pass.unfinished();
-        if let Some(spill) = &unfinished
-            && let Some(state) = spill.state::<ReadState>(READ)
-        {
-            pass.restore(spill, &state.numbers, &mut noted)?;
-            noted.restore(&state.records)?;
-            start = state.records.position;
-            progress.tell(&format!(
-                "going on where the run was stopped: {} and {} of {} are read",
-                counted(pass.rows(), "document"),
-                start.file,
-                counted(self.files.len() as u64, "file")
-            ));
-        }
+        let mut is_on_disk = pass.unfinished().is_some();
+        let start = self.restored(&mut pass, &mut noted)?;
         let files = FilesReading::new(&self.files, self.reading(Columns::Needed))?;
         let files = files.starting_at(&start);
         let signing = pass.signing();
         // Whether all notes end with the same chunk.
         let is_between_chunks = Cell::new(true);
-        let mut is_on_disk = unfinished.is_some();
         let read = files.map(
             |chunk| match start.is_after(&chunk) {
                 true => Ok(None),
@@ -261,7 +312,7 @@ impl Source for FileSource<'_> {
         }
         let spill = pass.on_disk();
         let Noted {
-            mut places,
+            places,
             values,
             forms,
             log,
@@ -269,38 +320,9 @@ impl Source for FileSource<'_> {
         } = noted;
         self.log = log;
         let corpus = pass.finish(times)?;
-        if let Some(ids) = &mut places.ids {
-            ids.end()?;
-        }
-        if let (0, Some(first)) = (corpus.rows, places.skipped.first()) {
-            return Err(Error::NoGoodRecord(first.record.clone()));
-        }
-        places.fill_first_rows(corpus.rows);
-        let known = spill
-            .as_ref()
-            .and_then(|spill| spill.state::<Repeated>(IDS));
-        let repeated = known.map_or_else(|| places.find_repeated_ids(), Ok)?;
-        if let Some(spill) = &spill {
-            spill.note(IDS, &repeated)?;
-        }
-        places.count_repeated_ids(repeated, self.run.unique_ids)?;
-        if is_first {
-            self.warn_of_empty_files(&places.empty_files);
-            if let Some(warning) = places.warning_of_ids(&self.run.fields.id) {
-                self.run.progress.warn(&warning);
-            }
-        }
-        let warn = |message: &str| {
-            if is_first {
-                self.run.progress.warn(message);
-            }
-        };
-        let rows = corpus.rows;
-        self.preference = Preference::of(self.run, &places, rows, forms, &warn)?;
-        let in_memory = self.preference.as_ref().filter(|_| self.log.is_none());
-        let classes = in_memory.map(|preference| preference.classes(rows, &values));
-        self.classes = classes.transpose()?;
         self.places = places;
+        self.end_places(corpus.rows, spill.as_deref(), is_first)?;
+        self.end_preference(corpus.rows, &values, forms, is_first)?;
         self.spill = spill;
         Ok(corpus)
     }
@@ -314,10 +336,10 @@ impl Source for FileSource<'_> {
         self.classes.as_deref()
     }
 
-    fn classes_on_disk(&self) -> Option<(Classes, NextPreference<'_>)> {
+    fn classes_on_disk(&self) -> Option<(Box<dyn Classify>, NextPreference<'_>)> {
         let preference = self.preference.as_ref()?;
         let log = self.log.as_ref()?;
-        Some((preference.rule(), preference.in_order(log)))
+        Some((Box::new(preference.rule()), preference.in_order(log)))
     }
 
     fn exact_sets(&self) -> ExactSets {

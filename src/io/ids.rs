@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::error::{Result, row_number};
+use crate::store::Texts;
 use crate::store::spill::{BlockReader, Partitions, Sorted, Spill, StreamFile, Streams};
 
 /// What a record has as its id.
@@ -35,65 +36,6 @@ impl Id {
             Id::None if is_required => Err(format!("{field} is missing, null or empty")),
             id => Ok(id),
         }
-    }
-}
-
-/// Texts, concatenated: ids as JSON, or values of a field.
-#[derive(Debug, Default)]
-pub(crate) struct Ids {
-    json: String,
-    ends: Vec<u64>,
-}
-
-impl Ids {
-    /// Appends the id of the next document.
-    pub(crate) fn push(&mut self, id: &str) {
-        self.json.push_str(id);
-        self.ends.push(self.json.len() as u64);
-    }
-
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "the ends are lengths of a string in memory"
-    )]
-    pub(crate) fn get(&self, row: usize) -> &str {
-        let start = if row == 0 { 0 } else { self.ends[row - 1] };
-        &self.json[start as usize..self.ends[row] as usize]
-    }
-
-    /// The number of entries.
-    pub(crate) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// All entries in order.
-    fn iter(&self) -> impl Iterator<Item = &str> {
-        (0..self.len()).map(|row| self.get(row))
-    }
-
-    /// Bytes of memory used.
-    pub(super) fn bytes(&self) -> u64 {
-        self.json.len() as u64 + 8 * self.ends.len() as u64
-    }
-
-    /// Counts the entries that repeat an earlier one.
-    fn repeated(&self) -> Result<Repeated> {
-        let rows = row_number(self.len())?;
-        let mut hashed: Vec<(u64, u32)> = (0..rows)
-            .into_par_iter()
-            .map(|row| (xxh3_64(self.get(row as usize).as_bytes()), row))
-            .collect();
-        hashed.par_sort_unstable();
-        let mut repeated = Repeated::default();
-        let equal_hashes = hashed.chunk_by(|a, b| a.0 == b.0);
-        for run in equal_hashes.filter(|run| run.len() > 1) {
-            let mut rows: Vec<u32> = run.iter().map(|(_, row)| *row).collect();
-            rows.sort_by_key(|row| (self.get(*row as usize), *row));
-            for same in rows.chunk_by(|a, b| self.get(*a as usize) == self.get(*b as usize)) {
-                repeated.add(same.iter().copied());
-            }
-        }
-        Ok(repeated)
     }
 }
 
@@ -131,14 +73,14 @@ impl Repeated {
 #[derive(Debug)]
 pub(crate) enum DocumentIds {
     /// In memory.
-    Held(Ids),
+    Held(Texts),
     /// On disk.
     Spilled(Box<SpilledIds>),
 }
 
 impl Default for DocumentIds {
     fn default() -> Self {
-        DocumentIds::Held(Ids::default())
+        DocumentIds::Held(Texts::default())
     }
 }
 
@@ -232,10 +174,30 @@ impl DocumentIds {
     /// The documents that repeat an earlier id. Asked once.
     pub(super) fn repeated(&mut self) -> Result<Repeated> {
         match self {
-            DocumentIds::Held(ids) => ids.repeated(),
+            DocumentIds::Held(ids) => repeated_in(ids),
             DocumentIds::Spilled(ids) => ids.repeated(),
         }
     }
+}
+
+/// Counts the ids that repeat an earlier one.
+fn repeated_in(ids: &Texts) -> Result<Repeated> {
+    let rows = row_number(ids.len())?;
+    let mut hashed: Vec<(u64, u32)> = (0..rows)
+        .into_par_iter()
+        .map(|row| (xxh3_64(ids.get(row as usize).as_bytes()), row))
+        .collect();
+    hashed.par_sort_unstable();
+    let mut repeated = Repeated::default();
+    let equal_hashes = hashed.chunk_by(|a, b| a.0 == b.0);
+    for run in equal_hashes.filter(|run| run.len() > 1) {
+        let mut rows: Vec<u32> = run.iter().map(|(_, row)| *row).collect();
+        rows.sort_by_key(|row| (ids.get(*row as usize), *row));
+        for same in rows.chunk_by(|a, b| ids.get(*a as usize) == ids.get(*b as usize)) {
+            repeated.add(same.iter().copied());
+        }
+    }
+    Ok(repeated)
 }
 
 fn is_integer(id: &str) -> bool {
@@ -320,7 +282,7 @@ impl SpilledIds {
 /// Ids in order of rows.
 pub(super) enum IdsInOrder<'a> {
     Held {
-        ids: &'a Ids,
+        ids: &'a Texts,
         row: usize,
     },
     Spilled {

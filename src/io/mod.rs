@@ -84,7 +84,7 @@ pub use fields::{FieldPath, Fields, OnBadRecord, WeightsField};
 pub(crate) use fields::{ValueField, Wanted};
 pub use format::{Format, Quote};
 pub use globs::{FileFilter, Globs};
-pub(crate) use ids::{DocumentIds, Id, Ids, Repeated};
+pub(crate) use ids::{DocumentIds, Id, Repeated};
 pub(crate) use input::{InputFile, check_not_overwritten};
 pub use input::{Inputs, Naming, read_text};
 pub(crate) use jsonl::json_string;

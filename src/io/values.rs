@@ -24,10 +24,10 @@ use super::chunk::{Chunk, Contents};
 use super::columns::{Column, column};
 use super::decimal::Decimal;
 use super::fields::FieldPath;
-use super::ids::Ids;
 use super::jsonl;
 use super::usual::{text_of_day, text_of_duration, text_of_instant, usual};
 use crate::error::{self, row_number};
+use crate::store::Texts;
 
 /// The field whose value decides which document of a cluster is kept.
 ///
@@ -73,7 +73,7 @@ impl std::fmt::Display for KeepBy {
 /// The values of one field, by row, as text. A value that is absent, null or empty is an empty text.
 #[derive(Debug, Default)]
 pub(crate) struct FieldValues {
-    texts: Ids,
+    texts: Texts,
     forms: ValueForms,
 }
 
@@ -156,6 +156,14 @@ pub(crate) struct Unordered {
 }
 
 impl FieldValues {
+    /// Some of the values of a column whose kind is known.
+    pub(crate) fn of_known_kind(texts: Texts) -> Self {
+        FieldValues {
+            texts,
+            forms: ValueForms::default(),
+        }
+    }
+
     /// Appends the value of the next document.
     pub(crate) fn push(&mut self, value: &str) {
         self.texts.push(value);
@@ -164,7 +172,7 @@ impl FieldValues {
 
     /// All values, by row.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
-        (0..self.texts.len()).map(|row| self.texts.get(row))
+        self.texts.iter()
     }
 
     /// What they are.

@@ -68,20 +68,21 @@ use std::ops::RangeInclusive;
 
 use crate::documents::TokenBatch;
 
+#[cfg(feature = "io")]
+pub use self::{
+    fields::RecordFields,
+    memory::{LinkFound, LinkInMemory},
+    run::{LinkOutcome, LinkRun},
+    write::{FileReport, HistogramBin, LinkParameters, LinkReport},
+};
 pub(crate) use agreement::Disagreement;
 pub(crate) use candidates::{Candidates, LEAST_COSINE, Pair, find};
 pub(crate) use distinct::Distinct;
-#[cfg(feature = "io")]
-pub use fields::RecordFields;
 pub use links::{Explanation, LinkCounts, Linked, RecordLink, RunnerUp, ScoreBin};
 pub use matching::Matching;
 pub(crate) use matching::{Entities, Joined, Rounds, all_pairs};
-#[cfg(feature = "io")]
-pub use memory::{LinkFound, LinkInMemory};
 pub use points::{FieldPoints, LevelPoints};
 pub(crate) use points::{Levels, Points, Start};
-#[cfg(feature = "io")]
-pub use run::{LinkOutcome, LinkRun};
 pub(crate) use symbols::{Lists, Scratch, SymbolText, Symbols, for_each_shared, for_each_symbol};
 pub use task::{Link, link};
 pub(crate) use textbook::FieldTexts;
@@ -89,8 +90,6 @@ pub use threshold::Estimate;
 pub(crate) use threshold::{RoundScores, of_entities, of_rounds, why_rough};
 pub use words::Equivalents;
 pub(crate) use words::Words;
-#[cfg(feature = "io")]
-pub use write::{FileReport, HistogramBin, LinkParameters, LinkReport};
 
 /// How pairs of records are scored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

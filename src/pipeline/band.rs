@@ -64,7 +64,6 @@ impl BandKeys {
     }
 
     /// Bytes of memory used.
-    #[cfg(feature = "io")]
     pub(crate) fn capacity_bytes(&self) -> usize {
         let keys = self.columns.iter().map(Vec::capacity).sum::<usize>();
         size_of::<u64>() * keys

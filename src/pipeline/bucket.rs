@@ -44,7 +44,6 @@ pub struct Buckets {
 }
 
 /// A document in a bucket.
-#[cfg(feature = "io")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Member {
     pub(crate) band: u32,
@@ -144,7 +143,6 @@ impl Buckets {
     ///
     /// # Errors
     /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) for 2^32 buckets or more.
-    #[cfg(feature = "io")]
     pub(crate) fn of_members(
         documents: usize,
         bands: usize,
@@ -370,7 +368,6 @@ mod tests {
     }
 
     /// Two buckets without a member in common are numbered as in a larger set of buckets.
-    #[cfg(feature = "io")]
     #[test]
     fn members_make_the_same_buckets() {
         for (documents, bands, kinds) in [(1, 3, 5), (40, 1, 30), (60, 4, 90), (30, 3, 2)] {

@@ -102,6 +102,23 @@ pub struct Clusters {
     pub omitted: Omitted,
 }
 
+impl Clusters {
+    /// Adds those of other documents, whose positions here `position` returns. The order is left to the caller.
+    pub(crate) fn add(&mut self, found: &Clusters, position: impl Fn(u32) -> u32) {
+        self.compared += found.compared;
+        self.similar += found.similar;
+        self.omitted.pairs += found.omitted.pairs;
+        self.omitted.buckets += found.omitted.buckets;
+        self.removals
+            .extend(found.removals.iter().map(|removal| Removal {
+                position: position(removal.position),
+                kept: position(removal.kept),
+                similarity: removal.similarity,
+                via: removal.via.map(|(via, of_via)| (position(via), of_via)),
+            }));
+    }
+}
+
 /// Pairs that were not compared because of [`ClusterTask::max_bucket`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Omitted {
@@ -149,7 +166,6 @@ pub(super) mod tests {
         }
 
         /// Some of the documents, with the similarities that they have here.
-        #[cfg(feature = "io")]
         pub(in super::super) fn part(&self, documents: &[u32]) -> Made {
             let keys = documents.iter().map(|i| self.keys[*i as usize].clone());
             Made {

@@ -52,7 +52,6 @@ impl Clusters {
 
     /// The same among documents of which some are known to be kept: they are not compared with each other, and not
     /// counted. Documents come in the order of positions.
-    #[cfg(feature = "io")]
     pub(crate) fn greedy_after(
         buckets: Buckets,
         task: &ClusterTask<'_>,
@@ -449,7 +448,6 @@ mod tests {
     }
 
     /// Documents in two goes: the second with what the first one kept.
-    #[cfg(feature = "io")]
     fn in_two_goes(made: &Made, max_bucket: usize, cut: usize) -> Clusters {
         let all: Vec<u32> = (0..).take(made.keys.len()).collect();
         let (first, second) = all.split_at(cut);
@@ -465,13 +463,11 @@ mod tests {
                 positions: u32::try_from(known).unwrap(),
                 unlisted: &[],
             };
-            let mut found =
+            let found =
                 Clusters::greedy_after(part.buckets(), &task, known, &mut |_| Ok(())).unwrap();
-            for removal in &mut found.removals {
-                removal.position = documents[removal.position as usize];
-                removal.kept = documents[removal.kept as usize];
-            }
-            found
+            let mut named = Clusters::default();
+            named.add(&found, |position| documents[position as usize]);
+            named
         };
         let mut found = of(first, 0);
         let is_removed = |position: &&u32| {
@@ -486,15 +482,10 @@ mod tests {
             .copied()
             .collect();
         let later = of(&[&kept, second].concat(), kept.len());
-        found.removals.extend(later.removals);
-        found.compared += later.compared;
-        found.similar += later.similar;
-        found.omitted.pairs += later.omitted.pairs;
-        found.omitted.buckets += later.omitted.buckets;
+        found.add(&later, |position| position);
         found
     }
 
-    #[cfg(feature = "io")]
     proptest! {
         #[test]
         fn greedy_in_two_goes_equals_one(

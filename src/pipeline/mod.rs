@@ -63,7 +63,6 @@ pub use banding::{Banding, ErrorWeights, band_key, check_threshold};
 #[cfg(feature = "gpu")]
 pub(crate) use banding::{check_keys, keys_of_row};
 pub use bucket::Buckets;
-#[cfg(feature = "io")]
 pub(crate) use bucket::Member;
 pub use candidates::CandidateSource;
 pub use cluster::{ClusterTask, Clustering, Clusters, Omitted, Removal};
@@ -79,16 +78,13 @@ pub use distance::{
 };
 pub(crate) use estimate::binomial_interval;
 pub use estimate::{Cardinality, JaccardEstimate};
-#[cfg(feature = "io")]
 pub(crate) use greedy::KeptBefore;
 pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;
 pub(crate) use least_error::ErrorRanges;
 pub use packed::PackedSignatures;
 pub(crate) use prefix_filter::WEIGHT_ROUNDING;
-#[cfg(any(feature = "io", feature = "internals"))]
 pub(crate) use prefix_filter::{PairFilter, SetSummary};
-#[cfg(feature = "io")]
 pub(crate) use prefixes::{Element, Prefix, PrefixFinder, PrefixScratch, SmallSizes, pairs_among};
 pub use prefixes::{Prefixes, Sets};
 #[cfg(feature = "records")]

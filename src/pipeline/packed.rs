@@ -243,6 +243,23 @@ impl PackedSignatures {
         self.slot_width = Some(signatures.slot_width());
     }
 
+    /// Sets the words of a row. Rows before it that have none are zeros.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] unless the words are a whole row, with unused bits 0.
+    pub(crate) fn set_row(&mut self, row: usize, words: &[u64]) -> Result<()> {
+        let of_row = self.bits.words(self.num_perm);
+        if words.len() != of_row || !self.bits.rest_is_zero(self.num_perm, words) {
+            return Err(self.bits.no_rows(self.num_perm));
+        }
+        if row >= self.len {
+            self.len = row + 1;
+            self.words.resize(self.len * of_row, 0);
+        }
+        self.words[row * of_row..][..of_row].copy_from_slice(words);
+        Ok(())
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.len

@@ -43,7 +43,6 @@ impl SetSummary {
     }
 }
 
-#[cfg(feature = "io")]
 impl SetSummary {
     /// As words.
     pub(crate) fn to_words(self) -> [u32; 6] {

@@ -112,13 +112,11 @@ impl Element {
     }
 
     /// All bits, the hash first.
-    #[cfg(feature = "io")]
     pub(crate) fn hash_first(self) -> u64 {
         self.0.rotate_left(u64::BITS - Element::HASH)
     }
 
     /// The element with these bits.
-    #[cfg(feature = "io")]
     pub(crate) fn from_hash_first(bits: u64) -> Self {
         Element(bits.rotate_right(u64::BITS - Element::HASH))
     }
@@ -188,12 +186,37 @@ impl Prefixes {
 
     /// No prefixes yet, of a part of the sets of a join that has `of_whole` entries in all. Positions are below
     /// `documents`.
-    #[cfg(feature = "io")]
     pub(crate) fn of_part(filter: PairFilter, documents: usize, of_whole: u64) -> Self {
         Prefixes {
             of_whole: Some(of_whole),
             ..Prefixes::new(filter, documents)
         }
+    }
+
+    /// The prefixes of some of these sets, whose new positions, below `documents`, `position_of` knows.
+    pub(crate) fn select(
+        &self,
+        documents: usize,
+        position_of: impl Fn(u32) -> Option<u32>,
+    ) -> Self {
+        let entries = self.entries.iter().filter_map(|entry| {
+            let position = position_of(entry.position)?;
+            Some(Entry { position, ..*entry })
+        });
+        let sets = self.sets.iter();
+        let sets = sets.filter_map(|(position, summary)| Some((position_of(*position)?, *summary)));
+        Prefixes {
+            filter: self.filter,
+            documents,
+            entries: entries.collect(),
+            of_whole: self.of_whole,
+            sets: sets.collect(),
+        }
+    }
+
+    /// The same among sets with positions below `documents`.
+    pub(crate) fn among(self, documents: usize) -> Self {
+        Prefixes { documents, ..self }
     }
 
     /// Adds the prefix of a set. In a whole join, positions ascend.
@@ -310,8 +333,7 @@ fn halved(ordered: u128) -> u64 {
 }
 
 /// The numbers of elements of the sets that may be similar to one with no common element.
-#[derive(Debug, Default)]
-#[cfg_attr(feature = "io", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct SmallSizes(BTreeMap<u64, u64>);
 
 impl SmallSizes {
@@ -579,7 +601,6 @@ mod tests {
     use super::super::verify::{Comparer, SimilarPair, Similarity, jaccard, similar_pairs};
     use super::*;
     use crate::error::Conflict;
-    #[cfg(feature = "io")]
     use crate::scheme::fmix64;
 
     #[derive(Debug)]
@@ -899,7 +920,6 @@ mod tests {
     }
 
     /// The sets of one half of a join have the buckets that they have in the whole, in the same bands.
-    #[cfg(feature = "io")]
     #[test]
     fn parts_of_a_join_have_its_buckets() {
         // Even and odd sets share no element.

@@ -54,19 +54,17 @@ mod memory;
 #[cfg(feature = "io")]
 mod run;
 
-pub use hold_out::{Evaluation, HeldOut, LEAST_LIKED, hold_out};
 #[cfg(feature = "io")]
-pub use memory::RatingsInMemory;
+pub use self::{
+    memory::RatingsInMemory,
+    read::{NameFields, RatingFields},
+    report::{HitRates, RatingsCounts, RatingsParameters, RatingsReport},
+    run::{NamesFile, RatingsOutcome, RatingsRun},
+    task::{RatingsTask, Recommendees},
+};
+pub use hold_out::{Evaluation, HeldOut, LEAST_LIKED, hold_out};
 pub use neighbours::{Neighbour, NeighbourTask, Neighbours, neighbours};
 pub use opinions::{Opinion, RatedAs, Scale};
 pub use rating::{Rating, Ratings};
-#[cfg(feature = "io")]
-pub use read::{NameFields, RatingFields};
 pub use recommend::{RecommendTask, Recommendation, Recommender, recommend};
-#[cfg(feature = "io")]
-pub use report::{HitRates, RatingsCounts, RatingsParameters, RatingsReport};
-#[cfg(feature = "io")]
-pub use run::{NamesFile, RatingsOutcome, RatingsRun};
 pub use sets::By;
-#[cfg(feature = "io")]
-pub use task::{RatingsTask, Recommendees};

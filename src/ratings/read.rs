@@ -8,11 +8,11 @@ use super::{RatedAs, Rating, Ratings};
 use crate::error::{BadRecord, Error, Result};
 use crate::io::Chunk;
 use crate::io::IdColumn;
-use crate::io::Ids;
 use crate::io::json_string;
 use crate::io::{FieldPath, OnBadRecord, ValueField};
 use crate::io::{FieldValues, ValueKind};
 use crate::io::{Value, for_each_record};
+use crate::store::Texts;
 
 /// The fields of a rating.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl RatingFields {
 /// Ids in the order in which they first occur, and the number of each.
 #[derive(Debug)]
 pub(crate) struct Labels {
-    texts: Ids,
+    texts: Texts,
     count: u32,
     numbers: HashMap<String, u32>,
     column: IdColumn,
@@ -86,7 +86,7 @@ pub(crate) struct Labels {
 impl Default for Labels {
     fn default() -> Self {
         Labels {
-            texts: Ids::default(),
+            texts: Texts::default(),
             count: 0,
             numbers: HashMap::new(),
             column: IdColumn::Integers,
@@ -149,7 +149,7 @@ struct ParsedRating {
 pub(crate) struct RatingsOfChunk {
     pub(crate) file: usize,
     /// The user and the item of each good record, one after the other.
-    ids: Ids,
+    ids: Texts,
     ratings: Vec<ParsedRating>,
     /// One per good record.
     times: FieldValues,

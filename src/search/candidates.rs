@@ -1,4 +1,4 @@
-//! Candidate pairs in memory, from LSH or from an exact join.
+//! The choice between LSH and an exact join.
 //!
 //! **The join is the default for tokens only.** It misses nothing; LSH at a threshold of 0.8 misses up to 1.1 % of the
 //! pairs of four corpora of texts. But for texts at 0.8 the join takes 1.05 (abstracts), 1.4 (API pages, licences) and
@@ -7,66 +7,13 @@
 
 use std::ops::ControlFlow;
 
-use super::corpus::Corpus;
-use super::keys::Banded;
-use super::observations::{Observations, ObservedSignatures};
+use super::context::Context;
 use super::parameters::{CandidateMethod, Search};
+use super::part::Compared;
 use crate::error::Result;
-use crate::pipeline::{Buckets, Prefixes, Sets, Similarity, Unverified};
-use crate::progress::{Progress, Timings, advance, grouped};
-use crate::store::{ExactSets, NearSets};
-
-/// A corpus with its buckets, and the similarity that verifies candidate pairs.
-pub(crate) struct Candidates {
-    /// The search, with the method that found the candidates.
-    pub(crate) search: Search,
-    pub(crate) corpus: Corpus,
-    pub(crate) buckets: Buckets,
-    pub(crate) similarity: Box<dyn Similarity + Send>,
-    /// At least the number of candidate pairs; `None` for those of LSH.
-    pub(crate) most_pairs: Option<u64>,
-    /// The estimates of compared candidates; `None` without estimates.
-    pub(crate) observed: Option<Observations>,
-}
-
-impl Candidates {
-    /// Candidates verified by signature, or not at all if `banded` holds no signatures.
-    pub(crate) fn of_banded(
-        corpus: Corpus,
-        search: &Search,
-        banded: Banded,
-        progress: &dyn Progress,
-        timings: &mut Timings,
-    ) -> Result<Self> {
-        let search = search.through_bands();
-        let Banded {
-            keys, signatures, ..
-        } = banded;
-        progress.begin("bucket", keys.banding().bands() as u64);
-        let buckets = timings.time("bucket", 0, || {
-            Buckets::of(keys, &mut |band| advance(progress, band as u64 + 1, 0, 0))
-        })?;
-        let Some(signatures) = signatures else {
-            return Ok(Candidates {
-                search,
-                corpus,
-                buckets,
-                similarity: Box::new(Unverified),
-                most_pairs: None,
-                observed: None,
-            });
-        };
-        let (signatures, observed) = ObservedSignatures::new(signatures);
-        Ok(Candidates {
-            search,
-            corpus,
-            buckets,
-            similarity: Box::new(signatures),
-            most_pairs: None,
-            observed: Some(observed),
-        })
-    }
-}
+use crate::pipeline::{Buckets, Prefixes, Sets};
+use crate::progress::{Progress, advance, grouped};
+use crate::store::ExactSets;
 
 /// The join's pairs of equal prefix elements, per shingle, up to which [`CandidateMethod::Auto`] chooses it.
 ///
@@ -149,15 +96,14 @@ impl Join {
         held: Option<ExactSets>,
         method: CandidateMethod,
         is_bounded: bool,
-        search: &Search,
-        progress: &dyn Progress,
-        timings: &mut Timings,
+        context: &mut Context<'_>,
     ) -> Result<ControlFlow<Join, Option<ExactSets>>> {
+        let (search, progress) = (context.search, context.progress);
         let Some(sets) = held else {
             tell_of_lsh(progress, LARGE_SETS);
             return Ok(ControlFlow::Continue(None));
         };
-        let join = Join::of(sets, search, progress, timings)?;
+        let join = Join::of(sets, context)?;
         let cost = join.cost;
         let is_join = method == CandidateMethod::Join;
         if is_join && is_bounded && !cost.fits(search) {
@@ -175,14 +121,10 @@ impl Join {
         Ok(ControlFlow::Break(join))
     }
 
-    fn of(
-        sets: ExactSets,
-        search: &Search,
-        progress: &dyn Progress,
-        timings: &mut Timings,
-    ) -> Result<Self> {
+    fn of(sets: ExactSets, context: &mut Context<'_>) -> Result<Self> {
+        let (search, progress) = (context.search, context.progress);
         progress.begin("join", 2 * Sets::len(&sets) as u64);
-        let prefixes = timings.time("join", 0, || {
+        let prefixes = context.timings.time("join", 0, || {
             let advance = &mut |done| advance(progress, done, 0, 0);
             Prefixes::of(&sets, search.criterion(), advance)
         })?;
@@ -198,23 +140,43 @@ impl Join {
         })
     }
 
-    pub(super) fn candidates(self, corpus: Corpus, search: &Search) -> Result<Candidates> {
+    /// At least the number of candidate pairs.
+    pub(super) fn most_pairs(&self) -> u64 {
         let by_size = self.prefixes.pairs_by_size();
-        Ok(Candidates {
-            search: search.joined(),
-            corpus,
-            most_pairs: Some(self.cost.shared_elements.saturating_add(by_size)),
-            buckets: self.prefixes.into_buckets()?,
-            similarity: similarity_of_sets(self.sets, search),
-            observed: None,
-        })
+        self.cost.shared_elements.saturating_add(by_size)
+    }
+
+    /// The buckets, and what compares their documents.
+    pub(super) fn finish(self) -> Result<(Buckets, Compared)> {
+        Ok((self.prefixes.into_buckets()?, Compared::Sets(self.sets)))
     }
 }
 
-/// Compares sets as the search asks for.
-pub(super) fn similarity_of_sets(sets: ExactSets, search: &Search) -> Box<dyn Similarity + Send> {
-    match search.within {
-        None => Box::new(sets),
-        Some(within) => Box::new(NearSets { sets, within }),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::Banding;
+    use crate::search::verification::Verification;
+
+    #[test]
+    fn a_join_is_taken_while_it_is_small_or_cheap() {
+        let banding = Banding::new(2, 1, 2).unwrap();
+        let mut search = Search::through_lsh(0.5, banding, Verification::Exact);
+        search.join_bytes = 1000;
+        let cost = |words, prefix_bytes, shared_elements| JoinCost {
+            words,
+            prefix_bytes,
+            shared_elements,
+        };
+        let takes = |cost: JoinCost| cost.reason_for_lsh(&search).is_none();
+        assert!(takes(cost(100, 200, CHEAP_JOIN)));
+        assert!(!takes(cost(100, 201, 0)));
+        assert!(!takes(cost(100, 200, CHEAP_JOIN + 1)));
+        search.join_bytes = usize::MAX;
+        let many = CHEAP_JOIN;
+        let cheap = CHEAP_JOIN_PER_SHINGLE * many;
+        let takes = |cost: JoinCost| cost.reason_for_lsh(&search).is_none();
+        assert!(takes(cost(many, 0, cheap)));
+        assert!(!takes(cost(many, 0, cheap + 1)));
     }
 }

@@ -31,7 +31,6 @@ impl Copies {
     }
 
     /// Adds the id of a document.
-    #[cfg(feature = "io")]
     pub(crate) fn add_id(&mut self, row: u32, id: &str) {
         self.ids.get_or_insert_default().insert(row, id.into());
     }

@@ -1,6 +1,5 @@
 //! The data about documents that a run keeps between stages.
 
-#[cfg(feature = "io")]
 use super::disk::SpilledDocuments;
 use crate::progress::Counts;
 
@@ -26,7 +25,6 @@ pub(crate) struct Corpus {
     /// Decompressed bytes of the input.
     pub(crate) bytes: u64,
     /// What is known of each document, if it is on disk: then `distinct`, `repeats` and `lengths` are empty.
-    #[cfg(feature = "io")]
     pub(crate) on_disk: Option<SpilledDocuments>,
 }
 

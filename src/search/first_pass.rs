@@ -24,16 +24,12 @@ use std::iter;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-#[cfg(feature = "io")]
 use std::time::Duration;
 use std::time::Instant;
 
 use super::corpus::Corpus;
-#[cfg(feature = "io")]
 use super::disk::DocumentWriter;
-#[cfg(feature = "io")]
 use super::disk::save_rarities;
-#[cfg(feature = "io")]
 pub(crate) use super::numbering::NumbersRead;
 use super::numbering::{Numbered, Shingled};
 use crate::documents::{DigestSet, Document, DocumentBatch, Documents, Rows, TextBatch};
@@ -45,7 +41,6 @@ use crate::pipeline::{
 };
 use crate::progress::{Progress, StageTime};
 use crate::scheme::Width;
-#[cfg(feature = "io")]
 use crate::store::spill::{Budget, Spill};
 
 /// A source of documents in pieces. One thread works on one piece: a chunk of a file, or a range of rows.
@@ -92,33 +87,28 @@ pub(crate) trait Sink: Sync {
     fn take(&mut self, batch: SignedBatch, rows: &[u32]) -> Result<()>;
 
     /// Whether the sink can write what it holds to disk.
-    #[cfg(feature = "io")]
     fn may_spill(&self) -> bool {
         false
     }
 
     /// Whether it has to, whatever the run may hold.
-    #[cfg(feature = "io")]
     fn must_spill(&self) -> bool {
         false
     }
 
     /// Bytes of memory used.
-    #[cfg(feature = "io")]
     fn held_bytes(&self) -> usize {
         0
     }
 
     /// Writes what the sink holds of the documents at `rows`, and of all later ones, to disk. Returns the number of files
     /// that are written at the same time.
-    #[cfg(feature = "io")]
     fn spill(&mut self, spill: &Arc<Spill>, rows: &[u32]) -> Result<usize> {
         let _ = (spill, rows);
         Ok(0)
     }
 
     /// Writes everything taken so far, for a checkpoint.
-    #[cfg(feature = "io")]
     fn flush(&mut self) -> Result<()> {
         Ok(())
     }
@@ -137,13 +127,11 @@ pub(crate) trait Notes<R> {
     fn note(&mut self, records: R, first_row: u32) -> Result<()>;
 
     /// Bytes of memory that the notes and the input held for a second reading take.
-    #[cfg(feature = "io")]
     fn held_bytes(&self) -> u64 {
         0
     }
 
     /// Writes the notes to disk, all later ones, too, and holds no input.
-    #[cfg(feature = "io")]
     fn spill(&mut self, spill: &Arc<Spill>) -> Result<()> {
         let _ = spill;
         Ok(())
@@ -274,7 +262,6 @@ impl SignedBatch {
 }
 
 /// A run that has read for this long goes on on disk, so that it makes checkpoints.
-#[cfg(feature = "io")]
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The running first pass. The threads of a source sign pieces ([`Signing::sign`]); it passes them in order to
@@ -289,7 +276,6 @@ pub(crate) struct FirstPass<'a> {
     /// The pieces that are numbered, but not with the sink: a device still signs the first of them.
     waiting: VecDeque<Waiting<'a>>,
     /// The memory that the documents may take; `None` if there is no bound.
-    #[cfg(feature = "io")]
     budget: Option<Budget>,
 }
 
@@ -346,14 +332,12 @@ impl<'a> FirstPass<'a> {
                 }),
                 giant_bytes: AtomicUsize::new(0),
             }),
-            #[cfg(feature = "io")]
             budget: None,
             sink,
         }
     }
 
     /// Goes on on disk when the documents take more memory than this.
-    #[cfg(feature = "io")]
     pub(crate) fn within(self, budget: Option<Budget>) -> Self {
         FirstPass { budget, ..self }
     }
@@ -364,7 +348,6 @@ impl<'a> FirstPass<'a> {
     }
 
     /// The progress of the run.
-    #[cfg(feature = "io")]
     pub(crate) fn progress(&self) -> &'a dyn Progress {
         self.progress
     }
@@ -425,7 +408,6 @@ impl<'a> FirstPass<'a> {
         while self.waiting.front().is_some_and(Waiting::is_ready) {
             self.pass_on_first()?;
         }
-        #[cfg(feature = "io")]
         self.spill_if_large(notes)?;
         add(&signing.spent.band_ns, start);
         let wanted = self.sink.wants();
@@ -470,19 +452,16 @@ impl<'a> FirstPass<'a> {
     }
 
     /// The folder of the documents on disk; `None` as long as they are in memory.
-    #[cfg(feature = "io")]
     pub(crate) fn on_disk(&self) -> Option<Arc<Spill>> {
         self.signing.known().numbered.on_disk().cloned()
     }
 
     /// The folder in which the run was stopped; `None` if it begins.
-    #[cfg(feature = "io")]
     pub(crate) fn unfinished(&self) -> Option<Arc<Spill>> {
         self.budget.as_ref()?.unfinished.clone()
     }
 
     /// Goes on from a checkpoint.
-    #[cfg(feature = "io")]
     pub(crate) fn restore<R>(
         &mut self,
         spill: &Arc<Spill>,
@@ -499,7 +478,6 @@ impl<'a> FirstPass<'a> {
     }
 
     /// Writes everything numbered so far, for a checkpoint.
-    #[cfg(feature = "io")]
     pub(crate) fn save(&mut self) -> Result<NumbersRead> {
         self.pass_on()?;
         self.sink.flush()?;
@@ -507,7 +485,6 @@ impl<'a> FirstPass<'a> {
     }
 
     /// Moves everything that grows with the documents to disk if it takes more memory than it may.
-    #[cfg(feature = "io")]
     fn spill_if_large<R>(&mut self, notes: &mut dyn Notes<R>) -> Result<()> {
         let Some(budget) = &self.budget else {
             return Ok(());
@@ -535,7 +512,6 @@ impl<'a> FirstPass<'a> {
     }
 
     /// Moves everything that grows with the documents to disk.
-    #[cfg(feature = "io")]
     fn spill<R>(
         &mut self,
         spill: &Arc<Spill>,
@@ -853,7 +829,6 @@ const SMALL: usize = 1 << 14;
 const GIANT: usize = 4 << 20;
 
 /// Bytes of memory for each byte of a giant piece: its text, and the hashes of its words and shingles.
-#[cfg(feature = "io")]
 const GIANT_FOLD: usize = 4;
 
 /// A giant piece in progress.

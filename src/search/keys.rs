@@ -1,16 +1,12 @@
 //! Collects what the search for candidates needs of signed documents.
 
-#[cfg(feature = "io")]
 use std::sync::Arc;
 
-#[cfg(feature = "io")]
 use super::disk::{KeyWriter, SpilledKeys};
 use super::first_pass::{PieceSets, SignedBatch, SignedForm, Sink, Wanted};
 use crate::error::{Conflict, Result};
-#[cfg(feature = "io")]
 use crate::pipeline::Sets;
 use crate::pipeline::{BandKeys, Banding, PackedSignatures, Shingler, SlotBits};
-#[cfg(feature = "io")]
 use crate::store::spill::Spill;
 use crate::store::{ExactSets, SETS_IN_MEMORY};
 
@@ -31,7 +27,6 @@ pub(crate) struct Banded {
     /// Whether empty sets count as others.
     takes_empty: bool,
     /// Takes keys and signatures once these are more than memory holds.
-    #[cfg(feature = "io")]
     writer: Option<KeyWriter>,
 }
 
@@ -57,7 +52,6 @@ impl Banded {
             most_bytes: SETS_IN_MEMORY,
             bytes_of_all: 0,
             takes_empty: false,
-            #[cfg(feature = "io")]
             writer: None,
         }
     }
@@ -106,7 +100,6 @@ impl Banded {
 
     /// Whether exact sets are taken.
     fn takes_sets(&self) -> bool {
-        #[cfg(feature = "io")]
         if let Some(writer) = &self.writer {
             return writer.takes_sets();
         }
@@ -119,7 +112,6 @@ impl Banded {
     }
 
     /// The keys and signatures, if they are on disk.
-    #[cfg(feature = "io")]
     pub(crate) fn finish_on_disk(&mut self) -> Result<Option<SpilledKeys>> {
         self.writer.take().map(KeyWriter::finish).transpose()
     }
@@ -154,7 +146,6 @@ impl Sink for Banded {
             SetsFor::Verification if self.sets_bytes() > self.most_bytes => self.sets = None,
             SetsFor::JoinIfSmall if self.bytes_of_all > self.most_bytes as u64 => {
                 self.sets = None;
-                #[cfg(feature = "io")]
                 if let Some(writer) = &mut self.writer {
                     writer.drop_sets();
                 }
@@ -168,7 +159,6 @@ impl Sink for Banded {
     }
 
     fn take(&mut self, batch: SignedBatch, rows: &[u32]) -> Result<()> {
-        #[cfg(feature = "io")]
         if let Some(writer) = &mut self.writer {
             return match batch {
                 SignedBatch::Keys { keys, .. } => writer.add_keys(rows, &keys),
@@ -197,22 +187,17 @@ impl Sink for Banded {
             }
             SignedBatch::Nothing => {}
         }
-        #[cfg(not(feature = "io"))]
-        let _ = rows;
         Ok(())
     }
 
-    #[cfg(feature = "io")]
     fn may_spill(&self) -> bool {
         true
     }
 
-    #[cfg(feature = "io")]
     fn must_spill(&self) -> bool {
         matches!(self.sets_for, SetsFor::Join(None)) && self.sets_bytes() > self.most_bytes
     }
 
-    #[cfg(feature = "io")]
     fn held_bytes(&self) -> usize {
         let signatures = self
             .signatures
@@ -221,7 +206,6 @@ impl Sink for Banded {
         self.keys.capacity_bytes() + signatures + self.sets_bytes()
     }
 
-    #[cfg(feature = "io")]
     fn spill(&mut self, spill: &Arc<Spill>, rows: &[u32]) -> Result<usize> {
         let banding = self.keys.banding();
         let (bands, is_joined) = match self.sets_for {
@@ -254,7 +238,6 @@ impl Sink for Banded {
         Ok(KeyWriter::files(bands))
     }
 
-    #[cfg(feature = "io")]
     fn flush(&mut self) -> Result<()> {
         let bytes_of_all = self.bytes_of_all;
         let writer = self.writer.as_mut();
@@ -272,13 +255,10 @@ impl Sink for Banded {
             held.insert_all(hashes, (first..).zip(ranges));
             return Ok(());
         }
-        #[cfg(feature = "io")]
         if let Some(writer) = &mut self.writer {
             let mut sets = rows.iter().zip(ranges);
             return sets.try_for_each(|(row, range)| writer.add_set(*row, &hashes[range]));
         }
-        #[cfg(not(feature = "io"))]
-        let _ = rows;
         Ok(())
     }
 }

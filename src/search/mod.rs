@@ -23,7 +23,6 @@ mod keys;
 
 mod corpus;
 
-#[cfg(feature = "io")]
 mod disk;
 
 mod numbering;
@@ -44,46 +43,47 @@ mod few;
 
 mod parameters;
 
+mod part;
+
+mod blocks;
+
+mod context;
+
 mod candidates;
 
 mod stages;
 
 mod signature_rows;
 
-mod dedup;
+mod deduplication;
+
+mod clusters;
+
+mod removals;
 
 mod pairs;
 
-#[cfg(feature = "io")]
-pub(crate) use candidates::Candidates;
-#[cfg(feature = "io")]
+pub(crate) use blocks::KeptDocuments;
+pub(crate) use context::Context;
 pub(crate) use corpus::Corpus;
-pub use dedup::{Dedup, Deduplication, dedup, dedup_by_class};
-#[cfg(feature = "io")]
-pub(crate) use dedup::{FoundRemovals, Removals, find_removals};
-#[cfg(feature = "io")]
+pub use deduplication::{Dedup, Deduplication};
 pub(crate) use disk::SpilledRemoval;
 pub use few::few_shingles_warning;
-#[cfg(feature = "io")]
 pub(crate) use few::warn_of_few_shingles;
-#[cfg(feature = "io")]
 pub(crate) use first_pass::{
     FirstPass, Notes, NumbersRead, Parsed, Pieces, SignedBatch, SignedForm, Sink, Wanted,
 };
-#[cfg(feature = "io")]
-pub(crate) use observations::{Observations, ObservedSignatures};
+pub(crate) use observations::Observations;
 pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};
-#[cfg(feature = "io")]
 pub(crate) use pairs::{PairSearch, Streamed};
 pub use parameters::{CandidateMethod, Search};
-#[cfg(feature = "io")]
-pub(crate) use removal::ClusterSizes;
+pub(crate) use part::{BucketsOf, Observed, PartRecords, PartShape};
+pub(crate) use removal::{ClusterSizes, count_clusters};
 pub use removal::{FoundBy, Removed};
+pub(crate) use removals::{FoundRemovals, Removals, find_removals};
+pub use removals::{dedup, dedup_by_class};
 pub use signature_rows::SignaturesInMemory;
-#[cfg(feature = "io")]
 pub(crate) use signature_rows::{SignedRows, check_search};
-#[cfg(feature = "io")]
-pub(crate) use source::{Classes, NextId, NextPreference, SetsByRow, Source};
-#[cfg(feature = "io")]
+pub(crate) use source::{Classify, NextId, NextPreference, SetsByRow, Source};
 pub(crate) use stages::Searched;
 pub use verification::Verification;

@@ -1,21 +1,15 @@
 //! Numbers documents as they are read, and finds those that repeat earlier ones.
 
 use std::collections::hash_map::Entry;
-#[cfg(feature = "io")]
 use std::iter::{Peekable, Zip};
-#[cfg(feature = "io")]
 use std::ops::RangeFrom;
-#[cfg(feature = "io")]
 use std::sync::Arc;
-#[cfg(feature = "io")]
 use std::vec::IntoIter;
 
 use super::corpus::Corpus;
-#[cfg(feature = "io")]
 use super::disk::DocumentWriter;
 use crate::documents::DigestMap;
 use crate::error::{Error, Result, row_number};
-#[cfg(feature = "io")]
 use crate::store::spill::Spill;
 
 /// The documents read so far.
@@ -25,7 +19,6 @@ pub(super) struct Numbered {
     positions_by_digest: DigestMap<u32>,
     bare: Bare,
     /// Takes what is known of each document once this is more than memory holds.
-    #[cfg(feature = "io")]
     writer: Option<DocumentWriter>,
 }
 
@@ -74,7 +67,6 @@ impl Numbered {
 
     /// Whether a document is known to repeat an earlier one. On disk, most repeats are not known yet.
     pub(super) fn is_known(&self, digest: u128) -> bool {
-        #[cfg(feature = "io")]
         if let Some(writer) = &self.writer {
             return writer.is_recent(digest);
         }
@@ -84,7 +76,6 @@ impl Numbered {
     /// A larger table of the digests, if this one has no room for so many more documents. While it is made, other threads
     /// may read; the growth of a table that is being changed would keep them waiting.
     pub(super) fn larger_table(&self, documents: usize) -> Option<DigestMap<u32>> {
-        #[cfg(feature = "io")]
         if self.on_disk().is_some() {
             return None;
         }
@@ -126,7 +117,6 @@ impl Numbered {
         corpus.without_shingles += u64::from(shingles == 0);
         let has_few = digest.is_some() && shingles <= 1;
         *corpus.few_shingles.get_or_insert(0) += u64::from(has_few);
-        #[cfg(feature = "io")]
         if let Some(writer) = &mut self.writer {
             return Ok((row, writer.add(row, length, digest, shingles > 0)?));
         }
@@ -158,7 +148,6 @@ impl Numbered {
 
     /// Ends the reading.
     pub(super) fn finish(self) -> Result<Corpus> {
-        #[cfg(feature = "io")]
         if let Some(writer) = self.writer {
             return Ok(Corpus {
                 on_disk: Some(writer.finish()?),
@@ -180,7 +169,6 @@ impl Numbered {
 }
 
 /// The numbers of documents at a checkpoint.
-#[cfg(feature = "io")]
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct NumbersRead {
     rows: u32,
@@ -189,7 +177,6 @@ pub(crate) struct NumbersRead {
     bytes: u64,
 }
 
-#[cfg(feature = "io")]
 impl Numbered {
     /// The folder of the documents on disk; `None` as long as they are in memory.
     pub(super) fn on_disk(&self) -> Option<&Arc<Spill>> {
@@ -250,14 +237,12 @@ impl Numbered {
 }
 
 /// The digests of documents, by ascending row.
-#[cfg(feature = "io")]
 struct Digests {
     digests: Vec<u128>,
     distinct: Peekable<Zip<IntoIter<u32>, RangeFrom<u32>>>,
     repeats: Peekable<IntoIter<(u32, u32)>>,
 }
 
-#[cfg(feature = "io")]
 impl Digests {
     fn of(by_digest: DigestMap<u32>, distinct: Vec<u32>, repeats: Vec<(u32, u32)>) -> Self {
         let mut digests = vec![0; distinct.len()];

@@ -1,5 +1,6 @@
 //! Observes the estimates of candidate pairs, from which the precision of a run is estimated.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,8 +9,8 @@ use crate::pipeline::{Comparer, PackedSignatures, SharedComponents, Similarity};
 
 /// Packed signatures that count the equal slots of the candidates they compare.
 #[derive(Debug)]
-pub(crate) struct ObservedSignatures {
-    signatures: PackedSignatures,
+pub(crate) struct ObservedSignatures<'a> {
+    signatures: Cow<'a, PackedSignatures>,
     groups: Arc<OpenGroups>,
     /// The number of each document in `groups`; `None` if it is that of its signature.
     names: Option<Vec<u32>>,
@@ -130,15 +131,12 @@ impl Drop for OpenGroups {
     }
 }
 
-impl ObservedSignatures {
-    pub(crate) fn new(signatures: PackedSignatures) -> (Self, Observations) {
-        let observed = Observations::none(signatures.num_perm());
-        let signatures = ObservedSignatures::counted_in(signatures, &observed);
-        (signatures, observed)
-    }
-
+impl<'a> ObservedSignatures<'a> {
     /// Adds what these signatures observe to `observed`. No pair links their documents to those of others.
-    pub(crate) fn counted_in(signatures: PackedSignatures, observed: &Observations) -> Self {
+    pub(crate) fn counted_in(
+        signatures: Cow<'a, PackedSignatures>,
+        observed: &Observations,
+    ) -> Self {
         ObservedSignatures {
             groups: OpenGroups::new(signatures.len(), observed),
             names: None,
@@ -147,9 +145,8 @@ impl ObservedSignatures {
     }
 
     /// The same for some of the documents of `groups`, with the number of each of them there.
-    #[cfg(feature = "io")]
     pub(crate) fn in_groups(
-        signatures: PackedSignatures,
+        signatures: Cow<'a, PackedSignatures>,
         groups: &Arc<OpenGroups>,
         names: Vec<u32>,
     ) -> Self {
@@ -167,7 +164,7 @@ impl ObservedSignatures {
     }
 }
 
-impl Similarity for ObservedSignatures {
+impl Similarity for ObservedSignatures<'_> {
     fn comparer(&self) -> Box<dyn Comparer + '_> {
         Box::new(ObservedComparer {
             signatures: self,
@@ -178,7 +175,7 @@ impl Similarity for ObservedSignatures {
 
 /// Counts on one thread, and adds its counts to the others at its end.
 struct ObservedComparer<'a> {
-    signatures: &'a ObservedSignatures,
+    signatures: &'a ObservedSignatures<'a>,
     by_matches: Vec<u64>,
 }
 

@@ -2,21 +2,22 @@
 
 use std::ops::ControlFlow;
 
-use super::candidates::Candidates;
+use super::context::Context;
 use super::copies::Copies;
-#[cfg(feature = "io")]
+use super::corpus::Corpus;
 use super::disk::{PairRecord, SpilledPairs};
 use super::observations::Observations;
 use super::parameters::{CandidateMethod, Search};
+use super::part::Part;
 use super::signature_rows::SignaturesInMemory;
 use super::source::InMemory;
-use super::stages::Searched;
+use super::stages::{Parts, Searched};
 use crate::documents::Documents;
 use crate::engine::Engine;
 #[cfg(doc)]
 use crate::error::Conflict;
 use crate::error::Result;
-use crate::pipeline::{Buckets, CandidateSource, Similarity, similar_pairs};
+use crate::pipeline::{CandidateSource, similar_pairs};
 use crate::progress::{Counts, Progress, Timings, advance, counted};
 
 /// The parameters of a search for all similar pairs. [`Pairs::new`] supplies defaults; change fields as needed.
@@ -133,12 +134,16 @@ pub fn pairs<D: Documents + ?Sized>(
         classes: None,
         progress,
     };
-    let searched = Searched::read(source, engine, &task.search, progress, &mut timings)?;
+    let context = &mut Context {
+        search: &task.search,
+        progress,
+        timings: &mut timings,
+    };
+    let searched = Searched::read(source, engine, context)?;
     let search = PairSearch::new(searched, task, progress, &mut timings)?;
     let each = &mut |pair, _: Option<[&str; 2]>| each(pair);
     let streamed = timings.time("compare", 0, || search.for_each(progress, each))?;
-    let num_perm = engine.signer().num_perm();
-    Ok(search.found(streamed, num_perm, timings, progress))
+    Ok(search.found(streamed, timings, progress))
 }
 
 impl SignaturesInMemory<'_> {
@@ -154,11 +159,11 @@ impl SignaturesInMemory<'_> {
         each: &mut dyn FnMut(DocumentPair) -> Result<()>,
     ) -> Result<PairsFound> {
         let mut timings = Timings::default();
-        let candidates = self.candidates(&task.search, progress, &mut timings)?;
-        let search = PairSearch::of_candidates(candidates, task);
+        let searched = self.searched(&task.search, progress, &mut timings)?;
+        let search = PairSearch::new(searched, task, progress, &mut timings)?;
         let each = &mut |pair, _: Option<[&str; 2]>| each(pair);
         let streamed = timings.time("compare", 0, || search.for_each(progress, each))?;
-        Ok(search.found(streamed, self.scheme.num_perm(), timings, progress))
+        Ok(search.found(streamed, timings, progress))
     }
 }
 
@@ -167,6 +172,7 @@ pub(crate) struct PairSearch<'a> {
     task: &'a Pairs,
     /// The search, with the method that found the candidates.
     search: Search,
+    num_perm: usize,
     /// The counts of documents.
     counts: Counts,
     copies: Copies,
@@ -180,14 +186,8 @@ pub(crate) struct PairSearch<'a> {
 /// Where the pairs come from.
 enum Found {
     /// They are found on the way.
-    InMemory {
-        /// The row of each position.
-        rows: Vec<u32>,
-        buckets: Box<Buckets>,
-        similarity: Box<dyn Similarity + Send>,
-    },
+    InMemory(Box<Part<'static>>),
     /// They have been found.
-    #[cfg(feature = "io")]
     OnDisk(SpilledPairs),
 }
 
@@ -218,59 +218,47 @@ impl<'a> PairSearch<'a> {
         progress: &dyn Progress,
         timings: &mut Timings,
     ) -> Result<Self> {
-        match searched {
-            Searched::InMemory(candidates) => {
-                let _ = (progress, timings);
-                Ok(PairSearch::of_candidates(*candidates, task))
+        let observed = searched.observed().cloned();
+        let Searched {
+            search,
+            num_perm,
+            rows,
+            counts,
+            most_pairs,
+            parts,
+            ..
+        } = searched;
+        let (copies, found) = match parts {
+            Parts::Whole(mut part) => {
+                let copies = Copies::of(&part.corpus);
+                // Nothing else is needed of the documents from now on.
+                part.corpus = Corpus {
+                    distinct: std::mem::take(&mut part.corpus.distinct),
+                    ..Corpus::default()
+                };
+                (copies, Found::InMemory(part))
             }
-            #[cfg(feature = "io")]
-            Searched::OnDisk(on_disk) => {
-                let (parts, counts) = (on_disk.parts, on_disk.counts);
-                let spill = &on_disk.spill;
+            Parts::Spilled(parts, spill) => {
                 let (pairs, copies) = timings.time("compare", 0, || {
-                    SpilledPairs::find(&parts, on_disk.rows, spill, progress)
+                    SpilledPairs::find(&parts, rows, &spill, progress)
                 })?;
                 timings.add_disk_use(spill.take_use(parts.count()));
-                Ok(PairSearch {
-                    task,
-                    search: parts.search().clone(),
-                    counts,
-                    copies,
-                    most_pairs: parts.most_pairs(),
-                    observed: parts.observed().cloned(),
-                    found: Found::OnDisk(pairs),
-                })
+                (copies, Found::OnDisk(pairs))
             }
-        }
-    }
-
-    /// A search among candidates in memory.
-    pub(crate) fn of_candidates(candidates: Candidates, task: &'a Pairs) -> Self {
-        let Candidates {
-            search,
-            corpus,
-            buckets,
-            similarity,
-            most_pairs,
-            observed,
-        } = candidates;
-        PairSearch {
+        };
+        Ok(PairSearch {
             task,
-            counts: search.counts(&corpus),
-            copies: Copies::of(&corpus),
             search,
+            num_perm,
+            counts,
+            copies,
             most_pairs,
             observed,
-            found: Found::InMemory {
-                rows: corpus.distinct,
-                buckets: Box::new(buckets),
-                similarity,
-            },
-        }
+            found,
+        })
     }
 
     /// The search, with the method that found the candidates.
-    #[cfg(feature = "io")]
     pub(crate) fn search(&self) -> &Search {
         &self.search
     }
@@ -292,16 +280,10 @@ impl<'a> PairSearch<'a> {
             equal: 0,
         };
         let (mut streamed, is_ended) = match &self.found {
-            Found::InMemory {
-                rows,
-                buckets,
-                similarity,
-            } => {
-                progress.begin("compare", buckets.positions().len() as u64);
-                let least = self.search.least();
-                stream.in_memory(rows, buckets, &**similarity, least, progress)?
+            Found::InMemory(part) => {
+                progress.begin("compare", part.buckets.positions().len() as u64);
+                stream.in_memory(part, self.search.least(), progress)?
             }
-            #[cfg(feature = "io")]
             Found::OnDisk(pairs) => {
                 progress.begin("compare", pairs.documents());
                 stream.on_disk(pairs, progress)?
@@ -317,7 +299,6 @@ impl<'a> PairSearch<'a> {
     pub(crate) fn found(
         &self,
         streamed: Streamed,
-        num_perm: usize,
         timings: Timings,
         progress: &dyn Progress,
     ) -> PairsFound {
@@ -348,10 +329,10 @@ impl<'a> PairSearch<'a> {
         PairsFound {
             counts,
             is_complete: streamed.is_complete,
-            recall_at_threshold: search.recall_at_threshold(num_perm),
+            recall_at_threshold: search.recall_at_threshold(self.num_perm),
             candidates: search.candidates,
             expected_precision: search.expected_precision(
-                num_perm,
+                self.num_perm,
                 self.observed.as_ref(),
                 [streamed.identical, streamed.pairs],
             ),
@@ -384,15 +365,14 @@ impl Stream<'_, '_> {
     /// Returns the pairs that the comparison of candidates finds, and whether there was no room for all of them.
     fn in_memory(
         &mut self,
-        rows: &[u32],
-        buckets: &Buckets,
-        similarity: &dyn Similarity,
+        part: &Part<'_>,
         least: f64,
         progress: &dyn Progress,
     ) -> Result<(Streamed, bool)> {
+        let (rows, buckets) = (&part.corpus.distinct, &part.buckets);
         let mut streamed = Streamed::default();
         let mut is_ended = false;
-        similar_pairs(buckets, similarity, least, &mut |block| {
+        similar_pairs(buckets, &*part.similarity, least, &mut |block| {
             let mut pairs = (1u64..).zip(block.pairs).peekable();
             for compared in block.compared_by_document {
                 let lo = buckets.positions()[streamed.documents];
@@ -421,7 +401,6 @@ impl Stream<'_, '_> {
     }
 
     /// The same for pairs that have been found.
-    #[cfg(feature = "io")]
     fn on_disk(
         &mut self,
         pairs: &SpilledPairs,

@@ -1,24 +1,24 @@
 //! Counts how many documents have each shingle, for weights by rarity.
 
-#[cfg(feature = "io")]
+use super::context::Context;
 use super::disk::saved_rarities;
 use super::first_pass::{FirstPass, PieceSets, SignedBatch, SignedForm, Sink, Wanted};
+#[cfg(doc)]
+use super::parameters::Search;
 use super::source::Source;
 use crate::engine::Engine;
 use crate::error::{Conflict, Result};
 use crate::pipeline::Rarities;
-use crate::progress::{Progress, StageTime, Timings, counted, grouped};
+use crate::progress::{StageTime, counted, grouped};
 
-/// Reads all documents of a source and counts them, in a table of at most `most_bytes`. Returns the engine that weighs
-/// shingles by these counts.
+/// Reads all documents of a source and counts them, in a table of at most [`Search::join_bytes`]. Returns the engine that
+/// weighs shingles by these counts.
 pub(crate) fn weigh_by_rarity(
     source: &mut dyn Source,
     engine: &Engine,
-    most_bytes: usize,
-    progress: &dyn Progress,
-    timings: &mut Timings,
+    context: &mut Context<'_>,
 ) -> Result<Engine> {
-    #[cfg(feature = "io")]
+    let progress = context.progress;
     if let Some(budget) = source.budget()
         && let Some(spill) = &budget.unfinished
         && let Some(rarities) = saved_rarities(spill)?
@@ -28,7 +28,7 @@ pub(crate) fn weigh_by_rarity(
     let counting = engine.with_shingler(engine.shingler().of_sets());
     let mut counts = Counted {
         rarities: Rarities::default(),
-        most_bytes,
+        most_bytes: context.search.join_bytes,
         is_full: false,
     };
     let mut times = Vec::new();
@@ -36,7 +36,7 @@ pub(crate) fn weigh_by_rarity(
     source.read(pass, &mut times)?;
     counts.prepare()?;
     let stages = times.into_iter().filter(|time| !time.is_part);
-    timings.0.extend(stages.map(|time| StageTime {
+    context.timings.0.extend(stages.map(|time| StageTime {
         stage: "count",
         ..time
     }));

@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use super::verification::Verification;
 #[cfg(doc)]
 use crate::pipeline::Clustering;
+use crate::pipeline::Clusters;
+use crate::progress::Counts;
 
 /// A removed document.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,9 +52,16 @@ impl FoundBy {
     }
 }
 
+/// Adds the pairs of clusters to the counts of a run.
+pub(crate) fn count_clusters(counts: &mut Counts, found: &Clusters) {
+    counts.candidate_pairs += found.compared;
+    counts.similar_pairs += found.similar;
+    counts.omitted_pairs += found.omitted.pairs;
+    counts.large_buckets += found.omitted.buckets;
+}
+
 /// The sizes of clusters of two or more documents.
-#[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "io", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ClusterSizes {
     /// The number of clusters of each size.
     pub(crate) histogram: BTreeMap<u64, u64>,
@@ -63,12 +72,6 @@ pub(crate) struct ClusterSizes {
 impl ClusterSizes {
     /// The largest clusters that are listed.
     const LISTED: usize = 10;
-
-    pub(super) fn of(removed: &[Removed]) -> Self {
-        let mut sizes = ClusterSizes::default();
-        sizes.add(removed, |row| row);
-        sizes
-    }
 
     /// Adds clusters, all of whose removed documents are given. `row_of` returns the rows of kept documents.
     pub(super) fn add(&mut self, removed: &[Removed], row_of: impl Fn(u32) -> u32) {

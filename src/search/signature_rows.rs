@@ -4,10 +4,11 @@ use std::collections::hash_map::Entry;
 
 use rayon::prelude::*;
 
-use super::candidates::Candidates;
+use super::context::Context;
 use super::corpus::Corpus;
 use super::first_pass::{SignedBatch, Sink};
 use super::parameters::{CandidateMethod, Search};
+use super::stages::Searched;
 use super::verification::Verification;
 use crate::documents::{DigestMap, digest};
 use crate::error::{Conflict, Error, Result, row_number};
@@ -46,12 +47,12 @@ const ROWS: usize = 8192;
 
 impl SignaturesInMemory<'_> {
     /// Finds the candidate pairs.
-    pub(super) fn candidates(
+    pub(super) fn searched(
         &self,
         search: &Search,
         progress: &dyn Progress,
         timings: &mut Timings,
-    ) -> Result<Candidates> {
+    ) -> Result<Searched> {
         check_search(search)?;
         let num_perm = self.scheme.num_perm();
         let rows = self.slots.len() / num_perm;
@@ -72,7 +73,12 @@ impl SignaturesInMemory<'_> {
             }
             Ok::<_, Error>(numbered.corpus)
         })?;
-        Candidates::of_banded(corpus, search, banded, progress, timings)
+        let context = &mut Context {
+            search,
+            progress,
+            timings,
+        };
+        Searched::of_banded(corpus, banded, num_perm, context)
     }
 }
 

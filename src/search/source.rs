@@ -1,7 +1,7 @@
 //! The sources of documents: files implement [`Source`] elsewhere, memory here.
 
-#[cfg(feature = "io")]
 use std::borrow::Cow;
+use std::fmt;
 use std::iter;
 use std::ops::Range;
 
@@ -13,14 +13,11 @@ use super::first_pass::{FirstPass, Parsed, Pieces};
 use crate::documents::{DocumentBatch, Documents, Rows};
 use crate::engine::Engine;
 use crate::error::Result;
-#[cfg(feature = "io")]
-use crate::io::{FieldValues, ValueKind};
 use crate::ordered::{Ahead, map_in_order};
 use crate::pipeline::Scratch;
 use crate::progress::{Progress, StageTime, advance};
-#[cfg(feature = "io")]
 use crate::store::spill::Budget;
-use crate::store::{Bits, ExactSets};
+use crate::store::{Bits, ExactSets, Texts};
 
 /// Documents that a run reads in order: once, or twice if it counts them first. Exact verification reads some of them
 /// again.
@@ -38,8 +35,7 @@ pub(crate) trait Source {
     }
 
     /// How documents on disk are classified; `None` if all are of one class.
-    #[cfg(feature = "io")]
-    fn classes_on_disk(&self) -> Option<(Classes, NextPreference<'_>)> {
+    fn classes_on_disk(&self) -> Option<(Box<dyn Classify>, NextPreference<'_>)> {
         None
     }
 
@@ -58,13 +54,11 @@ pub(crate) trait Source {
     ) -> Result<()>;
 
     /// The memory that a run may take, and the folder for what does not fit; `None` if there is no bound.
-    #[cfg(feature = "io")]
     fn budget(&self) -> Option<Budget> {
         None
     }
 
     /// Reads the ids of all documents, by row, as JSON; `None` if they have none of their own.
-    #[cfg(feature = "io")]
     fn ids(&self) -> Result<Option<NextId<'_>>> {
         Ok(None)
     }
@@ -75,7 +69,6 @@ pub(crate) trait SetsByRow {
     fn take(&mut self, row: u32, set: &[u64]) -> Result<()>;
 
     /// Writes everything taken so far, for a checkpoint.
-    #[cfg(feature = "io")]
     fn flush(&mut self) -> Result<()> {
         Ok(())
     }
@@ -88,44 +81,18 @@ impl<F: FnMut(u32, &[u64]) -> Result<()>> SetsByRow for F {
 }
 
 /// Returns the ids of documents, one after the other.
-#[cfg(feature = "io")]
 pub(crate) type NextId<'a> = Box<dyn FnMut() -> Result<Cow<'a, str>> + 'a>;
 
 /// Returns what decides the class of each document, one after the other: the rank of its source, and a value.
-#[cfg(feature = "io")]
 pub(crate) type NextPreference<'a> = Box<dyn FnMut() -> Result<(u32, String)> + 'a>;
 
-/// How documents are classified: by the rank of their source, then by a value.
-#[cfg(feature = "io")]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Classes {
-    /// How the values of all documents are compared; `None` if there are none.
-    pub(crate) kind: Option<ValueKind>,
-    /// Whether small values come first.
-    pub(crate) smallest: bool,
-}
-
-#[cfg(feature = "io")]
-impl Classes {
+/// Classifies documents on disk, by the rank of their source and by a value.
+pub(crate) trait Classify: fmt::Debug + Send + Sync {
     /// The classes of documents with these sources and values. Those of other documents have another scale.
     ///
     /// # Errors
     /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) for more values than there are row numbers.
-    pub(crate) fn of(
-        &self,
-        sources: impl Iterator<Item = u32>,
-        values: &FieldValues,
-    ) -> Result<Vec<u64>> {
-        let class = |source: u32, place: u32| u64::from(source) << 32 | u64::from(place);
-        Ok(match self.kind {
-            None => sources.map(|source| class(source, 0)).collect(),
-            Some(kind) => {
-                let places = values.places(kind, self.smallest)?;
-                let both = sources.zip(places);
-                both.map(|(source, place)| class(source, place)).collect()
-            }
-        })
-    }
+    fn classes(&self, sources: &[u32], values: Texts) -> Result<Vec<u64>>;
 }
 
 /// Documents in memory.

@@ -1,53 +1,116 @@
 //! Reads documents and finds candidate pairs, counting identical documents as one. `dedup` and `pairs` share this.
 
 use std::ops::ControlFlow;
-#[cfg(feature = "io")]
 use std::sync::Arc;
 
-use super::candidates::{Candidates, Join};
-#[cfg(feature = "io")]
+use super::candidates::Join;
+use super::context::Context;
 use super::corpus::Corpus;
-#[cfg(feature = "io")]
-use super::disk::Linked;
-#[cfg(feature = "io")]
-use super::disk::Parts;
-#[cfg(feature = "io")]
-use super::disk::{SpilledDocuments, SpilledKeys};
+use super::disk::{
+    Blocks, Linked, Parts as PartsOnDisk, SpilledDocuments, SpilledKeys, distribute,
+};
 use super::few::warn_of_few_shingles;
 use super::first_pass::FirstPass;
+use super::keys::Banded;
+use super::observations::Observations;
 use super::parameters::{CandidateMethod, Search};
+use super::part::{Compared, Part, Step};
 use super::rarity::weigh_by_rarity;
 use super::source::Source;
 use super::verification::Verification;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::pipeline::Weighting;
-#[cfg(feature = "io")]
-use crate::progress::Counts;
-use crate::progress::{Progress, Timings, counted, grouped};
-use crate::store::Bits;
-#[cfg(feature = "io")]
+use crate::pipeline::{BandKeys, Buckets, Weighting};
+use crate::progress::{Counts, Progress, advance, counted, grouped};
 use crate::store::spill::Spill;
+use crate::store::{Bits, ExactSets};
 
 /// A search whose documents have been read.
-pub(crate) enum Searched {
-    /// In memory.
-    InMemory(Box<Candidates>),
-    /// On disk.
-    #[cfg(feature = "io")]
-    OnDisk(Box<OnDisk>),
-}
-
-/// A search whose documents are on disk.
-#[cfg(feature = "io")]
-pub(crate) struct OnDisk {
+pub(crate) struct Searched {
+    /// The search, with the method that found the candidates.
+    pub(crate) search: Search,
+    /// Slots of a signature.
+    pub(crate) num_perm: usize,
     /// The number of documents.
     pub(crate) rows: u32,
     /// The counts of documents.
     pub(crate) counts: Counts,
+    /// At least the number of candidate pairs; `None` for those of LSH.
+    pub(crate) most_pairs: Option<u64>,
+    /// The estimates of compared candidates.
+    observed: Observations,
     /// The documents that may be similar to others.
     pub(crate) parts: Parts,
-    pub(crate) spill: Arc<Spill>,
+}
+
+/// The documents of a search, in parts.
+pub(crate) enum Parts {
+    /// In memory.
+    Whole(Box<Part<'static>>),
+    /// On disk.
+    Spilled(Box<PartsOnDisk>, Arc<Spill>),
+}
+
+impl Parts {
+    /// The folder of documents on disk.
+    pub(crate) fn spill(&self) -> Option<&Arc<Spill>> {
+        match self {
+            Parts::Whole(_) => None,
+            Parts::Spilled(_, spill) => Some(spill),
+        }
+    }
+
+    /// Their number.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Parts::Whole(_) => 1,
+            Parts::Spilled(parts, _) => parts.count(),
+        }
+    }
+
+    /// Calls `work` with every part but the first `before`, on several threads, and `each` with its results, in order.
+    /// If `is_greedy`, components that memory does not hold are clustered [in blocks](Part::in_blocks). `work` calls its
+    /// other argument with the number of documents or bands done. Progress shows the stage `compare`.
+    pub(crate) fn for_each<T: Send>(
+        self,
+        before: usize,
+        is_greedy: bool,
+        progress: &dyn Progress,
+        work: impl Fn(Part<'_>, &mut dyn FnMut(u64) -> Result<()>) -> Result<T> + Sync,
+        mut each: impl FnMut(Step<T>) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            Parts::Whole(part) => {
+                let steps = match is_greedy {
+                    true => part.buckets.positions().len(),
+                    false => part.buckets.bands(),
+                };
+                progress.begin("compare", steps as u64);
+                let found = work(*part, &mut |done| advance(progress, done, 0, 0))?;
+                each(Step::Result(found))?;
+                each(Step::Done { parts: 1 })
+            }
+            Parts::Spilled(parts, _) => {
+                let stop = |_: u64| match progress.is_stopped() {
+                    true => Err(Error::Stopped),
+                    false => Ok(()),
+                };
+                let work = |part: Part<'static>, large| {
+                    let mut part: Part<'_> = part;
+                    if let Some(component) = large {
+                        part.in_blocks = Some(Box::new(Blocks::new(&parts, component)));
+                    }
+                    work(part, &mut { stop })
+                };
+                let done = parts.for_each(before, is_greedy, progress, work, &mut each);
+                if matches!(done, Err(Error::Stopped)) {
+                    // The files of the parts are still there, for a checkpoint.
+                    each(Step::Stopped)?;
+                }
+                done
+            }
+        }
+    }
 }
 
 impl Searched {
@@ -55,67 +118,43 @@ impl Searched {
     pub(crate) fn read(
         source: &mut dyn Source,
         engine: &Engine,
-        search: &Search,
-        progress: &dyn Progress,
-        timings: &mut Timings,
+        context: &mut Context<'_>,
     ) -> Result<Self> {
-        let num_perm = engine.signer().num_perm();
-        let method = search.method(engine)?;
+        let method = context.search.method(engine)?;
         let weighed;
         let engine = if engine.shingler().needs_rarities() {
-            let most_bytes = search.join_bytes;
-            weighed = weigh_by_rarity(source, engine, most_bytes, progress, timings)?;
+            weighed = weigh_by_rarity(source, engine, context)?;
             &weighed
         } else {
             engine
         };
-        let is_exact = search.verification == Verification::Exact;
-        #[cfg(feature = "io")]
-        let is_bounded = source.budget().is_none();
-        #[cfg(not(feature = "io"))]
-        let is_bounded = true;
-        let too_large = is_bounded.then(|| search.join_too_large());
-        let (shingler, banded) = (engine.shingler(), search.banded(num_perm));
-        let mut banded = match method {
-            // Within a distance, empty sets are similar to short ones.
-            CandidateMethod::Join => banded
-                .join(search.join_bytes, too_large, shingler)
-                .takes_empty(search.within.is_some()),
-            CandidateMethod::Auto => banded.join_if_small(search.join_bytes, shingler),
-            CandidateMethod::Lsh if is_exact && shingler.hashes_exactly() => {
-                banded.hold_sets(shingler)
-            }
-            CandidateMethod::Lsh => banded,
-        };
-        let pass = FirstPass::new(engine, progress, &mut banded);
-        #[cfg(feature = "io")]
-        let pass = pass.within(source.budget());
-        let corpus = source.read(pass, &mut timings.0)?;
+        let mut banded = collected(method, source, engine, context.search);
+        let pass = FirstPass::new(engine, context.progress, &mut banded).within(source.budget());
+        let mut corpus = source.read(pass, &mut context.timings.0)?;
         banded.end()?;
-        warn_of_few_shingles(shingler.shingling(), &corpus, progress);
-        #[cfg(feature = "io")]
-        let mut corpus = corpus;
-        #[cfg(feature = "io")]
-        if let (Some(documents), Some(keys)) = (corpus.on_disk.take(), banded.finish_on_disk()?) {
-            let spill = Arc::clone(&documents.spill);
-            timings.add_disk_use(spill.take_use(SpilledDocuments::PARTS));
-            progress.tell(&format!(
-                "read {}; the run goes on on disk",
-                counted(corpus.documents(), "document")
-            ));
-            return OnDisk::of(
-                corpus,
-                (documents, keys),
-                &Search {
+        warn_of_few_shingles(engine.shingler().shingling(), &corpus, context.progress);
+        match (corpus.on_disk.take(), banded.finish_on_disk()?) {
+            (Some(documents), Some(keys)) => {
+                let search = Search {
                     candidates: method,
-                    ..search.clone()
-                },
-                source,
-                engine,
-                progress,
-                timings,
-            );
+                    ..context.search.clone()
+                };
+                let context = &mut context.with(&search);
+                Searched::on_disk(corpus, (documents, keys), source, engine, context)
+            }
+            _ => Searched::in_memory(corpus, (method, banded), source, engine, context),
         }
+    }
+
+    fn in_memory(
+        corpus: Corpus,
+        (method, mut banded): (CandidateMethod, Banded),
+        source: &dyn Source,
+        engine: &Engine,
+        context: &mut Context<'_>,
+    ) -> Result<Self> {
+        let (search, progress) = (context.search, context.progress);
+        let num_perm = engine.signer().num_perm();
         let per_document = search.bytes_without_keys(num_perm) as u64;
         let bytes = corpus.documents() * per_document
             + banded.keys_bytes()
@@ -128,79 +167,165 @@ impl Searched {
         ));
         let mut held = banded.sets.take();
         if method != CandidateMethod::Lsh {
-            match Join::choose(held, method, is_bounded, search, progress, timings)? {
+            let is_bounded = source.budget().is_none();
+            match Join::choose(held, method, is_bounded, context)? {
                 ControlFlow::Break(join) => {
-                    return Ok(Searched::InMemory(Box::new(
-                        join.candidates(corpus, search)?,
-                    )));
+                    let most_pairs = Some(join.most_pairs());
+                    let (found, search) = (join.finish()?, search.joined());
+                    return Ok(Searched::whole(corpus, found, most_pairs, num_perm, search));
                 }
                 ControlFlow::Continue(sets) => held = sets,
             }
         }
         warn_of_rarities(engine, progress);
-        let mut candidates = Candidates::of_banded(corpus, search, banded, progress, timings)?;
-        if is_exact {
-            let Candidates {
-                corpus, buckets, ..
-            } = &candidates;
-            let sets = match held {
-                Some(held) => held,
-                None => timings.time("read again", corpus.bytes, || {
-                    let mut sets = source.exact_sets().weighted(shingler.takes_weights());
-                    let wanted = Bits::zeros(corpus.rows);
-                    for position in buckets.positions() {
-                        wanted.set(corpus.distinct[*position as usize]);
-                    }
-                    // Positions ascend as rows do.
-                    let mut positions = buckets.positions().iter();
-                    let mut insert = |_: u32, set: &[u64]| {
-                        let position = positions.next();
-                        position.map_or(Ok(()), |position| sets.insert(*position, set))
-                    };
-                    source.read_exact_sets(engine, &wanted, &mut insert)?;
-                    Ok::<_, Error>(sets)
-                })?,
-            };
-            candidates.similarity = Box::new(sets);
+        let buckets = buckets_of(banded.keys, context)?;
+        let compared = match (search.verification, held) {
+            (Verification::Exact, Some(sets)) => Compared::Sets(sets),
+            (Verification::Exact, None) => {
+                Compared::Sets(sets_again(&corpus, &buckets, source, engine, context)?)
+            }
+            _ => Compared::of_signatures(banded.signatures),
+        };
+        let found = (buckets, compared);
+        Ok(Searched::whole(
+            corpus,
+            found,
+            None,
+            num_perm,
+            search.through_bands(),
+        ))
+    }
+
+    /// Documents in memory that are verified by signature, or not at all if `banded` holds no signatures.
+    pub(crate) fn of_banded(
+        corpus: Corpus,
+        banded: Banded,
+        num_perm: usize,
+        context: &mut Context<'_>,
+    ) -> Result<Self> {
+        let buckets = buckets_of(banded.keys, context)?;
+        let found = (buckets, Compared::of_signatures(banded.signatures));
+        let search = context.search.through_bands();
+        Ok(Searched::whole(corpus, found, None, num_perm, search))
+    }
+
+    fn whole(
+        corpus: Corpus,
+        found: (Buckets, Compared),
+        most_pairs: Option<u64>,
+        num_perm: usize,
+        search: Search,
+    ) -> Self {
+        let observed = Observations::none(num_perm);
+        Searched {
+            num_perm,
+            rows: corpus.rows,
+            counts: search.counts(&corpus),
+            most_pairs,
+            parts: Parts::Whole(Box::new(Part::whole(corpus, found, &search, &observed))),
+            observed,
+            search,
         }
-        Ok(Searched::InMemory(Box::new(candidates)))
+    }
+
+    fn on_disk(
+        corpus: Corpus,
+        (documents, keys): (SpilledDocuments, SpilledKeys),
+        source: &dyn Source,
+        engine: &Engine,
+        context: &mut Context<'_>,
+    ) -> Result<Self> {
+        let spill = Arc::clone(&documents.spill);
+        let used = spill.take_use(SpilledDocuments::PARTS);
+        context.timings.add_disk_use(used);
+        let read = counted(corpus.documents(), "document");
+        context
+            .progress
+            .tell(&format!("read {read}; the run goes on on disk"));
+        let are_weighted = engine.shingler().takes_weights();
+        let linked = Linked::of(corpus.rows, documents, keys, are_weighted, context)?;
+        let search = linked.search(context.search);
+        if search.candidates == CandidateMethod::Lsh {
+            warn_of_rarities(engine, context.progress);
+        }
+        let counts = Counts {
+            identical: linked.identical(),
+            ..search.counts(&corpus)
+        };
+        let context = &mut context.with(&search);
+        let parts = distribute(linked, &corpus, source, engine, context)?;
+        Ok(Searched {
+            num_perm: engine.signer().num_perm(),
+            rows: corpus.rows,
+            counts,
+            most_pairs: parts.most_pairs(),
+            observed: parts.observed.clone(),
+            parts: Parts::Spilled(Box::new(parts), spill),
+            search,
+        })
+    }
+
+    /// The estimates of compared candidates; `None` without estimates.
+    pub(crate) fn observed(&self) -> Option<&Observations> {
+        (self.search.verification == Verification::Signature).then_some(&self.observed)
     }
 }
 
-#[cfg(feature = "io")]
-impl OnDisk {
-    fn of(
-        corpus: Corpus,
-        (documents, keys): (SpilledDocuments, SpilledKeys),
-        search: &Search,
-        source: &dyn Source,
-        engine: &Engine,
-        progress: &dyn Progress,
-        timings: &mut Timings,
-    ) -> Result<Searched> {
-        let are_weighted = engine.shingler().takes_weights();
-        let linked = Linked::of(
-            corpus.rows,
-            documents,
-            keys,
-            (search, are_weighted),
-            progress,
-            timings,
-        )?;
-        let search = linked.search(search);
-        if search.candidates == CandidateMethod::Lsh {
-            warn_of_rarities(engine, progress);
-        }
-        Ok(Searched::OnDisk(Box::new(OnDisk {
-            rows: corpus.rows,
-            counts: Counts {
-                identical: linked.identical(),
-                ..search.counts(&corpus)
-            },
-            spill: linked.spill(),
-            parts: Parts::of(linked, search, &corpus, source, engine, progress, timings)?,
-        })))
+/// What collects the band keys, signatures and sets of documents that are read.
+fn collected(
+    method: CandidateMethod,
+    source: &dyn Source,
+    engine: &Engine,
+    search: &Search,
+) -> Banded {
+    let shingler = engine.shingler();
+    let is_exact = search.verification == Verification::Exact;
+    let is_bounded = source.budget().is_none();
+    let too_large = is_bounded.then(|| search.join_too_large());
+    let banded = search.banded(engine.signer().num_perm());
+    match method {
+        // Within a distance, empty sets are similar to short ones.
+        CandidateMethod::Join => banded
+            .join(search.join_bytes, too_large, shingler)
+            .takes_empty(search.within.is_some()),
+        CandidateMethod::Auto => banded.join_if_small(search.join_bytes, shingler),
+        CandidateMethod::Lsh if is_exact && shingler.hashes_exactly() => banded.hold_sets(shingler),
+        CandidateMethod::Lsh => banded,
     }
+}
+
+fn buckets_of(keys: BandKeys, context: &mut Context<'_>) -> Result<Buckets> {
+    let progress = context.progress;
+    progress.begin("bucket", keys.banding().bands() as u64);
+    context.timings.time("bucket", 0, || {
+        Buckets::of(keys, &mut |band| advance(progress, band as u64 + 1, 0, 0))
+    })
+}
+
+/// Reads the documents in buckets again: their exact sets, by position.
+fn sets_again(
+    corpus: &Corpus,
+    buckets: &Buckets,
+    source: &dyn Source,
+    engine: &Engine,
+    context: &mut Context<'_>,
+) -> Result<ExactSets> {
+    context.timings.time("read again", corpus.bytes, || {
+        let are_weighted = engine.shingler().takes_weights();
+        let mut sets = source.exact_sets().weighted(are_weighted);
+        let wanted = Bits::zeros(corpus.rows);
+        for position in buckets.positions() {
+            wanted.set(corpus.distinct[*position as usize]);
+        }
+        // Positions ascend as rows do.
+        let mut positions = buckets.positions().iter();
+        let mut insert = |_: u32, set: &[u64]| {
+            let position = positions.next();
+            position.map_or(Ok(()), |position| sets.insert(*position, set))
+        };
+        source.read_exact_sets(engine, &wanted, &mut insert)?;
+        Ok(sets)
+    })
 }
 
 /// Warns of what LSH misses if shingles are weighted by rarity.

@@ -32,7 +32,6 @@ impl Bits {
     }
 
     /// Whether a bit is set.
-    #[cfg(feature = "io")]
     pub(crate) fn get(&self, bit: u32) -> bool {
         self.0[bit as usize / 64].load(Ordering::Relaxed) >> (bit % 64) & 1 == 1
     }

@@ -4,14 +4,11 @@
 //! most. To read the inputs again for each block of documents would take a pass per block. Weights are whole numbers,
 //! so that their sum does not depend on any order.
 
-#[cfg(feature = "io")]
 use std::fs::File;
 use std::ops::Range;
-#[cfg(feature = "io")]
 use std::path::{Path, PathBuf};
 
 use super::set_table::SetTable;
-#[cfg(feature = "io")]
 use crate::error::Error;
 use crate::error::Result;
 use crate::pipeline::{Comparer, Distance, Sets, Similarity, WEIGHT_ROUNDING, Within};
@@ -41,7 +38,6 @@ pub struct ExactSets {
     /// Sets in memory, many in each segment.
     segments: Vec<Vec<u64>>,
     memory_bytes: usize,
-    #[cfg(feature = "io")]
     spill: Option<Spill>,
 }
 
@@ -58,7 +54,6 @@ struct Span {
 }
 
 /// An unnamed temporary file for the sets that do not fit in memory.
-#[cfg(feature = "io")]
 #[derive(Debug)]
 struct Spill {
     folder: PathBuf,
@@ -76,7 +71,6 @@ const SEGMENT: usize = 1 << 17;
 impl ExactSets {
     /// An empty store with at most `memory_bytes` of hashes in memory and the rest in a temporary file in `folder`.
     /// [`ExactSets::default`] keeps all sets in memory.
-    #[cfg(feature = "io")]
     pub fn spilling(memory_bytes: usize, folder: &Path) -> Self {
         ExactSets {
             spill: Some(Spill {
@@ -116,7 +110,6 @@ impl ExactSets {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the temporary file cannot be written.
     pub fn insert(&mut self, position: u32, set: &[u64]) -> Result<()> {
-        #[cfg(feature = "io")]
         if let Some(spill) = &mut self.spill
             && (spill.file.is_some() || self.memory_bytes + size_of_val(set) > spill.memory_limit)
         {
@@ -190,7 +183,6 @@ impl ExactSets {
             return Ok(set);
         }
         buffer.resize(span.len, 0);
-        #[cfg(feature = "io")]
         if let Some(spill) = &self.spill {
             spill.read(span.start, buffer)?;
         }
@@ -337,7 +329,6 @@ fn weighted_jaccard(a: &[u64], b: &[u64]) -> f64 {
     }
 }
 
-#[cfg(feature = "io")]
 impl Spill {
     /// Appends a set and returns its offset in hashes.
     fn append(&mut self, set: &[u64]) -> Result<usize> {
@@ -366,12 +357,12 @@ impl Spill {
     }
 }
 
-#[cfg(all(feature = "io", unix))]
+#[cfg(unix)]
 fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
 }
 
-#[cfg(all(feature = "io", windows))]
+#[cfg(windows)]
 fn read_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> std::io::Result<()> {
     while !buffer.is_empty() {
         let read = std::os::windows::fs::FileExt::seek_read(file, buffer, offset)?;
@@ -384,7 +375,7 @@ fn read_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> std::io::Resu
     Ok(())
 }
 
-#[cfg(all(test, feature = "io"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -7,25 +7,22 @@ mod exact_sets;
 
 mod set_table;
 
+mod texts;
+
 mod bits;
 
-#[cfg(feature = "io")]
 pub(crate) mod disk;
 
-#[cfg(feature = "io")]
 mod lock;
 
-#[cfg(feature = "io")]
 pub(crate) mod spill;
 
-#[cfg(feature = "io")]
 mod unnamed;
 
 pub(crate) use bits::Bits;
 pub use exact_sets::ExactSets;
 pub(crate) use exact_sets::NearSets;
 pub(crate) use exact_sets::SETS_IN_MEMORY;
-#[cfg(feature = "io")]
 pub(crate) use lock::Locked;
-#[cfg(feature = "io")]
+pub(crate) use texts::Texts;
 pub(crate) use unnamed::unnamed_file;

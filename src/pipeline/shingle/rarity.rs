@@ -67,7 +67,6 @@ impl Rarities {
     }
 
     /// A count of this many documents, whose elements follow ([`Rarities::set_count`]).
-    #[cfg(feature = "io")]
     pub(crate) fn of_documents(documents: u32) -> Self {
         Rarities {
             documents,
@@ -76,14 +75,12 @@ impl Rarities {
     }
 
     /// Sets how many documents have an element.
-    #[cfg(feature = "io")]
     pub(crate) fn set_count(&mut self, hash: u64, documents: u32) {
         let count = Count { documents, last: 0 };
         self.counts.insert(hash, count);
     }
 
     /// All elements, in any order, each with the number of documents that have it.
-    #[cfg(feature = "io")]
     pub(crate) fn counts(&self) -> impl Iterator<Item = (u64, u32)> {
         let counts = self.counts.iter();
         counts.map(|(hash, count)| (*hash, count.documents))

@@ -155,7 +155,6 @@ impl Shingler {
     }
 
     /// What shingles weigh by rarity; `None` unless they do.
-    #[cfg(feature = "io")]
     pub(crate) fn rarities(&self) -> Option<&Rarities> {
         self.rarities.as_deref()
     }

@@ -1,131 +1,103 @@
 //! A component of documents that memory does not hold, clustered greedily in blocks.
-//!
-//! Greedy clustering compares a document with the kept documents before it in keep order alone. So the documents come in
-//! blocks, in that order, and each block is in memory together with the documents that were kept before: hardly any if
-//! most of the component are near-duplicates of each other.
 
-use std::collections::HashSet;
-
-use super::parts::{Known, LargeComponent, Parts};
+use super::parts::{Known, LargeComponent, Parts, place_of};
 use crate::error::{Result, row_number};
-use crate::pipeline::{ClusterTask, Clusters, KeptBefore, Removal};
+use crate::pipeline::{ClusterTask, Clusters};
+use crate::search::blocks::KeptDocuments;
+use crate::search::part::{GreedyInBlocks, Observed, PartRecords};
 use crate::search::verification::Verification;
-use crate::store::spill::{Stored, Streams};
+use crate::store::spill::Streams;
 
 /// The distinct documents of a component, by position.
 pub(crate) struct Blocks<'a> {
     parts: &'a Parts,
-    component: &'a LargeComponent,
+    component: LargeComponent,
 }
 
 /// The most blocks: each has two files.
 const MOST_BLOCKS: usize = 512;
 
-/// What is known of the documents of a component, in blocks.
-struct Divided<'a> {
-    of: &'a Blocks<'a>,
-    known: Known,
-    /// The records of each block.
-    blocks: Streams,
-    /// The records of the documents that are kept so far.
-    kept: Streams,
-}
-
 impl<'a> Blocks<'a> {
-    pub(crate) fn new(parts: &'a Parts, component: &'a LargeComponent) -> Self {
+    pub(crate) fn new(parts: &'a Parts, component: LargeComponent) -> Self {
         Blocks { parts, component }
     }
+}
 
-    /// What [`Clusters::greedy`] returns of the whole component. The similarity of `task` is not used.
-    pub(crate) fn greedy(
+impl GreedyInBlocks for Blocks<'_> {
+    fn greedy(
         &self,
         task: &ClusterTask<'_>,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Clusters> {
+        let (shape, max_bucket) = (&self.parts.shape, task.max_bucket);
         let mut order: Vec<u32> = (0..).take(self.component.rows.len()).collect();
         if let Some(ranks) = task.ranks {
             order.sort_unstable_by_key(|position| ranks[*position as usize]);
         }
-        let (block_of, blocks) = self.cut(&order)?;
-        let divide = |known| Divided::new(self, known, blocks, &block_of);
-        let (mut members, mut compared) = (divide(Known::Members)?, divide(Known::Compared)?);
-        let is_estimated = self.parts.search().verification == Verification::Signature;
+        let (block_of, count) = self.cut(&order)?;
+        let blocks = [Known::Members, Known::Compared]
+            .map(|known| Ok((known, self.divide(known, &block_of, count)?)));
+        let blocks: Vec<(Known, Option<Streams>)> = blocks.into_iter().collect::<Result<_>>()?;
+        let is_estimated = shape.search.verification == Verification::Signature;
         let groups = is_estimated.then(|| self.parts.open_groups(order.len()));
-        let mut kept: Vec<u32> = Vec::new();
+        let mut kept = KeptDocuments::default();
+        let mut records = PartRecords::none(shape);
+        // The kept documents that are held, and those of the block, by their position in the component.
+        let mut held: Vec<u32> = Vec::new();
         let mut all = Clusters::default();
-        let mut rest = order.as_slice();
-        for block in 0..blocks {
-            let is_here = |position: &&u32| block_of[**position as usize] as usize == block;
-            let (here, after) = rest.split_at(rest.iter().take_while(is_here).count());
-            rest = after;
-            let universe = [&kept, here].concat();
-            let found = {
-                let mut numbers: Vec<(u32, u32)> = universe
-                    .iter()
-                    .zip(0..)
-                    .map(|(position, number)| (*position, number))
-                    .collect();
-                numbers.sort_unstable();
-                let number_of = |row: u32| {
-                    let position = self.position_of(row)?;
-                    let at = numbers.binary_search_by_key(&position, |(position, _)| *position);
-                    Some(numbers[at.ok()?].1)
-                };
-                let read =
-                    |known: &Option<Divided<'_>>,
-                     each: &mut dyn FnMut(Stored<'_>) -> Result<()>| {
-                        let known = known.as_ref();
-                        known.map_or(Ok(()), |known| known.for_each_block(block, each))
-                    };
-                let (parts, documents) = (self.parts, universe.len());
-                let buckets =
-                    parts.buckets_of(documents, number_of, &mut |each| read(&members, each))?;
-                let groups = groups.as_ref().map(|groups| (groups, &*universe));
-                let similarity =
-                    parts.similarity_of(documents, number_of, groups, &mut |each| {
-                        read(&compared, each)
-                    })?;
-                let task = ClusterTask {
-                    similarity: &*similarity,
-                    ranks: None,
-                    ..*task
-                };
-                let known = KeptBefore {
-                    positions: row_number(kept.len())?,
-                    unlisted: &[],
-                };
-                Clusters::greedy_after(buckets, &task, known, advance)?
+        let same_block = |a: &u32, b: &u32| block_of[*a as usize] == block_of[*b as usize];
+        for (number, here) in order.chunk_by(same_block).enumerate() {
+            self.add_block(number, &blocks, (here, held.len()), &mut records)?;
+            held.extend_from_slice(here);
+            let observed = match &groups {
+                Some(groups) => Observed::Groups(groups, held.clone()),
+                None => Observed::Components(&self.parts.observed),
             };
-            all.compared += found.compared;
-            all.similar += found.similar;
-            all.omitted.pairs += found.omitted.pairs;
-            all.omitted.buckets += found.omitted.buckets;
-            let position = |number: u32| universe[number as usize];
-            let removed: HashSet<u32> = found
-                .removals
+            let found = kept.cluster(held.len(), &records, shape, max_bucket, observed, advance)?;
+            all.add(&found, |position| held[position as usize]);
+            let left = kept.keep(held.len(), &mut records, &found.removals, max_bucket)?;
+            held = left
                 .iter()
-                .map(|removal| position(removal.position))
+                .map(|position| held[*position as usize])
                 .collect();
-            all.removals
-                .extend(found.removals.iter().map(|removal| Removal {
-                    position: position(removal.position),
-                    kept: position(removal.kept),
-                    ..*removal
-                }));
-            let stays = |position: &u32| !removed.contains(position);
-            kept.extend(here.iter().copied().filter(stays));
-            for known in [&mut members, &mut compared].into_iter().flatten() {
-                known.keep(block, stays)?;
-            }
         }
         all.removals
             .sort_unstable_by_key(|removal| removal.position);
         Ok(all)
     }
+}
+
+impl Blocks<'_> {
+    /// Adds what is known of the documents `here` of a block, which get the positions from `first` on.
+    fn add_block(
+        &self,
+        number: usize,
+        blocks: &[(Known, Option<Streams>)],
+        (here, first): (&[u32], usize),
+        records: &mut PartRecords,
+    ) -> Result<()> {
+        // All of the new positions are row numbers.
+        row_number(first + here.len())?;
+        let first = row_number(first)?;
+        let mut positions: Vec<(u32, u32)> = here.iter().copied().zip(0..).collect();
+        positions.sort_unstable();
+        let position_of = |row: u32| {
+            let of_component = self.position_of(row)?;
+            let at = positions.binary_search_by_key(&of_component, |(position, _)| *position);
+            Some(first + positions[at.ok()?].1)
+        };
+        for (known, blocks) in blocks {
+            if let Some(blocks) = blocks {
+                blocks.for_each_block(number, |block| {
+                    self.parts.add_records(*known, block, &position_of, records)
+                })?;
+            }
+        }
+        Ok(())
+    }
 
     fn position_of(&self, row: u32) -> Option<u32> {
-        let position = self.component.rows.binary_search(&row).ok()?;
-        u32::try_from(position).ok()
+        place_of(row, &self.component.rows)
     }
 
     /// Cuts documents, which are in keep order, into blocks that fit in memory: returns the block of each position, and
@@ -133,17 +105,9 @@ impl<'a> Blocks<'a> {
     fn cut(&self, order: &[u32]) -> Result<(Vec<u32>, usize)> {
         let mut bytes = vec![0; self.component.rows.len()];
         for known in [Known::Members, Known::Compared] {
-            let Some(file) = self.parts.file(known, self.component.part) else {
-                continue;
-            };
-            file.for_each_block(|block| {
-                for record in self.parts.records_in(known, block) {
-                    let (row, record) = record?;
-                    if let Some(position) = self.position_of(row) {
-                        let record = record.len() as u64;
-                        bytes[position as usize] += self.parts.memory_bytes(known, record);
-                    }
-                }
+            self.for_each_record(known, |position, record| {
+                let record = record.len() as u64;
+                bytes[position as usize] += self.parts.memory_bytes(known, record);
                 Ok(())
             })?;
         }
@@ -164,70 +128,40 @@ impl<'a> Blocks<'a> {
         }
         Ok((block_of, block as usize + 1))
     }
-}
 
-impl<'a> Divided<'a> {
-    /// Divides the records of a component: `block_of` is the block of each position. `None` if nothing of the kind is
+    /// Divides the records of the component: `block_of` is the block of each position. `None` if nothing of the kind is
     /// known.
-    fn new(
-        of: &'a Blocks<'a>,
-        known: Known,
-        blocks: usize,
-        block_of: &[u32],
-    ) -> Result<Option<Self>> {
-        let Some(file) = of.parts.file(known, of.component.part) else {
+    fn divide(&self, known: Known, block_of: &[u32], count: usize) -> Result<Option<Streams>> {
+        let Some(file) = self.parts.file(known, self.component.part) else {
             return Ok(None);
         };
         // Another component of the part may be in work at the same time.
-        let first = of.component.rows.first().copied().unwrap_or_default();
-        let streams =
-            |word: &str, count| Streams::dividing(file, &format!("{word}-{first}"), count);
-        let (mut blocks, kept) = (streams("block", blocks), streams("kept", 1));
-        file.for_each_block(|block| {
-            for record in of.parts.records_in(known, block) {
-                let (row, record) = record?;
-                if let Some(position) = of.position_of(row) {
-                    blocks.push(block_of[position as usize] as usize, record)?;
-                }
-            }
-            Ok(())
+        let first = self.component.rows.first().copied().unwrap_or_default();
+        let mut blocks = Streams::dividing(file, &format!("block-{first}"), count);
+        self.for_each_record(known, |position, record| {
+            blocks.push(block_of[position as usize] as usize, record)
         })?;
         blocks.flush()?;
-        Ok(Some(Divided {
-            of,
-            known,
-            blocks,
-            kept,
-        }))
+        Ok(Some(blocks))
     }
 
-    /// Calls `each` with the records of the documents that are kept so far, and of those of a block.
-    fn for_each_block(
+    /// Calls `each` with the records of the documents of the component, and the position of each.
+    fn for_each_record(
         &self,
-        block: usize,
-        each: &mut dyn FnMut(Stored<'_>) -> Result<()>,
+        known: Known,
+        mut each: impl FnMut(u32, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        self.kept.for_each_block(0, &mut *each)?;
-        self.blocks.for_each_block(block, each)
-    }
-
-    /// Adds the records of a block at the positions that `stays` accepts to those of kept documents.
-    fn keep(&mut self, block: usize, stays: impl Fn(&u32) -> bool) -> Result<()> {
-        let Divided {
-            of,
-            known,
-            blocks,
-            kept,
-        } = self;
-        blocks.for_each_block(block, |bytes| {
-            for record in of.parts.records_in(*known, bytes) {
-                let (row, record) = record?;
-                if of.position_of(row).is_some_and(|position| stays(&position)) {
-                    kept.push(0, record)?;
+        let file = self.parts.file(known, self.component.part);
+        file.map_or(Ok(()), |file| {
+            file.for_each_block(|block| {
+                for record in self.parts.records_in(known, block) {
+                    let (row, record) = record?;
+                    if let Some(position) = self.position_of(row) {
+                        each(position, record)?;
+                    }
                 }
-            }
-            Ok(())
-        })?;
-        kept.flush()
+                Ok(())
+            })
+        })
     }
 }

@@ -5,10 +5,13 @@ use std::sync::{Arc, Mutex};
 use super::documents::{SpilledDocuments, SpilledKeys};
 use super::join::Joined;
 use super::links::{Links, panicked, push_all, stop_if_asked};
+use crate::engine::Engine;
 use crate::error::Result;
-use crate::progress::{Progress, Timings, advance};
+use crate::progress::{Progress, advance};
 use crate::search::candidates::{LARGE_SETS, tell_of_lsh};
+use crate::search::context::Context;
 use crate::search::parameters::{CandidateMethod, Search};
+use crate::search::part::{BucketsOf, PartShape};
 use crate::store::Bits;
 use crate::store::spill::{Partitions, Sorted, Spill, Stored, StreamFile, Streams};
 
@@ -44,6 +47,32 @@ pub(super) enum Members {
     OfPrefixes(Joined),
 }
 
+impl Members {
+    /// What all parts of these members have in common.
+    pub(super) fn shape(&self, search: &Search, engine: &Engine) -> PartShape {
+        PartShape {
+            search: search.clone(),
+            num_perm: engine.signer().num_perm(),
+            are_weighted: engine.shingler().takes_weights(),
+            buckets: match self {
+                Members::OfBands { bands, .. } => BucketsOf::Bands(*bands),
+                Members::OfPrefixes(joined) => BucketsOf::Prefixes {
+                    filter: joined.filter,
+                    elements: joined.elements,
+                },
+            },
+        }
+    }
+
+    /// At least the number of candidate pairs; `None` for those of LSH.
+    pub(super) fn most_pairs(&self) -> Option<u64> {
+        match self {
+            Members::OfBands { .. } => None,
+            Members::OfPrefixes(joined) => Some(joined.most_pairs),
+        }
+    }
+}
+
 /// Parts of the repeated documents.
 const PARTS: usize = 16;
 
@@ -55,15 +84,15 @@ const BUCKET: &str = "bucket";
 
 impl Linked {
     /// Sorts the digests of a corpus on disk, and its band keys, or the prefixes of its sets if the search, or what it
-    /// would cost, asks for a join. `search` comes with whether sets are weighted.
+    /// would cost, asks for a join.
     pub(crate) fn of(
         rows: u32,
         documents: SpilledDocuments,
         keys: SpilledKeys,
-        (search, are_weighted): (&Search, bool),
-        progress: &dyn Progress,
-        timings: &mut Timings,
+        are_weighted: bool,
+        context: &mut Context<'_>,
     ) -> Result<Self> {
+        let progress = context.progress;
         let SpilledDocuments {
             spill,
             digests,
@@ -79,21 +108,15 @@ impl Linked {
             later,
             repeated,
             records: identical,
-        } = timings.time("identical", 0, || {
+        } = context.timings.time("identical", 0, || {
             Repeats::find(digests, rows, &spill, progress)
         })?;
-        timings.add_disk_use(spill.take_use(SpilledDocuments::PARTS));
+        let used = spill.take_use(SpilledDocuments::PARTS);
+        context.timings.add_disk_use(used);
         let joined = match &sets {
-            Some(sets) => Joined::find(
-                sets,
-                &later,
-                (search, are_weighted),
-                &spill,
-                (rows, progress),
-                timings,
-            )?,
+            Some(sets) => Joined::find(sets, &later, are_weighted, &spill, rows, context)?,
             None => {
-                if search.candidates == CandidateMethod::Auto {
+                if context.search.candidates == CandidateMethod::Auto {
                     tell_of_lsh(progress, LARGE_SETS);
                 }
                 None
@@ -104,10 +127,11 @@ impl Linked {
             None => {
                 let count = bands.len();
                 let links = Links::none(rows);
-                let members = timings.time("bucket", 0, || {
+                let members = context.timings.time("bucket", 0, || {
                     find_buckets(&links, bands, &later, &spill, progress)
                 })?;
-                timings.add_disk_use(spill.take_use(count * SpilledDocuments::PARTS));
+                let used = spill.take_use(count * SpilledDocuments::PARTS);
+                context.timings.add_disk_use(used);
                 let bands = count;
                 (links, Members::OfBands { bands, members })
             }
@@ -136,11 +160,6 @@ impl Linked {
             Members::OfBands { .. } => search.through_bands(),
             Members::OfPrefixes(_) => search.joined(),
         }
-    }
-
-    /// The folder and its memory.
-    pub(crate) fn spill(&self) -> Arc<Spill> {
-        Arc::clone(&self.spill)
     }
 }
 
@@ -297,4 +316,58 @@ fn members_of(
         }
     }
     Ok(members)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::progress::Silent;
+
+    #[test]
+    fn a_bucket_has_two_documents_that_repeat_no_other() {
+        // Three documents of key 5, of which one repeats an earlier one; two of key 6, of which one does; one of key 7.
+        let keys = [
+            [0, 5, 1],
+            [0, 5, 2],
+            [0, 5, 4],
+            [0, 6, 1],
+            [0, 6, 2],
+            [1, 7, 3],
+        ];
+        let later = Bits::zeros(5);
+        later.set(2);
+        let found = members_of(&keys, 9, &later, &Silent).unwrap();
+        assert_eq!(found, [[1, 9, 0, 5], [4, 9, 0, 5]]);
+    }
+
+    #[test]
+    fn members_that_follow_each_other_are_linked() {
+        let links = Links::none(10);
+        let members: [[u32; 4]; 5] = [
+            [1, 0, 0, 5],
+            [4, 0, 0, 5],
+            [2, 0, 0, 6],
+            [4, 1, 0, 6],
+            [7, 1, 0, 6],
+        ];
+        let mut restored = BucketLinks::of(&links);
+        // A block may end within a bucket.
+        for block in members.chunks(4) {
+            let block = Stored::new(bytemuck::cast_slice(block), Path::new("members-0"));
+            restored.add(block).unwrap();
+        }
+        for (a, b, expected) in [
+            (1, 4, true),
+            (4, 7, true),
+            (1, 7, true),
+            (2, 4, false),
+            (3, 4, false),
+        ] {
+            assert_eq!(links.are_linked(a, b), expected, "{a} {b}");
+        }
+        let in_buckets: Vec<u32> = links.in_buckets.ones().collect();
+        assert_eq!(in_buckets, [1, 2, 4, 7]);
+    }
 }

@@ -315,3 +315,38 @@ impl KeyWriter {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn sets_come_back_as_they_were_written() {
+        let sets: [(u32, &[u64]); 4] = [(3, &[1, u64::MAX, 7]), (4, &[]), (9, &[5]), (10, &[])];
+        let mut block = Vec::new();
+        sets.iter()
+            .for_each(|(row, set)| push_set(&mut block, *row, set));
+        let mut records = Vec::new();
+        let stored = Stored::new(&block, Path::new("sets-0"));
+        for ((row, set), record) in sets.iter().zip(sets_of(stored)) {
+            let (row_read, bytes, record) = record.unwrap();
+            let words: Vec<u64> = bytes
+                .chunks_exact(size_of::<u64>())
+                .map(bytemuck::pod_read_unaligned)
+                .collect();
+            assert_eq!((*row, *set), (row_read, &words[..]));
+            records.extend_from_slice(record);
+        }
+        assert_eq!(sets_of(stored).count(), sets.len());
+        assert_eq!(records, block);
+    }
+
+    #[test]
+    fn a_number_is_that_of_its_words() {
+        for number in [0, 1, u64::from(u32::MAX), 1 << 32, u64::MAX - 1] {
+            assert_eq!(number_of(words_of(number)), number);
+        }
+    }
+}

@@ -25,8 +25,9 @@ use crate::pipeline::{
     Element, PairFilter, Prefix, PrefixFinder, PrefixScratch, Prefixes, SetSummary, SmallSizes,
     pairs_among,
 };
-use crate::progress::{Progress, Timings, advance};
+use crate::progress::{Progress, advance};
 use crate::search::candidates::{JoinCost, tell_of_lsh};
+use crate::search::context::Context;
 use crate::search::parameters::{CandidateMethod, Search};
 use crate::store::Bits;
 use crate::store::spill::{Partitions, Sorted, Spill, Stored, StreamFile, Streams};
@@ -111,16 +112,17 @@ struct Join<'a> {
 
 impl Joined {
     /// Links the documents that the join of `sets` compares, but for those that are `later` than a document that they
-    /// repeat; `None` if LSH costs less, and the search leaves the choice. `search` comes with whether sets are
-    /// weighted.
+    /// repeat; `None` if LSH costs less, and the search leaves the choice.
     pub(super) fn find(
         sets: &SpilledSets,
         later: &Bits,
-        (search, are_weighted): (&Search, bool),
+        are_weighted: bool,
         spill: &Arc<Spill>,
-        (rows, progress): (u32, &dyn Progress),
-        timings: &mut Timings,
+        rows: u32,
+        context: &mut Context<'_>,
     ) -> Result<Option<(Links, Joined)>> {
+        let (search, progress) = (context.search, context.progress);
+        let timings = &mut *context.timings;
         let mut state: State = spill.state(JOIN).unwrap_or_default();
         if state.is_rejected {
             return Ok(None);

@@ -29,6 +29,8 @@ mod components;
 
 mod parts;
 
+mod distribution;
+
 mod blocks;
 
 mod pairs;
@@ -39,8 +41,9 @@ mod removals;
 
 pub(crate) use blocks::Blocks;
 pub(crate) use components::Linked;
+pub(crate) use distribution::distribute;
 pub(crate) use documents::{DocumentWriter, KeyWriter, SpilledDocuments, SpilledKeys};
 pub(crate) use pairs::{PairRecord, SpilledPairs};
-pub(crate) use parts::{Part, Parts, Step};
+pub(crate) use parts::Parts;
 pub(crate) use rarities::{save_rarities, saved_rarities};
 pub(crate) use removals::{RemovalWriter, SpilledRemoval, SpilledRemovals};

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::documents::{number_of, words_of};
 use super::links::panicked;
-use super::parts::{Part, Parts, Step};
+use super::parts::Parts;
 use super::removals::{similarity_of, words_of_similarity};
 use crate::error::{Error, Result};
 use crate::pipeline::{CandidateSource, similar_pairs};
 use crate::progress::Progress;
-use crate::search::candidates::Candidates;
 use crate::search::copies::Copies;
 use crate::search::observations::Observations;
+use crate::search::part::{Part, Step};
 use crate::store::spill::{JsonLines, KeyedRecords, SortedRecords, Spill};
 
 /// The similar pairs of all parts. Documents are named by their rows.
@@ -85,7 +85,7 @@ impl SpilledPairs {
         let mut identical = JsonLines::new(spill, "copies");
         let mut compared: Compared = spill.state(COMPARE).unwrap_or_default();
         parts.restore_observed(&compared.observed);
-        let find = |part: Part| find_in(part, &records, progress);
+        let find = |part: Part<'_>, _| find_in(part, parts.search().least(), &records, progress);
         parts.for_each(compared.parts, false, progress, find, |step| match step {
             Step::Result((documents, repeats, ids)) => {
                 compared.documents += documents;
@@ -95,6 +95,7 @@ impl SpilledPairs {
                 let mut ids = ids.into_iter().map(|(row, id)| Copy::Id(row, id));
                 ids.try_for_each(|copy| identical.push(&copy))
             }
+            Step::Stopped => Ok(()),
             Step::Done { parts: done } => {
                 let is_last = done == parts.count();
                 if !is_last && !spill.is_due() {
@@ -153,22 +154,22 @@ impl SpilledPairs {
 }
 
 /// Writes the similar pairs of a part.
-fn find_in(part: Part, records: &Mutex<KeyedRecords>, progress: &dyn Progress) -> Result<OfPart> {
+fn find_in(
+    part: Part<'_>,
+    least: f64,
+    records: &Mutex<KeyedRecords>,
+    progress: &dyn Progress,
+) -> Result<OfPart> {
     let Part {
         documents,
-        candidates,
-        ..
-    } = part;
-    let Candidates {
-        search,
         corpus,
         buckets,
         similarity,
         ..
-    } = candidates;
+    } = part;
     let number = |position: u32| corpus.distinct[position as usize];
     let mut next = 0u32;
-    similar_pairs(&buckets, &*similarity, search.least(), &mut |block| {
+    similar_pairs(&buckets, &*similarity, least, &mut |block| {
         if progress.is_stopped() {
             return Err(Error::Stopped);
         }

@@ -5,85 +5,44 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
-use super::components::{BucketLinks, Linked, Members};
-use super::documents::{number_of, push_set, sets_of, words_of};
+use super::documents::{number_of, sets_of, words_of};
 use super::join::prefixes_of;
-use crate::engine::Engine;
 use crate::error::{Result, row_number};
-use crate::io::{FieldValues, Ids};
-use crate::pipeline::{
-    Buckets, Member, PackedSignatures, PairFilter, Prefixes, SharedComponents, Similarity, Unit,
-    Unverified,
-};
-use crate::progress::{Progress, Timings, advance, grouped};
-use crate::scheme::fmix64;
-use crate::search::candidates::{Candidates, similarity_of_sets};
+use crate::pipeline::{Member, SharedComponents};
+use crate::progress::{Progress, advance, grouped};
 use crate::search::corpus::Corpus;
-use crate::search::observations::{Observations, ObservedSignatures, OpenGroups};
+use crate::search::observations::{Observations, OpenGroups};
 use crate::search::parameters::Search;
-use crate::search::source::{Classes, SetsByRow, Source};
+use crate::search::part::{BucketsOf, Part, PartDocuments, PartRecords, PartShape, Step};
+use crate::search::source::Classify;
 use crate::search::verification::Verification;
-use crate::store::ExactSets;
-use crate::store::spill::{Stored, StreamFile, Streams};
+use crate::store::Texts;
+use crate::store::spill::{Stored, StreamFile};
 
 /// The documents that share a bucket or repeat others, in parts: each component is in one part as a whole.
 #[derive(Debug)]
 pub(crate) struct Parts {
-    search: Search,
-    num_perm: usize,
-    components: SharedComponents,
-    buckets: PartBuckets,
-    has_ids: bool,
-    classes: Option<Classes>,
-    is_weighted: bool,
+    pub(super) shape: PartShape,
+    /// At least the number of candidate pairs of all parts; `None` for those of LSH.
+    pub(super) most_pairs: Option<u64>,
+    pub(super) components: SharedComponents,
+    pub(super) has_ids: bool,
+    pub(super) classes: Option<Box<dyn Classify>>,
     /// The documents of each part, by ascending row: `[row, first, length, rank of source, bytes of value, bytes of
     /// id]`, the value of the field that classifies documents, and the id.
-    documents: Vec<StreamFile>,
+    pub(super) documents: Vec<StreamFile>,
     /// The members of their buckets, `[row, band, key, key]`, or for a join the prefixes of their sets.
-    members: Vec<StreamFile>,
+    pub(super) members: Vec<StreamFile>,
     /// What compares them: each row, and the words of its signature, or their number and the words of its exact set.
-    compared: Vec<StreamFile>,
+    pub(super) compared: Vec<StreamFile>,
     /// Bytes of memory for one part.
     pub(super) most_bytes: usize,
-    observed: Observations,
-}
-
-/// What makes buckets of the members of a part.
-#[derive(Clone, Copy, Debug)]
-enum PartBuckets {
-    /// The keys of this many bands.
-    OfBands(usize),
-    /// Shared elements of prefixes.
-    OfPrefixes {
-        filter: PairFilter,
-        /// The number of elements of all prefixes.
-        elements: u64,
-        /// At least the number of candidate pairs of all parts.
-        most_pairs: u64,
-    },
+    pub(crate) observed: Observations,
 }
 
 /// Words of a record of a document, before its id.
 const DOCUMENT: usize = 8;
-
-/// Parts at least, so that all threads have work.
-const LEAST_PARTS: usize = 8;
-
-/// Parts at most: each has three files.
-const MOST_PARTS: usize = 1024;
-
-/// A part of the documents, in memory. Its documents are numbered by ascending row, from 0.
-pub(crate) struct Part {
-    pub(crate) documents: PartDocuments,
-    /// The classes of documents in the order of preference; `None` if all are of one class.
-    pub(crate) classes: Option<Vec<u64>>,
-    /// The candidates, where a document's row is its number. A large component has no buckets here.
-    pub(crate) candidates: Candidates,
-    /// The component, if it is one that memory does not hold.
-    pub(crate) large: Option<LargeComponent>,
-}
 
 /// What is known of the documents of a part, beside the documents themselves.
 #[derive(Clone, Copy, Debug)]
@@ -103,233 +62,7 @@ pub(crate) struct LargeComponent {
     pub(super) rows: Vec<u32>,
 }
 
-/// A step of the work on all parts.
-pub(crate) enum Step<T> {
-    /// The result of a part, or of some of its components.
-    Result(T),
-    /// The work on the first parts is complete, and none has begun on another.
-    Done {
-        /// Their number.
-        parts: usize,
-    },
-}
-
-/// The name of the distribution of documents to parts, for checkpoints.
-const DISTRIBUTE: &str = "distribute";
-
-/// What is distributed at a checkpoint.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Distributed {
-    /// The number of parts.
-    parts: usize,
-    /// Whether what compares documents is distributed, too.
-    is_complete: bool,
-}
-
-/// The documents of a part.
-pub(crate) struct PartDocuments {
-    rows: Vec<u32>,
-    /// `None` if documents have no ids of their own.
-    ids: Option<Ids>,
-}
-
-impl PartDocuments {
-    /// The row of a document among all documents.
-    pub(crate) fn row(&self, number: u32) -> u32 {
-        self.rows[number as usize]
-    }
-
-    /// Whether documents have ids of their own.
-    pub(crate) fn has_ids(&self) -> bool {
-        self.ids.is_some()
-    }
-
-    /// The id of a document, as JSON; empty if documents have no ids of their own.
-    pub(crate) fn id(&self, number: u32) -> &str {
-        self.ids.as_ref().map_or("", |ids| ids.get(number as usize))
-    }
-}
-
 impl Parts {
-    /// Distributes the documents of `linked`.
-    pub(crate) fn of(
-        linked: Linked,
-        search: Search,
-        corpus: &Corpus,
-        source: &dyn Source,
-        engine: &Engine,
-        progress: &dyn Progress,
-        timings: &mut Timings,
-    ) -> Result<Self> {
-        let spill = &linked.spill;
-        let most_bytes = spill.memory() / 2 / rayon::current_num_threads();
-        let before: Option<Distributed> = spill.state(DISTRIBUTE);
-        let count = before.map_or_else(
-            || {
-                let bytes = expected_bytes(&linked, &search, corpus, engine);
-                let count = bytes.div_ceil(most_bytes.max(1) as u64).saturating_mul(2);
-                usize::try_from(count)
-                    .map_or(MOST_PARTS, |count| count.clamp(LEAST_PARTS, MOST_PARTS))
-            },
-            |before| before.parts,
-        );
-        let links = &linked.links;
-        let part_of = |row: u32| hashed(links.components.root(row), count);
-
-        let streams = |name: &str| Streams::new(spill, name, count, count);
-        let ids = source.ids()?;
-        let has_ids = ids.is_some();
-        let (classes, mut preferences) = source.classes_on_disk().unzip();
-        let (documents, members) = timings.time("distribute", 0, || {
-            if before.is_some() {
-                let (documents, members) = (streams("documents"), streams("members-of"));
-                if let Members::OfBands { .. } = &linked.members {
-                    for part in 0..count {
-                        let mut link = BucketLinks::of(&linked.links);
-                        members.for_each_block(part, |block| link.add(block))?;
-                    }
-                }
-                return Ok((documents.finish()?, members.finish()?));
-            }
-            let documents = {
-                let mut next_id = ids;
-                let mut documents = streams("documents");
-                let mut repeats = linked.repeats.into_records().peekable();
-                let mut row = 0;
-                progress.begin("distribute", corpus.documents());
-                linked.lengths.for_each_block(|lengths| {
-                    for length in lengths.chunks_exact(size_of::<u32>()) {
-                        let id = next_id.as_mut().map(|next| next()).transpose()?;
-                        let preference = preferences.as_mut().map(|next| next()).transpose()?;
-                        let is_repeat = |repeat: &Result<[u32; 2]>| {
-                            repeat.as_ref().map_or(true, |repeat| repeat[0] == row)
-                        };
-                        let repeat = repeats.next_if(is_repeat).transpose()?;
-                        let first = repeat.map_or(row, |repeat| repeat[1]);
-                        if repeat.is_some() || linked.repeated.get(row) || links.in_buckets.get(row)
-                        {
-                            let (source, value) = preference.unwrap_or_default();
-                            let id = id.as_deref().unwrap_or_default();
-                            documents.push_with(part_of(first), |record| {
-                                let [value_low, value_high] = words_of(value.len() as u64);
-                                let [id_low, id_high] = words_of(id.len() as u64);
-                                let texts = [source, value_low, value_high, id_low, id_high];
-                                record.extend_from_slice(bytemuck::cast_slice(&[row, first]));
-                                record.extend_from_slice(length);
-                                record.extend_from_slice(bytemuck::cast_slice(&texts));
-                                record.extend_from_slice(value.as_bytes());
-                                record.extend_from_slice(id.as_bytes());
-                            })?;
-                        }
-                        row += 1;
-                    }
-                    advance(progress, row.into(), 0, 0)
-                })?;
-                documents.finish()?
-            };
-            let mut members = streams("members-of");
-            match &linked.members {
-                Members::OfBands { members: all, .. } => all.for_each_block(|block| {
-                    for member in records_of(block, size_of::<[u32; 4]>()) {
-                        let (row, record) = member?;
-                        members.push(part_of(row), record)?;
-                    }
-                    advance(progress, corpus.documents(), 0, 0)
-                })?,
-                Members::OfPrefixes(joined) => joined.prefixes.for_each_block(|block| {
-                    for prefix in prefixes_of(block) {
-                        let (row, _, record) = prefix?;
-                        if links.in_buckets.get(row) {
-                            members.push(part_of(row), record)?;
-                        }
-                    }
-                    advance(progress, corpus.documents(), 0, 0)
-                })?,
-            }
-            Ok::<_, crate::Error>((documents, members.finish()?))
-        })?;
-        timings.add_disk_use(spill.take_use(count));
-        let mut done = before.unwrap_or(Distributed {
-            parts: count,
-            is_complete: false,
-        });
-        spill.note(DISTRIBUTE, &done)?;
-        let buckets = match linked.members {
-            Members::OfBands { bands, .. } => PartBuckets::OfBands(bands),
-            Members::OfPrefixes(joined) => PartBuckets::OfPrefixes {
-                filter: joined.filter,
-                elements: joined.elements,
-                most_pairs: joined.most_pairs,
-            },
-        };
-        let num_perm = engine.signer().num_perm();
-        // A run that goes on may read less.
-        let bytes_again = if spill.resumed() > 0 { 0 } else { corpus.bytes };
-        let compared = match search.verification {
-            Verification::None => Vec::new(),
-            _ if done.is_complete => streams("compared").finish()?,
-            Verification::Signature => timings.time("distribute", 0, || {
-                let mut compared = streams("compared");
-                let bytes = size_of::<u32>() + packed_words(num_perm) * size_of::<u64>();
-                let files = linked.signatures.iter();
-                for file in files {
-                    file.for_each_block(|block| {
-                        for record in records_of(block, bytes) {
-                            let (row, record) = record?;
-                            if links.in_buckets.get(row) {
-                                compared.push(part_of(row), record)?;
-                            }
-                        }
-                        advance(progress, corpus.documents(), 0, 0)
-                    })?;
-                }
-                compared.finish()
-            })?,
-            Verification::Exact if let Some(sets) = &linked.sets => {
-                timings.time("distribute", 0, || {
-                    let mut compared = streams("compared");
-                    sets.for_each_block(|block| {
-                        for set in sets_of(block) {
-                            let (row, _, record) = set?;
-                            if links.in_buckets.get(row) {
-                                compared.push(part_of(row), record)?;
-                            }
-                        }
-                        advance(progress, corpus.documents(), 0, 0)
-                    })?;
-                    compared.finish()
-                })?
-            }
-            Verification::Exact => timings.time("read again", bytes_again, || {
-                let mut sets = SetsOfParts {
-                    streams: streams("compared"),
-                    part_of: &part_of,
-                };
-                source.read_exact_sets(engine, &links.in_buckets, &mut sets)?;
-                sets.streams.finish()
-            })?,
-        };
-        if search.verification != Verification::None {
-            timings.add_disk_use(spill.take_use(count));
-        }
-        done.is_complete = true;
-        spill.note(DISTRIBUTE, &done)?;
-        Ok(Parts {
-            observed: Observations::none(num_perm),
-            search,
-            num_perm,
-            components: linked.links.components,
-            buckets,
-            has_ids,
-            classes,
-            is_weighted: engine.shingler().takes_weights(),
-            documents,
-            members,
-            compared,
-            most_bytes,
-        })
-    }
-
     /// The number of parts.
     pub(crate) fn count(&self) -> usize {
         self.documents.len()
@@ -337,15 +70,12 @@ impl Parts {
 
     /// The search of every part.
     pub(crate) fn search(&self) -> &Search {
-        &self.search
+        &self.shape.search
     }
 
     /// At least the number of candidate pairs; `None` for those of LSH.
     pub(crate) fn most_pairs(&self) -> Option<u64> {
-        match self.buckets {
-            PartBuckets::OfBands(_) => None,
-            PartBuckets::OfPrefixes { most_pairs, .. } => Some(most_pairs),
-        }
+        self.most_pairs
     }
 
     /// Adds the estimates of candidates that a stopped run has compared.
@@ -355,18 +85,18 @@ impl Parts {
 
     /// The estimates of all candidates compared so far; `None` without estimates.
     pub(crate) fn observed(&self) -> Option<&Observations> {
-        (self.search.verification == Verification::Signature).then_some(&self.observed)
+        (self.shape.search.verification == Verification::Signature).then_some(&self.observed)
     }
 
     /// Calls `work` with every part but the first `before`, on several threads, and `each` with its results, in order.
-    /// Components that memory does not hold are [`Part::large`] if `divides`; otherwise they are loaded nevertheless.
-    /// Progress shows the stage `compare`.
+    /// Components that memory does not hold are named beside their part if `divides`; otherwise they are loaded
+    /// nevertheless. Progress shows the stage `compare`.
     pub(crate) fn for_each<T: Send>(
         &self,
         before: usize,
         divides: bool,
         progress: &dyn Progress,
-        work: impl Fn(Part) -> Result<T> + Sync,
+        work: impl Fn(Part<'static>, Option<LargeComponent>) -> Result<T> + Sync,
         mut each: impl FnMut(Step<T>) -> Result<()>,
     ) -> Result<()> {
         let mut goes = Vec::new();
@@ -381,7 +111,10 @@ impl Parts {
             left = rest;
             let results = batch
                 .par_iter()
-                .map(|go| work(self.load(go)?))
+                .map(|go| {
+                    let (part, large) = self.load(go)?;
+                    work(part, large)
+                })
                 .collect::<Result<Vec<T>>>()?;
             done += results.len() as u64;
             let mut results = results.into_iter().map(Step::Result);
@@ -452,18 +185,57 @@ impl Parts {
         Ok(goes)
     }
 
-    /// Loads the documents of one go.
-    fn load(&self, go: &Go) -> Result<Part> {
+    /// Loads the documents of one go, without buckets if they are a component that memory does not hold.
+    fn load(&self, go: &Go) -> Result<(Part<'static>, Option<LargeComponent>)> {
         let part = go.part;
         let is_here = |row: u32| {
             let roots = go.roots.as_ref();
             roots.is_none_or(|roots| roots.contains(&self.components.root(row)))
         };
+        let Documents {
+            corpus,
+            documents,
+            distinct_rows,
+            classes,
+        } = self.documents_of_part(part, &is_here)?;
+        let position_of = |row: u32| {
+            is_here(row)
+                .then(|| place_of(row, &distinct_rows))
+                .flatten()
+        };
+        let mut records = PartRecords::none(&self.shape);
+        // Those of a large component are read in blocks instead.
+        let known = [Known::Members, Known::Compared];
+        for known in known.into_iter().filter(|_| !go.is_large) {
+            if let Some(file) = self.file(known, part) {
+                file.for_each_block(|block| {
+                    self.add_records(known, block, &position_of, &mut records)
+                })?;
+            }
+        }
+        let held = if go.is_large { 0 } else { distinct_rows.len() };
+        let (buckets, similarity) = records.finish(held, &self.shape, &self.observed)?;
+        let part = Part {
+            documents,
+            corpus,
+            classes,
+            buckets,
+            similarity,
+            in_blocks: None,
+        };
+        let large = LargeComponent {
+            part: go.part,
+            rows: distinct_rows,
+        };
+        Ok((part, go.is_large.then_some(large)))
+    }
+
+    /// The documents of a part whose first equal document `is_here`.
+    fn documents_of_part(&self, part: usize, is_here: &dyn Fn(u32) -> bool) -> Result<Documents> {
         let mut corpus = Corpus::default();
-        let (mut rows, mut ids) = (Vec::new(), Ids::default());
-        let (mut distinct_rows, mut sources) = (Vec::new(), Vec::new());
-        let mut values = FieldValues::default();
-        let mut firsts = Vec::new();
+        let (mut rows, mut ids) = (Vec::new(), Texts::default());
+        let (mut distinct_rows, mut firsts) = (Vec::new(), Vec::new());
+        let (mut sources, mut values) = (Vec::new(), Texts::default());
         self.documents[part].for_each_block(|block| {
             for document in documents_of(block) {
                 let ([row, first, length, source, ..], value, id) = document?;
@@ -490,46 +262,17 @@ impl Parts {
             Ok(())
         })?;
         corpus.rows = row_number(rows.len())?;
-        let position_of = |row: u32| {
-            let position = distinct_rows.binary_search(&row).ok();
-            position.and_then(|position| u32::try_from(position).ok())
-        };
         let repeats = firsts.into_iter();
         corpus.repeats = repeats
-            .filter_map(|(local, first)| Some((local, position_of(first)?)))
+            .filter_map(|(local, first)| Some((local, place_of(first, &distinct_rows)?)))
             .collect();
-        let here = |row: u32| is_here(row).then(|| position_of(row)).flatten();
-        // Those of a large component are read in blocks instead.
-        let read = |known, each: &mut dyn FnMut(Stored<'_>) -> Result<()>| {
-            let file = self.file(known, part).filter(|_| !go.is_large);
-            file.map_or(Ok(()), |file| file.for_each_block(each))
-        };
-        let held = if go.is_large { 0 } else { distinct_rows.len() };
-        let buckets = self.buckets_of(held, here, &mut |each| read(Known::Members, each))?;
-        let read =
-            &mut |each: &mut dyn FnMut(Stored<'_>) -> Result<()>| read(Known::Compared, each);
-        let similarity = self.similarity_of(held, here, None, read)?;
-        Ok(Part {
-            documents: PartDocuments {
-                rows,
-                ids: self.has_ids.then_some(ids),
-            },
-            classes: self
-                .classes
-                .map(|classes| classes.of(sources.into_iter(), &values))
-                .transpose()?,
-            candidates: Candidates {
-                search: self.search.clone(),
-                corpus,
-                buckets,
-                similarity,
-                most_pairs: None,
-                observed: None,
-            },
-            large: go.is_large.then_some(LargeComponent {
-                part,
-                rows: distinct_rows,
-            }),
+        let classes = self.classes.as_ref();
+        let classes = classes.map(|classes| classes.classes(&sources, values));
+        Ok(Documents {
+            corpus,
+            documents: PartDocuments::new(rows, self.has_ids.then_some(ids)),
+            distinct_rows,
+            classes: classes.transpose()?,
         })
     }
 
@@ -548,152 +291,100 @@ impl Parts {
         block: Stored<'a>,
     ) -> Box<dyn Iterator<Item = Result<(u32, &'a [u8])>> + 'a> {
         let of_length = |bytes| Box::new(records_of(block, bytes));
-        match (known, self.buckets, self.search.verification) {
-            (Known::Members, PartBuckets::OfBands(_), _) => of_length(size_of::<[u32; 4]>()),
-            (Known::Members, PartBuckets::OfPrefixes { .. }, _) => Box::new(
+        match (known, self.shape.buckets, self.shape.search.verification) {
+            (Known::Members, BucketsOf::Bands(_), _) => of_length(size_of::<[u32; 4]>()),
+            (Known::Members, BucketsOf::Prefixes { .. }, _) => Box::new(
                 prefixes_of(block).map(|prefix| prefix.map(|(row, _, record)| (row, record))),
             ),
             (Known::Compared, _, Verification::Exact) => {
                 Box::new(sets_of(block).map(|set| set.map(|(row, _, record)| (row, record))))
             }
             (Known::Compared, _, Verification::None | Verification::Signature) => {
-                of_length(size_of::<u32>() + packed_words(self.num_perm) * size_of::<u64>())
+                of_length(bytes_of_signature(self.shape.num_perm))
             }
         }
     }
 
     /// Bytes of memory for so many bytes of records, about.
     pub(super) fn memory_bytes(&self, known: Known, bytes: u64) -> u64 {
-        match (known, self.buckets) {
+        match (known, self.shape.buckets) {
             (Known::Compared, _) => bytes,
-            (Known::Members, PartBuckets::OfBands(_)) => bytes * IN_MEMORY_PER_MEMBER / 16,
-            (Known::Members, PartBuckets::OfPrefixes { .. }) => bytes * IN_MEMORY_PER_ELEMENT / 12,
+            (Known::Members, BucketsOf::Bands(_)) => bytes * IN_MEMORY_PER_MEMBER / 16,
+            (Known::Members, BucketsOf::Prefixes { .. }) => bytes * IN_MEMORY_PER_ELEMENT / 12,
         }
     }
 
-    /// The buckets of `documents`: those whose position `position_of` knows by their row. `for_each_block` reads their
-    /// members.
-    pub(super) fn buckets_of(
+    /// Adds what a block of such a file knows of the documents whose position `position_of` knows by their row.
+    pub(super) fn add_records(
         &self,
-        documents: usize,
-        position_of: impl Fn(u32) -> Option<u32>,
-        for_each_block: EachBlock<'_>,
-    ) -> Result<Buckets> {
-        match self.buckets {
-            PartBuckets::OfBands(bands) => {
-                let mut members = Vec::new();
-                for_each_block(&mut |block| {
-                    for member in block.records(Stored::words) {
-                        let [row, band, high, low] = member?;
+        known: Known,
+        block: Stored<'_>,
+        position_of: &dyn Fn(u32) -> Option<u32>,
+        records: &mut PartRecords,
+    ) -> Result<()> {
+        match (known, self.shape.buckets) {
+            (Known::Members, BucketsOf::Bands(_)) => {
+                for member in block.records(Stored::words) {
+                    let [row, band, high, low] = member?;
+                    if let Some(position) = position_of(row) {
                         let key = number_of([low, high]);
-                        members.extend(position_of(row).map(|position| Member {
+                        records.add_member(Member {
                             band,
                             key,
                             position,
-                        }));
+                        });
                     }
-                    Ok(())
-                })?;
-                Buckets::of_members(documents, bands, members)
+                }
             }
-            PartBuckets::OfPrefixes {
-                filter, elements, ..
-            } => {
-                let mut prefixes = Prefixes::of_part(filter, documents, elements);
-                for_each_block(&mut |block| {
-                    for prefix in prefixes_of(block) {
-                        let (row, prefix, _) = prefix?;
-                        if let Some(position) = position_of(row) {
-                            prefixes.push(position, &prefix);
-                        }
+            (Known::Members, BucketsOf::Prefixes { .. }) => {
+                for prefix in prefixes_of(block) {
+                    let (row, prefix, _) = prefix?;
+                    if let Some(position) = position_of(row) {
+                        records.add_prefix(position, &prefix);
                     }
-                    Ok(())
-                })?;
-                prefixes.into_buckets()
+                }
+            }
+            (Known::Compared, _) => {
+                // Before the words are the row and, for a set, their number.
+                let before = match self.shape.search.verification {
+                    Verification::Exact => size_of::<[u32; 3]>(),
+                    Verification::None | Verification::Signature => size_of::<u32>(),
+                };
+                let mut words: Vec<u64> = Vec::new();
+                for record in self.records_in(known, block) {
+                    let (row, record) = record?;
+                    if let Some(position) = position_of(row) {
+                        let bytes = &record[before..];
+                        words.resize(bytes.len() / size_of::<u64>(), 0);
+                        bytemuck::cast_slice_mut(&mut words).copy_from_slice(bytes);
+                        records.add_compared(position, &words)?;
+                    }
+                }
             }
         }
+        Ok(())
     }
 
     /// The groups of the documents of a component that is compared in blocks.
     pub(super) fn open_groups(&self, documents: usize) -> Arc<OpenGroups> {
         OpenGroups::new(documents, &self.observed)
     }
-
-    /// What compares `documents`: those whose position `position_of` knows by their row. `for_each_block` reads their
-    /// signatures or sets. If they are not whole components, `groups` are those of all, with the number of each of these.
-    pub(super) fn similarity_of(
-        &self,
-        documents: usize,
-        position_of: impl Fn(u32) -> Option<u32>,
-        groups: Option<(&Arc<OpenGroups>, &[u32])>,
-        for_each_block: EachBlock<'_>,
-    ) -> Result<Box<dyn Similarity + Send>> {
-        match self.search.verification {
-            Verification::None => Ok(Box::new(Unverified)),
-            Verification::Signature => {
-                let of_row = packed_words(self.num_perm);
-                let mut all = vec![0; of_row * documents];
-                for_each_block(&mut |block| {
-                    for signature in self.records_in(Known::Compared, block) {
-                        let (row, record) = signature?;
-                        if let Some(at) = position_of(row) {
-                            let row = &mut all[of_row * at as usize..][..of_row];
-                            bytemuck::cast_slice_mut(row)
-                                .copy_from_slice(&record[size_of::<u32>()..]);
-                        }
-                    }
-                    Ok(())
-                })?;
-                let packed = PackedSignatures::from_words(self.num_perm, Search::SLOT_BITS, all)?;
-                Ok(Box::new(match groups {
-                    None => ObservedSignatures::counted_in(packed, &self.observed),
-                    Some((groups, names)) => {
-                        ObservedSignatures::in_groups(packed, groups, names.to_vec())
-                    }
-                }))
-            }
-            Verification::Exact => {
-                let mut sets = ExactSets::default().weighted(self.is_weighted);
-                let mut set: Vec<u64> = Vec::new();
-                for_each_block(&mut |block| {
-                    for record in sets_of(block) {
-                        let (row, of_set, _) = record?;
-                        if let Some(at) = position_of(row) {
-                            set.resize(of_set.len() / size_of::<u64>(), 0);
-                            bytemuck::cast_slice_mut(&mut set).copy_from_slice(of_set);
-                            sets.insert(at, &set)?;
-                        }
-                    }
-                    Ok(())
-                })?;
-                Ok(similarity_of_sets(sets, &self.search))
-            }
-        }
-    }
 }
 
-/// Distributes exact sets to parts.
-struct SetsOfParts<'a> {
-    streams: Streams,
-    /// The part of a row.
-    part_of: &'a dyn Fn(u32) -> usize,
+/// The documents of a part or of some of its components.
+struct Documents {
+    corpus: Corpus,
+    documents: PartDocuments,
+    /// The row of each distinct document, ascending.
+    distinct_rows: Vec<u32>,
+    classes: Option<Vec<u64>>,
 }
 
-impl SetsByRow for SetsOfParts<'_> {
-    fn take(&mut self, row: u32, set: &[u64]) -> Result<()> {
-        let part = (self.part_of)(row);
-        self.streams
-            .push_with(part, |record| push_set(record, row, set))
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        self.streams.flush()
-    }
+/// The place of a row among others that ascend.
+pub(super) fn place_of(row: u32, rows: &[u32]) -> Option<u32> {
+    let place = rows.binary_search(&row).ok()?;
+    u32::try_from(place).ok()
 }
-
-/// Calls a function with the blocks of a stream, or of several.
-pub(super) type EachBlock<'a> =
-    &'a mut dyn FnMut(&mut dyn FnMut(Stored<'_>) -> Result<()>) -> Result<()>;
 
 /// What is loaded at a time: a part, or some of its components.
 struct Go {
@@ -702,6 +393,15 @@ struct Go {
     roots: Option<HashSet<u32>>,
     /// Whether this is one component that memory does not hold.
     is_large: bool,
+}
+
+/// Appends a document: its row, that of the first equal one, its length, the rank of its source, its value and its id.
+pub(super) fn push_document(record: &mut Vec<u8>, words: [u32; 4], value: &str, id: &str) {
+    let lengths = [value, id].map(|text| words_of(text.len() as u64));
+    record.extend_from_slice(bytemuck::cast_slice(&words));
+    record.extend_from_slice(bytemuck::cast_slice(&lengths));
+    record.extend_from_slice(value.as_bytes());
+    record.extend_from_slice(id.as_bytes());
 }
 
 /// The documents of a block: the words of each, its value and its id.
@@ -719,51 +419,75 @@ fn documents_of(
 }
 
 /// Bytes of memory per member of a bucket, while buckets are made.
-const IN_MEMORY_PER_MEMBER: u64 = 40;
+pub(super) const IN_MEMORY_PER_MEMBER: u64 = 40;
 
 /// The same per element of a prefix.
-const IN_MEMORY_PER_ELEMENT: u64 = 40;
-
-/// Bytes of memory for all parts, about.
-fn expected_bytes(linked: &Linked, search: &Search, corpus: &Corpus, engine: &Engine) -> u64 {
-    const PER_DOCUMENT: u64 = 100;
-    let of_members = match &linked.members {
-        Members::OfBands { members, .. } => members.bytes() * IN_MEMORY_PER_MEMBER / 16,
-        Members::OfPrefixes(joined) => joined.prefixes.bytes() * IN_MEMORY_PER_ELEMENT / 12,
-    };
-    let documents = linked.links.in_buckets.count();
-    let of_text = corpus.bytes / corpus.documents().max(1);
-    let per_document = match search.verification {
-        Verification::None => 0,
-        Verification::Signature => 8 * packed_words(engine.signer().num_perm()) as u64,
-        // A hash of 8 bytes for each word or byte.
-        Verification::Exact => match engine.shingler().shingling().unit {
-            Unit::Bytes | Unit::Chars => 8 * of_text,
-            _ => 2 * of_text,
-        },
-    };
-    of_members + documents * (per_document + PER_DOCUMENT) + linked.identical() * PER_DOCUMENT
-}
+pub(super) const IN_MEMORY_PER_ELEMENT: u64 = 40;
 
 /// Words of a packed signature.
-fn packed_words(num_perm: usize) -> usize {
+pub(super) fn packed_words(num_perm: usize) -> usize {
     Search::SLOT_BITS.words(num_perm)
 }
 
-/// A number below `count` for a component.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "the result is below `count`"
-)]
-fn hashed(root: u32, count: usize) -> usize {
-    let hash = fmix64(u64::from(root)) >> 32;
-    ((u128::from(hash) * count as u128) >> 32) as usize
+/// Bytes of a record of a signature: its row and its words.
+pub(super) fn bytes_of_signature(num_perm: usize) -> usize {
+    size_of::<u32>() + packed_words(num_perm) * size_of::<u64>()
 }
 
 /// The records of so many bytes in a block, each with the row at its beginning.
-fn records_of(block: Stored<'_>, bytes: usize) -> impl Iterator<Item = Result<(u32, &[u8])>> {
+pub(super) fn records_of(
+    block: Stored<'_>,
+    bytes: usize,
+) -> impl Iterator<Item = Result<(u32, &[u8])>> {
     block.records(move |rest| {
         let [row] = rest.clone().words()?;
         Ok((row, rest.take(bytes as u64)?))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn documents_come_back_as_they_were_written() {
+        let documents = [
+            ([7, 7, 12, 0], "2024-01-01", "\"a\""),
+            ([9, 7, 0, 3], "", ""),
+            ([u32::MAX - 2, 1, 5, 1], "ä", "17"),
+        ];
+        let mut block = Vec::new();
+        for (words, value, id) in documents {
+            push_document(&mut block, words, value, id);
+        }
+        let stored = |bytes| documents_of(Stored::new(bytes, Path::new("documents-0")));
+        let read: Vec<_> = stored(&block)
+            .map(|document| {
+                let ([row, first, length, source, ..], value, id) = document.unwrap();
+                (
+                    [row, first, length, source],
+                    value.into_owned(),
+                    id.into_owned(),
+                )
+            })
+            .collect();
+        let expected = documents.map(|(words, value, id)| (words, value.to_owned(), id.to_owned()));
+        assert_eq!(read, expected);
+        // The last id is cut off.
+        let cut = stored(&block[..block.len() - 1]).last();
+        assert!(matches!(cut, Some(Err(Error::DamagedSpill { .. }))));
+    }
+
+    #[test]
+    fn a_place_is_that_of_an_equal_row() {
+        let rows = [2, 5, 6, 11];
+        for row in 0..13 {
+            let expected = rows.iter().position(|other| *other == row);
+            let expected = expected.map(|place| u32::try_from(place).unwrap());
+            assert_eq!(place_of(row, &rows), expected);
+        }
+    }
 }

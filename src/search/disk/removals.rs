@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::documents::{number_of, words_of};
-use super::parts::PartDocuments;
 use crate::error::Result;
+use crate::search::part::PartDocuments;
 use crate::search::removal::{FoundBy, Removed};
 use crate::store::spill::{KeyedRecords, SortedRecords, Spill};
 

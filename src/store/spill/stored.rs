@@ -22,7 +22,7 @@ impl Deref for Stored<'_> {
 }
 
 impl<'a> Stored<'a> {
-    pub(super) fn new(bytes: &'a [u8], path: &'a Path) -> Self {
+    pub(crate) fn new(bytes: &'a [u8], path: &'a Path) -> Self {
         Stored { bytes, path }
     }
 

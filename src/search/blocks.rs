@@ -1,0 +1,223 @@
+//! Greedy clustering of documents that come in blocks, in keep order.
+//!
+//! It compares a document with the kept documents before it alone. So memory holds a block at a time, and the kept
+//! documents before it: hardly any if most of the documents are near-duplicates of each other.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+
+use super::part::{Members, Observed, PartRecords, PartShape};
+use crate::error::{Result, row_number};
+use crate::pipeline::{ClusterTask, Clusters, KeptBefore, Member, Removal};
+
+/// The documents of earlier blocks that stay. In a block, they have the first positions.
+#[derive(Debug, Default)]
+pub(crate) struct KeptDocuments {
+    count: u32,
+    /// How many were kept in each bucket: of these, only the first [`ClusterTask::max_bucket`] are held.
+    of_bucket: HashMap<(u32, u64), u32>,
+}
+
+impl KeptDocuments {
+    /// The number of kept documents that are held.
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Clusters a block of `documents`, the kept ones included, in the order of positions.
+    pub(crate) fn cluster(
+        &self,
+        documents: usize,
+        records: &PartRecords,
+        shape: &PartShape,
+        max_bucket: usize,
+        observed: Observed<'_>,
+        advance: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<Clusters> {
+        let (buckets, unlisted) = match &records.members {
+            Members::OfBands(members) => {
+                let mut members = members.clone();
+                members.par_sort_unstable();
+                let unlisted = self.unlisted(&members, max_bucket);
+                (shape.buckets_of(documents, members)?, unlisted)
+            }
+            Members::OfPrefixes(prefixes) => {
+                let prefixes = prefixes.select(documents, Some);
+                (prefixes.into_buckets()?, Vec::new())
+            }
+        };
+        let kept = KeptBefore {
+            positions: self.count,
+            unlisted: &unlisted,
+        };
+        records.compared.with_similarity(observed, |similarity| {
+            let task = ClusterTask {
+                similarity,
+                threshold: shape.search.threshold,
+                ranks: None,
+                max_bucket,
+            };
+            Clusters::greedy_after(buckets, &task, kept, advance)
+        })
+    }
+
+    /// How many more than `max_bucket` were kept in each bucket of sorted members; empty if nowhere more.
+    fn unlisted(&self, members: &[Member], max_bucket: usize) -> Vec<u32> {
+        let Ok(most) = u32::try_from(max_bucket) else {
+            // No bucket counts more.
+            return Vec::new();
+        };
+        let more = |kept: &u32| kept.saturating_sub(most);
+        if self.of_bucket.values().all(|kept| more(kept) == 0) {
+            return Vec::new();
+        }
+        let buckets = members.chunk_by(|a, b| bucket(a) == bucket(b));
+        let kept = buckets.map(|members| self.of_bucket.get(&bucket(&members[0])));
+        kept.map(|kept| kept.map_or(0, more)).collect()
+    }
+
+    /// Leaves what later blocks need of the `documents` of a block: the kept ones. Returns their positions in the block,
+    /// in the order of their new ones.
+    pub(crate) fn keep(
+        &mut self,
+        documents: usize,
+        records: &mut PartRecords,
+        removals: &[Removal],
+        max_bucket: usize,
+    ) -> Result<Vec<u32>> {
+        let mut stays = vec![true; documents];
+        for removal in removals {
+            stays[removal.position as usize] = false;
+        }
+        if let Members::OfBands(members) = &mut records.members {
+            members.par_sort_unstable_by_key(|member| member.position);
+            members.retain(|member| {
+                let is_before = member.position < self.count;
+                stays[member.position as usize] && (is_before || self.lists(member, max_bucket))
+            });
+            stays.fill(false);
+            for member in members {
+                stays[member.position as usize] = true;
+            }
+        }
+        let positions = (0..).zip(&stays).filter(|(_, stays)| **stays);
+        let left: Vec<u32> = positions.map(|(position, _)| position).collect();
+        let position_of = |old: u32| {
+            let new = left.binary_search(&old).ok()?;
+            u32::try_from(new).ok()
+        };
+        *records = records.select(left.len(), position_of)?;
+        self.count = row_number(left.len())?;
+        Ok(left)
+    }
+
+    /// Counts a kept document in a bucket. Returns whether it is among those that later ones are compared with.
+    fn lists(&mut self, member: &Member, max_bucket: usize) -> bool {
+        let kept = self.of_bucket.entry(bucket(member)).or_default();
+        let is_listed = (*kept as usize) < max_bucket;
+        *kept = kept.saturating_add(1);
+        is_listed
+    }
+}
+
+fn bucket(member: &Member) -> (u32, u64) {
+    (member.band, member.key)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::pipeline::Banding;
+    use crate::search::observations::Observations;
+    use crate::search::parameters::Search;
+    use crate::search::part::BucketsOf;
+    use crate::search::verification::Verification;
+
+    const BANDS: usize = 3;
+
+    /// The keys that a band has.
+    const KEYS: usize = 3;
+
+    type Document = (Vec<u64>, Vec<u64>);
+
+    fn shape() -> PartShape {
+        let banding = Banding::new(BANDS, 1, BANDS).unwrap();
+        PartShape {
+            search: Search::through_lsh(0.5, banding, Verification::Exact),
+            num_perm: BANDS,
+            are_weighted: false,
+            buckets: BucketsOf::Bands(BANDS),
+        }
+    }
+
+    /// Documents with keys and sets.
+    fn documents() -> impl Strategy<Value = Vec<Document>> {
+        let keys = prop::collection::vec(0..KEYS as u64, BANDS);
+        let set = prop::collection::vec(0..6u64, 1..6);
+        prop::collection::vec((keys, set), 1..40)
+    }
+
+    fn add(records: &mut PartRecords, position: u32, (keys, set): &Document) {
+        for (band, key) in (0..).zip(keys.iter().copied()) {
+            records.add_member(Member {
+                band,
+                key,
+                position,
+            });
+        }
+        records.add_compared(position, set).unwrap();
+    }
+
+    /// The clusters of all documents at a time.
+    fn whole(documents: &[Document], max_bucket: usize) -> Clusters {
+        let (shape, mut records) = (shape(), PartRecords::none(&shape()));
+        (0..)
+            .zip(documents)
+            .for_each(|(at, document)| add(&mut records, at, document));
+        let observed = Observations::none(BANDS);
+        let (buckets, similarity) = records.finish(documents.len(), &shape, &observed).unwrap();
+        let task = ClusterTask {
+            similarity: &*similarity,
+            threshold: shape.search.threshold,
+            ranks: None,
+            max_bucket,
+        };
+        Clusters::greedy(buckets, &task, &mut |_| Ok(())).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_find_what_the_whole_does(
+            documents in documents(),
+            max_bucket in prop_oneof![1usize..4, Just(usize::MAX)],
+            size in 1usize..12,
+        ) {
+            let (shape, observed) = (shape(), Observations::none(BANDS));
+            let (mut kept, mut records) = (KeptDocuments::default(), PartRecords::none(&shape));
+            let mut held: Vec<u32> = Vec::new();
+            let mut all = Clusters::default();
+            for block in (0..).take(documents.len()).collect::<Vec<u32>>().chunks(size) {
+                for document in block {
+                    let position = u32::try_from(held.len()).unwrap();
+                    add(&mut records, position, &documents[*document as usize]);
+                    held.push(*document);
+                }
+                let observed = Observed::Components(&observed);
+                let go_on = &mut |_| Ok(());
+                let found = kept.cluster(held.len(), &records, &shape, max_bucket, observed, go_on);
+                let found = found.unwrap();
+                all.add(&found, |position| held[position as usize]);
+                let left = kept.keep(held.len(), &mut records, &found.removals, max_bucket).unwrap();
+                held = left.iter().map(|position| held[*position as usize]).collect();
+                // Memory holds no more kept documents than later ones are compared with.
+                prop_assert!(held.len() <= (BANDS * KEYS).saturating_mul(max_bucket));
+                prop_assert_eq!(held.len(), kept.count() as usize);
+            }
+            all.removals.sort_unstable_by_key(|removal| removal.position);
+            prop_assert_eq!(all, whole(&documents, max_bucket));
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Clusters the documents of a part, and says which of them to remove.
+
+use rayon::prelude::*;
+
+use super::corpus::Corpus;
+use super::deduplication::Dedup;
+use super::parameters::{CandidateMethod, Search};
+use super::part::{Part, PartDocuments};
+use super::removal::{FoundBy, Removed, count_clusters};
+use super::verification::Verification;
+use crate::error::Result;
+use crate::pipeline::{ClusterTask, Clustering, Clusters, KeepOrder, Similarity};
+use crate::progress::Counts;
+
+/// The clusters of a part.
+pub(super) struct Clustered {
+    /// The documents to remove, by ascending row.
+    pub(super) removed: Vec<Removed>,
+    clusters: Clusters,
+}
+
+impl Clustered {
+    /// Clusters a part for `task`, by a search that names its method. `classes` are those of
+    /// [`Source::classes`](super::source::Source::classes). Also returns the documents of the part, and what compared
+    /// them.
+    pub(super) fn of(
+        part: Part<'_>,
+        classes: Option<&[u64]>,
+        (task, search): (&Dedup, &Search),
+        advance: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<(PartDocuments, Self, Box<dyn Similarity + Send>)> {
+        let Part {
+            documents,
+            corpus,
+            classes: of_part,
+            buckets,
+            similarity,
+            in_blocks,
+        } = part;
+        let order = KeepOrder {
+            policy: task.keep,
+            classes: of_part.as_deref().or(classes),
+            lengths: &corpus.lengths,
+        };
+        let groups = Groups::of(&corpus, order);
+        let is_join = search.candidates == CandidateMethod::Join;
+        let cluster_task = ClusterTask {
+            similarity: &*similarity,
+            threshold: search.threshold,
+            ranks: groups.ranks.as_deref(),
+            max_bucket: if is_join { usize::MAX } else { task.max_bucket },
+        };
+        let clusters = match (in_blocks, task.clustering) {
+            (Some(blocks), _) => blocks.greedy(&cluster_task, advance)?,
+            (None, Clustering::Greedy) => Clusters::greedy(buckets, &cluster_task, advance)?,
+            (None, Clustering::Connected) => Clusters::connected(&buckets, &cluster_task, advance)?,
+        };
+        let clustered = Clustered {
+            removed: groups.removed(&corpus, &clusters, search.verification),
+            clusters,
+        };
+        Ok((documents, clustered, similarity))
+    }
+
+    /// Adds what was found to the counts of a run.
+    pub(super) fn count_in(&self, counts: &mut Counts) {
+        counts.removed += self.removed.len() as u64;
+        if let Some(equal) = &mut counts.equal_shingles {
+            let removed = self.removed.iter();
+            *equal += removed
+                .filter(|removed| removed.has_equal_shingles())
+                .count() as u64;
+        }
+        count_clusters(counts, &self.clusters);
+    }
+}
+
+/// The document to keep among the identical documents at each position (the number of a distinct document, see
+/// [`Corpus`]). And the ranks of positions: the document with the lowest rank in a cluster is kept.
+struct Groups {
+    /// The row of the document to keep at each position.
+    keepers: Vec<u32>,
+    /// The rank of each position; `None` if the rank of every position is the position itself.
+    ranks: Option<Vec<u32>>,
+}
+
+impl Groups {
+    fn of(corpus: &Corpus, order: KeepOrder<'_>) -> Self {
+        let mut keepers = corpus.distinct.clone();
+        for (row, position) in &corpus.repeats {
+            let keeper = &mut keepers[*position as usize];
+            if order.prefers(*row, *keeper) {
+                *keeper = *row;
+            }
+        }
+        let ranks = order.ranks(&keepers);
+        Groups { keepers, ranks }
+    }
+
+    /// All removed documents, by ascending row: every document at a removed position, and every document but the
+    /// keeper at a kept position.
+    fn removed(
+        &self,
+        corpus: &Corpus,
+        clusters: &Clusters,
+        verification: Verification,
+    ) -> Vec<Removed> {
+        let removals = &clusters.removals;
+        let removal_of = |position: u32| {
+            let at = removals.binary_search_by_key(&position, |removal| removal.position);
+            at.ok().map(|at| removals[at])
+        };
+        let keeper = |position: u32| self.keepers[position as usize];
+        // Positions ascend here as they do there, so that nothing needs to be searched.
+        let mut next = removals.iter().peekable();
+        let distinct = corpus.distinct.iter().zip(0..).map(|(row, position)| {
+            let removal = next.next_if(|removal| removal.position == position);
+            (*row, position, removal.copied())
+        });
+        let repeats = corpus.repeats.iter();
+        let repeats = repeats.map(|(row, position)| (*row, *position, removal_of(*position)));
+        let mut removed: Vec<Removed> = distinct
+            .chain(repeats)
+            .filter_map(|(row, position, removal)| match removal {
+                Some(removal) => Some(Removed {
+                    row,
+                    kept: keeper(removal.kept),
+                    similarity: removal.similarity,
+                    found_by: FoundBy::Search(verification),
+                    via: removal
+                        .via
+                        .map(|(via, similarity)| (keeper(via), similarity)),
+                }),
+                None if row == keeper(position) => None,
+                None => Some(Removed {
+                    row,
+                    kept: keeper(position),
+                    similarity: Some(1.0),
+                    found_by: FoundBy::Identical,
+                    via: None,
+                }),
+            })
+            .collect();
+        removed.par_sort_unstable_by_key(|removed| removed.row);
+        removed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::{KeepPolicy, Removal};
+
+    /// Six documents: 0, 2 and 5 are equal, and so are 1 and 4.
+    fn corpus(lengths: [u32; 6]) -> Corpus {
+        Corpus {
+            rows: 6,
+            distinct: vec![0, 1, 3],
+            repeats: vec![(2, 0), (4, 1), (5, 0)],
+            lengths: lengths.to_vec(),
+            ..Corpus::default()
+        }
+    }
+
+    fn order<'a>(
+        corpus: &'a Corpus,
+        policy: KeepPolicy,
+        classes: Option<&'a [u64]>,
+    ) -> KeepOrder<'a> {
+        KeepOrder {
+            policy,
+            classes,
+            lengths: &corpus.lengths,
+        }
+    }
+
+    #[test]
+    fn the_keeper_of_equal_documents_is_the_preferred_one() {
+        let corpus = corpus([9, 9, 9, 9, 9, 9]);
+        let of = |classes| Groups::of(&corpus, order(&corpus, KeepPolicy::First, classes)).keepers;
+        assert_eq!(of(None), [0, 1, 3]);
+        assert_eq!(of(Some(&[7, 3, 5, 0, 3, 1][..])), [5, 1, 3]);
+    }
+
+    #[test]
+    fn all_but_one_document_of_a_cluster_are_removed() {
+        let corpus = corpus([9, 9, 9, 9, 9, 9]);
+        let groups = Groups::of(&corpus, order(&corpus, KeepPolicy::First, None));
+        // Position 0 is removed for position 2; the equal documents 1 and 4 have no other.
+        let clusters = Clusters {
+            removals: vec![Removal {
+                position: 0,
+                kept: 2,
+                similarity: Some(0.5),
+                via: None,
+            }],
+            ..Clusters::default()
+        };
+        let removed = groups.removed(&corpus, &clusters, Verification::Exact);
+        let named = removed
+            .iter()
+            .map(|removed| (removed.row, removed.kept, removed.similarity));
+        assert_eq!(
+            named.collect::<Vec<_>>(),
+            [
+                (0, 3, Some(0.5)),
+                (2, 3, Some(0.5)),
+                (4, 1, Some(1.0)),
+                (5, 3, Some(0.5)),
+            ]
+        );
+        let found_by = |row| {
+            removed
+                .iter()
+                .find(|removed| removed.row == row)
+                .unwrap()
+                .found_by
+        };
+        assert_eq!(found_by(4), FoundBy::Identical);
+        assert_eq!(found_by(5), FoundBy::Search(Verification::Exact));
+    }
+}

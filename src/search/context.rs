@@ -1,0 +1,22 @@
+//! What all stages of a search are told.
+
+use super::parameters::Search;
+use crate::progress::{Progress, Timings};
+
+/// A search under way.
+pub(crate) struct Context<'a> {
+    pub(crate) search: &'a Search,
+    pub(crate) progress: &'a dyn Progress,
+    pub(crate) timings: &'a mut Timings,
+}
+
+impl Context<'_> {
+    /// The same for a search of other parameters.
+    pub(super) fn with<'a>(&'a mut self, search: &'a Search) -> Context<'a> {
+        Context {
+            search,
+            progress: self.progress,
+            timings: self.timings,
+        }
+    }
+}

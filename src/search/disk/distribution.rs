@@ -1,0 +1,363 @@
+//! Distributes documents to parts that fit in memory: each component to one part as a whole.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::components::{BucketLinks, Linked, Members};
+use super::documents::{push_set, sets_of};
+use super::join::prefixes_of;
+use super::links::Links;
+use super::parts::{
+    IN_MEMORY_PER_ELEMENT, IN_MEMORY_PER_MEMBER, Parts, bytes_of_signature, packed_words,
+    push_document, records_of,
+};
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::pipeline::Unit;
+use crate::progress::{Progress, Timings, advance};
+use crate::scheme::fmix64;
+use crate::search::context::Context;
+use crate::search::corpus::Corpus;
+use crate::search::observations::Observations;
+use crate::search::parameters::Search;
+use crate::search::source::{NextId, NextPreference, SetsByRow, Source};
+use crate::search::verification::Verification;
+use crate::store::Bits;
+use crate::store::spill::{Sorted, Spill, Stored, StreamFile, Streams};
+
+/// Parts at least, so that all threads have work.
+const LEAST_PARTS: usize = 8;
+
+/// Parts at most: each has three files.
+const MOST_PARTS: usize = 1024;
+
+/// The name of the distribution of documents to parts, for checkpoints.
+const DISTRIBUTE: &str = "distribute";
+
+/// What is distributed at a checkpoint.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Distributed {
+    /// The number of parts.
+    parts: usize,
+    /// Whether what compares documents is distributed, too.
+    is_complete: bool,
+}
+
+/// Distributes the documents of `linked` to parts.
+pub(crate) fn distribute(
+    linked: Linked,
+    corpus: &Corpus,
+    source: &dyn Source,
+    engine: &Engine,
+    context: &mut Context<'_>,
+) -> Result<Parts> {
+    let (search, timings) = (context.search, &mut *context.timings);
+    let spill = &linked.spill;
+    let most_bytes = spill.memory() / 2 / rayon::current_num_threads();
+    let before: Option<Distributed> = spill.state(DISTRIBUTE);
+    let mut done = before.unwrap_or_else(|| Distributed {
+        parts: number_of_parts(&linked, search, corpus, engine, most_bytes),
+        is_complete: false,
+    });
+    let distribution = Distribution {
+        spill,
+        links: &linked.links,
+        count: done.parts,
+        documents: corpus.documents(),
+        progress: context.progress,
+    };
+    let ids = source.ids()?;
+    let has_ids = ids.is_some();
+    let (classes, preferences) = source.classes_on_disk().unzip();
+    let (documents, members) = timings.time("distribute", 0, || {
+        if before.is_some() {
+            return distribution.restored(&linked.members);
+        }
+        let repeats = (linked.repeats, &linked.repeated);
+        let documents = distribution.documents(&linked.lengths, repeats, ids, preferences)?;
+        Ok((documents, distribution.members(&linked.members)?))
+    })?;
+    timings.add_disk_use(spill.take_use(done.parts));
+    spill.note(DISTRIBUTE, &done)?;
+    let shape = linked.members.shape(search, engine);
+    let held = match (search.verification, &linked.signatures, &linked.sets) {
+        (Verification::None, ..) => Held::Nothing,
+        _ if done.is_complete => Held::Distributed,
+        (Verification::Signature, signatures, _) => Held::Signatures(signatures.as_ref()),
+        (Verification::Exact, _, Some(sets)) => Held::Sets(sets),
+        (Verification::Exact, _, None) => Held::Documents {
+            source,
+            engine,
+            // A run that goes on may read less.
+            bytes: if spill.resumed() > 0 { 0 } else { corpus.bytes },
+        },
+    };
+    let compared = distribution.compared(held, shape.num_perm, timings)?;
+    if search.verification != Verification::None {
+        timings.add_disk_use(spill.take_use(done.parts));
+    }
+    done.is_complete = true;
+    spill.note(DISTRIBUTE, &done)?;
+    Ok(Parts {
+        observed: Observations::none(shape.num_perm),
+        shape,
+        most_pairs: linked.members.most_pairs(),
+        components: linked.links.components,
+        has_ids,
+        classes,
+        documents,
+        members,
+        compared,
+        most_bytes,
+    })
+}
+
+/// What distributes documents to parts.
+struct Distribution<'a> {
+    spill: &'a Arc<Spill>,
+    links: &'a Links,
+    /// The number of parts.
+    count: usize,
+    /// The number of documents.
+    documents: u64,
+    progress: &'a dyn Progress,
+}
+
+/// What compares documents, before it is distributed.
+enum Held<'a> {
+    Nothing,
+    /// A stopped run has distributed it.
+    Distributed,
+    Signatures(Option<&'a StreamFile>),
+    Sets(&'a StreamFile),
+    /// The documents, from which sets are made.
+    Documents {
+        source: &'a dyn Source,
+        engine: &'a Engine,
+        /// Bytes of input to read.
+        bytes: u64,
+    },
+}
+
+impl Distribution<'_> {
+    fn streams(&self, name: &str) -> Streams {
+        Streams::new(self.spill, name, self.count, self.count)
+    }
+
+    /// The part of a document that does not repeat another.
+    fn part_of(&self, row: u32) -> usize {
+        hashed(self.links.components.root(row), self.count)
+    }
+
+    /// The documents and members that a stopped run has distributed. Links the members.
+    fn restored(&self, members: &Members) -> Result<(Vec<StreamFile>, Vec<StreamFile>)> {
+        let (documents, distributed) = (self.streams("documents"), self.streams("members-of"));
+        if let Members::OfBands { .. } = members {
+            for part in 0..self.count {
+                let mut link = BucketLinks::of(self.links);
+                distributed.for_each_block(part, |block| link.add(block))?;
+            }
+        }
+        Ok((documents.finish()?, distributed.finish()?))
+    }
+
+    /// Distributes the documents that others are linked to, those that repeat others, and the repeated ones. `repeats`
+    /// come with the rows that they repeat.
+    fn documents(
+        &self,
+        lengths: &StreamFile,
+        (repeats, repeated): (Sorted<2>, &Bits),
+        mut ids: Option<NextId<'_>>,
+        mut preferences: Option<NextPreference<'_>>,
+    ) -> Result<Vec<StreamFile>> {
+        let mut documents = self.streams("documents");
+        let mut repeats = repeats.into_records().peekable();
+        let mut row = 0;
+        self.progress.begin("distribute", self.documents);
+        lengths.for_each_block(|lengths| {
+            for length in lengths.records(Stored::words) {
+                let [length] = length?;
+                let id = ids.as_mut().map(|next| next()).transpose()?;
+                let preference = preferences.as_mut().map(|next| next()).transpose()?;
+                let is_repeat = |repeat: &Result<[u32; 2]>| {
+                    repeat.as_ref().map_or(true, |repeat| repeat[0] == row)
+                };
+                let repeat = repeats.next_if(is_repeat).transpose()?;
+                let first = repeat.map_or(row, |repeat| repeat[1]);
+                if repeat.is_some() || repeated.get(row) || self.links.in_buckets.get(row) {
+                    let (source, value) = preference.unwrap_or_default();
+                    let id = id.as_deref().unwrap_or_default();
+                    documents.push_with(self.part_of(first), |record| {
+                        push_document(record, [row, first, length, source], &value, id);
+                    })?;
+                }
+                row += 1;
+            }
+            advance(self.progress, row.into(), 0, 0)
+        })?;
+        documents.finish()
+    }
+
+    /// Distributes what makes buckets.
+    fn members(&self, all: &Members) -> Result<Vec<StreamFile>> {
+        let mut members = self.streams("members-of");
+        match all {
+            Members::OfBands { members: all, .. } => all.for_each_block(|block| {
+                for member in records_of(block, size_of::<[u32; 4]>()) {
+                    let (row, record) = member?;
+                    members.push(self.part_of(row), record)?;
+                }
+                advance(self.progress, self.documents, 0, 0)
+            })?,
+            Members::OfPrefixes(joined) => joined.prefixes.for_each_block(|block| {
+                let prefixes =
+                    prefixes_of(block).map(|prefix| prefix.map(|(row, _, record)| (row, record)));
+                self.push_linked(prefixes, &mut members)
+            })?,
+        }
+        members.finish()
+    }
+
+    /// Distributes what compares documents.
+    fn compared(
+        &self,
+        held: Held<'_>,
+        num_perm: usize,
+        timings: &mut Timings,
+    ) -> Result<Vec<StreamFile>> {
+        let bytes = bytes_of_signature(num_perm);
+        if let Held::Nothing = held {
+            return Ok(Vec::new());
+        }
+        let mut compared = self.streams("compared");
+        match held {
+            Held::Nothing | Held::Distributed => {}
+            Held::Signatures(signatures) => timings.time("distribute", 0, || {
+                signatures.into_iter().try_for_each(|file| {
+                    file.for_each_block(|block| {
+                        self.push_linked(records_of(block, bytes), &mut compared)
+                    })
+                })
+            })?,
+            Held::Sets(sets) => timings.time("distribute", 0, || {
+                sets.for_each_block(|block| {
+                    let sets = sets_of(block).map(|set| set.map(|(row, _, record)| (row, record)));
+                    self.push_linked(sets, &mut compared)
+                })
+            })?,
+            Held::Documents {
+                source,
+                engine,
+                bytes,
+            } => timings.time("read again", bytes, || {
+                let mut sets = SetsOfParts {
+                    streams: &mut compared,
+                    distribution: self,
+                };
+                source.read_exact_sets(engine, &self.links.in_buckets, &mut sets)
+            })?,
+        }
+        compared.finish()
+    }
+
+    /// Distributes the records of linked documents.
+    fn push_linked<'a>(
+        &self,
+        records: impl Iterator<Item = Result<(u32, &'a [u8])>>,
+        streams: &mut Streams,
+    ) -> Result<()> {
+        for record in records {
+            let (row, record) = record?;
+            if self.links.in_buckets.get(row) {
+                streams.push(self.part_of(row), record)?;
+            }
+        }
+        advance(self.progress, self.documents, 0, 0)
+    }
+}
+
+/// Distributes exact sets to parts.
+struct SetsOfParts<'a> {
+    streams: &'a mut Streams,
+    distribution: &'a Distribution<'a>,
+}
+
+impl SetsByRow for SetsOfParts<'_> {
+    fn take(&mut self, row: u32, set: &[u64]) -> Result<()> {
+        let part = self.distribution.part_of(row);
+        self.streams
+            .push_with(part, |record| push_set(record, row, set))
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.streams.flush()
+    }
+}
+
+/// The number of parts, each of which takes about half of `most_bytes`.
+fn number_of_parts(
+    linked: &Linked,
+    search: &Search,
+    corpus: &Corpus,
+    engine: &Engine,
+    most_bytes: usize,
+) -> usize {
+    let bytes = expected_bytes(linked, search, corpus, engine);
+    let count = bytes.div_ceil(most_bytes.max(1) as u64).saturating_mul(2);
+    usize::try_from(count).map_or(MOST_PARTS, |count| count.clamp(LEAST_PARTS, MOST_PARTS))
+}
+
+/// Bytes of memory for all parts, about.
+fn expected_bytes(linked: &Linked, search: &Search, corpus: &Corpus, engine: &Engine) -> u64 {
+    const PER_DOCUMENT: u64 = 100;
+    let of_members = match &linked.members {
+        Members::OfBands { members, .. } => members.bytes() * IN_MEMORY_PER_MEMBER / 16,
+        Members::OfPrefixes(joined) => joined.prefixes.bytes() * IN_MEMORY_PER_ELEMENT / 12,
+    };
+    let documents = linked.links.in_buckets.count();
+    let of_text = corpus.bytes / corpus.documents().max(1);
+    let per_document = match search.verification {
+        Verification::None => 0,
+        Verification::Signature => 8 * packed_words(engine.signer().num_perm()) as u64,
+        // A hash of 8 bytes for each word or byte.
+        Verification::Exact => match engine.shingler().shingling().unit {
+            Unit::Bytes | Unit::Chars => 8 * of_text,
+            _ => 2 * of_text,
+        },
+    };
+    of_members + documents * (per_document + PER_DOCUMENT) + linked.identical() * PER_DOCUMENT
+}
+
+/// A number below `count` for a component.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the result is below `count`"
+)]
+fn hashed(root: u32, count: usize) -> usize {
+    let hash = fmix64(u64::from(root)) >> 32;
+    ((u128::from(hash) * count as u128) >> 32) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_are_spread_over_all_parts() {
+        for count in [1, 8, 1024] {
+            let mut sizes = vec![0; count];
+            (0..20_000).for_each(|root| sizes[hashed(root, count)] += 1);
+            let even = 20_000 / count;
+            let (least, most) = (sizes.iter().min(), sizes.iter().max());
+            assert!(
+                least.is_some_and(|least| *least > even / 4),
+                "{least:?} of {even}"
+            );
+            assert!(
+                most.is_some_and(|most| *most < 4 * even),
+                "{most:?} of {even}"
+            );
+        }
+    }
+}
