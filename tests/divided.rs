@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use simgpu::divided::{
-    Compared, ComponentSearch, ComponentTask, LinkedBatch, Links, SharedMembers, sign_batch,
+    Compared, ComponentSearch, ComponentTask, ConnectedBatch, Edges, SharedMembers, sign_batch,
 };
 use simgpu::engine::Engine;
 use simgpu::pipeline::Clustering;
@@ -32,15 +32,15 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// A linked document.
-struct Linked {
+/// A connected document.
+struct Connected {
     component: i64,
     place: i64,
     buckets: Vec<u8>,
 }
 
-/// Links the first documents of each text by their buckets: in order of components, then of places.
-fn linked(texts: &[String], search: &Search, engine: &Engine) -> (Vec<Linked>, Vec<usize>) {
+/// Connects the first documents of each text by their buckets: in order of components, then of places.
+fn connected(texts: &[String], search: &Search, engine: &Engine) -> (Vec<Connected>, Vec<usize>) {
     let signed = sign_batch(&texts, engine, search).unwrap();
     let bands = search.banding.bands();
     let mut first_of = HashMap::new();
@@ -55,14 +55,14 @@ fn linked(texts: &[String], search: &Search, engine: &Engine) -> (Vec<Linked>, V
             }
         }
     }
-    let (mut links, mut shared) = (Links::default(), SharedMembers::default());
+    let (mut edges, mut shared) = (Edges::default(), SharedMembers::default());
     for ((band, key), places) in &members {
         for place in places {
-            let added = links.add_member(*band, *key, *place, &mut shared);
+            let added = edges.add_member(*band, *key, *place, &mut shared);
             added.unwrap();
         }
     }
-    let components: HashMap<i64, i64> = links
+    let components: HashMap<i64, i64> = edges
         .take()
         .into_iter()
         .map(|(least, place)| (place, least))
@@ -74,30 +74,30 @@ fn linked(texts: &[String], search: &Search, engine: &Engine) -> (Vec<Linked>, V
         buckets.extend(band.to_le_bytes());
         buckets.extend(key.to_le_bytes());
     }
-    let linked = of_place
+    let connected = of_place
         .into_iter()
-        .map(|((component, place), buckets)| Linked {
+        .map(|((component, place), buckets)| Connected {
             component,
             place,
             buckets,
         });
-    (linked.collect(), first)
+    (connected.collect(), first)
 }
 
-/// Searches linked documents in batches of three.
+/// Searches connected documents in batches of three.
 fn searched(
     texts: &[String],
-    linked: &[Linked],
+    connected: &[Connected],
     task: ComponentTask,
     most_bytes: usize,
     engine: &Engine,
 ) -> ComponentSearch {
     let mut search = ComponentSearch::new(task, most_bytes, engine);
-    for part in linked.chunks(3) {
-        let of_part = |value: fn(&Linked) -> i64| part.iter().map(value).collect::<Vec<_>>();
+    for part in connected.chunks(3) {
+        let of_part = |value: fn(&Connected) -> i64| part.iter().map(value).collect::<Vec<_>>();
         let (components, places) = (of_part(|row| row.component), of_part(|row| row.place));
         let buckets: Vec<&[u8]> = part.iter().map(|row| row.buckets.as_slice()).collect();
-        let batch = LinkedBatch {
+        let batch = ConnectedBatch {
             components: &components,
             places: &places,
             keepers: &places,
@@ -118,7 +118,7 @@ fn divided_removals_are_those_of_one_machine() {
     let (texts, engine) = (texts(), Engine::builder().build().unwrap());
     let mut search = Search::new(0.6, engine.scheme()).unwrap();
     search.verification = Verification::Exact;
-    let (linked, first) = linked(&texts, &search, &engine);
+    let (connected, first) = connected(&texts, &search, &engine);
     let cases = [
         (Clustering::Greedy, usize::MAX),
         (Clustering::Greedy, 5),
@@ -138,7 +138,7 @@ fn divided_removals_are_those_of_one_machine() {
         };
         for most_bytes in budgets {
             let task = ComponentTask::Dedup(task.clone());
-            let found = searched(&texts, &linked, task, *most_bytes, &engine);
+            let found = searched(&texts, &connected, task, *most_bytes, &engine);
             let kept: HashMap<i64, i64> = found
                 .removals
                 .iter()
@@ -177,10 +177,10 @@ fn divided_pairs_are_those_of_one_machine() {
     let (texts, engine) = (texts(), Engine::builder().build().unwrap());
     let mut search = Search::new(0.6, engine.scheme()).unwrap();
     search.verification = Verification::Exact;
-    let (linked, first) = linked(&texts, &search, &engine);
+    let (connected, first) = connected(&texts, &search, &engine);
     let found = searched(
         &texts,
-        &linked,
+        &connected,
         ComponentTask::Pairs(search.clone()),
         usize::MAX,
         &engine,

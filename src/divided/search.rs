@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::batch::{Compared, Held, LinkedBatch, Memory};
+use super::batch::{Compared, ConnectedBatch, Held, Memory};
 use crate::engine::Engine;
 use crate::error::{Conflict, Result};
 use crate::pipeline::{ClusterTask, Clustering, Clusters, similar_pairs};
@@ -116,7 +116,7 @@ impl ComponentSearch {
     /// [`Conflict::ComponentMemory`] if a component exceeds the memory that is not clustered greedily.
     pub fn add(
         &mut self,
-        batch: &LinkedBatch<'_>,
+        batch: &ConnectedBatch<'_>,
         compared: &Compared<'_>,
         engine: &Engine,
     ) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Deduplicates documents in files.
 //!
-//! Tables are written beside kept files (`ordered::beside`): they need one core, and the kept files all.
+//! Tables are written beside kept files (`threads::beside`): they need one core, and the kept files all.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,13 +18,13 @@ use crate::io::{
     KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD, RemovedDocument, RemovedFormat,
     Report, Via, machine, write_clusters, write_json, write_removed_lines, write_removed_table,
 };
-use crate::ordered::beside;
 use crate::pipeline::KeepPolicy;
 use crate::progress::{Counts, Timings, advance};
 use crate::search::{
     CandidateMethod, ClusterSizes, Dedup, FoundRemovals, Removals, Search, SpilledRemoval,
     Verification, find_removals,
 };
+use crate::threads::beside;
 
 /// The file of the clusters.
 const CLUSTERS: &str = "clusters.parquet";

@@ -9,7 +9,7 @@ use arrow_array::BooleanArray;
 use arrow_schema::{DataType, Field};
 
 use super::places::Places;
-use super::removed::RemovedDocument;
+use super::removals::RemovedDocument;
 use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s, unwritable};
 use crate::error::Result;
 

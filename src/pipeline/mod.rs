@@ -12,7 +12,7 @@ mod sign;
 
 mod slot_bits;
 
-mod packed;
+mod packing;
 
 mod estimate;
 
@@ -54,7 +54,7 @@ mod components;
 
 mod greedy;
 
-mod connected;
+mod connectivity;
 
 mod keep;
 
@@ -82,7 +82,7 @@ pub(crate) use greedy::KeptBefore;
 pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;
 pub(crate) use least_error::ErrorRanges;
-pub use packed::PackedSignatures;
+pub use packing::PackedSignatures;
 pub(crate) use prefix_filter::WEIGHT_ROUNDING;
 pub(crate) use prefix_filter::{PairFilter, SetSummary};
 pub(crate) use prefixes::{Element, Prefix, PrefixFinder, PrefixScratch, SmallSizes, pairs_among};

@@ -177,7 +177,7 @@ fn removals(
         ..
     } = searched;
     let (spill, count) = (parts.spill().cloned(), parts.count());
-    let mut found = Found::begin(spill.clone(), rows, counts, observed.clone());
+    let mut found = PartResults::begin(spill.clone(), rows, counts, observed.clone());
     let cluster = |part: Part<'_>, advance: &mut dyn FnMut(u64) -> Result<()>| {
         let (documents, clustered, similarity) =
             Clustered::of(part, classes, (task, &search), advance)?;
@@ -314,7 +314,7 @@ struct Compared {
 }
 
 /// What was found in the parts so far.
-struct Found {
+struct PartResults {
     compared: Compared,
     sink: Sink,
     observed: Option<Observations>,
@@ -327,7 +327,7 @@ struct Found {
 /// What comes of a part: its documents, their clusters, and what compared them if it is freed later.
 type OfPart = (PartDocuments, Clustered, Option<Box<dyn Similarity + Send>>);
 
-impl Found {
+impl PartResults {
     /// Begins with the `counts` of documents, or goes on from a checkpoint.
     fn begin(
         spill: Option<Arc<Spill>>,
@@ -343,7 +343,7 @@ impl Found {
         if let Some(observed) = &observed {
             observed.add(&compared.observed);
         }
-        Found {
+        PartResults {
             compared,
             sink: match &spill {
                 None => Sink::Held(Vec::new()),

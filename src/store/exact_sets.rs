@@ -336,7 +336,7 @@ impl Spill {
         let file = match &mut self.file {
             Some(file) => file,
             None => {
-                let file = super::unnamed::unnamed_file(&self.folder);
+                let file = super::temporary::unnamed_file(&self.folder);
                 let create = Error::io("create a temporary file in", &self.folder);
                 self.file.insert(file.map_err(create)?)
             }
