@@ -6,10 +6,10 @@ use simgpu::divided::{
     Compared, ComponentSearch, ComponentTask, ConnectedBatch, Edges, SharedMembers, sign_batch,
 };
 use simgpu::engine::Engine;
-use simgpu::pipeline::Clustering;
+use simgpu::pipeline::{Clustering, Removal};
 use simgpu::progress::Silent;
 use simgpu::scheme::fmix64;
-use simgpu::search::{Dedup, Pairs, Removed, Search, Verification, dedup, pairs};
+use simgpu::search::{Dedup, Pairs, Search, Verification, dedup, pairs};
 
 /// Families of edited copies, repeats, texts without shingles, and boilerplate in one bucket.
 fn texts() -> Vec<String> {
@@ -142,14 +142,15 @@ fn divided_removals_are_those_of_one_machine() {
             let kept: HashMap<i64, i64> = found
                 .removals
                 .iter()
-                .map(|removal| (removal.place, removal.kept))
+                .map(|removal| (removal.document, removal.kept))
                 .collect();
             let of_row = |(row, first): (i64, &usize)| match kept.get(&(*first as i64)) {
                 Some(kept) => Some((row, *kept)),
                 None => (row != *first as i64).then_some((row, *first as i64)),
             };
             let rows: Vec<_> = (0..).zip(&first).filter_map(of_row).collect();
-            let of_removed = |removed: &Removed| (i64::from(removed.row), i64::from(removed.kept));
+            let of_removed =
+                |removed: &Removal| (i64::from(removed.document), i64::from(removed.kept));
             let expected: Vec<_> = whole.removed.iter().map(of_removed).collect();
             assert!(expected.len() > 100, "{}", expected.len());
             assert_eq!(rows, expected, "{clustering:?} {max_bucket} {most_bytes}");

@@ -8,12 +8,12 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simgpu::divided::{
-    Compared, ComponentSearch, ComponentTask, ConnectedBatch, Edges, FoundPair, FoundRemoval,
-    SharedMembers, SignedDocuments, sign_batch,
+    Compared, ComponentSearch, ComponentTask, ConnectedBatch, Edges, FoundPair, SharedMembers,
+    SignedDocuments, sign_batch,
 };
 use simgpu::documents::Documents;
 use simgpu::error::Conflict;
-use simgpu::pipeline::Weighting;
+use simgpu::pipeline::{Removal, Weighting};
 use simgpu::search::{CandidateMethod, Dedup, Verification, few_shingles_warning};
 
 use crate::arrow::import;
@@ -262,14 +262,14 @@ impl DividedComponents {
     fn take_removals(&mut self) -> PyResult<PyTable> {
         let found = std::mem::take(&mut self.search.removals);
         let places =
-            |place: fn(&FoundRemoval) -> i64| Int64Array::from_iter_values(found.iter().map(place));
+            |place: fn(&Removal<i64>) -> i64| Int64Array::from_iter_values(found.iter().map(place));
         let via: Int64Array = found.iter().map(|removal| Some(removal.via?.0)).collect();
         let of_via: Float64Array = found.iter().map(|removal| removal.via?.1).collect();
         let similarity: Float64Array = found.iter().map(|removal| removal.similarity).collect();
         PyTable::new(vec![
             (
                 "place",
-                Arc::new(places(|removal| removal.place)) as ArrayRef,
+                Arc::new(places(|removal| removal.document)) as ArrayRef,
             ),
             ("kept", Arc::new(places(|removal| removal.kept))),
             ("similarity", Arc::new(similarity)),

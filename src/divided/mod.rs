@@ -21,5 +21,5 @@ mod sign;
 
 pub use batch::{Compared, ConnectedBatch};
 pub use edges::{Edges, SharedMembers};
-pub use search::{ComponentSearch, ComponentTask, FoundPair, FoundRemoval};
+pub use search::{ComponentSearch, ComponentTask, FoundPair};
 pub use sign::{SignedDocuments, sign_batch};

@@ -6,8 +6,9 @@
 use rayon::prelude::*;
 
 use super::bucket::{Buckets, shares};
-use super::cluster::{ClusterTask, Clusters, Omitted, Removal};
+use super::cluster::{ClusterTask, Clusters, Omitted};
 use super::components::Components;
+use super::removal::Removal;
 use super::verify::{Comparer, batches, reaches};
 use crate::error::Result;
 
@@ -92,7 +93,7 @@ impl Clusters {
         }
         let mut clusters = greedy.clusters;
         let removals = &mut clusters.removals;
-        removals.par_sort_unstable_by_key(|removal| removal.position);
+        removals.par_sort_unstable_by_key(|removal| removal.document);
         Ok(clusters)
     }
 }
@@ -345,8 +346,9 @@ impl Greedy<'_> {
         }
         if let Some((kept, similarity)) = found.best {
             self.clusters.removals.push(Removal {
-                position: self.position(index),
+                document: self.position(index),
                 kept: self.position(kept),
+                is_identical: false,
                 similarity,
                 via: None,
             });
@@ -410,14 +412,15 @@ mod tests {
             match best {
                 None => kept.push(document),
                 Some((similarity, kept)) => removals.push(Removal {
-                    position: document,
+                    document,
                     kept,
+                    is_identical: false,
                     similarity: Some(similarity),
                     via: None,
                 }),
             }
         }
-        removals.sort_by_key(|removal| removal.position);
+        removals.sort_by_key(|removal| removal.document);
         (removals, omitted)
     }
 
@@ -474,7 +477,7 @@ mod tests {
             found
                 .removals
                 .iter()
-                .any(|removal| removal.position == **position)
+                .any(|removal| removal.document == **position)
         };
         let kept: Vec<u32> = first
             .iter()

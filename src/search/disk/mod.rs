@@ -46,4 +46,4 @@ pub(crate) use documents::{DocumentWriter, KeyWriter, SpilledDocuments, SpilledK
 pub(crate) use pairs::{PairRecord, SpilledPairs};
 pub(crate) use parts::Parts;
 pub(crate) use rarities::{save_rarities, saved_rarities};
-pub(crate) use removals::{RemovalWriter, SpilledRemoval, SpilledRemovals};
+pub(crate) use removals::{RemovalWriter, SpilledRemovals};
