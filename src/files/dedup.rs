@@ -15,8 +15,9 @@ use super::run::Run;
 use super::source::FileSource;
 use crate::error::{Conflict, Error, Result};
 use crate::io::{
-    KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD, RemovedDocument, RemovedFormat,
-    Report, Via, machine, write_clusters, write_json, write_removed_lines, write_removed_table,
+    DedupParameters, KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD,
+    RemovedDocument, RemovedFormat, Report, Via, machine, write_clusters, write_json,
+    write_removed_lines, write_removed_table,
 };
 use crate::ordered::beside;
 use crate::pipeline::KeepPolicy;
@@ -28,6 +29,20 @@ use crate::search::{
 
 /// The file of the clusters.
 const CLUSTERS: &str = "clusters.parquet";
+
+impl Dedup {
+    /// The parameters for a report, if `candidates` were found by this method: those that affect the result, beside those
+    /// of the search and of a run over files.
+    pub fn parameters(&self, candidates: CandidateMethod) -> DedupParameters {
+        DedupParameters {
+            keep: self.keep.name(),
+            keep_by: None,
+            prefer_source: Vec::new(),
+            cluster: self.clustering.name(),
+            max_bucket: (candidates != CandidateMethod::Join).then_some(self.max_bucket),
+        }
+    }
+}
 
 impl Run<'_> {
     /// Keeps one document of each cluster of near-duplicates. Writes into a folder: `kept/` (the kept records of
@@ -63,7 +78,7 @@ impl Run<'_> {
         let temporary = target.temporary();
         let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
         target.check(&source)?;
-        source.set_budget(folder.as_deref(), &task.search, task.parameters(&self))?;
+        source.set_budget(folder.as_deref(), &task.search, task.by_name(&self))?;
         let mut written = source.written();
         if let Target::Folder(folder) = &target {
             // Whoever was stopped while it renamed files writes them again.
@@ -150,11 +165,11 @@ impl Run<'_> {
             ..task.search.clone()
         };
         let mut report = source.report("dedup", counts, Some(&search));
-        report.keep = Some(task.keep.name());
-        report.keep_by = self.keep_by.as_ref().map(KeepBy::to_string);
-        report.prefer_source = self.prefer_source.patterns().map(str::to_owned).collect();
-        report.cluster = Some(task.clustering.name());
-        report.max_bucket = (found.candidates == CandidateMethod::Lsh).then_some(task.max_bucket);
+        report.dedup = Some(DedupParameters {
+            keep_by: self.keep_by.as_ref().map(KeepBy::to_string),
+            prefer_source: self.prefer_source.patterns().map(str::to_owned).collect(),
+            ..task.parameters(found.candidates)
+        });
         report.expected_precision = found.expected_precision;
         report.cluster_sizes = histogram(&found.sizes, kept);
         report.largest_clusters = largest(&source.places, &found.sizes)?;

@@ -15,8 +15,8 @@ use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
     Compression, FrameWriter, Measure, Measured, OutputFile, PairToWrite, PairsFormat,
-    PairsToWrite, Places, Report, folder_of, with_suffix, write_json, write_pairs_table,
-    write_pairs_text,
+    PairsParameters, PairsToWrite, Places, Report, folder_of, with_suffix, write_json,
+    write_pairs_table, write_pairs_text,
 };
 use crate::progress::{Progress, Timings, advance};
 use crate::search::{
@@ -117,7 +117,7 @@ impl Run<'_> {
         let mut timings = Timings::default();
         let temporary = target.temporary.clone();
         let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
-        source.set_budget(file.as_deref(), search, task.parameters(&self))?;
+        source.set_budget(file.as_deref(), search, task.by_name(&self))?;
         let (engine, progress) = (self.engine, self.progress);
         let context = &mut Context {
             search,
@@ -149,10 +149,19 @@ impl Run<'_> {
     }
 }
 
+impl Pairs {
+    /// The parameters for a report, beside those of the search.
+    pub fn parameters(&self) -> PairsParameters {
+        PairsParameters {
+            identical: self.identical.name(),
+            max_pairs: self.max_pairs,
+        }
+    }
+}
+
 /// Adds what concerns pairs alone to a report.
 pub(crate) fn describe(report: &mut Report, task: &Pairs, found: &PairsFound) {
-    report.identical = Some(task.identical.name());
-    report.max_pairs = Some(task.max_pairs);
+    report.pairs = Some(task.parameters());
     report.complete = Some(found.is_complete);
     report.expected_precision = found.expected_precision;
 }
