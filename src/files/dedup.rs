@@ -87,7 +87,7 @@ impl Run<'_> {
             }
             folder.take_over(&written.names)?;
         }
-        let mut found = find_removals(&mut source, self.engine, task, self.progress)?;
+        let mut found = find_removals(&mut source, self.engine, task, self.options.progress)?;
         let mut similarity = found.similarity.take();
         timings.0.extend(found.timings.0.iter().cloned());
         let mut counts = found.counts.clone();
@@ -101,7 +101,8 @@ impl Run<'_> {
         let folder = match target {
             Target::Folder(folder) => {
                 counts.kept = timings.time("write", bytes_written, || {
-                    let look = || advance(self.progress, to_read, u64::from(found.rows), bytes);
+                    let look =
+                        || advance(self.options.progress, to_read, u64::from(found.rows), bytes);
                     let kept = folder.sync_beside(|completed| {
                         let tables = |is_stopped: &AtomicBool| {
                             write_tables(&folder, &source, &found, is_stopped)?;
@@ -132,14 +133,14 @@ impl Run<'_> {
         check_sum(&counts)?;
         self.warn_of_oddities(&counts);
         let report = self.report(&source, counts, task, &found)?;
-        let elapsed_s = timings.complete(self.start);
+        let elapsed_s = timings.complete(self.options.started);
         if let Some(folder) = folder {
             create_json(&folder, REPORT, &report)?;
             let record =
                 machine::run_record(&self.facts(), &timings, elapsed_s, resumed, folder.files());
             create_json(&folder, RUN_RECORD, &record)?;
             // Last chance to stop the run.
-            advance(self.progress, to_read, report.counts.kept, bytes)?;
+            advance(self.options.progress, to_read, report.counts.kept, bytes)?;
             folder.commit()?;
         }
         source.complete_budget();
@@ -221,7 +222,7 @@ fn write_tables(
     is_stopped: &AtomicBool,
 ) -> Result<()> {
     let places = &source.places;
-    let progress = source.run.progress;
+    let progress = source.run.options.progress;
     let documents = found.rows;
     let look = || match is_stopped.load(Ordering::Relaxed) || progress.is_stopped() {
         true => Err(Error::Stopped),

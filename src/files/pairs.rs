@@ -109,7 +109,11 @@ impl Run<'_> {
         let file = output.file().map(Path::to_owned);
         let search = &task.search;
         self.check_outputs(&output.names())?;
-        let mut target = Target::open(&mut output, self.overwrite, self.compression_level)?;
+        let mut target = Target::open(
+            &mut output,
+            self.options.overwrite,
+            self.options.compression_level,
+        )?;
         let held_bytes = match search.verification {
             Verification::Exact => self.held_bytes,
             Verification::None | Verification::Signature => 0,
@@ -118,7 +122,7 @@ impl Run<'_> {
         let temporary = target.temporary.clone();
         let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
         source.set_budget(file.as_deref(), search, task.by_name(&self))?;
-        let (engine, progress) = (self.engine, self.progress);
+        let (engine, progress) = (self.engine, self.options.progress);
         let context = &mut Context {
             search,
             progress,
@@ -135,11 +139,11 @@ impl Run<'_> {
         self.warn_of_oddities(&found.counts);
         let mut report = source.report("pairs", found.counts.clone(), Some(pairs.search()));
         describe(&mut report, task, &found);
-        target.commit(&report, self.progress, compared)?;
+        target.commit(&report, self.options.progress, compared)?;
         source.complete_budget();
         let resumed = source.resumed();
         let mut timings = found.timings;
-        let elapsed_s = timings.complete(self.start);
+        let elapsed_s = timings.complete(self.options.started);
         Ok(Outcome {
             report,
             timings,

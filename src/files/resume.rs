@@ -40,7 +40,7 @@ impl Dedup {
                 ("keep_by", json!(keep_by)),
                 ("prefer_source", json!(sources.join(", "))),
                 ("removed_format", json!(run.removed_format.file_name())),
-                ("compression_level", json!(run.compression_level)),
+                ("compression_level", json!(run.options.compression_level)),
             ],
         )
     }
@@ -49,7 +49,7 @@ impl Dedup {
 impl Pairs {
     /// The parameters beside those of the search, by name.
     pub(super) fn by_name(&self, run: &Run<'_>) -> ByName {
-        let of_run = [("compression_level", json!(run.compression_level))];
+        let of_run = [("compression_level", json!(run.options.compression_level))];
         by_name(&self.parameters(), of_run)
     }
 }
