@@ -152,7 +152,7 @@ pub mod documents;
 
 pub mod progress;
 
-mod ordered;
+mod threads;
 
 pub mod scheme;
 

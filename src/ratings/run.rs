@@ -8,10 +8,10 @@ use arrow_array::RecordBatch;
 
 use super::read::{ItemNames, NameFields, RatingFields, RatingsOfChunk, RatingsRead};
 use super::report::RatingsReport;
-use super::results::{Found, Rated, ordered};
+use super::results::{Answer, Rated, ordered};
 use super::task::RatingsTask;
 use crate::error::{BadRecord, Error, Result};
-use crate::files::{PairsOutput, Rows, RunOptions, Target};
+use crate::files::{PairsOutput, RowForms, RunOptions, Target};
 use crate::io::{
     Columns, Event, FilesReading, InputFile, Inputs, OnBadRecord, Reading, ValueField, Wanted,
     write_rows_as_table, write_rows_as_text,
@@ -146,7 +146,7 @@ impl<'a> RatingsRun<'a> {
         let mut report = rated.report(task);
         report.not_read = self.inputs.not_read().clone();
         let found = timings.time("compare", 0, || {
-            Found::new(&rated, task, self.options.progress)
+            Answer::new(&rated, task, self.options.progress)
         })?;
         timings.time("write", 0, || {
             let schema = found.empty(&rated)?.schema();
@@ -155,7 +155,7 @@ impl<'a> RatingsRun<'a> {
                 written.set(found.for_each(&rated, self.options.progress, each)?);
                 Ok(())
             };
-            target.write_rows(&Rows {
+            target.write_rows(&RowForms {
                 none: &|| for_each(&mut |_| Ok(())),
                 text: &|format, target, path| {
                     write_rows_as_text(&for_each, &schema, format, target, path)

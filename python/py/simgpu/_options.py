@@ -500,7 +500,7 @@ class DividedSearchOptions(BandingOptions, SignOptions, total=False):
         int,
         Option(
             256,
-            "Memory of a task for documents that buckets link, in MiB. Greedy clustering takes larger sets of them in "
+            "Memory of a task for documents that buckets connect, in MiB. Greedy clustering takes larger sets of them in "
             "blocks.",
         ),
     ]
@@ -540,11 +540,11 @@ class SparkSearchOptions(DividedSearchOptions, total=False):
             "Bands whose buckets are shuffled at a time; by default all. Less disk, more passes.",
         ),
     ]
-    links_in_one_task: Annotated[
+    edges_in_one_task: Annotated[
         int,
         Option(
             20_000_000,
-            "Up to so many links are joined to components by one task, in some 100 bytes each; more by rounds of joins.",
+            "Up to so many edges are joined to components by one task, in some 100 bytes each; more by rounds of joins.",
         ),
     ]
 
@@ -589,11 +589,11 @@ class RayDedupOptions(DividedSearchOptions, ClusterOptions, RayResources, total=
     """The options of ``ray.dedup``."""
 
     partitions: Annotated[int, Option(200, "Parts of shuffled tables.")]
-    links_in_one_task: Annotated[
+    edges_in_one_task: Annotated[
         int,
         Option(
             20_000_000,
-            "The most links that one task joins to components, in some 100 bytes each.",
+            "The most edges that one task joins to components, in some 100 bytes each.",
         ),
     ]
 

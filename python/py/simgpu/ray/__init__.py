@@ -56,7 +56,7 @@ def dedup(
 
     Ray holds the tables between the stages in its object store and spills them to disk; nothing is left of them if the
     driver stops. Each of ``partitions`` parts of a shuffled table must fit in the memory of one task, and the driver
-    holds 24 bytes per linked or removed document.
+    holds 24 bytes per connected or removed document.
 
     Args:
         dataset: The documents. It is read several times, so it must give the same rows each time.
@@ -68,13 +68,13 @@ def dedup(
     Raises:
         ParameterError: An argument is unknown or out of range.
         InputError: A record is bad, or two have the same id.
-        UnsupportedError: There are more links than ``links_in_one_task``.
+        UnsupportedError: There are more edges than ``edges_in_one_task``.
         DefectError: Documents were lost.
     """
     on_bad_record = options["on_bad_record"]
     if on_bad_record not in ("fail", "skip"):
         raise ParameterError(f"unknown on_bad_record {on_bad_record!r}; choose one of fail, skip")
-    least = {"partitions": 1, "component_mib": 0, "links_in_one_task": 0}
+    least = {"partitions": 1, "component_mib": 0, "edges_in_one_task": 0}
     _divided.check_numbers(options, least)
     plan = _divided.Plan(
         _divided.settings_of(options),
@@ -90,7 +90,7 @@ def dedup(
             f"the column {id!r} has the type {kind}; give ids that are whole numbers, or use simgpu.spark"
         )
     resources = _others(options, RayDedupOptions)
-    stages = Stages(records, plan, options["partitions"], options["links_in_one_task"], resources)
+    stages = Stages(records, plan, options["partitions"], options["edges_in_one_task"], resources)
     with raised():
         removed = stages.removed
         kept = stages.kept(dataset, id, text)

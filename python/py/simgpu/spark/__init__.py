@@ -106,7 +106,7 @@ def dedup(
         id: The column of ids. ``doc.id`` is a field of a struct, here and in ``text`` and ``order``.
         text: The column of texts, strings.
         **options: The search, and how Spark runs it; ``help(simgpu.spark.dedup)`` lists them. The backend must open on the
-            driver, too. To verify, Spark sends the texts or signatures of all documents to a join, unless the linked ones
+            driver, too. To verify, Spark sends the texts or signatures of all documents to a join, unless the connected ones
             fit a broadcast.
 
     Raises:
@@ -221,7 +221,7 @@ def _stages(
             "stages: s3://BUCKET/FOLDER, /Volumes/CATALOG/SCHEMA/VOLUME/FOLDER on Databricks, or a local folder if all "
             "machines are this one"
         )
-    least = {"partitions": 1, "bands_per_pass": 1, "component_mib": 0, "links_in_one_task": 0}
+    least = {"partitions": 1, "bands_per_pass": 1, "component_mib": 0, "edges_in_one_task": 0}
     _divided.check_numbers(options, least)
     on_bad_record = options["on_bad_record"]
     if on_bad_record not in ("fail", "skip"):
@@ -238,7 +238,7 @@ def _stages(
             F.count(F.lit(1)), total_of(F.xxhash64(column(df, columns.key)))
         ).collect()[0]
     partitions = options["partitions"] or _partitions(df.sparkSession, documents)
-    layout = Layout(partitions, options["bands_per_pass"], options["links_in_one_task"])
+    layout = Layout(partitions, options["bands_per_pass"], options["edges_in_one_task"])
     own = search.reported if command == "dedup" else {"identical": options.get("identical")}
     run = {
         "simgpu": __version__,
