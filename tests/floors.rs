@@ -43,7 +43,8 @@ const COMMAND: &[&[&str]] = &[
     &["environment", "options", "parameters", "threads"],
     &["stop", "streams"],
     &["terminal"],
-    &["arguments", "outputs"],
+    &["arguments"],
+    &["outputs"],
     &["commands"],
 ];
 

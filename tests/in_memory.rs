@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use simgpu::documents::{DocumentBatch, Documents, TokenBatch};
 use simgpu::engine::Engine;
-use simgpu::files::{PairsOutput, Run};
+use simgpu::files::{PairsOutput, Run, RunOptions};
 use simgpu::io::Inputs;
 use simgpu::pipeline::{Clustering, KeepPolicy, Removal, Shingling, Unit};
 use simgpu::progress::{Progress, Silent};
@@ -130,7 +130,10 @@ fn memory_and_files_give_one_result() {
                 };
                 let found = dedup(&texts, &engine, &task, &Silent).unwrap();
                 let out = folder.path().join("out");
-                let run = Run::new(&engine, &inputs).overwrite(true);
+                let run = Run::new(&engine, &inputs).options(RunOptions {
+                    overwrite: true,
+                    ..RunOptions::default()
+                });
                 let outcome = run.dedup(&task, &out).unwrap();
                 let in_memory = read_back(
                     found
@@ -170,7 +173,10 @@ fn memory_and_files_give_one_result() {
         };
         let found = pairs(&texts, &engine, &task, &Silent, &mut each).unwrap();
         let output = folder.path().join("pairs.jsonl");
-        let run = Run::new(&engine, &inputs).overwrite(true);
+        let run = Run::new(&engine, &inputs).options(RunOptions {
+            overwrite: true,
+            ..RunOptions::default()
+        });
         let outcome = run.pairs(&task, PairsOutput::File(&output)).unwrap();
         let of = |pair: &DocumentPair| json!({"row_a": pair.a, "row_b": pair.b, "similarity": pair.similarity});
         let in_memory = read_back(of_texts.iter().map(of));

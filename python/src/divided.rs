@@ -19,6 +19,7 @@ use simgpu::search::{CandidateMethod, Dedup, Verification, few_shingles_warning}
 use crate::arrow::import;
 use crate::beside::integers;
 use crate::errors::{OrRaise, parameter_error, spelled, to_python};
+use crate::json;
 use crate::memory::Prepared;
 use crate::options::Options;
 use crate::pool;
@@ -36,18 +37,9 @@ pub(crate) struct DividedSearch {
 #[pymethods]
 impl DividedSearch {
     #[new]
-    fn new(
-        py: Python<'_>,
-        settings: Bound<'_, PyDict>,
-        cluster: Bound<'_, PyAny>,
-        keep: Bound<'_, PyAny>,
-        max_bucket: Bound<'_, PyAny>,
-    ) -> PyResult<Self> {
-        let options = settings.copy()?;
-        options.set_item("cluster", cluster)?;
-        options.set_item("keep", keep)?;
-        options.set_item("max_bucket", max_bucket)?;
-        let options = Options(options);
+    fn new(settings: Bound<'_, PyDict>) -> PyResult<Self> {
+        let options = Options(settings);
+        let py = options.py();
         let prepared = Prepared::new(&options)?;
         let engine = prepared.engines.on_cpu();
         let weighting = engine.shingler().shingling().weighting;
@@ -58,7 +50,7 @@ impl DividedSearch {
                 "an exact join, and weights by rarity, are not divided among machines; pass candidates=\"lsh\" and no weights",
             ));
         }
-        let task = options.dedup_task(&prepared.search)?;
+        let task = options.clusters()?.task(prepared.search.clone());
         Ok(DividedSearch { prepared, task })
     }
 
@@ -72,6 +64,12 @@ impl DividedSearch {
             .probability(search.threshold);
         parameters.set_item("recall_at_threshold", recall)?;
         Ok(parameters)
+    }
+
+    /// The parameters of a deduplication beside these, as `report.json` names them.
+    #[getter]
+    fn reported<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        json::of(py, &self.task.parameters(CandidateMethod::Lsh))
     }
 
     /// The number of bands.

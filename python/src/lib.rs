@@ -11,6 +11,7 @@
 mod errors;
 
 mod arguments;
+mod json;
 
 mod progress;
 

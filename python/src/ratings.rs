@@ -14,6 +14,7 @@ use simgpu_cli::options::Mode;
 use crate::beside::Ids;
 use crate::columns::{Frame, path};
 use crate::errors::{input_error, of_run, parameter_error, to_python};
+use crate::json;
 use crate::options::Options;
 use crate::pool;
 use crate::progress::Display;
@@ -92,7 +93,7 @@ fn find<'py>(py: Python<'py>, options: &Options<'py>, asked: Asked) -> PyResult<
     let (rows, report) = found.map_err(|error| raised(py, error))?;
     let mut json = Vec::new();
     report.write_json(&mut json)?;
-    let report = py.import("json")?.call_method1("loads", (json,))?;
+    let report = json::parsed(py, &json)?;
     Ok((PyTable::of_batches(&rows)?, report))
 }
 

@@ -9,7 +9,7 @@ import pytest
 from corpora import corpus
 
 import simgpu
-from simgpu import _dedup, _divided
+from simgpu import _divided
 from simgpu.errors import DefectError, InputError, ParameterError
 
 TEXTS = corpus(300, seed=3) + corpus(40, seed=3) + ["x y z " * 9, "x y  z " * 9]
@@ -23,11 +23,8 @@ TEXTS += [
 
 
 def plan_of(component_mib=64, record="place", skips=False, **arguments):
-    own = {name: arguments.pop(name) for name in ("cluster", "keep", "max_bucket") if name in arguments}
-    defaults = {"scheme": "affine32", "threshold": 0.8, "verify": "exact", "backend": "auto"}
-    settings = {**_dedup._settings({**defaults, **arguments}), "candidates": "lsh", "join_mib": 0}
-    settings |= {"threads": 1, "progress": None}
-    return _divided.Plan(settings, **own, component_mib=component_mib, record=record, skips=skips)
+    settings = _divided.settings_of({"verify": "exact", **arguments})
+    return _divided.Plan(settings, component_mib=component_mib, record=record, skips=skips)
 
 
 def batches_of(table, rows=7):

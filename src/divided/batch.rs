@@ -3,7 +3,7 @@
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Conflict, Result, row_number};
-use crate::pipeline::{Member, Removal, Scratch};
+use crate::pipeline::{ClusterTask, Member, Removal, Scratch};
 use crate::search::{KeptDocuments, PartRecords, PartShape, Search};
 
 /// Distinct connected documents: entry i of each list belongs to document i.
@@ -163,9 +163,9 @@ impl Held {
         &mut self,
         kept: &mut KeptDocuments,
         removals: &[Removal],
-        max_bucket: usize,
+        task: &ClusterTask<'_>,
     ) -> Result<()> {
-        let left = kept.keep(self.len(), &mut self.records, removals, max_bucket)?;
+        let left = kept.keep(self.len(), &mut self.records, removals, task)?;
         let of = |all: &[i64]| left.iter().map(|number| all[*number as usize]).collect();
         (self.places, self.keepers) = (of(&self.places), of(&self.keepers));
         Ok(())

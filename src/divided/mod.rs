@@ -9,7 +9,7 @@
 //!
 //! A distributed greedy algorithm in rounds was rejected: it would have needed a second definition of the rule for
 //! large buckets. Of a bucket, only the first member is held while edges are made. Greedy clustering takes a large
-//! component in blocks, beside the kept documents that later ones may be compared with: of each bucket, `max_bucket`.
+//! component in blocks, beside the kept documents that later ones may be compared with.
 
 mod batch;
 

@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use super::batch::{Compared, ConnectedBatch, Held, Memory};
 use crate::engine::Engine;
 use crate::error::{Conflict, Result};
-use crate::pipeline::{ClusterTask, Clustering, Clusters, Removal, similar_pairs};
+use crate::pipeline::{ClusterTask, Clustering, Clusters, Removal, Unverified, similar_pairs};
 use crate::progress::Counts;
 use crate::search::{
-    BucketsOf, Dedup, KeptDocuments, Observations, Observed, PartShape, Search, Verification,
-    count_clusters,
+    BucketsOf, CandidateMethod, Dedup, KeptDocuments, Observations, Observed, PartShape, Search,
+    Verification, count_clusters,
 };
 
 /// What is searched for in components.
@@ -38,8 +38,7 @@ const AT_A_TIME: usize = 16 << 20;
 /// Searches components one after the other, in bounded memory.
 ///
 /// Greedy clustering compares with kept documents alone. So it takes a component that exceeds the memory in blocks,
-/// together with the kept documents that later ones may be compared with: of each bucket,
-/// [`max_bucket`](Dedup::max_bucket).
+/// together with the kept documents that later ones may be compared with.
 #[derive(Debug)]
 pub struct ComponentSearch {
     task: ComponentTask,
@@ -168,10 +167,8 @@ impl ComponentSearch {
                 return Ok(());
             }
         }
-        let max_bucket = match &self.task {
-            ComponentTask::Dedup(dedup) if dedup.clustering == Clustering::Greedy => {
-                dedup.max_bucket
-            }
+        let dedup = match &self.task {
+            ComponentTask::Dedup(dedup) if dedup.clustering == Clustering::Greedy => dedup.clone(),
             _ => {
                 return Err(Conflict::ComponentMemory {
                     documents: self.held.len(),
@@ -181,8 +178,9 @@ impl ComponentSearch {
             }
         };
         let (mut held, mut before) = (self.take_held(), std::mem::take(&mut self.before));
-        let clusters = self.search_block(&held, &before.kept, max_bucket)?;
-        held.keep(&mut before.kept, &clusters.removals, max_bucket)?;
+        let task = dedup.clusters_of(&Unverified, CandidateMethod::Lsh);
+        let clusters = self.search_block(&held, &before.kept, &task)?;
+        held.keep(&mut before.kept, &clusters.removals, &task)?;
         before.bytes = held.bytes();
         (self.held, self.before) = (held, before);
         Ok(())
@@ -194,7 +192,8 @@ impl ComponentSearch {
             ComponentTask::Pairs(search) => self.search_pairs(&held, &search),
             ComponentTask::Dedup(dedup) => match dedup.clustering {
                 Clustering::Greedy => {
-                    self.search_block(&held, before, dedup.max_bucket)?;
+                    let task = dedup.clusters_of(&Unverified, CandidateMethod::Lsh);
+                    self.search_block(&held, before, &task)?;
                     Ok(())
                 }
                 Clustering::Connected => self.search_connected(&held, &dedup),
@@ -234,10 +233,8 @@ impl ComponentSearch {
         } = held;
         let (buckets, similarity) = records.finish(places.len(), &self.shape, &self.observed)?;
         let task = ClusterTask {
-            similarity: &*similarity,
-            threshold: dedup.search.threshold,
             ranks: Some(&ranks),
-            max_bucket: dedup.max_bucket,
+            ..dedup.clusters_of(&*similarity, CandidateMethod::Lsh)
         };
         let clusters = Clusters::connected(&buckets, &task, &mut |_| Ok(()))?;
         self.take(&clusters, &places, &keepers);
@@ -249,18 +246,11 @@ impl ComponentSearch {
         &mut self,
         held: &Held,
         before: &KeptDocuments,
-        max_bucket: usize,
+        task: &ClusterTask<'_>,
     ) -> Result<Clusters> {
         let (shape, observed) = (&self.shape, Observed::Components(&self.observed));
         let go_on = &mut |_| Ok(());
-        let clusters = before.cluster(
-            held.len(),
-            &held.records,
-            shape,
-            max_bucket,
-            observed,
-            go_on,
-        )?;
+        let clusters = before.cluster(held.len(), &held.records, shape, task, observed, go_on)?;
         self.take(&clusters, &held.places, &held.keepers);
         Ok(clusters)
     }

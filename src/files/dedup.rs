@@ -15,8 +15,8 @@ use super::run::Run;
 use super::source::FileSource;
 use crate::error::{Conflict, Error, Result};
 use crate::io::{
-    KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD, RemovedFormat, Report, machine,
-    write_clusters, write_json, write_removed_lines, write_removed_table,
+    DedupParameters, KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD, RemovedFormat,
+    Report, machine, write_clusters, write_json, write_removed_lines, write_removed_table,
 };
 use crate::pipeline::{KeepPolicy, NamedRow, Removal};
 use crate::progress::{Counts, Timings, advance};
@@ -28,6 +28,20 @@ use crate::threads::beside;
 
 /// The file of the clusters.
 const CLUSTERS: &str = "clusters.parquet";
+
+impl Dedup {
+    /// The parameters for a report, if `candidates` were found by this method: those that affect the result, beside those
+    /// of the search and of a run over files.
+    pub fn parameters(&self, candidates: CandidateMethod) -> DedupParameters {
+        DedupParameters {
+            keep: self.keep.name(),
+            keep_by: None,
+            prefer_source: Vec::new(),
+            cluster: self.clustering.name(),
+            max_bucket: (candidates != CandidateMethod::Join).then_some(self.max_bucket),
+        }
+    }
+}
 
 impl Run<'_> {
     /// Keeps one document of each cluster of near-duplicates. Writes into a folder: `kept/` (the kept records of
@@ -63,7 +77,7 @@ impl Run<'_> {
         let temporary = target.temporary();
         let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
         target.check(&source)?;
-        source.set_budget(folder.as_deref(), &task.search, task.parameters(&self))?;
+        source.set_budget(folder.as_deref(), &task.search, task.by_name(&self))?;
         let mut written = source.written();
         if let Target::Folder(folder) = &target {
             // Whoever was stopped while it renamed files writes them again.
@@ -72,7 +86,7 @@ impl Run<'_> {
             }
             folder.take_over(&written.names)?;
         }
-        let mut found = find_removals(&mut source, self.engine, task, self.progress)?;
+        let mut found = find_removals(&mut source, self.engine, task, self.options.progress)?;
         let mut similarity = found.similarity.take();
         timings.0.extend(found.timings.0.iter().cloned());
         let mut counts = found.counts.clone();
@@ -86,7 +100,8 @@ impl Run<'_> {
         let folder = match target {
             Target::Folder(folder) => {
                 counts.kept = timings.time("write", bytes_written, || {
-                    let look = || advance(self.progress, to_read, u64::from(found.rows), bytes);
+                    let look =
+                        || advance(self.options.progress, to_read, u64::from(found.rows), bytes);
                     let kept = folder.sync_beside(|completed| {
                         let tables = |is_stopped: &AtomicBool| {
                             write_tables(&folder, &source, &found, is_stopped)?;
@@ -117,14 +132,14 @@ impl Run<'_> {
         check_sum(&counts)?;
         self.warn_of_oddities(&counts);
         let report = self.report(&source, counts, task, &found)?;
-        let elapsed_s = timings.complete(self.start);
+        let elapsed_s = timings.complete(self.options.started);
         if let Some(folder) = folder {
             create_json(&folder, REPORT, &report)?;
             let record =
                 machine::run_record(&self.facts(), &timings, elapsed_s, resumed, folder.files());
             create_json(&folder, RUN_RECORD, &record)?;
             // Last chance to stop the run.
-            advance(self.progress, to_read, report.counts.kept, bytes)?;
+            advance(self.options.progress, to_read, report.counts.kept, bytes)?;
             folder.commit()?;
         }
         source.complete_budget();
@@ -150,11 +165,11 @@ impl Run<'_> {
             ..task.search.clone()
         };
         let mut report = source.report("dedup", counts, Some(&search));
-        report.keep = Some(task.keep.name());
-        report.keep_by = self.keep_by.as_ref().map(KeepBy::to_string);
-        report.prefer_source = self.prefer_source.patterns().map(str::to_owned).collect();
-        report.cluster = Some(task.clustering.name());
-        report.max_bucket = (found.candidates == CandidateMethod::Lsh).then_some(task.max_bucket);
+        report.dedup = Some(DedupParameters {
+            keep_by: self.keep_by.as_ref().map(KeepBy::to_string),
+            prefer_source: self.prefer_source.patterns().map(str::to_owned).collect(),
+            ..task.parameters(found.candidates)
+        });
         report.expected_precision = found.expected_precision;
         report.cluster_sizes = histogram(&found.sizes, kept);
         report.largest_clusters = largest(&source.places, &found.sizes)?;
@@ -206,7 +221,7 @@ fn write_tables(
     is_stopped: &AtomicBool,
 ) -> Result<()> {
     let places = &source.places;
-    let progress = source.run.progress;
+    let progress = source.run.options.progress;
     let documents = found.rows;
     let look = || match is_stopped.load(Ordering::Relaxed) || progress.is_stopped() {
         true => Err(Error::Stopped),

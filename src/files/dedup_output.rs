@@ -81,7 +81,7 @@ impl<'a> Target<'a> {
             DedupOutput::Folder(folder) => {
                 run.check_folder(folder)?;
                 run.check_temporary_outside(folder)?;
-                Target::Folder(OutputFolder::open(folder, run.overwrite)?)
+                Target::Folder(OutputFolder::open(folder, run.options.overwrite)?)
             }
             DedupOutput::Stream { target, temporary } => {
                 Target::Stream(target, temporary.to_owned())
@@ -100,7 +100,7 @@ impl<'a> Target<'a> {
 
     /// Refuses inputs and options that this output does not take.
     pub(super) fn check(&self, source: &FileSource<'_>) -> Result<()> {
-        let level = source.run.compression_level;
+        let level = source.run.options.compression_level;
         match self {
             Target::Folder(_) | Target::Nowhere(_) => {
                 let files = source.files.iter();
@@ -339,7 +339,7 @@ impl KeptFiles<'_> {
         let name = format!("kept/{}", input.relative);
         let (file, path) = self.folder.create(&name)?;
         let frames = FrameWriter::new(file, input.original_compression)
-            .with_level(self.source.run.compression_level);
+            .with_level(self.source.run.options.compression_level);
         Ok((name, KeptFile::new(frames, path, form)?))
     }
 

@@ -175,7 +175,7 @@ impl FileSource<'_> {
         map: impl Fn(Placed) -> Result<T> + Sync,
         mut each: impl FnMut(FileEvent<T>) -> Result<()>,
     ) -> Result<()> {
-        let progress = self.run.progress;
+        let progress = self.run.options.progress;
         progress.begin(stage, self.bytes_to_read_again());
         let files = FilesReading::new(&self.files, self.reading(columns))?.starting_at(start);
         let held = self.places.held.as_deref();

@@ -27,7 +27,7 @@ impl Run<'_> {
     pub fn sign(self, output: &Path) -> Result<Outcome> {
         let format = SignaturesFormat::of_path(output)?;
         self.check_outputs(&OutputFile::names(output, ".json"))?;
-        let (target, file) = OutputFile::create(output, self.overwrite)?;
+        let (target, file) = OutputFile::create(output, self.options.overwrite)?;
         let scheme = self.engine.scheme();
         let width = scheme.family().slot_width();
         let mut timings = Timings::default();
@@ -37,7 +37,7 @@ impl Run<'_> {
                 let beside = description_of(output);
                 // A description without a matrix is left from an interrupted run, so overwrite it.
                 let (description, mut json) =
-                    OutputFile::create(&beside, self.overwrite || !output.exists())?;
+                    OutputFile::create(&beside, self.options.overwrite || !output.exists())?;
                 let mut matrix =
                     SignatureSink::new(SlotWriter::new(file, target.partial(), HEADER)?);
                 let corpus = self.read(&mut source, &mut matrix, &mut timings)?;
@@ -74,7 +74,7 @@ impl Run<'_> {
         };
         self.warn_of_oddities(&counts);
         let report = source.report("sign", counts, None);
-        let elapsed_s = timings.complete(self.start);
+        let elapsed_s = timings.complete(self.options.started);
         Ok(Outcome {
             report,
             timings,
@@ -89,16 +89,21 @@ impl Run<'_> {
         rows: &mut SignatureSink,
         timings: &mut Timings,
     ) -> Result<Corpus> {
-        let pass = FirstPass::new(self.engine, self.progress, rows);
+        let pass = FirstPass::new(self.engine, self.options.progress, rows);
         let corpus = source.read(pass, &mut timings.0)?;
         let shingling = self.engine.shingler().shingling();
-        warn_of_few_shingles(shingling, &corpus, self.progress);
+        warn_of_few_shingles(shingling, &corpus, self.options.progress);
         Ok(corpus)
     }
 
     fn advance_to_end(&self, source: &FileSource<'_>, corpus: &Corpus) -> Result<()> {
         let (documents, bytes) = (corpus.documents(), corpus.bytes);
-        advance(self.progress, source.stored_bytes(), documents, bytes)
+        advance(
+            self.options.progress,
+            source.stored_bytes(),
+            documents,
+            bytes,
+        )
     }
 
     fn describe(

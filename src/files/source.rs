@@ -54,7 +54,10 @@ impl<'a> FileSource<'a> {
         timings: &mut Timings,
     ) -> Result<Self> {
         let temporary = run.temporary.clone().unwrap_or(temporary);
-        let find = || run.inputs.with_copy_of_stream(&temporary, run.progress);
+        let find = || {
+            run.inputs
+                .with_copy_of_stream(&temporary, run.options.progress)
+        };
         let files = match run.inputs.names_stream() {
             true => timings.time("copy", 0, find),
             false => find(),
@@ -130,7 +133,7 @@ impl<'a> FileSource<'a> {
         if is_first {
             self.warn_of_empty_files(&self.places.empty_files);
             if let Some(warning) = self.places.warning_of_ids(&self.run.fields.id) {
-                self.run.progress.warn(&warning);
+                self.run.options.progress.warn(&warning);
             }
         }
         Ok(())
@@ -146,7 +149,7 @@ impl<'a> FileSource<'a> {
     ) -> Result<()> {
         let warn = |message: &str| {
             if is_first {
-                self.run.progress.warn(message);
+                self.run.options.progress.warn(message);
             }
         };
         self.preference = Preference::of(self.run, &self.places, rows, forms, &warn)?;
@@ -211,7 +214,7 @@ impl<'a> FileSource<'a> {
             1 => format!("{first} holds no records"),
             empty => format!("{} files hold no records, first {first}", grouped(empty)),
         };
-        self.run.progress.warn(&warning);
+        self.run.options.progress.warn(&warning);
     }
 
     /// Adds the counts of records to the counts of documents.

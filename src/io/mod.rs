@@ -107,7 +107,10 @@ pub(crate) use read::{
 pub use read::{is_reading, read_documents};
 pub use removals::RemovedFormat;
 pub(crate) use removals::{write_removed_lines, write_removed_table};
-pub use report::{LargeCluster, MissingIds, Parameters, Report, SearchParameters, SkippedRecord};
+pub use report::{
+    DedupParameters, LargeCluster, MissingIds, PairsParameters, Parameters, Report,
+    SearchParameters, SkippedRecord,
+};
 pub(crate) use report::{REPORT_VERSION, SignatureDescription, write_json};
 pub(crate) use result_rows::{write_rows_as_table, write_rows_as_text};
 pub(crate) use row_values::{Value, for_each_record};

@@ -34,7 +34,8 @@ pub struct ClusterTask<'a> {
     /// The keep order by position: entry i is the rank of position i, and lower ranks are kept first
     /// ([`KeepPolicy::ranks`](super::KeepPolicy::ranks)). `None` is the order of positions.
     pub ranks: Option<&'a [u32]>,
-    /// The most documents of one bucket that a further document is compared with.
+    /// The most documents of one bucket that a further document is compared with. [`Omitted`] counts what this leaves
+    /// out.
     pub max_bucket: usize,
 }
 
@@ -47,7 +48,38 @@ impl std::fmt::Debug for ClusterTask<'_> {
     }
 }
 
-impl ClusterTask<'_> {
+impl<'a> ClusterTask<'a> {
+    /// Documents in the order of positions, each of which is compared with all others of its buckets.
+    pub fn new(similarity: &'a dyn Similarity, threshold: f64) -> Self {
+        ClusterTask {
+            similarity,
+            threshold,
+            ranks: None,
+            max_bucket: usize::MAX,
+        }
+    }
+
+    /// The same, where a document is compared with at most so many others of a bucket.
+    pub(crate) fn bounded(self, max_bucket: usize) -> Self {
+        ClusterTask { max_bucket, ..self }
+    }
+
+    /// Whether a further document of a bucket is compared with later ones, after so many.
+    pub(crate) fn lists(&self, before: usize) -> bool {
+        before < self.max_bucket
+    }
+
+    /// How many of so many documents of a bucket are compared with a further one.
+    pub(super) fn listed(&self, documents: usize) -> usize {
+        documents.min(self.max_bucket)
+    }
+
+    /// How many of so many documents of a bucket are not compared with a further one.
+    pub(crate) fn unlisted(&self, documents: u32) -> u32 {
+        // No bucket counts more than a bound that is no u32.
+        u32::try_from(self.max_bucket).map_or(0, |most| documents.saturating_sub(most))
+    }
+
     /// The rank of a position: lower ranks are kept first.
     pub(super) fn rank(&self, position: u32) -> u32 {
         self.ranks
@@ -71,7 +103,7 @@ impl ClusterTask<'_> {
 /// let mut keys = BandKeys::new(Banding::new(32, 4, 128)?);
 /// keys.push(&signatures);
 /// let buckets = Buckets::of(keys, &mut |_| Ok(()))?;
-/// let task = ClusterTask { similarity: &signatures, threshold: 0.7, ranks: None, max_bucket: 4096 };
+/// let task = ClusterTask::new(&signatures, 0.7);
 /// let clusters = Clusters::greedy(buckets, &task, &mut |_| Ok(()))?;
 /// let [removal] = &clusters.removals[..] else { panic!() };
 /// assert_eq!((removal.document, removal.kept), (2, 0));

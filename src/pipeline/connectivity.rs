@@ -22,8 +22,8 @@ impl Clusters {
     /// the similarity of the others to it.
     ///
     /// Compares only what may connect two components: in a bucket, no two documents that are already connected. So a
-    /// bucket of m documents, all similar, takes m - 1 comparisons. In each bucket at most
-    /// [`ClusterTask::max_bucket`] documents are compared with all those not connected to them.
+    /// bucket of m documents, all similar, takes m - 1 comparisons. In each bucket only as many
+    /// documents as the task allows are compared with all those not connected to them.
     ///
     /// Calls `advance` now and then with the number of bands searched.
     ///
@@ -144,7 +144,7 @@ impl Connected<'_> {
             while let Some(index) = queue.pop_front()
                 && !rest.is_empty()
             {
-                if compared_documents == self.task.max_bucket {
+                if !self.task.lists(compared_documents) {
                     let (reached, rest) = (queue.len() as u64 + 1, rest.len() as u64);
                     spanned.omitted = reached * rest + rest * (rest - 1) / 2;
                     return Ok(Some(spanned));
@@ -336,12 +336,7 @@ mod tests {
     proptest! {
         #[test]
         fn connected_equals_the_definition(made in made()) {
-            let task = ClusterTask {
-                similarity: &made,
-                threshold: 0.5,
-                ranks: Some(&made.ranks),
-                max_bucket: usize::MAX,
-            };
+            let task = ClusterTask { ranks: Some(&made.ranks), ..ClusterTask::new(&made, 0.5) };
             let buckets = made.buckets();
             let clusters = Clusters::connected(&buckets, &task, &mut |_| Ok(())).unwrap();
             let expected = by_definition(&made);
@@ -360,16 +355,10 @@ mod tests {
         }
 
         #[test]
-        fn bounded_buckets_lose_no_pair_uncounted(made in made(), max_bucket in 1usize..4) {
-            let task = ClusterTask {
-                similarity: &made,
-                threshold: 0.5,
-                ranks: None,
-                max_bucket,
-            };
+        fn bounded_buckets_lose_no_pair_uncounted(made in made(), most in 1usize..4) {
+            let free = ClusterTask::new(&made, 0.5);
             let buckets = made.buckets();
-            let bounded = Clusters::connected(&buckets, &task, &mut |_| Ok(())).unwrap();
-            let free = ClusterTask { max_bucket: usize::MAX, ..task };
+            let bounded = Clusters::connected(&buckets, &free.bounded(most), &mut |_| Ok(())).unwrap();
             let all = Clusters::connected(&buckets, &free, &mut |_| Ok(())).unwrap();
             prop_assert!(bounded.removals.len() <= all.removals.len());
             if bounded.omitted.pairs == 0 {

@@ -23,7 +23,7 @@ const MANY: usize = 1024;
 pub(crate) struct KeptBefore<'a> {
     /// The positions below this one are those of kept documents.
     pub(crate) positions: u32,
-    /// How many more are kept in each bucket, beyond the first [`ClusterTask::max_bucket`]; empty if none are.
+    /// How many more are kept in each bucket, beyond those that later documents are compared with; empty if none are.
     pub(crate) unlisted: &'a [u32],
 }
 
@@ -32,8 +32,8 @@ impl Clusters {
     /// it. [`Removal::kept`] is the most similar of these kept documents; ties go to the first in keep order. A
     /// document that shares no bucket stays.
     ///
-    /// Each document is compared only with kept ones: in each of its buckets, with the first
-    /// [`ClusterTask::max_bucket`] of them. So time and memory grow with the number of documents and of kept ones in
+    /// Each document is compared only with kept ones: in each of its buckets, with the first of them, as many as the
+    /// task allows. So time and memory grow with the number of documents and of kept ones in
     /// a bucket, not with the square of a group of similar documents.
     ///
     /// Calls `advance` now and then with the number of documents visited.
@@ -100,7 +100,8 @@ impl Clusters {
 
 /// The state after some documents in keep order.
 ///
-/// A bucket's kept documents are listed in place of its members, first kept first, up to `max_bucket`.
+/// A bucket's kept documents are listed in place of its members, first kept first, as many as a further one is compared
+/// with.
 struct Greedy<'a> {
     task: &'a ClusterTask<'a>,
     buckets: Buckets,
@@ -149,10 +150,6 @@ impl Greedy<'_> {
         Ok(())
     }
 
-    fn max_bucket(&self) -> usize {
-        self.task.max_bucket
-    }
-
     fn position(&self, index: u32) -> u32 {
         self.buckets.positions()[index as usize]
     }
@@ -160,7 +157,7 @@ impl Greedy<'_> {
     /// The listed kept documents of a bucket.
     fn listed(&self, bucket: u32) -> &[u32] {
         let kept = self.kept[bucket as usize] as usize;
-        &self.buckets.members(bucket)[..kept.min(self.max_bucket())]
+        &self.buckets.members(bucket)[..self.task.listed(kept)]
     }
 
     fn most_kept_partners(&self, index: u32) -> usize {
@@ -322,14 +319,14 @@ impl Greedy<'_> {
         row: &'a [u32],
         kept_here: &'a [(u32, Vec<u32>)],
     ) -> impl Iterator<Item = u32> {
-        let max_bucket = self.max_bucket();
         row.iter().copied().filter(move |bucket| {
             let before = self.kept[*bucket as usize] as usize;
-            before + kept_here.len() < max_bucket || {
+            self.task.lists(before + kept_here.len()) || {
                 let shares = |(other, _): &&(u32, Vec<u32>)| {
                     self.buckets.row(*other).binary_search(bucket).is_ok()
                 };
-                before + kept_here.iter().filter(shares).count() < max_bucket
+                self.task
+                    .lists(before + kept_here.iter().filter(shares).count())
             }
         })
     }
@@ -338,11 +335,9 @@ impl Greedy<'_> {
     fn apply(&mut self, index: u32, found: NearKept) {
         self.clusters.compared += found.compared;
         self.clusters.similar += found.similar;
-        let max_bucket = self.max_bucket();
         for bucket in self.buckets.row(index) {
-            let kept = self.kept[*bucket as usize] as usize;
-            let unlisted = kept.saturating_sub(max_bucket);
-            self.clusters.omitted.pairs += unlisted as u64;
+            let unlisted = self.task.unlisted(self.kept[*bucket as usize]);
+            self.clusters.omitted.pairs += u64::from(unlisted);
         }
         if let Some((kept, similarity)) = found.best {
             self.clusters.removals.push(Removal {
@@ -359,16 +354,16 @@ impl Greedy<'_> {
 
     /// Lists a kept document in its buckets.
     fn list(&mut self, index: u32) {
-        let max_bucket = self.max_bucket();
         for band in 0..self.buckets.row(index).len() {
             let bucket = self.buckets.row(index)[band];
             let kept = &mut self.kept[bucket as usize];
             let at = *kept as usize;
             *kept += 1;
-            if at < max_bucket {
+            if self.task.lists(at) {
                 self.buckets.members_mut(bucket)[at] = index;
             } else {
-                self.clusters.omitted.buckets += u64::from(at == max_bucket);
+                // The first that is not listed.
+                self.clusters.omitted.buckets += u64::from(self.task.unlisted(*kept) == 1);
             }
         }
     }
@@ -385,7 +380,7 @@ mod tests {
     use super::*;
 
     /// The definition: all documents in keep order, each compared with every kept one that shares a listed bucket.
-    fn by_definition(made: &Made, ranks: &[u32], max_bucket: usize) -> (Vec<Removal>, u64) {
+    fn by_definition(made: &Made, ranks: &[u32], most: usize) -> (Vec<Removal>, u64) {
         let rank = |document: u32| ranks[document as usize];
         let mut order: Vec<u32> = (0..).take(made.keys.len()).collect();
         order.sort_by_key(|document| rank(*document));
@@ -398,8 +393,8 @@ mod tests {
             for (band, key) in row.iter().enumerate() {
                 let shares = |other: &&u32| made.keys[**other as usize][band] == *key;
                 let sharing: Vec<u32> = kept.iter().filter(shares).copied().collect();
-                omitted += sharing.len().saturating_sub(max_bucket) as u64;
-                partners.extend(sharing.into_iter().take(max_bucket));
+                omitted += sharing.len().saturating_sub(most) as u64;
+                partners.extend(sharing.into_iter().take(most));
             }
             // In keep order, so that the first of equal ones wins.
             partners.sort_by_key(|other| rank(*other));
@@ -428,15 +423,13 @@ mod tests {
         #[test]
         fn greedy_equals_the_definition_for_any_block(
             made in made(),
-            max_bucket in prop_oneof![1usize..4, Just(usize::MAX)],
+            most in prop_oneof![1usize..4, Just(usize::MAX)],
             block in 1usize..30,
         ) {
-            let (expected, omitted) = by_definition(&made, &made.ranks, max_bucket);
+            let (expected, omitted) = by_definition(&made, &made.ranks, most);
             let task = ClusterTask {
-                similarity: &made,
-                threshold: 0.5,
                 ranks: Some(&made.ranks),
-                max_bucket,
+                ..ClusterTask::new(&made, 0.5).bounded(most)
             };
             let of_block = |block| {
                 let none = KeptBefore::default();
@@ -451,17 +444,12 @@ mod tests {
     }
 
     /// Documents in two goes: the second with what the first one kept.
-    fn in_two_goes(made: &Made, max_bucket: usize, cut: usize) -> Clusters {
+    fn in_two_goes(made: &Made, most: usize, cut: usize) -> Clusters {
         let all: Vec<u32> = (0..).take(made.keys.len()).collect();
         let (first, second) = all.split_at(cut);
         let of = |documents: &[u32], known: usize| {
             let part = made.part(documents);
-            let task = ClusterTask {
-                similarity: &part,
-                threshold: 0.5,
-                ranks: None,
-                max_bucket,
-            };
+            let task = ClusterTask::new(&part, 0.5).bounded(most);
             let known = KeptBefore {
                 positions: u32::try_from(known).unwrap(),
                 unlisted: &[],
@@ -493,18 +481,13 @@ mod tests {
         #[test]
         fn greedy_in_two_goes_equals_one(
             made in made(),
-            max_bucket in prop_oneof![1usize..4, Just(usize::MAX)],
+            most in prop_oneof![1usize..4, Just(usize::MAX)],
             cut in any::<prop::sample::Index>(),
         ) {
-            let task = ClusterTask {
-                similarity: &made,
-                threshold: 0.5,
-                ranks: None,
-                max_bucket,
-            };
+            let task = ClusterTask::new(&made, 0.5).bounded(most);
             let whole = Clusters::greedy(made.buckets(), &task, &mut |_| Ok(())).unwrap();
             let cut = 1 + cut.index(made.keys.len());
-            prop_assert_eq!(in_two_goes(&made, max_bucket, cut), whole);
+            prop_assert_eq!(in_two_goes(&made, most, cut), whole);
         }
     }
 
@@ -529,12 +512,7 @@ mod tests {
         let mut keys = BandKeys::new(Banding::new(3, 1, 3).unwrap());
         keys.push_keys(&vec![7; 3 * documents]);
         let buckets = Buckets::of(keys, &mut |_| Ok(())).unwrap();
-        let task = ClusterTask {
-            similarity: &AllSimilar,
-            threshold: 0.5,
-            ranks: None,
-            max_bucket: usize::MAX,
-        };
+        let task = ClusterTask::new(&AllSimilar, 0.5);
         let connected = Clusters::connected(&buckets, &task, &mut |_| Ok(())).unwrap();
         let greedy = Clusters::greedy(buckets, &task, &mut |_| Ok(())).unwrap();
         for clusters in [greedy, connected] {

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::corpus::Corpus;
 use super::deduplication::Dedup;
-use super::parameters::{CandidateMethod, Search};
+use super::parameters::Search;
 use super::part::{Part, PartDocuments};
 use super::removal::count_clusters;
 use super::verification::Verification;
@@ -44,12 +44,9 @@ impl Clustered {
             lengths: &corpus.lengths,
         };
         let groups = Groups::of(&corpus, order);
-        let is_join = search.candidates == CandidateMethod::Join;
         let cluster_task = ClusterTask {
-            similarity: &*similarity,
-            threshold: search.threshold,
             ranks: groups.ranks.as_deref(),
-            max_bucket: if is_join { usize::MAX } else { task.max_bucket },
+            ..task.clusters_of(&*similarity, search.candidates)
         };
         let clusters = match (in_blocks, task.clustering) {
             (Some(blocks), _) => blocks.greedy(&cluster_task, advance)?,

@@ -2,8 +2,8 @@
 
 use super::parameters::{CandidateMethod, Search};
 use super::verification::Verification;
-use crate::pipeline::{Clustering, KeepPolicy, Removal};
-use crate::progress::{Counts, Timings};
+use crate::pipeline::{ClusterTask, Clustering, KeepPolicy, Removal, Similarity};
+use crate::progress::{Counts, Progress, Timings, grouped};
 
 /// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.
 #[derive(Clone, Debug)]
@@ -31,6 +31,39 @@ impl Dedup {
             keep: KeepPolicy::default(),
             max_bucket: MAX_BUCKET,
         }
+    }
+
+    /// What clusters documents that `similarity` compares, in the order of positions. A join compares all of its
+    /// candidates.
+    pub(crate) fn clusters_of<'a>(
+        &self,
+        similarity: &'a dyn Similarity,
+        candidates: CandidateMethod,
+    ) -> ClusterTask<'a> {
+        let task = ClusterTask::new(similarity, self.search.threshold);
+        match candidates {
+            CandidateMethod::Join => task,
+            CandidateMethod::Lsh | CandidateMethod::Auto => task.bounded(self.max_bucket),
+        }
+    }
+
+    /// Warns of pairs that [`Dedup::max_bucket`] left out.
+    pub(super) fn warn_of_omitted(progress: &dyn Progress, counts: &Counts) {
+        let (pairs, buckets) = (counts.omitted_pairs, counts.large_buckets);
+        if pairs == 0 {
+            return;
+        }
+        let (were, pairs_end) = if pairs == 1 {
+            ("was", "")
+        } else {
+            ("were", "s")
+        };
+        let buckets_end = if buckets == 1 { "" } else { "s" };
+        progress.warn(&format!(
+            "up to {} pair{pairs_end} {were} not compared, in {} bucket{buckets_end} of more than `max_bucket` documents; raise `max_bucket` to compare more",
+            grouped(pairs),
+            grouped(buckets)
+        ));
     }
 }
 

@@ -24,7 +24,7 @@ use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Conflict, Error, Result};
 use crate::pipeline::{Clustering, KeepPolicy, Removal, Similarity};
-use crate::progress::{Counts, Progress, Timings, grouped};
+use crate::progress::{Counts, Progress, Timings};
 use crate::store::spill::Spill;
 
 /// Deduplicates documents in memory: keeps one document of each cluster of near-duplicates.
@@ -222,7 +222,7 @@ impl FoundRemovals {
         counts.clusters = self.sizes.clusters();
         counts.largest_cluster = self.sizes.largest();
         counts.bound_omitted_pairs();
-        warn_of_omitted(progress, counts);
+        Dedup::warn_of_omitted(progress, counts);
         self
     }
 
@@ -396,25 +396,6 @@ impl PartResults {
         self.compared.observed = observed.unwrap_or_default();
         Ok(())
     }
-}
-
-/// Warns of pairs omitted because of [`Dedup::max_bucket`].
-fn warn_of_omitted(progress: &dyn Progress, counts: &Counts) {
-    let (pairs, buckets) = (counts.omitted_pairs, counts.large_buckets);
-    if pairs == 0 {
-        return;
-    }
-    let (were, pairs_end) = if pairs == 1 {
-        ("was", "")
-    } else {
-        ("were", "s")
-    };
-    let buckets_end = if buckets == 1 { "" } else { "s" };
-    progress.warn(&format!(
-        "up to {} pair{pairs_end} {were} not compared, in {} bucket{buckets_end} of more than `max_bucket` documents; raise `max_bucket` to compare more",
-        grouped(pairs),
-        grouped(buckets)
-    ));
 }
 
 #[cfg(test)]
