@@ -16,7 +16,7 @@ use super::source::FileSource;
 use crate::error::{Conflict, Error, Result};
 use crate::io::{
     KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD, RemovedDocument, RemovedFormat,
-    Report, Via, machine, write_clusters, write_json, write_removed_lines, write_removed_table,
+    Report, Via, run_record, write_clusters, write_json, write_removed_lines, write_removed_table,
 };
 use crate::ordered::beside;
 use crate::pipeline::KeepPolicy;
@@ -120,8 +120,7 @@ impl Run<'_> {
         let elapsed_s = timings.complete(self.start);
         if let Some(folder) = folder {
             create_json(&folder, REPORT, &report)?;
-            let record =
-                machine::run_record(&self.facts(), &timings, elapsed_s, resumed, folder.files());
+            let record = run_record(&self.facts(), &timings, elapsed_s, resumed, folder.files());
             create_json(&folder, RUN_RECORD, &record)?;
             // Last chance to stop the run.
             advance(self.progress, to_read, report.counts.kept, bytes)?;
