@@ -378,22 +378,18 @@ fn push_texts<'a>(array: &'a ArrayRef, texts: &mut Vec<&'a str>) -> PyResult<()>
                     true => b"",
                     false => bytes.value(row),
                 };
-                let text = std::str::from_utf8(bytes).map_err(|_| {
-                    let row = first + row;
-                    Python::attach(|py| {
-                        input_error(
-                            py,
-                            row as u64,
-                            "binary data that is not UTF-8",
-                            "give valid UTF-8",
-                        )
-                    })
-                })?;
-                texts.push(text);
+                let text = std::str::from_utf8(bytes);
+                texts.push(text.map_err(|_| not_utf8(first + row))?);
             }
         }
     }
     Ok(())
+}
+
+/// The error of a row that is no text.
+fn not_utf8(row: usize) -> PyErr {
+    let (problem, remedy) = ("binary data that is not UTF-8", "give valid UTF-8");
+    Python::attach(|py| input_error(py, row as u64, problem, remedy))
 }
 
 /// The index of each row into the values of a dictionary; any number for a null.
