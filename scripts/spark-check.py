@@ -264,7 +264,7 @@ def equal(arguments: argparse.Namespace) -> int:
     return failed
 
 
-STAGES = ["signed", "documents", "links", "components", "removals", "removed"]
+STAGES = ["signed", "documents", "edges", "components", "removals", "removed"]
 
 
 def executors() -> dict[str, int]:

@@ -154,7 +154,7 @@ pub mod documents;
 
 pub mod progress;
 
-mod ordered;
+mod threads;
 
 pub mod scheme;
 

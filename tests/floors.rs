@@ -14,7 +14,7 @@ use house::House;
 /// The rooms of the library, from the ground up. Rooms of one line may not name each other.
 const LIBRARY: &[&[&str]] = &[
     &["error", "machine"],
-    &["documents", "ordered", "progress"],
+    &["documents", "threads", "progress"],
     &["scheme"],
     &["simd"],
     &["pipeline"],
@@ -33,8 +33,8 @@ const LIBRARY: &[&[&str]] = &[
 #[rustfmt::skip] // A floor is a line.
 const SEARCH: &[&[&str]] = &[
     // What is known of documents.
-    &["verification", "observations", "disk::documents", "disk::links"],
-    &["corpus", "removal", "disk::rarities"],
+    &["verification", "observations", "removal", "disk::documents", "disk::edges"],
+    &["corpus", "disk::rarities"],
     &["copies", "few", "numbering"],
     // The first pass, its sources and its sinks.
     &["first_pass"],

@@ -76,7 +76,7 @@ mod _simgpu {
     #[pymodule_export]
     use super::datatrove::{DatatroveSigner, sort_records};
     #[pymodule_export]
-    use super::divided::{DividedComponents, DividedLinks, DividedSearch};
+    use super::divided::{DividedComponents, DividedEdges, DividedSearch};
     #[pymodule_export]
     use super::index::{
         MinHashLsh, MinHashLshForest, optimal_bands, optimal_containment_bands, optimal_partitions,

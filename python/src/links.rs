@@ -20,14 +20,14 @@ use crate::progress::Display;
 use crate::table::PyTable;
 
 /// The links, the entities of one table, the report, and the report as a page.
-type Found<'py> = (PyTable, Option<PyTable>, Bound<'py, PyAny>, String);
+type LinkTables<'py> = (PyTable, Option<PyTable>, Bound<'py, PyAny>, String);
 
 /// Links the records of one table or two. The options are those of `simgpu.link`.
 #[pyfunction]
 pub(crate) fn link_records<'py>(
     py: Python<'py>,
     options: Bound<'py, PyDict>,
-) -> PyResult<Found<'py>> {
+) -> PyResult<LinkTables<'py>> {
     let options = Options(options);
     let has_two = options.value("b")?.is_some();
     let names = options.equal_names()?;

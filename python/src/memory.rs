@@ -428,8 +428,8 @@ fn kept<'py>(
     let mut is_kept = vec![true; rows];
     let mut kept_by: Vec<i64> = (0..).take(rows).collect();
     for removed in &found.removed {
-        is_kept[removed.row as usize] = false;
-        kept_by[removed.row as usize] = i64::from(removed.kept);
+        is_kept[removed.document as usize] = false;
+        kept_by[removed.document as usize] = i64::from(removed.kept);
     }
     let arrays = (
         PyArray1::from_vec(py, is_kept),
@@ -443,11 +443,12 @@ fn kept<'py>(
 /// The table of removed documents.
 fn removed(found: &Deduplication, ids: Option<&Ids>) -> PyResult<PyTable> {
     let removed = &found.removed;
-    let rows = || removed.iter().map(|removed| removed.row);
+    let rows = || removed.iter().map(|removed| removed.document);
     let kept = || removed.iter().map(|removed| removed.kept);
+    let verification = found.verification.name();
     let found_by: StringArray = removed
         .iter()
-        .map(|removed| Some(removed.found_by.name()))
+        .map(|removed| Some(removed.found_by(verification)))
         .collect();
     let similarity: Float64Array = removed.iter().map(|removed| removed.similarity).collect();
     let mut columns: Vec<(&str, ArrayRef)> = vec![

@@ -44,7 +44,7 @@ impl Asked {
 pub(crate) fn neighbours_of_ratings<'py>(
     py: Python<'py>,
     options: Bound<'py, PyDict>,
-) -> PyResult<Found<'py>> {
+) -> PyResult<RatingTables<'py>> {
     find(py, &Options(options), Asked::Neighbours)
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn neighbours_of_ratings<'py>(
 pub(crate) fn recommend_by_ratings<'py>(
     py: Python<'py>,
     options: Bound<'py, PyDict>,
-) -> PyResult<Found<'py>> {
+) -> PyResult<RatingTables<'py>> {
     find(py, &Options(options), Asked::Recommendations)
 }
 
@@ -62,14 +62,14 @@ pub(crate) fn recommend_by_ratings<'py>(
 pub(crate) fn hold_out_of_ratings<'py>(
     py: Python<'py>,
     options: Bound<'py, PyDict>,
-) -> PyResult<Found<'py>> {
+) -> PyResult<RatingTables<'py>> {
     find(py, &Options(options), Asked::HeldOut)
 }
 
 /// The rows, and the report.
-type Found<'py> = (PyTable, Bound<'py, PyAny>);
+type RatingTables<'py> = (PyTable, Bound<'py, PyAny>);
 
-fn find<'py>(py: Python<'py>, options: &Options<'py>, asked: Asked) -> PyResult<Found<'py>> {
+fn find<'py>(py: Python<'py>, options: &Options<'py>, asked: Asked) -> PyResult<RatingTables<'py>> {
     let task = options.ratings_task(asked)?;
     let (fields, rows) = options.ratings(asked)?;
     let names = options.names_of_items(asked)?;

@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use super::batch::{Compared, Held, LinkedBatch, Memory};
+use super::batch::{Compared, ConnectedBatch, Held, Memory};
 use crate::engine::Engine;
 use crate::error::{Conflict, Result};
-use crate::pipeline::{ClusterTask, Clustering, Clusters, similar_pairs};
+use crate::pipeline::{ClusterTask, Clustering, Clusters, Removal, similar_pairs};
 use crate::progress::Counts;
 use crate::search::{
     BucketsOf, Dedup, KeptDocuments, Observations, Observed, PartShape, Search, Verification,
@@ -19,20 +19,6 @@ pub enum ComponentTask {
     Dedup(Dedup),
     /// Similar pairs.
     Pairs(Search),
-}
-
-/// A distinct document to remove, and with it those with the same units.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FoundRemoval {
-    /// The place of the first document with the same units.
-    pub place: i64,
-    /// The place of the document kept in its place.
-    pub kept: i64,
-    /// Their similarity; `None` if not computed.
-    pub similarity: Option<f64>,
-    /// With [`Clustering::Connected`]: the place of the next document on the way to the kept one, and the similarity of
-    /// the removed document to it, if computed.
-    pub via: Option<(i64, Option<f64>)>,
 }
 
 /// Two distinct similar documents.
@@ -67,8 +53,9 @@ pub struct ComponentSearch {
     before: Before,
     counts: Counts,
     observed: Observations,
-    /// The documents to remove that were found since they were last taken.
-    pub removals: Vec<FoundRemoval>,
+    /// The distinct documents to remove that were found since they were last taken, named by the places of the first
+    /// documents with the same units. With each go those with the same units.
+    pub removals: Vec<Removal<i64>>,
     /// The pairs that were found since they were last taken.
     pub pairs: Vec<FoundPair>,
 }
@@ -116,7 +103,7 @@ impl ComponentSearch {
     /// [`Conflict::ComponentMemory`] if a component exceeds the memory that is not clustered greedily.
     pub fn add(
         &mut self,
-        batch: &LinkedBatch<'_>,
+        batch: &ConnectedBatch<'_>,
         compared: &Compared<'_>,
         engine: &Engine,
     ) -> Result<()> {
@@ -283,16 +270,9 @@ impl ComponentSearch {
         count_clusters(&mut self.counts, clusters);
         let keeper = |position: u32| keepers[position as usize];
         let removals = clusters.removals.iter();
-        self.removals.extend(removals.map(|removal| {
-            FoundRemoval {
-                place: places[removal.position as usize],
-                kept: keeper(removal.kept),
-                similarity: removal.similarity,
-                via: removal
-                    .via
-                    .map(|(via, similarity)| (keeper(via), similarity)),
-            }
-        }));
+        let place = |position: u32| places[position as usize];
+        self.removals
+            .extend(removals.map(|removal| removal.name(place, keeper)));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Deduplicates documents in files.
 //!
-//! Tables are written beside kept files (`ordered::beside`): they need one core, and the kept files all.
+//! Tables are written beside kept files (`threads::beside`): they need one core, and the kept files all.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,16 +15,16 @@ use super::run::Run;
 use super::source::FileSource;
 use crate::error::{Conflict, Error, Result};
 use crate::io::{
-    KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD, RemovedDocument, RemovedFormat,
-    Report, Via, run_record, write_clusters, write_json, write_removed_lines, write_removed_table,
+    KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD, RemovedFormat, Report,
+    run_record, write_clusters, write_json, write_removed_lines, write_removed_table,
 };
-use crate::ordered::beside;
-use crate::pipeline::KeepPolicy;
+use crate::pipeline::{KeepPolicy, NamedRow, Removal};
 use crate::progress::{Counts, Timings, advance};
 use crate::search::{
-    CandidateMethod, ClusterSizes, Dedup, FoundRemovals, Removals, Search, SpilledRemoval,
-    Verification, find_removals,
+    CandidateMethod, ClusterSizes, Dedup, FoundRemovals, Removals, Search, Verification,
+    find_removals,
 };
+use crate::threads::beside;
 
 /// The file of the clusters.
 const CLUSTERS: &str = "clusters.parquet";
@@ -180,12 +180,12 @@ fn kept_rows(found: &FoundRemovals) -> Result<Vec<bool>> {
     match &found.removals {
         Removals::Held(removed) => {
             for removed in removed {
-                is_kept[removed.row as usize] = false;
+                is_kept[removed.document as usize] = false;
             }
         }
         Removals::Spilled(removals) => {
-            for removal in removals.iter() {
-                is_kept[removal?.removed.row as usize] = false;
+            for removal in removals.rows() {
+                is_kept[removal?.document as usize] = false;
             }
         }
     }
@@ -212,9 +212,9 @@ fn write_tables(
         false => Ok(()),
     };
     let (file, path) = folder.create(CLUSTERS)?;
-    let removed = removed_documents(&found.removals, places)?;
+    let removed = named_removals(&found.removals, places)?;
     let ids = write_clusters(removed, places, documents, (file, &path), look)?;
-    let removed = removed_documents(&found.removals, places)?;
+    let removed = named_removals(&found.removals, places)?;
     let stoppable = (0u64..).zip(removed).map(|(done, removed)| {
         if done % 65_536 == 65_535 {
             look()?;
@@ -222,71 +222,56 @@ fn write_tables(
         removed
     });
     let format = source.run.removed_format;
+    let verification = found.verification.name();
     let (file, path) = folder.create(format.file_name())?;
     match format {
-        RemovedFormat::JsonLines => write_removed_lines(stoppable, places, file, &path),
-        RemovedFormat::Parquet => write_removed_table(stoppable, places, ids, file, &path),
+        RemovedFormat::JsonLines => {
+            write_removed_lines(stoppable, verification, places, file, &path)
+        }
+        RemovedFormat::Parquet => {
+            write_removed_table(stoppable, verification, places, ids, (file, &path))
+        }
     }
 }
 
 /// The removed documents with their ids, by ascending row.
-fn removed_documents<'a>(
-    removals: &'a Removals,
-    places: &'a Places,
-) -> Result<Box<dyn Iterator<Item = Result<RemovedDocument<'a>>> + 'a>> {
+fn named_removals<'a>(removals: &'a Removals, places: &'a Places) -> Result<NamedRemovals<'a>> {
+    let named = |row| {
+        let id = places.id(row)?;
+        Ok(NamedRow { row, id })
+    };
     Ok(match removals {
-        Removals::Held(removed) => Box::new(removed.iter().map(|removed| {
-            let via = removed.via.map(|(via, similarity)| {
-                let id = places.id(via)?;
-                Ok::<_, Error>(Via { id, similarity })
-            });
-            Ok(RemovedDocument {
-                row: removed.row,
-                id: places.id(removed.row)?,
-                kept: removed.kept,
-                kept_id: places.id(removed.kept)?,
-                similarity: removed.similarity,
-                found_by: removed.found_by.name(),
-                via: via.transpose()?,
-            })
-        })),
+        Removals::Held(removals) => Box::new(
+            removals
+                .iter()
+                .map(move |removal| removal.try_name(named, named)),
+        ),
         Removals::Spilled(removals) => {
             let mut next_id = places.ids_in_order()?;
             let mut next_row = 0;
             Box::new(removals.iter().map(move |removal| {
-                let SpilledRemoval {
-                    removed,
-                    kept_id,
-                    via_id,
-                } = removal?;
-                // Ids come in order, and so do removals.
-                while next_row < removed.row {
-                    next_id()?;
+                let in_order = |removed: NamedRow<'a>| {
+                    // Ids come in order, and so do removals.
+                    while next_row < removed.row {
+                        next_id()?;
+                        next_row += 1;
+                    }
                     next_row += 1;
-                }
-                next_row += 1;
-                // Without ids of their own, documents are named by their place.
-                let named = |id: String, row: u32| match places.ids {
-                    Some(_) => Ok(id.into()),
-                    None => places.id(row),
+                    let id = next_id()?;
+                    Ok(NamedRow { id, ..removed })
                 };
-                let via = removed.via.map(|(row, similarity)| {
-                    let id = named(via_id, row)?;
-                    Ok::<_, Error>(Via { id, similarity })
-                });
-                Ok(RemovedDocument {
-                    row: removed.row,
-                    id: next_id()?,
-                    kept: removed.kept,
-                    kept_id: named(kept_id, removed.kept)?,
-                    similarity: removed.similarity,
-                    found_by: removed.found_by.name(),
-                    via: via.transpose()?,
-                })
+                // Without ids of their own, documents are named by their place.
+                let other = |other: NamedRow<'a>| match places.ids {
+                    Some(_) => Ok(other),
+                    None => named(other.row),
+                };
+                removal?.try_name(in_order, other)
             }))
         }
     })
 }
+
+type NamedRemovals<'a> = Box<dyn Iterator<Item = Result<Removal<NamedRow<'a>>>> + 'a>;
 
 /// The number of clusters of each size.
 fn histogram(sizes: &ClusterSizes, kept: u64) -> BTreeMap<u64, u64> {

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::run::{Run, check_compression_level};
-use super::second_pass::{Part, Placed};
+use super::second_pass::{FileEvent, Placed};
 use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
@@ -162,7 +162,7 @@ fn for_each_kept(
     source: &FileSource<'_>,
     is_kept: &[bool],
     start: &Position,
-    mut each: impl FnMut(Part<KeptOfChunk>) -> Result<()>,
+    mut each: impl FnMut(FileEvent<KeptOfChunk>) -> Result<()>,
 ) -> Result<u64> {
     let copy = |Placed { chunk, rows }: Placed| {
         let of_row = |row: Option<u32>| row.is_some_and(|row| is_kept[row as usize]);
@@ -174,7 +174,7 @@ fn for_each_kept(
     };
     let mut written = 0;
     source.read_again("write", Columns::All, start, copy, |part| {
-        if let Part::Chunk(KeptOfChunk { records, .. }) = &part {
+        if let FileEvent::Chunk(KeptOfChunk { records, .. }) = &part {
             written += records;
             if *records == 0 {
                 return Ok(());
@@ -216,8 +216,8 @@ pub(super) fn write_kept(
     let records = rayon::in_place_scope(|scope| {
         for_each_kept(source, is_kept, &place, |part| {
             match part {
-                Part::Table(form) => start.form = Some(form),
-                Part::Chunk(KeptOfChunk { records, kept, .. }) => {
+                FileEvent::Table(form) => start.form = Some(form),
+                FileEvent::Chunk(KeptOfChunk { records, kept, .. }) => {
                     start.records += records;
                     start.bytes += kept.size();
                     start.kept.push(kept);
@@ -229,7 +229,7 @@ pub(super) fn write_kept(
                         start.write_to(target)?;
                     }
                 }
-                Part::End => {
+                FileEvent::End => {
                     let next = StartOfFile::of(start.file + 1);
                     let small = std::mem::replace(&mut start, next);
                     if let Some((name, target)) = large.take() {
@@ -417,11 +417,11 @@ pub(super) fn stream_kept(
     let mut target = BufWriter::with_capacity(1 << 16, target);
     let start = Position::default();
     let written = for_each_kept(source, is_kept, &start, |part| match part {
-        Part::Chunk(KeptOfChunk { kept, .. }) => {
+        FileEvent::Chunk(KeptOfChunk { kept, .. }) => {
             let bytes = kept.bytes().unwrap_or_default();
             target.write_all(bytes).map_err(failed())
         }
-        Part::Table(_) | Part::End => Ok(()),
+        FileEvent::Table(_) | FileEvent::End => Ok(()),
     })?;
     target.flush().map_err(failed())?;
     Ok(written)

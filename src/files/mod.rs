@@ -42,7 +42,7 @@ pub(crate) use log::{ChunkRecords, Noted};
 pub use outcome::Outcome;
 pub(crate) use outcome::warn_of_repeated_ids;
 pub use pairs::PairsOutput;
-pub(crate) use pairs::{Rows, Target};
+pub(crate) use pairs::{RowForms, Target};
 pub use preference::keep_classes;
 pub use run::Run;
 pub use signatures::{SignatureFile, SignatureRun};

@@ -158,7 +158,7 @@ pub(crate) fn describe(report: &mut Report, task: &Pairs, found: &PairsFound) {
 }
 
 /// How to write rows, in each form of an output.
-pub(crate) struct Rows<'a> {
+pub(crate) struct RowForms<'a> {
     /// Makes them, and writes none.
     pub(crate) none: &'a dyn Fn() -> Result<()>,
     pub(crate) text: &'a dyn Fn(PairsFormat, &mut dyn Write, &Path) -> Result<()>,
@@ -263,7 +263,7 @@ impl<'a> Target<'a> {
             },
             places,
         };
-        self.write_rows(&Rows {
+        self.write_rows(&RowForms {
             none: &|| for_each(&mut |_| Ok(())),
             text: &|format, target, path| write_pairs_text(&written, format, target, path),
             table: &|file, path| write_pairs_table(&written, file, path),
@@ -272,7 +272,7 @@ impl<'a> Target<'a> {
     }
 
     /// Writes rows. A file keeps its temporary name.
-    pub(crate) fn write_rows(&mut self, rows: &Rows<'_>) -> Result<()> {
+    pub(crate) fn write_rows(&mut self, rows: &RowForms<'_>) -> Result<()> {
         match &mut self.form {
             TargetForm::Nowhere => (rows.none)(),
             TargetForm::Stream(target) => {
@@ -306,7 +306,7 @@ impl<'a> Target<'a> {
 }
 
 impl FileTarget {
-    fn write(&mut self, rows: &Rows<'_>) -> Result<()> {
+    fn write(&mut self, rows: &RowForms<'_>) -> Result<()> {
         let path = &self.path;
         let failed = || Error::io("write", path);
         let file = self.file.try_clone().map_err(failed())?;

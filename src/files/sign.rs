@@ -38,7 +38,8 @@ impl Run<'_> {
                 // A description without a matrix is left from an interrupted run, so overwrite it.
                 let (description, mut json) =
                     OutputFile::create(&beside, self.overwrite || !output.exists())?;
-                let mut matrix = Rows::new(SlotWriter::new(file, target.partial(), HEADER)?);
+                let mut matrix =
+                    SignatureSink::new(SlotWriter::new(file, target.partial(), HEADER)?);
                 let corpus = self.read(&mut source, &mut matrix, &mut timings)?;
                 let digest = matrix.slots.digest();
                 matrix.slots.finish(|file| {
@@ -58,7 +59,7 @@ impl Run<'_> {
                 let folder: PathBuf = folder_of(output).to_owned();
                 let spool = unnamed_file(&folder)
                     .map_err(Error::io("create a temporary file in", &folder))?;
-                let mut matrix = Rows::new(SlotWriter::new(spool, target.partial(), 0)?);
+                let mut matrix = SignatureSink::new(SlotWriter::new(spool, target.partial(), 0)?);
                 let corpus = self.read(&mut source, &mut matrix, &mut timings)?;
                 let mut spool = matrix.slots.finish(|_| Ok(()))?;
                 let described = self.describe(&source, &corpus, None);
@@ -85,7 +86,7 @@ impl Run<'_> {
     fn read(
         &self,
         source: &mut FileSource<'_>,
-        rows: &mut Rows,
+        rows: &mut SignatureSink,
         timings: &mut Timings,
     ) -> Result<Corpus> {
         let pass = FirstPass::new(self.engine, self.progress, rows);
@@ -130,17 +131,17 @@ impl Run<'_> {
 }
 
 /// Writes the signature of every document.
-struct Rows {
+struct SignatureSink {
     slots: SlotWriter,
 }
 
-impl Rows {
+impl SignatureSink {
     fn new(slots: SlotWriter) -> Self {
-        Rows { slots }
+        SignatureSink { slots }
     }
 }
 
-impl Sink for Rows {
+impl Sink for SignatureSink {
     fn wants(&self) -> Wanted {
         Wanted {
             distinct_only: false,

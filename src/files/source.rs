@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::log::{ChunkRecords, Log, Noted, RecordsRead};
 use super::preference::Preference;
 use super::run::Run;
-use crate::documents::{DocumentBatch, Rows};
+use crate::documents::{DocumentBatch, DocumentRange};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
@@ -389,7 +389,7 @@ struct Chunks<'a> {
 
 impl Pieces for Chunks<'_> {
     type Piece = Arc<Chunk>;
-    type Records = ChunkRecords;
+    type Notes = ChunkRecords;
 
     fn parse<'a>(
         &'a self,
@@ -416,7 +416,7 @@ impl Pieces for Chunks<'_> {
         Ok(Parsed {
             records,
             bytes,
-            documents: Rows::new(documents, 0..documents.len()),
+            documents: DocumentRange::new(documents, 0..documents.len()),
         })
     }
 

@@ -1,5 +1,6 @@
 //! Chooses the documents to remove.
 
+use super::removal::Removal;
 use super::verify::Similarity;
 
 /// Method of grouping similar documents.
@@ -54,20 +55,6 @@ impl ClusterTask<'_> {
     }
 }
 
-/// A document to remove.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Removal {
-    /// Position of the document.
-    pub position: u32,
-    /// Position of the document kept in its place.
-    pub kept: u32,
-    /// Similarity of the two; `None` if not computed.
-    pub similarity: Option<f64>,
-    /// Only for [`Clusters::connected`]: the next document on a chain of similar pairs that leads to the kept one,
-    /// and the similarity of the removed document to it.
-    pub via: Option<(u32, Option<f64>)>,
-}
-
 /// The documents to remove. All others stay.
 ///
 /// ```
@@ -87,12 +74,12 @@ pub struct Removal {
 /// let task = ClusterTask { similarity: &signatures, threshold: 0.7, ranks: None, max_bucket: 4096 };
 /// let clusters = Clusters::greedy(buckets, &task, &mut |_| Ok(()))?;
 /// let [removal] = &clusters.removals[..] else { panic!() };
-/// assert_eq!((removal.position, removal.kept), (2, 0));
+/// assert_eq!((removal.document, removal.kept), (2, 0));
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Clusters {
-    /// One entry per document to remove, by ascending position.
+    /// One entry per document to remove, named by positions, ascending. None is identical to its kept document.
     pub removals: Vec<Removal>,
     /// The number of pairs compared.
     pub compared: u64,
@@ -109,13 +96,9 @@ impl Clusters {
         self.similar += found.similar;
         self.omitted.pairs += found.omitted.pairs;
         self.omitted.buckets += found.omitted.buckets;
+        let removals = found.removals.iter();
         self.removals
-            .extend(found.removals.iter().map(|removal| Removal {
-                position: position(removal.position),
-                kept: position(removal.kept),
-                similarity: removal.similarity,
-                via: removal.via.map(|(via, of_via)| (position(via), of_via)),
-            }));
+            .extend(removals.map(|removal| removal.name(&position, &position)));
     }
 }
 

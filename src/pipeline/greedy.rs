@@ -6,8 +6,9 @@
 use rayon::prelude::*;
 
 use super::bucket::{Buckets, shares};
-use super::cluster::{ClusterTask, Clusters, Omitted, Removal};
+use super::cluster::{ClusterTask, Clusters, Omitted};
 use super::components::Components;
+use super::removal::Removal;
 use super::verify::{Comparer, batches, reaches};
 use crate::error::Result;
 
@@ -92,7 +93,7 @@ impl Clusters {
         }
         let mut clusters = greedy.clusters;
         let removals = &mut clusters.removals;
-        removals.par_sort_unstable_by_key(|removal| removal.position);
+        removals.par_sort_unstable_by_key(|removal| removal.document);
         Ok(clusters)
     }
 }
@@ -114,7 +115,7 @@ struct Greedy<'a> {
 
 /// The kept documents found for one document so far.
 #[derive(Clone, Copy, Debug, Default)]
-struct Found {
+struct NearKept {
     /// The most similar kept document by index, and its similarity.
     best: Option<(u32, Option<f64>)>,
     compared: u64,
@@ -135,7 +136,7 @@ impl Greedy<'_> {
             advance(u64::from(self.visited))?;
         }
         let groups = self.groups(block);
-        let decided: Vec<Vec<(usize, Found)>> = groups
+        let decided: Vec<Vec<(usize, NearKept)>> = groups
             .par_iter()
             .map(|group| self.decide_group(block, group, &found))
             .collect::<Result<_>>()?;
@@ -167,7 +168,7 @@ impl Greedy<'_> {
         buckets.map(|bucket| self.listed(*bucket).len()).sum()
     }
 
-    fn compare_with_kept(&self, batch: &[u32]) -> Result<Vec<Found>> {
+    fn compare_with_kept(&self, batch: &[u32]) -> Result<Vec<NearKept>> {
         batch
             .par_iter()
             .with_min_len(16)
@@ -179,7 +180,7 @@ impl Greedy<'_> {
                         partners.extend_from_slice(self.listed(*bucket));
                     }
                     self.buckets.choose(*index, partners);
-                    let mut found = Found::default();
+                    let mut found = NearKept::default();
                     self.compare(*index, partners, &mut **comparer, &mut found)?;
                     Ok(found)
                 },
@@ -193,15 +194,15 @@ impl Greedy<'_> {
         index: u32,
         partners: &[u32],
         comparer: &mut dyn Comparer,
-        found: &mut Found,
+        found: &mut NearKept,
     ) -> Result<()> {
         if partners.len() > MANY {
-            let parts: Vec<Found> = partners
+            let parts: Vec<NearKept> = partners
                 .par_chunks(MANY)
                 .map_init(
                     || self.task.similarity.comparer(),
                     |comparer, part| {
-                        let mut found = Found::default();
+                        let mut found = NearKept::default();
                         self.compare(index, part, &mut **comparer, &mut found)?;
                         Ok(found)
                     },
@@ -234,7 +235,7 @@ impl Greedy<'_> {
     }
 
     /// Replaces the best kept document by a more similar one, or by one as similar that is kept earlier.
-    fn improve(&self, found: &mut Found, other: Option<(u32, Option<f64>)>) {
+    fn improve(&self, found: &mut NearKept, other: Option<(u32, Option<f64>)>) {
         let Some((other, similarity)) = other else {
             return;
         };
@@ -290,8 +291,8 @@ impl Greedy<'_> {
         &self,
         block: &[u32],
         group: &[usize],
-        found: &[Found],
-    ) -> Result<Vec<(usize, Found)>> {
+        found: &[NearKept],
+    ) -> Result<Vec<(usize, NearKept)>> {
         let mut comparer = self.task.similarity.comparer();
         // The documents kept in this group, and the buckets in which each is listed.
         let mut kept_here: Vec<(u32, Vec<u32>)> = Vec::new();
@@ -334,7 +335,7 @@ impl Greedy<'_> {
     }
 
     /// Removes or keeps the next document in keep order.
-    fn apply(&mut self, index: u32, found: Found) {
+    fn apply(&mut self, index: u32, found: NearKept) {
         self.clusters.compared += found.compared;
         self.clusters.similar += found.similar;
         let max_bucket = self.max_bucket();
@@ -345,8 +346,9 @@ impl Greedy<'_> {
         }
         if let Some((kept, similarity)) = found.best {
             self.clusters.removals.push(Removal {
-                position: self.position(index),
+                document: self.position(index),
                 kept: self.position(kept),
+                is_identical: false,
                 similarity,
                 via: None,
             });
@@ -410,14 +412,15 @@ mod tests {
             match best {
                 None => kept.push(document),
                 Some((similarity, kept)) => removals.push(Removal {
-                    position: document,
+                    document,
                     kept,
+                    is_identical: false,
                     similarity: Some(similarity),
                     via: None,
                 }),
             }
         }
-        removals.sort_by_key(|removal| removal.position);
+        removals.sort_by_key(|removal| removal.document);
         (removals, omitted)
     }
 
@@ -474,7 +477,7 @@ mod tests {
             found
                 .removals
                 .iter()
-                .any(|removal| removal.position == **position)
+                .any(|removal| removal.document == **position)
         };
         let kept: Vec<u32> = first
             .iter()

@@ -734,7 +734,7 @@ mod tests {
                 }
             }
             let of = |clusters: &Clusters| -> Vec<u32> {
-                let removed: BTreeSet<u32> = clusters.removals.iter().map(|r| r.position).collect();
+                let removed: BTreeSet<u32> = clusters.removals.iter().map(|r| r.document).collect();
                 (0..documents).filter(|document| !removed.contains(document)).collect()
             };
             prop_assert_eq!(of(&greedy), kept);

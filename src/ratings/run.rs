@@ -9,10 +9,10 @@ use arrow_array::RecordBatch;
 
 use super::read::{ItemNames, NameFields, RatingFields, RatingsOfChunk, RatingsRead};
 use super::report::RatingsReport;
-use super::results::{Found, Rated, ordered};
+use super::results::{Answer, Rated, ordered};
 use super::task::RatingsTask;
 use crate::error::{BadRecord, Error, Result};
-use crate::files::{PairsOutput, Rows, Target};
+use crate::files::{PairsOutput, RowForms, Target};
 use crate::io::{
     Columns, Event, FilesReading, InputFile, Inputs, OnBadRecord, Reading, ValueField, Wanted,
     write_rows_as_table, write_rows_as_text,
@@ -166,7 +166,7 @@ impl<'a> RatingsRun<'a> {
         let rated = timings.time("read", 0, || self.read(task, &temporary))?;
         let mut report = rated.report(task);
         report.not_read = self.inputs.not_read().clone();
-        let found = timings.time("compare", 0, || Found::new(&rated, task, self.progress))?;
+        let found = timings.time("compare", 0, || Answer::new(&rated, task, self.progress))?;
         timings.time("write", 0, || {
             let schema = found.empty(&rated)?.schema();
             let written = Cell::default();
@@ -174,7 +174,7 @@ impl<'a> RatingsRun<'a> {
                 written.set(found.for_each(&rated, self.progress, each)?);
                 Ok(())
             };
-            target.write_rows(&Rows {
+            target.write_rows(&RowForms {
                 none: &|| for_each(&mut |_| Ok(())),
                 text: &|format, target, path| {
                     write_rows_as_text(&for_each, &schema, format, target, path)

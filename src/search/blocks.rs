@@ -88,7 +88,7 @@ impl KeptDocuments {
     ) -> Result<Vec<u32>> {
         let mut stays = vec![true; documents];
         for removal in removals {
-            stays[removal.position as usize] = false;
+            stays[removal.document as usize] = false;
         }
         if let Members::OfBands(members) = &mut records.members {
             members.par_sort_unstable_by_key(|member| member.position);
@@ -216,7 +216,7 @@ mod tests {
                 prop_assert!(held.len() <= (BANDS * KEYS).saturating_mul(max_bucket));
                 prop_assert_eq!(held.len(), kept.count() as usize);
             }
-            all.removals.sort_unstable_by_key(|removal| removal.position);
+            all.removals.sort_unstable_by_key(|removal| removal.document);
             prop_assert_eq!(all, whole(&documents, max_bucket));
         }
     }

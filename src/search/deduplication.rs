@@ -1,10 +1,8 @@
 //! What a deduplication is asked for, and what it returns.
 
 use super::parameters::{CandidateMethod, Search};
-use super::removal::Removed;
-#[cfg(doc)]
 use super::verification::Verification;
-use crate::pipeline::{Clustering, KeepPolicy};
+use crate::pipeline::{Clustering, KeepPolicy, Removal};
 use crate::progress::{Counts, Timings};
 
 /// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.
@@ -40,8 +38,10 @@ impl Dedup {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Deduplication {
-    /// The removed documents, by ascending row. All other documents are kept.
-    pub removed: Vec<Removed>,
+    /// The removed documents, named by their rows, ascending. All other documents are kept.
+    pub removed: Vec<Removal>,
+    /// The verification of the search, which found the removed documents that are not identical to a kept one.
+    pub verification: Verification,
     /// The counts of documents and pairs.
     pub counts: Counts,
     /// The method that found candidate pairs: [`CandidateMethod::Lsh`] or [`CandidateMethod::Join`].
@@ -61,7 +61,11 @@ pub struct Deduplication {
 impl Deduplication {
     /// The rows of the kept documents, ascending.
     pub fn kept(&self) -> impl Iterator<Item = u32> {
-        let mut removed = self.removed.iter().map(|removed| removed.row).peekable();
+        let mut removed = self
+            .removed
+            .iter()
+            .map(|removed| removed.document)
+            .peekable();
         let rows = (0..self.counts.documents).zip(0..).map(|(_, row)| row);
         rows.filter(move |row| removed.next_if_eq(row).is_none())
     }

@@ -15,14 +15,15 @@ use super::disk::{RemovalWriter, SpilledRemovals};
 use super::observations::Observations;
 use super::parameters::CandidateMethod;
 use super::part::{Part, PartDocuments, Step};
-use super::removal::{ClusterSizes, FoundBy, Removed};
+use super::removal::ClusterSizes;
 use super::signature_rows::SignaturesInMemory;
 use super::source::{InMemory, Source};
 use super::stages::Searched;
+use super::verification::Verification;
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Conflict, Error, Result};
-use crate::pipeline::{Clustering, KeepPolicy, Similarity};
+use crate::pipeline::{Clustering, KeepPolicy, Removal, Similarity};
 use crate::progress::{Counts, Progress, Timings, grouped};
 use crate::store::spill::Spill;
 
@@ -43,7 +44,7 @@ use crate::store::spill::Spill;
 /// search.verification = Verification::Exact;
 /// let found = dedup(&texts, &engine, &Dedup::new(search), &Silent)?;
 /// assert_eq!(found.kept().collect::<Vec<_>>(), [0, 1]);
-/// assert_eq!((found.removed[0].row, found.removed[0].kept), (2, 0));
+/// assert_eq!((found.removed[0].document, found.removed[0].kept), (2, 0));
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 ///
@@ -121,6 +122,7 @@ pub(crate) struct FoundRemovals {
     /// The number of documents.
     pub(crate) rows: u32,
     pub(crate) removals: Removals,
+    pub(crate) verification: Verification,
     pub(crate) sizes: ClusterSizes,
     pub(crate) counts: Counts,
     pub(crate) candidates: CandidateMethod,
@@ -134,7 +136,7 @@ pub(crate) struct FoundRemovals {
 /// Removed documents, by ascending row.
 pub(crate) enum Removals {
     /// In memory.
-    Held(Vec<Removed>),
+    Held(Vec<Removal>),
     /// On disk.
     Spilled(SpilledRemovals),
 }
@@ -177,7 +179,7 @@ fn removals(
         ..
     } = searched;
     let (spill, count) = (parts.spill().cloned(), parts.count());
-    let mut found = Found::begin(spill.clone(), rows, counts, observed.clone());
+    let mut found = PartResults::begin(spill.clone(), rows, counts, observed.clone());
     let cluster = |part: Part<'_>, advance: &mut dyn FnMut(u64) -> Result<()>| {
         let (documents, clustered, similarity) =
             Clustered::of(part, classes, (task, &search), advance)?;
@@ -196,12 +198,12 @@ fn removals(
     if let Some(spill) = &spill {
         timings.add_disk_use(spill.take_use(count));
     }
-    let found_by = FoundBy::Search(search.verification);
-    let removals = found.sink.finish(found_by)?;
+    let removals = found.sink.finish()?;
     let found = FoundRemovals {
         rows,
         sizes,
         removals,
+        verification: search.verification,
         counts,
         candidates: search.candidates,
         recall_at_threshold: search.recall_at_threshold(num_perm),
@@ -230,6 +232,7 @@ impl FoundRemovals {
         rayon::spawn(|| drop(similarity));
         Ok(Deduplication {
             removed: self.removals.into_vec()?,
+            verification: self.verification,
             counts: self.counts,
             candidates: self.candidates,
             recall_at_threshold: self.recall_at_threshold,
@@ -241,13 +244,10 @@ impl FoundRemovals {
 
 impl Removals {
     /// All of them, in memory.
-    fn into_vec(self) -> Result<Vec<Removed>> {
+    fn into_vec(self) -> Result<Vec<Removal>> {
         match self {
             Removals::Held(removed) => Ok(removed),
-            Removals::Spilled(removals) => {
-                let removed = removals.iter().map(|removal| Ok(removal?.removed));
-                removed.collect()
-            }
+            Removals::Spilled(removals) => removals.rows().collect(),
         }
     }
 }
@@ -255,26 +255,22 @@ impl Removals {
 /// Takes removed documents, part by part.
 enum Sink {
     /// Of one part, by ascending row.
-    Held(Vec<Removed>),
+    Held(Vec<Removal>),
     /// Of many parts.
     Spilled(RemovalWriter),
 }
 
 impl Sink {
     /// Adds the documents removed from a part. They and the documents that they name are numbered as in the part.
-    fn add(&mut self, documents: &PartDocuments, mut removed: Vec<Removed>) -> Result<()> {
+    fn add(&mut self, documents: &PartDocuments, removed: Vec<Removal>) -> Result<()> {
         match self {
             Sink::Spilled(writer) => writer.add(documents, &removed),
             Sink::Held(held) => {
-                for removed in &mut removed {
-                    removed.row = documents.row(removed.row);
-                    removed.kept = documents.row(removed.kept);
-                    if let Some((via, _)) = &mut removed.via {
-                        *via = documents.row(*via);
-                    }
-                }
+                let row = |number| documents.row(number);
+                let removed = removed.into_iter().map(|removal| removal.name(row, row));
                 match held.is_empty() {
-                    true => *held = removed,
+                    // In place.
+                    true => *held = removed.collect(),
                     false => held.extend(removed),
                 }
                 Ok(())
@@ -290,11 +286,10 @@ impl Sink {
         }
     }
 
-    /// `found_by` says how those were found that are not identical to their kept document.
-    fn finish(self, found_by: FoundBy) -> Result<Removals> {
+    fn finish(self) -> Result<Removals> {
         Ok(match self {
             Sink::Held(removed) => Removals::Held(removed),
-            Sink::Spilled(writer) => Removals::Spilled(writer.finish(found_by)?),
+            Sink::Spilled(writer) => Removals::Spilled(writer.finish()?),
         })
     }
 }
@@ -314,7 +309,7 @@ struct Compared {
 }
 
 /// What was found in the parts so far.
-struct Found {
+struct PartResults {
     compared: Compared,
     sink: Sink,
     observed: Option<Observations>,
@@ -327,7 +322,7 @@ struct Found {
 /// What comes of a part: its documents, their clusters, and what compared them if it is freed later.
 type OfPart = (PartDocuments, Clustered, Option<Box<dyn Similarity + Send>>);
 
-impl Found {
+impl PartResults {
     /// Begins with the `counts` of documents, or goes on from a checkpoint.
     fn begin(
         spill: Option<Arc<Spill>>,
@@ -343,7 +338,7 @@ impl Found {
         if let Some(observed) = &observed {
             observed.add(&compared.observed);
         }
-        Found {
+        PartResults {
             compared,
             sink: match &spill {
                 None => Sink::Held(Vec::new()),
@@ -425,16 +420,15 @@ fn warn_of_omitted(progress: &dyn Progress, counts: &Counts) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::verification::Verification;
     use crate::store::spill::Budget;
 
-    fn removed(row: u32, kept: u32) -> Removed {
-        Removed {
-            row,
+    fn removed(document: u32, kept: u32) -> Removal {
+        Removal {
+            document,
             kept,
+            is_identical: document == 1,
             similarity: Some(0.75),
-            found_by: FoundBy::Search(Verification::Exact),
-            via: Some((row + 1, None)),
+            via: Some((document + 1, None)),
         }
     }
 
@@ -451,13 +445,13 @@ mod tests {
                 let documents = PartDocuments::new(rows.clone(), None);
                 sink.add(&documents, removed.clone()).unwrap();
             }
-            let removals = sink.finish(FoundBy::Search(Verification::Exact));
+            let removals = sink.finish();
             removals.unwrap().into_vec().unwrap()
         };
         let held = all(Sink::Held(Vec::new()));
         let spilled = all(Sink::Spilled(RemovalWriter::new(&spill, 21)));
         assert_eq!(held, spilled);
-        let rows = held.iter().map(|removed| (removed.row, removed.kept));
+        let rows = held.iter().map(|removed| (removed.document, removed.kept));
         assert_eq!(rows.collect::<Vec<_>>(), [(4, 1), (8, 1), (12, 20)]);
         assert_eq!(held[2].via, Some((20, None)));
     }

@@ -42,8 +42,8 @@ _OPTIONS = """
     include, exclude: Glob, or several: read only matching files of folders and globs; leave out
         matching ones.
     unit: What texts are split into; by default words, or the scheme's.
-    size: Units per shingle; by default 5 words or pieces, 9 bytes or characters, 1 token, or the
-        scheme's.
+    size: Units per shingle; by default 5 words, pieces or units of code, 9 bytes or characters, 1
+        token, or the scheme's.
     stop_words: For ``unit="stopwords"``: the path of a file of words, or an iterable of them other
         than a ``str``.
     lowercase, strip_punctuation, keep_whitespace: Normalise texts before they are split.

@@ -62,7 +62,7 @@ impl GreedyInBlocks for Blocks<'_> {
                 .collect();
         }
         all.removals
-            .sort_unstable_by_key(|removal| removal.position);
+            .sort_unstable_by_key(|removal| removal.document);
         Ok(all)
     }
 }

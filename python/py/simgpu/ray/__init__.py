@@ -66,7 +66,7 @@ def dedup(
     backend: str = "auto",
     partitions: int = 200,
     component_mib: int = 256,
-    links_in_one_task: int = 20_000_000,
+    edges_in_one_task: int = 20_000_000,
     **resources: Any,
 ) -> Deduplicated:
     """Finds near-duplicates in a dataset, and keeps one document of each cluster.
@@ -76,14 +76,14 @@ def dedup(
 
     Ray holds the tables between the stages in its object store and spills them to disk; nothing is left of them if the
     driver stops. Each of ``partitions`` parts of a shuffled table must fit in the memory of one task, and the driver
-    holds 24 bytes per linked or removed document.
+    holds 24 bytes per connected or removed document.
 
     Args:
         dataset: The documents. It is read several times, so it must give the same rows each time.
         id: The column of ids: unique whole numbers. ``doc.id`` is a field of a struct, here and in ``text``.
         text: The column of texts.
         partitions: Parts of shuffled tables.
-        links_in_one_task: The most links that one task joins to components, in some 100 bytes each.
+        edges_in_one_task: The most edges that one task joins to components, in some 100 bytes each.
         resources: What ``Dataset.map_batches`` takes beside, for signing: ``num_gpus=1, backend="gpu"`` signs on GPUs.
 
     The other arguments are those of :func:`simgpu.spark.dedup`.
@@ -91,12 +91,12 @@ def dedup(
     Raises:
         ParameterError: An argument is unknown or out of range.
         InputError: A record is bad, or two have the same id.
-        UnsupportedError: There are more links than ``links_in_one_task``.
+        UnsupportedError: There are more edges than ``edges_in_one_task``.
         DefectError: Documents were lost.
     """
     if on_bad_record not in ("fail", "skip"):
         raise ParameterError(f"unknown on_bad_record {on_bad_record!r}; choose one of fail, skip")
-    least = {"partitions": 1, "component_mib": 0, "links_in_one_task": 0}
+    least = {"partitions": 1, "component_mib": 0, "edges_in_one_task": 0}
     _divided.check_numbers(locals(), least)
     plan = _divided.Plan(
         _divided.settings_of(locals()),
@@ -114,7 +114,7 @@ def dedup(
         raise ParameterError(
             f"the column {id!r} has the type {kind}; give ids that are whole numbers, or use simgpu.spark"
         )
-    stages = Stages(records, plan, partitions, links_in_one_task, resources)
+    stages = Stages(records, plan, partitions, edges_in_one_task, resources)
     with raised():
         removed = stages.removed
         kept = stages.kept(dataset, id, text)

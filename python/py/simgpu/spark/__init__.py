@@ -109,7 +109,7 @@ def dedup(
     partitions: int | None = None,
     bands_per_pass: int | None = None,
     component_mib: int = 256,
-    links_in_one_task: int = 20_000_000,
+    edges_in_one_task: int = 20_000_000,
 ) -> Deduplicated:
     """Finds near-duplicates in a DataFrame, and keeps one document of each cluster.
 
@@ -134,7 +134,7 @@ def dedup(
         rows: Slots per band, with ``bands``.
         verify: How candidate pairs are verified: ``"exact"`` compares texts, ``"signature"`` 8 bits per permutation;
             ``"none"`` accepts them all. Spark sends the texts or signatures of all documents to a join, unless the
-            linked ones fit a broadcast.
+            connected ones fit a broadcast.
         cluster: ``"greedy"`` removes a document only if it is similar to a kept one; ``"connected"`` keeps one document
             of each set that chains of similar pairs connect.
         keep: Which document of a cluster is kept: the ``"first"`` or the ``"longest"``.
@@ -145,9 +145,9 @@ def dedup(
         partitions: Parts of shuffled tables; by default ``spark.sql.shuffle.partitions``, or one for each 500,000
             documents, and 200 at least, where that is ``auto``.
         bands_per_pass: Bands whose buckets are shuffled at a time; by default all. Less disk, more passes.
-        component_mib: Memory of a task for documents that buckets link, in MiB. Greedy clustering takes larger sets of
+        component_mib: Memory of a task for documents that buckets connect, in MiB. Greedy clustering takes larger sets of
             them in blocks.
-        links_in_one_task: Up to so many links are joined to components by one task, in some 100 bytes each; more by
+        edges_in_one_task: Up to so many edges are joined to components by one task, in some 100 bytes each; more by
             rounds of joins.
 
     Raises:
@@ -192,7 +192,7 @@ def pairs(
     partitions: int | None = None,
     bands_per_pass: int | None = None,
     component_mib: int = 256,
-    links_in_one_task: int = 20_000_000,
+    edges_in_one_task: int = 20_000_000,
 ) -> SimilarPairs:
     """Finds all similar pairs of the documents in a DataFrame.
 
@@ -289,7 +289,7 @@ def _stages(
             "stages: s3://BUCKET/FOLDER, /Volumes/CATALOG/SCHEMA/VOLUME/FOLDER on Databricks, or a local folder if all "
             "machines are this one"
         )
-    least = {"partitions": 1, "bands_per_pass": 1, "component_mib": 0, "links_in_one_task": 0}
+    least = {"partitions": 1, "bands_per_pass": 1, "component_mib": 0, "edges_in_one_task": 0}
     _divided.check_numbers(arguments, least)
     on_bad_record = arguments["on_bad_record"]
     if on_bad_record not in ("fail", "skip"):
@@ -308,7 +308,7 @@ def _stages(
             F.count(F.lit(1)), total_of(F.xxhash64(column(df, columns.key)))
         ).collect()[0]
     partitions = arguments["partitions"] or _partitions(df.sparkSession, documents)
-    layout = Layout(partitions, arguments["bands_per_pass"], arguments["links_in_one_task"])
+    layout = Layout(partitions, arguments["bands_per_pass"], arguments["edges_in_one_task"])
     run = {
         "simgpu": __version__,
         "command": command,

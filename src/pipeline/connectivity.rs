@@ -8,8 +8,9 @@ use std::collections::{HashSet, VecDeque};
 use rayon::prelude::*;
 
 use super::bucket::Buckets;
-use super::cluster::{ClusterTask, Clusters, Removal};
+use super::cluster::{ClusterTask, Clusters};
 use super::components::Components;
+use super::removal::Removal;
 use super::verify::{Comparer, batches, reaches};
 use crate::error::Result;
 
@@ -233,8 +234,9 @@ impl Connected<'_> {
                     }
                     queue.push_back((other, Some(index)));
                     removals.push(Removal {
-                        position: self.position(other),
+                        document: self.position(other),
                         kept: self.position(first),
+                        is_identical: false,
                         similarity,
                         via: Some((self.position(index), similarity)),
                     });
@@ -245,12 +247,12 @@ impl Connected<'_> {
         let is_far =
             |removal: &&mut Removal| removal.via.is_some_and(|(via, _)| via != removal.kept);
         let mut far: Vec<&mut Removal> = removals.iter_mut().filter(is_far).collect();
-        let pairs = far.iter().map(|removal| (removal.kept, removal.position));
+        let pairs = far.iter().map(|removal| (removal.kept, removal.document));
         let similarities = self.task.similarity.of_pairs(&pairs.collect::<Vec<_>>())?;
         for (removal, similarity) in far.iter_mut().zip(similarities) {
             removal.similarity = similarity;
         }
-        removals.par_sort_unstable_by_key(|removal| removal.position);
+        removals.par_sort_unstable_by_key(|removal| removal.document);
         clusters.removals = removals;
         Ok(clusters)
     }
@@ -345,12 +347,12 @@ mod tests {
             let expected = by_definition(&made);
             let mut kept: Vec<u32> = (0..).take(expected.len()).collect();
             for removal in &clusters.removals {
-                kept[removal.position as usize] = removal.kept;
+                kept[removal.document as usize] = removal.kept;
                 let Some((via, similarity)) = removal.via else { panic!() };
                 prop_assert_eq!(expected[via as usize], removal.kept);
-                let of_link = made.similarity(removal.position, via);
+                let of_link = made.similarity(removal.document, via);
                 prop_assert!(of_link >= 0.5 && similarity == Some(of_link));
-                let of_kept = made.similarity(removal.position, removal.kept);
+                let of_kept = made.similarity(removal.document, removal.kept);
                 prop_assert_eq!(removal.similarity, Some(of_kept));
             }
             prop_assert_eq!(kept, expected);
