@@ -4,7 +4,7 @@
 
 use simgpu::engine::Engine;
 use simgpu::progress::Silent;
-use simgpu::search::{Dedup, FoundBy, Search, Verification, dedup};
+use simgpu::search::{Dedup, Search, Verification, dedup};
 
 fn main() -> simgpu::Result<()> {
     let texts: Vec<String> = [
@@ -29,9 +29,9 @@ fn main() -> simgpu::Result<()> {
             .expect("exact verification computes every similarity");
         println!(
             "removed {} for {}: similarity {similarity:.3}, found by {}",
-            removed.row,
+            removed.document,
             removed.kept,
-            removed.found_by.name(),
+            removed.found_by(found.verification.name()),
         );
     }
     for row in found.kept() {
@@ -43,13 +43,9 @@ fn main() -> simgpu::Result<()> {
     let how: Vec<_> = found
         .removed
         .iter()
-        .map(|removed| (removed.row, removed.kept, removed.found_by))
+        .map(|removed| (removed.document, removed.kept, removed.is_identical))
         .collect();
-    let exact = FoundBy::Search(Verification::Exact);
-    assert_eq!(
-        how,
-        [(2, 0, exact), (3, 1, FoundBy::Identical), (5, 0, exact)]
-    );
+    assert_eq!(how, [(2, 0, false), (3, 1, true), (5, 0, false)]);
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use simgpu::engine::Engine;
-use simgpu::files::Run;
+use simgpu::files::{Run, RunOptions};
 use simgpu::io::Inputs;
 use simgpu::progress::Progress;
 use simgpu::search::{Dedup, Search};
@@ -70,7 +70,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let progress = StopHalfWay::default();
     let stopped = Run::new(&engine, &inputs)
         .batch_bytes(64 << 10)
-        .progress(&progress)
+        .options(RunOptions {
+            progress: &progress,
+            ..RunOptions::default()
+        })
         .dedup(&task, &out);
     let read = progress.read.into_inner();
     match &stopped {

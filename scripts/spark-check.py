@@ -264,7 +264,7 @@ def equal(arguments: argparse.Namespace) -> int:
     return failed
 
 
-STAGES = ["signed", "documents", "links", "components", "removals", "removed"]
+STAGES = ["signed", "documents", "edges", "components", "removals", "removed"]
 
 
 def executors() -> dict[str, int]:
@@ -430,15 +430,14 @@ class CpuSeconds:
 def scale(arguments: argparse.Namespace) -> int:
     """Measures each stage on many documents, beside the wheel and the command on the same ones."""
     import simgpu
-    from simgpu import _dedup, _divided
+    from simgpu import _divided
 
     corpus = arguments.work / "large"
     if not corpus.exists():
         write_corpus(many_texts(arguments.documents), corpus, files=8)
     sample = pq.read_table(corpus / "part-0.parquet", columns=["id", "text"]).combine_chunks()
     sample = sample.to_batches(max_chunksize=10_000)
-    own = {"scheme": "affine32", "threshold": 0.8, "verify": "signature", "backend": "auto"}
-    plan = _divided.Plan(_divided.settings_of({**dict.fromkeys(_dedup._SETTINGS), **own}))
+    plan = _divided.Plan(_divided.settings_of({"verify": "signature"}))
     for name, stage in {
         "Signer.sign": lambda batch: simgpu.Signer(threads=1).sign(batch.column("text")),
         "the stage `signed`": lambda batch: list(_divided.Sign(plan)([batch.rename_columns(["place", "text"])])),

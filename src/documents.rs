@@ -473,19 +473,19 @@ impl Documents for DocumentBatch {
 }
 
 /// Consecutive documents of a collection.
-pub(crate) struct Rows<'a> {
+pub(crate) struct DocumentRange<'a> {
     documents: &'a dyn Documents,
     rows: Range<usize>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> DocumentRange<'a> {
     /// The documents at `rows`, which must be rows of the collection.
     pub(crate) fn new(documents: &'a dyn Documents, rows: Range<usize>) -> Self {
-        Rows { documents, rows }
+        DocumentRange { documents, rows }
     }
 }
 
-impl Documents for Rows<'_> {
+impl Documents for DocumentRange<'_> {
     fn len(&self) -> usize {
         self.rows.len()
     }

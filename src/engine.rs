@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::backend::{Backend, Hardware};
-use crate::documents::{Documents, Rows};
+use crate::documents::{DocumentRange, Documents};
 use crate::error::{Conflict, Result};
 use crate::pipeline::{DeviceSigner, Shingler, Shingling, Signatures, SignaturesMut, Signer, Unit};
 use crate::progress::{Progress, Silent, advance};
@@ -191,7 +191,7 @@ impl Engine {
         let (mut first, mut bytes) = (0, 0);
         while first < total {
             let (end, batch_bytes) = batch_from(documents, first);
-            let batch = Rows::new(documents, first..end);
+            let batch = DocumentRange::new(documents, first..end);
             let (slots, others) = rest.split_at((end - first) * num_perm);
             rest = others;
             let rows = SignaturesMut::new(num_perm, slots)?;

@@ -106,7 +106,7 @@
 //!
 //! use simgpu::engine::Engine;
 //! use simgpu::io::Inputs;
-//! use simgpu::files::Run;
+//! use simgpu::files::{Run, RunOptions};
 //! use simgpu::search::{Dedup, Search};
 //! use simgpu::progress::Progress;
 //!
@@ -126,7 +126,7 @@
 //! let inputs = Inputs::find(&[PathBuf::from("corpus/*.jsonl.zst")], None)?;
 //! let task = Dedup::new(Search::new(0.8, engine.scheme())?);
 //! let progress = StopFlag(AtomicBool::new(false));
-//! let run = Run::new(&engine, &inputs).progress(&progress);
+//! let run = Run::new(&engine, &inputs).options(RunOptions { progress: &progress, ..RunOptions::default() });
 //! match run.dedup(&task, Path::new("out")) {
 //!     Ok(outcome) => println!("kept {} documents", outcome.report.counts.kept),
 //!     Err(simgpu::Error::Stopped) => println!("stopped"),
@@ -152,7 +152,7 @@ pub mod documents;
 
 pub mod progress;
 
-mod ordered;
+mod threads;
 
 pub mod scheme;
 

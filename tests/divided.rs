@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use simgpu::divided::{
-    Compared, ComponentSearch, ComponentTask, LinkedBatch, Links, SharedMembers, sign_batch,
+    Compared, ComponentSearch, ComponentTask, ConnectedBatch, Edges, SharedMembers, sign_batch,
 };
 use simgpu::engine::Engine;
-use simgpu::pipeline::Clustering;
+use simgpu::pipeline::{Clustering, Removal};
 use simgpu::progress::Silent;
 use simgpu::scheme::fmix64;
-use simgpu::search::{Dedup, Pairs, Removed, Search, Verification, dedup, pairs};
+use simgpu::search::{Dedup, Pairs, Search, Verification, dedup, pairs};
 
 /// Families of edited copies, repeats, texts without shingles, and boilerplate in one bucket.
 fn texts() -> Vec<String> {
@@ -32,15 +32,15 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// A linked document.
-struct Linked {
+/// A connected document.
+struct Connected {
     component: i64,
     place: i64,
     buckets: Vec<u8>,
 }
 
-/// Links the first documents of each text by their buckets: in order of components, then of places.
-fn linked(texts: &[String], search: &Search, engine: &Engine) -> (Vec<Linked>, Vec<usize>) {
+/// Connects the first documents of each text by their buckets: in order of components, then of places.
+fn connected(texts: &[String], search: &Search, engine: &Engine) -> (Vec<Connected>, Vec<usize>) {
     let signed = sign_batch(&texts, engine, search).unwrap();
     let bands = search.banding.bands();
     let mut first_of = HashMap::new();
@@ -55,14 +55,14 @@ fn linked(texts: &[String], search: &Search, engine: &Engine) -> (Vec<Linked>, V
             }
         }
     }
-    let (mut links, mut shared) = (Links::default(), SharedMembers::default());
+    let (mut edges, mut shared) = (Edges::default(), SharedMembers::default());
     for ((band, key), places) in &members {
         for place in places {
-            let added = links.add_member(*band, *key, *place, &mut shared);
+            let added = edges.add_member(*band, *key, *place, &mut shared);
             added.unwrap();
         }
     }
-    let components: HashMap<i64, i64> = links
+    let components: HashMap<i64, i64> = edges
         .take()
         .into_iter()
         .map(|(least, place)| (place, least))
@@ -74,30 +74,30 @@ fn linked(texts: &[String], search: &Search, engine: &Engine) -> (Vec<Linked>, V
         buckets.extend(band.to_le_bytes());
         buckets.extend(key.to_le_bytes());
     }
-    let linked = of_place
+    let connected = of_place
         .into_iter()
-        .map(|((component, place), buckets)| Linked {
+        .map(|((component, place), buckets)| Connected {
             component,
             place,
             buckets,
         });
-    (linked.collect(), first)
+    (connected.collect(), first)
 }
 
-/// Searches linked documents in batches of three.
+/// Searches connected documents in batches of three.
 fn searched(
     texts: &[String],
-    linked: &[Linked],
+    connected: &[Connected],
     task: ComponentTask,
     most_bytes: usize,
     engine: &Engine,
 ) -> ComponentSearch {
     let mut search = ComponentSearch::new(task, most_bytes, engine);
-    for part in linked.chunks(3) {
-        let of_part = |value: fn(&Linked) -> i64| part.iter().map(value).collect::<Vec<_>>();
+    for part in connected.chunks(3) {
+        let of_part = |value: fn(&Connected) -> i64| part.iter().map(value).collect::<Vec<_>>();
         let (components, places) = (of_part(|row| row.component), of_part(|row| row.place));
         let buckets: Vec<&[u8]> = part.iter().map(|row| row.buckets.as_slice()).collect();
-        let batch = LinkedBatch {
+        let batch = ConnectedBatch {
             components: &components,
             places: &places,
             keepers: &places,
@@ -118,7 +118,7 @@ fn divided_removals_are_those_of_one_machine() {
     let (texts, engine) = (texts(), Engine::builder().build().unwrap());
     let mut search = Search::new(0.6, engine.scheme()).unwrap();
     search.verification = Verification::Exact;
-    let (linked, first) = linked(&texts, &search, &engine);
+    let (connected, first) = connected(&texts, &search, &engine);
     let cases = [
         (Clustering::Greedy, usize::MAX),
         (Clustering::Greedy, 5),
@@ -138,18 +138,19 @@ fn divided_removals_are_those_of_one_machine() {
         };
         for most_bytes in budgets {
             let task = ComponentTask::Dedup(task.clone());
-            let found = searched(&texts, &linked, task, *most_bytes, &engine);
+            let found = searched(&texts, &connected, task, *most_bytes, &engine);
             let kept: HashMap<i64, i64> = found
                 .removals
                 .iter()
-                .map(|removal| (removal.place, removal.kept))
+                .map(|removal| (removal.document, removal.kept))
                 .collect();
             let of_row = |(row, first): (i64, &usize)| match kept.get(&(*first as i64)) {
                 Some(kept) => Some((row, *kept)),
                 None => (row != *first as i64).then_some((row, *first as i64)),
             };
             let rows: Vec<_> = (0..).zip(&first).filter_map(of_row).collect();
-            let of_removed = |removed: &Removed| (i64::from(removed.row), i64::from(removed.kept));
+            let of_removed =
+                |removed: &Removal| (i64::from(removed.document), i64::from(removed.kept));
             let expected: Vec<_> = whole.removed.iter().map(of_removed).collect();
             assert!(expected.len() > 100, "{}", expected.len());
             assert_eq!(rows, expected, "{clustering:?} {max_bucket} {most_bytes}");
@@ -177,10 +178,10 @@ fn divided_pairs_are_those_of_one_machine() {
     let (texts, engine) = (texts(), Engine::builder().build().unwrap());
     let mut search = Search::new(0.6, engine.scheme()).unwrap();
     search.verification = Verification::Exact;
-    let (linked, first) = linked(&texts, &search, &engine);
+    let (connected, first) = connected(&texts, &search, &engine);
     let found = searched(
         &texts,
-        &linked,
+        &connected,
         ComponentTask::Pairs(search.clone()),
         usize::MAX,
         &engine,

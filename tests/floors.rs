@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The rooms of the library, from the ground up. Rooms of one line may not name each other.
 const LIBRARY: &[&[&str]] = &[
     &["error"],
-    &["documents", "ordered", "progress"],
+    &["documents", "threads", "progress"],
     &["scheme"],
     &["simd"],
     &["pipeline"],
@@ -43,7 +43,8 @@ const COMMAND: &[&[&str]] = &[
     &["environment", "options", "parameters", "threads"],
     &["stop", "streams"],
     &["terminal"],
-    &["arguments", "outputs"],
+    &["arguments"],
+    &["outputs"],
     &["commands"],
 ];
 

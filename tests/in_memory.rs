@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use simgpu::documents::{DocumentBatch, Documents, TokenBatch};
 use simgpu::engine::Engine;
-use simgpu::files::{PairsOutput, Run};
+use simgpu::files::{PairsOutput, Run, RunOptions};
 use simgpu::io::Inputs;
-use simgpu::pipeline::{Clustering, KeepPolicy, Shingling, Unit};
+use simgpu::pipeline::{Clustering, KeepPolicy, Removal, Shingling, Unit};
 use simgpu::progress::{Progress, Silent};
 use simgpu::scheme::fmix64;
 use simgpu::search::{
-    CandidateMethod, Dedup, DocumentPair, Identical, Pairs, Removed, Search, SignaturesInMemory,
+    CandidateMethod, Dedup, DocumentPair, Identical, Pairs, Search, SignaturesInMemory,
     Verification, dedup, dedup_by_class, pairs,
 };
 
@@ -62,12 +62,12 @@ fn searches(engine: &Engine) -> Vec<(Search, usize)> {
 }
 
 /// A line of `removed.jsonl` as the library gives it in memory.
-fn line_of(removed: &Removed) -> Value {
+fn line_of(removed: &Removal, verification: Verification) -> Value {
     let mut line = json!({
-        "row": removed.row,
+        "row": removed.document,
         "kept_row": removed.kept,
         "similarity": removed.similarity,
-        "found_by": removed.found_by.name(),
+        "found_by": removed.found_by(verification.name()),
     });
     if let Some((via, similarity)) = removed.via {
         line["via_id"] = json!(format!("in.jsonl:{via}"));
@@ -130,9 +130,17 @@ fn memory_and_files_give_one_result() {
                 };
                 let found = dedup(&texts, &engine, &task, &Silent).unwrap();
                 let out = folder.path().join("out");
-                let run = Run::new(&engine, &inputs).overwrite(true);
+                let run = Run::new(&engine, &inputs).options(RunOptions {
+                    overwrite: true,
+                    ..RunOptions::default()
+                });
                 let outcome = run.dedup(&task, &out).unwrap();
-                let in_memory = read_back(found.removed.iter().map(line_of));
+                let in_memory = read_back(
+                    found
+                        .removed
+                        .iter()
+                        .map(|removed| line_of(removed, found.verification)),
+                );
                 let fields = [
                     "row",
                     "kept_row",
@@ -165,7 +173,10 @@ fn memory_and_files_give_one_result() {
         };
         let found = pairs(&texts, &engine, &task, &Silent, &mut each).unwrap();
         let output = folder.path().join("pairs.jsonl");
-        let run = Run::new(&engine, &inputs).overwrite(true);
+        let run = Run::new(&engine, &inputs).options(RunOptions {
+            overwrite: true,
+            ..RunOptions::default()
+        });
         let outcome = run.pairs(&task, PairsOutput::File(&output)).unwrap();
         let of = |pair: &DocumentPair| json!({"row_a": pair.a, "row_b": pair.b, "similarity": pair.similarity});
         let in_memory = read_back(of_texts.iter().map(of));

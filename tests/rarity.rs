@@ -9,7 +9,7 @@ use simgpu::Error;
 use simgpu::documents::TokenBatch;
 use simgpu::engine::Engine;
 use simgpu::error::Conflict;
-use simgpu::files::Run;
+use simgpu::files::{Run, RunOptions};
 use simgpu::io::Inputs;
 use simgpu::pipeline::{Banding, Shingler, Shingling, Unit, Weighting};
 use simgpu::progress::{Progress, Silent};
@@ -150,7 +150,12 @@ fn a_file_that_changes_after_the_count_is_an_error() {
         let inputs = Inputs::find(std::slice::from_ref(&path), None).unwrap();
         let (progress, output) = (Writer(path.clone()), folder.path().join("out"));
         let run = Run::new(&engine, &inputs).held_bytes(held_bytes);
-        let changed = run.progress(&progress).dedup(&task, &*output);
+        let changed = run
+            .options(RunOptions {
+                progress: &progress,
+                ..RunOptions::default()
+            })
+            .dedup(&task, &*output);
         assert!(matches!(
             changed.map(|_| ()),
             Err(Error::InputChanged { path: named }) if named == path

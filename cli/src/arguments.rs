@@ -13,7 +13,7 @@ use simgpu::backend::gpu::GpuOptions;
 use simgpu::backend::{Backend, Hardware};
 use simgpu::engine::{Engine, EngineBuilder};
 use simgpu::error::Conflict;
-use simgpu::files::Run;
+use simgpu::files::{Run, RunOptions};
 use simgpu::io::{
     FieldPath, Fields, FileFilter, Format, Globs, Inputs, Naming, OnBadRecord, Quote, WeightsField,
 };
@@ -113,24 +113,9 @@ pub struct InputArguments {
     #[arg(long, value_name = "Q", value_parser = number, help_heading = "Input")]
     pub weight_scale: Option<f64>,
 
-    /// Field with the id, which every record must have [default: id; unless every record has
-    /// one, all ids are FILE:ROW]
-    #[arg(long, value_name = "FIELD", help_heading = "Input")]
-    pub id_field: Option<String>,
-
-    /// Fail if an id is missing or occurs twice
-    #[arg(long, help_heading = "Input")]
-    pub unique_ids: bool,
-
-    /// Response to a record that cannot be read
-    #[arg(
-        long,
-        value_enum,
-        value_name = "ACTION",
-        default_value = "fail",
-        help_heading = "Input"
-    )]
-    pub on_bad_record: OnBadRecordArgument,
+    /// The ids of records, and bad ones.
+    #[command(flatten)]
+    pub records: RecordArguments,
 
     /// Read only the first N records of the inputs, in order
     #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroU64>, help_heading = "Input")]
@@ -143,6 +128,49 @@ pub struct InputArguments {
     /// Leave out matching files of folders and globs, even if --include matches them
     #[arg(long, value_name = "GLOB", help_heading = "Input")]
     pub exclude: Vec<String>,
+}
+
+/// The ids of records, and what is done with bad ones.
+#[derive(Debug, Args)]
+pub struct RecordArguments {
+    /// Field with the id, which every record must have [default: id; unless every record has
+    /// one, all ids are FILE:ROW]
+    #[arg(long, value_name = "FIELD", help_heading = "Input")]
+    pub id_field: Option<String>,
+
+    /// Fail if an id is missing or occurs twice
+    #[arg(long, help_heading = "Input")]
+    pub unique_ids: bool,
+
+    /// What is done with bad ones.
+    #[command(flatten)]
+    pub bad: BadRecordArguments,
+}
+
+impl RecordArguments {
+    /// The field of the id.
+    pub fn id(&self) -> &str {
+        self.id_field.as_deref().unwrap_or("id")
+    }
+
+    /// Whether every record must have an id: also if ids must be unique.
+    pub fn needs_id(&self) -> bool {
+        self.id_field.is_some() || self.unique_ids
+    }
+}
+
+/// What is done with bad records.
+#[derive(Debug, Args)]
+pub struct BadRecordArguments {
+    /// Response to a record that cannot be read
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ACTION",
+        default_value = "fail",
+        help_heading = "Input"
+    )]
+    pub on_bad_record: OnBadRecordArgument,
 }
 
 /// The value of `--weights`.
@@ -360,9 +388,8 @@ impl InputArguments {
                 }),
                 _ => None,
             },
-            id: FieldPath::new(self.id_field.as_deref().unwrap_or("id")),
-            // Unique ids need an id in every record.
-            id_required: self.id_field.is_some() || self.unique_ids,
+            id: FieldPath::new(self.records.id()),
+            id_required: self.records.needs_id(),
         }
     }
 }
@@ -756,6 +783,18 @@ pub struct Caller<'a> {
     pub start: Instant,
 }
 
+impl<'a> Caller<'a> {
+    /// The options of a run.
+    pub(crate) fn options(&self) -> RunOptions<'a> {
+        RunOptions {
+            progress: self.progress,
+            command: self.command.to_vec(),
+            started: self.start,
+            ..RunOptions::default()
+        }
+    }
+}
+
 impl std::fmt::Debug for Caller<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Caller")
@@ -854,20 +893,17 @@ impl RunSettings {
         &'a self,
         arguments: &InputArguments,
         inputs: &'a Inputs,
-        caller: &Caller<'a>,
+        options: RunOptions<'a>,
     ) -> Run<'a> {
-        let run = Run::new(&self.engine, inputs);
+        let run = Run::new(&self.engine, inputs).options(options);
         let run = match arguments.limit {
             Some(limit) => run.limit(limit),
             None => run,
         };
         run.fields(arguments.fields(self.engine.shingler().shingling()))
-            .on_bad_record(arguments.on_bad_record.resolve())
-            .unique_ids(arguments.unique_ids)
+            .on_bad_record(arguments.records.bad.on_bad_record.resolve())
+            .unique_ids(arguments.records.unique_ids)
             .batch_bytes(self.batch_bytes)
-            .progress(caller.progress)
-            .command(caller.command.to_vec())
-            .started(caller.start)
     }
 }
 

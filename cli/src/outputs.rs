@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use simgpu::files::Outcome;
+use simgpu::files::{Outcome, RunOptions};
 
 use crate::Usage;
+use crate::arguments::Caller;
 use crate::options::Mode;
 use crate::streams::{is_stream, print};
 use crate::terminal::{Lines, counted};
@@ -22,6 +23,14 @@ pub struct OutputArguments {
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub compression_level: Option<u32>,
 
+    /// What is shown.
+    #[command(flatten)]
+    pub shown: ShownArguments,
+}
+
+/// Whether a run writes files, and what it prints.
+#[derive(Debug, Default, Args)]
+pub struct ShownArguments {
     /// Do everything but write files; print the summary
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
@@ -54,13 +63,24 @@ impl OutputArguments {
         output: Option<&'a PathBuf>,
     ) -> anyhow::Result<Destination<'a>> {
         match output {
-            _ if self.dry_run => Ok(Destination::Nowhere),
+            _ if self.shown.dry_run => Ok(Destination::Nowhere),
             None => Err(Usage::error("no output; pass `output`, or `dry_run`")),
             Some(output) if is_stream(output) => Ok(Destination::Stdout),
             Some(output) => Ok(Destination::Path(output)),
         }
     }
 
+    /// The options of a run.
+    pub(crate) fn options<'a>(&self, caller: &Caller<'a>) -> RunOptions<'a> {
+        RunOptions {
+            overwrite: self.overwrite,
+            compression_level: self.compression_level,
+            ..caller.options()
+        }
+    }
+}
+
+impl ShownArguments {
     /// Prints the report, if --report asks for it.
     pub(crate) fn print_report(
         &self,

@@ -405,7 +405,7 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
     let similar = HumanCount(counts.similar_pairs);
     let compared = HumanCount(counts.candidate_pairs);
     // Identical documents are not compared, but are pairs.
-    let pairs = match outcome.report.identical {
+    let pairs = match outcome.report.pairs {
         Some(_) if counts.identical > 0 => {
             format!("{similar} similar, those of identical documents included; {compared} compared")
         }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use simgpu::backend::Backend;
 use simgpu::documents::TokenBatch;
 use simgpu::engine::Engine;
-use simgpu::files::Run;
+use simgpu::files::{Run, RunOptions};
 use simgpu::io::Inputs;
 use simgpu::pipeline::{
     PackedSignatures, ShingleSets, Shingler, Shingling, Signatures, SignaturesMut, SlotBits, Unit,
@@ -107,8 +107,11 @@ fn progress_of_every_stage_reaches_its_total() {
         Run::new(&engine, &inputs)
             .batch_bytes(1 << 20)
             .held_bytes(held_bytes)
-            .overwrite(true)
-            .progress(&stages_seen)
+            .options(RunOptions {
+                overwrite: true,
+                progress: &stages_seen,
+                ..RunOptions::default()
+            })
             .dedup(&Dedup::new(search.clone()), &place.path("out"))
             .unwrap();
         let stages = stages_seen.0.into_inner().unwrap();

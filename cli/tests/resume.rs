@@ -13,7 +13,7 @@ use crate::support::{
 use serde_json::{Value, json};
 use simgpu::Error;
 use simgpu::engine::Engine;
-use simgpu::files::{Outcome, PairsOutput, Run};
+use simgpu::files::{Outcome, PairsOutput, Run, RunOptions};
 use simgpu::io::{Inputs, KeepBy, OnBadRecord};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress;
@@ -86,7 +86,11 @@ fn run(
         .memory(MEMORY)
         .held_bytes(0)
         .on_bad_record(OnBadRecord::Skip)
-        .progress(&progress);
+        .options(RunOptions {
+            progress: &progress,
+            overwrite: true,
+            ..RunOptions::default()
+        });
     let outcome = job(run, output);
     (outcome, progress.calls.into_inner())
 }
@@ -159,11 +163,8 @@ fn dedup_goes_on() {
             task.keep = KeepPolicy::Longest;
         }
         let job = |run: Run<'_>, output: &Path| match seed {
-            3 => run
-                .keep_by(KeepBy::new("score"))
-                .overwrite(true)
-                .dedup(&task, output),
-            _ => run.overwrite(true).dedup(&task, output),
+            3 => run.keep_by(KeepBy::new("score")).dedup(&task, output),
+            _ => run.dedup(&task, output),
         };
         stop_and_go_on(&place, &engine, &job, seed);
     }
@@ -176,7 +177,7 @@ fn pairs_go_on() {
         let task = Pairs::new(search(&engine, verification));
         let job = |run: Run<'_>, output: &Path| {
             let output = output.with_extension("jsonl");
-            let found = run.overwrite(true).pairs(&task, PairsOutput::File(&output));
+            let found = run.pairs(&task, PairsOutput::File(&output));
             found.inspect(|_| {
                 std::fs::rename(&output, output.with_extension("")).unwrap();
             })
@@ -192,7 +193,7 @@ fn joins_go_on() {
     search.candidates = CandidateMethod::Join;
     let mut task = Dedup::new(search);
     task.clustering = Clustering::Connected;
-    let job = |run: Run<'_>, output: &Path| run.overwrite(true).dedup(&task, output);
+    let job = |run: Run<'_>, output: &Path| run.dedup(&task, output);
     stop_and_go_on(&place, &engine, &job, 6);
 }
 
@@ -264,7 +265,10 @@ fn leave_stopped(place: &Place) {
         .memory(MEMORY)
         .held_bytes(0)
         .on_bad_record(OnBadRecord::Skip)
-        .progress(&StopAfter(2_600))
+        .options(RunOptions {
+            progress: &StopAfter(2_600),
+            ..RunOptions::default()
+        })
         .dedup(&task, &place.path("out"));
     assert!(
         matches!(stopped, Err(Error::Resumable { .. })),

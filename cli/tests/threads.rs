@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::thread::{self, ThreadId};
 
 use simgpu::engine::Engine;
-use simgpu::files::{DedupOutput, Run};
+use simgpu::files::{DedupOutput, Run, RunOptions};
 use simgpu::io::Inputs;
 use simgpu::progress::Progress;
 use simgpu::search::{Dedup, Search};
@@ -143,7 +143,10 @@ fn as_many_threads_work_as_stated() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         let run = || {
             let temporary = &place.path("");
-            let run = Run::new(&engine, &inputs).progress(&workers);
+            let run = Run::new(&engine, &inputs).options(RunOptions {
+                progress: &workers,
+                ..RunOptions::default()
+            });
             run.dedup(&task, DedupOutput::Nowhere { temporary })
                 .map(|_| ())
         };

@@ -8,17 +8,18 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simgpu::divided::{
-    Compared, ComponentSearch, ComponentTask, FoundPair, FoundRemoval, LinkedBatch, Links,
-    SharedMembers, SignedDocuments, sign_batch,
+    Compared, ComponentSearch, ComponentTask, ConnectedBatch, Edges, FoundPair, SharedMembers,
+    SignedDocuments, sign_batch,
 };
 use simgpu::documents::Documents;
 use simgpu::error::Conflict;
-use simgpu::pipeline::Weighting;
+use simgpu::pipeline::{Removal, Weighting};
 use simgpu::search::{CandidateMethod, Dedup, Verification, few_shingles_warning};
 
 use crate::arrow::import;
 use crate::beside::integers;
 use crate::errors::{OrRaise, parameter_error, spelled, to_python};
+use crate::json;
 use crate::memory::Prepared;
 use crate::options::Options;
 use crate::pool;
@@ -36,18 +37,9 @@ pub(crate) struct DividedSearch {
 #[pymethods]
 impl DividedSearch {
     #[new]
-    fn new(
-        py: Python<'_>,
-        settings: Bound<'_, PyDict>,
-        cluster: Bound<'_, PyAny>,
-        keep: Bound<'_, PyAny>,
-        max_bucket: Bound<'_, PyAny>,
-    ) -> PyResult<Self> {
-        let options = settings.copy()?;
-        options.set_item("cluster", cluster)?;
-        options.set_item("keep", keep)?;
-        options.set_item("max_bucket", max_bucket)?;
-        let options = Options(options);
+    fn new(settings: Bound<'_, PyDict>) -> PyResult<Self> {
+        let options = Options(settings);
+        let py = options.py();
         let prepared = Prepared::new(&options)?;
         let engine = prepared.engines.on_cpu();
         let weighting = engine.shingler().shingling().weighting;
@@ -58,7 +50,7 @@ impl DividedSearch {
                 "an exact join, and weights by rarity, are not divided among machines; pass candidates=\"lsh\" and no weights",
             ));
         }
-        let task = options.dedup_task(&prepared.search)?;
+        let task = options.clusters()?.task(prepared.search.clone());
         Ok(DividedSearch { prepared, task })
     }
 
@@ -72,6 +64,12 @@ impl DividedSearch {
             .probability(search.threshold);
         parameters.set_item("recall_at_threshold", recall)?;
         Ok(parameters)
+    }
+
+    /// The parameters of a deduplication beside these, as `report.json` names them.
+    #[getter]
+    fn reported<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        json::of(py, &self.task.parameters(CandidateMethod::Lsh))
     }
 
     /// The number of bands.
@@ -208,7 +206,7 @@ impl DividedComponents {
         let buckets = Column::new(buckets, None)?;
         let buckets = binaries(&buckets)?;
         let rows = components.len();
-        let batch = LinkedBatch {
+        let batch = ConnectedBatch {
             components: &components,
             places: &places,
             keepers: &keepers,
@@ -262,14 +260,14 @@ impl DividedComponents {
     fn take_removals(&mut self) -> PyResult<PyTable> {
         let found = std::mem::take(&mut self.search.removals);
         let places =
-            |place: fn(&FoundRemoval) -> i64| Int64Array::from_iter_values(found.iter().map(place));
+            |place: fn(&Removal<i64>) -> i64| Int64Array::from_iter_values(found.iter().map(place));
         let via: Int64Array = found.iter().map(|removal| Some(removal.via?.0)).collect();
         let of_via: Float64Array = found.iter().map(|removal| removal.via?.1).collect();
         let similarity: Float64Array = found.iter().map(|removal| removal.similarity).collect();
         PyTable::new(vec![
             (
                 "place",
-                Arc::new(places(|removal| removal.place)) as ArrayRef,
+                Arc::new(places(|removal| removal.document)) as ArrayRef,
             ),
             ("kept", Arc::new(places(|removal| removal.kept))),
             ("similarity", Arc::new(similarity)),
@@ -304,18 +302,18 @@ impl DividedComponents {
     }
 }
 
-/// Links the documents of buckets into components.
+/// Connects the documents of buckets into components.
 #[pyclass(module = "simgpu._simgpu")]
 #[derive(Default)]
-pub(crate) struct DividedLinks {
-    links: Links,
+pub(crate) struct DividedEdges {
+    edges: Edges,
 }
 
 #[pymethods]
-impl DividedLinks {
+impl DividedEdges {
     #[new]
     fn new() -> Self {
-        DividedLinks::default()
+        DividedEdges::default()
     }
 
     /// Adds members of buckets, by ascending band and key. Returns those of buckets of two or more: place, band, key.
@@ -331,7 +329,7 @@ impl DividedLinks {
         for ((number, key), place) in bands.into_iter().zip(keys).zip(places) {
             let band = u32::try_from(number).map_err(|_| foreign(py))?;
             let added = self
-                .links
+                .edges
                 .add_member(band, key.cast_unsigned(), place, &mut shared);
             added.or_raise(py)?;
         }
@@ -348,24 +346,24 @@ impl DividedLinks {
         ])
     }
 
-    /// Links pairs of documents.
-    fn add_links(&mut self, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<()> {
+    /// Connects pairs of documents.
+    fn add_edges(&mut self, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = a.py();
         for (a, b) in numbers(a)?.into_iter().zip(numbers(b)?) {
-            self.links.unite(a, b).or_raise(py)?;
+            self.edges.unite(a, b).or_raise(py)?;
         }
         Ok(())
     }
 
-    /// The number of linked documents.
+    /// The number of connected documents.
     fn __len__(&self) -> usize {
-        self.links.len()
+        self.edges.len()
     }
 
-    /// Takes out the links, the fewest that leave the same components: least, the least place of a component, and place,
+    /// Takes out the edges, the fewest that leave the same components: least, the least place of a component, and place,
     /// another one of it.
     fn take(&mut self) -> PyResult<PyTable> {
-        let (least, places): (Vec<i64>, Vec<i64>) = self.links.take().into_iter().unzip();
+        let (least, places): (Vec<i64>, Vec<i64>) = self.edges.take().into_iter().unzip();
         PyTable::new(vec![
             ("least", Arc::new(Int64Array::from(least)) as ArrayRef),
             ("place", Arc::new(Int64Array::from(places))),

@@ -12,6 +12,7 @@ use simgpu_cli::commands::pairs::PairsArguments;
 use simgpu_cli::commands::{dedup, link, pairs, sign};
 
 use crate::errors::{of_run, parameter_error, warn};
+use crate::json;
 use crate::options::{Options, process};
 use crate::pool;
 use crate::progress::Display;
@@ -28,12 +29,10 @@ pub(crate) fn dedup_files<'py>(
         output: options.path("output")?,
         outputs: options.outputs()?,
         removed_format: Some(options.choice("removed_format")?),
-        keep: options.choice("keep")?,
-        cluster: options.choice("cluster")?,
+        clusters: options.clusters()?,
         keep_by: options.optional("keep_by", "the name of a field, as a str")?,
         prefer_source: options.strings("prefer_source")?,
         search: options.search()?,
-        max_bucket: options.count("max_bucket")?,
         run: options.run()?,
         hold: options.hold()?,
     };
@@ -102,8 +101,7 @@ fn pairs_of(options: &Options<'_>) -> PyResult<PairsArguments> {
         // Signatures have no such option.
         distance: options.optional_choice("distance")?,
         within: options.optional("within", "a whole number, from 0 on")?,
-        identical: options.choice("identical")?,
-        max_pairs: options.count("max_pairs")?,
+        written: options.written()?,
     })
 }
 
@@ -156,12 +154,9 @@ pub(crate) fn link_files<'py>(
         fields,
         output: options.path("output")?,
         overwrite: options.switch("overwrite")?,
-        dry_run: options.switch("dry_run")?,
-        report: None,
+        shown: options.shown()?,
         format: options.format()?,
-        id_field: options.optional("id_field", "the name of a field, as a str")?,
-        unique_ids: options.switch("unique_ids")?,
-        on_bad_record: options.choice("on_bad_record")?,
+        records: options.of_records("id_field", "the name of a field, as a str")?,
         equivalents: options.path("equivalents")?,
         score: options.choice("score")?,
         matching: options.optional_choice("match")?,
@@ -169,7 +164,7 @@ pub(crate) fn link_files<'py>(
         share: options.optional("share", "a number above 0 and up to 1")?,
         process: process(),
     };
-    if arguments.output.is_none() && !arguments.dry_run {
+    if arguments.output.is_none() && !arguments.shown.dry_run {
         let message = "output is None; give a folder for the results, or dry_run=True";
         return Err(parameter_error(py, message));
     }
@@ -218,7 +213,7 @@ fn report_of<'py>(
     (timings, elapsed_s): (&Timings, f64),
     summary: &Lines,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let data = py.import("json")?.call_method1("loads", (json,))?;
+    let data = json::parsed(py, &json)?;
     let timings = timings.0.iter().map(|time| timing(py, time));
     let timings = timings.collect::<PyResult<Vec<_>>>()?;
     py.import("simgpu._report")?.getattr("Report")?.call1((

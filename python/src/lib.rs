@@ -11,6 +11,7 @@
 mod errors;
 
 mod arguments;
+mod json;
 
 mod progress;
 
@@ -70,7 +71,7 @@ mod _simgpu {
     #[pymodule_export]
     use super::datatrove::{DatatroveSigner, sort_records};
     #[pymodule_export]
-    use super::divided::{DividedComponents, DividedLinks, DividedSearch};
+    use super::divided::{DividedComponents, DividedEdges, DividedSearch};
     #[pymodule_export]
     use super::index::{
         MinHashLsh, MinHashLshForest, optimal_bands, optimal_containment_bands, optimal_partitions,

@@ -9,25 +9,27 @@ use pyo3::types::{PyDict, PyString};
 use simgpu::Error;
 use simgpu::link::Equivalents;
 use simgpu::link::LinkInMemory;
-use simgpu_cli::arguments::{FormatArguments, OnBadRecordArgument};
+use simgpu_cli::arguments::FormatArguments;
 use simgpu_cli::commands::link;
+use simgpu_cli::outputs::ShownArguments;
 
 use crate::columns::{Frame, path};
 use crate::errors::{OrRaise, input_error_at, of_run, parameter_error, to_python};
+use crate::json;
 use crate::options::{Options, process};
 use crate::pool;
 use crate::progress::Display;
 use crate::table::PyTable;
 
 /// The links, the entities of one table, the report, and the report as a page.
-type Found<'py> = (PyTable, Option<PyTable>, Bound<'py, PyAny>, String);
+type LinkTables<'py> = (PyTable, Option<PyTable>, Bound<'py, PyAny>, String);
 
 /// Links the records of one table or two. The options are those of `simgpu.link`.
 #[pyfunction]
 pub(crate) fn link_records<'py>(
     py: Python<'py>,
     options: Bound<'py, PyDict>,
-) -> PyResult<Found<'py>> {
+) -> PyResult<LinkTables<'py>> {
     let options = Options(options);
     let has_two = options.value("b")?.is_some();
     let names = options.equal_names()?;
@@ -46,12 +48,11 @@ pub(crate) fn link_records<'py>(
             .transpose()?,
     );
     let fields = arguments.fields.iter().map(|name| path(name)).collect();
-    let id = path(arguments.id_field.as_deref().unwrap_or("id"));
-    let id_required = arguments.id_field.is_some() || arguments.unique_ids;
+    let records = &arguments.records;
     let mut search = LinkInMemory::new(&a, fields)
-        .id_field(id, id_required)
-        .on_bad_record(arguments.on_bad_record.resolve())
-        .unique_ids(arguments.unique_ids);
+        .id_field(path(records.id()), records.needs_id())
+        .on_bad_record(records.bad.on_bad_record.resolve())
+        .unique_ids(records.unique_ids);
     if let Some(b) = &b {
         search = search.with(b);
     }
@@ -62,7 +63,7 @@ pub(crate) fn link_records<'py>(
     let found = found.map_err(|error| raised(py, error, has_two))?;
     let mut json = Vec::new();
     found.report.write_json(&mut json)?;
-    let report = py.import("json")?.call_method1("loads", (json,))?;
+    let report = json::parsed(py, &json)?;
     let entities = found.entities.map(|rows| PyTable::of_batches(&[rows]));
     Ok((
         PyTable::of_batches(&[found.links])?,
@@ -107,19 +108,15 @@ impl<'py> Options<'py> {
 
     /// The arguments of the command for tables in memory, checked.
     fn link_arguments(&self, has_two: bool, names: &Names) -> PyResult<link::Arguments> {
-        let on_bad_record: OnBadRecordArgument = self.choice("on_bad_record")?;
         let arguments = link::Arguments {
             a: PathBuf::from("a"),
             b: has_two.then(|| PathBuf::from("b")),
             fields: self.fields()?,
             output: None,
             overwrite: false,
-            dry_run: true,
-            report: None,
+            shown: ShownArguments::default(),
             format: FormatArguments::default(),
-            id_field: self.optional("id", "the name of a column, as a str")?,
-            unique_ids: self.switch("unique_ids")?,
-            on_bad_record,
+            records: self.of_records("id", "the name of a column, as a str")?,
             equivalents: match names {
                 Names::File(path) => Some(path.clone()),
                 Names::Sets(_) => None,
@@ -185,10 +182,9 @@ impl<'py> Options<'py> {
         let frame = Frame::new(&records, name)?;
         let fields = &arguments.fields;
         let mut columns: Vec<(&str, &str)> = Vec::new();
-        let id = arguments.id_field.as_deref().unwrap_or("id");
+        let id = arguments.records.id();
         let is_id = |known: &String| known == id;
-        let is_needed = arguments.id_field.is_some() || arguments.unique_ids;
-        if is_needed || frame.names().iter().any(is_id) {
+        if arguments.records.needs_id() || frame.names().iter().any(is_id) {
             columns.push(("id", id));
         }
         let compared = fields.iter().filter(|field| {

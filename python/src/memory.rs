@@ -1,6 +1,5 @@
 //! Deduplicates, and finds similar pairs of, what is in memory. `simgpu/_dedup.py` gives the results their shape.
 
-use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
@@ -10,24 +9,23 @@ use pyo3::types::PyDict;
 use simgpu::backend::Backend;
 use simgpu::documents::Documents;
 use simgpu::engine::Engine;
-use simgpu::pipeline::{Clustering, KeepPolicy, Shingling, Weighting, Within, check_threshold};
+use simgpu::pipeline::{Shingling, Weighting, Within, check_threshold};
 use simgpu::progress::{Counts, Progress, Timings};
 use simgpu::scheme::Scheme;
 use simgpu::search::{
-    CandidateMethod, Dedup, Deduplication, DocumentPair, Identical, Pairs, PairsFound, Search,
-    Verification, dedup_by_class, pairs,
+    CandidateMethod, Dedup, Deduplication, DocumentPair, Pairs, PairsFound, Search, Verification,
+    dedup_by_class, pairs,
 };
 use simgpu_cli::arguments::{
     BandingArguments, CandidatesArgument, VerifyArgument, WeightsArgument, candidate_method,
     method_within, modes_of_method, modes_of_search, requested_distance,
 };
-use simgpu_cli::commands::dedup::{ClusterArgument, KeepArgument};
-use simgpu_cli::commands::pairs::IdenticalArgument;
 use simgpu_cli::options::{Given, Mode};
 
 use crate::beside::{Beside, Ids, Preferred};
 use crate::engines::Engines;
 use crate::errors::{OrRaise, of_run, parameter_error};
+use crate::json;
 use crate::options::{MIB, Options};
 use crate::pool;
 use crate::progress::Display;
@@ -192,61 +190,18 @@ impl Options<'_> {
         });
         method.map_err(|error| of_run(self.py(), error))
     }
-
-    /// The parameters of a deduplication.
-    pub(crate) fn dedup_task(&self, search: &Search) -> PyResult<Dedup> {
-        let max_bucket: NonZeroUsize = self.count("max_bucket")?;
-        Ok(Dedup {
-            search: search.clone(),
-            clustering: match self.choice("cluster")? {
-                ClusterArgument::Greedy => Clustering::Greedy,
-                ClusterArgument::Connected => Clustering::Connected,
-            },
-            keep: match self.choice("keep")? {
-                KeepArgument::First => KeepPolicy::First,
-                KeepArgument::Longest => KeepPolicy::Longest,
-            },
-            max_bucket: max_bucket.get(),
-        })
-    }
-
-    /// The parameters of a search for pairs.
-    fn pairs_task(&self, search: &Search) -> PyResult<Pairs> {
-        let max_pairs: NonZeroU64 = self.count("max_pairs")?;
-        Ok(Pairs {
-            search: search.clone(),
-            identical: match self.choice("identical")? {
-                IdenticalArgument::All => Identical::All,
-                IdenticalArgument::Star => Identical::Star,
-            },
-            max_pairs: max_pairs.get(),
-        })
-    }
 }
 
 impl Prepared {
-    /// Refuses limits that are not at their defaults and that the search has no use for.
-    fn check_limits(
-        &self,
-        py: Python<'_>,
-        command: &str,
-        max_bucket: Option<usize>,
-    ) -> PyResult<()> {
+    /// Refuses options that the search has no use for. They are those of the function `command` of `simgpu`.
+    fn check_limits(&self, options: &Options<'_>, command: &str) -> PyResult<()> {
         let search = &self.search;
-        let usual = Search::through_lsh(search.threshold, search.banding, search.verification);
-        let has_join_mib = search.join_bytes != usual.join_bytes;
-        let usual = Dedup::new(usual).max_bucket;
-        let limits = [
-            ("join_mib", has_join_mib),
-            ("max_bucket", max_bucket.is_some_and(|most| most != usual)),
-        ];
-        let given = limits.into_iter().filter(|(_, is_given)| *is_given);
-        let given = Given::new(command, given.map(|(name, _)| name.to_owned()));
+        let given = options.given("simgpu._dedup", command, command)?;
         let is_join = search.candidates == CandidateMethod::Join || search.within.is_some();
         let of_buckets: &[Mode] = if is_join { &[Mode::NoBuckets] } else { &[] };
         let modes = modes_of_search(search, self.engines.on_cpu());
         let checked = modes.and_then(|modes| given.check(&[of_buckets, modes].concat()));
-        checked.map_err(|error| of_run(py, error))
+        checked.map_err(|error| of_run(options.py(), error))
     }
 
     /// Runs a search on the pool, over the texts or lists of tokens of `column`.
@@ -343,9 +298,9 @@ pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
         return dedup_of_signatures(&options, signatures.get());
     }
     let mut prepared = Prepared::new(&options)?;
-    let task = options.dedup_task(&prepared.search)?;
+    let task = options.clusters()?.task(prepared.search.clone());
     refuse_counts(&data, prepared.engines.on_cpu().shingler().shingling())?;
-    prepared.check_limits(py, "dedup", Some(task.max_bucket))?;
+    prepared.check_limits(&options, "dedup")?;
     let (documents, beside) = options.documents(&data)?;
     let preferred = beside.preferred(py, &task)?;
     let found = prepared.run(
@@ -361,7 +316,7 @@ pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
         },
     )?;
     let parameters = prepared.parameters(py, found.candidates)?;
-    deduplicated(&parameters, &found, documents.len(), &beside)
+    deduplicated(&parameters, &found, &task, (documents.len(), &beside))
 }
 
 /// Deduplicates the documents that were signed.
@@ -371,7 +326,7 @@ fn dedup_of_signatures<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = options.py();
     let search = options.search_of_signatures(signatures.scheme())?;
-    let task = options.dedup_task(&search)?;
+    let task = options.clusters()?.task(search.clone());
     let beside = options.beside_signatures(signatures.rows())?;
     let preferred = beside.preferred(py, &task)?;
     let mut display = Display::new(options.value("progress")?)?;
@@ -382,19 +337,21 @@ fn dedup_of_signatures<'py>(
     })?;
     let parameters = of_scheme(py, signatures.scheme())?;
     add_search(&parameters, &search, found.candidates)?;
-    deduplicated(&parameters, &found, signatures.rows(), &beside)
+    deduplicated(&parameters, &found, &task, (signatures.rows(), &beside))
 }
 
 /// The parts of `Deduplicated`.
 fn deduplicated<'py>(
     parameters: &Bound<'py, PyDict>,
     found: &Deduplication,
-    rows: usize,
-    beside: &Beside,
+    task: &Dedup,
+    (rows, beside): (usize, &Beside),
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = parameters.py();
     let parts = parts(parameters, &found.counts, &found.timings)?;
     let (is_kept, kept_by) = kept(py, found, rows)?;
+    let reported = task.parameters(found.candidates);
+    parts.set_item("reported", json::of(py, &reported)?)?;
     parts.set_item("keep", is_kept)?;
     parts.set_item("kept_by", kept_by)?;
     let removed = removed(found, beside.ids.as_ref())?;
@@ -428,8 +385,8 @@ fn kept<'py>(
     let mut is_kept = vec![true; rows];
     let mut kept_by: Vec<i64> = (0..).take(rows).collect();
     for removed in &found.removed {
-        is_kept[removed.row as usize] = false;
-        kept_by[removed.row as usize] = i64::from(removed.kept);
+        is_kept[removed.document as usize] = false;
+        kept_by[removed.document as usize] = i64::from(removed.kept);
     }
     let arrays = (
         PyArray1::from_vec(py, is_kept),
@@ -443,11 +400,12 @@ fn kept<'py>(
 /// The table of removed documents.
 fn removed(found: &Deduplication, ids: Option<&Ids>) -> PyResult<PyTable> {
     let removed = &found.removed;
-    let rows = || removed.iter().map(|removed| removed.row);
+    let rows = || removed.iter().map(|removed| removed.document);
     let kept = || removed.iter().map(|removed| removed.kept);
+    let verification = found.verification.name();
     let found_by: StringArray = removed
         .iter()
-        .map(|removed| Some(removed.found_by.name()))
+        .map(|removed| Some(removed.found_by(verification)))
         .collect();
     let similarity: Float64Array = removed.iter().map(|removed| removed.similarity).collect();
     let mut columns: Vec<(&str, ArrayRef)> = vec![
@@ -478,9 +436,9 @@ pub(crate) fn pairs_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
         return pairs_of_signatures(&options, signatures.get());
     }
     let mut prepared = Prepared::new(&options)?;
-    let task = options.pairs_task(&prepared.search)?;
+    let task = options.written()?.task(prepared.search.clone());
     refuse_counts(&data, prepared.engines.on_cpu().shingler().shingling())?;
-    prepared.check_limits(py, "pairs", None)?;
+    prepared.check_limits(&options, "pairs")?;
     let (documents, beside) = options.documents(&data)?;
     let found = prepared.run(
         py,
@@ -499,7 +457,7 @@ fn pairs_of_signatures<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = options.py();
     let search = options.search_of_signatures(signatures.scheme())?;
-    let task = options.pairs_task(&search)?;
+    let task = options.written()?.task(search.clone());
     let beside = options.beside_signatures(signatures.rows())?;
     let mut display = Display::new(options.value("progress")?)?;
     let found = pool::run(py, options.threads()?, &mut display, |progress| {
@@ -539,6 +497,8 @@ fn found_pairs<'py>(
         columns.push(("right_id", ids.of_rows(right())));
     }
     let parts = parts(parameters, &found.counts, &found.timings)?;
+    let reported = json::of(parameters.py(), &task.parameters())?;
+    parts.set_item("reported", reported)?;
     let table = Bound::new(parameters.py(), PyTable::new(columns)?)?;
     parts.set_item("table", table)?;
     parts.set_item("complete", found.is_complete)?;

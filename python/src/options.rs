@@ -9,13 +9,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use simgpu::Error;
 use simgpu_cli::arguments::{
-    BackendArguments, BandingArguments, FormatArguments, HoldArguments, InputArguments,
-    ProcessArguments, RunArguments, SearchArguments, SignArguments, StopWordsArgument, delimiter,
-    quote,
+    BackendArguments, BadRecordArguments, BandingArguments, FormatArguments, HoldArguments,
+    InputArguments, ProcessArguments, RecordArguments, RunArguments, SearchArguments,
+    SignArguments, StopWordsArgument, delimiter, quote,
 };
+use simgpu_cli::commands::dedup::ClusterArguments;
+use simgpu_cli::commands::pairs::WrittenArguments;
 use simgpu_cli::commands::sample::SampleArguments;
 use simgpu_cli::options::Given;
-use simgpu_cli::outputs::OutputArguments;
+use simgpu_cli::outputs::{OutputArguments, ShownArguments};
 
 use crate::arguments::{THREADS, argument, refused};
 use crate::errors::{OrRaise, parameter_error};
@@ -172,12 +174,21 @@ impl<'py> Options<'py> {
             weights_field: self.optional("weights_field", "the name of a field, as a str")?,
             weights: self.optional_choice("weights")?,
             weight_scale: self.optional("weight_scale", "a power of two")?,
-            id_field: self.optional("id_field", "the name of a field, as a str")?,
-            unique_ids: self.switch("unique_ids")?,
-            on_bad_record: self.choice("on_bad_record")?,
+            records: self.of_records("id_field", "the name of a field, as a str")?,
             limit: self.optional("limit", "a number of records, at least 1")?,
             include: self.strings("include")?,
             exclude: self.strings("exclude")?,
+        })
+    }
+
+    /// The ids of records, which the option `id` names, and what is done with bad records.
+    pub(crate) fn of_records(&self, id: &str, expected: &str) -> PyResult<RecordArguments> {
+        Ok(RecordArguments {
+            id_field: self.optional(id, expected)?,
+            unique_ids: self.switch("unique_ids")?,
+            bad: BadRecordArguments {
+                on_bad_record: self.choice("on_bad_record")?,
+            },
         })
     }
 
@@ -368,6 +379,23 @@ impl<'py> Options<'py> {
         })
     }
 
+    /// How to form clusters, and which document of each to keep.
+    pub(crate) fn clusters(&self) -> PyResult<ClusterArguments> {
+        Ok(ClusterArguments {
+            keep: self.choice("keep")?,
+            cluster: self.choice("cluster")?,
+            max_bucket: self.count("max_bucket")?,
+        })
+    }
+
+    /// Which of the similar pairs to return.
+    pub(crate) fn written(&self) -> PyResult<WrittenArguments> {
+        Ok(WrittenArguments {
+            identical: self.choice("identical")?,
+            max_pairs: self.count("max_pairs")?,
+        })
+    }
+
     /// A number of bytes, or a text as the command takes it.
     fn memory(&self) -> PyResult<Option<u64>> {
         const EXPECTED: &str = "a size such as \"4GiB\", or a number of bytes above 0";
@@ -397,6 +425,13 @@ impl<'py> Options<'py> {
         Ok(OutputArguments {
             overwrite: self.switch("overwrite")?,
             compression_level: self.optional("compression_level", "a level, at least 0")?,
+            shown: self.shown()?,
+        })
+    }
+
+    /// Whether to write files. Reports are objects.
+    pub(crate) fn shown(&self) -> PyResult<ShownArguments> {
+        Ok(ShownArguments {
             dry_run: self.switch("dry_run")?,
             report: None,
         })

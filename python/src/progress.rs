@@ -13,11 +13,11 @@ use crate::errors::warn;
 #[derive(Default)]
 pub(crate) struct Watched {
     stop: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<LastReport>,
 }
 
 #[derive(Default)]
-struct State {
+struct LastReport {
     stage: Option<&'static str>,
     done: u64,
     total: u64,
@@ -30,7 +30,7 @@ impl Watched {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LastReport> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -14,6 +14,7 @@ use simgpu_cli::options::Mode;
 use crate::beside::Ids;
 use crate::columns::{Frame, path};
 use crate::errors::{input_error, of_run, parameter_error, to_python};
+use crate::json;
 use crate::options::Options;
 use crate::pool;
 use crate::progress::Display;
@@ -44,7 +45,7 @@ impl Asked {
 pub(crate) fn neighbours_of_ratings<'py>(
     py: Python<'py>,
     options: Bound<'py, PyDict>,
-) -> PyResult<Found<'py>> {
+) -> PyResult<RatingTables<'py>> {
     find(py, &Options(options), Asked::Neighbours)
 }
 
@@ -53,7 +54,7 @@ pub(crate) fn neighbours_of_ratings<'py>(
 pub(crate) fn recommend_by_ratings<'py>(
     py: Python<'py>,
     options: Bound<'py, PyDict>,
-) -> PyResult<Found<'py>> {
+) -> PyResult<RatingTables<'py>> {
     find(py, &Options(options), Asked::Recommendations)
 }
 
@@ -62,14 +63,14 @@ pub(crate) fn recommend_by_ratings<'py>(
 pub(crate) fn hold_out_of_ratings<'py>(
     py: Python<'py>,
     options: Bound<'py, PyDict>,
-) -> PyResult<Found<'py>> {
+) -> PyResult<RatingTables<'py>> {
     find(py, &Options(options), Asked::HeldOut)
 }
 
 /// The rows, and the report.
-type Found<'py> = (PyTable, Bound<'py, PyAny>);
+type RatingTables<'py> = (PyTable, Bound<'py, PyAny>);
 
-fn find<'py>(py: Python<'py>, options: &Options<'py>, asked: Asked) -> PyResult<Found<'py>> {
+fn find<'py>(py: Python<'py>, options: &Options<'py>, asked: Asked) -> PyResult<RatingTables<'py>> {
     let task = options.ratings_task(asked)?;
     let (fields, rows) = options.ratings(asked)?;
     let names = options.names_of_items(asked)?;
@@ -92,7 +93,7 @@ fn find<'py>(py: Python<'py>, options: &Options<'py>, asked: Asked) -> PyResult<
     let (rows, report) = found.map_err(|error| raised(py, error))?;
     let mut json = Vec::new();
     report.write_json(&mut json)?;
-    let report = py.import("json")?.call_method1("loads", (json,))?;
+    let report = json::parsed(py, &json)?;
     Ok((PyTable::of_batches(&rows)?, report))
 }
 

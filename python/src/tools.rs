@@ -11,6 +11,7 @@ use simgpu_cli::commands::sample::SampleSurvey;
 use simgpu_cli::commands::{selftest as selftest_page, tune as tune_page};
 
 use crate::errors::{defect_error, of_run, spelled, warn};
+use crate::json;
 use crate::options::Options;
 use crate::pool;
 use crate::progress::Display;
@@ -137,7 +138,7 @@ pub(crate) fn compare<'py>(
     for notice in notices {
         warn(py, &notice)?;
     }
-    let data = py.import("json")?.call_method1("loads", (json,))?;
+    let data = json::parsed(py, json.as_bytes())?;
     let data = data.cast_into::<PyDict>()?;
     for name in ["a", "b"] {
         data.del_item(name)?;

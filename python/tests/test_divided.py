@@ -9,7 +9,7 @@ import pytest
 from corpora import corpus
 
 import simgpu
-from simgpu import _dedup, _divided
+from simgpu import _divided
 from simgpu.errors import DefectError, InputError, ParameterError
 
 TEXTS = corpus(300, seed=3) + corpus(40, seed=3) + ["x y z " * 9, "x y  z " * 9]
@@ -23,11 +23,8 @@ TEXTS += [
 
 
 def plan_of(component_mib=64, record="place", skips=False, **arguments):
-    own = {name: arguments.pop(name) for name in ("cluster", "keep", "max_bucket") if name in arguments}
-    defaults = {"scheme": "affine32", "threshold": 0.8, "verify": "exact", "backend": "auto"}
-    settings = {**_dedup._settings({**defaults, **arguments}), "candidates": "lsh", "join_mib": 0}
-    settings |= {"threads": 1, "progress": None}
-    return _divided.Plan(settings, **own, component_mib=component_mib, record=record, skips=skips)
+    settings = _divided.settings_of({"verify": "exact", **arguments})
+    return _divided.Plan(settings, component_mib=component_mib, record=record, skips=skips)
 
 
 def batches_of(table, rows=7):
@@ -61,8 +58,8 @@ def mapped(table, stage, schema, by=(), sort=(), partitions=3):
     return pa.concat_tables(tables)
 
 
-def linked(texts, plan, places):
-    """Signs documents and finds their components: the tables of documents and of linked ones."""
+def connected(texts, plan, places):
+    """Signs documents and finds their components: the tables of documents and of connected ones."""
     records = pa.table({"place": pa.array(places, pa.int64()), "text": pa.array(texts)})
     signed = mapped(records, _divided.Sign(plan), _divided.SIGNED, by=["place"])
     assert len(signed) == len(records)
@@ -77,15 +74,15 @@ def linked(texts, plan, places):
     bands = plan.search().bands
     members = _divided.Members(bands, 0, bands)
     members = mapped(distinct.select(["place", "keys"]), members, _divided.MEMBERS)
-    links = mapped(
+    edges = mapped(
         members,
-        _divided.link,
-        _divided.LINKS,
+        _divided.connect,
+        _divided.EDGES,
         by=["band", "key"],
         sort=_divided.ascending("band", "key", "place"),
     )
-    shared = links.filter(links["band"].is_valid())
-    least = links.filter(links["band"].is_null()).select(["least", "place"])
+    shared = edges.filter(edges["band"].is_valid())
+    least = edges.filter(edges["band"].is_null()).select(["least", "place"])
     least = mapped(least, _divided.Contract(2), _divided.LEAST, by=["least"])
     components = mapped(least, _divided.Contract(None), _divided.LEAST, partitions=1)
     pairs = [*zip(components["place"].to_pylist(), components["least"].to_pylist(), strict=True)]
@@ -97,7 +94,7 @@ def linked(texts, plan, places):
     table = pa.Table.from_pylist(
         [dict(zip(schema.names, row, strict=True)) for row in rows], schema
     )
-    found = mapped(table, _divided.gather, _divided.LINKED, by=["place"], sort=_divided.ascending("place"))
+    found = mapped(table, _divided.gather, _divided.CONNECTED, by=["place"], sort=_divided.ascending("place"))
     by_place = {row["place"]: row for row in distinct.to_pylist()}
     text_of = dict(zip(places, texts, strict=True))
     verify = plan.verify
@@ -121,7 +118,7 @@ def searched(table, plan, pairs=False):
 
 
 def removed_by_stages(texts, plan, places):
-    documents, table = linked(texts, plan, places)
+    documents, table = connected(texts, plan, places)
     removals, counts = searched(table, plan)
     by_first = {row["place"]: row for row in removals}
     removed = {}
@@ -193,7 +190,7 @@ def test_a_large_component_is_not_divided_for_chains():
 def test_divided_pairs_equal_those_of_one_machine(verify):
     expected = simgpu.pairs(TEXTS, candidates="lsh", verify=verify, identical="star", threshold=0.5)
     plan = plan_of(verify=verify, threshold=0.5)
-    documents, table = linked(TEXTS, plan, list(range(len(TEXTS))))
+    documents, table = connected(TEXTS, plan, list(range(len(TEXTS))))
     pairs, (counts, _) = searched(table, plan, pairs=True)
     found = {(row["a"], row["b"]): row["similarity"] for row in pairs}
     documents = documents.to_pylist()

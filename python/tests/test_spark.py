@@ -125,12 +125,12 @@ def test_names_passes_and_rounds_change_no_result(session, tmp_path):
         keep="longest",
         checkpoint_dir=str(tmp_path / "rounds"),
         bands_per_pass=7,
-        links_in_one_task=0,
+        edges_in_one_task=0,
         component_mib=0,
         partitions=3,
     )
     check(found, expected, rows, ids)
-    assert "stars-0" in found.report["stages"] and "links-7" in found.report["stages"]
+    assert "stars-0" in found.report["stages"] and "edges-7" in found.report["stages"]
 
 
 @pytest.mark.parametrize("identical", ["all", "star"])

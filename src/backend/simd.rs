@@ -375,7 +375,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn kernels_keep_to_their_buffers() {
-        use crate::simd::guarded::{Against, Guarded};
+        use crate::simd::guard::{Against, Guarded};
 
         for (against, family) in [Against::Start, Against::End]
             .into_iter()

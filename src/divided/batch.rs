@@ -1,16 +1,16 @@
-//! Linked documents in memory.
+//! Connected documents in memory.
 
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Conflict, Result, row_number};
-use crate::pipeline::{Member, Removal, Scratch};
+use crate::pipeline::{ClusterTask, Member, Removal, Scratch};
 use crate::search::{KeptDocuments, PartRecords, PartShape, Search};
 
-/// Distinct linked documents: entry i of each list belongs to document i.
+/// Distinct connected documents: entry i of each list belongs to document i.
 ///
 /// The documents of a component come in a row and, in it, in the order of preference: the one to keep first.
 #[derive(Clone, Copy, Debug)]
-pub struct LinkedBatch<'a> {
+pub struct ConnectedBatch<'a> {
     /// What the documents of a component have in common, and no others.
     pub components: &'a [i64],
     /// The place of the first document with the same units.
@@ -22,7 +22,7 @@ pub struct LinkedBatch<'a> {
     pub buckets: &'a [&'a [u8]],
 }
 
-/// What compares linked documents, in the same order.
+/// What compares connected documents, in the same order.
 pub enum Compared<'a> {
     /// Nothing: pairs are not verified.
     Nothing,
@@ -49,7 +49,7 @@ const MEMBER: usize = 12;
 /// Bytes of memory per membership, while buckets are made.
 const IN_MEMORY_PER_MEMBER: usize = 40;
 
-/// Linked documents, in order.
+/// Connected documents, in order.
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) places: Vec<i64>,
@@ -88,7 +88,7 @@ impl Held {
     /// Adds document `row` of a batch.
     pub(super) fn push(
         &mut self,
-        batch: &LinkedBatch<'_>,
+        batch: &ConnectedBatch<'_>,
         row: usize,
         compared: &Compared<'_>,
         (engine, memory): (&Engine, &mut Memory),
@@ -163,9 +163,9 @@ impl Held {
         &mut self,
         kept: &mut KeptDocuments,
         removals: &[Removal],
-        max_bucket: usize,
+        task: &ClusterTask<'_>,
     ) -> Result<()> {
-        let left = kept.keep(self.len(), &mut self.records, removals, max_bucket)?;
+        let left = kept.keep(self.len(), &mut self.records, removals, task)?;
         let of = |all: &[i64]| left.iter().map(|number| all[*number as usize]).collect();
         (self.places, self.keepers) = (of(&self.places), of(&self.keepers));
         Ok(())

@@ -1,6 +1,6 @@
 //! A deduplication divided among machines. An engine such as Spark moves what these stages make from one to the next.
 //!
-//! [`sign_batch`] signs any batch of documents. [`Links`] reads the members of buckets in order of their keys, and unites
+//! [`sign_batch`] signs any batch of documents. [`Edges`] reads the members of buckets in order of their keys, and unites
 //! the documents of each. [`ComponentSearch`] searches whole components, by the code of
 //! [`dedup`](crate::search::dedup()) and [`pairs`](crate::search::pairs()): no bucket, no similar pair and no cluster reaches from one
 //! component to another. So the results and counts of all components together are those of one machine.
@@ -8,18 +8,18 @@
 //! A *place* is the number of a document in the order of all documents. Places need not be consecutive.
 //!
 //! A distributed greedy algorithm in rounds was rejected: it would have needed a second definition of the rule for
-//! large buckets. Of a bucket, only the first member is held while links are made. Greedy clustering takes a large
-//! component in blocks, beside the kept documents that later ones may be compared with: of each bucket, `max_bucket`.
+//! large buckets. Of a bucket, only the first member is held while edges are made. Greedy clustering takes a large
+//! component in blocks, beside the kept documents that later ones may be compared with.
 
 mod batch;
 
-mod links;
+mod edges;
 
 mod search;
 
 mod sign;
 
-pub use batch::{Compared, LinkedBatch};
-pub use links::{Links, SharedMembers};
-pub use search::{ComponentSearch, ComponentTask, FoundPair, FoundRemoval};
+pub use batch::{Compared, ConnectedBatch};
+pub use edges::{Edges, SharedMembers};
+pub use search::{ComponentSearch, ComponentTask, FoundPair};
 pub use sign::{SignedDocuments, sign_batch};

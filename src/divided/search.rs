@@ -2,14 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use super::batch::{Compared, Held, LinkedBatch, Memory};
+use super::batch::{Compared, ConnectedBatch, Held, Memory};
 use crate::engine::Engine;
 use crate::error::{Conflict, Result};
-use crate::pipeline::{ClusterTask, Clustering, Clusters, similar_pairs};
+use crate::pipeline::{ClusterTask, Clustering, Clusters, Removal, Unverified, similar_pairs};
 use crate::progress::Counts;
 use crate::search::{
-    BucketsOf, Dedup, KeptDocuments, Observations, Observed, PartShape, Search, Verification,
-    count_clusters,
+    BucketsOf, CandidateMethod, Dedup, KeptDocuments, Observations, Observed, PartShape, Search,
+    Verification, count_clusters,
 };
 
 /// What is searched for in components.
@@ -19,20 +19,6 @@ pub enum ComponentTask {
     Dedup(Dedup),
     /// Similar pairs.
     Pairs(Search),
-}
-
-/// A distinct document to remove, and with it those with the same units.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FoundRemoval {
-    /// The place of the first document with the same units.
-    pub place: i64,
-    /// The place of the document kept in its place.
-    pub kept: i64,
-    /// Their similarity; `None` if not computed.
-    pub similarity: Option<f64>,
-    /// With [`Clustering::Connected`]: the place of the next document on the way to the kept one, and the similarity of
-    /// the removed document to it, if computed.
-    pub via: Option<(i64, Option<f64>)>,
 }
 
 /// Two distinct similar documents.
@@ -52,8 +38,7 @@ const AT_A_TIME: usize = 16 << 20;
 /// Searches components one after the other, in bounded memory.
 ///
 /// Greedy clustering compares with kept documents alone. So it takes a component that exceeds the memory in blocks,
-/// together with the kept documents that later ones may be compared with: of each bucket,
-/// [`max_bucket`](Dedup::max_bucket).
+/// together with the kept documents that later ones may be compared with.
 #[derive(Debug)]
 pub struct ComponentSearch {
     task: ComponentTask,
@@ -67,8 +52,9 @@ pub struct ComponentSearch {
     before: Before,
     counts: Counts,
     observed: Observations,
-    /// The documents to remove that were found since they were last taken.
-    pub removals: Vec<FoundRemoval>,
+    /// The distinct documents to remove that were found since they were last taken, named by the places of the first
+    /// documents with the same units. With each go those with the same units.
+    pub removals: Vec<Removal<i64>>,
     /// The pairs that were found since they were last taken.
     pub pairs: Vec<FoundPair>,
 }
@@ -116,7 +102,7 @@ impl ComponentSearch {
     /// [`Conflict::ComponentMemory`] if a component exceeds the memory that is not clustered greedily.
     pub fn add(
         &mut self,
-        batch: &LinkedBatch<'_>,
+        batch: &ConnectedBatch<'_>,
         compared: &Compared<'_>,
         engine: &Engine,
     ) -> Result<()> {
@@ -181,10 +167,8 @@ impl ComponentSearch {
                 return Ok(());
             }
         }
-        let max_bucket = match &self.task {
-            ComponentTask::Dedup(dedup) if dedup.clustering == Clustering::Greedy => {
-                dedup.max_bucket
-            }
+        let dedup = match &self.task {
+            ComponentTask::Dedup(dedup) if dedup.clustering == Clustering::Greedy => dedup.clone(),
             _ => {
                 return Err(Conflict::ComponentMemory {
                     documents: self.held.len(),
@@ -194,8 +178,9 @@ impl ComponentSearch {
             }
         };
         let (mut held, mut before) = (self.take_held(), std::mem::take(&mut self.before));
-        let clusters = self.search_block(&held, &before.kept, max_bucket)?;
-        held.keep(&mut before.kept, &clusters.removals, max_bucket)?;
+        let task = dedup.clusters_of(&Unverified, CandidateMethod::Lsh);
+        let clusters = self.search_block(&held, &before.kept, &task)?;
+        held.keep(&mut before.kept, &clusters.removals, &task)?;
         before.bytes = held.bytes();
         (self.held, self.before) = (held, before);
         Ok(())
@@ -207,7 +192,8 @@ impl ComponentSearch {
             ComponentTask::Pairs(search) => self.search_pairs(&held, &search),
             ComponentTask::Dedup(dedup) => match dedup.clustering {
                 Clustering::Greedy => {
-                    self.search_block(&held, before, dedup.max_bucket)?;
+                    let task = dedup.clusters_of(&Unverified, CandidateMethod::Lsh);
+                    self.search_block(&held, before, &task)?;
                     Ok(())
                 }
                 Clustering::Connected => self.search_connected(&held, &dedup),
@@ -247,10 +233,8 @@ impl ComponentSearch {
         } = held;
         let (buckets, similarity) = records.finish(places.len(), &self.shape, &self.observed)?;
         let task = ClusterTask {
-            similarity: &*similarity,
-            threshold: dedup.search.threshold,
             ranks: Some(&ranks),
-            max_bucket: dedup.max_bucket,
+            ..dedup.clusters_of(&*similarity, CandidateMethod::Lsh)
         };
         let clusters = Clusters::connected(&buckets, &task, &mut |_| Ok(()))?;
         self.take(&clusters, &places, &keepers);
@@ -262,18 +246,11 @@ impl ComponentSearch {
         &mut self,
         held: &Held,
         before: &KeptDocuments,
-        max_bucket: usize,
+        task: &ClusterTask<'_>,
     ) -> Result<Clusters> {
         let (shape, observed) = (&self.shape, Observed::Components(&self.observed));
         let go_on = &mut |_| Ok(());
-        let clusters = before.cluster(
-            held.len(),
-            &held.records,
-            shape,
-            max_bucket,
-            observed,
-            go_on,
-        )?;
+        let clusters = before.cluster(held.len(), &held.records, shape, task, observed, go_on)?;
         self.take(&clusters, &held.places, &held.keepers);
         Ok(clusters)
     }
@@ -283,16 +260,9 @@ impl ComponentSearch {
         count_clusters(&mut self.counts, clusters);
         let keeper = |position: u32| keepers[position as usize];
         let removals = clusters.removals.iter();
-        self.removals.extend(removals.map(|removal| {
-            FoundRemoval {
-                place: places[removal.position as usize],
-                kept: keeper(removal.kept),
-                similarity: removal.similarity,
-                via: removal
-                    .via
-                    .map(|(via, similarity)| (keeper(via), similarity)),
-            }
-        }));
+        let place = |position: u32| places[position as usize];
+        self.removals
+            .extend(removals.map(|removal| removal.name(place, keeper)));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::documents::{Documents, Rows};
+use crate::documents::{DocumentRange, Documents};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::pipeline::{PackedSignatures, Scratch, ShingleBatch, Signatures, keys_of_rows};
@@ -51,7 +51,12 @@ pub fn sign_batch(
             },
             |memory, start| {
                 let end = documents.len().min(start + PIECE);
-                sign_piece(&Rows::new(documents, start..end), engine, search, memory)
+                sign_piece(
+                    &DocumentRange::new(documents, start..end),
+                    engine,
+                    search,
+                    memory,
+                )
             },
         )
         .collect::<Result<_>>()?;
@@ -67,7 +72,7 @@ pub fn sign_batch(
 }
 
 fn sign_piece(
-    documents: &Rows<'_>,
+    documents: &DocumentRange<'_>,
     engine: &Engine,
     search: &Search,
     (scratch, shingles): &mut (Scratch, ShingleBatch),

@@ -1,6 +1,6 @@
 //! Deduplicates documents in files.
 //!
-//! Tables are written beside kept files (`ordered::beside`): they need one core, and the kept files all.
+//! Tables are written beside kept files (`threads::beside`): they need one core, and the kept files all.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,19 +15,33 @@ use super::run::Run;
 use super::source::FileSource;
 use crate::error::{Conflict, Error, Result};
 use crate::io::{
-    KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD, RemovedDocument, RemovedFormat,
-    Report, Via, machine, write_clusters, write_json, write_removed_lines, write_removed_table,
+    DedupParameters, KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD, RemovedFormat,
+    Report, machine, write_clusters, write_json, write_removed_lines, write_removed_table,
 };
-use crate::ordered::beside;
-use crate::pipeline::KeepPolicy;
+use crate::pipeline::{KeepPolicy, NamedRow, Removal};
 use crate::progress::{Counts, Timings, advance};
 use crate::search::{
-    CandidateMethod, ClusterSizes, Dedup, FoundRemovals, Removals, Search, SpilledRemoval,
-    Verification, find_removals,
+    CandidateMethod, ClusterSizes, Dedup, FoundRemovals, Removals, Search, Verification,
+    find_removals,
 };
+use crate::threads::beside;
 
 /// The file of the clusters.
 const CLUSTERS: &str = "clusters.parquet";
+
+impl Dedup {
+    /// The parameters for a report, if `candidates` were found by this method: those that affect the result, beside those
+    /// of the search and of a run over files.
+    pub fn parameters(&self, candidates: CandidateMethod) -> DedupParameters {
+        DedupParameters {
+            keep: self.keep.name(),
+            keep_by: None,
+            prefer_source: Vec::new(),
+            cluster: self.clustering.name(),
+            max_bucket: (candidates != CandidateMethod::Join).then_some(self.max_bucket),
+        }
+    }
+}
 
 impl Run<'_> {
     /// Keeps one document of each cluster of near-duplicates. Writes into a folder: `kept/` (the kept records of
@@ -63,7 +77,7 @@ impl Run<'_> {
         let temporary = target.temporary();
         let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
         target.check(&source)?;
-        source.set_budget(folder.as_deref(), &task.search, task.parameters(&self))?;
+        source.set_budget(folder.as_deref(), &task.search, task.by_name(&self))?;
         let mut written = source.written();
         if let Target::Folder(folder) = &target {
             // Whoever was stopped while it renamed files writes them again.
@@ -72,7 +86,7 @@ impl Run<'_> {
             }
             folder.take_over(&written.names)?;
         }
-        let mut found = find_removals(&mut source, self.engine, task, self.progress)?;
+        let mut found = find_removals(&mut source, self.engine, task, self.options.progress)?;
         let mut similarity = found.similarity.take();
         timings.0.extend(found.timings.0.iter().cloned());
         let mut counts = found.counts.clone();
@@ -86,7 +100,8 @@ impl Run<'_> {
         let folder = match target {
             Target::Folder(folder) => {
                 counts.kept = timings.time("write", bytes_written, || {
-                    let look = || advance(self.progress, to_read, u64::from(found.rows), bytes);
+                    let look =
+                        || advance(self.options.progress, to_read, u64::from(found.rows), bytes);
                     let kept = folder.sync_beside(|completed| {
                         let tables = |is_stopped: &AtomicBool| {
                             write_tables(&folder, &source, &found, is_stopped)?;
@@ -117,14 +132,14 @@ impl Run<'_> {
         check_sum(&counts)?;
         self.warn_of_oddities(&counts);
         let report = self.report(&source, counts, task, &found)?;
-        let elapsed_s = timings.complete(self.start);
+        let elapsed_s = timings.complete(self.options.started);
         if let Some(folder) = folder {
             create_json(&folder, REPORT, &report)?;
             let record =
                 machine::run_record(&self.facts(), &timings, elapsed_s, resumed, folder.files());
             create_json(&folder, RUN_RECORD, &record)?;
             // Last chance to stop the run.
-            advance(self.progress, to_read, report.counts.kept, bytes)?;
+            advance(self.options.progress, to_read, report.counts.kept, bytes)?;
             folder.commit()?;
         }
         source.complete_budget();
@@ -150,11 +165,11 @@ impl Run<'_> {
             ..task.search.clone()
         };
         let mut report = source.report("dedup", counts, Some(&search));
-        report.keep = Some(task.keep.name());
-        report.keep_by = self.keep_by.as_ref().map(KeepBy::to_string);
-        report.prefer_source = self.prefer_source.patterns().map(str::to_owned).collect();
-        report.cluster = Some(task.clustering.name());
-        report.max_bucket = (found.candidates == CandidateMethod::Lsh).then_some(task.max_bucket);
+        report.dedup = Some(DedupParameters {
+            keep_by: self.keep_by.as_ref().map(KeepBy::to_string),
+            prefer_source: self.prefer_source.patterns().map(str::to_owned).collect(),
+            ..task.parameters(found.candidates)
+        });
         report.expected_precision = found.expected_precision;
         report.cluster_sizes = histogram(&found.sizes, kept);
         report.largest_clusters = largest(&source.places, &found.sizes)?;
@@ -181,12 +196,12 @@ fn kept_rows(found: &FoundRemovals) -> Result<Vec<bool>> {
     match &found.removals {
         Removals::Held(removed) => {
             for removed in removed {
-                is_kept[removed.row as usize] = false;
+                is_kept[removed.document as usize] = false;
             }
         }
         Removals::Spilled(removals) => {
-            for removal in removals.iter() {
-                is_kept[removal?.removed.row as usize] = false;
+            for removal in removals.rows() {
+                is_kept[removal?.document as usize] = false;
             }
         }
     }
@@ -206,16 +221,16 @@ fn write_tables(
     is_stopped: &AtomicBool,
 ) -> Result<()> {
     let places = &source.places;
-    let progress = source.run.progress;
+    let progress = source.run.options.progress;
     let documents = found.rows;
     let look = || match is_stopped.load(Ordering::Relaxed) || progress.is_stopped() {
         true => Err(Error::Stopped),
         false => Ok(()),
     };
     let (file, path) = folder.create(CLUSTERS)?;
-    let removed = removed_documents(&found.removals, places)?;
+    let removed = named_removals(&found.removals, places)?;
     let ids = write_clusters(removed, places, documents, (file, &path), look)?;
-    let removed = removed_documents(&found.removals, places)?;
+    let removed = named_removals(&found.removals, places)?;
     let stoppable = (0u64..).zip(removed).map(|(done, removed)| {
         if done % 65_536 == 65_535 {
             look()?;
@@ -223,71 +238,56 @@ fn write_tables(
         removed
     });
     let format = source.run.removed_format;
+    let verification = found.verification.name();
     let (file, path) = folder.create(format.file_name())?;
     match format {
-        RemovedFormat::JsonLines => write_removed_lines(stoppable, places, file, &path),
-        RemovedFormat::Parquet => write_removed_table(stoppable, places, ids, file, &path),
+        RemovedFormat::JsonLines => {
+            write_removed_lines(stoppable, verification, places, file, &path)
+        }
+        RemovedFormat::Parquet => {
+            write_removed_table(stoppable, verification, places, ids, (file, &path))
+        }
     }
 }
 
 /// The removed documents with their ids, by ascending row.
-fn removed_documents<'a>(
-    removals: &'a Removals,
-    places: &'a Places,
-) -> Result<Box<dyn Iterator<Item = Result<RemovedDocument<'a>>> + 'a>> {
+fn named_removals<'a>(removals: &'a Removals, places: &'a Places) -> Result<NamedRemovals<'a>> {
+    let named = |row| {
+        let id = places.id(row)?;
+        Ok(NamedRow { row, id })
+    };
     Ok(match removals {
-        Removals::Held(removed) => Box::new(removed.iter().map(|removed| {
-            let via = removed.via.map(|(via, similarity)| {
-                let id = places.id(via)?;
-                Ok::<_, Error>(Via { id, similarity })
-            });
-            Ok(RemovedDocument {
-                row: removed.row,
-                id: places.id(removed.row)?,
-                kept: removed.kept,
-                kept_id: places.id(removed.kept)?,
-                similarity: removed.similarity,
-                found_by: removed.found_by.name(),
-                via: via.transpose()?,
-            })
-        })),
+        Removals::Held(removals) => Box::new(
+            removals
+                .iter()
+                .map(move |removal| removal.try_name(named, named)),
+        ),
         Removals::Spilled(removals) => {
             let mut next_id = places.ids_in_order()?;
             let mut next_row = 0;
             Box::new(removals.iter().map(move |removal| {
-                let SpilledRemoval {
-                    removed,
-                    kept_id,
-                    via_id,
-                } = removal?;
-                // Ids come in order, and so do removals.
-                while next_row < removed.row {
-                    next_id()?;
+                let in_order = |removed: NamedRow<'a>| {
+                    // Ids come in order, and so do removals.
+                    while next_row < removed.row {
+                        next_id()?;
+                        next_row += 1;
+                    }
                     next_row += 1;
-                }
-                next_row += 1;
-                // Without ids of their own, documents are named by their place.
-                let named = |id: String, row: u32| match places.ids {
-                    Some(_) => Ok(id.into()),
-                    None => places.id(row),
+                    let id = next_id()?;
+                    Ok(NamedRow { id, ..removed })
                 };
-                let via = removed.via.map(|(row, similarity)| {
-                    let id = named(via_id, row)?;
-                    Ok::<_, Error>(Via { id, similarity })
-                });
-                Ok(RemovedDocument {
-                    row: removed.row,
-                    id: next_id()?,
-                    kept: removed.kept,
-                    kept_id: named(kept_id, removed.kept)?,
-                    similarity: removed.similarity,
-                    found_by: removed.found_by.name(),
-                    via: via.transpose()?,
-                })
+                // Without ids of their own, documents are named by their place.
+                let other = |other: NamedRow<'a>| match places.ids {
+                    Some(_) => Ok(other),
+                    None => named(other.row),
+                };
+                removal?.try_name(in_order, other)
             }))
         }
     })
 }
+
+type NamedRemovals<'a> = Box<dyn Iterator<Item = Result<Removal<NamedRow<'a>>>> + 'a>;
 
 /// The number of clusters of each size.
 fn histogram(sizes: &ClusterSizes, kept: u64) -> BTreeMap<u64, u64> {
@@ -316,7 +316,10 @@ fn largest(places: &Places, sizes: &ClusterSizes) -> Result<Vec<LargeCluster>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::tests::{LITTLE, Watched, assert_complete, engine, place, skipping, task};
+    use crate::files::RunOptions;
+    use crate::files::tests::{
+        LITTLE, Watched, assert_complete, engine, place, skipping, task, watched_by,
+    };
     use crate::pipeline::Clustering;
 
     #[test]
@@ -363,8 +366,11 @@ mod tests {
                 };
                 let run = |name: &str, memory| {
                     let told = Watched::stop_at(usize::MAX);
-                    let run = skipping(&engine, &inputs).memory(memory).overwrite(true);
-                    let run = run.progress(&told);
+                    let run = skipping(&engine, &inputs).memory(memory);
+                    let run = run.options(RunOptions {
+                        overwrite: true,
+                        ..watched_by(&told)
+                    });
                     run.dedup(&task, &place.path(name)).unwrap();
                     assert_complete(&place, name);
                     assert_eq!(told.has("goes on on disk"), memory == LITTLE);
@@ -396,7 +402,7 @@ mod tests {
             (
                 search.candidates.clone(),
                 search.bands.is_some(),
-                report.max_bucket,
+                report.dedup.as_ref().and_then(|dedup| dedup.max_bucket),
             )
         };
         let lsh = report(CandidateMethod::Lsh);

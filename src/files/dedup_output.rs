@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::run::{Run, check_compression_level};
-use super::second_pass::{Part, Placed};
+use super::second_pass::{FileEvent, Placed};
 use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
@@ -81,7 +81,7 @@ impl<'a> Target<'a> {
             DedupOutput::Folder(folder) => {
                 run.check_folder(folder)?;
                 run.check_temporary_outside(folder)?;
-                Target::Folder(OutputFolder::open(folder, run.overwrite)?)
+                Target::Folder(OutputFolder::open(folder, run.options.overwrite)?)
             }
             DedupOutput::Stream { target, temporary } => {
                 Target::Stream(target, temporary.to_owned())
@@ -100,7 +100,7 @@ impl<'a> Target<'a> {
 
     /// Refuses inputs and options that this output does not take.
     pub(super) fn check(&self, source: &FileSource<'_>) -> Result<()> {
-        let level = source.run.compression_level;
+        let level = source.run.options.compression_level;
         match self {
             Target::Folder(_) | Target::Nowhere(_) => {
                 let files = source.files.iter();
@@ -162,7 +162,7 @@ fn for_each_kept(
     source: &FileSource<'_>,
     is_kept: &[bool],
     start: &Position,
-    mut each: impl FnMut(Part<KeptOfChunk>) -> Result<()>,
+    mut each: impl FnMut(FileEvent<KeptOfChunk>) -> Result<()>,
 ) -> Result<u64> {
     let copy = |Placed { chunk, rows }: Placed| {
         let of_row = |row: Option<u32>| row.is_some_and(|row| is_kept[row as usize]);
@@ -174,7 +174,7 @@ fn for_each_kept(
     };
     let mut written = 0;
     source.read_again("write", Columns::All, start, copy, |part| {
-        if let Part::Chunk(KeptOfChunk { records, .. }) = &part {
+        if let FileEvent::Chunk(KeptOfChunk { records, .. }) = &part {
             written += records;
             if *records == 0 {
                 return Ok(());
@@ -216,8 +216,8 @@ pub(super) fn write_kept(
     let records = rayon::in_place_scope(|scope| {
         for_each_kept(source, is_kept, &place, |part| {
             match part {
-                Part::Table(form) => start.form = Some(form),
-                Part::Chunk(KeptOfChunk { records, kept, .. }) => {
+                FileEvent::Table(form) => start.form = Some(form),
+                FileEvent::Chunk(KeptOfChunk { records, kept, .. }) => {
                     start.records += records;
                     start.bytes += kept.size();
                     start.kept.push(kept);
@@ -229,7 +229,7 @@ pub(super) fn write_kept(
                         start.write_to(target)?;
                     }
                 }
-                Part::End => {
+                FileEvent::End => {
                     let next = StartOfFile::of(start.file + 1);
                     let small = std::mem::replace(&mut start, next);
                     if let Some((name, target)) = large.take() {
@@ -339,7 +339,7 @@ impl KeptFiles<'_> {
         let name = format!("kept/{}", input.relative);
         let (file, path) = self.folder.create(&name)?;
         let frames = FrameWriter::new(file, input.original_compression)
-            .with_level(self.source.run.compression_level);
+            .with_level(self.source.run.options.compression_level);
         Ok((name, KeptFile::new(frames, path, form)?))
     }
 
@@ -417,11 +417,11 @@ pub(super) fn stream_kept(
     let mut target = BufWriter::with_capacity(1 << 16, target);
     let start = Position::default();
     let written = for_each_kept(source, is_kept, &start, |part| match part {
-        Part::Chunk(KeptOfChunk { kept, .. }) => {
+        FileEvent::Chunk(KeptOfChunk { kept, .. }) => {
             let bytes = kept.bytes().unwrap_or_default();
             target.write_all(bytes).map_err(failed())
         }
-        Part::Table(_) | Part::End => Ok(()),
+        FileEvent::Table(_) | FileEvent::End => Ok(()),
     })?;
     target.flush().map_err(failed())?;
     Ok(written)
@@ -432,7 +432,8 @@ mod tests {
     use std::io;
 
     use super::*;
-    use crate::files::tests::{Place, Watched, engine, place, skipping, task};
+    use crate::files::RunOptions;
+    use crate::files::tests::{Place, Watched, engine, place, skipping, task, watched_by};
 
     #[test]
     fn files_may_be_complete_in_any_order() {
@@ -512,7 +513,7 @@ mod tests {
         let blocked = place.path("out/.partial/kept/d.jsonl");
         let block = || std::fs::create_dir_all(&blocked).unwrap();
         let told = Watched::at("write", 0, &block);
-        let run = skipping(&engine, &inputs).progress(&told);
+        let run = skipping(&engine, &inputs).options(watched_by(&told));
         let failed = run.dedup(&task(&engine), &place.path("out")).unwrap_err();
         assert!(failed.to_string().contains("d.jsonl"), "{failed}");
         assert!(!place.path("out/report.json").exists());
@@ -522,7 +523,10 @@ mod tests {
     fn levels_need_a_compressed_output() {
         let (place, engine) = (place(), engine());
         let inputs = place.inputs();
-        let run = skipping(&engine, &inputs).compression_level(3);
+        let run = skipping(&engine, &inputs).options(RunOptions {
+            compression_level: Some(3),
+            ..RunOptions::default()
+        });
         let refused = run.dedup(&task(&engine), &place.path("out")).unwrap_err();
         assert!(
             refused.to_string().contains("`compression_level`"),

@@ -343,7 +343,7 @@ mod tests {
     use super::*;
     use crate::engine::Engine;
     use crate::files::DedupOutput;
-    use crate::files::tests::{Watched, change_unseen, engine, place, skipping, task};
+    use crate::files::tests::{Watched, change_unseen, engine, place, skipping, task, watched_by};
     use crate::pipeline::Weighting;
 
     #[test]
@@ -359,7 +359,7 @@ mod tests {
         let told = Watched::at("read", 1, &change);
         let temporary = &place.path("out");
         std::fs::create_dir(temporary).unwrap();
-        let run = skipping(&engine, &inputs).progress(&told);
+        let run = skipping(&engine, &inputs).options(watched_by(&told));
         let failed = run.dedup(&task(&engine), DedupOutput::Nowhere { temporary });
         assert!(matches!(failed, Err(Error::InputChanged { path: of }) if of == path));
     }

@@ -15,8 +15,8 @@ use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
     Compression, FrameWriter, Measure, Measured, OutputFile, PairToWrite, PairsFormat,
-    PairsToWrite, Places, Report, folder_of, with_suffix, write_json, write_pairs_table,
-    write_pairs_text,
+    PairsParameters, PairsToWrite, Places, Report, folder_of, with_suffix, write_json,
+    write_pairs_table, write_pairs_text,
 };
 use crate::progress::{Progress, Timings, advance};
 use crate::search::{
@@ -109,7 +109,11 @@ impl Run<'_> {
         let file = output.file().map(Path::to_owned);
         let search = &task.search;
         self.check_outputs(&output.names())?;
-        let mut target = Target::open(&mut output, self.overwrite, self.compression_level)?;
+        let mut target = Target::open(
+            &mut output,
+            self.options.overwrite,
+            self.options.compression_level,
+        )?;
         let held_bytes = match search.verification {
             Verification::Exact => self.held_bytes,
             Verification::None | Verification::Signature => 0,
@@ -117,8 +121,8 @@ impl Run<'_> {
         let mut timings = Timings::default();
         let temporary = target.temporary.clone();
         let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
-        source.set_budget(file.as_deref(), search, task.parameters(&self))?;
-        let (engine, progress) = (self.engine, self.progress);
+        source.set_budget(file.as_deref(), search, task.by_name(&self))?;
+        let (engine, progress) = (self.engine, self.options.progress);
         let context = &mut Context {
             search,
             progress,
@@ -135,11 +139,11 @@ impl Run<'_> {
         self.warn_of_oddities(&found.counts);
         let mut report = source.report("pairs", found.counts.clone(), Some(pairs.search()));
         describe(&mut report, task, &found);
-        target.commit(&report, self.progress, compared)?;
+        target.commit(&report, self.options.progress, compared)?;
         source.complete_budget();
         let resumed = source.resumed();
         let mut timings = found.timings;
-        let elapsed_s = timings.complete(self.start);
+        let elapsed_s = timings.complete(self.options.started);
         Ok(Outcome {
             report,
             timings,
@@ -149,16 +153,25 @@ impl Run<'_> {
     }
 }
 
+impl Pairs {
+    /// The parameters for a report, beside those of the search.
+    pub fn parameters(&self) -> PairsParameters {
+        PairsParameters {
+            identical: self.identical.name(),
+            max_pairs: self.max_pairs,
+        }
+    }
+}
+
 /// Adds what concerns pairs alone to a report.
 pub(crate) fn describe(report: &mut Report, task: &Pairs, found: &PairsFound) {
-    report.identical = Some(task.identical.name());
-    report.max_pairs = Some(task.max_pairs);
+    report.pairs = Some(task.parameters());
     report.complete = Some(found.is_complete);
     report.expected_precision = found.expected_precision;
 }
 
 /// How to write rows, in each form of an output.
-pub(crate) struct Rows<'a> {
+pub(crate) struct RowForms<'a> {
     /// Makes them, and writes none.
     pub(crate) none: &'a dyn Fn() -> Result<()>,
     pub(crate) text: &'a dyn Fn(PairsFormat, &mut dyn Write, &Path) -> Result<()>,
@@ -263,7 +276,7 @@ impl<'a> Target<'a> {
             },
             places,
         };
-        self.write_rows(&Rows {
+        self.write_rows(&RowForms {
             none: &|| for_each(&mut |_| Ok(())),
             text: &|format, target, path| write_pairs_text(&written, format, target, path),
             table: &|file, path| write_pairs_table(&written, file, path),
@@ -272,7 +285,7 @@ impl<'a> Target<'a> {
     }
 
     /// Writes rows. A file keeps its temporary name.
-    pub(crate) fn write_rows(&mut self, rows: &Rows<'_>) -> Result<()> {
+    pub(crate) fn write_rows(&mut self, rows: &RowForms<'_>) -> Result<()> {
         match &mut self.form {
             TargetForm::Nowhere => (rows.none)(),
             TargetForm::Stream(target) => {
@@ -306,7 +319,7 @@ impl<'a> Target<'a> {
 }
 
 impl FileTarget {
-    fn write(&mut self, rows: &Rows<'_>) -> Result<()> {
+    fn write(&mut self, rows: &RowForms<'_>) -> Result<()> {
         let path = &self.path;
         let failed = || Error::io("write", path);
         let file = self.file.try_clone().map_err(failed())?;
@@ -322,7 +335,7 @@ impl FileTarget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::tests::{LITTLE, engine, place, search, skipping};
+    use crate::files::tests::{LITTLE, engine, overwriting, place, search, skipping};
 
     #[test]
     fn pairs_are_the_same_wherever_they_go() {
@@ -364,7 +377,7 @@ mod tests {
         let task = Pairs::new(search(&engine, Verification::Exact));
         let file = place.path("pairs.csv");
         let write = |overwrite| {
-            let run = skipping(&engine, &inputs).overwrite(overwrite);
+            let run = skipping(&engine, &inputs).options(overwriting(overwrite));
             run.pairs(&task, PairsOutput::File(&file))
         };
         // A report without pairs is left from an interrupted run.

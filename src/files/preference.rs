@@ -182,7 +182,9 @@ pub fn keep_classes(by: &KeepBy, rows: &RecordBatch, progress: &dyn Progress) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::tests::{LITTLE, Place, Watched, engine, skipping, task};
+    use crate::files::tests::{
+        LITTLE, Place, Watched, engine, overwriting, skipping, task, watched_by,
+    };
     use crate::io::Globs;
 
     /// Three files, each with three copies of one text and one text of its own.
@@ -212,7 +214,9 @@ mod tests {
         let inputs = place.inputs();
         let mut found = Vec::new();
         for memory in [1 << 30, LITTLE] {
-            let run = skipping(&engine, &inputs).memory(memory).overwrite(true);
+            let run = skipping(&engine, &inputs)
+                .memory(memory)
+                .options(overwriting(true));
             let mut run = run.prefer_source(Globs::new(sources)?);
             if let Some(keep_by) = keep_by {
                 run = run.keep_by(KeepBy::new(keep_by));
@@ -266,7 +270,7 @@ mod tests {
         let (place, engine) = (place(), engine());
         let inputs = place.inputs();
         let told = Watched::stop_at(usize::MAX);
-        let run = skipping(&engine, &inputs).progress(&told);
+        let run = skipping(&engine, &inputs).options(watched_by(&told));
         let run = run.prefer_source(Globs::new(&["a.jsonl", "a*", "x"]).unwrap());
         run.dedup(&task(&engine), &place.path("out")).unwrap();
         for (pattern, is_told) in [("a.jsonl", false), ("a*", true), ("x", true)] {

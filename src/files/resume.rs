@@ -15,6 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::run::Run;
@@ -24,34 +25,43 @@ use crate::io::{KeepBy, folder_of};
 use crate::search::{CandidateMethod, Dedup, Pairs, Search};
 use crate::store::spill::{Budget, InputIdentity, RunIdentity, Unfinished};
 
+/// Parameters by name.
+type ByName = BTreeMap<String, Value>;
+
 impl Dedup {
     /// The parameters beside those of the search, by name.
-    pub(super) fn parameters(&self, run: &Run<'_>) -> Vec<(&'static str, Value)> {
+    pub(super) fn by_name(&self, run: &Run<'_>) -> ByName {
         let sources: Vec<&str> = run.prefer_source.patterns().collect();
-        vec![
-            ("keep", json!(self.keep.name())),
-            ("cluster", json!(self.clustering.name())),
-            ("max_bucket", json!(self.max_bucket)),
-            (
-                "keep_by",
-                json!(run.keep_by.as_ref().map(KeepBy::to_string)),
-            ),
-            ("prefer_source", json!(sources.join(", "))),
-            ("removed_format", json!(run.removed_format.file_name())),
-            ("compression_level", json!(run.compression_level)),
-        ]
+        let keep_by = run.keep_by.as_ref().map(KeepBy::to_string);
+        // The method may not be known yet; a join follows from the other parameters.
+        by_name(
+            &self.parameters(CandidateMethod::Lsh),
+            [
+                ("keep_by", json!(keep_by)),
+                ("prefer_source", json!(sources.join(", "))),
+                ("removed_format", json!(run.removed_format.file_name())),
+                ("compression_level", json!(run.options.compression_level)),
+            ],
+        )
     }
 }
 
 impl Pairs {
     /// The parameters beside those of the search, by name.
-    pub(super) fn parameters(&self, run: &Run<'_>) -> Vec<(&'static str, Value)> {
-        vec![
-            ("identical", json!(self.identical.name())),
-            ("max_pairs", json!(self.max_pairs)),
-            ("compression_level", json!(run.compression_level)),
-        ]
+    pub(super) fn by_name(&self, run: &Run<'_>) -> ByName {
+        let of_run = [("compression_level", json!(run.options.compression_level))];
+        by_name(&self.parameters(), of_run)
     }
+}
+
+/// What a report says, by name, and what decides the outputs beside it.
+fn by_name<const N: usize>(reported: &impl Serialize, others: [(&str, Value); N]) -> ByName {
+    let mut all = match serde_json::to_value(reported) {
+        Ok(Value::Object(parameters)) => parameters.into_iter().collect(),
+        _ => ByName::new(),
+    };
+    all.extend(others.map(|(name, value)| (name.to_owned(), value)));
+    all
 }
 
 impl FileSource<'_> {
@@ -64,7 +74,7 @@ impl FileSource<'_> {
         &mut self,
         output: Option<&Path>,
         search: &Search,
-        parameters: Vec<(&'static str, Value)>,
+        parameters: ByName,
     ) -> Result<()> {
         let Some(memory) = self.run.memory_bytes() else {
             return Ok(());
@@ -111,17 +121,8 @@ impl FileSource<'_> {
         Ok(())
     }
 
-    fn identity(
-        &self,
-        output: &Path,
-        search: &Search,
-        parameters: Vec<(&'static str, Value)>,
-    ) -> RunIdentity {
-        let of_search = serde_json::to_value(self.run.parameters(Some(search)));
-        let mut all: BTreeMap<String, Value> = match of_search {
-            Ok(Value::Object(parameters)) => parameters.into_iter().collect(),
-            _ => BTreeMap::new(),
-        };
+    fn identity(&self, output: &Path, search: &Search, parameters: ByName) -> RunIdentity {
+        let mut all = by_name(&self.run.parameters(Some(search)), []);
         // It follows from the others.
         all.remove("recall_at_threshold");
         if search.candidates == CandidateMethod::Auto {
@@ -136,8 +137,7 @@ impl FileSource<'_> {
             };
             all.insert(name.to_owned(), field);
         }
-        let own = parameters.into_iter();
-        all.extend(own.map(|(name, value)| (name.to_owned(), value)));
+        all.extend(parameters);
         let inputs = self.files.iter().map(|file| {
             let metadata = file.open().and_then(|file| file.metadata()).ok();
             let modified = metadata
@@ -195,7 +195,9 @@ pub(super) fn resumable(error: Error, temporary: &Path, output: Option<&Path>) -
 mod tests {
     use super::*;
     use crate::engine::Engine;
-    use crate::files::tests::{LITTLE, Place, Watched, engine, engine_of_bytes, place, skipping};
+    use crate::files::tests::{
+        LITTLE, Place, Watched, engine, engine_of_bytes, place, skipping, watched_by,
+    };
     use crate::files::{Outcome, PairsOutput};
     use crate::io::{Inputs, OnBadRecord};
     use crate::search::Verification;
@@ -209,7 +211,7 @@ mod tests {
         let inputs = place.inputs();
         let run = |name: &str, told: &Watched<'_>| {
             let run = skipping(engine, &inputs).memory(LITTLE).held_bytes(0);
-            job(run.progress(told), &place.path(name))
+            job(run.options(watched_by(told)), &place.path(name))
         };
         let told = Watched::stop_at(usize::MAX);
         run("whole", &told).unwrap();
@@ -266,7 +268,9 @@ mod tests {
         let engine = engine();
         let told = Watched::at("compare", 0, &|| ());
         let stop = StopIn(&told);
-        let run = skipping(&engine, inputs).memory(LITTLE).progress(&stop);
+        let run = skipping(&engine, inputs)
+            .memory(LITTLE)
+            .options(watched_by(&stop));
         let stopped = run.dedup(&task(&engine), &place.path("out"));
         assert!(
             matches!(stopped, Err(Error::Resumable { .. })),

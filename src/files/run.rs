@@ -16,6 +16,44 @@ use crate::progress::{Counts, Progress, Silent};
 use crate::scheme::words_v1;
 use crate::search::{CandidateMethod, Search};
 
+/// What runs over files have in common: [`Run`], [`SignatureRun`](super::SignatureRun), and those of links and ratings.
+#[derive(Clone)]
+pub struct RunOptions<'a> {
+    /// Whether to replace the results of an earlier run; default false.
+    pub overwrite: bool,
+    /// The level of compressed kept files, pairs and ratings: 1 to 22 for zstd (default 3), 0 to 9 for gzip and xz
+    /// (default 6), 1 to 9 for bzip2 (default 9). Parquet files keep the codec of their input.
+    pub compression_level: Option<u32>,
+    /// The receiver of progress, which can stop the run; default [`Silent`].
+    pub progress: &'a dyn Progress,
+    /// The command line to state in `run.json`; default empty.
+    pub command: Vec<String>,
+    /// The moment at which the run started, if preparations belong to it; default now.
+    pub started: Instant,
+}
+
+impl Default for RunOptions<'_> {
+    fn default() -> Self {
+        RunOptions {
+            overwrite: false,
+            compression_level: None,
+            progress: &Silent,
+            command: Vec::new(),
+            started: Instant::now(),
+        }
+    }
+}
+
+impl std::fmt::Debug for RunOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunOptions")
+            .field("overwrite", &self.overwrite)
+            .field("compression_level", &self.compression_level)
+            .field("command", &self.command)
+            .finish_non_exhaustive()
+    }
+}
+
 /// A run over files. Set its options, then call [`Run::dedup`], [`Run::pairs`] or [`Run::sign`].
 ///
 /// ```
@@ -30,7 +68,7 @@ use crate::search::{CandidateMethod, Search};
 /// let engine = Engine::builder().build()?;
 /// let task = Dedup::new(Search::new(0.8, engine.scheme())?);
 /// let inputs = Inputs::find(&[folder.join("in.jsonl")], None)?;
-/// let outcome = Run::new(&engine, &inputs).overwrite(true).dedup(&task, &folder.join("out"))?;
+/// let outcome = Run::new(&engine, &inputs).dedup(&task, &folder.join("out"))?;
 /// assert_eq!((outcome.report.counts.kept, outcome.report.counts.removed), (1, 1));
 /// # Ok::<(), simgpu::Error>(())
 /// ```
@@ -38,6 +76,7 @@ use crate::search::{CandidateMethod, Search};
 pub struct Run<'a> {
     pub(super) engine: &'a Engine,
     pub(super) inputs: &'a Inputs,
+    pub(super) options: RunOptions<'a>,
     pub(super) fields: Fields,
     pub(super) on_bad_record: OnBadRecord,
     pub(super) unique_ids: bool,
@@ -45,16 +84,11 @@ pub struct Run<'a> {
     pub(super) held_bytes: u64,
     pub(super) memory: Option<u64>,
     pub(super) temporary: Option<PathBuf>,
-    pub(super) overwrite: bool,
     pub(super) restart: bool,
     pub(super) limit: Option<NonZeroU64>,
     pub(super) keep_by: Option<KeepBy>,
     pub(super) prefer_source: Globs,
     pub(super) removed_format: RemovedFormat,
-    pub(super) compression_level: Option<u32>,
-    pub(super) progress: &'a dyn Progress,
-    pub(super) command: Vec<String>,
-    pub(super) start: Instant,
 }
 
 impl std::fmt::Debug for Run<'_> {
@@ -74,22 +108,18 @@ impl<'a> Run<'a> {
             fields: Fields::of_form(engine.takes_tokens()),
             engine,
             inputs,
+            options: RunOptions::default(),
             on_bad_record: OnBadRecord::default(),
             unique_ids: false,
             batch_bytes: 16 << 20,
             held_bytes: 128 << 20,
             memory: None,
             temporary: None,
-            overwrite: false,
             restart: false,
             limit: None,
             keep_by: None,
             prefer_source: Globs::default(),
             removed_format: RemovedFormat::default(),
-            compression_level: None,
-            progress: &Silent,
-            command: Vec::new(),
-            start: Instant::now(),
         }
     }
 
@@ -150,11 +180,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether to replace the results of an earlier run; default false.
-    pub fn overwrite(self, overwrite: bool) -> Self {
-        Run { overwrite, ..self }
-    }
-
     /// Whether to begin anew where a run with the same output was stopped; default false: the run goes on from the last
     /// checkpoint of that one. [`Run::dedup`] and [`Run::pairs`] make checkpoints, every two minutes or less, once they
     /// work on disk, and if the output is a folder or a file. After an error that ends such a run,
@@ -204,28 +229,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The level of compressed kept files and pairs: 1 to 22 for zstd (default 3), 0 to 9 for gzip and xz (default 6),
-    /// 1 to 9 for bzip2 (default 9). Parquet files keep the codec of their input.
-    pub fn compression_level(self, level: u32) -> Self {
-        Run {
-            compression_level: Some(level),
-            ..self
-        }
-    }
-
-    /// The receiver of progress, which can stop the run; default [`Silent`].
-    pub fn progress(self, progress: &'a dyn Progress) -> Self {
-        Run { progress, ..self }
-    }
-
-    /// The moment at which the run started, if preparations belong to it; default: when the run was made.
-    pub fn started(self, start: Instant) -> Self {
-        Run { start, ..self }
-    }
-
-    /// The command line to state in `run.json`; default empty.
-    pub fn command(self, command: Vec<String>) -> Self {
-        Run { command, ..self }
+    /// What it has in common with other runs.
+    pub fn options(self, options: RunOptions<'a>) -> Self {
+        Run { options, ..self }
     }
 
     /// Bytes of memory for what grows with the number of documents; `None` without a bound.
@@ -236,7 +242,7 @@ impl<'a> Run<'a> {
     /// What `run.json` says of the run.
     pub(super) fn facts(&self) -> Facts<'_> {
         Facts {
-            command: &self.command,
+            command: &self.options.command,
             signer: Some(self.engine.signer()),
             memory_bytes: self.memory_bytes(),
         }
@@ -300,8 +306,8 @@ impl<'a> Run<'a> {
 
     /// Warns of repeated ids, and of what the names of inputs lead to and the run does not read.
     pub(super) fn warn_of_oddities(&self, counts: &Counts) {
-        warn_of_repeated_ids(self.progress, counts.repeated_ids);
-        self.inputs.not_read().warn(self.progress);
+        warn_of_repeated_ids(self.options.progress, counts.repeated_ids);
+        self.inputs.not_read().warn(self.options.progress);
     }
 }
 
@@ -349,7 +355,7 @@ pub(super) fn check_compression_level(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::tests::{engine, place, skipping, task};
+    use crate::files::tests::{engine, overwriting, place, skipping, task};
 
     #[test]
     fn outputs_and_temporary_files_stay_apart() {
@@ -364,7 +370,7 @@ mod tests {
             assert_eq!(refused.is_err(), is_refused, "{}", temporary.display());
         }
         let into = |output: &str| {
-            let run = skipping(&engine, &inputs).overwrite(true);
+            let run = skipping(&engine, &inputs).options(overwriting(true));
             run.dedup(&task(&engine), &place.path(output))
         };
         for inside in ["in", "in/b", "in/new"] {

@@ -10,17 +10,17 @@ use crate::io::{
     Chunk, Columns, Event, FilesReading, Fingerprint, InputFile, Places, Position, Reader, Skipped,
     TableForm, changed,
 };
-use crate::ordered::map_in_order;
 use crate::pipeline::Scratch;
 use crate::progress::advance;
 use crate::search::SetsByRow;
 use crate::store::Bits;
+use crate::threads::map_in_order;
 
 /// The name of the second pass for exact sets, for checkpoints.
 const READ_AGAIN: &str = "read again";
 
 /// A part of a file in the second pass. `C` is a chunk with the row of each record, or what was made of it.
-pub(super) enum Part<C> {
+pub(super) enum FileEvent<C> {
     /// A table of this form begins.
     Table(TableForm),
     Chunk(C),
@@ -35,23 +35,23 @@ pub(super) struct Placed {
 }
 
 /// Assigns rows to the records of one file, in order.
-struct Rows<'a> {
+struct RowNumbers<'a> {
     next_row: u32,
     next_record: u64,
     records: u64,
     skipped: &'a [Skipped],
 }
 
-impl<'a> Rows<'a> {
+impl<'a> RowNumbers<'a> {
     fn of(places: &'a Places, file: usize) -> Self {
         match places.files.get(file) {
-            Some(source) => Rows {
+            Some(source) => RowNumbers {
                 next_row: source.first_row,
                 next_record: 0,
                 records: source.records,
                 skipped: places.skipped_in(file),
             },
-            None => Rows {
+            None => RowNumbers {
                 next_row: 0,
                 next_record: 0,
                 records: 0,
@@ -90,7 +90,7 @@ impl<'a> Rows<'a> {
 struct Parts<'a> {
     source: &'a FileSource<'a>,
     file: usize,
-    rows: Rows<'a>,
+    rows: RowNumbers<'a>,
     events: Events<'a>,
 }
 
@@ -102,7 +102,7 @@ enum Events<'a> {
 }
 
 impl Iterator for Parts<'_> {
-    type Item = Result<Part<Placed>>;
+    type Item = Result<FileEvent<Placed>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.events {
@@ -115,7 +115,7 @@ impl Iterator for Parts<'_> {
                     Some(known) if known.is_outdated(self.input()) => self.changed(),
                     _ => error,
                 }),
-                Ok(Event::Table(form)) => Ok(Part::Table(form)),
+                Ok(Event::Table(form)) => Ok(FileEvent::Table(form)),
                 Ok(Event::Chunk(chunk)) => self.place(Arc::new(chunk)),
                 Ok(Event::End { fingerprint, .. }) => {
                     match self
@@ -133,16 +133,16 @@ impl Iterator for Parts<'_> {
 }
 
 impl Parts<'_> {
-    fn place(&mut self, chunk: Arc<Chunk>) -> Result<Part<Placed>> {
+    fn place(&mut self, chunk: Arc<Chunk>) -> Result<FileEvent<Placed>> {
         let rows = self.rows.next(chunk.records());
         let rows = rows.ok_or_else(|| self.changed())?;
-        Ok(Part::Chunk(Placed { chunk, rows }))
+        Ok(FileEvent::Chunk(Placed { chunk, rows }))
     }
 
-    fn end(&mut self) -> Result<Part<Placed>> {
+    fn end(&mut self) -> Result<FileEvent<Placed>> {
         self.events = Events::Ended;
         match self.rows.is_at_end() {
-            true => Ok(Part::End),
+            true => Ok(FileEvent::End),
             false => Err(self.changed()),
         }
     }
@@ -173,16 +173,16 @@ impl FileSource<'_> {
         columns: Columns,
         start: &Position,
         map: impl Fn(Placed) -> Result<T> + Sync,
-        mut each: impl FnMut(Part<T>) -> Result<()>,
+        mut each: impl FnMut(FileEvent<T>) -> Result<()>,
     ) -> Result<()> {
-        let progress = self.run.progress;
+        let progress = self.run.options.progress;
         progress.begin(stage, self.bytes_to_read_again());
         let files = FilesReading::new(&self.files, self.reading(columns))?.starting_at(start);
         let held = self.places.held.as_deref();
         let open = |file: usize| Parts {
             source: self,
             file,
-            rows: Rows::of(&self.places, file),
+            rows: RowNumbers::of(&self.places, file),
             events: match held {
                 Some(held) => {
                     let start = held.partition_point(|chunk| chunk.file < file);
@@ -192,33 +192,33 @@ impl FileSource<'_> {
                 None => Events::Read(files.file(file)),
             },
         };
-        let map = |part: Result<Part<Placed>>| {
+        let map = |part: Result<FileEvent<Placed>>| {
             Ok(match part? {
-                Part::Table(form) => Part::Table(form),
-                Part::Chunk(placed) if start.is_after(&placed.chunk) => Part::Chunk(None),
-                Part::Chunk(placed) => {
+                FileEvent::Table(form) => FileEvent::Table(form),
+                FileEvent::Chunk(placed) if start.is_after(&placed.chunk) => FileEvent::Chunk(None),
+                FileEvent::Chunk(placed) => {
                     let documents = placed.rows.iter().flatten().count() as u64;
                     let bytes = placed.chunk.bytes() as u64;
-                    Part::Chunk(Some((map(placed)?, documents, bytes)))
+                    FileEvent::Chunk(Some((map(placed)?, documents, bytes)))
                 }
-                Part::End => Part::End,
+                FileEvent::End => FileEvent::End,
             })
         };
         let (mut documents, mut bytes) = (0, 0);
-        let ahead = files.ahead(|part: &Result<Part<Placed>>| match part {
-            Ok(Part::Chunk(placed)) => placed.chunk.weight(),
+        let ahead = files.ahead(|part: &Result<FileEvent<Placed>>| match part {
+            Ok(FileEvent::Chunk(placed)) => placed.chunk.weight(),
             _ => 1,
         });
         map_in_order(self.files.len(), ahead, open, map, |part| {
             match part {
-                None | Some(Part::Chunk(None)) => {}
-                Some(Part::Table(form)) => each(Part::Table(form))?,
-                Some(Part::Chunk(Some((mapped, of_chunk, bytes_of_chunk)))) => {
+                None | Some(FileEvent::Chunk(None)) => {}
+                Some(FileEvent::Table(form)) => each(FileEvent::Table(form))?,
+                Some(FileEvent::Chunk(Some((mapped, of_chunk, bytes_of_chunk)))) => {
                     documents += of_chunk;
                     bytes += bytes_of_chunk;
-                    each(Part::Chunk(mapped))?;
+                    each(FileEvent::Chunk(mapped))?;
                 }
-                Some(Part::End) => each(Part::End)?,
+                Some(FileEvent::End) => each(FileEvent::End)?,
             }
             let consumed = if held.is_some() {
                 bytes
@@ -260,14 +260,14 @@ impl FileSource<'_> {
         let read = self.read_again("read again", Columns::Needed, &start, map, |part| {
             let mut position = taken.take().unwrap_or_default();
             match part {
-                Part::Chunk((number, of_chunk)) => {
+                FileEvent::Chunk((number, of_chunk)) => {
                     for (row, set) in of_chunk {
                         sets.take(row, &set)?;
                     }
                     position.chunk = number + 1;
                 }
-                Part::End => position = self.places.start_of_file(position.file + 1),
-                Part::Table(_) => {}
+                FileEvent::End => position = self.places.start_of_file(position.file + 1),
+                FileEvent::Table(_) => {}
             }
             taken = Some(position);
             match spill {
@@ -322,7 +322,7 @@ mod tests {
     use super::*;
     use crate::error::BadRecord;
     use crate::files::tests::{
-        Watched, change_unseen, engine, engine_of_bytes, place, skipping, task,
+        Watched, change_unseen, engine, engine_of_bytes, place, skipping, task, watched_by,
     };
     use crate::io::SourceFile;
 
@@ -348,10 +348,10 @@ mod tests {
             skipped: vec![bad(1, 0), bad(1, 3), bad(1, 4)],
             ..Places::default()
         };
-        let mut rows = Rows::of(&places, 0);
+        let mut rows = RowNumbers::of(&places, 0);
         assert_eq!(rows.next(2), Some(vec![Some(0), Some(1)]));
         assert!(rows.is_at_end() && rows.next(1).is_none());
-        let mut rows = Rows::of(&places, 1);
+        let mut rows = RowNumbers::of(&places, 1);
         assert_eq!(rows.next(4), Some(vec![None, Some(2), Some(3), None]));
         assert!(!rows.is_at_end());
         // More records than the first pass found.
@@ -368,7 +368,9 @@ mod tests {
             let path = place.path("in/d.jsonl");
             let change = || change_unseen(&path);
             let told = Watched::at(stage, 0, &change);
-            let run = skipping(&engine, &inputs).held_bytes(0).progress(&told);
+            let run = skipping(&engine, &inputs)
+                .held_bytes(0)
+                .options(watched_by(&told));
             let failed = run.dedup(&task(&engine), &place.path("out")).unwrap_err();
             assert!(
                 matches!(failed, Error::InputChanged { path: of } if of == path),
@@ -385,7 +387,7 @@ mod tests {
         let path = place.path("in/d.jsonl");
         let change = || change_unseen(&path);
         let told = Watched::at("write", 0, &change);
-        let run = skipping(&engine, &inputs).progress(&told);
+        let run = skipping(&engine, &inputs).options(watched_by(&told));
         run.dedup(&task(&engine), &place.path("held")).unwrap();
         change_unseen_back(&path);
         let run = skipping(&engine, &inputs).held_bytes(0);

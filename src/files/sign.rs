@@ -27,7 +27,7 @@ impl Run<'_> {
     pub fn sign(self, output: &Path) -> Result<Outcome> {
         let format = SignaturesFormat::of_path(output)?;
         self.check_outputs(&OutputFile::names(output, ".json"))?;
-        let (target, file) = OutputFile::create(output, self.overwrite)?;
+        let (target, file) = OutputFile::create(output, self.options.overwrite)?;
         let scheme = self.engine.scheme();
         let width = scheme.family().slot_width();
         let mut timings = Timings::default();
@@ -37,8 +37,9 @@ impl Run<'_> {
                 let beside = description_of(output);
                 // A description without a matrix is left from an interrupted run, so overwrite it.
                 let (description, mut json) =
-                    OutputFile::create(&beside, self.overwrite || !output.exists())?;
-                let mut matrix = Rows::new(SlotWriter::new(file, target.partial(), HEADER)?);
+                    OutputFile::create(&beside, self.options.overwrite || !output.exists())?;
+                let mut matrix =
+                    SignatureSink::new(SlotWriter::new(file, target.partial(), HEADER)?);
                 let corpus = self.read(&mut source, &mut matrix, &mut timings)?;
                 let digest = matrix.slots.digest();
                 matrix.slots.finish(|file| {
@@ -58,7 +59,7 @@ impl Run<'_> {
                 let folder: PathBuf = folder_of(output).to_owned();
                 let spool = unnamed_file(&folder)
                     .map_err(Error::io("create a temporary file in", &folder))?;
-                let mut matrix = Rows::new(SlotWriter::new(spool, target.partial(), 0)?);
+                let mut matrix = SignatureSink::new(SlotWriter::new(spool, target.partial(), 0)?);
                 let corpus = self.read(&mut source, &mut matrix, &mut timings)?;
                 let mut spool = matrix.slots.finish(|_| Ok(()))?;
                 let described = self.describe(&source, &corpus, None);
@@ -73,7 +74,7 @@ impl Run<'_> {
         };
         self.warn_of_oddities(&counts);
         let report = source.report("sign", counts, None);
-        let elapsed_s = timings.complete(self.start);
+        let elapsed_s = timings.complete(self.options.started);
         Ok(Outcome {
             report,
             timings,
@@ -85,19 +86,24 @@ impl Run<'_> {
     fn read(
         &self,
         source: &mut FileSource<'_>,
-        rows: &mut Rows,
+        rows: &mut SignatureSink,
         timings: &mut Timings,
     ) -> Result<Corpus> {
-        let pass = FirstPass::new(self.engine, self.progress, rows);
+        let pass = FirstPass::new(self.engine, self.options.progress, rows);
         let corpus = source.read(pass, &mut timings.0)?;
         let shingling = self.engine.shingler().shingling();
-        warn_of_few_shingles(shingling, &corpus, self.progress);
+        warn_of_few_shingles(shingling, &corpus, self.options.progress);
         Ok(corpus)
     }
 
     fn advance_to_end(&self, source: &FileSource<'_>, corpus: &Corpus) -> Result<()> {
         let (documents, bytes) = (corpus.documents(), corpus.bytes);
-        advance(self.progress, source.stored_bytes(), documents, bytes)
+        advance(
+            self.options.progress,
+            source.stored_bytes(),
+            documents,
+            bytes,
+        )
     }
 
     fn describe(
@@ -130,17 +136,17 @@ impl Run<'_> {
 }
 
 /// Writes the signature of every document.
-struct Rows {
+struct SignatureSink {
     slots: SlotWriter,
 }
 
-impl Rows {
+impl SignatureSink {
     fn new(slots: SlotWriter) -> Self {
-        Rows { slots }
+        SignatureSink { slots }
     }
 }
 
-impl Sink for Rows {
+impl Sink for SignatureSink {
     fn wants(&self) -> Wanted {
         Wanted {
             distinct_only: false,

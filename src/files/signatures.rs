@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use super::outcome::{Outcome, warn_of_repeated_ids};
 use super::pairs::{PairsOutput, Target, describe};
-use super::run::search_parameters;
+use super::run::{RunOptions, search_parameters};
 #[cfg(doc)]
 use crate::error::Conflict;
 use crate::error::{BadRecord, Error, Result};
@@ -15,7 +14,7 @@ use crate::io::{
     SkippedRecord, SourceFile, check_not_overwritten, damaged, description_of, misdescribed,
 };
 use crate::pipeline::Signatures;
-use crate::progress::{Progress, Silent, Timings, advance};
+use crate::progress::{Progress, Timings, advance};
 use crate::scheme::Scheme;
 #[cfg(doc)]
 use crate::search::Verification;
@@ -121,10 +120,7 @@ impl SignatureFile {
 #[must_use]
 pub struct SignatureRun<'a> {
     signatures: SignatureFile,
-    overwrite: bool,
-    compression_level: Option<u32>,
-    progress: &'a dyn Progress,
-    start: Instant,
+    options: RunOptions<'a>,
 }
 
 impl std::fmt::Debug for SignatureRun<'_> {
@@ -140,35 +136,13 @@ impl<'a> SignatureRun<'a> {
     pub fn new(signatures: SignatureFile) -> Self {
         SignatureRun {
             signatures,
-            overwrite: false,
-            compression_level: None,
-            progress: &Silent,
-            start: Instant::now(),
+            options: RunOptions::default(),
         }
     }
 
-    /// The moment at which the run started, if preparations belong to it; default: when the run was made.
-    pub fn started(self, start: Instant) -> Self {
-        SignatureRun { start, ..self }
-    }
-
-    /// Whether to replace the output of an earlier run; default false.
-    pub fn overwrite(self, overwrite: bool) -> Self {
-        SignatureRun { overwrite, ..self }
-    }
-
-    /// The level of compressed pairs: 1 to 22 for zstd (default 3), 0 to 9 for gzip and xz (default 6), 1 to 9 for
-    /// bzip2 (default 9).
-    pub fn compression_level(self, level: u32) -> Self {
-        SignatureRun {
-            compression_level: Some(level),
-            ..self
-        }
-    }
-
-    /// The receiver of progress, which can stop the run; default [`Silent`].
-    pub fn progress(self, progress: &'a dyn Progress) -> Self {
-        SignatureRun { progress, ..self }
+    /// What it has in common with other runs.
+    pub fn options(self, options: RunOptions<'a>) -> Self {
+        SignatureRun { options, ..self }
     }
 
     /// Finds all similar pairs and writes them like [`Run::pairs`](super::Run::pairs). The output is the same,
@@ -181,14 +155,12 @@ impl<'a> SignatureRun<'a> {
         let search = &task.search;
         let SignatureRun {
             signatures,
-            overwrite,
-            compression_level,
-            progress,
-            start,
+            options,
         } = self;
+        let progress = options.progress;
         check_search(search)?;
         signatures.check_not_overwritten_by(&output.names())?;
-        let mut target = Target::open(&mut output, overwrite, compression_level)?;
+        let mut target = Target::open(&mut output, options.overwrite, options.compression_level)?;
         let scheme = signatures.scheme();
         let num_perm = scheme.num_perm();
         let mut banded = search.banded(num_perm);
@@ -221,7 +193,7 @@ impl<'a> SignatureRun<'a> {
         describe(&mut report, task, &found);
         target.commit(&report, progress, compared)?;
         let mut timings = found.timings;
-        let elapsed_s = timings.complete(start);
+        let elapsed_s = timings.complete(options.started);
         Ok(Outcome {
             report,
             timings,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::log::{ChunkRecords, Log, Noted, RecordsRead};
 use super::preference::Preference;
 use super::run::Run;
-use crate::documents::{DocumentBatch, Rows};
+use crate::documents::{DocumentBatch, DocumentRange};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
@@ -54,7 +54,10 @@ impl<'a> FileSource<'a> {
         timings: &mut Timings,
     ) -> Result<Self> {
         let temporary = run.temporary.clone().unwrap_or(temporary);
-        let find = || run.inputs.with_copy_of_stream(&temporary, run.progress);
+        let find = || {
+            run.inputs
+                .with_copy_of_stream(&temporary, run.options.progress)
+        };
         let files = match run.inputs.names_stream() {
             true => timings.time("copy", 0, find),
             false => find(),
@@ -130,7 +133,7 @@ impl<'a> FileSource<'a> {
         if is_first {
             self.warn_of_empty_files(&self.places.empty_files);
             if let Some(warning) = self.places.warning_of_ids(&self.run.fields.id) {
-                self.run.progress.warn(&warning);
+                self.run.options.progress.warn(&warning);
             }
         }
         Ok(())
@@ -146,7 +149,7 @@ impl<'a> FileSource<'a> {
     ) -> Result<()> {
         let warn = |message: &str| {
             if is_first {
-                self.run.progress.warn(message);
+                self.run.options.progress.warn(message);
             }
         };
         self.preference = Preference::of(self.run, &self.places, rows, forms, &warn)?;
@@ -211,7 +214,7 @@ impl<'a> FileSource<'a> {
             1 => format!("{first} holds no records"),
             empty => format!("{} files hold no records, first {first}", grouped(empty)),
         };
-        self.run.progress.warn(&warning);
+        self.run.options.progress.warn(&warning);
     }
 
     /// Adds the counts of records to the counts of documents.
@@ -377,7 +380,7 @@ struct Chunks<'a> {
 
 impl Pieces for Chunks<'_> {
     type Piece = Arc<Chunk>;
-    type Records = ChunkRecords;
+    type Notes = ChunkRecords;
 
     fn parse<'a>(
         &'a self,
@@ -404,7 +407,7 @@ impl Pieces for Chunks<'_> {
         Ok(Parsed {
             records,
             bytes,
-            documents: Rows::new(documents, 0..documents.len()),
+            documents: DocumentRange::new(documents, 0..documents.len()),
         })
     }
 
@@ -417,14 +420,14 @@ impl Pieces for Chunks<'_> {
 mod tests {
     use super::*;
     use crate::files::DedupOutput;
-    use crate::files::tests::{Place, Watched, engine, place, skipping, task};
+    use crate::files::tests::{Place, Watched, engine, place, skipping, task, watched_by};
 
     /// The report of a run over all inputs of a place, or over some of their records, and what it told.
     fn report(place: &Place, limit: Option<u64>) -> (Result<Report>, Watched<'static>) {
         let engine = engine();
         let told = Watched::stop_at(usize::MAX);
         let inputs = place.inputs();
-        let mut run = skipping(&engine, &inputs).progress(&told);
+        let mut run = skipping(&engine, &inputs).options(watched_by(&told));
         if let Some(limit) = limit.and_then(NonZeroU64::new) {
             run = run.limit(limit);
         }

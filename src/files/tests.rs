@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use super::run::Run;
+use super::run::{Run, RunOptions};
 use crate::engine::Engine;
 use crate::io::{Inputs, OnBadRecord};
 use crate::pipeline::{Shingling, Unit};
@@ -143,6 +143,22 @@ pub(super) fn task(engine: &Engine) -> Dedup {
 /// A run that skips bad records.
 pub(super) fn skipping<'a>(engine: &'a Engine, inputs: &'a Inputs) -> Run<'a> {
     Run::new(engine, inputs).on_bad_record(OnBadRecord::Skip)
+}
+
+/// The options of a run that this receives the progress of.
+pub(super) fn watched_by(progress: &dyn Progress) -> RunOptions<'_> {
+    RunOptions {
+        progress,
+        ..RunOptions::default()
+    }
+}
+
+/// The options of a run that may replace results.
+pub(super) fn overwriting(overwrite: bool) -> RunOptions<'static> {
+    RunOptions {
+        overwrite,
+        ..RunOptions::default()
+    }
 }
 
 /// A record of an input: its line, and its id if it is good.

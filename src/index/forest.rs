@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-use super::rows::{RowBytes, Rows};
+use super::rows::{PackedRows, RowBytes};
 use super::values::{in_bands, narrowed};
 use crate::error::{Error, Result};
 use crate::pipeline::Banding;
@@ -42,7 +42,7 @@ pub struct LshForest {
     trees: Banding,
     width: Width,
     values_per_slot: usize,
-    rows: Rows,
+    rows: PackedRows,
     /// Of each tree, the numbers of the searchable rows, ordered by their values and then by number.
     sorted: Vec<Vec<u32>>,
 }
@@ -62,7 +62,7 @@ impl LshForest {
             trees,
             width,
             values_per_slot: values_per_slot.get(),
-            rows: Rows::new(trees.bands() * trees.rows()),
+            rows: PackedRows::new(trees.bands() * trees.rows()),
             sorted: vec![Vec::new(); trees.bands()],
         }
     }
@@ -155,7 +155,7 @@ impl LshForest {
     }
 
     fn nearest(&self, row: &[u64], most: usize) -> Vec<u32> {
-        let mut found = Found {
+        let mut found = Hits {
             numbers: Vec::new(),
             known: HashSet::new(),
             most,
@@ -186,7 +186,7 @@ impl LshForest {
         tree: usize,
         prefix: &[u64],
         seen: &mut Range<usize>,
-        found: &mut Found,
+        found: &mut Hits,
     ) -> Option<()> {
         let sorted = &self.sorted[tree];
         let has_prefix = |place: usize| self.compare(sorted[place], tree, prefix).is_eq();
@@ -243,7 +243,7 @@ impl LshForest {
     /// [`Error::DamagedIndex`] if they cannot be those of a forest of this shape; the forest is as before then.
     pub fn restore(&mut self, bytes: &RowBytes, sorted: Vec<Vec<u32>>) -> Result<()> {
         let values = self.trees.bands() * self.trees.rows();
-        let rows = Rows::from_bytes(values, self.width, bytes).ok_or(Error::DamagedIndex)?;
+        let rows = PackedRows::from_bytes(values, self.width, bytes).ok_or(Error::DamagedIndex)?;
         let restored = LshForest {
             rows,
             sorted,
@@ -267,13 +267,13 @@ impl LshForest {
 }
 
 /// The rows that a query found, in the order in which it found them.
-struct Found {
+struct Hits {
     numbers: Vec<u32>,
     known: HashSet<u32>,
     most: usize,
 }
 
-impl Found {
+impl Hits {
     /// Adds a row if there are too few. `None` when there are enough.
     fn add(&mut self, number: u32) -> Option<()> {
         if self.numbers.len() < self.most && self.known.insert(number) {
@@ -405,7 +405,7 @@ mod tests {
         );
     }
 
-    /// Rows that are searchable in some trees only are found by those.
+    /// PackedRows that are searchable in some trees only are found by those.
     #[test]
     fn a_forest_that_grows_finds_what_its_trees_hold() {
         let signatures = slots_of(3, 120, 6, 2);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::rows::{RowBytes, Rows};
+use super::rows::{PackedRows, RowBytes};
 use super::tables::Tables;
 use super::values::{in_bands, narrowed, widened};
 use crate::error::{Conflict, Error, Result};
@@ -46,7 +46,7 @@ use crate::scheme::{SlotVec, Slots, Width};
 pub struct LshIndex {
     banding: Banding,
     width: Width,
-    rows: Rows,
+    rows: PackedRows,
     tables: Tables,
 }
 
@@ -59,7 +59,7 @@ impl LshIndex {
         LshIndex {
             banding,
             width,
-            rows: Rows::new(banding.bands() * banding.rows()),
+            rows: PackedRows::new(banding.bands() * banding.rows()),
             tables: Tables::new(banding.bands(), banding.rows()),
         }
     }
@@ -264,7 +264,7 @@ impl LshIndex {
     pub fn from_bytes(banding: Banding, width: Width, bytes: &RowBytes) -> Result<Self> {
         let mut index = LshIndex::new(banding, width);
         let values = banding.bands() * banding.rows();
-        let rows = Rows::from_bytes(values, width, bytes);
+        let rows = PackedRows::from_bytes(values, width, bytes);
         index.rows = rows.ok_or(Error::DamagedIndex)?;
         index.tables.rebuild(&index.rows);
         Ok(index)

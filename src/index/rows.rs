@@ -1,8 +1,8 @@
-//! Rows of slots, each packed to the bits of its largest value.
+//! PackedRows of slots, each packed to the bits of its largest value.
 //!
 //! Slots are minima: those of a set of 100 members have about 7 bits less than its hashes, and those of datasketch's
-//! legacy scheme are 32-bit numbers in 64 bits. Rows are numbered as they come, from 0; removed rows leave a gap until
-//! [`Rows::compact`].
+//! legacy scheme are 32-bit numbers in 64 bits. PackedRows are numbered as they come, from 0; removed rows leave a gap until
+//! [`PackedRows::compact`].
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ pub struct RowBytes {
 
 /// Packed rows of equally many values.
 #[derive(Clone, Debug)]
-pub(super) struct Rows {
+pub(super) struct PackedRows {
     values_per_row: usize,
     places: Vec<Place>,
     /// The bits of all rows, each from a new word, and one word that ends them, so that any value is in two words.
@@ -60,9 +60,9 @@ impl Place {
     }
 }
 
-impl Rows {
+impl PackedRows {
     pub(super) fn new(values_per_row: usize) -> Self {
-        Rows {
+        PackedRows {
             values_per_row,
             places: Vec::new(),
             words: vec![0],
@@ -78,7 +78,7 @@ impl Rows {
         next_number(self.places.len(), more)
     }
 
-    /// Rows that are not removed.
+    /// PackedRows that are not removed.
     pub(super) fn live(&self) -> usize {
         self.live
     }
@@ -203,7 +203,7 @@ impl Rows {
         }
     }
 
-    /// The rows that [`to_bytes`](Rows::to_bytes) wrote, of values of this width; `None` if the bytes do not fit together.
+    /// The rows that [`to_bytes`](PackedRows::to_bytes) wrote, of values of this width; `None` if the bytes do not fit together.
     pub(super) fn from_bytes(
         values_per_row: usize,
         width: Width,
@@ -214,7 +214,7 @@ impl Rows {
         if widths.len() > MAX_ROWS || !rest.is_empty() {
             return None;
         }
-        let mut rows = Rows::new(values_per_row);
+        let mut rows = PackedRows::new(values_per_row);
         rows.places.reserve_exact(widths.len());
         let mut start = 0usize;
         for bits in widths {
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
     use crate::scheme::fmix64;
 
-    /// Rows of `values` values with 1 to 64 bits, in turn.
+    /// PackedRows of `values` values with 1 to 64 bits, in turn.
     fn examples(values: usize) -> Vec<Vec<u64>> {
         let row = |number: u64| {
             let value = |place: u64| fmix64(number << 32 | place) >> (63 - number % 64);
@@ -281,15 +281,15 @@ mod tests {
         (0..200).map(row).collect()
     }
 
-    fn packed(examples: &[Vec<u64>]) -> Rows {
-        let mut rows = Rows::new(examples[0].len());
+    fn packed(examples: &[Vec<u64>]) -> PackedRows {
+        let mut rows = PackedRows::new(examples[0].len());
         for (number, row) in examples.iter().enumerate() {
             assert_eq!(rows.push(row).unwrap() as usize, number);
         }
         rows
     }
 
-    fn contents(rows: &Rows) -> Vec<Vec<u64>> {
+    fn contents(rows: &PackedRows) -> Vec<Vec<u64>> {
         let row = |number| rows.values(number, 0..rows.values_per_row).collect();
         rows.numbers().map(row).collect()
     }
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn rows_take_the_bits_of_their_largest_value() {
-        let mut rows = Rows::new(64);
+        let mut rows = PackedRows::new(64);
         for row in [[0; 64], [1; 64], [u64::MAX; 64]] {
             rows.push(&row).unwrap();
         }
@@ -376,11 +376,11 @@ mod tests {
         for values in [1, 5, 64] {
             let examples = examples(values);
             let bytes = packed(&examples).to_bytes();
-            let rows = Rows::from_bytes(values, Width::U64, &bytes).unwrap();
+            let rows = PackedRows::from_bytes(values, Width::U64, &bytes).unwrap();
             assert_eq!(contents(&rows), examples);
             assert_eq!((rows.live(), rows.to_bytes()), (200, bytes));
         }
-        let none = Rows::from_bytes(3, Width::U64, &RowBytes::default()).unwrap();
+        let none = PackedRows::from_bytes(3, Width::U64, &RowBytes::default()).unwrap();
         assert_eq!((none.live(), none.words.len()), (0, 1));
     }
 
@@ -388,34 +388,37 @@ mod tests {
     fn bytes_that_do_not_fit_are_refused() {
         let bytes = packed(&[vec![5, 1], vec![1 << 40, 2]]).to_bytes();
         assert_eq!((&*bytes.widths, bytes.words.len()), (&[3, 41][..], 24));
-        assert!(Rows::from_bytes(2, Width::U64, &bytes).is_some());
-        assert!(Rows::from_bytes(2, Width::U32, &bytes).is_none());
-        assert!(Rows::from_bytes(44, Width::U64, &bytes).is_none());
+        assert!(PackedRows::from_bytes(2, Width::U64, &bytes).is_some());
+        assert!(PackedRows::from_bytes(2, Width::U32, &bytes).is_none());
+        assert!(PackedRows::from_bytes(44, Width::U64, &bytes).is_none());
         let narrow = packed(&[vec![u64::from(u32::MAX)]]).to_bytes();
-        assert!(Rows::from_bytes(1, Width::U32, &narrow).is_some());
+        assert!(PackedRows::from_bytes(1, Width::U32, &narrow).is_some());
         for length in [0, 8, 16, 23, 25, 32] {
             let mut bytes = bytes.clone();
             bytes.words.resize(length, 0);
             assert!(
-                Rows::from_bytes(2, Width::U64, &bytes).is_none(),
+                PackedRows::from_bytes(2, Width::U64, &bytes).is_none(),
                 "{length}"
             );
         }
         for width in [0, 65, 128 + 3] {
             let mut bytes = bytes.clone();
             bytes.widths[0] = width;
-            assert!(Rows::from_bytes(2, Width::U64, &bytes).is_none(), "{width}");
+            assert!(
+                PackedRows::from_bytes(2, Width::U64, &bytes).is_none(),
+                "{width}"
+            );
         }
         let of_no_bits = RowBytes {
             widths: vec![0],
             words: Vec::new(),
         };
-        assert!(Rows::from_bytes(2, Width::U64, &of_no_bits).is_none());
+        assert!(PackedRows::from_bytes(2, Width::U64, &of_no_bits).is_none());
         let huge = RowBytes {
             widths: vec![64; 3],
             words: Vec::new(),
         };
-        assert!(Rows::from_bytes(usize::MAX, Width::U64, &huge).is_none());
+        assert!(PackedRows::from_bytes(usize::MAX, Width::U64, &huge).is_none());
     }
 
     #[test]

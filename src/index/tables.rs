@@ -6,7 +6,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 
-use super::rows::Rows;
+use super::rows::PackedRows;
 
 /// A hash table per band.
 ///
@@ -96,7 +96,7 @@ impl Tables {
     }
 
     /// Enters the row `number`, whose values are `row`. It must be in `rows`, as its last.
-    pub(super) fn insert(&mut self, rows: &Rows, number: u32, row: &[u64]) {
+    pub(super) fn insert(&mut self, rows: &PackedRows, number: u32, row: &[u64]) {
         for band in 0..self.bands() {
             self.make_room(rows, number, band);
         }
@@ -112,7 +112,7 @@ impl Tables {
     ///
     /// Blocks of rows are hashed row by row and entered band by band, so that both rows and tables come through the
     /// caches in few pieces.
-    pub(super) fn rebuild(&mut self, rows: &Rows) {
+    pub(super) fn rebuild(&mut self, rows: &PackedRows) {
         const BLOCK: usize = 1024;
         self.tables = (0..self.bands()).map(Table::new).collect();
         let mut numbers = rows.numbers().peekable();
@@ -143,7 +143,7 @@ impl Tables {
     }
 
     /// Adds to `found` the rows that agree with `row` in one of the first `bands` bands, which may be removed ones.
-    pub(super) fn find(&self, rows: &Rows, row: &[u64], bands: usize, found: &mut Vec<u32>) {
+    pub(super) fn find(&self, rows: &PackedRows, row: &[u64], bands: usize, found: &mut Vec<u32>) {
         let probes = self.probes(row, bands.min(self.bands()));
         for (band, probe) in probes.into_iter().enumerate() {
             self.find_probed(rows, band, &row[self.range(band)], probe, found);
@@ -153,7 +153,7 @@ impl Tables {
     /// Adds to `found` the rows that have `values` in `band`, which may be removed ones.
     pub(super) fn find_in_band(
         &self,
-        rows: &Rows,
+        rows: &PackedRows,
         band: usize,
         values: &[u64],
         found: &mut Vec<u32>,
@@ -164,7 +164,7 @@ impl Tables {
 
     fn find_probed(
         &self,
-        rows: &Rows,
+        rows: &PackedRows,
         band: usize,
         values: &[u64],
         probe: Probe,
@@ -177,7 +177,7 @@ impl Tables {
     }
 
     /// Makes room in a table for one more row.
-    fn make_room(&mut self, rows: &Rows, number: u32, band: usize) {
+    fn make_room(&mut self, rows: &PackedRows, number: u32, band: usize) {
         let (seed, range) = (self.seed, self.range(band));
         let table = &mut self.tables[band];
         if table.taken >= table.buckets.len() * LIMIT {
@@ -419,15 +419,15 @@ mod tests {
     use super::*;
     use crate::scheme::fmix64;
 
-    /// Rows of values below `distinct`, different ones in each place.
+    /// PackedRows of values below `distinct`, different ones in each place.
     fn rows_of(count: u64, values: u64, distinct: u64) -> Vec<Vec<u64>> {
         let value = |row: u64, place: u64| fmix64(row << 20 | place) % distinct * 1000 + place;
         let row = |row| (0..values).map(|place| value(row, place)).collect();
         (0..count).map(row).collect()
     }
 
-    fn filled(examples: &[Vec<u64>], bands: usize, values_per_band: usize) -> (Rows, Tables) {
-        let mut rows = Rows::new(bands * values_per_band);
+    fn filled(examples: &[Vec<u64>], bands: usize, values_per_band: usize) -> (PackedRows, Tables) {
+        let mut rows = PackedRows::new(bands * values_per_band);
         let mut tables = Tables::new(bands, values_per_band);
         for row in examples {
             let number = rows.push(row).unwrap();
@@ -437,7 +437,7 @@ mod tests {
     }
 
     /// Compares each bucket of each band with a map that a sorted tree holds.
-    fn assert_all_found(rows: &Rows, tables: &Tables, examples: &[Vec<u64>]) {
+    fn assert_all_found(rows: &PackedRows, tables: &Tables, examples: &[Vec<u64>]) {
         for band in 0..tables.bands() {
             let mut expected: BTreeMap<&[u64], Vec<u32>> = BTreeMap::new();
             for number in rows.numbers() {
@@ -555,7 +555,7 @@ mod tests {
     #[test]
     fn numbers_leave_a_bit_unset() {
         let examples = rows_of(300, 1, 1 << 40);
-        let mut rows = Rows::new(1);
+        let mut rows = PackedRows::new(1);
         let mut tables = Tables::new(1, 1);
         for row in &examples {
             let number = rows.push(row).unwrap();

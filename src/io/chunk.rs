@@ -54,7 +54,7 @@ pub(crate) enum Contents {
     /// Whole lines.
     Lines { bytes: Vec<u8>, first_number: u64 },
     /// Whole records of a CSV file or of a JSON array.
-    Records(Records),
+    Records(RecordSpans),
     /// Rows of a table, their bytes of memory, and the number of the row group or record batch that they are of.
     Rows {
         rows: RecordBatch,
@@ -110,7 +110,7 @@ impl Contents {
 
 /// Records at known places.
 #[derive(Debug)]
-pub(crate) struct Records {
+pub(crate) struct RecordSpans {
     pub(super) bytes: Vec<u8>,
     /// Where each record is in `bytes`.
     pub(super) spans: Vec<Range<usize>>,
@@ -210,7 +210,7 @@ impl Chunk {
                 let kept = lines.filter(|(keeps, _)| *keeps);
                 Kept::Lines(self.joined(kept.map(|(_, line)| line.whole), None))
             }
-            Contents::Records(Records {
+            Contents::Records(RecordSpans {
                 bytes,
                 spans,
                 header,
@@ -310,7 +310,7 @@ impl Kept {
     }
 }
 
-impl Records {
+impl RecordSpans {
     /// The text of one field of each record, with the record's number in the chunk; `None` if it is absent. An error
     /// has the line of its record.
     pub(super) fn texts_of_field(
@@ -429,7 +429,7 @@ mod tests {
             spans.push(start..bytes.len());
             bytes.extend_from_slice(b",\n");
         }
-        Contents::Records(Records {
+        Contents::Records(RecordSpans {
             bytes,
             spans,
             first_line,

@@ -9,16 +9,16 @@ use arrow_array::BooleanArray;
 use arrow_schema::{DataType, Field};
 
 use super::places::Places;
-use super::removed::RemovedDocument;
 use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s, unwritable};
 use crate::error::Result;
+use crate::pipeline::{NamedRow, Removal};
 
 /// Writes one row per document, in input order: `id`, `file`, `row`, `cluster` (the number of the kept document
 /// among all documents), `kept`, and `similarity` to the kept document.
 ///
 /// `removed` ascends by row. `advance` is called after each batch of rows; it may stop the run.
 pub(crate) fn write_clusters<'a>(
-    removed: impl Iterator<Item = Result<RemovedDocument<'a>>>,
+    removed: impl Iterator<Item = Result<Removal<NamedRow<'a>>>>,
     places: &Places,
     documents: u32,
     target: (File, &Path),
@@ -39,17 +39,19 @@ pub(crate) fn write_clusters<'a>(
     let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
     let mut removed = removed.peekable();
     // An error comes next, too.
-    let is_of = |removed: &Result<RemovedDocument<'_>>, row| {
-        removed.as_ref().map_or(true, |removed| removed.row == row)
+    let is_of = |removed: &Result<Removal<NamedRow<'_>>>, row| {
+        removed
+            .as_ref()
+            .map_or(true, |removed| removed.document.row == row)
     };
     for first in (0..documents).step_by(BATCH) {
         let rows = || (first..documents).take(BATCH);
         let of_rows: Vec<Cow<'_, str>> = rows().map(|_| next_id()).collect::<Result<_>>()?;
-        let removals: Vec<Option<RemovedDocument<'_>>> = rows()
+        let removals: Vec<Option<Removal<NamedRow<'_>>>> = rows()
             .map(|row| removed.next_if(|removed| is_of(removed, row)).transpose())
             .collect::<Result<_>>()?;
-        let cluster = |(row, removal): (u32, &Option<RemovedDocument<'_>>)| {
-            removal.as_ref().map_or(row, |removal| removal.kept)
+        let cluster = |(row, removal): (u32, &Option<Removal<NamedRow<'_>>>)| {
+            removal.as_ref().map_or(row, |removal| removal.kept.row)
         };
         let is_kept: BooleanArray = removals.iter().map(|r| Some(r.is_none())).collect();
         let columns = vec![

@@ -12,7 +12,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::chunk::{Contents, Records};
+use super::chunk::{Contents, RecordSpans};
 use super::csv::Header;
 use super::fields::Wanted;
 use super::format::{BYTE_ORDER_MARK, Separators};
@@ -244,7 +244,7 @@ impl Cutter for CsvCutter<'_> {
             }
         };
         Ok((!spans.is_empty()).then(|| {
-            Contents::Records(Records {
+            Contents::Records(RecordSpans {
                 bytes,
                 spans,
                 first_line,
@@ -397,12 +397,14 @@ impl Cutter for ArrayCutter {
         let spans = std::mem::take(&mut self.spans);
         let first_line = self.line;
         self.line += newlines(&bytes);
-        Ok((!spans.is_empty()).then_some(Contents::Records(Records {
-            bytes,
-            spans,
-            first_line,
-            header: None,
-        })))
+        Ok(
+            (!spans.is_empty()).then_some(Contents::Records(RecordSpans {
+                bytes,
+                spans,
+                first_line,
+                header: None,
+            })),
+        )
     }
 }
 

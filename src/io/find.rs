@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 
 /// The files found so far.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct FoundFiles {
     /// The given path of each file, and its absolute path without `..`.
     pub(super) files: Vec<(PathBuf, PathBuf)>,
     pub(super) parents: Vec<PathBuf>,
@@ -67,13 +67,13 @@ fn is_left_out(name: &OsStr, hidden: bool) -> bool {
     is_marker(&name) || !hidden && is_hidden(&name)
 }
 
-impl Found {
+impl FoundFiles {
     pub(super) fn new(format: Option<Format>, hidden: bool, filter: FileFilter) -> Self {
-        Found {
+        FoundFiles {
             format,
             hidden,
             filter,
-            ..Found::default()
+            ..FoundFiles::default()
         }
     }
 
@@ -469,7 +469,7 @@ mod tests {
         for name in ["b.jsonl", "a.jsonl", "README.md", ".hidden"] {
             std::fs::write(place.path().join(name), "x").unwrap();
         }
-        let mut found = Found::new(None, false, FileFilter::default());
+        let mut found = FoundFiles::new(None, false, FileFilter::default());
         let file = place.path().join("b.jsonl");
         found.file(file.clone(), place.path().to_owned()).unwrap();
         found.folder(place.path()).unwrap();

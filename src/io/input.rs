@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use super::broken_stream;
 use super::compression::{Compression, FrameWriter};
-use super::find::{Found, absolute, common_parent, parent_of, with_slashes};
+use super::find::{FoundFiles, absolute, common_parent, parent_of, with_slashes};
 use super::format::{
     BYTE_ORDER_MARK, Format, Quote, START, Separators, check_ending, check_start, other_encoding,
     unknown_ending, unknown_start,
@@ -174,7 +174,7 @@ impl Inputs {
     /// Those of [`Inputs::find`]; [`Error::Parameter`] if the delimiter or quote cannot separate fields, or no input is
     /// CSV or TSV; [`Error::Input`] if the filter accepts no file of a folder or glob.
     pub fn find_with(names: &[PathBuf], naming: Naming) -> Result<Self> {
-        let mut found = Found::new(naming.format, naming.hidden, naming.filter.clone());
+        let mut found = FoundFiles::new(naming.format, naming.hidden, naming.filter.clone());
         let mut stream_at = None;
         let mut folders = Vec::new();
         for name in names {

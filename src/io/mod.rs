@@ -59,9 +59,9 @@ mod places;
 
 mod output;
 
-mod kept;
+mod keep;
 
-mod removed;
+mod removals;
 
 mod clusters;
 
@@ -88,8 +88,8 @@ pub(crate) use ids::{DocumentIds, Id, Repeated};
 pub(crate) use input::{InputFile, check_not_overwritten};
 pub use input::{Inputs, Naming, read_text};
 pub(crate) use jsonl::json_string;
-pub(crate) use kept::JsonLines;
-pub(crate) use kept::{EndingFile, KeptFile, unwritable};
+pub(crate) use keep::JsonLines;
+pub(crate) use keep::{EndingFile, KeptFile, unwritable};
 pub(crate) use machine::{Facts, run_record};
 pub use not_read::{NotRead, Several};
 pub(crate) use npy::{HEADER, header};
@@ -105,9 +105,12 @@ pub(crate) use read::{
     Columns, Event, FilesReading, Fingerprint, Position, Reader, Reading, TableForm, changed,
 };
 pub use read::{is_reading, read_documents};
-pub use removed::RemovedFormat;
-pub(crate) use removed::{RemovedDocument, Via, write_removed_lines, write_removed_table};
-pub use report::{LargeCluster, MissingIds, Parameters, Report, SearchParameters, SkippedRecord};
+pub use removals::RemovedFormat;
+pub(crate) use removals::{write_removed_lines, write_removed_table};
+pub use report::{
+    DedupParameters, LargeCluster, MissingIds, PairsParameters, Parameters, Report,
+    SearchParameters, SkippedRecord,
+};
 pub(crate) use report::{REPORT_VERSION, SignatureDescription, write_json};
 pub(crate) use result_rows::{write_rows_as_table, write_rows_as_text};
 pub(crate) use row_values::{Value, for_each_record};

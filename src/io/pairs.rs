@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::compression::Compression;
-use super::kept::JsonLines;
+use super::keep::JsonLines;
 use super::places::{Places, raw_json};
 use super::table::{ColumnWriter, f64s, strings, u64s, unwritable};
 use crate::error::{Error, Result};

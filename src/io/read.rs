@@ -32,8 +32,8 @@ use super::table::{self, Groups};
 use super::{broken_stream, columns};
 use crate::documents::{DocumentBatch, Documents};
 use crate::error::{BadRecord, Error, Result};
-use crate::ordered::{Ahead, map_in_order};
 use crate::store::unnamed_file;
+use crate::threads::{Ahead, map_in_order};
 
 /// The most bytes of a compressed file that are read again to tell damage from a bad record.
 const CHECKED: u64 = 64 << 20;
@@ -185,8 +185,8 @@ impl<'a> FilesReading<'a> {
             input: &self.files[file],
             of_all: self,
             state: match file < self.first_file {
-                true => State::Ended,
-                false => State::Unopened,
+                true => ReaderState::Ended,
+                false => ReaderState::Unopened,
             },
             chunks: 0,
         }
@@ -304,19 +304,19 @@ pub(crate) struct Reader<'a> {
     file: usize,
     input: &'a InputFile,
     of_all: &'a FilesReading<'a>,
-    state: State<'a>,
+    state: ReaderState<'a>,
     /// The number of chunks so far.
     chunks: u64,
 }
 
-enum State<'a> {
+enum ReaderState<'a> {
     Unopened,
-    Open(Parts<'a>, Fingerprint),
+    Open(Rest<'a>, Fingerprint),
     Ended,
 }
 
 /// What is left of an open file.
-enum Parts<'a> {
+enum Rest<'a> {
     Records(Box<RecordsReader<'a>>),
     /// A text file, which is one chunk; `None` if it was read.
     Text(Option<Vec<u8>>),
@@ -348,12 +348,12 @@ impl Iterator for Reader<'_> {
         let next = next.unwrap_or_else(|_| Err(unreadable(self.input, "the file is damaged")));
         let state = match next {
             Ok(_) => return next.transpose(),
-            Err(_) => std::mem::replace(&mut self.state, State::Ended),
+            Err(_) => std::mem::replace(&mut self.state, ReaderState::Ended),
         };
         // What looks like damage may be what another program is writing.
         let has_changed = match &state {
-            State::Open(_, opened) => opened.is_outdated(self.input),
-            State::Unopened | State::Ended => false,
+            ReaderState::Open(_, opened) => opened.is_outdated(self.input),
+            ReaderState::Unopened | ReaderState::Ended => false,
         };
         Some(Err(match (next, has_changed) {
             (Err(error), false) => error,
@@ -365,16 +365,16 @@ impl Iterator for Reader<'_> {
 impl Reader<'_> {
     fn next_event(&mut self) -> Result<Option<Event>> {
         let limit = &self.of_all.limit;
-        if matches!(self.state, State::Unopened) && !limit.is_reached() {
+        if matches!(self.state, ReaderState::Unopened) && !limit.is_reached() {
             let table = self.open()?;
             if let Some(form) = table {
                 return Ok(Some(Event::Table(form)));
             }
         }
         let contents = match &mut self.state {
-            State::Unopened | State::Ended => return Ok(None),
-            State::Open(..) if limit.is_reached() => None,
-            State::Open(parts, read) => parts.next(self.input, read)?,
+            ReaderState::Unopened | ReaderState::Ended => return Ok(None),
+            ReaderState::Open(..) if limit.is_reached() => None,
+            ReaderState::Open(parts, read) => parts.next(self.input, read)?,
         };
         if let Some(contents) = contents {
             self.chunks += 1;
@@ -384,11 +384,12 @@ impl Reader<'_> {
                 contents: limit.first_of(contents),
             })));
         }
-        let State::Open(parts, mut fingerprint) = std::mem::replace(&mut self.state, State::Ended)
+        let ReaderState::Open(parts, mut fingerprint) =
+            std::mem::replace(&mut self.state, ReaderState::Ended)
         else {
             return Ok(None);
         };
-        if let Parts::Records(records) = &parts {
+        if let Rest::Records(records) = &parts {
             let (_, stream) = records.stream.get_ref();
             (fingerprint.checksum, fingerprint.bytes) = (stream.hasher.digest(), stream.bytes);
         }
@@ -436,13 +437,13 @@ impl Reader<'_> {
                 read.map_err(|error| broken(input, &error))?;
                 text.shrink_to_fit();
                 (fingerprint.checksum, fingerprint.bytes) = (stream.hasher.digest(), stream.bytes);
-                Parts::Text(Some(text))
+                Rest::Text(Some(text))
             } else {
-                Parts::Records(Box::new(self.open_records(stream)?))
+                Rest::Records(Box::new(self.open_records(stream)?))
             };
             (parts, None)
         };
-        self.state = State::Open(parts, fingerprint);
+        self.state = ReaderState::Open(parts, fingerprint);
         Ok(table)
     }
 }
@@ -479,7 +480,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Opens a table; returns its form, too, if its rows are to be copied.
-    fn open_table(&self, file: File) -> Result<(Parts<'a>, Option<TableForm>)> {
+    fn open_table(&self, file: File) -> Result<(Rest<'a>, Option<TableForm>)> {
         let (input, reading) = (self.input, &self.of_all.reading);
         let file = self.decompressed(file)?;
         let needed = (reading.columns == Columns::Needed).then_some(Needed {
@@ -498,7 +499,7 @@ impl<'a> Reader<'a> {
             let (batches, form) = arrow::open(&file, needed)
                 .map_err(|error| unreadable(input, &error.to_string()))?;
             check(form.schema())?;
-            let parts = Parts::Arrow(batches, BatchParts::default());
+            let parts = Rest::Arrow(batches, BatchParts::default());
             return Ok((parts, Some(TableForm::Arrow(form))));
         }
         let damaged = |error: ParquetError| unreadable(input, &error.to_string());
@@ -521,7 +522,7 @@ impl<'a> Reader<'a> {
         let form = schema.map(|schema| ParquetForm::of(&source, schema, &groups));
         let form = form.transpose().map_err(damaged)?;
         Ok((
-            Parts::Parquet(Box::new(groups)),
+            Rest::Parquet(Box::new(groups)),
             form.map(TableForm::Parquet),
         ))
     }
@@ -546,14 +547,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl Parts<'_> {
+impl Rest<'_> {
     /// The contents of the next chunk. Counts the bytes of tables in `read`.
     fn next(&mut self, input: &InputFile, read: &mut Fingerprint) -> Result<Option<Contents>> {
         let damaged = |problem: &dyn Display| unreadable(input, &problem.to_string());
         let (rows, bytes, group) = match self {
-            Parts::Records(records) => return records.next(input),
-            Parts::Text(text) => return Ok(text.take().map(Contents::Text)),
-            Parts::Parquet(batches) => match batches.next() {
+            Rest::Records(records) => return records.next(input),
+            Rest::Text(text) => return Ok(text.take().map(Contents::Text)),
+            Rest::Parquet(batches) => match batches.next() {
                 None => return Ok(None),
                 Some(rows) => {
                     let (group, rows) = rows.map_err(|error| damaged(&error))?;
@@ -561,7 +562,7 @@ impl Parts<'_> {
                     (rows, bytes, group)
                 }
             },
-            Parts::Arrow(batches, (chunks, of_batches)) => loop {
+            Rest::Arrow(batches, (chunks, of_batches)) => loop {
                 if let Some((rows, bytes)) = chunks.pop_front() {
                     break (rows, bytes, *of_batches);
                 }

@@ -97,6 +97,36 @@ pub struct SearchParameters {
     pub recall_at_threshold: f64,
 }
 
+/// The parameters of a deduplication, beside those of its search.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct DedupParameters {
+    /// Which document of a cluster is kept: `first` or `longest`.
+    pub keep: &'static str,
+    /// The field whose largest (`:desc`) or smallest (`:asc`) value decides which document is kept, before
+    /// `keep` does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_by: Option<String>,
+    /// The patterns of files whose documents are kept first, in order, before `keep_by` and `keep` decide.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prefer_source: Vec<String>,
+    /// How clusters are formed: `greedy` or `connected`.
+    pub cluster: &'static str,
+    /// The most documents of one bucket that a further document is compared with; `None` for a join.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_bucket: Option<usize>,
+}
+
+/// The parameters of a search for pairs, beside those of any search.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct PairsParameters {
+    /// Which pairs of identical documents are returned: `all` or `star`.
+    pub identical: &'static str,
+    /// The number of pairs at which the search ends.
+    pub max_pairs: u64,
+}
+
 /// A bad record in a report.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -151,30 +181,13 @@ pub struct Report {
     pub counts: Counts,
     /// All parameters that affect the result.
     pub parameters: Parameters,
-    /// Which document of a cluster is kept: `first` or `longest`; `None` except for `dedup`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub keep: Option<&'static str>,
-    /// The field whose largest (`:desc`) or smallest (`:asc`) value decides which document is kept, before
-    /// `keep` does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub keep_by: Option<String>,
-    /// The patterns of files whose documents are kept first, in order, before `keep_by` and `keep` decide.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub prefer_source: Vec<String>,
-    /// How clusters are formed: `greedy` or `connected`; `None` except for `dedup`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cluster: Option<&'static str>,
-    /// The most documents of one bucket that a further document is compared with; `None` except for `dedup` through
-    /// LSH.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_bucket: Option<usize>,
-    /// Which pairs of identical documents are returned: `all` or `star`; `None` except for `pairs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub identical: Option<&'static str>,
-    /// The number of pairs at which the search ends; `None` except for `pairs`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_pairs: Option<u64>,
-    /// Whether all pairs were written, and the search did not end at `max_pairs`; `None` except for `pairs`.
+    /// The parameters of a deduplication; `None` except for `dedup`.
+    #[serde(flatten)]
+    pub dedup: Option<DedupParameters>,
+    /// The parameters of a search for pairs; `None` except for `pairs`.
+    #[serde(flatten)]
+    pub pairs: Option<PairsParameters>,
+    /// Whether all pairs were written, and the search did not end early; `None` except for `pairs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub complete: Option<bool>,
     /// The share of truly similar pairs to expect among the similar pairs: 1 with exact verification, an estimate with
@@ -208,13 +221,8 @@ impl Report {
             command,
             counts,
             parameters,
-            keep: None,
-            keep_by: None,
-            prefer_source: Vec::new(),
-            cluster: None,
-            max_bucket: None,
-            identical: None,
-            max_pairs: None,
+            dedup: None,
+            pairs: None,
             complete: None,
             expected_precision: None,
             cluster_sizes: BTreeMap::new(),

@@ -10,7 +10,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::kept::JsonLines;
+use super::keep::JsonLines;
 use super::pairs::PairsFormat;
 use super::table::{ColumnWriter, unwritable};
 use crate::error::{Error, Result};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use arrow_array::RecordBatch;
 
-use super::chunk::{Chunk, Contents, Records, on_line};
+use super::chunk::{Chunk, Contents, RecordSpans, on_line};
 use super::columns::{Column, column, id_column};
 use super::csv::is_integer;
 use super::fields::ValueField;
@@ -106,7 +106,7 @@ fn of_json<'a>(record: &'a [u8], fields: &[ValueField]) -> Result<Vec<Option<Val
     fields.iter().map(value).collect()
 }
 
-fn of_records(records: &Records, fields: &[ValueField], each: &mut EachRecord<'_>) {
+fn of_records(records: &RecordSpans, fields: &[ValueField], each: &mut EachRecord<'_>) {
     let mut parser = records.header.as_ref().map(|header| header.parser());
     let (mut line, mut counted) = (records.first_line, 0);
     for span in &records.spans {

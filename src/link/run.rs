@@ -2,18 +2,17 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use super::fields::RecordFields;
 use super::read::RecordsReading;
 use super::task::{Link, link};
 use super::write::{LinkReport, Writing};
 use crate::error::{Error, Result};
-use crate::files::create_json;
+use crate::files::{RunOptions, create_json};
 use crate::io::{
     Facts, FieldPath, Inputs, OnBadRecord, OutputFolder, Places, REPORT, RUN_RECORD, run_record,
 };
-use crate::progress::{Progress, Silent, Timings, advance};
+use crate::progress::{Timings, advance};
 
 /// The file of the report for people.
 const PAGE: &str = "report.html";
@@ -44,11 +43,8 @@ pub struct LinkRun<'a> {
     on_bad_record: OnBadRecord,
     unique_ids: bool,
     batch_bytes: usize,
-    overwrite: bool,
     temporary: Option<PathBuf>,
-    progress: &'a dyn Progress,
-    command: Vec<String>,
-    start: Instant,
+    options: RunOptions<'a>,
 }
 
 impl std::fmt::Debug for LinkRun<'_> {
@@ -83,11 +79,8 @@ impl<'a> LinkRun<'a> {
             on_bad_record: OnBadRecord::default(),
             unique_ids: false,
             batch_bytes: 16 << 20,
-            overwrite: false,
             temporary: None,
-            progress: &Silent,
-            command: Vec::new(),
-            start: Instant::now(),
+            options: RunOptions::default(),
         }
     }
 
@@ -131,11 +124,6 @@ impl<'a> LinkRun<'a> {
         }
     }
 
-    /// Whether to replace the results of an earlier run; default false.
-    pub fn overwrite(self, overwrite: bool) -> Self {
-        LinkRun { overwrite, ..self }
-    }
-
     /// The folder for temporary files: copies of streams, and of compressed tables; default beside the results, or else the
     /// current folder.
     pub fn temporary(self, folder: PathBuf) -> Self {
@@ -145,19 +133,9 @@ impl<'a> LinkRun<'a> {
         }
     }
 
-    /// The receiver of progress, which can stop the run; default [`Silent`].
-    pub fn progress(self, progress: &'a dyn Progress) -> Self {
-        LinkRun { progress, ..self }
-    }
-
-    /// The moment at which the run started, if preparations belong to it; default: when the run was made.
-    pub fn started(self, start: Instant) -> Self {
-        LinkRun { start, ..self }
-    }
-
-    /// The command line to state in `run.json`; default empty.
-    pub fn command(self, command: Vec<String>) -> Self {
-        LinkRun { command, ..self }
+    /// What it has in common with other runs.
+    pub fn options(self, options: RunOptions<'a>) -> Self {
+        LinkRun { options, ..self }
     }
 
     /// Finds the links and writes them into a folder: `links.jsonl` (both ids and places, the score, the similarity of each
@@ -179,7 +157,7 @@ impl<'a> LinkRun<'a> {
             unique_ids: self.unique_ids,
             batch_bytes: self.batch_bytes,
             temporary: temporary.unwrap_or_else(|| PathBuf::from(".")),
-            progress: self.progress,
+            progress: self.options.progress,
         };
         let (first, second) = timings.time("read", 0, || {
             let first = reading.read(self.first)?;
@@ -190,7 +168,7 @@ impl<'a> LinkRun<'a> {
             &first.records,
             second.as_ref().map(|file| &file.records),
             task,
-            self.progress,
+            self.options.progress,
         )?;
         timings.0.append(&mut linked.timings.0);
         let files: Vec<&Places> = [Some(&first), second.as_ref()]
@@ -213,16 +191,16 @@ impl<'a> LinkRun<'a> {
         report
             .warnings
             .iter()
-            .for_each(|warning| self.progress.warn(warning));
+            .for_each(|warning| self.options.progress.warn(warning));
         if let Some(output) = &output {
-            timings.time("write", 0, || written.write(output, self.progress))?;
+            timings.time("write", 0, || written.write(output, self.options.progress))?;
         }
-        let elapsed_s = timings.complete(self.start);
+        let elapsed_s = timings.complete(self.options.started);
         if let Some(output) = output {
             create_json(&output, REPORT, &report)?;
             create_page(&output, &report)?;
             let facts = Facts {
-                command: &self.command,
+                command: &self.options.command,
                 signer: None,
                 memory_bytes: None,
             };
@@ -230,7 +208,7 @@ impl<'a> LinkRun<'a> {
             create_json(&output, RUN_RECORD, &record)?;
             // Last chance to stop the run.
             let links = report.counts.links;
-            advance(self.progress, links, links, 0)?;
+            advance(self.options.progress, links, links, 0)?;
             output.commit()?;
         }
         Ok(LinkOutcome {
@@ -246,7 +224,7 @@ impl<'a> LinkRun<'a> {
             inputs.check_output_outside(folder)?;
             inputs.check_not_overwritten_by(&[folder.to_owned()])?;
         }
-        OutputFolder::open(folder, self.overwrite)
+        OutputFolder::open(folder, self.options.overwrite)
     }
 }
 

@@ -32,7 +32,7 @@ use crate::error::{Result, row_number};
 #[derive(Clone, Debug)]
 pub struct Buckets {
     positions: Vec<u32>,
-    rows: Rows,
+    rows: DocumentBuckets,
     /// The end of each bucket in `members`.
     ends: Vec<usize>,
     /// The indexes of the documents of each bucket, ascending within a bucket.
@@ -53,7 +53,7 @@ pub(crate) struct Member {
 
 /// The numbers of each document's buckets, ascending.
 #[derive(Clone, Debug)]
-struct Rows {
+struct DocumentBuckets {
     numbers: Vec<u32>,
     /// For a join, beside each number the place of the shared element in the document's set; otherwise empty.
     places: Vec<u32>,
@@ -61,7 +61,7 @@ struct Rows {
     ranges: Vec<(usize, usize)>,
 }
 
-impl Rows {
+impl DocumentBuckets {
     /// The rows of `documents`, from the members of each bucket in order, and from the place beside each member if
     /// there are places. There are fewer buckets than 2^32.
     fn of(documents: usize, ends: &[usize], members: &[u32], of_members: &[u32]) -> Self {
@@ -88,7 +88,7 @@ impl Rows {
                 *to += 1;
             }
         }
-        Rows {
+        DocumentBuckets {
             numbers,
             places,
             ranges,
@@ -186,7 +186,7 @@ impl Buckets {
             .with_min_len(1 << 14)
             .for_each(|member| *member = indexes[*member as usize]);
         Buckets {
-            rows: Rows::of(positions.len(), &ends, &members, &places),
+            rows: DocumentBuckets::of(positions.len(), &ends, &members, &places),
             positions,
             ends,
             members,

@@ -1,5 +1,6 @@
 //! Chooses the documents to remove.
 
+use super::removal::Removal;
 use super::verify::Similarity;
 
 /// Method of grouping similar documents.
@@ -33,7 +34,8 @@ pub struct ClusterTask<'a> {
     /// The keep order by position: entry i is the rank of position i, and lower ranks are kept first
     /// ([`KeepPolicy::ranks`](super::KeepPolicy::ranks)). `None` is the order of positions.
     pub ranks: Option<&'a [u32]>,
-    /// The most documents of one bucket that a further document is compared with.
+    /// The most documents of one bucket that a further document is compared with. [`Omitted`] counts what this leaves
+    /// out.
     pub max_bucket: usize,
 }
 
@@ -46,26 +48,43 @@ impl std::fmt::Debug for ClusterTask<'_> {
     }
 }
 
-impl ClusterTask<'_> {
+impl<'a> ClusterTask<'a> {
+    /// Documents in the order of positions, each of which is compared with all others of its buckets.
+    pub fn new(similarity: &'a dyn Similarity, threshold: f64) -> Self {
+        ClusterTask {
+            similarity,
+            threshold,
+            ranks: None,
+            max_bucket: usize::MAX,
+        }
+    }
+
+    /// The same, where a document is compared with at most so many others of a bucket.
+    pub(crate) fn bounded(self, max_bucket: usize) -> Self {
+        ClusterTask { max_bucket, ..self }
+    }
+
+    /// Whether a further document of a bucket is compared with later ones, after so many.
+    pub(crate) fn lists(&self, before: usize) -> bool {
+        before < self.max_bucket
+    }
+
+    /// How many of so many documents of a bucket are compared with a further one.
+    pub(super) fn listed(&self, documents: usize) -> usize {
+        documents.min(self.max_bucket)
+    }
+
+    /// How many of so many documents of a bucket are not compared with a further one.
+    pub(crate) fn unlisted(&self, documents: u32) -> u32 {
+        // No bucket counts more than a bound that is no u32.
+        u32::try_from(self.max_bucket).map_or(0, |most| documents.saturating_sub(most))
+    }
+
     /// The rank of a position: lower ranks are kept first.
     pub(super) fn rank(&self, position: u32) -> u32 {
         self.ranks
             .map_or(position, |ranks| ranks[position as usize])
     }
-}
-
-/// A document to remove.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Removal {
-    /// Position of the document.
-    pub position: u32,
-    /// Position of the document kept in its place.
-    pub kept: u32,
-    /// Similarity of the two; `None` if not computed.
-    pub similarity: Option<f64>,
-    /// Only for [`Clusters::connected`]: the next document on a chain of similar pairs that leads to the kept one,
-    /// and the similarity of the removed document to it.
-    pub via: Option<(u32, Option<f64>)>,
 }
 
 /// The documents to remove. All others stay.
@@ -84,15 +103,15 @@ pub struct Removal {
 /// let mut keys = BandKeys::new(Banding::new(32, 4, 128)?);
 /// keys.push(&signatures);
 /// let buckets = Buckets::of(keys, &mut |_| Ok(()))?;
-/// let task = ClusterTask { similarity: &signatures, threshold: 0.7, ranks: None, max_bucket: 4096 };
+/// let task = ClusterTask::new(&signatures, 0.7);
 /// let clusters = Clusters::greedy(buckets, &task, &mut |_| Ok(()))?;
 /// let [removal] = &clusters.removals[..] else { panic!() };
-/// assert_eq!((removal.position, removal.kept), (2, 0));
+/// assert_eq!((removal.document, removal.kept), (2, 0));
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Clusters {
-    /// One entry per document to remove, by ascending position.
+    /// One entry per document to remove, named by positions, ascending. None is identical to its kept document.
     pub removals: Vec<Removal>,
     /// The number of pairs compared.
     pub compared: u64,
@@ -109,13 +128,9 @@ impl Clusters {
         self.similar += found.similar;
         self.omitted.pairs += found.omitted.pairs;
         self.omitted.buckets += found.omitted.buckets;
+        let removals = found.removals.iter();
         self.removals
-            .extend(found.removals.iter().map(|removal| Removal {
-                position: position(removal.position),
-                kept: position(removal.kept),
-                similarity: removal.similarity,
-                via: removal.via.map(|(via, of_via)| (position(via), of_via)),
-            }));
+            .extend(removals.map(|removal| removal.name(&position, &position)));
     }
 }
 

@@ -102,7 +102,7 @@ impl Detection {
 
     /// The share of truly similar pairs among those that a run reports: of compared candidates whose estimate reaches
     /// `threshold`. `compared[m]` is the number of compared candidates with m equal packed slots. `groups` is the sum of
-    /// the squares of the numbers of reported pairs in each group of documents that such pairs link. `None` if no pair is
+    /// the squares of the numbers of reported pairs in each group of documents that such pairs connect. `None` if no pair is
     /// reported, or without estimates.
     ///
     /// The true similarities are unknown. Their most likely distribution, given the estimates, is found by

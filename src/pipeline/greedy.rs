@@ -6,8 +6,9 @@
 use rayon::prelude::*;
 
 use super::bucket::{Buckets, shares};
-use super::cluster::{ClusterTask, Clusters, Omitted, Removal};
+use super::cluster::{ClusterTask, Clusters, Omitted};
 use super::components::Components;
+use super::removal::Removal;
 use super::verify::{Comparer, batches, reaches};
 use crate::error::Result;
 
@@ -22,7 +23,7 @@ const MANY: usize = 1024;
 pub(crate) struct KeptBefore<'a> {
     /// The positions below this one are those of kept documents.
     pub(crate) positions: u32,
-    /// How many more are kept in each bucket, beyond the first [`ClusterTask::max_bucket`]; empty if none are.
+    /// How many more are kept in each bucket, beyond those that later documents are compared with; empty if none are.
     pub(crate) unlisted: &'a [u32],
 }
 
@@ -31,8 +32,8 @@ impl Clusters {
     /// it. [`Removal::kept`] is the most similar of these kept documents; ties go to the first in keep order. A
     /// document that shares no bucket stays.
     ///
-    /// Each document is compared only with kept ones: in each of its buckets, with the first
-    /// [`ClusterTask::max_bucket`] of them. So time and memory grow with the number of documents and of kept ones in
+    /// Each document is compared only with kept ones: in each of its buckets, with the first of them, as many as the
+    /// task allows. So time and memory grow with the number of documents and of kept ones in
     /// a bucket, not with the square of a group of similar documents.
     ///
     /// Calls `advance` now and then with the number of documents visited.
@@ -92,14 +93,15 @@ impl Clusters {
         }
         let mut clusters = greedy.clusters;
         let removals = &mut clusters.removals;
-        removals.par_sort_unstable_by_key(|removal| removal.position);
+        removals.par_sort_unstable_by_key(|removal| removal.document);
         Ok(clusters)
     }
 }
 
 /// The state after some documents in keep order.
 ///
-/// A bucket's kept documents are listed in place of its members, first kept first, up to `max_bucket`.
+/// A bucket's kept documents are listed in place of its members, first kept first, as many as a further one is compared
+/// with.
 struct Greedy<'a> {
     task: &'a ClusterTask<'a>,
     buckets: Buckets,
@@ -114,7 +116,7 @@ struct Greedy<'a> {
 
 /// The kept documents found for one document so far.
 #[derive(Clone, Copy, Debug, Default)]
-struct Found {
+struct NearKept {
     /// The most similar kept document by index, and its similarity.
     best: Option<(u32, Option<f64>)>,
     compared: u64,
@@ -135,7 +137,7 @@ impl Greedy<'_> {
             advance(u64::from(self.visited))?;
         }
         let groups = self.groups(block);
-        let decided: Vec<Vec<(usize, Found)>> = groups
+        let decided: Vec<Vec<(usize, NearKept)>> = groups
             .par_iter()
             .map(|group| self.decide_group(block, group, &found))
             .collect::<Result<_>>()?;
@@ -148,10 +150,6 @@ impl Greedy<'_> {
         Ok(())
     }
 
-    fn max_bucket(&self) -> usize {
-        self.task.max_bucket
-    }
-
     fn position(&self, index: u32) -> u32 {
         self.buckets.positions()[index as usize]
     }
@@ -159,7 +157,7 @@ impl Greedy<'_> {
     /// The listed kept documents of a bucket.
     fn listed(&self, bucket: u32) -> &[u32] {
         let kept = self.kept[bucket as usize] as usize;
-        &self.buckets.members(bucket)[..kept.min(self.max_bucket())]
+        &self.buckets.members(bucket)[..self.task.listed(kept)]
     }
 
     fn most_kept_partners(&self, index: u32) -> usize {
@@ -167,7 +165,7 @@ impl Greedy<'_> {
         buckets.map(|bucket| self.listed(*bucket).len()).sum()
     }
 
-    fn compare_with_kept(&self, batch: &[u32]) -> Result<Vec<Found>> {
+    fn compare_with_kept(&self, batch: &[u32]) -> Result<Vec<NearKept>> {
         batch
             .par_iter()
             .with_min_len(16)
@@ -179,7 +177,7 @@ impl Greedy<'_> {
                         partners.extend_from_slice(self.listed(*bucket));
                     }
                     self.buckets.choose(*index, partners);
-                    let mut found = Found::default();
+                    let mut found = NearKept::default();
                     self.compare(*index, partners, &mut **comparer, &mut found)?;
                     Ok(found)
                 },
@@ -193,15 +191,15 @@ impl Greedy<'_> {
         index: u32,
         partners: &[u32],
         comparer: &mut dyn Comparer,
-        found: &mut Found,
+        found: &mut NearKept,
     ) -> Result<()> {
         if partners.len() > MANY {
-            let parts: Vec<Found> = partners
+            let parts: Vec<NearKept> = partners
                 .par_chunks(MANY)
                 .map_init(
                     || self.task.similarity.comparer(),
                     |comparer, part| {
-                        let mut found = Found::default();
+                        let mut found = NearKept::default();
                         self.compare(index, part, &mut **comparer, &mut found)?;
                         Ok(found)
                     },
@@ -234,7 +232,7 @@ impl Greedy<'_> {
     }
 
     /// Replaces the best kept document by a more similar one, or by one as similar that is kept earlier.
-    fn improve(&self, found: &mut Found, other: Option<(u32, Option<f64>)>) {
+    fn improve(&self, found: &mut NearKept, other: Option<(u32, Option<f64>)>) {
         let Some((other, similarity)) = other else {
             return;
         };
@@ -290,8 +288,8 @@ impl Greedy<'_> {
         &self,
         block: &[u32],
         group: &[usize],
-        found: &[Found],
-    ) -> Result<Vec<(usize, Found)>> {
+        found: &[NearKept],
+    ) -> Result<Vec<(usize, NearKept)>> {
         let mut comparer = self.task.similarity.comparer();
         // The documents kept in this group, and the buckets in which each is listed.
         let mut kept_here: Vec<(u32, Vec<u32>)> = Vec::new();
@@ -321,32 +319,31 @@ impl Greedy<'_> {
         row: &'a [u32],
         kept_here: &'a [(u32, Vec<u32>)],
     ) -> impl Iterator<Item = u32> {
-        let max_bucket = self.max_bucket();
         row.iter().copied().filter(move |bucket| {
             let before = self.kept[*bucket as usize] as usize;
-            before + kept_here.len() < max_bucket || {
+            self.task.lists(before + kept_here.len()) || {
                 let shares = |(other, _): &&(u32, Vec<u32>)| {
                     self.buckets.row(*other).binary_search(bucket).is_ok()
                 };
-                before + kept_here.iter().filter(shares).count() < max_bucket
+                self.task
+                    .lists(before + kept_here.iter().filter(shares).count())
             }
         })
     }
 
     /// Removes or keeps the next document in keep order.
-    fn apply(&mut self, index: u32, found: Found) {
+    fn apply(&mut self, index: u32, found: NearKept) {
         self.clusters.compared += found.compared;
         self.clusters.similar += found.similar;
-        let max_bucket = self.max_bucket();
         for bucket in self.buckets.row(index) {
-            let kept = self.kept[*bucket as usize] as usize;
-            let unlisted = kept.saturating_sub(max_bucket);
-            self.clusters.omitted.pairs += unlisted as u64;
+            let unlisted = self.task.unlisted(self.kept[*bucket as usize]);
+            self.clusters.omitted.pairs += u64::from(unlisted);
         }
         if let Some((kept, similarity)) = found.best {
             self.clusters.removals.push(Removal {
-                position: self.position(index),
+                document: self.position(index),
                 kept: self.position(kept),
+                is_identical: false,
                 similarity,
                 via: None,
             });
@@ -357,16 +354,16 @@ impl Greedy<'_> {
 
     /// Lists a kept document in its buckets.
     fn list(&mut self, index: u32) {
-        let max_bucket = self.max_bucket();
         for band in 0..self.buckets.row(index).len() {
             let bucket = self.buckets.row(index)[band];
             let kept = &mut self.kept[bucket as usize];
             let at = *kept as usize;
             *kept += 1;
-            if at < max_bucket {
+            if self.task.lists(at) {
                 self.buckets.members_mut(bucket)[at] = index;
             } else {
-                self.clusters.omitted.buckets += u64::from(at == max_bucket);
+                // The first that is not listed.
+                self.clusters.omitted.buckets += u64::from(self.task.unlisted(*kept) == 1);
             }
         }
     }
@@ -383,7 +380,7 @@ mod tests {
     use super::*;
 
     /// The definition: all documents in keep order, each compared with every kept one that shares a listed bucket.
-    fn by_definition(made: &Made, ranks: &[u32], max_bucket: usize) -> (Vec<Removal>, u64) {
+    fn by_definition(made: &Made, ranks: &[u32], most: usize) -> (Vec<Removal>, u64) {
         let rank = |document: u32| ranks[document as usize];
         let mut order: Vec<u32> = (0..).take(made.keys.len()).collect();
         order.sort_by_key(|document| rank(*document));
@@ -396,8 +393,8 @@ mod tests {
             for (band, key) in row.iter().enumerate() {
                 let shares = |other: &&u32| made.keys[**other as usize][band] == *key;
                 let sharing: Vec<u32> = kept.iter().filter(shares).copied().collect();
-                omitted += sharing.len().saturating_sub(max_bucket) as u64;
-                partners.extend(sharing.into_iter().take(max_bucket));
+                omitted += sharing.len().saturating_sub(most) as u64;
+                partners.extend(sharing.into_iter().take(most));
             }
             // In keep order, so that the first of equal ones wins.
             partners.sort_by_key(|other| rank(*other));
@@ -410,14 +407,15 @@ mod tests {
             match best {
                 None => kept.push(document),
                 Some((similarity, kept)) => removals.push(Removal {
-                    position: document,
+                    document,
                     kept,
+                    is_identical: false,
                     similarity: Some(similarity),
                     via: None,
                 }),
             }
         }
-        removals.sort_by_key(|removal| removal.position);
+        removals.sort_by_key(|removal| removal.document);
         (removals, omitted)
     }
 
@@ -425,15 +423,13 @@ mod tests {
         #[test]
         fn greedy_equals_the_definition_for_any_block(
             made in made(),
-            max_bucket in prop_oneof![1usize..4, Just(usize::MAX)],
+            most in prop_oneof![1usize..4, Just(usize::MAX)],
             block in 1usize..30,
         ) {
-            let (expected, omitted) = by_definition(&made, &made.ranks, max_bucket);
+            let (expected, omitted) = by_definition(&made, &made.ranks, most);
             let task = ClusterTask {
-                similarity: &made,
-                threshold: 0.5,
                 ranks: Some(&made.ranks),
-                max_bucket,
+                ..ClusterTask::new(&made, 0.5).bounded(most)
             };
             let of_block = |block| {
                 let none = KeptBefore::default();
@@ -448,17 +444,12 @@ mod tests {
     }
 
     /// Documents in two goes: the second with what the first one kept.
-    fn in_two_goes(made: &Made, max_bucket: usize, cut: usize) -> Clusters {
+    fn in_two_goes(made: &Made, most: usize, cut: usize) -> Clusters {
         let all: Vec<u32> = (0..).take(made.keys.len()).collect();
         let (first, second) = all.split_at(cut);
         let of = |documents: &[u32], known: usize| {
             let part = made.part(documents);
-            let task = ClusterTask {
-                similarity: &part,
-                threshold: 0.5,
-                ranks: None,
-                max_bucket,
-            };
+            let task = ClusterTask::new(&part, 0.5).bounded(most);
             let known = KeptBefore {
                 positions: u32::try_from(known).unwrap(),
                 unlisted: &[],
@@ -474,7 +465,7 @@ mod tests {
             found
                 .removals
                 .iter()
-                .any(|removal| removal.position == **position)
+                .any(|removal| removal.document == **position)
         };
         let kept: Vec<u32> = first
             .iter()
@@ -490,18 +481,13 @@ mod tests {
         #[test]
         fn greedy_in_two_goes_equals_one(
             made in made(),
-            max_bucket in prop_oneof![1usize..4, Just(usize::MAX)],
+            most in prop_oneof![1usize..4, Just(usize::MAX)],
             cut in any::<prop::sample::Index>(),
         ) {
-            let task = ClusterTask {
-                similarity: &made,
-                threshold: 0.5,
-                ranks: None,
-                max_bucket,
-            };
+            let task = ClusterTask::new(&made, 0.5).bounded(most);
             let whole = Clusters::greedy(made.buckets(), &task, &mut |_| Ok(())).unwrap();
             let cut = 1 + cut.index(made.keys.len());
-            prop_assert_eq!(in_two_goes(&made, max_bucket, cut), whole);
+            prop_assert_eq!(in_two_goes(&made, most, cut), whole);
         }
     }
 
@@ -526,12 +512,7 @@ mod tests {
         let mut keys = BandKeys::new(Banding::new(3, 1, 3).unwrap());
         keys.push_keys(&vec![7; 3 * documents]);
         let buckets = Buckets::of(keys, &mut |_| Ok(())).unwrap();
-        let task = ClusterTask {
-            similarity: &AllSimilar,
-            threshold: 0.5,
-            ranks: None,
-            max_bucket: usize::MAX,
-        };
+        let task = ClusterTask::new(&AllSimilar, 0.5);
         let connected = Clusters::connected(&buckets, &task, &mut |_| Ok(())).unwrap();
         let greedy = Clusters::greedy(buckets, &task, &mut |_| Ok(())).unwrap();
         for clusters in [greedy, connected] {

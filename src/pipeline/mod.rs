@@ -12,7 +12,7 @@ mod sign;
 
 mod slot_bits;
 
-mod packed;
+mod packing;
 
 mod estimate;
 
@@ -54,9 +54,11 @@ mod components;
 
 mod greedy;
 
-mod connected;
+mod connectivity;
 
 mod keep;
+
+mod removal;
 
 pub use band::BandKeys;
 pub use banding::{Banding, ErrorWeights, band_key, check_threshold};
@@ -65,7 +67,7 @@ pub(crate) use banding::{check_keys, keys_of_row};
 pub use bucket::Buckets;
 pub(crate) use bucket::Member;
 pub use candidates::CandidateSource;
-pub use cluster::{ClusterTask, Clustering, Clusters, Omitted, Removal};
+pub use cluster::{ClusterTask, Clustering, Clusters, Omitted};
 pub use compare::{Comparison, SequenceComparison, SequenceUnit, compare};
 #[cfg(feature = "io")]
 pub(crate) use components::Components;
@@ -82,11 +84,13 @@ pub(crate) use greedy::KeptBefore;
 pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;
 pub(crate) use least_error::ErrorRanges;
-pub use packed::PackedSignatures;
+pub use packing::PackedSignatures;
 pub(crate) use prefix_filter::WEIGHT_ROUNDING;
 pub(crate) use prefix_filter::{PairFilter, SetSummary};
 pub(crate) use prefixes::{Element, Prefix, PrefixFinder, PrefixScratch, SmallSizes, pairs_among};
 pub use prefixes::{Prefixes, Sets};
+pub(crate) use removal::NamedRow;
+pub use removal::Removal;
 #[cfg(feature = "records")]
 pub(crate) use shingle::Mixed;
 pub(crate) use shingle::NormalisedTexts;

@@ -707,12 +707,7 @@ mod tests {
 
         #[test]
         fn clusters_of_a_join_equal_their_definition(lists in lists(), threshold in thresholds()) {
-            let task = ClusterTask {
-                similarity: &lists,
-                threshold,
-                ranks: None,
-                max_bucket: usize::MAX,
-            };
+            let task = ClusterTask::new(&lists, threshold);
             let greedy = Clusters::greedy(lists.buckets(threshold), &task, &mut |_| Ok(())).unwrap();
             let connected =
                 Clusters::connected(&lists.buckets(threshold), &task, &mut |_| Ok(())).unwrap();
@@ -734,7 +729,7 @@ mod tests {
                 }
             }
             let of = |clusters: &Clusters| -> Vec<u32> {
-                let removed: BTreeSet<u32> = clusters.removals.iter().map(|r| r.position).collect();
+                let removed: BTreeSet<u32> = clusters.removals.iter().map(|r| r.document).collect();
                 (0..documents).filter(|document| !removed.contains(document)).collect()
             };
             prop_assert_eq!(of(&greedy), kept);

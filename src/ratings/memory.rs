@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::read::{ItemNames, NameFields, RatingFields, RatingsOfChunk, RatingsRead};
 use super::report::RatingsReport;
-use super::results::{Found, Rated, ordered};
+use super::results::{Answer, Rated, ordered};
 use super::task::RatingsTask;
 use crate::error::{Error, Result};
 use crate::io::{Chunk, OnBadRecord, chunks_of_rows};
@@ -96,7 +96,7 @@ impl<'a> RatingsInMemory<'a> {
     ) -> Result<RatingsReport> {
         let rated = self.read(task, progress)?;
         let mut report = rated.report(task);
-        let found = Found::new(&rated, task, progress)?;
+        let found = Answer::new(&rated, task, progress)?;
         each(found.empty(&rated)?)?;
         let written = found.for_each(&rated, progress, each)?;
         found.complete(&mut report, written)?;

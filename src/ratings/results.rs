@@ -90,7 +90,7 @@ pub(crate) fn ordered(
 }
 
 /// What a task found.
-pub(crate) enum Found<'a> {
+pub(crate) enum Answer<'a> {
     Neighbours(By, Neighbours),
     Recommend(By, Recommender<'a>, Vec<u32>),
     HeldOut(Evaluation),
@@ -106,7 +106,7 @@ pub(crate) struct Written {
 /// Rows of a batch.
 const BATCH: usize = 1 << 16;
 
-impl<'a> Found<'a> {
+impl<'a> Answer<'a> {
     pub(crate) fn new(
         rated: &'a Rated,
         task: &RatingsTask,
@@ -115,7 +115,7 @@ impl<'a> Found<'a> {
         let ratings = &rated.ratings;
         Ok(match task {
             RatingsTask::Neighbours(task) => {
-                Found::Neighbours(task.by, neighbours(ratings, task, progress)?)
+                Answer::Neighbours(task.by, neighbours(ratings, task, progress)?)
             }
             RatingsTask::Recommend(task, to) => {
                 let users = match to {
@@ -123,18 +123,18 @@ impl<'a> Found<'a> {
                     Recommendees::Users(users) => rated.numbers_of(users)?,
                 };
                 let recommender = Recommender::new(ratings, task, progress)?;
-                Found::Recommend(task.neighbours.by, recommender, users)
+                Answer::Recommend(task.neighbours.by, recommender, users)
             }
-            RatingsTask::HoldOut(task) => Found::HeldOut(hold_out(ratings, task, progress)?),
+            RatingsTask::HoldOut(task) => Answer::HeldOut(hold_out(ratings, task, progress)?),
         })
     }
 
     /// A table without rows.
     pub(crate) fn empty(&self, rated: &Rated) -> Result<RecordBatch> {
         match self {
-            Found::Neighbours(by, _) => rated.names().neighbours(*by, &[]),
-            Found::Recommend(by, ..) => rated.names().recommendations(*by, &[]),
-            Found::HeldOut(_) => rated.names().held_out(&[]),
+            Answer::Neighbours(by, _) => rated.names().neighbours(*by, &[]),
+            Answer::Recommend(by, ..) => rated.names().recommendations(*by, &[]),
+            Answer::HeldOut(_) => rated.names().held_out(&[]),
         }
     }
 
@@ -148,7 +148,7 @@ impl<'a> Found<'a> {
         let names = rated.names();
         let mut written = Written::default();
         match self {
-            Found::Neighbours(by, found) => {
+            Answer::Neighbours(by, found) => {
                 progress.begin("write", u64::from(found.rows()));
                 let mut batch: Vec<RankedNeighbour> = Vec::new();
                 for row in 0..found.rows() {
@@ -161,7 +161,7 @@ impl<'a> Found<'a> {
                     }
                 }
             }
-            Found::Recommend(by, recommender, users) => {
+            Answer::Recommend(by, recommender, users) => {
                 let mut batch: Vec<RankedRecommendation> = Vec::new();
                 recommend(recommender, users, progress, &mut |user, found| {
                     batch.extend((1..).zip(found).map(|(rank, it)| (user, rank, *it)));
@@ -173,7 +173,7 @@ impl<'a> Found<'a> {
                 })?;
                 each(names.recommendations(*by, &batch)?)?;
             }
-            Found::HeldOut(evaluation) => {
+            Answer::HeldOut(evaluation) => {
                 progress.begin("write", evaluation.held_out.len() as u64);
                 for batch in evaluation.held_out.chunks(BATCH) {
                     each(names.held_out(batch)?)?;
@@ -189,9 +189,9 @@ impl<'a> Found<'a> {
     pub(crate) fn complete(&self, report: &mut RatingsReport, written: Written) -> Result<()> {
         report.counts.results = written.results;
         let unsupported = match self {
-            Found::Neighbours(_, found) => found.unsupported_pairs(),
-            Found::Recommend(_, recommender, _) => recommender.neighbours().unsupported_pairs(),
-            Found::HeldOut(evaluation) => {
+            Answer::Neighbours(_, found) => found.unsupported_pairs(),
+            Answer::Recommend(_, recommender, _) => recommender.neighbours().unsupported_pairs(),
+            Answer::HeldOut(evaluation) => {
                 report.hit_rates = Some(HitRates::of(evaluation)?);
                 return Ok(());
             }

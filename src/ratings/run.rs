@@ -3,21 +3,20 @@
 use std::cell::Cell;
 use std::fmt;
 use std::path::Path;
-use std::time::Instant;
 
 use arrow_array::RecordBatch;
 
 use super::read::{ItemNames, NameFields, RatingFields, RatingsOfChunk, RatingsRead};
 use super::report::RatingsReport;
-use super::results::{Found, Rated, ordered};
+use super::results::{Answer, Rated, ordered};
 use super::task::RatingsTask;
 use crate::error::{BadRecord, Error, Result};
-use crate::files::{PairsOutput, Rows, Target};
+use crate::files::{PairsOutput, RowForms, RunOptions, Target};
 use crate::io::{
     Columns, Event, FilesReading, InputFile, Inputs, OnBadRecord, Reading, ValueField, Wanted,
     write_rows_as_table, write_rows_as_text,
 };
-use crate::progress::{Progress, Silent, Timings, advance};
+use crate::progress::{Timings, advance};
 
 /// A file with the names of items.
 #[derive(Debug)]
@@ -67,10 +66,7 @@ pub struct RatingsRun<'a> {
     fields: RatingFields,
     names: Option<&'a NamesFile>,
     on_bad_record: OnBadRecord,
-    overwrite: bool,
-    compression_level: Option<u32>,
-    progress: &'a dyn Progress,
-    start: Instant,
+    options: RunOptions<'a>,
 }
 
 impl fmt::Debug for RatingsRun<'_> {
@@ -90,10 +86,7 @@ impl<'a> RatingsRun<'a> {
             fields: RatingFields::default(),
             names: None,
             on_bad_record: OnBadRecord::default(),
-            overwrite: false,
-            compression_level: None,
-            progress: &Silent,
-            start: Instant::now(),
+            options: RunOptions::default(),
         }
     }
 
@@ -118,27 +111,9 @@ impl<'a> RatingsRun<'a> {
         }
     }
 
-    /// Whether to replace an earlier output; default false.
-    pub fn overwrite(self, overwrite: bool) -> Self {
-        RatingsRun { overwrite, ..self }
-    }
-
-    /// The level of a compressed output; default that of the compression.
-    pub fn compression_level(self, level: u32) -> Self {
-        RatingsRun {
-            compression_level: Some(level),
-            ..self
-        }
-    }
-
-    /// Receives progress, messages and warnings, and can stop the run.
-    pub fn progress(self, progress: &'a dyn Progress) -> Self {
-        RatingsRun { progress, ..self }
-    }
-
-    /// When the run started, for the elapsed time.
-    pub fn started(self, start: Instant) -> Self {
-        RatingsRun { start, ..self }
+    /// What it has in common with other runs.
+    pub fn options(self, options: RunOptions<'a>) -> Self {
+        RatingsRun { options, ..self }
     }
 
     /// Reads the ratings, and writes what the task finds. The rows of the output:
@@ -161,20 +136,26 @@ impl<'a> RatingsRun<'a> {
             names.inputs.check_not_overwritten_by(&outputs)?;
         }
         let temporary = output.temporary();
-        let mut target = Target::open(&mut output, self.overwrite, self.compression_level)?;
+        let mut target = Target::open(
+            &mut output,
+            self.options.overwrite,
+            self.options.compression_level,
+        )?;
         let mut timings = Timings::default();
         let rated = timings.time("read", 0, || self.read(task, &temporary))?;
         let mut report = rated.report(task);
         report.not_read = self.inputs.not_read().clone();
-        let found = timings.time("compare", 0, || Found::new(&rated, task, self.progress))?;
+        let found = timings.time("compare", 0, || {
+            Answer::new(&rated, task, self.options.progress)
+        })?;
         timings.time("write", 0, || {
             let schema = found.empty(&rated)?.schema();
             let written = Cell::default();
             let for_each = |each: &mut dyn FnMut(RecordBatch) -> Result<()>| {
-                written.set(found.for_each(&rated, self.progress, each)?);
+                written.set(found.for_each(&rated, self.options.progress, each)?);
                 Ok(())
             };
-            target.write_rows(&Rows {
+            target.write_rows(&RowForms {
                 none: &|| for_each(&mut |_| Ok(())),
                 text: &|format, target, path| {
                     write_rows_as_text(&for_each, &schema, format, target, path)
@@ -184,8 +165,8 @@ impl<'a> RatingsRun<'a> {
             found.complete(&mut report, written.get())
         })?;
         self.warn(&report);
-        target.commit(&report, self.progress, report.counts.results)?;
-        let elapsed_s = timings.complete(self.start);
+        target.commit(&report, self.options.progress, report.counts.results)?;
+        let elapsed_s = timings.complete(self.options.started);
         Ok(RatingsOutcome {
             report,
             timings,
@@ -194,13 +175,16 @@ impl<'a> RatingsRun<'a> {
     }
 
     fn read(&self, task: &RatingsTask, temporary: &Path) -> Result<Rated> {
-        let files = self.inputs.with_copy_of_stream(temporary, self.progress)?;
+        let files = self
+            .inputs
+            .with_copy_of_stream(temporary, self.options.progress)?;
         let needs = task.needs();
         let fields = self.fields.values(needs);
         let mut read = RatingsRead::default();
         let reading = reading(&fields, temporary);
         let reading = FilesReading::new(&files, reading)?;
-        self.progress
+        self.options
+            .progress
             .begin("read", files.iter().map(InputFile::stored_bytes).sum());
         reading.map(
             |chunk| Ok(RatingsOfChunk::parse(&chunk, &fields, needs)),
@@ -209,21 +193,23 @@ impl<'a> RatingsRun<'a> {
                     let name = &files[chunk.file].named;
                     read.add(&chunk, name, self.on_bad_record)?;
                 }
-                advance(self.progress, reading.consumed(), 0, 0)
+                advance(self.options.progress, reading.consumed(), 0, 0)
             },
         )?;
         for (number, file) in files.iter().enumerate() {
             if read.records_of(number) == 0 {
                 let warning = format!("{} holds no records", file.named.display());
-                self.progress.warn(&warning);
+                self.options.progress.warn(&warning);
             }
         }
-        let ratings = ordered(&mut read, &self.fields, needs, self.progress)?;
+        let ratings = ordered(&mut read, &self.fields, needs, self.options.progress)?;
         if let (true, Some((_, first))) = (ratings.all().is_empty(), read.skipped.first()) {
             return Err(no_good_record(first));
         }
         let names = self.names.map(|names| {
-            let files = names.inputs.with_copy_of_stream(temporary, self.progress)?;
+            let files = names
+                .inputs
+                .with_copy_of_stream(temporary, self.options.progress)?;
             read_names(&files, &names.fields, &read, temporary)
         });
         let relative = files.into_iter().map(|file| file.relative).collect();
@@ -236,8 +222,8 @@ impl<'a> RatingsRun<'a> {
     }
 
     fn warn(&self, report: &RatingsReport) {
-        self.inputs.not_read().warn(self.progress);
-        report.warn_of_unnamed("the file of names", self.progress);
+        self.inputs.not_read().warn(self.options.progress);
+        report.warn_of_unnamed("the file of names", self.options.progress);
     }
 }
 

@@ -37,17 +37,17 @@ mod permutations;
 
 mod preset;
 
-mod named;
+mod by_name;
 
 pub(crate) use arithmetic::spread;
 pub(crate) use base_hash::murmur3_32_step;
 pub use base_hash::{BaseHash, ShingleHash, fx_64, murmur3_32, murmur3_128, sha1_32, sha1_64};
+pub use by_name::{DEFAULT_NUM_PERM, Scheme};
 pub use copies::{Copies, MAX_COPIES, WeightScale};
 pub use family::{
     Family, P31, P61, affine32, affine32_even, affine64, fmix32, fmix64, mersenne31, mersenne61,
     mersenne61_wide,
 };
-pub use named::{DEFAULT_NUM_PERM, Scheme};
 pub use permutations::{Draws, MAX_NUM_PERM, Permutations};
 pub use preset::{Grams, Preset, PresetBanding, PresetHash, Shingles};
 pub use values::{Hashes, SlotVec, Slots, SlotsMut, Values, Word};

@@ -15,7 +15,7 @@ use crate::pipeline::{ClusterTask, Clusters, KeptBefore, Member, Removal};
 #[derive(Debug, Default)]
 pub(crate) struct KeptDocuments {
     count: u32,
-    /// How many were kept in each bucket: of these, only the first [`ClusterTask::max_bucket`] are held.
+    /// How many were kept in each bucket: of these, only the first are held, with which later ones are compared.
     of_bucket: HashMap<(u32, u64), u32>,
 }
 
@@ -25,13 +25,14 @@ impl KeptDocuments {
         self.count
     }
 
-    /// Clusters a block of `documents`, the kept ones included, in the order of positions.
+    /// Clusters a block of `documents`, the kept ones included, in the order of positions. The similarity and the ranks of
+    /// `task` are not used.
     pub(crate) fn cluster(
         &self,
         documents: usize,
         records: &PartRecords,
         shape: &PartShape,
-        max_bucket: usize,
+        task: &ClusterTask<'_>,
         observed: Observed<'_>,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Clusters> {
@@ -39,7 +40,7 @@ impl KeptDocuments {
             Members::OfBands(members) => {
                 let mut members = members.clone();
                 members.par_sort_unstable();
-                let unlisted = self.unlisted(&members, max_bucket);
+                let unlisted = self.unlisted(&members, task);
                 (shape.buckets_of(documents, members)?, unlisted)
             }
             Members::OfPrefixes(prefixes) => {
@@ -54,21 +55,16 @@ impl KeptDocuments {
         records.compared.with_similarity(observed, |similarity| {
             let task = ClusterTask {
                 similarity,
-                threshold: shape.search.threshold,
                 ranks: None,
-                max_bucket,
+                ..*task
             };
             Clusters::greedy_after(buckets, &task, kept, advance)
         })
     }
 
-    /// How many more than `max_bucket` were kept in each bucket of sorted members; empty if nowhere more.
-    fn unlisted(&self, members: &[Member], max_bucket: usize) -> Vec<u32> {
-        let Ok(most) = u32::try_from(max_bucket) else {
-            // No bucket counts more.
-            return Vec::new();
-        };
-        let more = |kept: &u32| kept.saturating_sub(most);
+    /// How many more were kept in each bucket of sorted members than a document is compared with; empty if nowhere more.
+    fn unlisted(&self, members: &[Member], task: &ClusterTask<'_>) -> Vec<u32> {
+        let more = |kept: &u32| task.unlisted(*kept);
         if self.of_bucket.values().all(|kept| more(kept) == 0) {
             return Vec::new();
         }
@@ -84,17 +80,17 @@ impl KeptDocuments {
         documents: usize,
         records: &mut PartRecords,
         removals: &[Removal],
-        max_bucket: usize,
+        task: &ClusterTask<'_>,
     ) -> Result<Vec<u32>> {
         let mut stays = vec![true; documents];
         for removal in removals {
-            stays[removal.position as usize] = false;
+            stays[removal.document as usize] = false;
         }
         if let Members::OfBands(members) = &mut records.members {
             members.par_sort_unstable_by_key(|member| member.position);
             members.retain(|member| {
                 let is_before = member.position < self.count;
-                stays[member.position as usize] && (is_before || self.lists(member, max_bucket))
+                stays[member.position as usize] && (is_before || self.lists(member, task))
             });
             stays.fill(false);
             for member in members {
@@ -113,9 +109,9 @@ impl KeptDocuments {
     }
 
     /// Counts a kept document in a bucket. Returns whether it is among those that later ones are compared with.
-    fn lists(&mut self, member: &Member, max_bucket: usize) -> bool {
+    fn lists(&mut self, member: &Member, task: &ClusterTask<'_>) -> bool {
         let kept = self.of_bucket.entry(bucket(member)).or_default();
-        let is_listed = (*kept as usize) < max_bucket;
+        let is_listed = task.lists(*kept as usize);
         *kept = kept.saturating_add(1);
         is_listed
     }
@@ -130,7 +126,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::pipeline::Banding;
+    use crate::pipeline::{Banding, Unverified};
     use crate::search::observations::Observations;
     use crate::search::parameters::Search;
     use crate::search::part::BucketsOf;
@@ -172,19 +168,14 @@ mod tests {
     }
 
     /// The clusters of all documents at a time.
-    fn whole(documents: &[Document], max_bucket: usize) -> Clusters {
+    fn whole(documents: &[Document], most: usize) -> Clusters {
         let (shape, mut records) = (shape(), PartRecords::none(&shape()));
         (0..)
             .zip(documents)
             .for_each(|(at, document)| add(&mut records, at, document));
         let observed = Observations::none(BANDS);
         let (buckets, similarity) = records.finish(documents.len(), &shape, &observed).unwrap();
-        let task = ClusterTask {
-            similarity: &*similarity,
-            threshold: shape.search.threshold,
-            ranks: None,
-            max_bucket,
-        };
+        let task = ClusterTask::new(&*similarity, shape.search.threshold).bounded(most);
         Clusters::greedy(buckets, &task, &mut |_| Ok(())).unwrap()
     }
 
@@ -192,10 +183,11 @@ mod tests {
         #[test]
         fn blocks_find_what_the_whole_does(
             documents in documents(),
-            max_bucket in prop_oneof![1usize..4, Just(usize::MAX)],
+            most in prop_oneof![1usize..4, Just(usize::MAX)],
             size in 1usize..12,
         ) {
             let (shape, observed) = (shape(), Observations::none(BANDS));
+            let task = ClusterTask::new(&Unverified, shape.search.threshold).bounded(most);
             let (mut kept, mut records) = (KeptDocuments::default(), PartRecords::none(&shape));
             let mut held: Vec<u32> = Vec::new();
             let mut all = Clusters::default();
@@ -207,17 +199,17 @@ mod tests {
                 }
                 let observed = Observed::Components(&observed);
                 let go_on = &mut |_| Ok(());
-                let found = kept.cluster(held.len(), &records, &shape, max_bucket, observed, go_on);
+                let found = kept.cluster(held.len(), &records, &shape, &task, observed, go_on);
                 let found = found.unwrap();
                 all.add(&found, |position| held[position as usize]);
-                let left = kept.keep(held.len(), &mut records, &found.removals, max_bucket).unwrap();
+                let left = kept.keep(held.len(), &mut records, &found.removals, &task).unwrap();
                 held = left.iter().map(|position| held[*position as usize]).collect();
                 // Memory holds no more kept documents than later ones are compared with.
-                prop_assert!(held.len() <= (BANDS * KEYS).saturating_mul(max_bucket));
+                prop_assert!(held.len() <= (BANDS * KEYS).saturating_mul(most));
                 prop_assert_eq!(held.len(), kept.count() as usize);
             }
-            all.removals.sort_unstable_by_key(|removal| removal.position);
-            prop_assert_eq!(all, whole(&documents, max_bucket));
+            all.removals.sort_unstable_by_key(|removal| removal.document);
+            prop_assert_eq!(all, whole(&documents, most));
         }
     }
 }

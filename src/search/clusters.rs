@@ -4,19 +4,20 @@ use rayon::prelude::*;
 
 use super::corpus::Corpus;
 use super::deduplication::Dedup;
-use super::parameters::{CandidateMethod, Search};
+use super::parameters::Search;
 use super::part::{Part, PartDocuments};
-use super::removal::{FoundBy, Removed, count_clusters};
+use super::removal::count_clusters;
 use super::verification::Verification;
 use crate::error::Result;
-use crate::pipeline::{ClusterTask, Clustering, Clusters, KeepOrder, Similarity};
+use crate::pipeline::{ClusterTask, Clustering, Clusters, KeepOrder, Removal, Similarity};
 use crate::progress::Counts;
 
 /// The clusters of a part.
 pub(super) struct Clustered {
     /// The documents to remove, by ascending row.
-    pub(super) removed: Vec<Removed>,
+    pub(super) removed: Vec<Removal>,
     clusters: Clusters,
+    verification: Verification,
 }
 
 impl Clustered {
@@ -43,12 +44,9 @@ impl Clustered {
             lengths: &corpus.lengths,
         };
         let groups = Groups::of(&corpus, order);
-        let is_join = search.candidates == CandidateMethod::Join;
         let cluster_task = ClusterTask {
-            similarity: &*similarity,
-            threshold: search.threshold,
             ranks: groups.ranks.as_deref(),
-            max_bucket: if is_join { usize::MAX } else { task.max_bucket },
+            ..task.clusters_of(&*similarity, search.candidates)
         };
         let clusters = match (in_blocks, task.clustering) {
             (Some(blocks), _) => blocks.greedy(&cluster_task, advance)?,
@@ -56,8 +54,9 @@ impl Clustered {
             (None, Clustering::Connected) => Clusters::connected(&buckets, &cluster_task, advance)?,
         };
         let clustered = Clustered {
-            removed: groups.removed(&corpus, &clusters, search.verification),
+            removed: groups.removed(&corpus, &clusters),
             clusters,
+            verification: search.verification,
         };
         Ok((documents, clustered, similarity))
     }
@@ -66,12 +65,22 @@ impl Clustered {
     pub(super) fn count_in(&self, counts: &mut Counts) {
         counts.removed += self.removed.len() as u64;
         if let Some(equal) = &mut counts.equal_shingles {
-            let removed = self.removed.iter();
-            *equal += removed
-                .filter(|removed| removed.has_equal_shingles())
-                .count() as u64;
+            *equal += self.with_equal_shingles();
         }
         count_clusters(counts, &self.clusters);
+    }
+}
+
+impl Clustered {
+    /// The removed documents whose shingles are known to equal those of the kept ones, although their texts differ.
+    fn with_equal_shingles(&self) -> u64 {
+        let is_exact = self.verification == Verification::Exact;
+        let is_equal =
+            |removal: &&Removal| !removal.is_identical && removal.similarity == Some(1.0);
+        match is_exact {
+            true => self.removed.iter().filter(is_equal).count() as u64,
+            false => 0,
+        }
     }
 }
 
@@ -99,49 +108,36 @@ impl Groups {
 
     /// All removed documents, by ascending row: every document at a removed position, and every document but the
     /// keeper at a kept position.
-    fn removed(
-        &self,
-        corpus: &Corpus,
-        clusters: &Clusters,
-        verification: Verification,
-    ) -> Vec<Removed> {
+    fn removed(&self, corpus: &Corpus, clusters: &Clusters) -> Vec<Removal> {
         let removals = &clusters.removals;
         let removal_of = |position: u32| {
-            let at = removals.binary_search_by_key(&position, |removal| removal.position);
+            let at = removals.binary_search_by_key(&position, |removal| removal.document);
             at.ok().map(|at| removals[at])
         };
         let keeper = |position: u32| self.keepers[position as usize];
         // Positions ascend here as they do there, so that nothing needs to be searched.
         let mut next = removals.iter().peekable();
         let distinct = corpus.distinct.iter().zip(0..).map(|(row, position)| {
-            let removal = next.next_if(|removal| removal.position == position);
+            let removal = next.next_if(|removal| removal.document == position);
             (*row, position, removal.copied())
         });
         let repeats = corpus.repeats.iter();
         let repeats = repeats.map(|(row, position)| (*row, *position, removal_of(*position)));
-        let mut removed: Vec<Removed> = distinct
+        let mut removed: Vec<Removal> = distinct
             .chain(repeats)
             .filter_map(|(row, position, removal)| match removal {
-                Some(removal) => Some(Removed {
-                    row,
-                    kept: keeper(removal.kept),
-                    similarity: removal.similarity,
-                    found_by: FoundBy::Search(verification),
-                    via: removal
-                        .via
-                        .map(|(via, similarity)| (keeper(via), similarity)),
-                }),
+                Some(removal) => Some(removal.name(|_| row, keeper)),
                 None if row == keeper(position) => None,
-                None => Some(Removed {
-                    row,
+                None => Some(Removal {
+                    document: row,
                     kept: keeper(position),
+                    is_identical: true,
                     similarity: Some(1.0),
-                    found_by: FoundBy::Identical,
                     via: None,
                 }),
             })
             .collect();
-        removed.par_sort_unstable_by_key(|removed| removed.row);
+        removed.par_sort_unstable_by_key(|removed| removed.document);
         removed
     }
 }
@@ -149,7 +145,7 @@ impl Groups {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::{KeepPolicy, Removal};
+    use crate::pipeline::KeepPolicy;
 
     /// Six documents: 0, 2 and 5 are equal, and so are 1 and 4.
     fn corpus(lengths: [u32; 6]) -> Corpus {
@@ -189,17 +185,18 @@ mod tests {
         // Position 0 is removed for position 2; the equal documents 1 and 4 have no other.
         let clusters = Clusters {
             removals: vec![Removal {
-                position: 0,
+                document: 0,
                 kept: 2,
+                is_identical: false,
                 similarity: Some(0.5),
                 via: None,
             }],
             ..Clusters::default()
         };
-        let removed = groups.removed(&corpus, &clusters, Verification::Exact);
+        let removed = groups.removed(&corpus, &clusters);
         let named = removed
             .iter()
-            .map(|removed| (removed.row, removed.kept, removed.similarity));
+            .map(|removed| (removed.document, removed.kept, removed.similarity));
         assert_eq!(
             named.collect::<Vec<_>>(),
             [
@@ -209,14 +206,12 @@ mod tests {
                 (5, 3, Some(0.5)),
             ]
         );
-        let found_by = |row| {
-            removed
-                .iter()
-                .find(|removed| removed.row == row)
-                .unwrap()
-                .found_by
-        };
-        assert_eq!(found_by(4), FoundBy::Identical);
-        assert_eq!(found_by(5), FoundBy::Search(Verification::Exact));
+        let identical = removed.iter().filter(|removed| removed.is_identical);
+        assert_eq!(
+            identical
+                .map(|removed| removed.document)
+                .collect::<Vec<_>>(),
+            [4]
+        );
     }
 }

@@ -1,11 +1,9 @@
 //! What a deduplication is asked for, and what it returns.
 
 use super::parameters::{CandidateMethod, Search};
-use super::removal::Removed;
-#[cfg(doc)]
 use super::verification::Verification;
-use crate::pipeline::{Clustering, KeepPolicy};
-use crate::progress::{Counts, Timings};
+use crate::pipeline::{ClusterTask, Clustering, KeepPolicy, Removal, Similarity};
+use crate::progress::{Counts, Progress, Timings, grouped};
 
 /// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.
 #[derive(Clone, Debug)]
@@ -34,14 +32,49 @@ impl Dedup {
             max_bucket: MAX_BUCKET,
         }
     }
+
+    /// What clusters documents that `similarity` compares, in the order of positions. A join compares all of its
+    /// candidates.
+    pub(crate) fn clusters_of<'a>(
+        &self,
+        similarity: &'a dyn Similarity,
+        candidates: CandidateMethod,
+    ) -> ClusterTask<'a> {
+        let task = ClusterTask::new(similarity, self.search.threshold);
+        match candidates {
+            CandidateMethod::Join => task,
+            CandidateMethod::Lsh | CandidateMethod::Auto => task.bounded(self.max_bucket),
+        }
+    }
+
+    /// Warns of pairs that [`Dedup::max_bucket`] left out.
+    pub(super) fn warn_of_omitted(progress: &dyn Progress, counts: &Counts) {
+        let (pairs, buckets) = (counts.omitted_pairs, counts.large_buckets);
+        if pairs == 0 {
+            return;
+        }
+        let (were, pairs_end) = if pairs == 1 {
+            ("was", "")
+        } else {
+            ("were", "s")
+        };
+        let buckets_end = if buckets == 1 { "" } else { "s" };
+        progress.warn(&format!(
+            "up to {} pair{pairs_end} {were} not compared, in {} bucket{buckets_end} of more than `max_bucket` documents; raise `max_bucket` to compare more",
+            grouped(pairs),
+            grouped(buckets)
+        ));
+    }
 }
 
 /// The result of a deduplication.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Deduplication {
-    /// The removed documents, by ascending row. All other documents are kept.
-    pub removed: Vec<Removed>,
+    /// The removed documents, named by their rows, ascending. All other documents are kept.
+    pub removed: Vec<Removal>,
+    /// The verification of the search, which found the removed documents that are not identical to a kept one.
+    pub verification: Verification,
     /// The counts of documents and pairs.
     pub counts: Counts,
     /// The method that found candidate pairs: [`CandidateMethod::Lsh`] or [`CandidateMethod::Join`].
@@ -61,7 +94,11 @@ pub struct Deduplication {
 impl Deduplication {
     /// The rows of the kept documents, ascending.
     pub fn kept(&self) -> impl Iterator<Item = u32> {
-        let mut removed = self.removed.iter().map(|removed| removed.row).peekable();
+        let mut removed = self
+            .removed
+            .iter()
+            .map(|removed| removed.document)
+            .peekable();
         let rows = (0..self.counts.documents).zip(0..).map(|(_, row)| row);
         rows.filter(move |row| removed.next_if_eq(row).is_none())
     }
@@ -70,15 +107,14 @@ impl Deduplication {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::removal::FoundBy;
 
     #[test]
     fn all_other_documents_are_kept() {
-        let removed = |row| Removed {
-            row,
+        let removed = |document| Removal {
+            document,
             kept: 1,
+            is_identical: true,
             similarity: None,
-            found_by: FoundBy::Identical,
             via: None,
         };
         let found = |documents, rows: &[u32]| Deduplication {
@@ -89,6 +125,7 @@ mod tests {
             },
             candidates: CandidateMethod::Lsh,
             recall_at_threshold: 1.0,
+            verification: Verification::Exact,
             expected_precision: None,
             timings: Timings::default(),
         };

@@ -32,7 +32,7 @@ use super::disk::DocumentWriter;
 use super::disk::save_rarities;
 pub(crate) use super::numbering::NumbersRead;
 use super::numbering::{Numbered, Shingled};
-use crate::documents::{DigestSet, Document, DocumentBatch, Documents, Rows, TextBatch};
+use crate::documents::{DigestSet, Document, DocumentBatch, DocumentRange, Documents, TextBatch};
 use crate::engine::Engine;
 use crate::error::{Error, Result, row_number};
 use crate::pipeline::{
@@ -48,14 +48,14 @@ pub(crate) trait Pieces: Sync {
     /// A run of consecutive documents.
     type Piece: Send;
     /// What the source notes about their records, once their rows are known.
-    type Records: Send;
+    type Notes: Send;
 
     /// Parses a piece. Its documents lie in `buffer`, or in the source. Threads call this in parallel.
     fn parse<'a>(
         &'a self,
         piece: Self::Piece,
         buffer: &'a mut DocumentBatch,
-    ) -> Result<Parsed<'a, Self::Records>>;
+    ) -> Result<Parsed<'a, Self::Notes>>;
 
     /// An empty buffer for [`Pieces::parse`].
     fn buffer(&self) -> DocumentBatch {
@@ -70,7 +70,7 @@ pub(crate) struct Parsed<'a, R> {
     /// Bytes of input.
     pub(crate) bytes: usize,
     /// The documents.
-    pub(crate) documents: Rows<'a>,
+    pub(crate) documents: DocumentRange<'a>,
 }
 
 /// Receives signed documents.
@@ -572,7 +572,7 @@ impl<'e> Signing<'e> {
         &self,
         source: &P,
         piece: P::Piece,
-    ) -> Result<SignedPiece<'e, P::Records>> {
+    ) -> Result<SignedPiece<'e, P::Notes>> {
         if self.progress.is_stopped() {
             return Err(Error::Stopped);
         }
@@ -597,7 +597,7 @@ impl<'e> Signing<'e> {
         source: &P,
         piece: P::Piece,
         buffers: &mut Buffers,
-    ) -> Result<SignedPiece<'e, P::Records>> {
+    ) -> Result<SignedPiece<'e, P::Notes>> {
         let spent = &self.spent;
         let Buffers {
             documents: buffer,
@@ -695,7 +695,7 @@ impl<'e> Signing<'e> {
         &self,
         device: DeviceSigner<'e>,
         wanted: &Wanted,
-        documents: &Rows<'_>,
+        documents: &DocumentRange<'_>,
         bytes: usize,
     ) -> Result<(Vec<Shingled>, Signed<'e>)> {
         let spent = &self.spent;
@@ -762,7 +762,7 @@ impl<'e> Signing<'e> {
     fn choose(
         &self,
         wanted: &Wanted,
-        documents: &Rows<'_>,
+        documents: &DocumentRange<'_>,
         digests: Vec<u128>,
         shingles: impl Fn(usize) -> usize,
     ) -> Vec<Shingled> {

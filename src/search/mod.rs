@@ -70,7 +70,6 @@ pub(crate) use blocks::KeptDocuments;
 pub(crate) use context::Context;
 pub(crate) use corpus::Corpus;
 pub use deduplication::{Dedup, Deduplication};
-pub(crate) use disk::SpilledRemoval;
 pub use few::few_shingles_warning;
 pub(crate) use few::warn_of_few_shingles;
 pub(crate) use first_pass::{
@@ -82,7 +81,6 @@ pub(crate) use pairs::{PairSearch, Streamed};
 pub use parameters::{CandidateMethod, Search};
 pub(crate) use part::{BucketsOf, Observed, PartRecords, PartShape};
 pub(crate) use removal::{ClusterSizes, count_clusters};
-pub use removal::{FoundBy, Removed};
 pub(crate) use removals::{FoundRemovals, Removals, find_removals};
 pub use removals::{dedup, dedup_by_class};
 pub use signature_rows::SignaturesInMemory;

@@ -47,8 +47,8 @@ impl Observations {
     }
 
     /// For each number of equal slots, the number of compared candidates. Then, as a last number, the sum of the squares
-    /// of the numbers of similar pairs in each group of documents that such pairs link. All of these can be added up for
-    /// parts of a corpus that no pair links.
+    /// of the numbers of similar pairs in each group of documents that such pairs connect. All of these can be added up for
+    /// parts of a corpus that no pair connects.
     pub(crate) fn counts(&self) -> Vec<u64> {
         let observed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut counts = observed.counts.clone();
@@ -61,7 +61,7 @@ impl Observations {
     }
 }
 
-/// Groups of documents that similar pairs link.
+/// Groups of documents that similar pairs connect.
 #[derive(Debug)]
 struct Groups {
     components: SharedComponents,
@@ -104,7 +104,7 @@ pub(crate) struct OpenGroups {
 }
 
 impl OpenGroups {
-    /// Groups of so many documents. No pair links them to others.
+    /// Groups of so many documents. No pair connects them to others.
     pub(crate) fn new(documents: usize, observed: &Observations) -> Arc<Self> {
         let groups = Arc::new(Groups::new(documents));
         let mut all = observed.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -132,7 +132,7 @@ impl Drop for OpenGroups {
 }
 
 impl<'a> ObservedSignatures<'a> {
-    /// Adds what these signatures observe to `observed`. No pair links their documents to those of others.
+    /// Adds what these signatures observe to `observed`. No pair connects their documents to those of others.
     pub(crate) fn counted_in(
         signatures: Cow<'a, PackedSignatures>,
         observed: &Observations,
@@ -157,7 +157,7 @@ impl<'a> ObservedSignatures<'a> {
         }
     }
 
-    fn link(&self, a: u32, b: u32) {
+    fn connect(&self, a: u32, b: u32) {
         let names = self.names.as_ref();
         let name = |number: u32| names.map_or(number, |names| names[number as usize]);
         self.groups.groups.add(name(a), name(b));
@@ -188,7 +188,7 @@ impl Comparer for ObservedComparer<'_> {
         if least > 0.0 {
             self.by_matches[estimate.matches()] += 1;
             if similarity >= least {
-                self.signatures.link(a, b);
+                self.signatures.connect(a, b);
             }
         }
         Ok(Some(similarity))

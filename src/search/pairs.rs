@@ -180,11 +180,11 @@ pub(crate) struct PairSearch<'a> {
     most_pairs: Option<u64>,
     /// The estimates of candidates; `None` without estimates.
     observed: Option<Observations>,
-    found: Found,
+    found: PairSource,
 }
 
 /// Where the pairs come from.
-enum Found {
+enum PairSource {
     /// They are found on the way.
     InMemory(Box<Part<'static>>),
     /// They have been found.
@@ -236,14 +236,14 @@ impl<'a> PairSearch<'a> {
                     distinct: std::mem::take(&mut part.corpus.distinct),
                     ..Corpus::default()
                 };
-                (copies, Found::InMemory(part))
+                (copies, PairSource::InMemory(part))
             }
             Parts::Spilled(parts, spill) => {
                 let (pairs, copies) = timings.time("compare", 0, || {
                     SpilledPairs::find(&parts, rows, &spill, progress)
                 })?;
                 timings.add_disk_use(spill.take_use(parts.count()));
-                (copies, Found::OnDisk(pairs))
+                (copies, PairSource::OnDisk(pairs))
             }
         };
         Ok(PairSearch {
@@ -280,11 +280,11 @@ impl<'a> PairSearch<'a> {
             equal: 0,
         };
         let (mut streamed, is_ended) = match &self.found {
-            Found::InMemory(part) => {
+            PairSource::InMemory(part) => {
                 progress.begin("compare", part.buckets.positions().len() as u64);
                 stream.in_memory(part, self.search.least(), progress)?
             }
-            Found::OnDisk(pairs) => {
+            PairSource::OnDisk(pairs) => {
                 progress.begin("compare", pairs.documents());
                 stream.on_disk(pairs, progress)?
             }

@@ -1,6 +1,6 @@
 //! A part of the documents of a search, before its buckets are made.
 //!
-//! Memory is one part, the disk has many, and engines such as Spark hand theirs in. Each adds what it knows of its linked
+//! Memory is one part, the disk has many, and engines such as Spark hand theirs in. Each adds what it knows of its connected
 //! documents, by position, to [`PartRecords`]; these alone make buckets, and the similarity that verifies candidate pairs.
 
 use std::borrow::Cow;
@@ -130,7 +130,7 @@ pub(crate) enum BucketsOf {
     },
 }
 
-/// What is known of linked documents, by position.
+/// What is known of connected documents, by position.
 #[derive(Debug)]
 pub(crate) struct PartRecords {
     pub(super) members: Members,

@@ -15,15 +15,16 @@ use super::disk::{RemovalWriter, SpilledRemovals};
 use super::observations::Observations;
 use super::parameters::CandidateMethod;
 use super::part::{Part, PartDocuments, Step};
-use super::removal::{ClusterSizes, FoundBy, Removed};
+use super::removal::ClusterSizes;
 use super::signature_rows::SignaturesInMemory;
 use super::source::{InMemory, Source};
 use super::stages::Searched;
+use super::verification::Verification;
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Conflict, Error, Result};
-use crate::pipeline::{Clustering, KeepPolicy, Similarity};
-use crate::progress::{Counts, Progress, Timings, grouped};
+use crate::pipeline::{Clustering, KeepPolicy, Removal, Similarity};
+use crate::progress::{Counts, Progress, Timings};
 use crate::store::spill::Spill;
 
 /// Deduplicates documents in memory: keeps one document of each cluster of near-duplicates.
@@ -43,7 +44,7 @@ use crate::store::spill::Spill;
 /// search.verification = Verification::Exact;
 /// let found = dedup(&texts, &engine, &Dedup::new(search), &Silent)?;
 /// assert_eq!(found.kept().collect::<Vec<_>>(), [0, 1]);
-/// assert_eq!((found.removed[0].row, found.removed[0].kept), (2, 0));
+/// assert_eq!((found.removed[0].document, found.removed[0].kept), (2, 0));
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 ///
@@ -121,6 +122,7 @@ pub(crate) struct FoundRemovals {
     /// The number of documents.
     pub(crate) rows: u32,
     pub(crate) removals: Removals,
+    pub(crate) verification: Verification,
     pub(crate) sizes: ClusterSizes,
     pub(crate) counts: Counts,
     pub(crate) candidates: CandidateMethod,
@@ -134,7 +136,7 @@ pub(crate) struct FoundRemovals {
 /// Removed documents, by ascending row.
 pub(crate) enum Removals {
     /// In memory.
-    Held(Vec<Removed>),
+    Held(Vec<Removal>),
     /// On disk.
     Spilled(SpilledRemovals),
 }
@@ -177,7 +179,7 @@ fn removals(
         ..
     } = searched;
     let (spill, count) = (parts.spill().cloned(), parts.count());
-    let mut found = Found::begin(spill.clone(), rows, counts, observed.clone());
+    let mut found = PartResults::begin(spill.clone(), rows, counts, observed.clone());
     let cluster = |part: Part<'_>, advance: &mut dyn FnMut(u64) -> Result<()>| {
         let (documents, clustered, similarity) =
             Clustered::of(part, classes, (task, &search), advance)?;
@@ -196,12 +198,12 @@ fn removals(
     if let Some(spill) = &spill {
         timings.add_disk_use(spill.take_use(count));
     }
-    let found_by = FoundBy::Search(search.verification);
-    let removals = found.sink.finish(found_by)?;
+    let removals = found.sink.finish()?;
     let found = FoundRemovals {
         rows,
         sizes,
         removals,
+        verification: search.verification,
         counts,
         candidates: search.candidates,
         recall_at_threshold: search.recall_at_threshold(num_perm),
@@ -220,7 +222,7 @@ impl FoundRemovals {
         counts.clusters = self.sizes.clusters();
         counts.largest_cluster = self.sizes.largest();
         counts.bound_omitted_pairs();
-        warn_of_omitted(progress, counts);
+        Dedup::warn_of_omitted(progress, counts);
         self
     }
 
@@ -230,6 +232,7 @@ impl FoundRemovals {
         rayon::spawn(|| drop(similarity));
         Ok(Deduplication {
             removed: self.removals.into_vec()?,
+            verification: self.verification,
             counts: self.counts,
             candidates: self.candidates,
             recall_at_threshold: self.recall_at_threshold,
@@ -241,13 +244,10 @@ impl FoundRemovals {
 
 impl Removals {
     /// All of them, in memory.
-    fn into_vec(self) -> Result<Vec<Removed>> {
+    fn into_vec(self) -> Result<Vec<Removal>> {
         match self {
             Removals::Held(removed) => Ok(removed),
-            Removals::Spilled(removals) => {
-                let removed = removals.iter().map(|removal| Ok(removal?.removed));
-                removed.collect()
-            }
+            Removals::Spilled(removals) => removals.rows().collect(),
         }
     }
 }
@@ -255,26 +255,22 @@ impl Removals {
 /// Takes removed documents, part by part.
 enum Sink {
     /// Of one part, by ascending row.
-    Held(Vec<Removed>),
+    Held(Vec<Removal>),
     /// Of many parts.
     Spilled(RemovalWriter),
 }
 
 impl Sink {
     /// Adds the documents removed from a part. They and the documents that they name are numbered as in the part.
-    fn add(&mut self, documents: &PartDocuments, mut removed: Vec<Removed>) -> Result<()> {
+    fn add(&mut self, documents: &PartDocuments, removed: Vec<Removal>) -> Result<()> {
         match self {
             Sink::Spilled(writer) => writer.add(documents, &removed),
             Sink::Held(held) => {
-                for removed in &mut removed {
-                    removed.row = documents.row(removed.row);
-                    removed.kept = documents.row(removed.kept);
-                    if let Some((via, _)) = &mut removed.via {
-                        *via = documents.row(*via);
-                    }
-                }
+                let row = |number| documents.row(number);
+                let removed = removed.into_iter().map(|removal| removal.name(row, row));
                 match held.is_empty() {
-                    true => *held = removed,
+                    // In place.
+                    true => *held = removed.collect(),
                     false => held.extend(removed),
                 }
                 Ok(())
@@ -290,11 +286,10 @@ impl Sink {
         }
     }
 
-    /// `found_by` says how those were found that are not identical to their kept document.
-    fn finish(self, found_by: FoundBy) -> Result<Removals> {
+    fn finish(self) -> Result<Removals> {
         Ok(match self {
             Sink::Held(removed) => Removals::Held(removed),
-            Sink::Spilled(writer) => Removals::Spilled(writer.finish(found_by)?),
+            Sink::Spilled(writer) => Removals::Spilled(writer.finish()?),
         })
     }
 }
@@ -314,7 +309,7 @@ struct Compared {
 }
 
 /// What was found in the parts so far.
-struct Found {
+struct PartResults {
     compared: Compared,
     sink: Sink,
     observed: Option<Observations>,
@@ -327,7 +322,7 @@ struct Found {
 /// What comes of a part: its documents, their clusters, and what compared them if it is freed later.
 type OfPart = (PartDocuments, Clustered, Option<Box<dyn Similarity + Send>>);
 
-impl Found {
+impl PartResults {
     /// Begins with the `counts` of documents, or goes on from a checkpoint.
     fn begin(
         spill: Option<Arc<Spill>>,
@@ -343,7 +338,7 @@ impl Found {
         if let Some(observed) = &observed {
             observed.add(&compared.observed);
         }
-        Found {
+        PartResults {
             compared,
             sink: match &spill {
                 None => Sink::Held(Vec::new()),
@@ -403,25 +398,6 @@ impl Found {
     }
 }
 
-/// Warns of pairs omitted because of [`Dedup::max_bucket`].
-fn warn_of_omitted(progress: &dyn Progress, counts: &Counts) {
-    let (pairs, buckets) = (counts.omitted_pairs, counts.large_buckets);
-    if pairs == 0 {
-        return;
-    }
-    let (were, pairs_end) = if pairs == 1 {
-        ("was", "")
-    } else {
-        ("were", "s")
-    };
-    let buckets_end = if buckets == 1 { "" } else { "s" };
-    progress.warn(&format!(
-        "up to {} pair{pairs_end} {were} not compared, in {} bucket{buckets_end} of more than `max_bucket` documents; raise `max_bucket` to compare more",
-        grouped(pairs),
-        grouped(buckets)
-    ));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -435,16 +411,15 @@ mod tests {
         List, Spilling, Told, batch, chain, engine_of_tokens, families, greedy, groups, id_of,
         jaccard, joined, keep_order, through_bands,
     };
-    use crate::search::verification::Verification;
     use crate::store::spill::Budget;
 
-    fn removed(row: u32, kept: u32) -> Removed {
-        Removed {
-            row,
+    fn removed(document: u32, kept: u32) -> Removal {
+        Removal {
+            document,
             kept,
+            is_identical: document == 1,
             similarity: Some(0.75),
-            found_by: FoundBy::Search(Verification::Exact),
-            via: Some((row + 1, None)),
+            via: Some((document + 1, None)),
         }
     }
 
@@ -461,13 +436,13 @@ mod tests {
                 let documents = PartDocuments::new(rows.clone(), None);
                 sink.add(&documents, removed.clone()).unwrap();
             }
-            let removals = sink.finish(FoundBy::Search(Verification::Exact));
+            let removals = sink.finish();
             removals.unwrap().into_vec().unwrap()
         };
         let held = all(Sink::Held(Vec::new()));
         let spilled = all(Sink::Spilled(RemovalWriter::new(&spill, 21)));
         assert_eq!(held, spilled);
-        let rows = held.iter().map(|removed| (removed.row, removed.kept));
+        let rows = held.iter().map(|removed| (removed.document, removed.kept));
         assert_eq!(rows.collect::<Vec<_>>(), [(4, 1), (8, 1), (12, 20)]);
         assert_eq!(held[2].via, Some((20, None)));
     }
@@ -478,7 +453,7 @@ mod tests {
     /// What a run returns that does not depend on where its documents are.
     #[derive(Debug, PartialEq)]
     struct Outcome {
-        removed: Vec<Removed>,
+        removed: Vec<Removal>,
         counts: Counts,
         candidates: CandidateMethod,
         recall_at_threshold: f64,
@@ -516,9 +491,10 @@ mod tests {
         if let Removals::Spilled(removals) = &found.removals {
             for removal in removals.iter() {
                 let removal = removal.unwrap();
-                assert_eq!(removal.kept_id, id_of(removal.removed.kept));
-                let via = removal.removed.via.map(|(via, _)| id_of(via));
-                assert_eq!(removal.via_id, via.unwrap_or_default());
+                let via = removal.via.map(|(via, _)| via);
+                for named in [Some(removal.kept), via].into_iter().flatten() {
+                    assert_eq!(named.id, id_of(named.row));
+                }
             }
         }
         outcome(found)
@@ -553,8 +529,12 @@ mod tests {
                     on_disk(&lists, classes, &task, LITTLE),
                 ] {
                     let named = found.removed.iter().map(|removed| {
-                        let is_identical = removed.found_by == FoundBy::Identical;
-                        (removed.row, removed.kept, removed.similarity, is_identical)
+                        (
+                            removed.document,
+                            removed.kept,
+                            removed.similarity,
+                            removed.is_identical,
+                        )
                     });
                     assert_eq!(named.collect::<Vec<_>>(), expected, "{task:?}");
                     assert_counts(&lists, &found);
@@ -576,7 +556,7 @@ mod tests {
         let equal = found
             .removed
             .iter()
-            .filter(|removed| removed.has_equal_shingles());
+            .filter(|removed| !removed.is_identical && removed.similarity == Some(1.0));
         assert_eq!(counts.equal_shingles, Some(equal.count() as u64));
         let mut clusters: BTreeMap<u32, u64> = BTreeMap::new();
         for removed in &found.removed {
@@ -612,25 +592,26 @@ mod tests {
             let found = in_memory(&lists, classes, &task);
             assert_eq!(on_disk(&lists, classes, &task, LITTLE), found, "{task:?}");
             // Each document leads to the kept one of its component by similar pairs.
-            let by_row: BTreeMap<u32, &Removed> = found
+            let by_row: BTreeMap<u32, &Removal> = found
                 .removed
                 .iter()
-                .map(|removed| (removed.row, removed))
+                .map(|removed| (removed.document, removed))
                 .collect();
             let of = |row: u32| &lists[row as usize];
             for removed in &found.removed {
                 assert!(
-                    !by_row.contains_key(&removed.kept) && key(removed.kept) < key(removed.row)
+                    !by_row.contains_key(&removed.kept)
+                        && key(removed.kept) < key(removed.document)
                 );
                 assert_eq!(
                     removed.similarity,
-                    jaccard(of(removed.row), of(removed.kept))
+                    jaccard(of(removed.document), of(removed.kept))
                 );
                 if let Some((via, similarity)) = removed.via {
                     let via_kept = by_row.get(&via).map_or(via, |via| via.kept);
                     assert_eq!(
                         (via_kept, similarity),
-                        (removed.kept, jaccard(of(removed.row), of(via)))
+                        (removed.kept, jaccard(of(removed.document), of(via)))
                     );
                     assert!(similarity >= Some(threshold));
                 }
@@ -749,7 +730,7 @@ mod tests {
         let observed = Observations::none(2);
         let begin = |spill| {
             let counts = Counts::default();
-            Found::begin(spill, 9, counts, Some(observed.clone())).compared
+            PartResults::begin(spill, 9, counts, Some(observed.clone())).compared
         };
         assert_eq!((begin(None).parts, observed.counts()), (0, vec![0; 4]));
         let found = begin(Some(spill));
@@ -789,7 +770,7 @@ mod tests {
                 large_buckets,
                 ..Counts::default()
             };
-            warn_of_omitted(&told, &counts);
+            Dedup::warn_of_omitted(&told, &counts);
         };
         warn(0, 3);
         assert!(told.messages.lock().unwrap().is_empty());

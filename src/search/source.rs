@@ -10,14 +10,14 @@ use rayon::prelude::*;
 
 use super::corpus::Corpus;
 use super::first_pass::{FirstPass, Parsed, Pieces};
-use crate::documents::{DocumentBatch, Documents, Rows};
+use crate::documents::{DocumentBatch, DocumentRange, Documents};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::ordered::{Ahead, map_in_order};
 use crate::pipeline::Scratch;
 use crate::progress::{Progress, StageTime, advance};
 use crate::store::spill::Budget;
 use crate::store::{Bits, ExactSets, Texts};
+use crate::threads::{Ahead, map_in_order};
 
 /// Documents that a run reads in order: once, or twice if it counts them first. Exact verification reads some of them
 /// again.
@@ -215,7 +215,7 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
 
 impl<D: Documents + ?Sized> Pieces for InMemory<'_, D> {
     type Piece = Range<usize>;
-    type Records = ();
+    type Notes = ();
 
     /// Lends the documents where they lie.
     fn parse<'a>(
@@ -223,7 +223,7 @@ impl<D: Documents + ?Sized> Pieces for InMemory<'_, D> {
         piece: Range<usize>,
         _: &'a mut DocumentBatch,
     ) -> Result<Parsed<'a, ()>> {
-        let documents = Rows::new(&self.documents, piece);
+        let documents = DocumentRange::new(&self.documents, piece);
         Ok(Parsed {
             records: (),
             bytes: (0..documents.len())

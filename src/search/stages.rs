@@ -7,7 +7,7 @@ use super::candidates::Join;
 use super::context::Context;
 use super::corpus::Corpus;
 use super::disk::{
-    Blocks, Linked, Parts as PartsOnDisk, SpilledDocuments, SpilledKeys, distribute,
+    Blocks, Connected, Parts as PartsOnDisk, SpilledDocuments, SpilledKeys, distribute,
 };
 use super::few::warn_of_few_shingles;
 use super::first_pass::FirstPass;
@@ -243,17 +243,17 @@ impl Searched {
             .progress
             .tell(&format!("read {read}; the run goes on on disk"));
         let are_weighted = engine.shingler().takes_weights();
-        let linked = Linked::of(corpus.rows, documents, keys, are_weighted, context)?;
-        let search = linked.search(context.search);
+        let connected = Connected::of(corpus.rows, documents, keys, are_weighted, context)?;
+        let search = connected.search(context.search);
         if search.candidates == CandidateMethod::Lsh {
             warn_of_rarities(engine, context.progress);
         }
         let counts = Counts {
-            identical: linked.identical(),
+            identical: connected.identical(),
             ..search.counts(&corpus)
         };
         let context = &mut context.with(&search);
-        let parts = distribute(linked, &corpus, source, engine, context)?;
+        let parts = distribute(connected, &corpus, source, engine, context)?;
         Ok(Searched {
             num_perm: engine.signer().num_perm(),
             rows: corpus.rows,

@@ -50,7 +50,7 @@ pub(crate) mod strings;
 pub mod ceiling;
 
 #[cfg(all(test, unix))]
-pub(crate) mod guarded;
+pub(crate) mod guard;
 
 pub use isa::Isa;
 pub(crate) use kernel::Kernel;

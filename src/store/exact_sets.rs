@@ -44,11 +44,14 @@ pub struct ExactSets {
 /// The number of no set.
 const NONE: u32 = u32::MAX;
 
+/// The number of no segment.
+const FILE: usize = usize::MAX;
+
 /// The place of a set: a range of hashes in a segment, or in the file.
 #[derive(Clone, Copy, Debug)]
 struct Span {
-    /// The number of the segment; [`NONE`] for the file.
-    segment: u32,
+    /// The number of the segment; [`FILE`] for the file.
+    segment: usize,
     start: usize,
     len: usize,
 }
@@ -108,18 +111,18 @@ impl ExactSets {
     /// Stores the set of the document at `position`, or replaces it.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) if the temporary file cannot be written.
+    /// [`Error::Io`](crate::Error::Io) if the temporary file cannot be written;
+    /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) for 2^32 sets.
     pub fn insert(&mut self, position: u32, set: &[u64]) -> Result<()> {
         if let Some(spill) = &mut self.spill
             && (spill.file.is_some() || self.memory_bytes + size_of_val(set) > spill.memory_limit)
         {
             let span = Span {
-                segment: NONE,
+                segment: FILE,
                 start: spill.append(set)?,
                 len: set.len(),
             };
-            self.place(position, span);
-            return Ok(());
+            return self.place(position, span);
         }
         let has_room = |segment: &Vec<u64>| segment.len() + set.len() <= segment.capacity();
         if !self.segments.last().is_some_and(has_room) {
@@ -129,8 +132,8 @@ impl ExactSets {
         if let Some(last) = self.segments.last_mut() {
             last.extend_from_slice(set);
             let range = last.len() - set.len()..last.len();
-            self.place_in_last(position, range);
             self.memory_bytes += size_of_val(set);
+            self.place_in_last(position, range)?;
         }
         Ok(())
     }
@@ -139,13 +142,13 @@ impl ExactSets {
     pub(crate) fn insert_all(
         &mut self,
         hashes: Vec<u64>,
-        sets: impl Iterator<Item = (u32, Range<usize>)>,
-    ) {
+        mut sets: impl Iterator<Item = (u32, Range<usize>)>,
+    ) -> Result<()> {
         self.segments.push(hashes);
-        for (position, range) in sets {
+        sets.try_for_each(|(position, range)| {
             self.memory_bytes += size_of::<u64>() * range.len();
-            self.place_in_last(position, range);
-        }
+            self.place_in_last(position, range)
+        })
     }
 
     /// Bytes of the sets in memory.
@@ -153,27 +156,34 @@ impl ExactSets {
         self.memory_bytes
     }
 
-    fn place_in_last(&mut self, position: u32, range: Range<usize>) {
+    fn place_in_last(&mut self, position: u32, range: Range<usize>) -> Result<()> {
         let span = Span {
-            // There are fewer segments than sets, and fewer sets than 2^32.
-            segment: u32::try_from(self.segments.len() - 1).unwrap_or(NONE),
+            segment: self.segments.len() - 1,
             start: range.start,
             len: range.len(),
         };
-        self.place(position, span);
+        self.place(position, span)
     }
 
-    fn place(&mut self, position: u32, span: Span) {
+    fn place(&mut self, position: u32, span: Span) -> Result<()> {
         let at = position as usize;
         if self.numbers.len() <= at {
             self.numbers.resize(at + 1, NONE);
         }
-        self.numbers[at] = u32::try_from(self.spans.len()).unwrap_or(NONE);
-        self.spans.push(span);
+        match self.numbers[at] {
+            NONE => {
+                let number = u32::try_from(self.spans.len()).ok();
+                let number = number.filter(|number| *number != NONE);
+                self.numbers[at] = number.ok_or(Error::TooManyDocuments)?;
+                self.spans.push(span);
+            }
+            number => self.spans[number as usize] = span,
+        }
+        Ok(())
     }
 
     fn in_memory(&self, span: Span) -> Option<&[u64]> {
-        let segment = self.segments.get(span.segment as usize)?;
+        let segment = self.segments.get(span.segment)?;
         Some(&segment[span.start..span.start + span.len])
     }
 
@@ -336,7 +346,7 @@ impl Spill {
         let file = match &mut self.file {
             Some(file) => file,
             None => {
-                let file = super::unnamed::unnamed_file(&self.folder);
+                let file = super::temporary::unnamed_file(&self.folder);
                 let create = Error::io("create a temporary file in", &self.folder);
                 self.file.insert(file.map_err(create)?)
             }
@@ -396,5 +406,16 @@ mod tests {
             assert_eq!(similarities(spilling), in_memory);
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_set_takes_the_place_of_an_earlier_one() {
+        let mut sets = ExactSets::default();
+        for set in [&[9][..], &[1, 2, 3]] {
+            sets.insert(5, set).unwrap();
+        }
+        sets.insert(2, &[2, 3]).unwrap();
+        assert_eq!(sets.of_pairs(&[(2, 5)]).unwrap(), [Some(2.0 / 3.0)]);
+        assert_eq!(sets.spans.len(), 2);
     }
 }

@@ -17,12 +17,12 @@ mod lock;
 
 pub(crate) mod spill;
 
-mod unnamed;
+mod temporary;
 
 pub(crate) use bits::Bits;
 pub use exact_sets::ExactSets;
 pub(crate) use exact_sets::NearSets;
 pub(crate) use exact_sets::SETS_IN_MEMORY;
 pub(crate) use lock::Locked;
+pub(crate) use temporary::unnamed_file;
 pub(crate) use texts::Texts;
-pub(crate) use unnamed::unnamed_file;

@@ -10,7 +10,7 @@ use simgpu::io::{KeepBy, RemovedFormat};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress as _;
 use simgpu::scheme::Scheme;
-use simgpu::search::{Dedup, Verification};
+use simgpu::search::{Dedup, Search, Verification};
 
 use super::execute;
 use crate::arguments::{
@@ -54,25 +54,9 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
     pub removed_format: Option<RemovedFormatArgument>,
 
-    /// Which document of each cluster to keep
-    #[arg(
-        long,
-        value_enum,
-        value_name = "DOCUMENT",
-        default_value = "first",
-        help_heading = "Search"
-    )]
-    pub keep: KeepArgument,
-
-    /// How to form clusters of near-duplicates
-    #[arg(
-        long,
-        value_enum,
-        value_name = "METHOD",
-        default_value = "greedy",
-        help_heading = "Search"
-    )]
-    pub cluster: ClusterArgument,
+    /// How to form clusters.
+    #[command(flatten)]
+    pub clusters: ClusterArguments,
 
     /// Keep the document with the largest value of this field (FIELD:asc: the smallest); ties go to the first.
     /// Numbers, dates (RFC 3339) and strings are compared as such; a missing value comes last
@@ -93,17 +77,6 @@ pub struct Arguments {
     #[command(flatten)]
     pub search: SearchArguments,
 
-    /// Maximum number of documents of one LSH bucket to compare a further document with; a warning counts the
-    /// pairs that this leaves out; an exact join leaves out none
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = whole_number::<NonZeroUsize>,
-        default_value = "4096",
-        help_heading = "Search"
-    )]
-    pub max_bucket: NonZeroUsize,
-
     /// How to sign, and with how much of the machine.
     #[command(flatten)]
     pub run: RunArguments,
@@ -111,6 +84,61 @@ pub struct Arguments {
     /// How much input to hold in memory.
     #[command(flatten)]
     pub hold: HoldArguments,
+}
+
+/// How similar documents form clusters, and which of each to keep.
+#[derive(Args, Debug)]
+pub struct ClusterArguments {
+    /// Which document of each cluster to keep
+    #[arg(
+        long,
+        value_enum,
+        value_name = "DOCUMENT",
+        default_value = "first",
+        help_heading = "Search"
+    )]
+    pub keep: KeepArgument,
+
+    /// How to form clusters of near-duplicates
+    #[arg(
+        long,
+        value_enum,
+        value_name = "METHOD",
+        default_value = "greedy",
+        help_heading = "Search"
+    )]
+    pub cluster: ClusterArgument,
+
+    /// Maximum number of documents of one LSH bucket to compare a further document with; a warning counts the
+    /// pairs that this leaves out; an exact join leaves out none
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = whole_number::<NonZeroUsize>,
+        default_value = "4096",
+        help_heading = "Search",
+        // After the options of the search.
+        display_order = 1000
+    )]
+    pub max_bucket: NonZeroUsize,
+}
+
+impl ClusterArguments {
+    /// A deduplication by a search.
+    pub fn task(&self, search: Search) -> Dedup {
+        Dedup {
+            search,
+            clustering: match self.cluster {
+                ClusterArgument::Greedy => Clustering::Greedy,
+                ClusterArgument::Connected => Clustering::Connected,
+            },
+            keep: match self.keep {
+                KeepArgument::First => KeepPolicy::First,
+                KeepArgument::Longest => KeepPolicy::Longest,
+            },
+            max_bucket: self.max_bucket.get(),
+        }
+    }
 }
 
 /// The value of `--keep`.
@@ -156,37 +184,23 @@ impl Arguments {
     /// Sets the options of a run that decide which documents are kept and what is written.
     fn set_output<'a>(&self, run: Run<'a>) -> anyhow::Result<Run<'a>> {
         let mut run = run
-            .overwrite(self.outputs.overwrite)
             .prefer_source(globs("prefer_source", &self.prefer_source)?)
             .removed_format(match self.removed_format {
                 Some(RemovedFormatArgument::Parquet) => RemovedFormat::Parquet,
                 Some(RemovedFormatArgument::Jsonl) | None => RemovedFormat::JsonLines,
             });
         if let Some(keep_by) = &self.keep_by {
-            if let KeepArgument::Longest = self.keep {
+            if let KeepArgument::Longest = self.clusters.keep {
                 return Err(usage(Conflict::KeepTwice.into()));
             }
             run = run.keep_by(KeepBy::new(keep_by));
-        }
-        if let Some(level) = self.outputs.compression_level {
-            run = run.compression_level(level);
         }
         Ok(run)
     }
 
     fn task(&self, scheme: &Scheme) -> anyhow::Result<Dedup> {
-        Ok(Dedup {
-            search: self.search.resolve(scheme, Some(&self.run.sign), None)?,
-            clustering: match self.cluster {
-                ClusterArgument::Greedy => Clustering::Greedy,
-                ClusterArgument::Connected => Clustering::Connected,
-            },
-            keep: match self.keep {
-                KeepArgument::First => KeepPolicy::First,
-                KeepArgument::Longest => KeepPolicy::Longest,
-            },
-            max_bucket: self.max_bucket.get(),
-        })
+        let search = self.search.resolve(scheme, Some(&self.run.sign), None)?;
+        Ok(self.clusters.task(search))
     }
 
     /// Deduplicates, on the current rayon pool.
@@ -211,7 +225,8 @@ impl Arguments {
         given.check(&modes_of_files(&inputs))?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));
-        let run = self.hold.set(settings.over(&self.input, &inputs, caller));
+        let options = self.outputs.options(caller);
+        let run = self.hold.set(settings.over(&self.input, &inputs, options));
         let run = self.set_output(run)?;
         let temporary = &std::env::temp_dir();
         Ok(match destination {
@@ -270,6 +285,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> a
     })?;
     arguments
         .outputs
+        .shown
         .print_report(|bytes| outcome.report.write_json(bytes))?;
     terminal.summary(&arguments.summary(&outcome)?);
     if let Some(warning) = arguments.warning(&outcome)? {

@@ -3,17 +3,18 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use simgpu::files::RunOptions;
 use simgpu::io::{FieldPath, Inputs};
 use simgpu::link::{Equivalents, Matching, Score};
 use simgpu::link::{Link, LinkOutcome, LinkReport, LinkRun};
 
 use super::execute;
 use crate::arguments::{
-    Caller, FormatArguments, OnBadRecordArgument, ProcessArguments, check_field, number,
+    Caller, FormatArguments, ProcessArguments, RecordArguments, check_field, number,
 };
 use crate::options::{Given, Mode};
-use crate::outputs::ReportArgument;
-use crate::streams::{is_stream, print, read_file, with_stdin};
+use crate::outputs::ShownArguments;
+use crate::streams::{is_stream, read_file, with_stdin};
 use crate::terminal::Lines;
 use crate::{Usage, terminal};
 
@@ -34,6 +35,9 @@ use crate::{Usage, terminal};
 ///
 /// run.json: times, memory and machine.
 #[derive(Args, Debug)]
+#[command(mut_arg("unique_ids", |unique| {
+    unique.help("Fail if an id is missing, or occurs twice in A or twice in B")
+}))]
 pub struct Arguments {
     /// File of records: JSON Lines, a JSON array, CSV, TSV, Parquet or Arrow, also compressed; or a folder or glob of such
     /// files; - reads stdin
@@ -56,35 +60,17 @@ pub struct Arguments {
     #[arg(long)]
     pub overwrite: bool,
 
-    /// Do everything but write files; print the summary
-    #[arg(long, help_heading = "Output")]
-    pub dry_run: bool,
-
-    /// Print the report to stdout, the same bytes as in the file
-    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
-    pub report: Option<ReportArgument>,
+    /// What is shown.
+    #[command(flatten)]
+    pub shown: ShownArguments,
 
     /// How to read the inputs.
     #[command(flatten)]
     pub format: FormatArguments,
 
-    /// Field with the id, which every record must have [default: id; unless every record has one, all ids are FILE:ROW]
-    #[arg(long, value_name = "FIELD", help_heading = "Input")]
-    pub id_field: Option<String>,
-
-    /// Fail if an id is missing, or occurs twice in A or twice in B
-    #[arg(long, help_heading = "Input")]
-    pub unique_ids: bool,
-
-    /// Response to a record that cannot be read
-    #[arg(
-        long,
-        value_enum,
-        value_name = "ACTION",
-        default_value = "fail",
-        help_heading = "Input"
-    )]
-    pub on_bad_record: OnBadRecordArgument,
+    /// The ids of records, and bad ones.
+    #[command(flatten)]
+    pub records: RecordArguments,
 
     /// File of equal names: one set per line, separated by commas; each is replaced by the first
     #[arg(long, value_name = "FILE", help_heading = "Links")]
@@ -162,7 +148,7 @@ impl Arguments {
         }
         let inputs = names.into_iter().map(|name| self.find(name));
         let inputs = inputs.collect::<anyhow::Result<Vec<Inputs>>>()?;
-        let output = match (&self.output, self.dry_run) {
+        let output = match (&self.output, self.shown.dry_run) {
             (_, true) => None,
             (Some(output), false) if is_stream(output) => {
                 return Err(Usage::error(
@@ -173,15 +159,14 @@ impl Arguments {
         };
         self.check_fields()?;
         let fields = self.fields.iter().map(|field| FieldPath::new(field));
-        let id = FieldPath::new(self.id_field.as_deref().unwrap_or("id"));
         let mut run = LinkRun::new(&inputs[0], fields.collect())
-            .id_field(id, self.id_field.is_some() || self.unique_ids)
-            .on_bad_record(self.on_bad_record.resolve())
-            .unique_ids(self.unique_ids)
-            .overwrite(self.overwrite)
-            .progress(caller.progress)
-            .command(caller.command.to_vec())
-            .started(caller.start);
+            .id_field(FieldPath::new(self.records.id()), self.records.needs_id())
+            .on_bad_record(self.records.bad.on_bad_record.resolve())
+            .unique_ids(self.records.unique_ids)
+            .options(RunOptions {
+                overwrite: self.overwrite,
+                ..caller.options()
+            });
         if output.is_none() {
             run = run.temporary(std::env::temp_dir());
         }
@@ -288,7 +273,7 @@ impl Arguments {
         lines.row("links", terminal::grouped(counts.links));
         self.quality(&mut lines, &outcome.report);
         terminal::stage_times(&mut lines, &outcome.timings, outcome.elapsed_s);
-        match (&self.output, self.dry_run) {
+        match (&self.output, self.shown.dry_run) {
             (Some(path), false) => lines.row("written to", path.display().to_string()),
             _ => lines.row("written", "nothing (--dry-run)"),
         }
@@ -341,11 +326,9 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> a
     let (outcome, terminal) = execute(&arguments.process, given, command, |caller| {
         arguments.execute(caller)
     })?;
-    if let Some(ReportArgument::Json) = arguments.report {
-        let mut bytes = Vec::new();
-        outcome.report.write_json(&mut bytes)?;
-        print(&bytes)?;
-    }
+    arguments
+        .shown
+        .print_report(|bytes| outcome.report.write_json(bytes))?;
     terminal.summary(&arguments.summary(&outcome));
     Ok(())
 }

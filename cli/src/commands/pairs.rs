@@ -8,7 +8,7 @@ use simgpu::files::{Outcome, PairsOutput, SignatureFile, SignatureRun};
 use simgpu::io::PairsFormat;
 use simgpu::pipeline::Within;
 use simgpu::scheme::Scheme;
-use simgpu::search::{Identical, Pairs, Verification};
+use simgpu::search::{Identical, Pairs, Search, Verification};
 
 use super::execute;
 use crate::arguments::{
@@ -88,6 +88,14 @@ pub struct PairsArguments {
     )]
     pub within: Option<u64>,
 
+    /// Which pairs to write.
+    #[command(flatten)]
+    pub written: WrittenArguments,
+}
+
+/// Which of the similar pairs to write.
+#[derive(Args, Debug)]
+pub struct WrittenArguments {
     /// Which pairs of identical documents to write
     #[arg(
         long,
@@ -107,6 +115,20 @@ pub struct PairsArguments {
         help_heading = "Search"
     )]
     pub max_pairs: NonZeroU64,
+}
+
+impl WrittenArguments {
+    /// A search for pairs.
+    pub fn task(&self, search: Search) -> Pairs {
+        Pairs {
+            search,
+            identical: match self.identical {
+                IdenticalArgument::All => Identical::All,
+                IdenticalArgument::Star => Identical::Star,
+            },
+            max_pairs: self.max_pairs.get(),
+        }
+    }
 }
 
 /// The value of `--identical`.
@@ -134,14 +156,8 @@ impl PairsArguments {
     }
 
     fn task(&self, scheme: &Scheme, sign: Option<&SignArguments>) -> anyhow::Result<Pairs> {
-        Ok(Pairs {
-            search: self.search.resolve(scheme, sign, self.within()?)?,
-            identical: match self.identical {
-                IdenticalArgument::All => Identical::All,
-                IdenticalArgument::Star => Identical::Star,
-            },
-            max_pairs: self.max_pairs.get(),
-        })
+        let search = self.search.resolve(scheme, sign, self.within()?)?;
+        Ok(self.written.task(search))
     }
 
     /// Finds the pairs of signatures in a file, on the current rayon pool.
@@ -164,13 +180,7 @@ impl PairsArguments {
             ));
         }
         terminal::announce_signatures(caller.progress, &signatures, &task.search);
-        let mut run = SignatureRun::new(signatures)
-            .started(caller.start)
-            .overwrite(self.outputs.overwrite)
-            .progress(caller.progress);
-        if let Some(level) = self.outputs.compression_level {
-            run = run.compression_level(level);
-        }
+        let run = SignatureRun::new(signatures).options(self.outputs.options(caller));
         Ok(with_output(destination, |output| run.pairs(&task, output))?)
     }
 
@@ -228,13 +238,8 @@ impl Arguments {
         given.check(&modes_of_files(&inputs))?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));
-        let mut run = self
-            .hold
-            .set(settings.over(&self.input, &inputs, caller))
-            .overwrite(self.pairs.outputs.overwrite);
-        if let Some(level) = self.pairs.outputs.compression_level {
-            run = run.compression_level(level);
-        }
+        let options = self.pairs.outputs.options(caller);
+        let run = self.hold.set(settings.over(&self.input, &inputs, options));
         Ok(with_output(destination, |output| run.pairs(&task, output))?)
     }
 }
@@ -246,6 +251,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> a
     let pairs = &arguments.pairs;
     pairs
         .outputs
+        .shown
         .print_report(|bytes| outcome.report.write_json(bytes))?;
     terminal.summary(&pairs.summary(&outcome)?);
     match incomplete(&outcome) {

@@ -12,7 +12,7 @@ use indicatif::{DecimalBytes, HumanCount};
 use serde_json::json;
 use simgpu::Error;
 use simgpu::engine::Engine;
-use simgpu::files::{Outcome, Run};
+use simgpu::files::{Outcome, Run, RunOptions};
 use simgpu::internals::{free_bytes, usable_memory_bytes};
 use simgpu::io::Inputs;
 use simgpu::progress::{Progress, advance};
@@ -175,7 +175,10 @@ impl PlanArguments {
         write_documents(&input, measured, progress)?;
         let inputs = Inputs::find(&[input], None)?;
         let drawn = Drawn(progress);
-        let run = Run::new(&engine, &inputs).progress(&drawn);
+        let run = Run::new(&engine, &inputs).options(RunOptions {
+            progress: &drawn,
+            ..RunOptions::default()
+        });
         let run = run.memory(match is_on_disk {
             // Too little for its documents.
             true => measured.documents * per_document,

@@ -12,7 +12,7 @@ use simgpu::ratings::{NamesFile, RatingsOutcome, RatingsRun, RatingsTask, Recomm
 use super::execute;
 use super::pairs::with_output;
 use crate::arguments::{
-    Caller, FormatArguments, OnBadRecordArgument, ProcessArguments, check_field, number,
+    BadRecordArguments, Caller, FormatArguments, ProcessArguments, check_field, number,
     whole_number,
 };
 use crate::options::{Given, Mode};
@@ -100,15 +100,9 @@ pub struct RatedArguments {
     #[arg(long, value_name = "FIELD", help_heading = "Input")]
     pub time_field: Option<String>,
 
-    /// Response to a record that cannot be read
-    #[arg(
-        long,
-        value_enum,
-        value_name = "ACTION",
-        default_value = "fail",
-        help_heading = "Input"
-    )]
-    pub on_bad_record: OnBadRecordArgument,
+    /// What is done with bad records.
+    #[command(flatten)]
+    pub bad: BadRecordArguments,
 
     /// File with the names of items, in any format of the inputs
     #[arg(long, value_name = "FILE", help_heading = "Input")]
@@ -395,15 +389,10 @@ impl Arguments {
         let names = self.rated.names_file()?;
         let mut run = RatingsRun::new(&inputs)
             .fields(fields)
-            .on_bad_record(self.rated.on_bad_record.resolve())
-            .overwrite(self.outputs.overwrite)
-            .progress(caller.progress)
-            .started(caller.start);
+            .on_bad_record(self.rated.bad.on_bad_record.resolve())
+            .options(self.outputs.options(caller));
         if let Some(names) = &names {
             run = run.names(names);
-        }
-        if let Some(level) = self.outputs.compression_level {
-            run = run.compression_level(level);
         }
         Ok(with_output(destination, |output| run.run(&task, output))?)
     }
@@ -473,6 +462,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> a
     let report = &outcome.report;
     arguments
         .outputs
+        .shown
         .print_report(|bytes| report.write_json(bytes))?;
     terminal.summary(&arguments.summary(&outcome)?);
     Ok(())

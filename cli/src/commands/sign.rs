@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use simgpu::error::Conflict;
-use simgpu::files::Outcome;
+use simgpu::files::{Outcome, RunOptions};
 use simgpu::io::SignaturesFormat;
 
 use super::execute;
@@ -58,8 +58,12 @@ impl Arguments {
         given.check(&modes_of_files(&inputs))?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, None);
-        let run = settings.over(&self.input, &inputs, caller);
-        Ok(run.overwrite(self.overwrite).sign(&self.output)?)
+        let options = RunOptions {
+            overwrite: self.overwrite,
+            ..caller.options()
+        };
+        let run = settings.over(&self.input, &inputs, options);
+        Ok(run.sign(&self.output)?)
     }
 
     /// The lines of the summary.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use simgpu::engine::Engine;
-use simgpu::files::Run;
+use simgpu::files::{Run, RunOptions};
 use simgpu::io::Inputs;
 use simgpu::pipeline::{Shingling, Unit};
 use simgpu::progress::Progress;
@@ -54,8 +54,11 @@ fn dedup_meddled(
     let outcome = Run::new(&engine, &inputs)
         .batch_bytes(1 << 20)
         .held_bytes(0)
-        .overwrite(true)
-        .progress(&progress)
+        .options(RunOptions {
+            overwrite: true,
+            progress: &progress,
+            ..RunOptions::default()
+        })
         .dedup(&Dedup::new(search), &place.path("out"));
     assert!(
         progress.has_meddled.load(Ordering::Relaxed),

@@ -3,36 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from . import _simgpu
+from ._options import DedupOptions, PairsOptions, takes
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ._files import Backend, Candidates, Distance, Progress, Unit, Verification
-    from ._simgpu import Scheme, Shingling, Table
-
-
-_SETTINGS = (
-    "scheme",
-    "num_perm",
-    "seed",
-    "shingling",
-    "threshold",
-    "bands",
-    "rows",
-    "verify",
-    "candidates",
-    "join_mib",
-    "distance",
-    "within",
-    "weights",
-    "backend",
-    "threads",
-    "progress",
-)
+    from ._simgpu import Table
 
 
 class _Found:
@@ -208,30 +188,8 @@ class SimilarPairs(_Found, _Rows):
         return f"<SimilarPairs: {len(self)} pairs of {self.counts['documents']} documents{ending}>"
 
 
-def dedup(
-    data: Any,
-    column: str | int | None = None,
-    *,
-    id: Any = None,
-    threshold: float = 0.8,
-    scheme: Scheme | str = "affine32",
-    num_perm: int | None = None,
-    seed: int | None = None,
-    shingling: Shingling | Unit | None = None,
-    weights: Literal["rarity"] | None = None,
-    bands: int | None = None,
-    rows: int | None = None,
-    verify: Verification | None = None,
-    candidates: Candidates | None = None,
-    join_mib: int = 2048,
-    cluster: Literal["greedy", "connected"] = "greedy",
-    keep: Literal["first", "longest"] = "first",
-    keep_by: Any = None,
-    max_bucket: int = 4096,
-    backend: Backend = "auto",
-    threads: int | None = None,
-    progress: Progress = None,
-) -> Deduplicated:
+@takes(DedupOptions)
+def dedup(data: Any, column: str | int | None = None, **options: Unpack[DedupOptions]) -> Deduplicated:
     """Finds near-duplicates in a table or a list, and says which document is kept for which.
 
     Args:
@@ -239,32 +197,7 @@ def dedup(
             Signatures, in place of the documents that were signed: documents with equal signatures count as identical,
             and options of signing and of exact verification are refused.
         column: The column of a table. A table of one column, beside those of ``id`` and ``keep_by``, needs none.
-        id: The ids of the documents: a column of ``data``, or a sequence of int or str. They are in ``removed``.
-        threshold: The least Jaccard similarity of near-duplicates, above 0 and up to 1.
-        scheme: A Scheme or its name.
-        num_perm: Number of permutations, instead of the scheme's.
-        seed: Seed of the permutations, instead of the scheme's.
-        shingling: A Shingling or the name of its unit; by default the scheme's.
-        weights: ``"rarity"`` weighs each shingle by log2(n / d), if d of n distinct documents have it. The documents
-            are read once more, to count.
-        bands: Number of bands, with ``rows``; by default the best for the threshold, or the preset's.
-        rows: Slots per band, with ``bands``.
-        verify: How candidate pairs are verified: ``"exact"``, ``"signature"`` or ``"none"``. By default ``"exact"``,
-            or ``"signature"`` for Signatures.
-        candidates: How candidate pairs are found: ``"lsh"`` misses some similar pairs, ``"join"`` misses none, and
-            ``"auto"`` joins lists of tokens where that costs about as much as LSH. By default ``"auto"``, or ``"lsh"``
-            if an option of signatures or bands is not at its default.
-        join_mib: Most MiB of memory for the shingles of an exact join, and for the counts of ``weights="rarity"``.
-        cluster: ``"greedy"`` removes a document only if it is similar to a kept one; ``"connected"`` keeps one document
-            of each set that chains of similar pairs connect.
-        keep: Which document of a cluster is kept: the ``"first"`` or the ``"longest"``.
-        keep_by: Keep the document with the largest value: of this column of ``data``, or the smallest with
-            ``"COLUMN:asc"``; or of a sequence with one value per document. Numbers, dates and strings are compared as
-            such; a missing value comes last, and among equal ones the first document is kept.
-        max_bucket: The most documents of one bucket that a further document is compared with.
-        backend: Where signatures are computed; never changes a result.
-        threads: Number of threads; by default ``SIMGPU_NUM_THREADS``, or one per core that this process may use.
-        progress: True draws a bar; a function gets (stage, done, total) and stops the work if it returns False.
+        **options: The search, and which documents to keep; ``help(simgpu.dedup)`` lists them.
 
     Raises:
         ParameterError: An argument is unknown or out of range, or arguments contradict each other.
@@ -272,58 +205,26 @@ def dedup(
         InputError: A document cannot be read; ``row`` says which.
         StoppedError: The progress function stopped the work.
     """
-    parts = _simgpu.dedup_in_memory(locals())
-    options: dict[str, Any] = {"keep": keep, "cluster": cluster}
-    if keep_by is not None:
-        options["keep_by"] = keep_by if isinstance(keep_by, str) else "a sequence"
-    if parts["parameters"]["candidates"] == "lsh":
-        options["max_bucket"] = max_bucket
-    return Deduplicated(parts, options)
+    parts = _simgpu.dedup_in_memory({"data": data, "column": column, **options})
+    reported: dict[str, Any] = {"keep": options["keep"], "cluster": options["cluster"]}
+    if (keep_by := options["keep_by"]) is not None:
+        reported["keep_by"] = keep_by if isinstance(keep_by, str) else "a sequence"
+    return Deduplicated(parts, reported | parts["reported"])
 
 
-def pairs(
-    data: Any,
-    column: str | int | None = None,
-    *,
-    id: Any = None,
-    threshold: float = 0.8,
-    scheme: Scheme | str = "affine32",
-    num_perm: int | None = None,
-    seed: int | None = None,
-    shingling: Shingling | Unit | None = None,
-    weights: Literal["rarity"] | None = None,
-    bands: int | None = None,
-    rows: int | None = None,
-    verify: Verification | None = None,
-    candidates: Candidates | None = None,
-    join_mib: int = 2048,
-    distance: Distance | None = None,
-    within: int | None = None,
-    identical: Literal["all", "star"] = "all",
-    max_pairs: int = 1_000_000_000,
-    backend: Backend = "auto",
-    threads: int | None = None,
-    progress: Progress = None,
-) -> SimilarPairs:
+@takes(PairsOptions)
+def pairs(data: Any, column: str | int | None = None, **options: Unpack[PairsOptions]) -> SimilarPairs:
     """Finds all similar pairs of the documents in a table or a list.
 
     Args:
-        distance: Search by distance instead of similarity, with ``shingling="tokens"``: ``"hamming"``, the number of
-            places at which two lists of equal length differ, or ``"l1"``, the sum of the differences between counts.
-            The search is an exact join, and the table has a column ``distance`` in place of ``similarity``.
-        within: The greatest distance of a pair.
-        identical: Which pairs of identical documents are returned: ``"all"``, or those with the first of them (``"star"``).
-        max_pairs: The search ends after so many pairs, with a warning. Each takes 24 bytes.
+        data: As for :func:`dedup`. A search by distance needs ``shingling="tokens"``.
+        column: The column of a table.
+        **options: The search, and which pairs to return; ``help(simgpu.pairs)`` lists them.
 
-    The other arguments, and the errors, are those of :func:`dedup`.
+    The errors are those of :func:`dedup`.
     """
-    parts = _simgpu.pairs_in_memory(locals())
-    return SimilarPairs(parts, {"identical": identical, "max_pairs": max_pairs})
-
-
-def _settings(arguments: dict[str, Any]) -> dict[str, Any]:
-    """What decides the search and how it runs, of the arguments of a call."""
-    return {name: arguments.get(name) for name in _SETTINGS}
+    parts = _simgpu.pairs_in_memory({"data": data, "column": column, **options})
+    return SimilarPairs(parts, parts["reported"])
 
 
 def _parameter_error(message: str) -> Exception:

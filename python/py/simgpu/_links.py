@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Unpack
 
 from . import _simgpu
 from ._dedup import _Rows
+from ._options import LinkOptions, takes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ._dedup import Progress
-    from ._files import Path
     from ._simgpu import Table
 
 
@@ -85,21 +84,13 @@ class LinksFound(_Rows):
         return f"<LinksFound: {len(self)} links {among}>"
 
 
+@takes(LinkOptions)
 def link(
     a: Any,
     b: Any = None,
     *,
     fields: str | Iterable[str],
-    id: str | None = None,
-    unique_ids: bool = False,
-    on_bad_record: Literal["fail", "skip"] = "fail",
-    score: Literal["text", "points", "textbook"] = "text",
-    match: str | None = None,
-    threshold: float | None = None,
-    share: float | None = None,
-    equivalents: Path | Iterable[Iterable[str]] | None = None,
-    threads: int | None = None,
-    progress: Progress = None,
+    **options: Unpack[LinkOptions],
 ) -> LinksFound:
     """Finds the records of two tables, or of one, that describe the same thing.
 
@@ -111,23 +102,7 @@ def link(
         b: The records to link those of ``a`` to; without it, records of ``a`` are linked to each other.
         fields: The columns to compare, one or several: texts, numbers, dates, times or durations. A null counts as
             missing.
-        id: The column of ids, which every record must have, integers or strings. By default ``"id"`` where every record
-            of a table has one; without ids, ``row_a`` and ``row_b`` say which records are linked.
-        unique_ids: Fail if an id is missing, or occurs twice in one table.
-        on_bad_record: ``"fail"``, or ``"skip"`` to leave out, count and report rows that cannot be used.
-        score: How a pair is scored. ``"text"``: the cosine of the words of all fields together, from 0 to 1.
-            ``"points"``: the sum over the fields of log2(m / u), learned from the records: one point more doubles the
-            odds. ``"textbook"``: 100 points per field, less the square of the number of letters to insert and to delete.
-        match: With two tables, how many partners a record may have: ``"one-to-one"``, the default; ``"many-to-one"``, one
-            for each record of ``a``; or ``"many-to-many"``, every pair that reaches the threshold.
-        threshold: The least score of a link, from 0 to 1 for ``"text"`` and up to 100 per field for ``"textbook"``; by
-            default what the runners-up suggest.
-        share: With two tables, the share of the records of the smaller one that have a partner, above 0 and up to 1; by
-            default estimated.
-        equivalents: Equal names, such as ``[["William", "Bill", "Will"], ["Robert", "Bob"]]``, or the path of a file
-            with one set per line, separated by commas. Each is replaced by the first of its set.
-        threads: Number of threads; by default ``SIMGPU_NUM_THREADS``, or one per core that this process may use.
-        progress: True draws a bar; a function gets (stage, done, total) and stops the work if it returns False.
+        **options: Those of the command ``simgpu link``; ``help(simgpu.link)`` lists them.
 
     Raises:
         ParameterError: An argument is unknown, out of range or contradicts another one, or names no column.
@@ -135,4 +110,4 @@ def link(
         InputError: A record cannot be used; ``row`` says which, and ``problem`` why.
         StoppedError: The progress function stopped the work.
     """
-    return LinksFound(*_simgpu.link_records(locals()))
+    return LinksFound(*_simgpu.link_records({"a": a, "b": b, "fields": fields, **options}))

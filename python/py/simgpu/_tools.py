@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack
 
 from . import _simgpu
-from ._files import Backend, Isa, Path, Unit
+from ._options import Backend, CompareOptions, Isa, Path, Unit, takes
 from ._report import Comparison, Device, Selftest, Tuning
 
 
@@ -52,38 +52,20 @@ def tune(
     return _simgpu.tune(locals())
 
 
-def compare(
-    a: str,
-    b: str,
-    *,
-    threshold: float = 0.8,
-    bands: int | None = None,
-    rows: int | None = None,
-    unit: Unit | None = None,
-    size: int | None = None,
-    stop_words: Path | Iterable[str] | None = None,
-    lowercase: bool = False,
-    strip_punctuation: bool = False,
-    keep_whitespace: bool = False,
-    count: bool = False,
-    hash: str | None = None,
-    shingling: Any = None,
-    scheme: Any = "affine32",
-    num_perm: int | None = None,
-    seed: int | None = None,
-    backend: Backend = "auto",
-    isa: Isa | None = None,
-    device: int | None = None,
-) -> Comparison:
+@takes(CompareOptions)
+def compare(a: str, b: str, **options: Unpack[CompareOptions]) -> Comparison:
     """Compares two texts: exact similarity, estimate, shared shingles, distances.
 
-    The options are those of ``dedup_files``.
+    Args:
+        a: One text.
+        b: Another text.
+        **options: As for ``dedup_files``; ``help(simgpu.compare)`` lists them.
 
     Raises:
         ParameterError: An argument is out of range, unknown, or contradicts another one.
         UnsupportedError: This machine or this build lacks the backend.
     """
-    return _simgpu.compare(locals())
+    return _simgpu.compare({"a": a, "b": b, **options})
 
 
 def devices() -> list[Device]:

@@ -5,7 +5,7 @@ Needs the package ``datasets``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 try:
     import datasets
@@ -14,6 +14,7 @@ except ImportError as error:
 
 from . import Signer
 from . import dedup as _dedup
+from ._options import DedupOptions
 
 __all__ = ["SignBatch", "dedup", "sign_batch"]
 
@@ -56,7 +57,11 @@ def sign_batch(
 
 
 def dedup(
-    dataset: datasets.Dataset, column: str = "text", *, mark: bool = False, **options: Any
+    dataset: datasets.Dataset,
+    column: str = "text",
+    *,
+    mark: bool = False,
+    **options: Unpack[DedupOptions],
 ) -> datasets.Dataset:
     """Removes near-duplicates from a ``Dataset``.
 

@@ -10,7 +10,7 @@ Needs the package ``polars``. ::
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 try:
     import polars as pl
@@ -20,6 +20,7 @@ except ImportError as error:
 from . import Signer
 from . import dedup as _dedup
 from . import pairs as _pairs
+from ._options import DedupOptions, PairsOptions
 
 __all__ = ["FrameNamespace", "SignExpression", "sign"]
 
@@ -64,7 +65,9 @@ class FrameNamespace:
     def __init__(self, frame: pl.DataFrame):
         self._frame = frame
 
-    def dedup(self, column: str, *, mark: bool = False, **options: Any) -> pl.DataFrame:
+    def dedup(
+        self, column: str, *, mark: bool = False, **options: Unpack[DedupOptions]
+    ) -> pl.DataFrame:
         """Removes near-duplicates.
 
         Args:
@@ -87,7 +90,7 @@ class FrameNamespace:
             marks.append(ids[found.kept_by].alias("kept_id"))
         return self._frame.with_columns(marks)
 
-    def pairs(self, column: str, **options: Any) -> pl.DataFrame:
+    def pairs(self, column: str, **options: Unpack[PairsOptions]) -> pl.DataFrame:
         """The similar pairs: columns ``left``, ``right`` (row numbers) and ``similarity``; with ``id``, also their ids.
 
         Args:

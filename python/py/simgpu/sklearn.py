@@ -17,7 +17,7 @@ except ImportError as error:
 import numpy as np
 
 from . import Shingling, Signer
-from ._files import Unit
+from ._options import Unit
 
 __all__ = ["MinHashTransformer"]
 

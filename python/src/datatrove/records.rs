@@ -49,7 +49,7 @@ impl Layout {
 }
 
 /// Computes the records of documents.
-pub(super) struct Records {
+pub(super) struct RecordSigner {
     hash: BaseHash,
     signer: Box<dyn Signer>,
     work: Work,
@@ -60,16 +60,16 @@ pub(super) struct Records {
 /// The hashes of a document's shingles, and its slots.
 type Work = Values<(Vec<u32>, Vec<u32>), (Vec<u64>, Vec<u64>)>;
 
-impl fmt::Debug for Records {
+impl fmt::Debug for RecordSigner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut debug = f.debug_struct("Records");
+        let mut debug = f.debug_struct("RecordSigner");
         debug.field("signer", &self.signer.describe());
         debug.field("documents", &self.documents);
         debug.finish_non_exhaustive()
     }
 }
 
-impl Records {
+impl RecordSigner {
     /// # Errors
     /// If the number of permutations is 0 or too great.
     pub(super) fn new(layout: Layout) -> simgpu::Result<Self> {
@@ -77,7 +77,7 @@ impl Records {
         let scheme = Scheme::named(layout.scheme)?;
         let scheme = scheme.with_num_perm(num_perm)?.with_seed(layout.seed);
         let slots = scheme.num_perm();
-        Ok(Records {
+        Ok(RecordSigner {
             hash: layout.hash,
             signer: Backend::Simd.signer(&scheme)?,
             work: match layout.scheme {

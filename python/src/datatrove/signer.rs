@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyBytes;
 
-use super::records::{Layout, Records};
+use super::records::{Layout, RecordSigner};
 use super::simplify::{Buffers, Character, Options, Simplified, Simplifier, Unknown};
 use super::words::{Cut, Tokenizer, Words, WordsCut};
 use crate::errors::{OrRaise, parameter_error};
@@ -23,7 +23,7 @@ pub(crate) struct DatatroveSigner {
     simplifier: Simplifier,
     /// `None` if a batch must bring its words.
     tokenizer: Option<Tokenizer>,
-    records: Records,
+    records: RecordSigner,
     host: Py<PyAny>,
     work: Work,
 }
@@ -74,7 +74,7 @@ impl DatatroveSigner {
                 characters.into_iter().map(|(_, answer)| answer).collect(),
             ),
             tokenizer,
-            records: Records::new(layout(py, config)?).or_raise(py)?,
+            records: RecordSigner::new(layout(py, config)?).or_raise(py)?,
             host: host.unbind(),
             work: Work::default(),
         })

@@ -32,11 +32,11 @@ use super::{
 pub(crate) struct MinHashLshForest {
     trees: AtomicUsize,
     depth: AtomicUsize,
-    state: Mutex<State>,
+    state: Mutex<KeyedForest>,
 }
 
 #[derive(Default)]
-struct State {
+struct KeyedForest {
     keys: Keys,
     /// `None` until the first key is added.
     contents: Option<Contents>,
@@ -49,7 +49,7 @@ struct Contents {
     forest: LshForest,
 }
 
-impl Keyed for State {
+impl Keyed for KeyedForest {
     fn keys(&self) -> &Keys {
         &self.keys
     }

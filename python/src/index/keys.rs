@@ -27,7 +27,7 @@ pub(crate) struct Keys {
 const NONE: u32 = u32::MAX;
 
 /// The outcome of [`Keys::find`].
-pub(crate) enum Found {
+pub(crate) enum Lookup {
     Number(u32),
     Absent,
     /// Whether the key is there depends on whether it equals this one.
@@ -79,24 +79,24 @@ fn mixed(hash: isize) -> u32 {
 }
 
 impl Keys {
-    /// Looks for a key. If the answer is [`Found::Compare`], unlock the index, compare and ask again.
-    pub(crate) fn find(&self, sought: &Sought<'_>) -> Found {
+    /// Looks for a key. If the answer is [`Lookup::Compare`], unlock the index, compare and ask again.
+    pub(crate) fn find(&self, sought: &Sought<'_>) -> Lookup {
         if self.entries.is_empty() {
-            return Found::Absent;
+            return Lookup::Absent;
         }
         let mut place = self.home(sought.hash);
         loop {
             let number = self.entries[place];
             if number == NONE {
-                return Found::Absent;
+                return Lookup::Absent;
             }
             if self.hashes[number as usize] == sought.hash
                 && let Some(key) = &self.objects[number as usize]
             {
                 match sought.is(key) {
-                    Some(true) => return Found::Number(number),
+                    Some(true) => return Lookup::Number(number),
                     Some(false) => {}
-                    None => return Found::Compare(key.clone_ref(sought.key.py())),
+                    None => return Lookup::Compare(key.clone_ref(sought.key.py())),
                 }
             }
             place = (place + 1) % self.entries.len();

@@ -40,10 +40,10 @@ pub(crate) struct MinHashLsh {
     bands: AtomicUsize,
     rows: AtomicUsize,
     prepickle: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<KeyedIndex>,
 }
 
-struct State {
+struct KeyedIndex {
     keys: Keys,
     /// `None` until the first insert.
     contents: Option<Contents>,
@@ -96,15 +96,15 @@ impl Names {
     }
 }
 
-impl Keyed for State {
+impl Keyed for KeyedIndex {
     fn keys(&self) -> &Keys {
         &self.keys
     }
 }
 
-impl State {
+impl KeyedIndex {
     fn new(hashfunc: Option<Py<PyAny>>) -> Self {
-        State {
+        KeyedIndex {
             keys: Keys::default(),
             contents: None,
             scheme: None,
@@ -200,7 +200,7 @@ impl MinHashLsh {
             bands: AtomicUsize::new(0),
             rows: AtomicUsize::new(0),
             prepickle: AtomicBool::new(false),
-            state: Mutex::new(State::new(None)),
+            state: Mutex::new(KeyedIndex::new(None)),
         }
     }
 
@@ -224,7 +224,7 @@ impl MinHashLsh {
         self.bands.store(bands, Ordering::Relaxed);
         self.rows.store(rows, Ordering::Relaxed);
         self.prepickle.store(prepickle, Ordering::Relaxed);
-        let earlier = std::mem::replace(&mut *lock(py, &self.state), State::new(hashfunc));
+        let earlier = std::mem::replace(&mut *lock(py, &self.state), KeyedIndex::new(hashfunc));
         drop(earlier);
         Ok(())
     }
@@ -232,7 +232,7 @@ impl MinHashLsh {
     /// Forgets all keys and queries.
     fn _forget(&self, py: Python<'_>) {
         let hashfunc = self.hashfunc(py);
-        let earlier = std::mem::replace(&mut *lock(py, &self.state), State::new(hashfunc));
+        let earlier = std::mem::replace(&mut *lock(py, &self.state), KeyedIndex::new(hashfunc));
         drop(earlier);
     }
 
@@ -388,7 +388,7 @@ impl MinHashLsh {
         let Some(first) = first else {
             return Err(PyValueError::new_err("The given key does not exist"));
         };
-        if let State {
+        if let KeyedIndex {
             contents: Some(contents),
             keys,
             ..
@@ -591,7 +591,7 @@ impl MinHashLsh {
         let Ok(mut state) = self.state.try_lock() else {
             return;
         };
-        let cleared = std::mem::replace(&mut *state, State::new(None));
+        let cleared = std::mem::replace(&mut *state, KeyedIndex::new(None));
         drop(state);
         drop(cleared);
     }
@@ -769,7 +769,7 @@ impl MinHashLsh {
     }
 
     /// Inserts a row, without its key.
-    fn insert_values(&self, state: &mut State, row: Row) -> PyResult<()> {
+    fn insert_values(&self, state: &mut KeyedIndex, row: Row) -> PyResult<()> {
         let (values, layout) = match row {
             Row::Slots(values, layout) => (values, layout),
             Row::Hashed(names) => {

@@ -26,7 +26,7 @@ use crate::errors::OrRaise;
 pub(crate) use forest::MinHashLshForest;
 pub(crate) use lsh::MinHashLsh;
 
-use keys::{Found, Keys, Sought};
+use keys::{Keys, Lookup, Sought};
 use sketch::Layout;
 
 /// The bands and rows with the least weighted error at a threshold of the Jaccard similarity.
@@ -112,9 +112,9 @@ fn locate<'a, T: Keyed>(
     loop {
         let guard = lock(py, mutex);
         let other = match guard.keys().find(sought) {
-            Found::Number(number) => return Ok((guard, Some(number))),
-            Found::Absent => return Ok((guard, None)),
-            Found::Compare(other) => other,
+            Lookup::Number(number) => return Ok((guard, Some(number))),
+            Lookup::Absent => return Ok((guard, None)),
+            Lookup::Compare(other) => other,
         };
         drop(guard);
         sought.compare(other)?;

@@ -101,7 +101,7 @@ fn faster(device: usize, family: Family, gpu: Gpu, cpu: Box<dyn Signer>) -> Box<
                 if let Some(notice) = gpu.notices().pop() {
                     return Box::new(Chosen::new(cpu, notice));
                 }
-                gpu.0.link.forget_use();
+                gpu.0.channel.forget_use();
                 let ratio = of_gpu / of_cpu;
                 lock(&RATIOS).push((contest, ratio));
                 ratio

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::load::Document;
-use crate::documents::{Document as Input, Documents, Rows};
+use crate::documents::{Document as Input, DocumentRange, Documents};
 use crate::error::Result;
 use crate::pipeline::{
     DeviceBatch, NormalisedTexts, ShingleBatch, ShingleSets, Shingler, SignaturesMut, Signer,
@@ -159,7 +159,11 @@ impl DeviceWork for Texts<'_> {
         range: Range<usize>,
         signatures: SignaturesMut<'_>,
     ) -> Result<()> {
-        cpu.sign_documents(&Rows::new(self.texts, range), self.shingler, signatures)
+        cpu.sign_documents(
+            &DocumentRange::new(self.texts, range),
+            self.shingler,
+            signatures,
+        )
     }
 }
 

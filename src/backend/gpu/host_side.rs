@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use super::adapter::noop;
 use super::device::{Device, lock};
 use super::options::GpuOptions;
-use super::prepared::PreparedDevice;
+use super::preparation::PreparedDevice;
 use super::shader::Integers;
 use super::signer::Gpu;
 use crate::backend::simd::Simd;

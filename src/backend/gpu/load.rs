@@ -96,12 +96,12 @@ impl LoadShape {
 }
 
 /// A part in the shader's layout: start, number of shingles, first quad of its place in the tile.
-pub(super) type Part = [u32; 3];
+pub(super) type PartLayout = [u32; 3];
 
 /// The parts and items of a load, and the documents they belong to.
 #[derive(Debug, Default)]
 pub(super) struct Load {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<PartLayout>,
     /// The first part of each document.
     starts: Vec<u32>,
     /// Where items begin among the parts.

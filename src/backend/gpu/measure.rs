@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use super::device::{Attempt, Failure};
 use super::documents::{DeviceWork, Texts};
 use super::options::GpuOptions;
-use super::prepared::PreparedDevice;
+use super::preparation::PreparedDevice;
 use super::resident::ResidentLoad;
 use super::shader::{Integers, ShaderInput};
 use super::signer::Gpu;

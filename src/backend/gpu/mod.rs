@@ -5,7 +5,7 @@
 //! whatever a device fails to sign; [`Signer::notices`](crate::pipeline::Signer::notices) reports it. Not
 //! every scheme suits a device: [`computes`] tells which do.
 
-// Threads fill loads with documents together (`link`), several of which are in flight, and fold the rows that come back:
+// Threads fill loads with documents together (`channel`), several of which are in flight, and fold the rows that come back:
 // those of a whole call in shares (`batches`), or those of one piece of a run while others are under way (`texts`).
 
 mod shader;
@@ -27,17 +27,17 @@ mod slot;
 #[cfg(test)]
 mod trace;
 
-mod link;
+mod channel;
 
 mod documents;
 
 mod rows;
 
-mod prepared;
+mod preparation;
 
 mod batches;
 
-mod unfinished;
+mod in_flight;
 
 mod resident;
 

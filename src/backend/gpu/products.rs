@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 use super::device::Attempt;
-use super::prepared::PreparedDevice;
+use super::preparation::PreparedDevice;
 use super::resident::ResidentLoad;
 use super::shader::{Products, ShaderInput, has_products};
 use crate::error::Result;

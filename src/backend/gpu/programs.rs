@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::adapter::{found, noop};
 use super::device::{Attempt, Device, Program};
 use super::options::GpuOptions;
-use super::prepared::PreparedDevice;
+use super::preparation::PreparedDevice;
 use super::shader::{Integers, Products, ShaderInput, SignShader, has_products};
 use super::signer::Gpu;
 use super::workgroup::QUAD;

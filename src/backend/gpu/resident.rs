@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use super::device::{Attempt, Failure};
 use super::documents::DeviceWork;
 use super::load::Load;
-use super::prepared::PreparedDevice;
+use super::preparation::PreparedDevice;
 use super::shader::ShaderInput;
 use super::slot::Slot;
 use crate::pipeline::NormalisedTexts;
@@ -33,7 +33,7 @@ impl ResidentLoad {
     ) -> Attempt<Self> {
         let device = &*gpu.device;
         let dispatch = gpu.dispatch(input_kind, None)?;
-        let slot = gpu.link.slot()?;
+        let slot = gpu.channel.slot()?;
         let shape = slot.shape;
         let mut texts = NormalisedTexts::default();
         let mut input = Vec::new();

@@ -3,13 +3,13 @@
 use super::batches::make;
 use super::device::{Device, Program};
 use super::documents::{ChosenTexts, DeviceWork, Texts};
+use super::in_flight::Unfinished;
 use super::options::GpuOptions;
-use super::prepared::PreparedDevice;
+use super::preparation::PreparedDevice;
 use super::products::choose;
 use super::rows::{KeyRows, SignatureRows};
 use super::shader::{Integers, ShaderInput};
 use super::slot::KeyPass;
-use super::unfinished::Unfinished;
 use crate::backend::rows::wrong_width;
 use crate::documents::Documents;
 use crate::error::Result;
@@ -237,7 +237,7 @@ impl Signer for Gpu {
     }
 
     fn device_use(&self) -> Option<DeviceUse> {
-        Some(self.0.link.device_use())
+        Some(self.0.channel.device_use())
     }
 
     fn notices(&self) -> Vec<String> {

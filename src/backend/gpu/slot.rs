@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Duration;
 
 use super::device::{Attempt, Device, Failure};
-use super::load::{Load, LoadShape, Part};
+use super::load::{Load, LoadShape, PartLayout};
 
 /// The buffers of one load.
 pub(super) struct Slot {
@@ -62,7 +62,7 @@ const SLACK: usize = 80;
 impl Offsets {
     fn of(shape: &LoadShape) -> Self {
         let parts = (shape.bounds.input_bytes + SLACK).next_multiple_of(ALIGNMENT);
-        let items = (parts + shape.parts() * size_of::<Part>()).next_multiple_of(ALIGNMENT);
+        let items = (parts + shape.parts() * size_of::<PartLayout>()).next_multiple_of(ALIGNMENT);
         let documents = (items + shape.items() * 4).next_multiple_of(ALIGNMENT);
         Offsets {
             parts,

@@ -7,7 +7,7 @@ use super::adapter::noop;
 use super::bounds::Bounds;
 use super::device::Device;
 use super::options::{GpuOptions, Hooks};
-use super::prepared::PreparedDevice;
+use super::preparation::PreparedDevice;
 use super::products::{choose, speed_by_bytes};
 use super::shader::Products;
 use super::{Gpu, Integers, adapters, computes};
@@ -151,7 +151,7 @@ fn no_thread_sleeps_while_a_load_can_be_sent() {
         }
     });
     assert_eq!(gpu.notices(), [""; 0]);
-    let summary = gpu.0.link.summary();
+    let summary = gpu.0.channel.summary();
     assert!(summary.loads > 100 && summary.sleeps > 0, "{summary:?}");
     assert_eq!(summary.wrong_sleeps, 0, "{summary:?}");
 }

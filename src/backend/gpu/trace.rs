@@ -1,11 +1,11 @@
-//! Records when the threads of a link sleep, and which loads wait to be sent meanwhile.
+//! Records when the threads of a channel sleep, and which loads wait to be sent meanwhile.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::device::lock;
 
-/// What happened on a link, in order: it is noted while the link's state is locked.
+/// What happened on a channel, in order: it is noted while the channel's state is locked.
 #[derive(Debug, Default)]
 pub(super) struct Trace(Mutex<Vec<(Instant, Event)>>);
 

@@ -12,7 +12,7 @@ mod shingling;
 
 mod normalise;
 
-mod normalised;
+mod text_buffer;
 
 mod word_class;
 
@@ -47,7 +47,6 @@ mod grams;
 mod single_tokens;
 
 pub use normalise::Normalise;
-pub(crate) use normalised::NormalisedTexts;
 #[cfg(feature = "records")]
 pub(crate) use occurrences::Mixed;
 pub(crate) use rarity::Rarities;
@@ -58,5 +57,6 @@ pub use shingler::Shingler;
 pub(crate) use shingler::TextWindow;
 pub use shingling::{Shingling, Unit, Weighting};
 pub use stop_words::StopWords;
+pub(crate) use text_buffer::NormalisedTexts;
 #[cfg(feature = "internals")]
 pub use words::for_each_word;

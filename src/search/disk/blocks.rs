@@ -29,7 +29,7 @@ impl GreedyInBlocks for Blocks<'_> {
         task: &ClusterTask<'_>,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Clusters> {
-        let (shape, max_bucket) = (&self.parts.shape, task.max_bucket);
+        let shape = &self.parts.shape;
         let mut order: Vec<u32> = (0..).take(self.component.rows.len()).collect();
         if let Some(ranks) = task.ranks {
             order.sort_unstable_by_key(|position| ranks[*position as usize]);
@@ -53,16 +53,16 @@ impl GreedyInBlocks for Blocks<'_> {
                 Some(groups) => Observed::Groups(groups, held.clone()),
                 None => Observed::Components(&self.parts.observed),
             };
-            let found = kept.cluster(held.len(), &records, shape, max_bucket, observed, advance)?;
+            let found = kept.cluster(held.len(), &records, shape, task, observed, advance)?;
             all.add(&found, |position| held[position as usize]);
-            let left = kept.keep(held.len(), &mut records, &found.removals, max_bucket)?;
+            let left = kept.keep(held.len(), &mut records, &found.removals, task)?;
             held = left
                 .iter()
                 .map(|position| held[*position as usize])
                 .collect();
         }
         all.removals
-            .sort_unstable_by_key(|removal| removal.position);
+            .sort_unstable_by_key(|removal| removal.document);
         Ok(all)
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use super::documents::{SpilledDocuments, SpilledKeys};
+use super::edges::{Edges, panicked, push_all, stop_if_asked};
 use super::join::Joined;
-use super::links::{Links, panicked, push_all, stop_if_asked};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::progress::{Progress, advance};
@@ -17,7 +17,7 @@ use crate::store::spill::{Partitions, Sorted, Spill, Stored, StreamFile, Streams
 
 /// The documents that share a bucket or repeat others.
 #[derive(Debug)]
-pub(crate) struct Linked {
+pub(crate) struct Connected {
     pub(super) spill: Arc<Spill>,
     /// The row of each document that repeats an earlier one, and the row of the first of them.
     pub(super) repeats: Sorted<2>,
@@ -25,7 +25,7 @@ pub(crate) struct Linked {
     identical: u64,
     /// The rows that `repeats` repeats.
     pub(super) repeated: Bits,
-    pub(super) links: Links,
+    pub(super) edges: Edges,
     pub(super) members: Members,
     pub(super) lengths: StreamFile,
     pub(super) signatures: Option<StreamFile>,
@@ -82,7 +82,7 @@ const IDENTICAL: &str = "identical";
 /// The name of the search for buckets, for checkpoints. The state is the number of bands done.
 const BUCKET: &str = "bucket";
 
-impl Linked {
+impl Connected {
     /// Sorts the digests of a corpus on disk, and its band keys, or the prefixes of its sets if the search, or what it
     /// would cost, asks for a join.
     pub(crate) fn of(
@@ -122,26 +122,26 @@ impl Linked {
                 None
             }
         };
-        let (links, members) = match joined {
-            Some((links, joined)) => (links, Members::OfPrefixes(joined)),
+        let (edges, members) = match joined {
+            Some((edges, joined)) => (edges, Members::OfPrefixes(joined)),
             None => {
                 let count = bands.len();
-                let links = Links::none(rows);
+                let edges = Edges::none(rows);
                 let members = context.timings.time("bucket", 0, || {
-                    find_buckets(&links, bands, &later, &spill, progress)
+                    find_buckets(&edges, bands, &later, &spill, progress)
                 })?;
                 let used = spill.take_use(count * SpilledDocuments::PARTS);
                 context.timings.add_disk_use(used);
                 let bands = count;
-                (links, Members::OfBands { bands, members })
+                (edges, Members::OfBands { bands, members })
             }
         };
-        Ok(Linked {
+        Ok(Connected {
             spill,
             repeats,
             identical,
             repeated,
-            links,
+            edges,
             members,
             lengths,
             signatures,
@@ -154,7 +154,7 @@ impl Linked {
         self.identical
     }
 
-    /// The search, with the method that links documents.
+    /// The search, with the method that connects documents.
     pub(crate) fn search(&self, search: &Search) -> Search {
         match self.members {
             Members::OfBands { .. } => search.through_bands(),
@@ -163,9 +163,9 @@ impl Linked {
     }
 }
 
-/// Finds the buckets of all bands, links their members, and returns them.
+/// Finds the buckets of all bands, connects their members, and returns them.
 fn find_buckets(
-    links: &Links,
+    edges: &Edges,
     bands: Vec<Sorted<3>>,
     later: &Bits,
     spill: &Arc<Spill>,
@@ -173,7 +173,7 @@ fn find_buckets(
 ) -> Result<StreamFile> {
     let members = Streams::new(spill, "members", 1, 1);
     let done: u32 = spill.state(BUCKET).unwrap_or_default();
-    let mut restored = BucketLinks::of(links);
+    let mut restored = BucketEdges::of(edges);
     members.for_each_block(0, |block| restored.add(block))?;
     let members = Mutex::new(members);
     let parts = SpilledDocuments::PARTS as u64;
@@ -184,7 +184,7 @@ fn find_buckets(
             let found = members_of(keys, band, later, progress)?;
             for bucket in found.chunk_by(|a, b| a[2..] == b[2..]) {
                 for member in bucket {
-                    links.unite(bucket[0][0], member[0]);
+                    edges.unite(bucket[0][0], member[0]);
                 }
             }
             push_all(&members, |members| {
@@ -203,17 +203,17 @@ fn find_buckets(
     members.into_inner().map_err(|_| panicked())?.finish_one()
 }
 
-/// Links the members of buckets that a stopped run has found. Those of a bucket follow each other.
-pub(super) struct BucketLinks<'a> {
-    links: &'a Links,
+/// Connects the members of buckets that a stopped run has found. Those of a bucket follow each other.
+pub(super) struct BucketEdges<'a> {
+    edges: &'a Edges,
     /// The member before the next one.
     before: Option<[u32; 4]>,
 }
 
-impl<'a> BucketLinks<'a> {
-    pub(super) fn of(links: &'a Links) -> Self {
-        BucketLinks {
-            links,
+impl<'a> BucketEdges<'a> {
+    pub(super) fn of(edges: &'a Edges) -> Self {
+        BucketEdges {
+            edges,
             before: None,
         }
     }
@@ -224,7 +224,7 @@ impl<'a> BucketLinks<'a> {
             let member: [u32; 4] = member?;
             let before = self.before.filter(|before| before[1..] == member[1..]);
             let other = before.unwrap_or(member)[0];
-            self.links.unite(other, member[0]);
+            self.edges.unite(other, member[0]);
             self.before = Some(member);
         }
         Ok(())
@@ -343,8 +343,8 @@ mod tests {
     }
 
     #[test]
-    fn members_that_follow_each_other_are_linked() {
-        let links = Links::none(10);
+    fn members_that_follow_each_other_are_connected() {
+        let edges = Edges::none(10);
         let members: [[u32; 4]; 5] = [
             [1, 0, 0, 5],
             [4, 0, 0, 5],
@@ -352,7 +352,7 @@ mod tests {
             [4, 1, 0, 6],
             [7, 1, 0, 6],
         ];
-        let mut restored = BucketLinks::of(&links);
+        let mut restored = BucketEdges::of(&edges);
         // A block may end within a bucket.
         for block in members.chunks(4) {
             let block = Stored::new(bytemuck::cast_slice(block), Path::new("members-0"));
@@ -365,9 +365,9 @@ mod tests {
             (2, 4, false),
             (3, 4, false),
         ] {
-            assert_eq!(links.are_linked(a, b), expected, "{a} {b}");
+            assert_eq!(edges.are_connected(a, b), expected, "{a} {b}");
         }
-        let in_buckets: Vec<u32> = links.in_buckets.ones().collect();
+        let in_buckets: Vec<u32> = edges.in_buckets.ones().collect();
         assert_eq!(in_buckets, [1, 2, 4, 7]);
     }
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::components::{BucketLinks, Linked, Members};
+use super::components::{BucketEdges, Connected, Members};
 use super::documents::{push_set, sets_of};
+use super::edges::Edges;
 use super::join::prefixes_of;
-use super::links::Links;
 use super::parts::{
     IN_MEMORY_PER_ELEMENT, IN_MEMORY_PER_MEMBER, Parts, bytes_of_signature, packed_words,
     push_document, records_of,
@@ -44,25 +44,25 @@ struct Distributed {
     is_complete: bool,
 }
 
-/// Distributes the documents of `linked` to parts.
+/// Distributes the documents of `connected` to parts.
 pub(crate) fn distribute(
-    linked: Linked,
+    connected: Connected,
     corpus: &Corpus,
     source: &dyn Source,
     engine: &Engine,
     context: &mut Context<'_>,
 ) -> Result<Parts> {
     let (search, timings) = (context.search, &mut *context.timings);
-    let spill = &linked.spill;
+    let spill = &connected.spill;
     let most_bytes = spill.memory() / 2 / rayon::current_num_threads();
     let before: Option<Distributed> = spill.state(DISTRIBUTE);
     let mut done = before.unwrap_or_else(|| Distributed {
-        parts: number_of_parts(&linked, search, corpus, engine, most_bytes),
+        parts: number_of_parts(&connected, search, corpus, engine, most_bytes),
         is_complete: false,
     });
     let distribution = Distribution {
         spill,
-        links: &linked.links,
+        edges: &connected.edges,
         count: done.parts,
         documents: corpus.documents(),
         progress: context.progress,
@@ -72,16 +72,16 @@ pub(crate) fn distribute(
     let (classes, preferences) = source.classes_on_disk().unzip();
     let (documents, members) = timings.time("distribute", 0, || {
         if before.is_some() {
-            return distribution.restored(&linked.members);
+            return distribution.restored(&connected.members);
         }
-        let repeats = (linked.repeats, &linked.repeated);
-        let documents = distribution.documents(&linked.lengths, repeats, ids, preferences)?;
-        Ok((documents, distribution.members(&linked.members)?))
+        let repeats = (connected.repeats, &connected.repeated);
+        let documents = distribution.documents(&connected.lengths, repeats, ids, preferences)?;
+        Ok((documents, distribution.members(&connected.members)?))
     })?;
     timings.add_disk_use(spill.take_use(done.parts));
     spill.note(DISTRIBUTE, &done)?;
-    let shape = linked.members.shape(search, engine);
-    let held = match (search.verification, &linked.signatures, &linked.sets) {
+    let shape = connected.members.shape(search, engine);
+    let held = match (search.verification, &connected.signatures, &connected.sets) {
         (Verification::None, ..) => Held::Nothing,
         _ if done.is_complete => Held::Distributed,
         (Verification::Signature, signatures, _) => Held::Signatures(signatures.as_ref()),
@@ -102,8 +102,8 @@ pub(crate) fn distribute(
     Ok(Parts {
         observed: Observations::none(shape.num_perm),
         shape,
-        most_pairs: linked.members.most_pairs(),
-        components: linked.links.components,
+        most_pairs: connected.members.most_pairs(),
+        components: connected.edges.components,
         has_ids,
         classes,
         documents,
@@ -116,7 +116,7 @@ pub(crate) fn distribute(
 /// What distributes documents to parts.
 struct Distribution<'a> {
     spill: &'a Arc<Spill>,
-    links: &'a Links,
+    edges: &'a Edges,
     /// The number of parts.
     count: usize,
     /// The number of documents.
@@ -147,22 +147,22 @@ impl Distribution<'_> {
 
     /// The part of a document that does not repeat another.
     fn part_of(&self, row: u32) -> usize {
-        hashed(self.links.components.root(row), self.count)
+        hashed(self.edges.components.root(row), self.count)
     }
 
-    /// The documents and members that a stopped run has distributed. Links the members.
+    /// The documents and members that a stopped run has distributed. Connects the members.
     fn restored(&self, members: &Members) -> Result<(Vec<StreamFile>, Vec<StreamFile>)> {
         let (documents, distributed) = (self.streams("documents"), self.streams("members-of"));
         if let Members::OfBands { .. } = members {
             for part in 0..self.count {
-                let mut link = BucketLinks::of(self.links);
-                distributed.for_each_block(part, |block| link.add(block))?;
+                let mut edges = BucketEdges::of(self.edges);
+                distributed.for_each_block(part, |block| edges.add(block))?;
             }
         }
         Ok((documents.finish()?, distributed.finish()?))
     }
 
-    /// Distributes the documents that others are linked to, those that repeat others, and the repeated ones. `repeats`
+    /// Distributes the documents that others are connected to, those that repeat others, and the repeated ones. `repeats`
     /// come with the rows that they repeat.
     fn documents(
         &self,
@@ -185,7 +185,7 @@ impl Distribution<'_> {
                 };
                 let repeat = repeats.next_if(is_repeat).transpose()?;
                 let first = repeat.map_or(row, |repeat| repeat[1]);
-                if repeat.is_some() || repeated.get(row) || self.links.in_buckets.get(row) {
+                if repeat.is_some() || repeated.get(row) || self.edges.in_buckets.get(row) {
                     let (source, value) = preference.unwrap_or_default();
                     let id = id.as_deref().unwrap_or_default();
                     documents.push_with(self.part_of(first), |record| {
@@ -213,7 +213,7 @@ impl Distribution<'_> {
             Members::OfPrefixes(joined) => joined.prefixes.for_each_block(|block| {
                 let prefixes =
                     prefixes_of(block).map(|prefix| prefix.map(|(row, _, record)| (row, record)));
-                self.push_linked(prefixes, &mut members)
+                self.push_connected(prefixes, &mut members)
             })?,
         }
         members.finish()
@@ -236,14 +236,14 @@ impl Distribution<'_> {
             Held::Signatures(signatures) => timings.time("distribute", 0, || {
                 signatures.into_iter().try_for_each(|file| {
                     file.for_each_block(|block| {
-                        self.push_linked(records_of(block, bytes), &mut compared)
+                        self.push_connected(records_of(block, bytes), &mut compared)
                     })
                 })
             })?,
             Held::Sets(sets) => timings.time("distribute", 0, || {
                 sets.for_each_block(|block| {
                     let sets = sets_of(block).map(|set| set.map(|(row, _, record)| (row, record)));
-                    self.push_linked(sets, &mut compared)
+                    self.push_connected(sets, &mut compared)
                 })
             })?,
             Held::Documents {
@@ -255,21 +255,21 @@ impl Distribution<'_> {
                     streams: &mut compared,
                     distribution: self,
                 };
-                source.read_exact_sets(engine, &self.links.in_buckets, &mut sets)
+                source.read_exact_sets(engine, &self.edges.in_buckets, &mut sets)
             })?,
         }
         compared.finish()
     }
 
-    /// Distributes the records of linked documents.
-    fn push_linked<'a>(
+    /// Distributes the records of connected documents.
+    fn push_connected<'a>(
         &self,
         records: impl Iterator<Item = Result<(u32, &'a [u8])>>,
         streams: &mut Streams,
     ) -> Result<()> {
         for record in records {
             let (row, record) = record?;
-            if self.links.in_buckets.get(row) {
+            if self.edges.in_buckets.get(row) {
                 streams.push(self.part_of(row), record)?;
             }
         }
@@ -297,25 +297,25 @@ impl SetsByRow for SetsOfParts<'_> {
 
 /// The number of parts, each of which takes about half of `most_bytes`.
 fn number_of_parts(
-    linked: &Linked,
+    connected: &Connected,
     search: &Search,
     corpus: &Corpus,
     engine: &Engine,
     most_bytes: usize,
 ) -> usize {
-    let bytes = expected_bytes(linked, search, corpus, engine);
+    let bytes = expected_bytes(connected, search, corpus, engine);
     let count = bytes.div_ceil(most_bytes.max(1) as u64).saturating_mul(2);
     usize::try_from(count).map_or(MOST_PARTS, |count| count.clamp(LEAST_PARTS, MOST_PARTS))
 }
 
 /// Bytes of memory for all parts, about.
-fn expected_bytes(linked: &Linked, search: &Search, corpus: &Corpus, engine: &Engine) -> u64 {
+fn expected_bytes(connected: &Connected, search: &Search, corpus: &Corpus, engine: &Engine) -> u64 {
     const PER_DOCUMENT: u64 = 100;
-    let of_members = match &linked.members {
+    let of_members = match &connected.members {
         Members::OfBands { members, .. } => members.bytes() * IN_MEMORY_PER_MEMBER / 16,
         Members::OfPrefixes(joined) => joined.prefixes.bytes() * IN_MEMORY_PER_ELEMENT / 12,
     };
-    let documents = linked.links.in_buckets.count();
+    let documents = connected.edges.in_buckets.count();
     let of_text = corpus.bytes / corpus.documents().max(1);
     let per_document = match search.verification {
         Verification::None => 0,
@@ -326,7 +326,7 @@ fn expected_bytes(linked: &Linked, search: &Search, corpus: &Corpus, engine: &En
             _ => 2 * of_text,
         },
     };
-    of_members + documents * (per_document + PER_DOCUMENT) + linked.identical() * PER_DOCUMENT
+    of_members + documents * (per_document + PER_DOCUMENT) + connected.identical() * PER_DOCUMENT
 }
 
 /// A number below `count` for a component.

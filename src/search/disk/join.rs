@@ -1,8 +1,8 @@
-//! An exact join on disk: finds the prefixes of sets, and links the sets that may be similar.
+//! An exact join on disk: finds the prefixes of sets, and edges the sets that may be similar.
 //!
-//! Two documents are linked if they share an element of their prefixes and pass the filters of sizes, parities and places.
-//! Those are the pairs that a join compares, so that each component of linked documents is a join of its own. The
-//! filters leave few pairs that are not similar: hardly more documents are linked than are similar to others.
+//! Two documents are connected if they share an element of their prefixes and pass the filters of sizes, parities and places.
+//! Those are the pairs that a join compares, so that each component of connected documents is a join of its own. The
+//! filters leave few pairs that are not similar: hardly more documents are connected than are similar to others.
 //!
 //! All documents that share a rare shingle would be one component. The filters leave 1.2 to 1.7 comparisons for each
 //! similar pair of four corpora of texts at 0.8. Sets are written once, and read twice: to count shingles, and to find
@@ -18,9 +18,8 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 
 use super::documents::{SpilledSets, number_of, sets_of, words_of};
-use super::links::{Links, panicked, push_all, stop_if_asked};
+use super::edges::{Edges, panicked, push_all, stop_if_asked};
 use crate::error::Result;
-use crate::ordered::{Ahead, map_in_order};
 use crate::pipeline::{
     Element, PairFilter, Prefix, PrefixFinder, PrefixScratch, Prefixes, SetSummary, SmallSizes,
     pairs_among,
@@ -31,8 +30,9 @@ use crate::search::context::Context;
 use crate::search::parameters::{CandidateMethod, Search};
 use crate::store::Bits;
 use crate::store::spill::{Partitions, Sorted, Spill, Stored, StreamFile, Streams};
+use crate::threads::{Ahead, map_in_order};
 
-/// A join on disk whose documents are linked.
+/// A join on disk whose documents are connected.
 #[derive(Debug)]
 pub(super) struct Joined {
     pub(super) filter: PairFilter,
@@ -62,7 +62,7 @@ const JOIN: &str = "join";
 
 /// The join at a checkpoint.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct State {
+struct JoinState {
     /// The number of blocks of sets whose prefixes are found.
     blocks: u64,
     /// Whether all are.
@@ -77,7 +77,7 @@ struct State {
     small: SmallSizes,
     /// The row of the first of them.
     first_small: Option<u32>,
-    /// The number of groups of elements whose sets are linked.
+    /// The number of groups of elements whose sets are connected.
     groups: usize,
     /// The pairs of equal elements of these groups.
     shared_elements: u64,
@@ -85,7 +85,7 @@ struct State {
     is_rejected: bool,
 }
 
-impl State {
+impl JoinState {
     /// What the join costs, as far as it is known.
     fn cost(&self) -> JoinCost {
         JoinCost {
@@ -105,13 +105,13 @@ struct Join<'a> {
     filter: PairFilter,
     spill: &'a Arc<Spill>,
     progress: &'a dyn Progress,
-    links: Links,
-    /// Linked pairs, from which a run that goes on makes its links.
+    edges: Edges,
+    /// Connected pairs, from which a run that goes on makes its edges.
     pairs: Mutex<Streams>,
 }
 
 impl Joined {
-    /// Links the documents that the join of `sets` compares, but for those that are `later` than a document that they
+    /// Connects the documents that the join of `sets` compares, but for those that are `later` than a document that they
     /// repeat; `None` if LSH costs less, and the search leaves the choice.
     pub(super) fn find(
         sets: &SpilledSets,
@@ -120,10 +120,10 @@ impl Joined {
         spill: &Arc<Spill>,
         rows: u32,
         context: &mut Context<'_>,
-    ) -> Result<Option<(Links, Joined)>> {
+    ) -> Result<Option<(Edges, Joined)>> {
         let (search, progress) = (context.search, context.progress);
         let timings = &mut *context.timings;
-        let mut state: State = spill.state(JOIN).unwrap_or_default();
+        let mut state: JoinState = spill.state(JOIN).unwrap_or_default();
         if state.is_rejected {
             return Ok(None);
         }
@@ -134,21 +134,21 @@ impl Joined {
             filter: PairFilter::new(search.criterion(), are_weighted)?,
             spill,
             progress,
-            links: Links::none(rows),
-            pairs: Mutex::new(Streams::new(spill, "linked", 1, FILES)),
+            edges: Edges::none(rows),
+            pairs: Mutex::new(Streams::new(spill, "connected", 1, FILES)),
         };
-        join.restore_links()?;
+        join.restore_edges()?;
         let (prefixes, elements) = timings.time("join", 0, || join.find_prefixes(&mut state))?;
         timings.add_disk_use(spill.take_use(GROUPS * PARTS));
         let is_auto = search.candidates == CandidateMethod::Auto;
-        let rejects = |state: &State| {
+        let rejects = |state: &JoinState| {
             let reason = state.cost().reason_for_lsh(search);
             reason.filter(|_| is_auto)
         };
         let mut reason = rejects(&state);
         if reason.is_none() {
             timings.time("bucket", 0, || {
-                join.link_groups(elements, &mut state, |state| rejects(state).is_some())
+                join.connect_groups(elements, &mut state, |state| rejects(state).is_some())
             })?;
             timings.add_disk_use(spill.take_use(GROUPS * PARTS));
             reason = rejects(&state);
@@ -161,7 +161,7 @@ impl Joined {
         }
         progress.tell("candidates: exact join");
         let Join {
-            links,
+            edges,
             pairs,
             filter,
             ..
@@ -178,7 +178,7 @@ impl Joined {
             most_pairs: state.shared_elements.saturating_add(by_size),
             prefixes,
         };
-        Ok(Some((links, joined)))
+        Ok(Some((edges, joined)))
     }
 }
 
@@ -186,28 +186,28 @@ impl Joined {
 const FILES: usize = GROUPS * PARTS + 2;
 
 impl Join<'_> {
-    /// Links the pairs that a stopped run has linked.
-    fn restore_links(&self) -> Result<()> {
+    /// Connects the pairs that a stopped run has connected.
+    fn restore_edges(&self) -> Result<()> {
         let pairs = self.pairs.lock().map_err(|_| panicked())?;
         pairs.for_each_block(0, |block| {
             for pair in block.records(Stored::words) {
                 let [a, b] = pair?;
-                self.links.unite(a, b);
+                self.edges.unite(a, b);
             }
             Ok(())
         })
     }
 
-    /// Links two documents, for runs that go on, too.
-    fn link(&self, a: u32, b: u32) -> Result<()> {
-        self.links.unite(a, b);
+    /// Connects two documents, for runs that go on, too.
+    fn connect(&self, a: u32, b: u32) -> Result<()> {
+        self.edges.unite(a, b);
         push_all(&self.pairs, |pairs| {
             pairs.push(0, bytemuck::cast_slice(&[a, b]))
         })
     }
 
     /// Finds the prefixes of all sets, and distributes their elements.
-    fn find_prefixes(&self, state: &mut State) -> Result<(StreamFile, Vec<Sorted<10>>)> {
+    fn find_prefixes(&self, state: &mut JoinState) -> Result<(StreamFile, Vec<Sorted<10>>)> {
         let mut prefixes = Streams::new(self.spill, "prefixes", 1, FILES);
         let group = |group| {
             let name = format!("elements-{group}");
@@ -283,7 +283,7 @@ impl Join<'_> {
         prefix: &Prefix,
         prefixes: &mut Streams,
         elements: &mut [Partitions<10>],
-        state: &mut State,
+        state: &mut JoinState,
     ) -> Result<()> {
         state.sets += 1;
         state.elements += prefix.elements.len() as u64;
@@ -299,18 +299,18 @@ impl Join<'_> {
         if state.small.add(self.filter.criterion, prefix.summary.len) {
             let first = *state.first_small.get_or_insert(row);
             if first != row {
-                self.link(first, row)?;
+                self.connect(first, row)?;
             }
         }
         Ok(())
     }
 
-    /// Links the sets that share elements, group by group, unless `is_rejected`.
-    fn link_groups(
+    /// Connects the sets that share elements, group by group, unless `is_rejected`.
+    fn connect_groups(
         &self,
         groups: Vec<Sorted<10>>,
-        state: &mut State,
-        is_rejected: impl Fn(&State) -> bool,
+        state: &mut JoinState,
+        is_rejected: impl Fn(&JoinState) -> bool,
     ) -> Result<()> {
         let parts = (GROUPS * PARTS) as u64;
         self.progress.begin("bucket", parts);
@@ -323,7 +323,7 @@ impl Join<'_> {
                     let pairs = pairs_among(sets.len() as u64);
                     shared_elements.fetch_add(pairs, Ordering::Relaxed);
                     if pairs > 0 && !rejects {
-                        self.link_sets(sets)?;
+                        self.connect_sets(sets)?;
                     }
                 }
                 Ok(())
@@ -343,9 +343,9 @@ impl Join<'_> {
         Ok(())
     }
 
-    /// Links the sets that share an element and may be similar, breadth first: each set reached is compared with those
+    /// Connects the sets that share an element and may be similar, breadth first: each set reached is compared with those
     /// that are not.
-    fn link_sets(&self, sets: &[ElementRecord]) -> Result<()> {
+    fn connect_sets(&self, sets: &[ElementRecord]) -> Result<()> {
         let mut rest: Vec<Sharer> = sets.iter().map(Sharer::of).collect();
         while let Some(first) = rest.pop() {
             let mut reached = vec![first];
@@ -354,12 +354,12 @@ impl Join<'_> {
             {
                 stop_if_asked(self.progress)?;
                 let others = rest.extract_if(.., |other| {
-                    self.links.are_linked(set.row, other.row)
+                    self.edges.are_connected(set.row, other.row)
                         || set.may_be_similar(other, &self.filter)
                 });
                 for other in others {
-                    if !self.links.are_linked(set.row, other.row) {
-                        self.link(set.row, other.row)?;
+                    if !self.edges.are_connected(set.row, other.row) {
+                        self.connect(set.row, other.row)?;
                     }
                     reached.push(other);
                 }

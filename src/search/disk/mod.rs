@@ -2,8 +2,8 @@
 //!
 //! While documents are read, their digests, band keys, ids and lengths go to disk ([`DocumentWriter`], [`KeyWriter`]).
 //! Then digests are sorted, which finds repeated documents, and the keys of each band are sorted, which finds buckets
-//! ([`Linked`]). For an exact join, sets go to disk in place of keys, and their prefixes are sorted (`join`). Buckets
-//! link documents into components. No bucket, no similar pair and no cluster reaches from one
+//! ([`Connected`]). For an exact join, sets go to disk in place of keys, and their prefixes are sorted (`join`). Buckets
+//! connect documents into components. No bucket, no similar pair and no cluster reaches from one
 //! component to another. So the components are distributed to parts that fit in memory ([`Parts`]), and each part is
 //! searched as a run in memory is: by the same code, with the same result. A document has the number of its row among
 //! the rows of its part, so every order by rows is the same, too.
@@ -21,7 +21,7 @@
 
 mod documents;
 
-mod links;
+mod edges;
 
 mod join;
 
@@ -40,10 +40,10 @@ mod rarities;
 mod removals;
 
 pub(crate) use blocks::Blocks;
-pub(crate) use components::Linked;
+pub(crate) use components::Connected;
 pub(crate) use distribution::distribute;
 pub(crate) use documents::{DocumentWriter, KeyWriter, SpilledDocuments, SpilledKeys};
 pub(crate) use pairs::{PairRecord, SpilledPairs};
 pub(crate) use parts::Parts;
 pub(crate) use rarities::{save_rarities, saved_rarities};
-pub(crate) use removals::{RemovalWriter, SpilledRemoval, SpilledRemovals};
+pub(crate) use removals::{RemovalWriter, SpilledRemovals};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 
 use super::documents::{number_of, words_of};
-use super::links::panicked;
+use super::edges::panicked;
 use super::parts::Parts;
 use super::removals::{similarity_of, words_of_similarity};
 use crate::error::{Error, Result};

@@ -174,7 +174,7 @@ impl Parts {
             }
             if size > 2 * most.max(1) {
                 progress.warn(&format!(
-                    "{} documents that buckets link take more memory than `memory` allows one of its threads; raise `memory`, or `rows`",
+                    "{} documents that buckets connect take more memory than `memory` allows one of its threads; raise `memory`, or `rows`",
                     grouped(size)
                 ));
             }

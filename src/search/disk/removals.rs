@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::documents::{number_of, words_of};
 use crate::error::Result;
+use crate::pipeline::{NamedRow, Removal};
 use crate::search::part::PartDocuments;
-use crate::search::removal::{FoundBy, Removed};
 use crate::store::spill::{KeyedRecords, SortedRecords, Spill};
 
 /// Takes removed documents in any order.
@@ -28,14 +28,6 @@ const HAS_VIA: u32 = 2;
 /// The similarity of no pair: not computed.
 const NONE: u64 = u64::MAX;
 
-/// A removed document with the ids of the documents that it names, as JSON; empty if documents have no ids of their own.
-#[derive(Clone, Debug)]
-pub(crate) struct SpilledRemoval {
-    pub(crate) removed: Removed,
-    pub(crate) kept_id: String,
-    pub(crate) via_id: String,
-}
-
 impl RemovalWriter {
     /// For documents with rows below `rows`.
     pub(crate) fn new(spill: &Arc<Spill>, rows: u32) -> Self {
@@ -43,13 +35,13 @@ impl RemovalWriter {
     }
 
     /// Adds the documents removed from a part. They and the documents that they name are numbered as in the part.
-    pub(crate) fn add(&mut self, documents: &PartDocuments, removed: &[Removed]) -> Result<()> {
+    pub(crate) fn add(&mut self, documents: &PartDocuments, removed: &[Removal]) -> Result<()> {
         for removed in removed {
             let kept_id = documents.id(removed.kept);
             let [id_low, id_high] = words_of(kept_id.len() as u64);
             let [low, high] = words_of_similarity(removed.similarity);
             let mut marks = 0;
-            if removed.found_by == FoundBy::Identical {
+            if removed.is_identical {
                 marks |= IDENTICAL;
             }
             let (mut via_row, mut of_via, mut via_id) = (0, None, "");
@@ -69,11 +61,12 @@ impl RemovalWriter {
                 via_low,
                 via_high,
             ];
-            self.0.push_with([documents.row(removed.row), 0], |bytes| {
-                bytes.extend_from_slice(bytemuck::cast_slice(&record));
-                bytes.extend_from_slice(kept_id.as_bytes());
-                bytes.extend_from_slice(via_id.as_bytes());
-            })?;
+            self.0
+                .push_with([documents.row(removed.document), 0], |bytes| {
+                    bytes.extend_from_slice(bytemuck::cast_slice(&record));
+                    bytes.extend_from_slice(kept_id.as_bytes());
+                    bytes.extend_from_slice(via_id.as_bytes());
+                })?;
         }
         Ok(())
     }
@@ -83,26 +76,20 @@ impl RemovalWriter {
         self.0.flush()
     }
 
-    /// `found_by` says how those were found that are not identical to their kept document.
-    pub(crate) fn finish(self, found_by: FoundBy) -> Result<SpilledRemovals> {
-        Ok(SpilledRemovals {
-            records: self.0.finish()?,
-            found_by,
-        })
+    pub(crate) fn finish(self) -> Result<SpilledRemovals> {
+        Ok(SpilledRemovals(self.0.finish()?))
     }
 }
 
 /// Removed documents, by ascending row.
 #[derive(Debug)]
-pub(crate) struct SpilledRemovals {
-    records: SortedRecords,
-    found_by: FoundBy,
-}
+pub(crate) struct SpilledRemovals(SortedRecords);
 
 impl SpilledRemovals {
-    /// All of them, by ascending row.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<SpilledRemoval>> {
-        self.records.iter(|[row, _], mut record| {
+    /// All of them, by ascending row. Ids are empty if documents have none of their own; that of a removed document is not
+    /// known here.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<Removal<NamedRow<'static>>>> {
+        self.0.iter(|[row, _], mut record| {
             let [
                 kept,
                 id_low,
@@ -115,23 +102,25 @@ impl SpilledRemovals {
                 via_high,
             ]: [u32; WORDS] = record.words()?;
             let kept_id = record.take(number_of([id_low, id_high]))?;
-            let text = |id: &[u8]| String::from_utf8_lossy(id).into_owned();
+            let named = |row, id: &[u8]| NamedRow {
+                row,
+                id: String::from_utf8_lossy(id).into_owned().into(),
+            };
             let has_via = marks & HAS_VIA > 0;
-            Ok(SpilledRemoval {
-                removed: Removed {
-                    row,
-                    kept,
-                    similarity: similarity_of(low, high),
-                    found_by: match marks & IDENTICAL {
-                        0 => self.found_by,
-                        _ => FoundBy::Identical,
-                    },
-                    via: has_via.then(|| (via, similarity_of(via_low, via_high))),
-                },
-                kept_id: text(kept_id),
-                via_id: text(&record),
+            Ok(Removal {
+                document: named(row, b""),
+                kept: named(kept, kept_id),
+                is_identical: marks & IDENTICAL > 0,
+                similarity: similarity_of(low, high),
+                via: has_via.then(|| (named(via, &record), similarity_of(via_low, via_high))),
             })
         })
+    }
+
+    /// All of them, by ascending row, without ids.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Result<Removal>> {
+        let row = |named: NamedRow<'_>| named.row;
+        self.iter().map(move |removal| Ok(removal?.name(row, row)))
     }
 }
 
@@ -168,10 +157,10 @@ mod tests {
                 bytes.extend_from_slice(id.as_bytes());
             };
             writer.0.push_with([4, 0], push).unwrap();
-            let removals = writer.finish(FoundBy::Identical).unwrap();
-            let read: Result<Vec<SpilledRemoval>> = removals.iter().collect();
+            let removals = writer.finish().unwrap();
+            let read: Result<Vec<_>> = removals.iter().collect();
             match read {
-                Ok(read) => assert!(is_whole && read[0].kept_id == id),
+                Ok(read) => assert!(is_whole && read[0].kept.id == id),
                 Err(Error::DamagedSpill { path }) => {
                     assert!(!is_whole && path.starts_with(folder.path()));
                 }

@@ -24,20 +24,20 @@ use crate::progress::DiskUse;
 use crate::store::Locked;
 use crate::store::disk::free_bytes;
 
+mod bytes;
 mod checkpoint;
 mod identity;
-mod keyed;
+mod key_records;
 mod lines;
 mod partitions;
-mod stored;
 mod streams;
 
+pub(crate) use bytes::Stored;
 use checkpoint::{Files, read_checked, write_checked};
 pub(crate) use identity::{InputIdentity, RunIdentity};
-pub(crate) use keyed::{KeyedRecords, SortedRecords};
+pub(crate) use key_records::{KeyedRecords, SortedRecords};
 pub(crate) use lines::JsonLines;
 pub(crate) use partitions::{Partitions, Sorted};
-pub(crate) use stored::Stored;
 pub(crate) use streams::{BlockReader, StreamFile, Streams};
 
 /// The beginning of the name of a folder of temporary files.

@@ -12,7 +12,7 @@ use crate::corpus::{temporary_folder, write_texts};
 use crate::{BenchCorpus, PipelineResult};
 use simgpu::backend::Backend;
 use simgpu::engine::Engine;
-use simgpu::files::{PairsOutput, Run};
+use simgpu::files::{PairsOutput, Run, RunOptions};
 use simgpu::io::Inputs;
 use simgpu::pipeline::{Banding, ErrorWeights, Shingling};
 use simgpu::scheme::Scheme;
@@ -155,7 +155,10 @@ impl EvaluationCorpus {
         let start = Instant::now();
         Run::new(engine, &self.inputs)
             .held_bytes(u64::MAX)
-            .overwrite(true)
+            .options(RunOptions {
+                overwrite: true,
+                ..RunOptions::default()
+            })
             .pairs(&Pairs::new(search.clone()), PairsOutput::File(&output))?;
         let elapsed_s = start.elapsed().as_secs_f64();
         let file = File::open(&output).map_err(Error::io("open", &output))?;
@@ -203,7 +206,10 @@ impl EvaluationCorpus {
         };
         let outcome = Run::new(engine, &self.inputs)
             .held_bytes(u64::MAX)
-            .overwrite(true)
+            .options(RunOptions {
+                overwrite: true,
+                ..RunOptions::default()
+            })
             .dedup(&task, &self.folder.path().join("kept"))?;
         Ok(outcome.report.counts.kept)
     }

@@ -11,7 +11,7 @@ use crate::corpus::{temporary_folder, write_texts};
 use crate::targets::check_notices;
 use simgpu::documents::TextBatch;
 use simgpu::engine::Engine;
-use simgpu::files::Run;
+use simgpu::files::{Run, RunOptions};
 use simgpu::io::Inputs;
 use simgpu::pipeline::{Shingler, Shingling, Signer};
 use simgpu::scheme::Scheme;
@@ -84,7 +84,10 @@ impl<'a> Dedup<'a> {
 impl Workload for Dedup<'_> {
     fn pass(&mut self) -> Result<()> {
         Run::new(&self.engine, self.files.inputs())
-            .overwrite(true)
+            .options(RunOptions {
+                overwrite: true,
+                ..RunOptions::default()
+            })
             .dedup(&self.task, self.output.path())
             .map(drop)
     }

@@ -5,7 +5,7 @@ A stage takes an iterator of Arrow batches and returns another: what ``mapInArro
 """
 
 from .identical import Identical
-from .links import Contract, Members, gather, link
+from .edges import Contract, Members, gather, connect
 from .ordered import Order, Ordered, ascending
 from .plan import Plan, check_numbers, settings_of
 from .raised import raised
@@ -15,8 +15,8 @@ from .signing import Band, Number, Sign, SignAlone
 from .tables import (
     DOCUMENTS,
     LEAST,
-    LINKED,
-    LINKS,
+    CONNECTED,
+    EDGES,
     MEMBERS,
     PAIRS,
     REMOVALS,
@@ -31,8 +31,8 @@ from .tables import (
 __all__ = [
     "DOCUMENTS",
     "LEAST",
-    "LINKED",
-    "LINKS",
+    "CONNECTED",
+    "EDGES",
     "MEMBERS",
     "PAIRS",
     "REMOVALS",
@@ -57,7 +57,7 @@ __all__ = [
     "column_named",
     "gather",
     "kind_named",
-    "link",
+    "connect",
     "raised",
     "report_of",
     "schema_of",

@@ -48,7 +48,7 @@ def report_of(
     skipped, without_place, without_shingles, few_shingles, bytes_of_texts = signed
     warning = search.few_shingles_warning(few_shingles, documents - skipped - without_place)
     if warning is not None:
-        warnings.warn(warning, SimgpuWarning, stacklevel=4)
+        warnings.warn(warning, SimgpuWarning, stacklevel=5)
     sums, by_matches = added_counts(of_tasks)
     counts = {
         "documents": documents,

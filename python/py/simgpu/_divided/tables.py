@@ -27,9 +27,9 @@ DOCUMENTS = (
     "place bigint, first bigint, keeper bigint, length bigint, keys binary, signature binary"
 )
 MEMBERS = "place bigint, band int, key bigint"
-LINKS = "least bigint, place bigint, band int, key bigint"
+EDGES = "least bigint, place bigint, band int, key bigint"
 LEAST = "least bigint, place bigint"
-LINKED = "place bigint, component bigint, buckets binary"
+CONNECTED = "place bigint, component bigint, buckets binary"
 REMOVALS = (
     "place bigint, kept bigint, similarity double, via bigint, via_similarity double, counts string"
 )

@@ -7,19 +7,18 @@ ids ascend in the order of the files: the same documents are kept, with the same
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any, Unpack
 
 import pyarrow as pa
 
 from .. import _divided
 from .._divided import raised
+from .._options import RayDedupOptions, RaySignOptions, defaults, takes
 from ..errors import ParameterError
 from ._stages import Stages, mapped
 
-if TYPE_CHECKING:
-    from .._simgpu import Scheme, Shingling
-
-    Dataset = Any
+Dataset = Any
 
 __all__ = ["Deduplicated", "dedup", "sign"]
 
@@ -46,28 +45,9 @@ class Deduplicated:
         return f"<Deduplicated: {counts['kept']} of {counts['documents']} documents kept>"
 
 
+@takes(RayDedupOptions, others="resources")
 def dedup(
-    dataset: Dataset,
-    *,
-    id: str,
-    text: str,
-    threshold: float = 0.8,
-    scheme: Scheme | str = "affine32",
-    num_perm: int | None = None,
-    seed: int | None = None,
-    shingling: Shingling | str | None = None,
-    bands: int | None = None,
-    rows: int | None = None,
-    verify: str = "exact",
-    cluster: str = "greedy",
-    keep: str = "first",
-    max_bucket: int = 4096,
-    on_bad_record: str = "fail",
-    backend: str = "auto",
-    partitions: int = 200,
-    component_mib: int = 256,
-    links_in_one_task: int = 20_000_000,
-    **resources: Any,
+    dataset: Dataset, *, id: str, text: str, **options: Unpack[RayDedupOptions]
 ) -> Deduplicated:
     """Finds near-duplicates in a dataset, and keeps one document of each cluster.
 
@@ -76,34 +56,29 @@ def dedup(
 
     Ray holds the tables between the stages in its object store and spills them to disk; nothing is left of them if the
     driver stops. Each of ``partitions`` parts of a shuffled table must fit in the memory of one task, and the driver
-    holds 24 bytes per linked or removed document.
+    holds 24 bytes per connected or removed document.
 
     Args:
         dataset: The documents. It is read several times, so it must give the same rows each time.
         id: The column of ids: unique whole numbers. ``doc.id`` is a field of a struct, here and in ``text``.
         text: The column of texts.
-        partitions: Parts of shuffled tables.
-        links_in_one_task: The most links that one task joins to components, in some 100 bytes each.
+        **options: The search, and how Ray runs it; ``help(simgpu.ray.dedup)`` lists them.
         resources: What ``Dataset.map_batches`` takes beside, for signing: ``num_gpus=1, backend="gpu"`` signs on GPUs.
-
-    The other arguments are those of :func:`simgpu.spark.dedup`.
 
     Raises:
         ParameterError: An argument is unknown or out of range.
         InputError: A record is bad, or two have the same id.
-        UnsupportedError: There are more links than ``links_in_one_task``.
+        UnsupportedError: There are more edges than ``edges_in_one_task``.
         DefectError: Documents were lost.
     """
+    on_bad_record = options["on_bad_record"]
     if on_bad_record not in ("fail", "skip"):
         raise ParameterError(f"unknown on_bad_record {on_bad_record!r}; choose one of fail, skip")
-    least = {"partitions": 1, "component_mib": 0, "links_in_one_task": 0}
-    _divided.check_numbers(locals(), least)
+    least = {"partitions": 1, "component_mib": 0, "edges_in_one_task": 0}
+    _divided.check_numbers(options, least)
     plan = _divided.Plan(
-        _divided.settings_of(locals()),
-        cluster=cluster,
-        keep=keep,
-        max_bucket=max_bucket,
-        component_mib=component_mib,
+        _divided.settings_of(options),
+        component_mib=options["component_mib"],
         record=id,
         skips=on_bad_record == "skip",
     )
@@ -114,7 +89,8 @@ def dedup(
         raise ParameterError(
             f"the column {id!r} has the type {kind}; give ids that are whole numbers, or use simgpu.spark"
         )
-    stages = Stages(records, plan, partitions, links_in_one_task, resources)
+    resources = _others(options, RayDedupOptions)
+    stages = Stages(records, plan, options["partitions"], options["edges_in_one_task"], resources)
     with raised():
         removed = stages.removed
         kept = stages.kept(dataset, id, text)
@@ -126,7 +102,7 @@ def dedup(
         )
         sizes = stages.removed_of_cluster()
         _divided.add_clusters(report, kept.count(), removed.count(), sizes)
-    report |= {"command": "dedup", "keep": keep, "cluster": cluster, "max_bucket": max_bucket}
+    report |= {"command": "dedup", **search.reported}
     names = {"place": "id", "kept": "kept_id", "via": "via_id"}
 
     def with_ids(table: pa.Table) -> pa.Table:
@@ -140,32 +116,33 @@ def dedup(
     return Deduplicated(kept, removed, report)
 
 
-def sign(
-    dataset: Dataset,
-    *,
-    id: str,
-    text: str,
-    scheme: Scheme | str = "affine32",
-    num_perm: int | None = None,
-    seed: int | None = None,
-    shingling: Shingling | str | None = None,
-    backend: str = "auto",
-    **resources: Any,
-) -> Dataset:
+@takes(RaySignOptions, others="resources")
+def sign(dataset: Dataset, *, id: str, text: str, **options: Unpack[RaySignOptions]) -> Dataset:
     """Signs documents: (id, signature), the slots of a document as little-endian bytes, 4 or 8 each.
 
     A text that is null has the signature of the empty set, as in :meth:`simgpu.Signer.sign`.
 
     Args:
+        dataset: The documents.
+        id: The column of ids.
+        text: The column of texts.
+        **options: How to sign; ``help(simgpu.ray.sign)`` lists them.
         resources: What ``Dataset.map_batches`` takes beside: ``num_gpus=1, backend="gpu"`` signs on GPUs.
 
     Raises:
         ParameterError: An argument is unknown or out of range.
     """
-    options = {"scheme": scheme, "num_perm": num_perm, "seed": seed, "shingling": shingling}
-    stage = _divided.SignAlone({**options, "backend": backend, "threads": 1})
+    resources = _others(options, RaySignOptions)
+    of_signer = {name: value for name, value in options.items() if name not in resources}
+    stage = _divided.SignAlone({**of_signer, "threads": 1})
     stage.signer()
     return mapped(_columns(dataset, (id, text), ("id", "text")), stage, **resources)
+
+
+def _others(options: Mapping[str, Any], group: type) -> dict[str, Any]:
+    """What is given beside the options of a group."""
+    own = defaults(group)
+    return {name: value for name, value in options.items() if name not in own}
 
 
 def _columns(dataset: Dataset, names: tuple[str, ...], renamed: tuple[str, ...]) -> Dataset:

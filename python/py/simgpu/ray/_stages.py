@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     Dataset = Any
     Stage = Callable[[Batches], Iterable[pa.RecordBatch]]
 
-#: Parts of a linked document: a row with a bucket for each that it shares, one with its keeper and length, and with
+#: Parts of a connected document: a row with a bucket for each that it shares, one with its keeper and length, and with
 #: exact verification one with its text.
 _PARTS = "place bigint, band int, key bigint, keeper bigint, length bigint, compared binary"
 
-_LINKED = "component bigint, place bigint, keeper bigint, length bigint, buckets binary, compared binary"
+_CONNECTED = "component bigint, place bigint, keeper bigint, length bigint, buckets binary, compared binary"
 
 #: Documents by the first one with the same text, and what the search says of that one.
 _DECIDED = (
@@ -73,13 +73,13 @@ class Stages:
         records: Dataset,
         plan: Plan,
         partitions: int,
-        links_in_one_task: int,
+        edges_in_one_task: int,
         resources: dict[str, Any],
     ) -> None:
         self._records = records
         self._plan = plan
         self._partitions = partitions
-        self._links_in_one_task = links_in_one_task
+        self._edges_in_one_task = edges_in_one_task
         self._resources = resources
 
     def _grouped(
@@ -112,8 +112,8 @@ class Stages:
         ).materialize()
 
     @cached_property
-    def _links(self) -> Dataset:
-        """``LINKS`` of the buckets of all bands."""
+    def _edges(self) -> Dataset:
+        """``EDGES`` of the buckets of all bands."""
         bands = self._plan.search().bands
         distinct = mapped(
             self.documents, _Selected("keeper", ["place", "keys"]), "place bigint, keys binary"
@@ -121,19 +121,19 @@ class Stages:
         members = mapped(distinct, _divided.Members(bands, 0, bands), _divided.MEMBERS)
         order = ascending("band", "key", "place")
         return self._grouped(
-            members, ["band", "key"], order, _divided.link, _divided.LINKS
+            members, ["band", "key"], order, _divided.connect, _divided.EDGES
         ).materialize()
 
     @cached_property
     def _components(self) -> tuple[Any, Any]:
-        """The places of all linked documents, ascending, and the components that they are in, in Ray's object store."""
-        links = mapped(self._links, _least_of_links, _divided.LEAST).materialize()
-        if links.count() > self._links_in_one_task:
+        """The places of all connected documents, ascending, and the components that they are in, in Ray's object store."""
+        edges = mapped(self._edges, _least_of_edges, _divided.LEAST).materialize()
+        if edges.count() > self._edges_in_one_task:
             raise UnsupportedError(
-                f"{links.count():,} links are more than one task may join; raise links_in_one_task (100 bytes of memory "
+                f"{edges.count():,} edges are more than one task may join; raise edges_in_one_task (100 bytes of memory "
                 "each), or use simgpu.spark"
             )
-        contracted = mapped(links.repartition(1), _divided.Contract(None), _divided.LEAST)
+        contracted = mapped(edges.repartition(1), _divided.Contract(None), _divided.LEAST)
         least, place = (_column(contracted, name) for name in ("least", "place"))
         leasts = np.unique(least)
         places = np.concatenate([leasts, place])
@@ -145,16 +145,16 @@ class Stages:
     def searched(self) -> Dataset:
         """``REMOVALS``, with the counts of tasks."""
         places, components = self._components
-        parts = mapped(self._links, _bucket_parts, _PARTS)
+        parts = mapped(self._edges, _bucket_parts, _PARTS)
         documents = _DocumentParts(places, self._plan.verify == "signature")
         parts = parts.union(mapped(self.documents, documents, _PARTS))
         if self._plan.verify == "exact":
             parts = parts.union(mapped(self._records, _TextParts(places), _PARTS))
         gather = _Gathered(places, components, self._plan.verify)
-        linked = self._grouped(parts, ["place"], ascending("place"), gather, _LINKED)
+        connected = self._grouped(parts, ["place"], ascending("place"), gather, _CONNECTED)
         search = _Searched(self._plan)
         order = _divided.Search(self._plan).order
-        return self._grouped(linked, ["component"], order, search, _divided.REMOVALS).materialize()
+        return self._grouped(connected, ["component"], order, search, _divided.REMOVALS).materialize()
 
     @cached_property
     def removed(self) -> Dataset:
@@ -263,14 +263,14 @@ class _Unique:
         return iter(())
 
 
-def _least_of_links(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """The links between documents, fewest: ``LINKS`` to ``LEAST``."""
-    links = (batch.filter(batch.column("band").is_null()) for batch in batches)
-    return _divided.Contract()(batch.select(["least", "place"]) for batch in links)
+def _least_of_edges(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The edges between documents, fewest: ``EDGES`` to ``LEAST``."""
+    edges = (batch.filter(batch.column("band").is_null()) for batch in batches)
+    return _divided.Contract()(batch.select(["least", "place"]) for batch in edges)
 
 
 def _bucket_parts(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """The shared buckets of each document: ``LINKS`` to ``_PARTS``."""
+    """The shared buckets of each document: ``EDGES`` to ``_PARTS``."""
     for batch in batches:
         shared = batch.filter(batch.column("band").is_valid())
         columns = {name: shared.column(name) for name in ("place", "band", "key")}
@@ -278,7 +278,7 @@ def _bucket_parts(batches: Batches) -> Iterator[pa.RecordBatch]:
 
 
 class _DocumentParts:
-    """What the search needs to know of linked documents: ``DOCUMENTS`` to ``_PARTS``."""
+    """What the search needs to know of connected documents: ``DOCUMENTS`` to ``_PARTS``."""
 
     def __init__(self, places: Any, with_signatures: bool) -> None:
         self.places, self.with_signatures = places, with_signatures
@@ -287,15 +287,15 @@ class _DocumentParts:
         known = ray.get(self.places)
         for batch in batches:
             distinct = batch.filter(batch.column("keeper").is_valid())
-            linked = distinct.filter(pa.array(_is_among(distinct.column("place").to_numpy(), known)))
-            columns = {name: linked.column(name) for name in ("place", "keeper", "length")}
+            connected = distinct.filter(pa.array(_is_among(distinct.column("place").to_numpy(), known)))
+            columns = {name: connected.column(name) for name in ("place", "keeper", "length")}
             if self.with_signatures:
-                columns["compared"] = linked.column("signature")
+                columns["compared"] = connected.column("signature")
             yield batch_of(_PARTS, **columns)
 
 
 class _TextParts:
-    """The texts of linked documents: (place, text) to ``_PARTS``."""
+    """The texts of connected documents: (place, text) to ``_PARTS``."""
 
     def __init__(self, places: Any) -> None:
         self.places = places
@@ -305,13 +305,13 @@ class _TextParts:
         for batch in batches:
             good = batch.filter(batch.column("place").is_valid())
             places = good.column("place").cast(pa.int64())
-            linked = pa.array(_is_among(places.to_numpy(), known))
-            texts = good.column("text").filter(linked)
-            yield batch_of(_PARTS, place=places.filter(linked), compared=texts)
+            connected = pa.array(_is_among(places.to_numpy(), known))
+            texts = good.column("text").filter(connected)
+            yield batch_of(_PARTS, place=places.filter(connected), compared=texts)
 
 
 class _Gathered:
-    """Brings the parts of linked documents together: ``_PARTS``, by ascending place, to ``_LINKED``."""
+    """Brings the parts of connected documents together: ``_PARTS``, by ascending place, to ``_CONNECTED``."""
 
     def __init__(self, places: Any, components: Any, verify: str) -> None:
         self.places, self.components, self.verify = places, components, verify
@@ -324,10 +324,10 @@ class _Gathered:
         rows = buckets.select(["place"]).append_column("component", pa.nulls(len(buckets), pa.int64()))
         rows = rows.append_column("band", buckets["band"]).append_column("key", buckets["key"])
         gathered = list(_divided.gather(rows.combine_chunks().to_batches()))
-        gathered = pa.Table.from_batches(gathered, schema_of(_divided.LINKED))
+        gathered = pa.Table.from_batches(gathered, schema_of(_divided.CONNECTED))
         places = documents["place"].to_numpy()
         if not np.array_equal(places, gathered["place"].to_numpy()):
-            raise InputError("linked documents are missing; the input has changed while it was read")
+            raise InputError("connected documents are missing; the input has changed while it was read")
         of_place = np.searchsorted(ray.get(self.places), places)
         columns = {name: documents[name] for name in ("place", "keeper", "length")}
         columns |= {
@@ -338,7 +338,7 @@ class _Gathered:
             if not np.array_equal(places, compared["place"].to_numpy()):
                 raise InputError("texts are missing; the input has changed while it was read")
             columns["compared"] = compared["compared"]
-        yield batch_of(_LINKED, **columns)
+        yield batch_of(_CONNECTED, **columns)
 
 
 class _Searched:

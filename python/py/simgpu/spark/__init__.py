@@ -11,12 +11,20 @@ pays.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 from pyspark.sql import functions as F
 
 from .. import __version__, _divided
 from .._divided import raised
+from .._options import (
+    DividedBandOptions,
+    SignOptions,
+    SparkDedupOptions,
+    SparkPairsOptions,
+    SparkSearchOptions,
+    takes,
+)
 from ..errors import ParameterError
 from ._checkpoints import Checkpoints
 from ._stages import (
@@ -31,10 +39,7 @@ from ._stages import (
     total_of,
 )
 
-if TYPE_CHECKING:
-    from .._simgpu import Scheme, Shingling
-
-    DataFrame = Any
+DataFrame = Any
 
 __all__ = ["Deduplicated", "SimilarPairs", "band_keys", "dedup", "pairs", "sign"]
 
@@ -86,30 +91,9 @@ class SimilarPairs:
         return f"<SimilarPairs: {self.report['counts']['similar_pairs']} pairs>"
 
 
+@takes(SparkDedupOptions)
 def dedup(
-    df: DataFrame,
-    *,
-    id: str,
-    text: str,
-    checkpoint_dir: str | None = None,
-    order: str | None = None,
-    threshold: float = 0.8,
-    scheme: Scheme | str = "affine32",
-    num_perm: int | None = None,
-    seed: int | None = None,
-    shingling: Shingling | str | None = None,
-    bands: int | None = None,
-    rows: int | None = None,
-    verify: str = "exact",
-    cluster: str = "greedy",
-    keep: str = "first",
-    max_bucket: int = 4096,
-    on_bad_record: str = "fail",
-    backend: str = "auto",
-    partitions: int | None = None,
-    bands_per_pass: int | None = None,
-    component_mib: int = 256,
-    links_in_one_task: int = 20_000_000,
+    df: DataFrame, *, id: str, text: str, **options: Unpack[SparkDedupOptions]
 ) -> Deduplicated:
     """Finds near-duplicates in a DataFrame, and keeps one document of each cluster.
 
@@ -121,41 +105,16 @@ def dedup(
         df: The documents. It is read several times, so read it from files, and leave it as it is meanwhile.
         id: The column of ids. ``doc.id`` is a field of a struct, here and in ``text`` and ``order``.
         text: The column of texts, strings.
-        checkpoint_dir: A folder that all machines of the cluster share; it must be given. Each stage writes its table
-            there; the same call with the same folder goes on after the last complete stage, and refuses other texts. The
-            result reads from it. Remove it afterwards.
-        order: The column whose ascending order is that of the documents; by default ``id``. Its values are unique.
-        threshold: The least Jaccard similarity of near-duplicates, above 0 and up to 1.
-        scheme: A Scheme or its name.
-        num_perm: Number of permutations, instead of the scheme's.
-        seed: Seed of the permutations, instead of the scheme's.
-        shingling: A Shingling or the name of its unit; by default the scheme's.
-        bands: Number of bands, with ``rows``; by default the best for the threshold, or the preset's.
-        rows: Slots per band, with ``bands``.
-        verify: How candidate pairs are verified: ``"exact"`` compares texts, ``"signature"`` 8 bits per permutation;
-            ``"none"`` accepts them all. Spark sends the texts or signatures of all documents to a join, unless the
-            linked ones fit a broadcast.
-        cluster: ``"greedy"`` removes a document only if it is similar to a kept one; ``"connected"`` keeps one document
-            of each set that chains of similar pairs connect.
-        keep: Which document of a cluster is kept: the ``"first"`` or the ``"longest"``.
-        max_bucket: The most documents of one bucket that a further document is compared with.
-        on_bad_record: A record without text or without its place in the order: ``"fail"`` or ``"skip"``. The count
-            ``skipped`` is that of the command, which are records without text; ``without_place`` counts the others.
-        backend: Where signatures are computed; never changes a result. It must open on the driver, too.
-        partitions: Parts of shuffled tables; by default ``spark.sql.shuffle.partitions``, or one for each 500,000
-            documents, and 200 at least, where that is ``auto``.
-        bands_per_pass: Bands whose buckets are shuffled at a time; by default all. Less disk, more passes.
-        component_mib: Memory of a task for documents that buckets link, in MiB. Greedy clustering takes larger sets of
-            them in blocks.
-        links_in_one_task: Up to so many links are joined to components by one task, in some 100 bytes each; more by
-            rounds of joins.
+        **options: The search, and how Spark runs it; ``help(simgpu.spark.dedup)`` lists them. The backend must open on the
+            driver, too. To verify, Spark sends the texts or signatures of all documents to a join, unless the connected ones
+            fit a broadcast.
 
     Raises:
         ParameterError: An argument is unknown or out of range, or ``checkpoint_dir`` holds another run.
         InputError: A record is bad, or two have the same place.
         DefectError: Documents were lost.
     """
-    stages, checkpoints = _stages(df, "dedup", locals())
+    stages, checkpoints = _stages(df, Columns(id, text, options["order"]), "dedup", options)
     removals = stages.searched(pairs=False)
     removed = stages.removed(removals)
     kept = stages.kept(removed)
@@ -164,47 +123,31 @@ def dedup(
     with raised():
         sizes = removed.groupBy("kept").count().groupBy("count").count().collect()
         _divided.add_clusters(report, kept.count(), removed.count(), [*map(tuple, sizes)])
-    report |= {"command": "dedup", "keep": keep, "cluster": cluster, "max_bucket": max_bucket}
+    report |= {"command": "dedup", **stages.plan.search().reported}
     report["stages"] = checkpoints.seconds
     names = {"place": "id", "kept": "kept_id", "via": "via_id"}
     columns = ("id", "kept_id", "similarity", "found_by", "via_id", "via_similarity")
     return Deduplicated(kept, stages.with_ids(removed, names).select(*columns), report)
 
 
+@takes(SparkPairsOptions)
 def pairs(
-    df: DataFrame,
-    *,
-    id: str,
-    text: str,
-    checkpoint_dir: str | None = None,
-    order: str | None = None,
-    threshold: float = 0.8,
-    scheme: Scheme | str = "affine32",
-    num_perm: int | None = None,
-    seed: int | None = None,
-    shingling: Shingling | str | None = None,
-    bands: int | None = None,
-    rows: int | None = None,
-    verify: str = "exact",
-    identical: str = "all",
-    on_bad_record: str = "fail",
-    backend: str = "auto",
-    partitions: int | None = None,
-    bands_per_pass: int | None = None,
-    component_mib: int = 256,
-    links_in_one_task: int = 20_000_000,
+    df: DataFrame, *, id: str, text: str, **options: Unpack[SparkPairsOptions]
 ) -> SimilarPairs:
     """Finds all similar pairs of the documents in a DataFrame.
 
     Args:
-        identical: Which pairs of identical documents are returned: ``"all"``, or those with the first of them
-            (``"star"``).
+        df: As for :func:`dedup`.
+        id: The column of ids.
+        text: The column of texts.
+        **options: As for :func:`dedup`; ``help(simgpu.spark.pairs)`` lists them.
 
-    The other arguments, and the errors, are those of :func:`dedup`.
+    The errors are those of :func:`dedup`.
     """
+    identical = options["identical"]
     if identical not in ("all", "star"):
         raise ParameterError(f"unknown identical {identical!r}; choose one of all, star")
-    stages, checkpoints = _stages(df, "pairs", locals())
+    stages, checkpoints = _stages(df, Columns(id, text, options["order"]), "pairs", options)
     found = stages.searched(pairs=True)
     similar = stages.similar(found, star=identical == "star")
     with raised():
@@ -221,55 +164,45 @@ def pairs(
     return SimilarPairs(table.select("left_id", "right_id", "similarity"), report)
 
 
-def sign(
-    df: DataFrame,
-    *,
-    id: str,
-    text: str,
-    scheme: Scheme | str = "affine32",
-    num_perm: int | None = None,
-    seed: int | None = None,
-    shingling: Shingling | str | None = None,
-    backend: str = "auto",
-) -> DataFrame:
+@takes(SignOptions)
+def sign(df: DataFrame, *, id: str, text: str, **options: Unpack[SignOptions]) -> DataFrame:
     """Signs documents: (id, signature), the slots of a document as little-endian bytes, 4 or 8 each.
 
     A text that is null has the signature of the empty set, as in :meth:`simgpu.Signer.sign`.
+
+    Args:
+        df: The documents.
+        id: The column of ids.
+        text: The column of texts.
+        **options: How to sign; ``help(simgpu.spark.sign)`` lists them.
 
     Raises:
         ParameterError: An argument is unknown or out of range.
     """
     checked_columns(df, Columns(id, text))
-    options = {"scheme": scheme, "num_perm": num_perm, "seed": seed, "shingling": shingling}
-    stage = _divided.SignAlone({**options, "backend": backend, "threads": 1})
+    stage = _divided.SignAlone({**options, "threads": 1})
     kind = kind_of(df, id).simpleString()
     table = df.select(column(df, id).alias("id"), column(df, text).alias("text"))
     return mapped(table, stage, f"id {kind}, signature binary")
 
 
-def band_keys(
-    df: DataFrame,
-    *,
-    id: str,
-    text: str,
-    threshold: float = 0.8,
-    scheme: Scheme | str = "affine32",
-    num_perm: int | None = None,
-    seed: int | None = None,
-    shingling: Shingling | str | None = None,
-    bands: int | None = None,
-    rows: int | None = None,
-    backend: str = "auto",
-) -> DataFrame:
+@takes(DividedBandOptions)
+def band_keys(df: DataFrame, *, id: str, text: str, **options: Unpack[DividedBandOptions]) -> DataFrame:
     """The band keys of documents: (id, band, key), a row for each band; ``key`` has the bits of an unsigned number.
 
     Documents without shingles have none. Those that share the key of a band are candidates.
+
+    Args:
+        df: The documents.
+        id: The column of ids.
+        text: The column of texts.
+        **options: How to sign, and which bands; ``help(simgpu.spark.band_keys)`` lists them.
 
     Raises:
         ParameterError: An argument is unknown or out of range.
     """
     checked_columns(df, Columns(id, text))
-    plan = _divided.Plan({**_divided.settings_of(locals()), "verify": "none"})
+    plan = _divided.Plan({**_divided.settings_of(options), "verify": "none"})
     plan.search()
     kind = kind_of(df, id).simpleString()
     table = df.select(column(df, id).alias("id"), column(df, text).alias("text"))
@@ -277,57 +210,55 @@ def band_keys(
 
 
 def _stages(
-    df: DataFrame, command: str, arguments: dict[str, Any]
+    df: DataFrame, columns: Columns, command: str, options: SparkSearchOptions
 ) -> tuple[Stages, Checkpoints]:
     """The stages of a search, and the tables that they have written before."""
-    columns = Columns(arguments["id"], arguments["text"], arguments["order"])
     checked_columns(df, columns)
     checked_key(df, columns)
-    if not arguments["checkpoint_dir"]:
+    if not options["checkpoint_dir"]:
         raise ParameterError(
             "checkpoint_dir is missing; give a new folder that all machines of the cluster share, for the tables between "
             "stages: s3://BUCKET/FOLDER, /Volumes/CATALOG/SCHEMA/VOLUME/FOLDER on Databricks, or a local folder if all "
             "machines are this one"
         )
-    least = {"partitions": 1, "bands_per_pass": 1, "component_mib": 0, "links_in_one_task": 0}
-    _divided.check_numbers(arguments, least)
-    on_bad_record = arguments["on_bad_record"]
+    least = {"partitions": 1, "bands_per_pass": 1, "component_mib": 0, "edges_in_one_task": 0}
+    _divided.check_numbers(options, least)
+    on_bad_record = options["on_bad_record"]
     if on_bad_record not in ("fail", "skip"):
         raise ParameterError(f"unknown on_bad_record {on_bad_record!r}; choose one of fail, skip")
-    of_dedup = ("cluster", "keep", "max_bucket")
     plan = _divided.Plan(
-        _divided.settings_of(arguments),
-        **{name: arguments[name] for name in of_dedup if name in arguments},
-        component_mib=arguments["component_mib"],
+        _divided.settings_of(options),
+        component_mib=options["component_mib"],
         record=columns.key,
         skips=on_bad_record == "skip",
     )
-    parameters = plan.search().parameters
+    search = plan.search()
     with raised():
         documents, keys = df.agg(
             F.count(F.lit(1)), total_of(F.xxhash64(column(df, columns.key)))
         ).collect()[0]
-    partitions = arguments["partitions"] or _partitions(df.sparkSession, documents)
-    layout = Layout(partitions, arguments["bands_per_pass"], arguments["links_in_one_task"])
+    partitions = options["partitions"] or _partitions(df.sparkSession, documents)
+    layout = Layout(partitions, options["bands_per_pass"], options["edges_in_one_task"])
+    own = search.reported if command == "dedup" else {"identical": options.get("identical")}
     run = {
         "simgpu": __version__,
         "command": command,
-        **{name: arguments[name] for name in (*of_dedup, "identical") if name in arguments},
-        **parameters,
+        **own,
+        **search.parameters,
         "id": columns.id,
         "text": columns.text,
         "order": columns.order,
         "on_bad_record": on_bad_record,
-        "bands_per_pass": arguments["bands_per_pass"],
+        "bands_per_pass": options["bands_per_pass"],
         "documents": documents,
         "hash of all keys": str(keys),
     }
-    checkpoints = Checkpoints(df.sparkSession, arguments["checkpoint_dir"], run)
+    checkpoints = Checkpoints(df.sparkSession, options["checkpoint_dir"], run)
     stages = Stages(df, columns, plan, layout, checkpoints)
     stages.records_of_input = documents
     if stages.has_changed_since_signed():
         raise ParameterError(
-            f"checkpoint_dir {arguments['checkpoint_dir']} holds a run over other texts with the same ids; give another "
+            f"checkpoint_dir {options['checkpoint_dir']} holds a run over other texts with the same ids; give another "
             "folder, or remove it"
         )
     return stages, checkpoints

@@ -25,7 +25,7 @@ _OPTIONS = {
     "column as order": "column as --order-field",
     "checkpoint_dir": "--checkpoint-dir",
     "component_mib": "--component-mib",
-    "links_in_one_task": "--links-in-one-task",
+    "edges_in_one_task": "--edges-in-one-task",
     "bands_per_pass": "--bands-per-pass",
 }
 
@@ -69,9 +69,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--backend", default="auto", metavar="NAME", help="where to compute signatures; never changes a result")
     add("--partitions", type=int, metavar="N", help="parts of shuffled tables [default: spark.sql.shuffle.partitions]")
     add("--bands-per-pass", type=int, metavar="N", help="bands whose buckets are shuffled at a time [default: all]")
-    add("--component-mib", type=int, default=256, metavar="N", help="memory of a task for linked documents [default: 256]")
-    links = "most links that one task joins, 100 bytes each [default: 20000000]"
-    add("--links-in-one-task", type=int, default=20_000_000, metavar="N", help=links)
+    add("--component-mib", type=int, default=256, metavar="N", help="memory of a task for connected documents [default: 256]")
+    edges = "most edges that one task joins, 100 bytes each [default: 20000000]"
+    add("--edges-in-one-task", type=int, default=20_000_000, metavar="N", help=edges)
     return parser
 
 

@@ -31,7 +31,7 @@ _SIMILAR = "left bigint, right bigint, similarity double"
 #: Columns beside those of the input.
 _PLACE, _KEY = "_simgpu_place", "_simgpu_key"
 
-#: A path of n links is joined in about log2(n) rounds.
+#: A path of n edges is joined in about log2(n) rounds.
 _MOST_ROUNDS = 64
 
 
@@ -55,7 +55,7 @@ class Layout:
 
     partitions: int
     bands_per_pass: int | None = None
-    links_in_one_task: int = 20_000_000
+    edges_in_one_task: int = 20_000_000
 
 
 def mapped(table: DataFrame, stage: Callable[..., Any], schema: str) -> DataFrame:
@@ -225,11 +225,11 @@ class Stages:
         """(place, first) of all others."""
         return self.documents.where(F.col("keeper").isNull()).select("place", "first")
 
-    # Links
+    # Edges
 
     @cached_property
-    def links(self) -> DataFrame:
-        """``LINKS`` of the buckets of all bands."""
+    def edges(self) -> DataFrame:
+        """``EDGES`` of the buckets of all bands."""
         bands = self.plan.search().bands
         of_pass = self._layout.bands_per_pass or bands
         tables = []
@@ -239,26 +239,26 @@ class Stages:
             def make(members: _divided.Members = members) -> DataFrame:
                 table = mapped(self.distinct.select("place", "keys"), members, _divided.MEMBERS)
                 order = ascending("band", "key", "place")
-                return self._grouped(table, ["band", "key"], order, _divided.link, _divided.LINKS)
+                return self._grouped(table, ["band", "key"], order, _divided.connect, _divided.EDGES)
 
-            name = "links" if of_pass >= bands else f"links-{first}"
-            tables.append(self._checkpoints.table(name, _divided.LINKS, make))
-        links = tables[0]
+            name = "edges" if of_pass >= bands else f"edges-{first}"
+            tables.append(self._checkpoints.table(name, _divided.EDGES, make))
+        edges = tables[0]
         for table in tables[1:]:
-            links = links.unionByName(table)
-        return links
+            edges = edges.unionByName(table)
+        return edges
 
     @cached_property
     def components(self) -> DataFrame:
         """``LEAST``: the least place of each component, and each other place of it."""
-        links = self.links.where(F.col("band").isNull()).select("least", "place")
-        if links.count() <= self._layout.links_in_one_task:
+        edges = self.edges.where(F.col("band").isNull()).select("least", "place")
+        if edges.count() <= self._layout.edges_in_one_task:
             return self._checkpoints.table(
                 "components",
                 _divided.LEAST,
-                lambda: mapped(links.repartition(1), _divided.Contract(None), _divided.LEAST),
+                lambda: mapped(edges.repartition(1), _divided.Contract(None), _divided.LEAST),
             )
-        stars = links
+        stars = edges
         for number in range(_MOST_ROUNDS):
             before = stars
             stars = self._checkpoints.table(
@@ -267,16 +267,16 @@ class Stages:
             if _are_stars(stars):
                 return stars
         raise UnsupportedError(
-            f"components are not complete after {_MOST_ROUNDS} rounds; raise links_in_one_task"
+            f"components are not complete after {_MOST_ROUNDS} rounds; raise edges_in_one_task"
         )
 
-    def _round(self, links: DataFrame) -> DataFrame:
-        """A large star and a small star (Kiveris et al. 2014), after the links of each partition are contracted."""
-        links = links.repartition(self._layout.partitions, "least")
-        links = mapped(links, _divided.Contract(), _divided.LEAST)
+    def _round(self, edges: DataFrame) -> DataFrame:
+        """A large star and a small star (Kiveris et al. 2014), after the edges of each partition are contracted."""
+        edges = edges.repartition(self._layout.partitions, "least")
+        edges = mapped(edges, _divided.Contract(), _divided.LEAST)
         a, b = F.col("least"), F.col("place")
-        both = links.select(a.alias("u"), b.alias("v")).unionByName(
-            links.select(b.alias("u"), a.alias("v"))
+        both = edges.select(a.alias("u"), b.alias("v")).unionByName(
+            edges.select(b.alias("u"), a.alias("v"))
         )
         least = both.groupBy("u").agg(F.min("v").alias("m"))
         least = least.select("u", F.least("u", "m").alias("m"))
@@ -289,9 +289,9 @@ class Stages:
     # Components
 
     @cached_property
-    def linked(self) -> DataFrame:
-        """Linked documents: component, place, keeper, length, buckets and compared."""
-        members = self.links.where(F.col("band").isNotNull())
+    def connected(self) -> DataFrame:
+        """Connected documents: component, place, keeper, length, buckets and compared."""
+        members = self.edges.where(F.col("band").isNotNull())
         members = members.selectExpr("place", "cast(null as bigint) component", "band", "key")
         leasts = self.components.selectExpr("least place", "least component").distinct()
         components = self.components.selectExpr("place", "least component").unionByName(leasts)
@@ -300,12 +300,12 @@ class Stages:
         )
         rows = members.unionByName(components)
         order = ascending("place")
-        linked = self._grouped(rows, ["place"], order, _divided.gather, _divided.LINKED)
+        connected = self._grouped(rows, ["place"], order, _divided.gather, _divided.CONNECTED)
         compared = F.col("signature").alias("compared")
         if self.plan.verify != "signature":
             compared = F.lit(None).cast("binary").alias("compared")
         documents = self.distinct.select("place", "keeper", "length", compared)
-        table = linked.join(documents, "place")
+        table = connected.join(documents, "place")
         if self.plan.verify == "exact":
             texts = self.records.select("place", F.col("text").alias("compared"))
             table = table.drop("compared").join(texts, "place")
@@ -318,7 +318,7 @@ class Stages:
 
         def make() -> DataFrame:
             search = _divided.Search(self.plan, pairs)
-            return self._grouped(self.linked, ["component"], search.order, search, schema)
+            return self._grouped(self.connected, ["component"], search.order, search, schema)
 
         return self._checkpoints.table("pairs" if pairs else "removals", schema, make)
 
@@ -384,10 +384,10 @@ def _first_row(batches: Any) -> Any:
         return
 
 
-def _are_stars(links: DataFrame) -> bool:
-    """Whether each place has one link, to one that has none."""
-    several = links.groupBy("place").count().where("count > 1")
-    chained = links.select(F.col("least").alias("place")).join(links, "place", "left_semi")
+def _are_stars(edges: DataFrame) -> bool:
+    """Whether each place has one edge, to one that has none."""
+    several = edges.groupBy("place").count().where("count > 1")
+    chained = edges.select(F.col("least").alias("place")).join(edges, "place", "left_semi")
     with raised():
         return not several.limit(1).collect() and not chained.limit(1).collect()
 

@@ -1,4 +1,4 @@
-"""Links between the documents of buckets, and the components that they make."""
+"""Edges between the documents of buckets, and the components that they make."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from .. import _simgpu
-from .tables import LEAST, LINKED, LINKS, MEMBERS, Batches, batch_of, columns_of, rows_of, words_of
+from .tables import LEAST, CONNECTED, EDGES, MEMBERS, Batches, batch_of, columns_of, rows_of, words_of
 
-#: Linked documents in the memory of a task, before it writes the links of their components: some 100 MB.
-_LINKED_AT_A_TIME = 1 << 20
+#: Connected documents in the memory of a task, before it writes the edges of their components: some 100 MB.
+_CONNECTED_AT_A_TIME = 1 << 20
 
 #: Members of buckets in a batch.
 _MEMBERS_AT_A_TIME = 1 << 17
@@ -46,38 +46,38 @@ class Members:
                 )
 
 
-def link(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Links the documents of buckets: ``MEMBERS``, by ascending band, key and place, to ``LINKS``.
+def connect(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Connects the documents of buckets: ``MEMBERS``, by ascending band, key and place, to ``EDGES``.
 
-    Rows with a band are the members of buckets of two or more; others link a document to the least place of those it is
-    linked with here.
+    Rows with a band are the members of buckets of two or more; others connect a document to the least place of those it is
+    connected with here.
     """
-    links = _simgpu.DividedLinks()
+    edges = _simgpu.DividedEdges()
     for batch in batches:
-        shared = columns_of(links.add_members(*(batch.column(name) for name in ("band", "key", "place"))))
+        shared = columns_of(edges.add_members(*(batch.column(name) for name in ("band", "key", "place"))))
         if len(shared["place"]) > 0:
-            yield batch_of(LINKS, **shared)
-        if len(links) >= _LINKED_AT_A_TIME:
-            yield batch_of(LINKS, **columns_of(links.take()))
-    yield batch_of(LINKS, **columns_of(links.take()))
+            yield batch_of(EDGES, **shared)
+        if len(edges) >= _CONNECTED_AT_A_TIME:
+            yield batch_of(EDGES, **columns_of(edges.take()))
+    yield batch_of(EDGES, **columns_of(edges.take()))
 
 
 @dataclass(frozen=True)
 class Contract:
-    """Leaves the fewest links that make the same components: ``LEAST`` to ``LEAST``.
+    """Leaves the fewest edges that make the same components: ``LEAST`` to ``LEAST``.
 
-    With all links in one task and no limit, these are the components.
+    With all edges in one task and no limit, these are the components.
     """
 
-    limit: int | None = _LINKED_AT_A_TIME
+    limit: int | None = _CONNECTED_AT_A_TIME
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        links = _simgpu.DividedLinks()
+        edges = _simgpu.DividedEdges()
         for batch in batches:
-            links.add_links(batch.column("least"), batch.column("place"))
-            if self.limit is not None and len(links) >= self.limit:
-                yield batch_of(LEAST, **columns_of(links.take()))
-        taken = columns_of(links.take())
+            edges.add_edges(batch.column("least"), batch.column("place"))
+            if self.limit is not None and len(edges) >= self.limit:
+                yield batch_of(LEAST, **columns_of(edges.take()))
+        taken = columns_of(edges.take())
         for start in range(0, len(taken["place"]), _MEMBERS_AT_A_TIME):
             yield batch_of(
                 LEAST,
@@ -86,7 +86,7 @@ class Contract:
 
 
 def gather(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Gathers the buckets of each document: (place, component, band, key) to ``LINKED``.
+    """Gathers the buckets of each document: (place, component, band, key) to ``CONNECTED``.
 
     Rows come by ascending place. One row of each place has the component, the others a bucket.
     """
@@ -113,6 +113,6 @@ def gather(batches: Batches) -> Iterator[pa.RecordBatch]:
             if len(of_component) > 0:
                 component = int(components[own][of_component[0]])
         if rows:
-            yield rows_of(LINKED, rows)
+            yield rows_of(CONNECTED, rows)
     if place is not None:
-        yield rows_of(LINKED, [(place, component, b"".join(buckets))])
+        yield rows_of(CONNECTED, [(place, component, b"".join(buckets))])

@@ -62,7 +62,7 @@ where
         threads: rayon::current_num_threads(),
         open,
         map,
-        state: Mutex::new(State {
+        state: Mutex::new(QueueState {
             open: VecDeque::new(),
             opened: 0,
             queued: 0,
@@ -153,12 +153,12 @@ struct Work<I: Iterator, T, O, M> {
     threads: usize,
     open: O,
     map: M,
-    state: Mutex<State<I, T>>,
+    state: Mutex<QueueState<I, T>>,
     /// A result has come, or a job was started.
     changed: Condvar,
 }
 
-struct State<I, T> {
+struct QueueState<I, T> {
     /// The open inputs, in order.
     open: VecDeque<Open<I>>,
     /// The number of inputs opened so far.
@@ -186,7 +186,7 @@ struct Open<I> {
     input: Option<I>,
 }
 
-impl<I, T> State<I, T> {
+impl<I, T> QueueState<I, T> {
     /// The next result in order, if it is there.
     fn next_result(&mut self) -> Option<T> {
         loop {
@@ -211,12 +211,12 @@ where
     O: Fn(usize) -> I + Sync,
     M: Fn(I::Item) -> T + Sync,
 {
-    fn lock(&self) -> MutexGuard<'_, State<I, T>> {
+    fn lock(&self) -> MutexGuard<'_, QueueState<I, T>> {
         lock(&self.state)
     }
 
     /// Starts as many jobs as there are threads and items that may be taken.
-    fn start_jobs<'s>(&'s self, scope: &Scope<'s>, state: &mut State<I, T>) {
+    fn start_jobs<'s>(&'s self, scope: &Scope<'s>, state: &mut QueueState<I, T>) {
         while state.running < self.threads && !state.is_stopped {
             let Some((number, input)) = self.choose(state) else {
                 return;
@@ -230,7 +230,7 @@ where
     }
 
     /// The earliest input that may be read now, with its number; `None` if it is to be opened.
-    fn choose(&self, state: &mut State<I, T>) -> Option<(usize, Option<I>)> {
+    fn choose(&self, state: &mut QueueState<I, T>) -> Option<(usize, Option<I>)> {
         let has_room = state.weight < self.ahead.waiting + self.threads;
         let next = state.next;
         // The result that all others wait for needs no room.
@@ -319,7 +319,7 @@ fn lock<S>(state: &Mutex<S>) -> MutexGuard<'_, S> {
 }
 
 /// Stops all work if its thread panics.
-struct StopIfPanicking<'a, I, T>(&'a Mutex<State<I, T>>, &'a Condvar);
+struct StopIfPanicking<'a, I, T>(&'a Mutex<QueueState<I, T>>, &'a Condvar);
 
 impl<I, T> Drop for StopIfPanicking<'_, I, T> {
     fn drop(&mut self) {

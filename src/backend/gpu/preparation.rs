@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use super::channel::{Channel, Sent};
 use super::device::{Attempt, Device, Failure, Program, lock};
-use super::link::{Link, Sent};
 use super::load::{Document, LoadShape};
 use super::options::GpuOptions;
 use super::shader::{self, Integers, Products, ShaderInput, SignShader};
@@ -24,7 +24,7 @@ pub(super) struct PreparedDevice {
     /// Every slot of the empty set.
     pub(super) empty: u64,
     pub(super) shape: LoadShape,
-    pub(super) link: Link,
+    pub(super) channel: Channel,
     /// Signs what the device does not.
     pub(super) cpu: Box<dyn Signer>,
     /// Whether the CPU signs whenever no load can be sent.
@@ -98,7 +98,7 @@ impl PreparedDevice {
             num_perm,
             empty,
             shape,
-            link: Link::new(
+            channel: Channel::new(
                 device.clone(),
                 coefficients.map_err(refused)?,
                 shape,
@@ -153,7 +153,7 @@ impl PreparedDevice {
         dispatch: &Attempt<Dispatch>,
     ) -> Sent {
         let sent = match dispatch {
-            Ok(dispatch) => self.link.send(documents, dispatch, self.is_hybrid),
+            Ok(dispatch) => self.channel.send(documents, dispatch, self.is_hybrid),
             Err(failure) => Sent::none(documents, failure),
         };
         if let Some(failure) = &sent.failure {

@@ -1,6 +1,5 @@
 //! Writes the removed documents: `removed.jsonl` or `removed.parquet`.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::path::Path;
 
@@ -8,10 +7,11 @@ use arrow_schema::{DataType, Field};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::kept::JsonLines;
+use super::keep::JsonLines;
 use super::places::{Places, raw_json};
 use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s, unwritable};
 use crate::error::Result;
+use crate::pipeline::{NamedRow, Removal};
 
 /// The format of the file of removed documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,26 +33,6 @@ impl RemovedFormat {
     }
 }
 
-/// A removed document, with the ids of all documents that it names, as JSON.
-#[derive(Clone, Debug)]
-pub(crate) struct RemovedDocument<'a> {
-    pub(crate) row: u32,
-    pub(crate) id: Cow<'a, str>,
-    pub(crate) kept: u32,
-    pub(crate) kept_id: Cow<'a, str>,
-    pub(crate) similarity: Option<f64>,
-    pub(crate) found_by: &'static str,
-    pub(crate) via: Option<Via<'a>>,
-}
-
-/// The next document on a chain of similar pairs that leads to the kept one.
-#[derive(Clone, Debug)]
-pub(crate) struct Via<'a> {
-    pub(crate) id: Cow<'a, str>,
-    /// The similarity of the removed document to it, if computed.
-    pub(crate) similarity: Option<f64>,
-}
-
 /// A line of `removed.jsonl`.
 #[derive(Serialize)]
 struct RemovedLine<'a> {
@@ -71,21 +51,25 @@ struct RemovedLine<'a> {
     via_similarity: Option<Option<f64>>,
 }
 
-/// Writes `removed.jsonl`.
+/// Writes `removed.jsonl`. `verification` names how those were found that are not identical to a kept document.
 pub(crate) fn write_removed_lines<'a>(
-    removed: impl Iterator<Item = Result<RemovedDocument<'a>>>,
+    removals: impl Iterator<Item = Result<Removal<NamedRow<'a>>>>,
+    verification: &'static str,
     places: &Places,
     file: File,
     path: &Path,
 ) -> Result<()> {
     let mut lines = JsonLines::new(file, path.to_owned());
-    for removed in removed {
-        let removed = removed?;
-        let (id, kept_id) = (raw_json(removed.id), raw_json(removed.kept_id));
-        let via_similarity = removed.via.as_ref().map(|via| via.similarity);
-        let via_id = removed.via.map(|via| raw_json(via.id));
-        let (file, row) = places.place(removed.row);
-        let (kept_file, kept_row) = places.place(removed.kept);
+    for removal in removals {
+        let removal = removal?;
+        let (file, row) = places.place(removal.document.row);
+        let (kept_file, kept_row) = places.place(removal.kept.row);
+        let found_by = removal.found_by(verification);
+        let (id, kept_id) = (raw_json(removal.document.id), raw_json(removal.kept.id));
+        let (via_id, via_similarity) = removal
+            .via
+            .map(|(via, of_via)| (raw_json(via.id), of_via))
+            .unzip();
         lines.write(&RemovedLine {
             id: &id,
             file,
@@ -93,8 +77,8 @@ pub(crate) fn write_removed_lines<'a>(
             kept_id: &kept_id,
             kept_file,
             kept_row,
-            similarity: removed.similarity,
-            found_by: removed.found_by,
+            similarity: removal.similarity,
+            found_by,
             via_id: via_id.as_deref(),
             via_similarity,
         })?;
@@ -104,11 +88,11 @@ pub(crate) fn write_removed_lines<'a>(
 
 /// Writes `removed.parquet`: the fields of `removed.jsonl` as columns. `ids` fits all ids.
 pub(crate) fn write_removed_table<'a>(
-    mut removed: impl Iterator<Item = Result<RemovedDocument<'a>>>,
+    mut removals: impl Iterator<Item = Result<Removal<NamedRow<'a>>>>,
+    verification: &'static str,
     places: &Places,
     ids: IdColumn,
-    file: File,
-    path: &Path,
+    (file, path): (File, &Path),
 ) -> Result<()> {
     const BATCH: usize = 1 << 16;
     let columns = vec![
@@ -125,25 +109,25 @@ pub(crate) fn write_removed_table<'a>(
     ];
     let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
     loop {
-        let batch: Vec<RemovedDocument<'_>> =
-            removed.by_ref().take(BATCH).collect::<Result<_>>()?;
+        let batch: Vec<Removal<NamedRow<'_>>> =
+            removals.by_ref().take(BATCH).collect::<Result<_>>()?;
         if batch.is_empty() {
             return table.finish().map_err(unwritable(path));
         }
-        let rows = || batch.iter().map(|removed| removed.row);
-        let kept = || batch.iter().map(|removed| removed.kept);
-        let via = || batch.iter().map(|removed| removed.via.as_ref());
+        let rows = || batch.iter().map(|removal| removal.document.row);
+        let kept = || batch.iter().map(|removal| removal.kept.row);
+        let via = || batch.iter().map(|removal| removal.via.as_ref());
         let columns = vec![
-            ids.array(batch.iter().map(|removed| &removed.id)),
+            ids.array(batch.iter().map(|removal| &removal.document.id)),
             strings(rows().map(|row| places.place(row).0)),
             u64s(rows().map(|row| places.place(row).1)),
-            ids.array(batch.iter().map(|removed| &removed.kept_id)),
+            ids.array(batch.iter().map(|removal| &removal.kept.id)),
             strings(kept().map(|row| places.place(row).0)),
             u64s(kept().map(|row| places.place(row).1)),
-            f64s(batch.iter().map(|removed| removed.similarity)),
-            strings(batch.iter().map(|removed| removed.found_by)),
-            ids.array_of_options(via().map(|via| Some(&via?.id))),
-            f64s(via().map(|via| via?.similarity)),
+            f64s(batch.iter().map(|removal| removal.similarity)),
+            strings(batch.iter().map(|removal| removal.found_by(verification))),
+            ids.array_of_options(via().map(|via| Some(&via?.0.id))),
+            f64s(via().map(|via| via?.1)),
         ];
         table.write(columns).map_err(unwritable(path))?;
     }
@@ -166,17 +150,13 @@ mod tests {
             files: vec![file("a", 0, 2), file("b", 2, 3)],
             ..Places::default()
         };
-        let removed = |row: u32, via: Option<Option<f64>>| RemovedDocument {
-            row,
-            id: format!("\"{row}\"").into(),
-            kept: 1,
-            kept_id: "1".into(),
+        let named = |row: u32, id: String| NamedRow { row, id: id.into() };
+        let removed = |row: u32, via: Option<Option<f64>>| Removal {
+            document: named(row, format!("\"{row}\"")),
+            kept: named(1, "1".to_owned()),
+            is_identical: row == 0,
             similarity: via.flatten(),
-            found_by: "exact",
-            via: via.map(|similarity| Via {
-                id: "7".into(),
-                similarity,
-            }),
+            via: via.map(|similarity| (named(9, "7".to_owned()), similarity)),
         };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("removed.jsonl");
@@ -186,11 +166,11 @@ mod tests {
             removed(4, Some(Some(0.5))),
         ];
         let all = all.into_iter().map(Ok);
-        write_removed_lines(all, &places, File::create(&path).unwrap(), &path).unwrap();
+        write_removed_lines(all, "exact", &places, File::create(&path).unwrap(), &path).unwrap();
         let kept = r#""kept_id":1,"kept_file":"a","kept_row":1"#;
         let expected = [
             format!(
-                r#"{{"id":"0","file":"a","row":0,{kept},"similarity":null,"found_by":"exact"}}"#
+                r#"{{"id":"0","file":"a","row":0,{kept},"similarity":null,"found_by":"identical"}}"#
             ),
             format!(
                 r#"{{"id":"3","file":"b","row":1,{kept},"similarity":null,"found_by":"exact","via_id":7,"via_similarity":null}}"#
@@ -204,6 +184,6 @@ mod tests {
         // An error among them ends the writing.
         let failed = [Err(crate::Error::Stopped)].into_iter();
         let file = File::create(&path).unwrap();
-        assert!(write_removed_lines(failed, &places, file, &path).is_err());
+        assert!(write_removed_lines(failed, "exact", &places, file, &path).is_err());
     }
 }

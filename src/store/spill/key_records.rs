@@ -89,10 +89,10 @@ impl SortedRecords {
     ) -> impl Iterator<Item = Result<T>> {
         let most_bytes = self.spill.memory() as u64 / 8;
         // The parts to read, the next one last; those that were divided are owned.
-        let mut parts: Vec<(Part<'_>, Range<u64>)> = Vec::new();
+        let mut parts: Vec<(Segment<'_>, Range<u64>)> = Vec::new();
         for (number, part) in (0u64..).zip(&self.parts) {
             let range = super::range_of_part(&self.range, number, self.parts.len() as u64);
-            parts.push((Part::Whole(part), range));
+            parts.push((Segment::Whole(part), range));
         }
         parts.reverse();
         let mut loaded = Loaded::default();
@@ -103,8 +103,8 @@ impl SortedRecords {
                 }
                 let (part, range) = parts.pop()?;
                 match part.load(range, most_bytes) {
-                    Ok(Load::Records(records)) => loaded = records,
-                    Ok(Load::Divided(divided)) => parts.extend(divided.into_iter().rev()),
+                    Ok(SegmentLoad::Records(records)) => loaded = records,
+                    Ok(SegmentLoad::Divided(divided)) => parts.extend(divided.into_iter().rev()),
                     Err(error) => return Some(Err(error)),
                 }
             }
@@ -112,21 +112,21 @@ impl SortedRecords {
     }
 }
 
-enum Part<'a> {
+enum Segment<'a> {
     Whole(&'a StreamFile),
     Divided(StreamFile),
 }
 
-enum Load<'a> {
+enum SegmentLoad<'a> {
     Records(Loaded),
-    Divided(Vec<(Part<'a>, Range<u64>)>),
+    Divided(Vec<(Segment<'a>, Range<u64>)>),
 }
 
-impl<'a> Part<'a> {
-    fn load(&self, range: Range<u64>, most_bytes: u64) -> Result<Load<'a>> {
+impl<'a> Segment<'a> {
+    fn load(&self, range: Range<u64>, most_bytes: u64) -> Result<SegmentLoad<'a>> {
         let file = match self {
-            Part::Whole(file) => file,
-            Part::Divided(file) => file,
+            Segment::Whole(file) => file,
+            Segment::Divided(file) => file,
         };
         let is_divisible = range.end - range.start > 1;
         if file.bytes() > most_bytes.max(super::MOST_AT_ONCE) && is_divisible {
@@ -144,9 +144,9 @@ impl<'a> Part<'a> {
             let count = divided.len() as u64;
             let parts = (0..).zip(divided).map(|(number, part)| {
                 let range = super::range_of_part(&range, number, count);
-                (Part::Divided(part), range)
+                (Segment::Divided(part), range)
             });
-            return Ok(Load::Divided(parts.collect()));
+            return Ok(SegmentLoad::Divided(parts.collect()));
         }
         let mut loaded = Loaded {
             path: file.path().to_owned(),
@@ -164,7 +164,7 @@ impl<'a> Part<'a> {
         })?;
         // Stable, so that records with the same key keep their order.
         loaded.records.sort_by_key(|(key, _)| *key);
-        Ok(Load::Records(loaded))
+        Ok(SegmentLoad::Records(loaded))
     }
 }
 

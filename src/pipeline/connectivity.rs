@@ -8,8 +8,9 @@ use std::collections::{HashSet, VecDeque};
 use rayon::prelude::*;
 
 use super::bucket::Buckets;
-use super::cluster::{ClusterTask, Clusters, Removal};
+use super::cluster::{ClusterTask, Clusters};
 use super::components::Components;
+use super::removal::Removal;
 use super::verify::{Comparer, batches, reaches};
 use crate::error::Result;
 
@@ -21,8 +22,8 @@ impl Clusters {
     /// the similarity of the others to it.
     ///
     /// Compares only what may connect two components: in a bucket, no two documents that are already connected. So a
-    /// bucket of m documents, all similar, takes m - 1 comparisons. In each bucket at most
-    /// [`ClusterTask::max_bucket`] documents are compared with all those not connected to them.
+    /// bucket of m documents, all similar, takes m - 1 comparisons. In each bucket only as many
+    /// documents as the task allows are compared with all those not connected to them.
     ///
     /// Calls `advance` now and then with the number of bands searched.
     ///
@@ -143,7 +144,7 @@ impl Connected<'_> {
             while let Some(index) = queue.pop_front()
                 && !rest.is_empty()
             {
-                if compared_documents == self.task.max_bucket {
+                if !self.task.lists(compared_documents) {
                     let (reached, rest) = (queue.len() as u64 + 1, rest.len() as u64);
                     spanned.omitted = reached * rest + rest * (rest - 1) / 2;
                     return Ok(Some(spanned));
@@ -233,8 +234,9 @@ impl Connected<'_> {
                     }
                     queue.push_back((other, Some(index)));
                     removals.push(Removal {
-                        position: self.position(other),
+                        document: self.position(other),
                         kept: self.position(first),
+                        is_identical: false,
                         similarity,
                         via: Some((self.position(index), similarity)),
                     });
@@ -245,12 +247,12 @@ impl Connected<'_> {
         let is_far =
             |removal: &&mut Removal| removal.via.is_some_and(|(via, _)| via != removal.kept);
         let mut far: Vec<&mut Removal> = removals.iter_mut().filter(is_far).collect();
-        let pairs = far.iter().map(|removal| (removal.kept, removal.position));
+        let pairs = far.iter().map(|removal| (removal.kept, removal.document));
         let similarities = self.task.similarity.of_pairs(&pairs.collect::<Vec<_>>())?;
         for (removal, similarity) in far.iter_mut().zip(similarities) {
             removal.similarity = similarity;
         }
-        removals.par_sort_unstable_by_key(|removal| removal.position);
+        removals.par_sort_unstable_by_key(|removal| removal.document);
         clusters.removals = removals;
         Ok(clusters)
     }
@@ -334,23 +336,18 @@ mod tests {
     proptest! {
         #[test]
         fn connected_equals_the_definition(made in made()) {
-            let task = ClusterTask {
-                similarity: &made,
-                threshold: 0.5,
-                ranks: Some(&made.ranks),
-                max_bucket: usize::MAX,
-            };
+            let task = ClusterTask { ranks: Some(&made.ranks), ..ClusterTask::new(&made, 0.5) };
             let buckets = made.buckets();
             let clusters = Clusters::connected(&buckets, &task, &mut |_| Ok(())).unwrap();
             let expected = by_definition(&made);
             let mut kept: Vec<u32> = (0..).take(expected.len()).collect();
             for removal in &clusters.removals {
-                kept[removal.position as usize] = removal.kept;
+                kept[removal.document as usize] = removal.kept;
                 let Some((via, similarity)) = removal.via else { panic!() };
                 prop_assert_eq!(expected[via as usize], removal.kept);
-                let of_link = made.similarity(removal.position, via);
+                let of_link = made.similarity(removal.document, via);
                 prop_assert!(of_link >= 0.5 && similarity == Some(of_link));
-                let of_kept = made.similarity(removal.position, removal.kept);
+                let of_kept = made.similarity(removal.document, removal.kept);
                 prop_assert_eq!(removal.similarity, Some(of_kept));
             }
             prop_assert_eq!(kept, expected);
@@ -358,16 +355,10 @@ mod tests {
         }
 
         #[test]
-        fn bounded_buckets_lose_no_pair_uncounted(made in made(), max_bucket in 1usize..4) {
-            let task = ClusterTask {
-                similarity: &made,
-                threshold: 0.5,
-                ranks: None,
-                max_bucket,
-            };
+        fn bounded_buckets_lose_no_pair_uncounted(made in made(), most in 1usize..4) {
+            let free = ClusterTask::new(&made, 0.5);
             let buckets = made.buckets();
-            let bounded = Clusters::connected(&buckets, &task, &mut |_| Ok(())).unwrap();
-            let free = ClusterTask { max_bucket: usize::MAX, ..task };
+            let bounded = Clusters::connected(&buckets, &free.bounded(most), &mut |_| Ok(())).unwrap();
             let all = Clusters::connected(&buckets, &free, &mut |_| Ok(())).unwrap();
             prop_assert!(bounded.removals.len() <= all.removals.len());
             if bounded.omitted.pairs == 0 {

@@ -29,17 +29,17 @@ use super::trace::{Event, Trace};
 use crate::pipeline::DeviceUse;
 
 /// The way to a device for one scheme. Dropping it ends the thread that waits.
-pub(super) struct Link(Arc<Shared>);
+pub(super) struct Channel(Arc<Shared>);
 
 /// What the threads that fill loads and the one that sends them share.
 struct Shared {
     device: Arc<Device>,
     coefficients: wgpu::Buffer,
     shape: LoadShape,
-    state: Mutex<State>,
+    state: Mutex<ChannelState>,
     /// A load came back or failed, or a slot is free.
     changed: Condvar,
-    /// A load may be sent, or the link is dropped.
+    /// A load may be sent, or the channel is dropped.
     may_send: Condvar,
     counts: Counts,
     /// Loads until a test has the device lost.
@@ -49,7 +49,7 @@ struct Shared {
 }
 
 #[derive(Default)]
-struct State {
+struct ChannelState {
     idle: Vec<Slot>,
     /// The number of slots, idle or not.
     made: usize,
@@ -155,20 +155,20 @@ const LEAST_GROWING: usize = 1 << 20;
 /// The thread that sends looks for finished loads this often at first, and while nothing comes back this often.
 const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_micros(200)];
 
-impl Link {
+impl Channel {
     pub(super) fn new(
         device: Arc<Device>,
         coefficients: wgpu::Buffer,
         shape: LoadShape,
         loads_until_loss: Option<u32>,
     ) -> Self {
-        Link(Arc::new(Shared {
+        Channel(Arc::new(Shared {
             device,
             coefficients,
             shape,
-            state: Mutex::new(State {
+            state: Mutex::new(ChannelState {
                 scale: 1,
-                ..State::default()
+                ..ChannelState::default()
             }),
             changed: Condvar::new(),
             may_send: Condvar::new(),
@@ -259,11 +259,11 @@ impl Link {
     }
 }
 
-impl Drop for Link {
+impl Drop for Channel {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.is_dropped = true;
-        // Nobody wants these rows. A slot keeps nothing alive that would keep the link alive.
+        // Nobody wants these rows. A slot keeps nothing alive that would keep the channel alive.
         state.open = None;
         state.closing.clear();
         state.idle.clear();
@@ -273,13 +273,16 @@ impl Drop for Link {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ChannelState> {
         lock(&self.state)
     }
 
     /// Waits until something changes. If nothing does for so long, the device hangs, or this is a forked process, which
     /// has no thread that sends.
-    fn wait<'g>(&self, state: MutexGuard<'g, State>) -> Attempt<MutexGuard<'g, State>> {
+    fn wait<'g>(
+        &self,
+        state: MutexGuard<'g, ChannelState>,
+    ) -> Attempt<MutexGuard<'g, ChannelState>> {
         // The thread that sends has half the limit.
         let limit = self.shape.bounds.timeout.saturating_mul(2);
         let waited = self.changed.wait_timeout(state, limit.max(PAUSES[1]));
@@ -295,7 +298,7 @@ impl Shared {
         self: &Arc<Self>,
         dispatch: &Dispatch,
         is_hybrid: bool,
-    ) -> Attempt<Option<MutexGuard<'_, State>>> {
+    ) -> Attempt<Option<MutexGuard<'_, ChannelState>>> {
         let mut state = self.lock();
         loop {
             if let Some(failure) = self.device.failure() {
@@ -338,7 +341,7 @@ impl Shared {
     }
 
     /// Takes an idle slot of the size that loads have now, or makes one; `None` if all are in use.
-    fn take_slot(&self, state: &mut State) -> Attempt<Option<Slot>> {
+    fn take_slot(&self, state: &mut ChannelState) -> Attempt<Option<Slot>> {
         let shape = self.shape.scaled(state.scale);
         while let Some(slot) = state.idle.pop() {
             if slot.shape.bounds.input_bytes == shape.bounds.input_bytes {
@@ -367,7 +370,7 @@ impl Shared {
     /// Adds documents to the open load from `next` on, as many as fit, and closes it if it is full.
     fn fill<'d>(
         self: &Arc<Self>,
-        mut state: MutexGuard<'_, State>,
+        mut state: MutexGuard<'_, ChannelState>,
         documents: &[Option<Document<'d>>],
         next: &mut (usize, usize),
         left: &mut Vec<usize>,
@@ -434,7 +437,7 @@ impl Shared {
     }
 
     /// Closes the open load: it is sent as soon as no thread writes into it.
-    fn close(self: &Arc<Self>, state: &mut State) {
+    fn close(self: &Arc<Self>, state: &mut ChannelState) {
         match state.open.take() {
             Some(open) if open.writers > 0 => state.closing.push(open),
             Some(open) => self.hand_over(state, open),
@@ -471,7 +474,7 @@ impl Shared {
     /// The load with this result, which a thread still writes into.
     fn filling<'s>(
         &self,
-        state: &'s mut State,
+        state: &'s mut ChannelState,
         result: &Arc<LoadResult>,
     ) -> Option<&'s mut Filling> {
         let mut filling = state.open.iter_mut().chain(&mut state.closing);
@@ -479,7 +482,7 @@ impl Shared {
     }
 
     /// Hands a load that nobody writes into to the thread that sends.
-    fn hand_over(self: &Arc<Self>, state: &mut State, full: Filling) {
+    fn hand_over(self: &Arc<Self>, state: &mut ChannelState, full: Filling) {
         if full.load.is_empty() {
             state.idle.push(full.slot);
             self.changed.notify_all();
@@ -526,7 +529,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Sends full loads, and receives their rows in the same order, until the link is dropped.
+    /// Sends full loads, and receives their rows in the same order, until the channel is dropped.
     fn send_and_receive(&self) {
         let mut in_flight: VecDeque<InFlight> = VecDeque::new();
         let mut last_done = Instant::now();
@@ -578,9 +581,9 @@ impl Shared {
     /// Has the thread that sends sleep until there may be a load to send, or for a pause.
     fn sleep<'g>(
         &self,
-        state: MutexGuard<'g, State>,
+        state: MutexGuard<'g, ChannelState>,
         pause: Option<Duration>,
-    ) -> MutexGuard<'g, State> {
+    ) -> MutexGuard<'g, ChannelState> {
         #[cfg(test)]
         self.trace.note(Event::SenderSleeps);
         let state = match pause {

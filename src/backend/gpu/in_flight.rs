@@ -5,10 +5,10 @@
 //! memory.
 
 use super::batches::{fold, runs};
+use super::channel::Sent;
 use super::device::Attempt;
 use super::documents::DeviceWork;
-use super::link::Sent;
-use super::prepared::PreparedDevice;
+use super::preparation::PreparedDevice;
 use super::rows::RowKind;
 use super::slot::Dispatch;
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! Which documents are linked: those that share a bucket and may be similar.
+//! Which documents are connected: those that share a bucket and may be similar.
 
 use std::sync::Mutex;
 
@@ -7,33 +7,33 @@ use crate::pipeline::SharedComponents;
 use crate::progress::Progress;
 use crate::store::Bits;
 
-/// The documents that others are linked to. Threads may link documents at the same time.
+/// The documents that others are connected to. Threads may connect documents at the same time.
 #[derive(Debug)]
-pub(super) struct Links {
+pub(super) struct Edges {
     /// Their rows. None of them repeats an earlier one.
     pub(super) in_buckets: Bits,
     /// Their components, by row.
     pub(super) components: SharedComponents,
 }
 
-impl Links {
-    /// No links among documents with rows below `rows`.
+impl Edges {
+    /// No edges among documents with rows below `rows`.
     pub(super) fn none(rows: u32) -> Self {
-        Links {
+        Edges {
             in_buckets: Bits::zeros(rows),
             components: SharedComponents::new(rows as usize),
         }
     }
 
-    /// Links two documents.
+    /// Connects two documents.
     pub(super) fn unite(&self, a: u32, b: u32) {
         self.in_buckets.set(a);
         self.in_buckets.set(b);
         self.components.unite(a, b);
     }
 
-    /// Whether two documents are linked, by others, too.
-    pub(super) fn are_linked(&self, a: u32, b: u32) -> bool {
+    /// Whether two documents are connected, by others, too.
+    pub(super) fn are_connected(&self, a: u32, b: u32) -> bool {
         self.components.root(a) == self.components.root(b)
     }
 }

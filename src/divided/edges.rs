@@ -1,4 +1,4 @@
-//! Links the documents of buckets.
+//! Connects the documents of buckets.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -6,25 +6,25 @@ use std::collections::hash_map::Entry;
 use crate::error::Result;
 use crate::pipeline::Components;
 
-/// The components of documents that are linked: by a bucket, or by other links. Places may come in any order.
+/// The components of documents that are connected: by a bucket, or by other edges. Places may come in any order.
 ///
-/// Beside the links, memory holds 4 words for each linked document, until [`Links::take`].
+/// Beside the edges, memory holds 4 words for each connected document, until [`Edges::take`].
 ///
 /// ```
-/// use simgpu::divided::{Links, SharedMembers};
+/// use simgpu::divided::{Edges, SharedMembers};
 ///
-/// let mut links = Links::default();
+/// let mut edges = Edges::default();
 /// let mut shared = SharedMembers::default();
 /// // Two documents share the key 7 of band 0, and two the key 9 of band 1.
 /// for (band, key, place) in [(0, 7, 10), (0, 7, 30), (1, 8, 20), (1, 9, 30), (1, 9, 40)] {
-///     links.add_member(band, key, place, &mut shared)?;
+///     edges.add_member(band, key, place, &mut shared)?;
 /// }
 /// assert_eq!(shared.places, [10, 30, 30, 40]);
-/// assert_eq!(links.take(), [(10, 30), (10, 40)]);
+/// assert_eq!(edges.take(), [(10, 30), (10, 40)]);
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct Links {
+pub struct Edges {
     numbers: HashMap<i64, u32>,
     /// The place of each number.
     places: Vec<i64>,
@@ -63,12 +63,12 @@ impl SharedMembers {
     }
 }
 
-impl Links {
+impl Edges {
     /// Adds a member of a bucket. The members of a bucket come in a row; those of buckets of two or more are added to
     /// `shared`. Of a bucket, however large, only the first member is held.
     ///
     /// # Errors
-    /// Those of [`Links::unite`].
+    /// Those of [`Edges::unite`].
     pub fn add_member(
         &mut self,
         band: u32,
@@ -94,10 +94,10 @@ impl Links {
         self.unite(first, place)
     }
 
-    /// Links two documents.
+    /// Connects two documents.
     ///
     /// # Errors
-    /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) for 2^32 linked documents or more.
+    /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) for 2^32 connected documents or more.
     pub fn unite(&mut self, a: i64, b: i64) -> Result<()> {
         let (a, b) = (self.number(a)?, self.number(b)?);
         self.components.unite(a, b);
@@ -115,17 +115,17 @@ impl Links {
         }
     }
 
-    /// The number of linked documents.
+    /// The number of connected documents.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether no document is linked.
+    /// Whether no document is connected.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// Takes out all links, as the fewest that leave the same components: (least place of a component, other place),
+    /// Takes out all edges, as the fewest that leave the same components: (least place of a component, other place),
     /// ascending. The bucket that is being read stays open.
     pub fn take(&mut self) -> Vec<(i64, i64)> {
         let places = std::mem::take(&mut self.places);
@@ -143,11 +143,11 @@ impl Links {
             .iter()
             .zip(roots)
             .map(|(place, root)| (least[root], *place));
-        let mut links: Vec<(i64, i64)> = of_component
+        let mut edges: Vec<(i64, i64)> = of_component
             .filter(|(least, place)| least != place)
             .collect();
-        links.sort_unstable();
-        links
+        edges.sort_unstable();
+        edges
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_in_pieces_leave_the_same_components() {
+    fn edges_in_pieces_leave_the_same_components() {
         let pairs = [
             (5, 9),
             (9, 2),
@@ -166,19 +166,19 @@ mod tests {
             (-1, 3),
             (2, 5),
         ];
-        let unite_all = |links: &mut Links, pairs: &[(i64, i64)]| {
-            pairs.iter().for_each(|(a, b)| links.unite(*a, *b).unwrap());
+        let unite_all = |edges: &mut Edges, pairs: &[(i64, i64)]| {
+            pairs.iter().for_each(|(a, b)| edges.unite(*a, *b).unwrap());
         };
-        let mut whole = Links::default();
+        let mut whole = Edges::default();
         unite_all(&mut whole, &pairs);
         let expected = whole.take();
         assert_eq!(
             expected,
             [(-1, 3), (-1, 4), (2, 5), (2, 9), (7, 8), (7, 1 << 40)]
         );
-        let mut joined = Links::default();
+        let mut joined = Edges::default();
         for piece in pairs.chunks(2) {
-            let mut part = Links::default();
+            let mut part = Edges::default();
             unite_all(&mut part, piece);
             unite_all(&mut joined, &part.take());
         }
@@ -187,13 +187,13 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_goes_on_after_links_are_taken() {
-        let (mut links, mut shared) = (Links::default(), SharedMembers::default());
+    fn a_bucket_goes_on_after_edges_are_taken() {
+        let (mut edges, mut shared) = (Edges::default(), SharedMembers::default());
         let mut taken = Vec::new();
         for place in 0..5 {
-            let added = links.add_member(3, u64::MAX, place, &mut shared);
+            let added = edges.add_member(3, u64::MAX, place, &mut shared);
             added.unwrap();
-            taken.extend(links.take());
+            taken.extend(edges.take());
         }
         assert_eq!(taken, [(0, 1), (0, 2), (0, 3), (0, 4)]);
         assert_eq!(shared.places, [0, 1, 2, 3, 4]);

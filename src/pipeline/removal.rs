@@ -1,0 +1,72 @@
+//! A removed document.
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+
+/// A document to remove, and the one that is kept in its place.
+///
+/// `D` is how documents are named: by position, row or place, or by row and id.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Removal<D = u32> {
+    /// The removed document.
+    pub document: D,
+    /// The document kept in its place.
+    pub kept: D,
+    /// Whether both have the same normalised text, or the same list of tokens, so that nothing was compared. Otherwise the
+    /// search found the document: it shares a bucket with another, and the pair passed the verification.
+    pub is_identical: bool,
+    /// The similarity of the two; `None` if not computed.
+    pub similarity: Option<f64>,
+    /// With [`Clustering::Connected`](super::Clustering::Connected): the next document on a chain of similar pairs that
+    /// leads to the kept one, and the similarity of the removed document to that next document, if computed. `None` for
+    /// other clusterings, and for identical documents.
+    pub via: Option<(D, Option<f64>)>,
+}
+
+/// A document's row, and its id as JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct NamedRow<'a> {
+    pub(crate) row: u32,
+    pub(crate) id: Cow<'a, str>,
+}
+
+impl<D> Removal<D> {
+    /// The name of the way in which it was found. `verification` is that of the search.
+    pub fn found_by(&self, verification: &'static str) -> &'static str {
+        if self.is_identical {
+            "identical"
+        } else {
+            verification
+        }
+    }
+
+    /// Names the removed document by `document`, and those that lead to the kept one by `other`.
+    ///
+    /// # Errors
+    /// Those of the arguments.
+    pub(crate) fn try_name<E, F>(
+        self,
+        document: impl FnOnce(D) -> Result<E, F>,
+        other: impl Fn(D) -> Result<E, F>,
+    ) -> Result<Removal<E>, F> {
+        let via = self.via.map(|(via, of_via)| Ok((other(via)?, of_via)));
+        Ok(Removal {
+            document: document(self.document)?,
+            kept: other(self.kept)?,
+            is_identical: self.is_identical,
+            similarity: self.similarity,
+            via: via.transpose()?,
+        })
+    }
+
+    /// [`Removal::try_name`] where each document has a name.
+    pub(crate) fn name<E>(
+        self,
+        document: impl FnOnce(D) -> E,
+        other: impl Fn(D) -> E,
+    ) -> Removal<E> {
+        let Ok(named) =
+            self.try_name::<_, Infallible>(|named| Ok(document(named)), |named| Ok(other(named)));
+        named
+    }
+}
