@@ -543,7 +543,10 @@ mod tests {
     /// The pairs of a search in memory.
     fn in_memory(lists: &[List], engine: &Engine, task: &Pairs) -> (Vec<DocumentPair>, PairsFound) {
         let mut found = Vec::new();
-        let each = &mut |pair| Ok(found.push(pair));
+        let each = &mut |pair| {
+            found.push(pair);
+            Ok(())
+        };
         let result = pairs(&batch(lists), engine, task, &Silent, each).unwrap();
         (found, result)
     }
