@@ -36,6 +36,9 @@ mod signatures;
 
 mod source;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use dedup::create_json;
 pub use dedup_output::DedupOutput;
 pub(crate) use log::{ChunkRecords, Noted};

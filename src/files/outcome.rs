@@ -30,3 +30,20 @@ pub(crate) fn warn_of_repeated_ids(progress: &dyn Progress, repeated_ids: u64) {
         ));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::tests::Watched;
+
+    #[test]
+    fn repeated_ids_are_told() {
+        let told = Watched::stop_at(0);
+        warn_of_repeated_ids(&told, 0);
+        assert!(told.told.lock().unwrap().is_empty());
+        warn_of_repeated_ids(&told, 1);
+        warn_of_repeated_ids(&told, 1_200);
+        assert!(told.has("1 document repeats an earlier id"));
+        assert!(told.has("1,200 documents repeat an earlier id"));
+    }
+}

@@ -178,3 +178,107 @@ pub fn keep_classes(by: &KeepBy, rows: &RecordBatch, progress: &dyn Progress) ->
     };
     classes.of(std::iter::repeat_n(0, rows.num_rows()), &values)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::tests::{
+        LITTLE, Place, Watched, engine, overwriting, skipping, task, watched_by,
+    };
+    use crate::io::Globs;
+
+    /// Three files, each with three copies of one text and one text of its own.
+    fn place() -> Place {
+        let place = Place::new();
+        for (file, scores) in [("a", [3, 1, 2]), ("b", [5, 9, 9]), ("c", [4, 0, 7])] {
+            let mut lines = String::new();
+            for (number, score) in scores.iter().enumerate() {
+                lines += &format!(
+                    "{{\"id\": \"{file}{number}\", \"text\": \"one text of all files\", \"score\": {score}}}\n"
+                );
+            }
+            // Where a file begins, another source does.
+            lines +=
+                &format!("{{\"id\": \"{file}-own\", \"text\": \"own text of {file} alone\"}}\n");
+            place.write(&format!("in/{file}.jsonl"), lines);
+        }
+        // So many others that some memory is too little.
+        let other = |at: u64| format!("{{\"id\": {at}, \"text\": \"x{at} y{at} z{at}\"}}\n");
+        place.write("in/d.jsonl", (0..300).map(other).collect::<String>());
+        place
+    }
+
+    /// The id of the kept copy, the same in memory and on disk.
+    fn kept(place: &Place, keep_by: Option<&str>, sources: &[&str]) -> Result<String> {
+        let engine = engine();
+        let inputs = place.inputs();
+        let mut found = Vec::new();
+        for memory in [1 << 30, LITTLE] {
+            let run = skipping(&engine, &inputs)
+                .memory(memory)
+                .options(overwriting(true));
+            let mut run = run.prefer_source(Globs::new(sources)?);
+            if let Some(keep_by) = keep_by {
+                run = run.keep_by(KeepBy::new(keep_by));
+            }
+            run.dedup(&task(&engine), &place.path("out"))?;
+            let removed = place.lines("out/removed.jsonl");
+            assert_eq!(removed.len(), 8);
+            let ids = removed
+                .iter()
+                .map(|line| line["kept_id"].as_str().unwrap().to_owned());
+            let ids: std::collections::BTreeSet<String> = ids.collect();
+            assert_eq!(ids.len(), 1);
+            found.extend(ids);
+        }
+        assert_eq!(found[0], found[1]);
+        Ok(found.remove(0))
+    }
+
+    #[test]
+    fn sources_come_first_then_values_then_rows() {
+        let place = place();
+        for (keep_by, sources, expected) in [
+            (None, &[][..], "a0"),
+            (None, &["b.jsonl"], "b0"),
+            (None, &["none", "c*", "a*"], "c0"),
+            (Some("score"), &[], "b1"),
+            (Some("score:asc"), &[], "c1"),
+            (Some("score"), &["a.jsonl"], "a0"),
+            (Some("score:asc"), &["[ab].jsonl"], "a1"),
+            (Some("score"), &["c.jsonl", "b.jsonl"], "c2"),
+        ] {
+            let found = kept(&place, keep_by, sources).unwrap();
+            assert_eq!(found, expected, "{keep_by:?} {sources:?}");
+        }
+    }
+
+    #[test]
+    fn a_field_that_no_document_has_is_refused() {
+        let place = place();
+        for (field, remedy) in [("scores", "a field that"), ("score:up", ":asc and :desc")] {
+            let refused = kept(&place, Some(field), &[]).unwrap_err().to_string();
+            assert!(
+                refused.contains("`keep_by`") && refused.contains(remedy),
+                "{refused}"
+            );
+        }
+    }
+
+    #[test]
+    fn patterns_without_a_file_are_told() {
+        let (place, engine) = (place(), engine());
+        let inputs = place.inputs();
+        let told = Watched::stop_at(usize::MAX);
+        let run = skipping(&engine, &inputs).options(watched_by(&told));
+        let run = run.prefer_source(Globs::new(&["a.jsonl", "a*", "x"]).unwrap());
+        run.dedup(&task(&engine), &place.path("out")).unwrap();
+        for (pattern, is_told) in [("a.jsonl", false), ("a*", true), ("x", true)] {
+            assert_eq!(
+                told.has(&format!("`prefer_source={pattern}`")),
+                is_told,
+                "{pattern}"
+            );
+        }
+    }
+}

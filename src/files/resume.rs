@@ -190,3 +190,163 @@ pub(super) fn resumable(error: Error, temporary: &Path, output: Option<&Path>) -
         (_, error) => error,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Engine;
+    use crate::files::tests::{
+        LITTLE, Place, Watched, engine, engine_of_bytes, place, skipping, watched_by,
+    };
+    use crate::files::{Outcome, PairsOutput};
+    use crate::io::{Inputs, OnBadRecord};
+    use crate::search::Verification;
+
+    /// A job: its results in a folder or file of this name.
+    type Job<'a> = &'a dyn Fn(Run<'_>, &Path) -> Result<Outcome>;
+
+    /// Stops runs of a job at many places, and lets each go on.
+    fn stop_and_go_on(engine: &Engine, job: Job<'_>, results: &dyn Fn(&Place, &str) -> Vec<u8>) {
+        let place = place();
+        let inputs = place.inputs();
+        let run = |name: &str, told: &Watched<'_>| {
+            let run = skipping(engine, &inputs).memory(LITTLE).held_bytes(0);
+            job(run.options(watched_by(told)), &place.path(name))
+        };
+        let told = Watched::stop_at(usize::MAX);
+        run("whole", &told).unwrap();
+        let calls = told.calls.into_inner();
+        let whole = results(&place, "whole");
+        let mut resumed = 0;
+        for trial in 0..8 {
+            let name = format!("stopped-{trial}");
+            match run(&name, &Watched::stop_at((2 * trial + 1) * calls / 16)) {
+                Err(Error::Resumable { error, .. }) => assert!(matches!(*error, Error::Stopped)),
+                Err(Error::Stopped) => {}
+                Err(error) => panic!("{error}"),
+                // Fewer calls than before: how many there are depends on time.
+                Ok(_) => continue,
+            }
+            let outcome = run(&name, &Watched::stop_at(usize::MAX)).unwrap();
+            resumed += outcome.resumed;
+            assert!(results(&place, &name) == whole, "{trial} of {calls}");
+        }
+        assert!(resumed > 0, "{resumed}");
+    }
+
+    #[test]
+    fn a_stopped_deduplication_goes_on() {
+        for (engine, verification) in [
+            (engine_of_bytes(), Verification::Exact),
+            (engine(), Verification::Signature),
+        ] {
+            let job = |run: Run<'_>, output: &Path| {
+                let search = crate::files::tests::search(run.engine, verification);
+                run.dedup(&Dedup::new(search), output)
+            };
+            let results =
+                |place: &Place, name: &str| format!("{:?}", place.results(name)).into_bytes();
+            stop_and_go_on(&engine, &job, &results);
+        }
+    }
+
+    #[test]
+    fn a_stopped_search_for_pairs_goes_on() {
+        let job = |run: Run<'_>, output: &Path| {
+            let search = crate::files::tests::search(run.engine, Verification::Exact);
+            let output = output.with_extension("jsonl");
+            run.pairs(&Pairs::new(search), PairsOutput::File(&output))
+        };
+        let results = |place: &Place, name: &str| {
+            let texts =
+                [".jsonl", ".jsonl.report.json"].map(|end| place.text(&format!("{name}{end}")));
+            texts.concat().into_bytes()
+        };
+        stop_and_go_on(&engine(), &job, &results);
+    }
+
+    /// A run that was stopped when it had read everything.
+    fn stopped(place: &Place, inputs: &Inputs) {
+        let engine = engine();
+        let told = Watched::at("compare", 0, &|| ());
+        let stop = StopIn(&told);
+        let run = skipping(&engine, inputs)
+            .memory(LITTLE)
+            .options(watched_by(&stop));
+        let stopped = run.dedup(&task(&engine), &place.path("out"));
+        assert!(
+            matches!(stopped, Err(Error::Resumable { .. })),
+            "{stopped:?}"
+        );
+    }
+
+    fn task(engine: &Engine) -> Dedup {
+        crate::files::tests::task(engine)
+    }
+
+    /// Stops a run as soon as it compares.
+    struct StopIn<'a>(&'a Watched<'a>);
+
+    impl crate::progress::Progress for StopIn<'_> {
+        fn begin(&self, stage: &'static str, _: u64) {
+            if stage == "compare" {
+                self.0.calls.store(1, std::sync::atomic::Ordering::Relaxed);
+            }
+        }
+
+        fn is_stopped(&self) -> bool {
+            self.0.calls.load(std::sync::atomic::Ordering::Relaxed) > 0
+        }
+
+        fn advance(&self, _: u64, _: u64, _: u64) -> std::ops::ControlFlow<()> {
+            match self.is_stopped() {
+                true => std::ops::ControlFlow::Break(()),
+                false => std::ops::ControlFlow::Continue(()),
+            }
+        }
+    }
+
+    #[test]
+    fn another_run_is_refused_unless_it_begins_anew() {
+        let (place, engine) = (place(), engine());
+        let inputs = place.inputs();
+        stopped(&place, &inputs);
+        let out = place.path("out");
+        let mut other = task(&engine);
+        other.search.threshold = 0.7;
+        let run = || skipping(&engine, &inputs).memory(LITTLE);
+        let refused = run().dedup(&other, &out).unwrap_err().to_string();
+        assert!(
+            refused.contains("`threshold` was 0.5, and is 0.7"),
+            "{refused}"
+        );
+        let outcome = run().restart(true).dedup(&other, &out).unwrap();
+        assert_eq!(outcome.resumed, 0);
+    }
+
+    #[test]
+    fn a_run_that_begins_anew_reads_anew() {
+        let (place, engine) = (place(), engine());
+        let inputs = place.inputs();
+        stopped(&place, &inputs);
+        let run = skipping(&engine, &inputs).memory(LITTLE).restart(true);
+        let outcome = run.dedup(&task(&engine), &place.path("out")).unwrap();
+        assert_eq!(outcome.resumed, 0);
+    }
+
+    #[test]
+    fn bad_records_that_were_skipped_are_found_again() {
+        let (place, engine) = (place(), engine());
+        let inputs = place.inputs();
+        stopped(&place, &inputs);
+        let run = skipping(&engine, &inputs).memory(LITTLE);
+        let run = run.on_bad_record(OnBadRecord::Fail);
+        let failed = run.dedup(&task(&engine), &place.path("out")).unwrap_err();
+        let is_bad = |error: &Error| matches!(error, Error::BadRecord(_));
+        let found = match &failed {
+            Error::Resumable { error, .. } => is_bad(error),
+            error => is_bad(error),
+        };
+        assert!(found, "{failed}");
+    }
+}

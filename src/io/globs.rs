@@ -72,3 +72,34 @@ impl FileFilter {
         is_included && self.exclude.first_match(name).is_none()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_with_a_slash_matches_whole_names() {
+        let first = |patterns: &[&str], name| Globs::new(patterns).unwrap().first_match(name);
+        assert_eq!(first(&["a.jsonl"], "b/a.jsonl"), Some(0));
+        assert_eq!(first(&["b/a.jsonl"], "b/a.jsonl"), Some(0));
+        assert_eq!(first(&["*/a*"], "a.jsonl"), None);
+        assert_eq!(first(&["x", "?.jsonl", "*"], "b/a.jsonl"), Some(1));
+        assert_eq!(first(&["b/*"], "b/c/a.jsonl"), Some(0));
+        // A literal slash does not match in the last part alone.
+        assert_eq!(first(&["[a/]"], "b/a"), None);
+        assert!(Globs::new(&["["]).is_err());
+    }
+
+    #[test]
+    fn a_filter_excludes_after_it_includes() {
+        let globs = |patterns: &[&str]| Globs::new(patterns).unwrap();
+        let filter = FileFilter {
+            include: globs(&["*.jsonl"]),
+            exclude: globs(&["test/*"]),
+        };
+        let accepted = ["a.jsonl", "b/a.jsonl"];
+        assert!(accepted.iter().all(|name| filter.accepts(name)));
+        assert!(!filter.accepts("a.csv") && !filter.accepts("test/a.jsonl"));
+        assert!(FileFilter::default().accepts("anything"));
+    }
+}

@@ -866,4 +866,30 @@ mod tests {
             .unwrap();
         assert_eq!(fs::read(place.path().join("q.csv")).unwrap(), b"");
     }
+
+    #[test]
+    fn a_file_is_replaced_only_if_it_may_be() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("out.jsonl");
+        let write = |overwrite, text: &str| {
+            let (output, mut file) = OutputFile::create(&path, overwrite)?;
+            file.write_all(text.as_bytes()).unwrap();
+            Ok::<_, Error>(output)
+        };
+        // Without a commit, nothing is left.
+        drop(write(false, "a").unwrap());
+        assert!(!path.exists() && !with_suffix(&path, PARTIAL).exists());
+        write(false, "b").unwrap().commit().unwrap();
+        assert!(matches!(write(false, "c"), Err(Error::Output { .. })));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "b");
+        write(true, "d").unwrap().commit().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "d");
+        for other in [place.path().to_owned(), place.path().join("none/out.jsonl")] {
+            assert!(OutputFile::create(&other, true).is_err());
+        }
+        // Two runs do not write the same file.
+        let _first = write(true, "e").unwrap();
+        let second = write(true, "f").map(|_| ()).unwrap_err().to_string();
+        assert!(second.contains("another run is writing it"), "{second}");
+    }
 }

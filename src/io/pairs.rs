@@ -266,3 +266,124 @@ pub(crate) fn write_table(pairs: &PairsToWrite<'_, '_>, file: File, path: &Path)
     write(&mut batch)?;
     table.finish().map_err(unwritable(path))
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Float64Type, UInt64Type};
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+    use super::*;
+    use crate::io::places::SourceFile;
+
+    fn places() -> Places {
+        let file = |relative: &str, first_row, records| SourceFile {
+            relative: relative.to_owned(),
+            first_row,
+            records,
+            fingerprint: None,
+        };
+        Places {
+            files: vec![file("a", 0, 2), file("b,c", 2, 3)],
+            ..Places::default()
+        }
+    }
+
+    /// Writes two pairs.
+    fn with_pairs<'p>(
+        places: &'p Places,
+        measure: Measure,
+        write: &dyn Fn(&PairsToWrite<'_, 'p>) -> Result<()>,
+    ) {
+        let pair = |rows, ids: [&'p str; 2], measured| PairToWrite {
+            rows,
+            ids: ids.map(Cow::Borrowed),
+            measured,
+        };
+        let measured = |number: u32| match measure {
+            Measure::Similarity => Measured::Similarity((number > 0).then_some(0.5)),
+            Measure::Distance => Measured::Distance(u64::from(number)),
+        };
+        let for_each = |each: &mut dyn FnMut(PairToWrite<'p>) -> Result<()>| {
+            each(pair([0, 3], ["\"x\"", "7"], measured(0)))?;
+            each(pair([1, 4], ["\"y,z\"", "\"8\""], measured(1)))
+        };
+        let pairs = PairsToWrite {
+            for_each: &for_each,
+            measure,
+            places,
+        };
+        write(&pairs).unwrap();
+    }
+
+    #[test]
+    fn texts_have_one_line_per_pair() {
+        let places = places();
+        let text = |measure, format| {
+            let text = std::cell::RefCell::new(Vec::new());
+            with_pairs(&places, measure, &|pairs| {
+                write_text(pairs, format, &mut *text.borrow_mut(), Path::new("out"))
+            });
+            String::from_utf8(text.into_inner()).unwrap()
+        };
+        let csv = "id_a,id_b,similarity,file_a,row_a,file_b,row_b\nx,7,,a,0,\"b,c\",1\n\"y,z\",8,0.5,a,1,\"b,c\",2\n";
+        assert_eq!(text(Measure::Similarity, PairsFormat::Csv), csv);
+        let lines = concat!(
+            r#"{"id_a":"x","id_b":7,"distance":0,"file_a":"a","row_a":0,"file_b":"b,c","row_b":1}"#,
+            "\n",
+            r#"{"id_a":"y,z","id_b":"8","distance":1,"file_a":"a","row_a":1,"file_b":"b,c","row_b":2}"#,
+            "\n",
+        );
+        assert_eq!(text(Measure::Distance, PairsFormat::JsonLines), lines);
+        let unknown = text(Measure::Similarity, PairsFormat::JsonLines);
+        assert!(unknown.contains(r#""similarity":null"#) && !unknown.contains("distance"));
+    }
+
+    #[test]
+    fn tables_have_one_row_per_pair() {
+        let (places, folder) = (places(), tempfile::tempdir().unwrap());
+        let path = folder.path().join("pairs.parquet");
+        with_pairs(&places, Measure::Similarity, &|pairs| {
+            write_table(pairs, File::create(&path).unwrap(), &path)
+        });
+        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).unwrap());
+        let mut reader = reader.unwrap().build().unwrap();
+        let rows = reader.next().unwrap().unwrap();
+        let texts = |name: &str| {
+            let column = rows.column_by_name(name).unwrap().as_string::<i32>();
+            [column.value(0), column.value(1)]
+        };
+        let numbers = |name: &str| {
+            let column = rows
+                .column_by_name(name)
+                .unwrap()
+                .as_primitive::<UInt64Type>();
+            [column.value(0), column.value(1)]
+        };
+        assert_eq!((texts("id_a"), texts("id_b")), (["x", "y,z"], ["7", "8"]));
+        assert_eq!((texts("file_a"), texts("file_b")), (["a"; 2], ["b,c"; 2]));
+        assert_eq!((numbers("row_a"), numbers("row_b")), ([0, 1], [1, 2]));
+        let similarity = rows.column_by_name("similarity").unwrap();
+        let similarity = similarity.as_primitive::<Float64Type>().iter();
+        assert!(similarity.eq([None, Some(0.5)]));
+    }
+
+    #[test]
+    fn formats_are_those_of_endings() {
+        let of = |name: &str| PairsFormat::with_compression(Path::new(name)).ok();
+        for (name, expected) in [
+            ("a.jsonl", Some((PairsFormat::JsonLines, Compression::None))),
+            (
+                "a.JSON.gz",
+                Some((PairsFormat::JsonLines, Compression::Gzip)),
+            ),
+            ("a.csv.zst", Some((PairsFormat::Csv, Compression::Zstd))),
+            ("a.pq", Some((PairsFormat::Parquet, Compression::None))),
+            ("a.parquet.gz", None),
+            ("a.gz", None),
+            ("a", None),
+        ] {
+            assert_eq!(of(name), expected, "{name}");
+        }
+    }
+}

@@ -132,3 +132,58 @@ pub(crate) fn write_removed_table<'a>(
         table.write(columns).map_err(unwritable(path))?;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::places::SourceFile;
+
+    #[test]
+    fn lines_say_where_documents_are() {
+        let file = |relative: &str, first_row, records| SourceFile {
+            relative: relative.to_owned(),
+            first_row,
+            records,
+            fingerprint: None,
+        };
+        let places = Places {
+            files: vec![file("a", 0, 2), file("b", 2, 3)],
+            ..Places::default()
+        };
+        let named = |row: u32, id: String| NamedRow { row, id: id.into() };
+        let removed = |row: u32, via: Option<Option<f64>>| Removal {
+            document: named(row, format!("\"{row}\"")),
+            kept: named(1, "1".to_owned()),
+            is_identical: row == 0,
+            similarity: via.flatten(),
+            via: via.map(|similarity| (named(9, "7".to_owned()), similarity)),
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("removed.jsonl");
+        let all = [
+            removed(0, None),
+            removed(3, Some(None)),
+            removed(4, Some(Some(0.5))),
+        ];
+        let all = all.into_iter().map(Ok);
+        write_removed_lines(all, "exact", &places, File::create(&path).unwrap(), &path).unwrap();
+        let kept = r#""kept_id":1,"kept_file":"a","kept_row":1"#;
+        let expected = [
+            format!(
+                r#"{{"id":"0","file":"a","row":0,{kept},"similarity":null,"found_by":"identical"}}"#
+            ),
+            format!(
+                r#"{{"id":"3","file":"b","row":1,{kept},"similarity":null,"found_by":"exact","via_id":7,"via_similarity":null}}"#
+            ),
+            format!(
+                r#"{{"id":"4","file":"b","row":2,{kept},"similarity":0.5,"found_by":"exact","via_id":7,"via_similarity":0.5}}"#
+            ),
+        ];
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+        // An error among them ends the writing.
+        let failed = [Err(crate::Error::Stopped)].into_iter();
+        let file = File::create(&path).unwrap();
+        assert!(write_removed_lines(failed, "exact", &places, file, &path).is_err());
+    }
+}

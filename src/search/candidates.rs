@@ -155,7 +155,12 @@ impl Join {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::documents::Documents;
+    use crate::error::{Conflict, Error};
     use crate::pipeline::Banding;
+    use crate::pipeline::Scratch;
+    use crate::progress::{Silent, Timings};
+    use crate::search::tests::{Told, batch, engine_of_tokens, families, groups, jaccard, joined};
     use crate::search::verification::Verification;
 
     #[test]
@@ -178,5 +183,93 @@ mod tests {
         let takes = |cost: JoinCost| cost.reason_for_lsh(&search).is_none();
         assert!(takes(cost(many, 0, cheap)));
         assert!(!takes(cost(many, 0, cheap + 1)));
+    }
+
+    /// Chooses for three sets, two of which are similar, with this bound on memory.
+    fn choose(
+        method: CandidateMethod,
+        is_bounded: bool,
+        join_bytes: usize,
+    ) -> (Result<ControlFlow<u64, bool>>, Told) {
+        let banding = Banding::new(2, 1, 2).unwrap();
+        let search = Search {
+            join_bytes,
+            ..Search::through_lsh(0.5, banding, Verification::Exact)
+        };
+        let told = Told::new();
+        let mut sets = ExactSets::default();
+        for (position, set) in [(0, [1, 2, 3]), (1, [2, 3, 4]), (2, [7, 8, 9])] {
+            sets.insert(position, &set).unwrap();
+        }
+        let timings = &mut Timings::default();
+        let context = &mut Context {
+            search: &search,
+            progress: &told,
+            timings,
+        };
+        let chosen = Join::choose(Some(sets), method, is_bounded, context);
+        let chosen = chosen.map(|chosen| match chosen {
+            ControlFlow::Break(join) => ControlFlow::Break(join.most_pairs()),
+            ControlFlow::Continue(sets) => ControlFlow::Continue(sets.is_some()),
+        });
+        (chosen, told)
+    }
+
+    #[test]
+    fn a_join_that_does_not_fit_is_refused_or_left_out() {
+        const ENOUGH: usize = 1 << 20;
+        // The nine hashes fit, but not with their index.
+        const TOO_SMALL: usize = 9 * 8;
+        let auto = CandidateMethod::Auto;
+        let (chosen, told) = choose(auto, true, ENOUGH);
+        assert!(chosen.unwrap().is_break() && told.has("candidates: exact join"));
+        let (chosen, told) = choose(auto, true, TOO_SMALL);
+        assert!(matches!(chosen, Ok(ControlFlow::Continue(true))));
+        assert!(told.has("candidates: LSH") && told.has("`join_mib`"));
+        let join = CandidateMethod::Join;
+        assert!(choose(join, true, ENOUGH).0.unwrap().is_break());
+        let (refused, _) = choose(join, true, TOO_SMALL);
+        assert!(matches!(
+            refused,
+            Err(Error::Conflict(Conflict::JoinMemory { mib: 0 }))
+        ));
+        // Without a bound of its own, it has the memory of the run.
+        assert!(choose(join, false, TOO_SMALL).0.unwrap().is_break());
+    }
+
+    #[test]
+    fn candidates_are_at_least_the_similar_pairs() {
+        let engine = engine_of_tokens();
+        let scratch = &mut Scratch::default();
+        for (seed, threshold) in [(1, 0.5), (2, 0.8), (3, 0.3)] {
+            let lists = families(seed, 60);
+            let documents = batch(&lists);
+            let search = joined(threshold, &engine);
+            let mut sets = ExactSets::default();
+            let mut distinct = Vec::new();
+            for row in groups(&lists).into_keys() {
+                let mut set = Vec::new();
+                let document = documents.get(row as usize);
+                engine.shingler().exact_list(document, scratch, &mut set);
+                sets.insert(u32::try_from(distinct.len()).unwrap(), &set)
+                    .unwrap();
+                distinct.push(row as usize);
+            }
+            let context = &mut Context {
+                search: &search,
+                progress: &Silent,
+                timings: &mut Timings::default(),
+            };
+            let join = Join::of(sets, context).unwrap();
+            let similar = |(a, b): (usize, usize)| {
+                jaccard(&lists[a], &lists[b]).is_some_and(|known| known >= threshold)
+            };
+            let pairs = distinct
+                .iter()
+                .enumerate()
+                .flat_map(|(at, a)| distinct[at + 1..].iter().map(move |b| (*a, *b)));
+            let similar = pairs.filter(|pair| similar(*pair)).count() as u64;
+            assert!(similar > 4 && join.most_pairs() >= similar);
+        }
     }
 }

@@ -58,3 +58,32 @@ impl Copies {
         ids.and_then(|ids| ids.get(&row)).map_or("", |id| id)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_those_of_a_corpus() {
+        let corpus = Corpus {
+            distinct: vec![5, 0, 7],
+            repeats: vec![(9, 0), (8, 1), (6, 0), (3, 1)],
+            ..Corpus::default()
+        };
+        let copies = Copies::of(&corpus);
+        assert_eq!(copies.firsts, [0, 5]);
+        assert_eq!(copies.of_row(0), [3, 8]);
+        assert_eq!(copies.of_row(5), [6, 9]);
+        assert!(copies.of_row(7).is_empty() && !copies.has_ids());
+    }
+
+    #[test]
+    fn ids_are_those_that_were_added() {
+        let mut copies = Copies::default();
+        copies.add(2, 4);
+        copies.add_id(4, "\"x\"");
+        copies.finish();
+        assert!(copies.has_ids());
+        assert_eq!((copies.id(4), copies.id(2)), ("\"x\"", ""));
+    }
+}

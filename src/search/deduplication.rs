@@ -103,3 +103,35 @@ impl Deduplication {
         rows.filter(move |row| removed.next_if_eq(row).is_none())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_other_documents_are_kept() {
+        let removed = |document| Removal {
+            document,
+            kept: 1,
+            is_identical: true,
+            similarity: None,
+            via: None,
+        };
+        let found = |documents, rows: &[u32]| Deduplication {
+            removed: rows.iter().copied().map(removed).collect(),
+            counts: Counts {
+                documents,
+                ..Counts::default()
+            },
+            candidates: CandidateMethod::Lsh,
+            recall_at_threshold: 1.0,
+            verification: Verification::Exact,
+            expected_precision: None,
+            timings: Timings::default(),
+        };
+        let kept = |documents, rows: &[u32]| found(documents, rows).kept().collect::<Vec<_>>();
+        assert_eq!(kept(6, &[0, 3, 5]), [1, 2, 4]);
+        assert_eq!(kept(3, &[]), [0, 1, 2]);
+        assert!(kept(0, &[]).is_empty());
+    }
+}

@@ -43,3 +43,47 @@ pub fn few_shingles_warning(shingling: &Shingling, few: u64, documents: u64) -> 
         counted(documents, "document"),
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use super::*;
+
+    fn warning(unit: Unit, size: usize, few: u64, documents: u64) -> Option<String> {
+        let shingling = Shingling {
+            size: NonZeroUsize::new(size).unwrap(),
+            ..Shingling::of(unit)
+        };
+        few_shingles_warning(&shingling, few, documents)
+    }
+
+    #[test]
+    fn one_document_in_twenty_is_many() {
+        let of = |few, documents| warning(Unit::Words, 5, few, documents).is_some();
+        assert!(of(1, 20) && of(50, 1_000));
+        assert!(!of(1, 21) && !of(49, 1_000) && !of(0, 1) && !of(0, 0));
+        let told = warning(Unit::Words, 5, 1_500, 20_000).unwrap();
+        assert!(told.starts_with("1,500 of 20,000 documents (7.5 %) have"));
+    }
+
+    #[test]
+    fn the_remedy_fits_the_unit() {
+        for (unit, size, remedy) in [
+            (
+                Unit::Words,
+                5,
+                Some("pass a smaller `size`, or `unit=chars`"),
+            ),
+            (Unit::Words, 1, Some("pass `unit=chars`")),
+            (Unit::Chars, 5, Some("pass a smaller `size`")),
+            (Unit::Chars, 1, None),
+            (Unit::Tokens, 1, None),
+            (Unit::Tokens, 2, Some("pass a smaller `size`")),
+        ] {
+            let told = warning(unit, size, 1, 1);
+            assert_eq!(told.is_some(), remedy.is_some());
+            assert!(told.is_none_or(|told| told.ends_with(remedy.unwrap_or(""))));
+        }
+    }
+}

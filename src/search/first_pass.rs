@@ -952,3 +952,207 @@ fn timed_without_nested<T>(spent_ns: &AtomicU64, run: impl FnOnce() -> T) -> T {
     spent_ns.fetch_add(elapsed_ns.saturating_sub(nested_ns), Ordering::Relaxed);
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Silent;
+    use crate::scheme::Scheme;
+    use crate::search::source::{InMemory, Source};
+
+    /// Collects what it gets.
+    struct Collected {
+        wanted: Wanted,
+        rows: Vec<u32>,
+        keys: Vec<u64>,
+        /// The position, row and hashes of each set.
+        sets: Vec<(u32, u32, Vec<u64>)>,
+    }
+
+    impl Sink for Collected {
+        fn wants(&self) -> Wanted {
+            self.wanted
+        }
+
+        fn take(&mut self, batch: SignedBatch, rows: &[u32]) -> Result<()> {
+            self.rows.extend(rows);
+            if let SignedBatch::Keys { keys, .. } = batch {
+                self.keys.extend(keys);
+            }
+            Ok(())
+        }
+
+        fn take_sets(&mut self, first: u32, rows: &[u32], sets: PieceSets) -> Result<()> {
+            assert_eq!(rows.len(), sets.ranges.len());
+            let sets_of = sets
+                .ranges
+                .into_iter()
+                .map(|range| sets.hashes[range].to_vec());
+            let numbered = (first..).zip(rows).zip(sets_of);
+            self.sets
+                .extend(numbered.map(|((position, row), set)| (position, *row, set)));
+            Ok(())
+        }
+    }
+
+    fn engine() -> Engine {
+        let scheme = Scheme::default().with_num_perm(8).unwrap();
+        Engine::builder()
+            .scheme(scheme)
+            .work_bytes(1)
+            .build()
+            .unwrap()
+    }
+
+    /// Reads texts in pieces of these lengths. All pieces are signed before the first of them is numbered if `ahead`.
+    fn read(texts: &[&str], pieces: &[usize], ahead: bool, wanted: Wanted) -> (Corpus, Collected) {
+        let engine = engine();
+        let mut sink = Collected {
+            wanted,
+            rows: Vec::new(),
+            keys: Vec::new(),
+            sets: Vec::new(),
+        };
+        let source = InMemory {
+            documents: texts,
+            classes: None,
+            progress: &Silent,
+        };
+        let mut pass = FirstPass::new(&engine, &Silent, &mut sink);
+        let signing = pass.signing();
+        let mut waiting = Vec::new();
+        let mut start = 0;
+        for length in pieces {
+            let signed = signing.sign(&source, start..start + length).unwrap();
+            start += length;
+            match ahead {
+                true => waiting.push(signed),
+                false => pass.number(signed, &mut ()).unwrap(),
+            }
+        }
+        for signed in waiting {
+            pass.number(signed, &mut ()).unwrap();
+        }
+        let corpus = pass.finish(&mut Vec::new()).unwrap();
+        (corpus, sink)
+    }
+
+    const LONG: &str = "one two three four five six";
+    const OTHER: &str = "seven eight nine ten eleven twelve";
+
+    /// Two blank texts, three of less than five words, which are one shingle, and repeats within a piece and beyond.
+    const TEXTS: [&str; 9] = [LONG, " ", "short", LONG, OTHER, "short", "two", OTHER, "\n"];
+
+    fn keys(distinct_only: bool, sets: bool) -> Wanted {
+        Wanted {
+            distinct_only,
+            signed: SignedForm::Keys(Banding::new(4, 2, 8).unwrap()),
+            sets,
+            empty_sets: false,
+        }
+    }
+
+    #[test]
+    fn documents_are_numbered_whatever_pieces_they_come_in() {
+        let signed_alone = |text: &str| read(&[text], &[1], false, keys(true, false)).1.keys;
+        let expected = [LONG, "short", OTHER, "two"].map(signed_alone).concat();
+        for pieces in [&[9][..], &[4, 5], &[1; 9], &[3, 1, 5]] {
+            for ahead in [false, true] {
+                let (corpus, sink) = read(&TEXTS, pieces, ahead, keys(true, false));
+                assert_eq!(corpus.rows, 9);
+                // Blank texts are copies of none.
+                assert_eq!(corpus.distinct, [0, 2, 4, 6], "{pieces:?}");
+                assert_eq!(corpus.repeats, [(3, 0), (5, 1), (7, 2)]);
+                assert_eq!((corpus.without_shingles, corpus.few_shingles), (2, Some(3)));
+                let lengths = TEXTS.map(|text| u32::try_from(text.len()).unwrap());
+                assert_eq!(corpus.lengths, lengths);
+                assert_eq!(
+                    corpus.bytes,
+                    lengths.iter().copied().map(u64::from).sum::<u64>()
+                );
+                assert_eq!(sink.rows, [0, 2, 4, 6]);
+                assert_eq!(sink.keys, expected, "{pieces:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn all_documents_are_signed_if_all_are_wanted() {
+        let (corpus, sink) = read(&TEXTS, &[4, 5], false, keys(false, false));
+        assert_eq!(sink.rows, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(sink.keys.len(), 9 * 4);
+        assert!(corpus.distinct.is_empty() && corpus.repeats.is_empty());
+    }
+
+    #[test]
+    fn sets_come_with_their_positions_and_rows() {
+        for ahead in [false, true] {
+            let (_, sink) = read(&TEXTS, &[2, 2, 5], ahead, keys(true, true));
+            let engine = engine();
+            let scratch = &mut Scratch::default();
+            let mut set = |text: &str| {
+                let mut set = Vec::new();
+                let document = Document::Text(text);
+                engine.shingler().exact_list(document, scratch, &mut set);
+                set
+            };
+            let expected = [(0, 0, LONG), (1, 2, "short"), (2, 4, OTHER), (3, 6, "two")];
+            let expected = expected.map(|(position, row, text)| (position, row, set(text)));
+            assert_eq!(sink.sets, expected);
+        }
+    }
+
+    #[test]
+    fn empty_sets_count_as_others_if_they_are_wanted() {
+        let wanted = Wanted {
+            empty_sets: true,
+            ..keys(true, false)
+        };
+        let (corpus, _) = read(&TEXTS, &[9], false, wanted);
+        assert_eq!(corpus.distinct.len() + corpus.repeats.len(), 9);
+        assert_eq!(corpus.without_shingles, 0);
+    }
+
+    #[test]
+    fn a_batch_keeps_what_is_marked() {
+        let mut keys = SignedBatch::Keys {
+            bands: 2,
+            keys: vec![1, 2, 3, 4, 5, 6],
+        };
+        keys.retain(&[true, false, true]);
+        assert!(matches!(keys, SignedBatch::Keys { keys, .. } if keys == [1, 2, 5, 6]));
+        let engine = engine();
+        let signed = engine.sign(&[LONG, OTHER]).unwrap();
+        let mut batch = SignedBatch::Signatures(signed);
+        batch.retain(&[false, true]);
+        let alone = engine.sign(&[OTHER]).unwrap();
+        assert!(matches!(batch, SignedBatch::Signatures(kept) if kept == alone));
+    }
+
+    #[test]
+    fn a_stopped_run_signs_no_piece() {
+        struct Stopped;
+        impl Progress for Stopped {
+            fn is_stopped(&self) -> bool {
+                true
+            }
+        }
+        let engine = engine();
+        let mut sink = Collected {
+            wanted: keys(true, false),
+            rows: Vec::new(),
+            keys: Vec::new(),
+            sets: Vec::new(),
+        };
+        let mut source = InMemory {
+            documents: &TEXTS,
+            classes: None,
+            progress: &Silent,
+        };
+        let pass = FirstPass::new(&engine, &Stopped, &mut sink);
+        assert!(matches!(
+            source.read(pass, &mut Vec::new()),
+            Err(Error::Stopped)
+        ));
+    }
+}

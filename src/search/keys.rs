@@ -261,3 +261,135 @@ impl Sink for Banded {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::pipeline::Signatures;
+    use crate::scheme::Slots;
+    use crate::search::tests::engine_of_tokens;
+    use crate::store::spill::Budget;
+
+    fn banded(signatures: bool) -> Banded {
+        let banding = Banding::new(2, 1, 2).unwrap();
+        Banded::new(banding, signatures.then_some((2, SlotBits::Eight)))
+    }
+
+    /// Two sets of two and one hash, in a piece of so many hashes.
+    fn sets(of_all: usize) -> PieceSets {
+        PieceSets {
+            hashes: vec![5, 6, 9],
+            ranges: vec![0..2, 2..3],
+            of_all,
+        }
+    }
+
+    #[test]
+    fn what_is_wanted_depends_on_what_is_collected() {
+        let engine = engine_of_tokens();
+        let shingler = engine.shingler();
+        let is = |banded: Banded| {
+            let Wanted {
+                signed,
+                sets,
+                empty_sets,
+                distinct_only,
+            } = banded.wants();
+            assert!(distinct_only);
+            let signed = match signed {
+                SignedForm::Signatures => "signatures",
+                SignedForm::Keys(_) => "keys",
+                SignedForm::Nothing => "nothing",
+            };
+            (signed, sets, empty_sets)
+        };
+        assert_eq!(is(banded(false)), ("keys", false, false));
+        assert_eq!(is(banded(true)), ("signatures", false, false));
+        assert_eq!(is(banded(false).hold_sets(shingler)), ("keys", true, false));
+        assert_eq!(
+            is(banded(false).join_if_small(9, shingler)),
+            ("keys", true, false)
+        );
+        let join = banded(false).join(9, None, shingler).takes_empty(true);
+        assert_eq!(is(join), ("nothing", true, true));
+    }
+
+    #[test]
+    fn sets_that_take_too_much_are_dropped_or_refused() {
+        let engine = engine_of_tokens();
+        let shingler = engine.shingler();
+        let add = |mut banded: Banded, of_all| {
+            banded.take_sets(0, &[0, 1], sets(of_all)).unwrap();
+            let bytes = banded.sets_bytes();
+            (bytes, banded.end().map(|()| banded.sets.is_some()))
+        };
+        let is_held = |banded: Banded, of_all| add(banded, of_all).1.unwrap();
+        let (bytes, _) = add(banded(false).hold_sets(shingler), 3);
+        // A join beside keys counts the hashes of all documents of a piece, repeated ones included.
+        assert!(is_held(banded(false).join_if_small(80, shingler), 10));
+        assert!(!is_held(banded(false).join_if_small(79, shingler), 10));
+        // A join counts what it holds.
+        let refused = || Some(Conflict::JoinMemory { mib: 1 });
+        assert!(is_held(banded(false).join(bytes, refused(), shingler), 10));
+        let (_, failed) = add(banded(false).join(bytes - 1, refused(), shingler), 10);
+        assert!(matches!(
+            failed,
+            Err(Error::Conflict(Conflict::JoinMemory { .. }))
+        ));
+        let verified = Banded {
+            most_bytes: bytes - 1,
+            ..banded(false).hold_sets(shingler)
+        };
+        assert!(!is_held(verified, 3));
+        // One that may go on on disk has to.
+        let mut joined = banded(false).join(bytes - 1, None, shingler);
+        joined.take_sets(0, &[0, 1], sets(3)).unwrap();
+        assert!(joined.must_spill() && joined.may_spill());
+        assert!(!banded(false).join(bytes, None, shingler).must_spill());
+    }
+
+    /// Two documents in memory, then two on disk.
+    fn spilled(mut banded: Banded, folder: &std::path::Path) -> SpilledKeys {
+        let take = |banded: &mut Banded, first: u32, slots: &[u32]| {
+            let mut signatures = Signatures::new(2, crate::scheme::Width::U32);
+            for row in slots.chunks(2) {
+                signatures.push_row(Slots::U32(row)).unwrap();
+            }
+            let rows = [2 * first, 2 * first + 1];
+            banded.take_sets(first, &rows, sets(3)).unwrap();
+            banded
+                .take(SignedBatch::Signatures(signatures), &rows)
+                .unwrap();
+            banded.prepare().unwrap();
+        };
+        take(&mut banded, 0, &[1, 2, 3, 4]);
+        let spill = Spill::new(&Budget::new(folder, 1 << 20)).unwrap();
+        banded.spill(&spill, &[0, 1]).unwrap();
+        assert_eq!(banded.keys.len(), 0);
+        take(&mut banded, 1, &[5, 6, 7, 8]);
+        banded.end().unwrap();
+        let keys = banded.finish_on_disk().unwrap().unwrap();
+        assert!(banded.finish_on_disk().unwrap().is_none());
+        keys
+    }
+
+    #[test]
+    fn a_choice_on_disk_is_that_in_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine_of_tokens();
+        let shingler = engine.shingler();
+        // All four documents have 6 hashes, 48 bytes.
+        // The keys of all four documents, by band.
+        let rows = || vec![vec![0, 1, 2, 3]; 2];
+        for (most, has_sets) in [(48, true), (47, false), (23, false)] {
+            let banded = banded(false).join_if_small(most, shingler);
+            let contents = spilled(banded, folder.path()).contents();
+            assert_eq!(contents, (rows(), false, has_sets), "{most}");
+        }
+        let joined = spilled(banded(false).join(1, None, shingler), folder.path());
+        assert_eq!(joined.contents(), (Vec::new(), false, true));
+        let verified = spilled(banded(true).hold_sets(shingler), folder.path());
+        assert_eq!(verified.contents(), (rows(), true, false));
+    }
+}

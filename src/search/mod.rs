@@ -63,6 +63,9 @@ mod removals;
 
 mod pairs;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use blocks::KeptDocuments;
 pub(crate) use context::Context;
 pub(crate) use corpus::Corpus;

@@ -292,4 +292,65 @@ mod tests {
         assert_eq!(grown.corpus().repeats, alone.corpus().repeats);
         assert_eq!(grown.corpus().distinct.len(), 3_000);
     }
+
+    fn shingled(digest: u128, shingles: usize) -> Shingled {
+        Shingled {
+            length: 10,
+            digest: Some(digest),
+            shingles,
+            is_signed: shingles > 0,
+        }
+    }
+
+    #[test]
+    fn documents_without_shingles_come_last() {
+        let mut numbered = Numbered::default();
+        let blank = Shingled {
+            digest: None,
+            ..shingled(0, 0)
+        };
+        // Two texts without shingles and a copy of the second one; two with shingles and a copy; a blank one.
+        let documents = [
+            shingled(1, 0),
+            shingled(2, 2),
+            blank,
+            shingled(3, 0),
+            shingled(4, 1),
+            shingled(3, 0),
+            shingled(4, 1),
+        ];
+        let known: Vec<_> = documents
+            .iter()
+            .map(|document| numbered.add(document, true).unwrap())
+            .collect();
+        let is_new = [false, true, false, false, true, false, false];
+        assert!(known.into_iter().eq((0..).zip(is_new)));
+        let corpus = numbered.finish().unwrap();
+        assert_eq!(corpus.rows, 7);
+        assert_eq!(corpus.distinct, [1, 4, 0, 3]);
+        assert_eq!(corpus.repeats, [(6, 1), (5, 3)]);
+        assert_eq!(corpus.lengths, [10; 7]);
+        // One shingle is few, and so is none, but a blank document does not count.
+        assert_eq!((corpus.without_shingles, corpus.few_shingles), (4, Some(5)));
+    }
+
+    #[test]
+    fn a_checkpoint_holds_all_numbers() {
+        let mut numbered = Numbered::default();
+        numbered.add_bytes(70);
+        for (digest, shingles) in [(1, 0), (2, 1), (3, 2)] {
+            numbered.add(&shingled(digest, shingles), true).unwrap();
+        }
+        let read = numbered.save().unwrap();
+        let mut restored = Numbered::default();
+        restored.restore(&read);
+        let numbers = |numbered: &Numbered| {
+            let corpus = numbered.corpus();
+            let shingles = (corpus.without_shingles, corpus.few_shingles);
+            (corpus.rows, shingles, corpus.bytes)
+        };
+        assert_eq!(numbers(&restored), numbers(&numbered));
+        assert_eq!(numbers(&restored), (3, (1, Some(2)), 70));
+        assert_eq!(restored.add(&shingled(4, 2), true).unwrap().0, 3);
+    }
 }

@@ -200,3 +200,64 @@ impl Drop for ObservedComparer<'_> {
         self.signatures.groups.observed.add(&self.by_matches);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::{Signatures, SlotBits};
+    use crate::scheme::{Slots, Width};
+
+    /// Signatures of four slots, of which the first documents share this many with document 0.
+    fn packed(shared: &[usize]) -> PackedSignatures {
+        let mut signatures = Signatures::new(4, Width::U32);
+        for (document, shared) in (1..).zip(shared) {
+            let slot = |slot: usize| match slot < *shared {
+                true => 7,
+                false => 10 * document,
+            };
+            let row: Vec<u32> = (0..4).map(slot).collect();
+            signatures.push_row(Slots::U32(&row)).unwrap();
+        }
+        PackedSignatures::of(&signatures, SlotBits::Eight)
+    }
+
+    #[test]
+    fn equal_slots_and_groups_are_counted() {
+        let observed = Observations::none(4);
+        let signatures = packed(&[4, 4, 2, 4, 0]);
+        let (some, none) = {
+            let estimate = |a, b| signatures.jaccard_estimate(a, b).jaccard();
+            (estimate(0, 1), estimate(0, 4).max(0.0))
+        };
+        let similarity = ObservedSignatures::counted_in(Cow::Borrowed(&signatures), &observed);
+        let mut comparer = similarity.comparer();
+        // Pairs of 4, 2 and 0 equal slots. A pair at the threshold is similar.
+        assert_eq!(comparer.compare(0, 1, some).unwrap(), Some(some));
+        comparer.compare(0, 2, 0.9).unwrap();
+        assert_eq!(comparer.compare(0, 4, 0.9).unwrap(), Some(none));
+        comparer.compare(1, 3, some).unwrap();
+        // Whatever is asked for without a threshold is no candidate.
+        comparer.compare(2, 3, 0.0).unwrap();
+        drop(comparer);
+        // One group of two similar pairs: its square is 4. It counts while the group is open, and later.
+        assert_eq!(observed.counts(), [1, 0, 1, 0, 2, 4]);
+        drop(similarity);
+        assert_eq!(observed.counts(), [1, 0, 1, 0, 2, 4]);
+        observed.add(&[1, 1, 1, 1, 1, 1]);
+        assert_eq!(observed.counts(), [2, 1, 2, 1, 3, 5]);
+    }
+
+    #[test]
+    fn groups_are_counted_apart() {
+        let observed = Observations::none(4);
+        let signatures = packed(&[4, 4, 4, 4, 4]);
+        let similarity = ObservedSignatures::counted_in(Cow::Borrowed(&signatures), &observed);
+        let mut comparer = similarity.comparer();
+        for (a, b) in [(0, 1), (2, 3), (3, 4), (2, 4)] {
+            comparer.compare(a, b, 0.5).unwrap();
+        }
+        drop(comparer);
+        // Groups of one and of three similar pairs.
+        assert_eq!(observed.counts(), [0, 0, 0, 0, 4, 1 + 9]);
+    }
+}

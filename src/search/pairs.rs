@@ -523,3 +523,276 @@ impl Stream<'_, '_> {
         Ok(ControlFlow::Continue(()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::pipeline::{Banding, Distance, Shingling, Unit, Within};
+    use crate::progress::Silent;
+    use crate::search::tests::{
+        List, Spilling, Told, batch, chain, engine_of_tokens, families, groups, id_of, jaccard,
+        joined, through_bands,
+    };
+    use crate::search::verification::Verification;
+
+    /// So little memory that every stage is on disk.
+    const LITTLE: usize = 16 << 10;
+
+    /// The pairs of a search in memory.
+    fn in_memory(lists: &[List], engine: &Engine, task: &Pairs) -> (Vec<DocumentPair>, PairsFound) {
+        let mut found = Vec::new();
+        let each = &mut |pair| {
+            found.push(pair);
+            Ok(())
+        };
+        let result = pairs(&batch(lists), engine, task, &Silent, each).unwrap();
+        (found, result)
+    }
+
+    /// The same on disk, where each pair comes with both ids.
+    fn on_disk(lists: &[List], engine: &Engine, task: &Pairs) -> (Vec<DocumentPair>, PairsFound) {
+        let (folder, documents, told) = (tempfile::tempdir().unwrap(), batch(lists), Told::new());
+        let source = &mut Spilling::new(&documents, folder.path(), LITTLE, &told);
+        let mut timings = Timings::default();
+        let context = &mut Context {
+            search: &task.search,
+            progress: &told,
+            timings: &mut timings,
+        };
+        let searched = Searched::read(source, engine, context).unwrap();
+        assert!(told.has("goes on on disk"));
+        let search = PairSearch::new(searched, task, &told, &mut timings).unwrap();
+        let mut found = Vec::new();
+        let each = &mut |pair: DocumentPair, ids: Option<[&str; 2]>| {
+            let expected = [pair.a, pair.b].map(id_of);
+            assert_eq!(ids, Some(expected.each_ref().map(|id| &**id)));
+            found.push(pair);
+            Ok(())
+        };
+        let streamed = search.for_each(&told, each).unwrap();
+        let result = search.found(streamed, timings, &told);
+        (found, result)
+    }
+
+    /// Rows of a pair, in the order in which pairs come: by the first of the documents identical to each.
+    type Ordered = [u32; 2];
+
+    /// All similar pairs by their definition, and the order of each.
+    fn expected(
+        lists: &[List],
+        threshold: f64,
+        identical: Identical,
+    ) -> BTreeMap<[u32; 2], (Ordered, f64)> {
+        let mut firsts: BTreeMap<u32, u32> = BTreeMap::new();
+        for (first, rows) in groups(lists) {
+            firsts.extend(rows.into_iter().map(|row| (row, first)));
+        }
+        let mut pairs = BTreeMap::new();
+        let rows: Vec<(u32, u32)> = firsts.into_iter().collect();
+        for (at, (a, first_a)) in rows.iter().enumerate() {
+            for (b, first_b) in &rows[at + 1..] {
+                let similarity = jaccard(&lists[*a as usize], &lists[*b as usize]);
+                let is_wanted = match identical {
+                    Identical::All => true,
+                    Identical::Star if first_a == first_b => a == first_a,
+                    Identical::Star => a == first_a && b == first_b,
+                };
+                if let Some(similarity) =
+                    similarity.filter(|known| is_wanted && *known >= threshold)
+                {
+                    let order = [*first_a.min(first_b), *first_a.max(first_b)];
+                    pairs.insert([*a, *b], (order, similarity));
+                }
+            }
+        }
+        pairs
+    }
+
+    #[test]
+    fn a_join_finds_all_pairs_in_order() {
+        let engine = engine_of_tokens();
+        for seed in [1, 2] {
+            let lists = [families(seed, 60), chain(30)].concat();
+            for (threshold, identical) in [(0.5, Identical::All), (0.75, Identical::Star)] {
+                let task = Pairs {
+                    identical,
+                    ..Pairs::new(joined(threshold, &engine))
+                };
+                let expected = expected(&lists, threshold, identical);
+                let (found, result) = in_memory(&lists, &engine, &task);
+                let orders: Vec<Ordered> = found
+                    .iter()
+                    .map(|pair| expected[&[pair.a, pair.b]].0)
+                    .collect();
+                assert!(orders.is_sorted(), "{task:?}");
+                let similarities = found.iter().map(|pair| {
+                    assert_eq!(pair.distance, None);
+                    ([pair.a, pair.b], pair.similarity)
+                });
+                let similarities: BTreeMap<_, _> = similarities.collect();
+                let known = expected
+                    .iter()
+                    .map(|(rows, (_, known))| (*rows, Some(*known)));
+                assert_eq!(similarities, known.collect(), "{task:?}");
+                assert_eq!(found.len(), expected.len());
+                assert!(result.is_complete);
+                assert_eq!(result.counts.similar_pairs, found.len() as u64);
+                let is_equal = |pair: &&DocumentPair| {
+                    let [first_a, first_b] = expected[&[pair.a, pair.b]].0;
+                    pair.similarity == Some(1.0) && first_a != first_b
+                };
+                let equal = found.iter().filter(is_equal).count() as u64;
+                assert_eq!(result.counts.equal_shingles, Some(equal));
+                let (spilled, of_disk) = on_disk(&lists, &engine, &task);
+                assert_eq!(spilled, found, "{task:?}");
+                assert_eq!(of_disk.counts, result.counts);
+            }
+        }
+    }
+
+    #[test]
+    fn disk_and_memory_find_the_same_through_bands() {
+        let engine = engine_of_tokens();
+        let lists = families(4, 60);
+        for verification in [
+            Verification::None,
+            Verification::Signature,
+            Verification::Exact,
+        ] {
+            for (max_pairs, identical) in [
+                (u64::MAX, Identical::All),
+                (90, Identical::All),
+                (90, Identical::Star),
+            ] {
+                let task = Pairs {
+                    max_pairs,
+                    identical,
+                    ..Pairs::new(Search {
+                        verification,
+                        ..through_bands(0.5, &engine)
+                    })
+                };
+                let (found, result) = in_memory(&lists, &engine, &task);
+                let (spilled, of_disk) = on_disk(&lists, &engine, &task);
+                assert_eq!(spilled, found, "{task:?}");
+                assert_eq!(of_disk.is_complete, result.is_complete);
+                assert_eq!(of_disk.expected_precision, result.expected_precision);
+                assert_eq!(result.is_complete, max_pairs == u64::MAX);
+                if result.is_complete {
+                    assert_eq!(of_disk.counts, result.counts);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_ends_after_so_many_pairs() {
+        let engine = engine_of_tokens();
+        // Seven documents without a copy, of which any two are similar, and three that are equal.
+        let similar = (0..7).map(|own| [vec![100 + own], (0..20).collect()].concat());
+        let lists: Vec<List> = similar.chain(vec![vec![900, 901, 902]; 3]).collect();
+        let one_band = Search {
+            banding: Banding::new(1, 1, engine.scheme().num_perm()).unwrap(),
+            ..through_bands(0.5, &engine)
+        };
+        for search in [joined(0.5, &engine), through_bands(0.5, &engine), one_band] {
+            let whole = in_memory(&lists, &engine, &Pairs::new(search.clone())).0;
+            let all = whole.len();
+            assert!(all > 15 && all <= 7 * 6 / 2 + 3);
+            for max_pairs in [0, 1, 2, 7, all - 1, all] {
+                let task = Pairs {
+                    max_pairs: max_pairs as u64,
+                    ..Pairs::new(search.clone())
+                };
+                for (found, result) in [
+                    in_memory(&lists, &engine, &task),
+                    on_disk_if_large(&lists, &engine, &task),
+                ] {
+                    assert_eq!(found, whole[..max_pairs]);
+                    assert_eq!(result.is_complete, max_pairs == all);
+                    // Pairs of documents whose comparisons had not begun, and at least one.
+                    let left = whole[max_pairs..].iter().filter(|pair| pair.b < 7);
+                    let begun = whole.get(max_pairs).map_or(7, |pair| pair.a);
+                    let left = left.filter(|pair| pair.a > begun).count() as u64;
+                    let omitted = result.counts.omitted_pairs;
+                    match result.is_complete {
+                        true => assert_eq!(omitted, 0),
+                        false => assert!(omitted >= left.max(1), "{omitted} {left}"),
+                    }
+                }
+            }
+        }
+    }
+
+    /// On disk, among so many others that they do not fit in memory.
+    fn on_disk_if_large(
+        lists: &[List],
+        engine: &Engine,
+        task: &Pairs,
+    ) -> (Vec<DocumentPair>, PairsFound) {
+        let others = (0..250).map(|own| vec![10_000 + own]);
+        let lists: Vec<List> = lists.iter().cloned().chain(others).collect();
+        on_disk(&lists, engine, task)
+    }
+
+    #[test]
+    fn distances_are_those_of_the_bags() {
+        let shingling = Shingling {
+            weighting: Distance::L1.weighting(),
+            ..Shingling::of(Unit::Tokens)
+        };
+        let engine = Engine::builder().shingling(shingling).work_bytes(1);
+        let engine = engine.build().unwrap();
+        let lists: Vec<List> = vec![
+            vec![1, 1, 2],
+            vec![1, 2],
+            vec![],
+            vec![3, 3, 3, 3],
+            vec![1, 2],
+            vec![2],
+        ];
+        let count = |list: &List, token| list.iter().filter(|known| **known == token).count();
+        for most in 0..4 {
+            let task = Pairs::new(Search {
+                within: Some(Within {
+                    distance: Distance::L1,
+                    most,
+                }),
+                ..joined(0.5, &engine)
+            });
+            let mut expected = Vec::new();
+            for (a, left) in (0..).zip(&lists) {
+                for (b, right) in (0..).zip(&lists).filter(|(b, _)| *b > a) {
+                    let difference = |token| count(left, token).abs_diff(count(right, token));
+                    let distance = (1..4).map(difference).sum::<usize>() as u64;
+                    expected.extend((distance <= most).then_some((a, b, Some(distance))));
+                }
+            }
+            let (mut found, result) = in_memory(&lists, &engine, &task);
+            found.sort_by_key(|pair| (pair.a, pair.b));
+            assert!(found.iter().all(|pair| pair.similarity.is_none()));
+            let found = found.iter().map(|pair| (pair.a, pair.b, pair.distance));
+            assert_eq!(found.collect::<Vec<_>>(), expected, "{most}");
+            assert_eq!(result.counts.equal_shingles, None);
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_receiver_ends_the_search() {
+        let engine = engine_of_tokens();
+        let task = Pairs::new(joined(0.5, &engine));
+        let documents = batch(&families(1, 20));
+        let mut calls = 0;
+        let each = &mut |_: DocumentPair| {
+            calls += 1;
+            match calls {
+                3 => Err(crate::Error::Stopped),
+                _ => Ok(()),
+            }
+        };
+        assert!(pairs(&documents, &engine, &task, &Silent, each).is_err());
+        assert_eq!(calls, 3);
+    }
+}

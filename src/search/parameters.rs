@@ -237,3 +237,147 @@ impl Search {
         Banded::new(self.banding, packs.then_some((num_perm, Search::SLOT_BITS)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::pipeline::{Distance, Shingling, Unit, Weighting};
+
+    fn engine(unit: Unit, weighting: Weighting) -> Engine {
+        let shingling = Shingling {
+            weighting,
+            ..Shingling::of(unit)
+        };
+        Engine::builder()
+            .shingling(shingling)
+            .work_bytes(1)
+            .build()
+            .unwrap()
+    }
+
+    #[test]
+    fn the_method_depends_on_units_and_verification() {
+        use CandidateMethod::{Auto, Join, Lsh};
+        let tokens = engine(Unit::Tokens, Weighting::Equal);
+        let words = engine(Unit::Words, Weighting::Equal);
+        let rare = engine(Unit::Words, Weighting::Rarity);
+        let exact = Verification::Exact;
+        let of = |engine: &Engine, candidates, verification| {
+            let search = Search {
+                candidates,
+                verification,
+                ..Search::new(0.8, engine.scheme()).unwrap()
+            };
+            search.method(engine)
+        };
+        for (engine, asked, verification, expected) in [
+            (&tokens, Auto, exact, Auto),
+            (&tokens, Auto, Verification::Signature, Lsh),
+            (&tokens, Auto, Verification::None, Lsh),
+            (&words, Auto, exact, Lsh),
+            (&rare, Auto, exact, Auto),
+            (&rare, Auto, Verification::Signature, Lsh),
+            (&words, Join, exact, Join),
+            (&tokens, Lsh, exact, Lsh),
+        ] {
+            assert_eq!(of(engine, asked, verification).unwrap(), expected);
+        }
+        for verification in [Verification::None, Verification::Signature] {
+            let refused = of(&tokens, Join, verification);
+            assert!(matches!(
+                refused,
+                Err(Error::Conflict(Conflict::JoinNotExact))
+            ));
+        }
+    }
+
+    #[test]
+    fn distances_need_an_exact_join_of_their_elements() {
+        let within = Within {
+            distance: Distance::L1,
+            most: 3,
+        };
+        let counts = engine(Unit::Tokens, Weighting::Counts);
+        let search = Search {
+            within: Some(within),
+            ..Search::new(0.8, counts.scheme()).unwrap()
+        };
+        assert_eq!(search.method(&counts).unwrap(), CandidateMethod::Join);
+        assert!((search.least() + 3.0).abs() < f64::EPSILON);
+        assert!(matches!(
+            search.join_too_large(),
+            Conflict::DistanceMemory { mib: 2048 }
+        ));
+        let signed = Search {
+            verification: Verification::Signature,
+            ..search.clone()
+        };
+        for refused in [&search.through_bands(), &signed] {
+            let refused = refused.method(&counts);
+            assert!(matches!(
+                refused,
+                Err(Error::Conflict(Conflict::DistanceNotJoined))
+            ));
+        }
+        assert!(
+            search
+                .method(&engine(Unit::Tokens, Weighting::Equal))
+                .is_err()
+        );
+        assert!(
+            search
+                .method(&engine(Unit::Words, Weighting::Counts))
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn a_join_misses_nothing_and_bands_do() {
+        let banding = Banding::new(8, 4, 32).unwrap();
+        let search = Search::through_lsh(0.7, banding, Verification::Exact);
+        // 1 - (1 - s^rows)^bands, MMDS 3.4.2.
+        let expected = 1.0 - (1.0 - 0.7f64.powi(4)).powi(8);
+        assert!((search.recall_at_threshold(32) - expected).abs() < 1e-9);
+        assert!((search.joined().recall_at_threshold(32) - 1.0).abs() < f64::EPSILON);
+        assert!((search.least() - 0.7).abs() < f64::EPSILON);
+        assert!(matches!(
+            search.join_too_large(),
+            Conflict::JoinMemory { mib: 2048 }
+        ));
+        // Estimates miss half of the pairs at the threshold.
+        let signed = Search {
+            verification: Verification::Signature,
+            ..search
+        };
+        assert!(signed.recall_at_threshold(32) < 0.8 * expected);
+    }
+
+    #[test]
+    fn precision_is_known_exactly_or_observed() {
+        let banding = Banding::new(8, 4, 32).unwrap();
+        let of = |verification| Search::through_lsh(0.7, banding, verification);
+        let precision = |verification, known| {
+            let observed = Observations::none(32);
+            of(verification).expected_precision(32, Some(&observed), known)
+        };
+        assert_eq!(precision(Verification::None, [3, 5]), None);
+        assert_eq!(precision(Verification::Exact, [3, 5]), Some(1.0));
+        // Nothing was compared: only identical documents are known.
+        assert_eq!(precision(Verification::Signature, [3, 3]), Some(1.0));
+        assert_eq!(precision(Verification::Signature, [0, 3]), None);
+    }
+
+    #[test]
+    fn memory_per_document_adds_up() {
+        let banding = Banding::new(8, 4, 32).unwrap();
+        let bytes =
+            |verification| Search::through_lsh(0.7, banding, verification).bytes_per_document(32);
+        // Keys, row, length and digest; then 32 slots of 8 bits and a group.
+        assert_eq!(bytes(Verification::Exact), 8 * 8 + 4 + 4 + 32);
+        assert_eq!(
+            bytes(Verification::Signature),
+            bytes(Verification::None) + 32 + 8
+        );
+    }
+}

@@ -472,4 +472,38 @@ mod tests {
         assert_eq!(in_groups, whole);
         assert_eq!((whole[64], whole[65]), (1, 1));
     }
+
+    #[test]
+    fn a_selection_keeps_its_weights() {
+        let shape = PartShape {
+            are_weighted: true,
+            ..shape(Verification::Exact)
+        };
+        // Element 7 with weights 1, 8 and 2: the similarity of the last two is a quarter.
+        let mut all = PartRecords::none(&shape);
+        for (position, weight) in [(0, 1), (1, 8), (2, 2)] {
+            all.add_member(Member {
+                band: 0,
+                key: 5,
+                position,
+            });
+            all.add_compared(position, &[7, weight]).unwrap();
+        }
+        let some = all.select(2, |old| old.checked_sub(1)).unwrap();
+        let quarter = Some(0.25);
+        let expected = [Some(1.0), quarter, quarter, Some(1.0)];
+        assert_eq!(compared(2, &shape, some), expected);
+    }
+
+    #[test]
+    fn documents_have_the_rows_and_ids_of_their_part() {
+        let mut ids = Texts::default();
+        ["\"a\"", "7"].iter().for_each(|id| ids.push(id));
+        let of_part = PartDocuments::new(vec![4, 9], Some(ids));
+        assert_eq!((of_part.row(0), of_part.row(1)), (4, 9));
+        assert_eq!((of_part.id(0), of_part.id(1)), ("\"a\"", "7"));
+        assert!(of_part.has_ids());
+        let whole = PartDocuments::default();
+        assert_eq!((whole.row(3), whole.id(3), whole.has_ids()), (3, "", false));
+    }
 }

@@ -91,3 +91,65 @@ impl Sink for Counted {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+    use crate::pipeline::{Shingling, Unit, Weighting};
+    use crate::progress::Timings;
+    use crate::search::parameters::Search;
+    use crate::search::source::InMemory;
+    use crate::search::tests::Told;
+
+    fn weigh(texts: &[&str], join_bytes: usize) -> (Result<Engine>, Told) {
+        let shingling = Shingling {
+            weighting: Weighting::Rarity,
+            size: std::num::NonZeroUsize::MIN,
+            ..Shingling::of(Unit::Words)
+        };
+        let engine = Engine::builder().shingling(shingling).work_bytes(1);
+        let engine = engine.build().unwrap();
+        let told = Told::new();
+        let search = Search {
+            join_bytes,
+            ..Search::new(0.8, engine.scheme()).unwrap()
+        };
+        let context = &mut Context {
+            search: &search,
+            progress: &told,
+            timings: &mut Timings::default(),
+        };
+        let source = &mut InMemory {
+            documents: texts,
+            classes: None,
+            progress: &told,
+        };
+        let weighed = weigh_by_rarity(source, &engine, context);
+        (weighed, told)
+    }
+
+    #[test]
+    fn distinct_documents_are_counted() {
+        let texts = ["a b", "a b", "a c", "", "a b c"];
+        let (weighed, told) = weigh(&texts, 1 << 20);
+        let weighed = weighed.unwrap();
+        let rarities = weighed.shingler().rarities().unwrap();
+        // "a b" counts once, and the empty document not at all.
+        assert_eq!(rarities.documents(), 3);
+        let mut counts: Vec<u32> = rarities.counts().map(|(_, documents)| documents).collect();
+        counts.sort_unstable();
+        assert_eq!(counts, [2, 2, 3]);
+        assert!(told.has("counted 3 shingles of 3 distinct documents"));
+    }
+
+    #[test]
+    fn a_table_that_takes_too_much_is_an_error() {
+        let (weighed, _) = weigh(&["a b", "c d"], 8);
+        let refused = weighed.map(|_| ()).unwrap_err();
+        assert!(matches!(
+            refused,
+            Error::Conflict(Conflict::RarityMemory { mib: 0 })
+        ));
+    }
+}

@@ -53,3 +53,49 @@ impl ClusterSizes {
         self.histogram.keys().next_back().copied().unwrap_or(0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn removed(document: u32, kept: u32) -> Removal {
+        Removal {
+            document,
+            kept,
+            is_identical: true,
+            similarity: Some(1.0),
+            via: None,
+        }
+    }
+
+    #[test]
+    fn a_cluster_has_its_kept_document_and_the_removed_ones() {
+        let mut sizes = ClusterSizes::default();
+        assert_eq!((sizes.clusters(), sizes.largest()), (0, 0));
+        let first = [removed(1, 0), removed(2, 0), removed(4, 3), removed(7, 6)];
+        sizes.add(&first, |row| row);
+        // Another part, whose rows are others.
+        sizes.add(&[removed(1, 0), removed(2, 0), removed(3, 0)], |row| {
+            row + 100
+        });
+        assert_eq!(sizes.histogram, BTreeMap::from([(2, 2), (3, 1), (4, 1)]));
+        assert_eq!(sizes.listed, [(4, 100), (3, 0), (2, 3), (2, 6)]);
+        assert_eq!((sizes.clusters(), sizes.largest()), (4, 4));
+    }
+
+    #[test]
+    fn only_the_largest_clusters_are_listed() {
+        let mut sizes = ClusterSizes::default();
+        for part in (0..12).rev() {
+            // Part 5 has a cluster of three, the others of two.
+            let of_part: &[Removal] = match part {
+                5 => &[removed(1, 0), removed(2, 0)],
+                _ => &[removed(1, 0)],
+            };
+            sizes.add(of_part, |row| row + 10 * part);
+        }
+        let rows: Vec<u32> = sizes.listed.iter().map(|(_, row)| *row).collect();
+        assert_eq!(rows, [50, 0, 10, 20, 30, 40, 60, 70, 80, 90]);
+        assert_eq!(sizes.clusters(), 12);
+    }
+}

@@ -401,6 +401,16 @@ impl PartResults {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
+
+    use crate::pipeline::{Distance, Within};
+    use crate::progress::Silent;
+    use crate::scheme::fmix64;
+    use crate::search::parameters::Search;
+    use crate::search::tests::{
+        List, Spilling, Told, batch, chain, engine_of_tokens, families, greedy, groups, id_of,
+        jaccard, joined, keep_order, through_bands,
+    };
     use crate::store::spill::Budget;
 
     fn removed(document: u32, kept: u32) -> Removal {
@@ -435,5 +445,338 @@ mod tests {
         let rows = held.iter().map(|removed| (removed.document, removed.kept));
         assert_eq!(rows.collect::<Vec<_>>(), [(4, 1), (8, 1), (12, 20)]);
         assert_eq!(held[2].via, Some((20, None)));
+    }
+
+    /// So little memory that every stage is on disk.
+    const LITTLE: usize = 16 << 10;
+
+    /// What a run returns that does not depend on where its documents are.
+    #[derive(Debug, PartialEq)]
+    struct Outcome {
+        removed: Vec<Removal>,
+        counts: Counts,
+        candidates: CandidateMethod,
+        recall_at_threshold: f64,
+        expected_precision: Option<f64>,
+        sizes: (BTreeMap<u64, u64>, Vec<(u64, u32)>),
+    }
+
+    fn outcome(found: FoundRemovals) -> Outcome {
+        Outcome {
+            candidates: found.candidates,
+            recall_at_threshold: found.recall_at_threshold,
+            expected_precision: found.expected_precision,
+            sizes: (found.sizes.histogram.clone(), found.sizes.listed.clone()),
+            counts: found.counts.clone(),
+            removed: found.removals.into_vec().unwrap(),
+        }
+    }
+
+    fn in_memory(lists: &[List], classes: Option<&[u64]>, task: &Dedup) -> Outcome {
+        let source = &mut InMemory {
+            documents: &batch(lists),
+            classes,
+            progress: &Silent,
+        };
+        outcome(find_removals(source, &engine_of_tokens(), task, &Silent).unwrap())
+    }
+
+    /// The same on disk, where each removal has the ids of the documents that it names.
+    fn on_disk(lists: &[List], classes: Option<&[u64]>, task: &Dedup, memory: usize) -> Outcome {
+        let (folder, documents, told) = (tempfile::tempdir().unwrap(), batch(lists), Told::new());
+        let source = Spilling::new(&documents, folder.path(), memory, &told);
+        let mut source = source.classes(classes);
+        let found = find_removals(&mut source, &engine_of_tokens(), task, &told).unwrap();
+        assert!(told.has("goes on on disk"));
+        if let Removals::Spilled(removals) = &found.removals {
+            for removal in removals.iter() {
+                let removal = removal.unwrap();
+                let via = removal.via.map(|(via, _)| via);
+                for named in [Some(removal.kept), via].into_iter().flatten() {
+                    assert_eq!(named.id, id_of(named.row));
+                }
+            }
+        }
+        outcome(found)
+    }
+
+    /// All keep policies, with and without classes.
+    fn preferences(documents: usize) -> Vec<(KeepPolicy, Option<Vec<u64>>)> {
+        let class = |row: usize| fmix64(row as u64) % 3;
+        let classes: Vec<u64> = (0..documents).map(class).collect();
+        let policies = [KeepPolicy::First, KeepPolicy::Longest];
+        let both = policies.map(|policy| [(policy, None), (policy, Some(classes.clone()))]);
+        both.into_iter().flatten().collect()
+    }
+
+    #[test]
+    fn a_join_removes_what_comparing_all_pairs_does() {
+        let engine = engine_of_tokens();
+        for (seed, threshold) in [(1, 0.5), (2, 0.75)] {
+            let lists = families(seed, 70);
+            for (keep, classes) in preferences(lists.len()) {
+                let classes = classes.as_deref();
+                let key = keep_order(&lists, keep, classes);
+                let expected = greedy(&lists, threshold, key);
+                let task = Dedup {
+                    keep,
+                    // A join has no limit on buckets.
+                    max_bucket: 1,
+                    ..Dedup::new(joined(threshold, &engine))
+                };
+                for found in [
+                    in_memory(&lists, classes, &task),
+                    on_disk(&lists, classes, &task, LITTLE),
+                ] {
+                    let named = found.removed.iter().map(|removed| {
+                        (
+                            removed.document,
+                            removed.kept,
+                            removed.similarity,
+                            removed.is_identical,
+                        )
+                    });
+                    assert_eq!(named.collect::<Vec<_>>(), expected, "{task:?}");
+                    assert_counts(&lists, &found);
+                }
+            }
+        }
+    }
+
+    /// Counts follow from what was removed.
+    fn assert_counts(lists: &[List], found: &Outcome) {
+        let counts = &found.counts;
+        let (documents, removed) = (lists.len() as u64, found.removed.len() as u64);
+        assert_eq!((counts.documents, counts.removed), (documents, removed));
+        assert_eq!(counts.kept, documents - removed);
+        let identical: usize = groups(lists).values().map(|rows| rows.len() - 1).sum();
+        assert_eq!(counts.identical, identical as u64);
+        let empty = lists.iter().filter(|list| list.is_empty()).count() as u64;
+        assert_eq!(counts.without_shingles, empty);
+        let equal = found
+            .removed
+            .iter()
+            .filter(|removed| !removed.is_identical && removed.similarity == Some(1.0));
+        assert_eq!(counts.equal_shingles, Some(equal.count() as u64));
+        let mut clusters: BTreeMap<u32, u64> = BTreeMap::new();
+        for removed in &found.removed {
+            *clusters.entry(removed.kept).or_insert(1) += 1;
+        }
+        assert_eq!(counts.clusters, clusters.len() as u64);
+        assert_eq!(Some(&counts.largest_cluster), clusters.values().max());
+        let (histogram, listed) = &found.sizes;
+        let mut by_size: Vec<(u64, u32)> =
+            clusters.iter().map(|(row, size)| (*size, *row)).collect();
+        by_size.sort_by_key(|(size, row)| (std::cmp::Reverse(*size), *row));
+        assert_eq!(*listed, by_size[..by_size.len().min(10)]);
+        for (size, number) in histogram {
+            let of_size = by_size.iter().filter(|(known, _)| known == size);
+            assert_eq!(*number, of_size.count() as u64);
+        }
+        assert!(counts.similar_pairs <= counts.candidate_pairs);
+    }
+
+    #[test]
+    fn components_are_those_of_all_similar_pairs() {
+        let engine = engine_of_tokens();
+        let lists = [families(4, 60), chain(30)].concat();
+        let threshold = 0.5;
+        for (keep, classes) in preferences(lists.len()) {
+            let classes = classes.as_deref();
+            let key = keep_order(&lists, keep, classes);
+            let task = Dedup {
+                keep,
+                clustering: Clustering::Connected,
+                ..Dedup::new(joined(threshold, &engine))
+            };
+            let found = in_memory(&lists, classes, &task);
+            assert_eq!(on_disk(&lists, classes, &task, LITTLE), found, "{task:?}");
+            // Each document leads to the kept one of its component by similar pairs.
+            let by_row: BTreeMap<u32, &Removal> = found
+                .removed
+                .iter()
+                .map(|removed| (removed.document, removed))
+                .collect();
+            let of = |row: u32| &lists[row as usize];
+            for removed in &found.removed {
+                assert!(
+                    !by_row.contains_key(&removed.kept)
+                        && key(removed.kept) < key(removed.document)
+                );
+                assert_eq!(
+                    removed.similarity,
+                    jaccard(of(removed.document), of(removed.kept))
+                );
+                if let Some((via, similarity)) = removed.via {
+                    let via_kept = by_row.get(&via).map_or(via, |via| via.kept);
+                    assert_eq!(
+                        (via_kept, similarity),
+                        (removed.kept, jaccard(of(removed.document), of(via)))
+                    );
+                    assert!(similarity >= Some(threshold));
+                }
+            }
+            // No two kept documents are similar.
+            let kept: Vec<u32> = (0..)
+                .take(lists.len())
+                .filter(|row| !by_row.contains_key(row))
+                .collect();
+            for (at, a) in kept.iter().enumerate() {
+                for b in &kept[at + 1..] {
+                    assert!(jaccard(of(*a), of(*b)).is_none_or(|known| known < threshold));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn disk_and_memory_remove_the_same_through_bands() {
+        let engine = engine_of_tokens();
+        // Families, and one component that memory does not hold.
+        let lists = [families(5, 50), chain(150)].concat();
+        for verification in [
+            Verification::None,
+            Verification::Signature,
+            Verification::Exact,
+        ] {
+            let limits = [2, usize::MAX, usize::MAX, 2];
+            for ((keep, classes), max_bucket) in preferences(lists.len()).into_iter().zip(limits) {
+                let task = Dedup {
+                    keep,
+                    max_bucket,
+                    ..Dedup::new(Search {
+                        verification,
+                        ..through_bands(0.5, &engine)
+                    })
+                };
+                let classes = classes.as_deref();
+                let expected = in_memory(&lists, classes, &task);
+                assert!(expected.removed.len() > 50);
+                let found = on_disk(&lists, classes, &task, LITTLE / 4);
+                assert_eq!(found, expected, "{task:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_choice_of_candidates_does_not_depend_on_memory() {
+        let engine = engine_of_tokens();
+        let lists = families(6, 90);
+        for join_bytes in [1 << 20, 20 << 10, 8 << 10, 1 << 10] {
+            let task = Dedup::new(Search {
+                candidates: CandidateMethod::Auto,
+                join_bytes,
+                ..through_bands(0.5, &engine)
+            });
+            let expected = in_memory(&lists, None, &task);
+            assert_eq!(
+                on_disk(&lists, None, &task, LITTLE),
+                expected,
+                "{join_bytes}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_stopped_run_goes_on_with_the_same_result() {
+        let engine = engine_of_tokens();
+        let lists = [families(7, 50), chain(40)].concat();
+        let documents = batch(&lists);
+        for (verification, stages) in [
+            (Verification::Signature, &["bucket", "compare"][..]),
+            (
+                Verification::Exact,
+                &["distribute", "read again", "compare"],
+            ),
+        ] {
+            let task = Dedup::new(Search {
+                verification,
+                ..through_bands(0.5, &engine)
+            });
+            let expected = in_memory(&lists, None, &task);
+            for stage in stages {
+                for last in [0, 1, 3] {
+                    let folder = tempfile::tempdir().unwrap();
+                    let run = |told: &Told, memory| {
+                        let source = Spilling::new(&documents, folder.path(), memory, told);
+                        find_removals(&mut source.resumable(), &engine, &task, told)
+                    };
+                    let told = Told::stop_in(stage, last);
+                    let Err(Error::Stopped) = run(&told, LITTLE).map(|_| ()) else {
+                        // The stage has fewer calls.
+                        continue;
+                    };
+                    let found = run(&Told::new(), LITTLE / 4).unwrap();
+                    assert_eq!(outcome(found), expected, "{stage} {last} {verification:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_that_goes_on_adds_to_what_was_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Spill::new(&Budget::new(folder.path(), 1 << 20)).unwrap();
+        let before = Compared {
+            parts: 3,
+            counts: Counts {
+                removed: 5,
+                ..Counts::default()
+            },
+            observed: vec![1, 0, 2, 9],
+            ..Compared::default()
+        };
+        spill.note(COMPARE, &before).unwrap();
+        let observed = Observations::none(2);
+        let begin = |spill| {
+            let counts = Counts::default();
+            PartResults::begin(spill, 9, counts, Some(observed.clone())).compared
+        };
+        assert_eq!((begin(None).parts, observed.counts()), (0, vec![0; 4]));
+        let found = begin(Some(spill));
+        assert_eq!((found.parts, found.counts.removed), (3, 5));
+        assert_eq!(observed.counts(), before.observed);
+    }
+
+    #[test]
+    fn classes_and_distances_are_checked() {
+        let engine = engine_of_tokens();
+        let documents = batch(&families(1, 3));
+        let task = Dedup::new(joined(0.5, &engine));
+        for wrong in [documents.len() - 1, documents.len() + 1] {
+            let classes = vec![0; wrong];
+            let refused = dedup_by_class(&documents, Some(&classes), &engine, &task, &Silent);
+            let refused = refused.unwrap_err().to_string();
+            assert!(refused.contains("number of classes"), "{refused}");
+        }
+        let mut within = task;
+        within.search.within = Some(Within {
+            distance: Distance::L1,
+            most: 1,
+        });
+        let refused = dedup(&documents, &engine, &within, &Silent);
+        assert!(matches!(
+            refused,
+            Err(Error::Conflict(Conflict::DistanceOfPairs))
+        ));
+    }
+
+    #[test]
+    fn omitted_pairs_are_told() {
+        let told = Told::new();
+        let warn = |omitted_pairs, large_buckets| {
+            let counts = Counts {
+                omitted_pairs,
+                large_buckets,
+                ..Counts::default()
+            };
+            Dedup::warn_of_omitted(&told, &counts);
+        };
+        warn(0, 3);
+        assert!(told.messages.lock().unwrap().is_empty());
+        warn(1, 1);
+        assert!(told.has("up to 1 pair was not compared, in 1 bucket of"));
+        warn(2_000, 2);
+        assert!(told.has("up to 2,000 pairs were not compared, in 2 buckets of"));
     }
 }

@@ -160,3 +160,60 @@ fn digest_of(signature: Slots<'_>, empty: u64) -> Option<u128> {
     };
     (!is_empty).then(|| digest(bytes))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::Banding;
+
+    #[test]
+    fn equal_rows_are_copies_and_empty_ones_are_none() {
+        let scheme = Scheme::default().with_num_perm(4).unwrap();
+        let empty = u32::try_from(scheme.empty_slot()).unwrap();
+        let rows: [[u32; 4]; 7] = [
+            [1, 2, 3, 4],
+            [empty; 4],
+            [1, 2, 3, empty],
+            [1, 2, 3, 4],
+            [5, 6, 7, 8],
+            [empty; 4],
+            [1, 2, 3, empty],
+        ];
+        let search = Search {
+            verification: Verification::Signature,
+            ..Search::through_lsh(0.5, Banding::new(2, 2, 4).unwrap(), Verification::None)
+        };
+        let mut banded = search.banded(4);
+        let mut numbered = SignedRows::new(&scheme, 112);
+        // The same in two batches.
+        let slots = rows.as_flattened();
+        numbered
+            .take(Slots::U32(&slots[..12]), &mut banded)
+            .unwrap();
+        numbered
+            .take(Slots::U32(&slots[12..]), &mut banded)
+            .unwrap();
+        let corpus = numbered.corpus;
+        assert_eq!((corpus.rows, corpus.bytes), (7, 112));
+        assert_eq!(corpus.distinct, [0, 2, 4]);
+        assert_eq!(corpus.repeats, [(3, 0), (6, 1)]);
+        assert_eq!(corpus.without_shingles, 2);
+        assert_eq!(corpus.few_shingles, None);
+        // The sink holds the distinct ones alone, in order.
+        assert_eq!(banded.keys.len(), 3);
+        assert_eq!(banded.signatures.map(|packed| packed.len()), Some(3));
+    }
+
+    #[test]
+    fn searches_that_need_documents_are_refused() {
+        let banding = Banding::new(2, 2, 4).unwrap();
+        let search = |verification| Search::through_lsh(0.5, banding, verification);
+        assert!(check_search(&search(Verification::None)).is_ok());
+        assert!(check_search(&search(Verification::Signature)).is_ok());
+        let refused = check_search(&search(Verification::Exact)).unwrap_err();
+        let of = |conflict| Error::from(conflict).to_string();
+        assert_eq!(refused.to_string(), of(Conflict::ExactWithoutDocuments));
+        let joined = check_search(&search(Verification::Signature).joined()).unwrap_err();
+        assert_eq!(joined.to_string(), of(Conflict::JoinWithoutDocuments));
+    }
+}

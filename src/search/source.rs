@@ -120,7 +120,7 @@ impl<D: Documents + ?Sized> InMemory<'_, D> {
     }
 
     /// All pieces, in order.
-    fn pieces(&self) -> impl Iterator<Item = Range<usize>> + Send + '_ {
+    pub(super) fn pieces(&self) -> impl Iterator<Item = Range<usize>> + Send + '_ {
         let rows = self.documents.len();
         let mut end = 0;
         iter::from_fn(move || {
@@ -231,5 +231,82 @@ impl<D: Documents + ?Sized> Pieces for InMemory<'_, D> {
                 .sum(),
             documents,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Silent;
+    use crate::search::tests::{batch, engine_of_tokens, families};
+
+    #[test]
+    fn pieces_hold_each_document_once() {
+        let small = "a".to_owned();
+        let large = "b".repeat(PIECE_BYTES / 2 + 1);
+        let mut texts = vec![small.clone(); 2 * PIECE + 3];
+        texts.extend([large.clone(), large.clone(), large, small]);
+        let source = InMemory {
+            documents: &texts,
+            classes: None,
+            progress: &Silent,
+        };
+        // Full pieces of small documents; the second large one fills its piece.
+        let pieces: Vec<_> = source.pieces().collect();
+        let first = 2 * PIECE;
+        assert_eq!(
+            pieces,
+            [
+                0..PIECE,
+                PIECE..first,
+                first..first + 5,
+                first + 5..first + 7
+            ]
+        );
+        let none: Vec<String> = Vec::new();
+        let empty = InMemory {
+            documents: &none,
+            classes: None,
+            progress: &Silent,
+        };
+        assert_eq!(empty.pieces().count(), 0);
+    }
+
+    #[test]
+    fn wanted_documents_are_read_in_order() {
+        let lists = families(1, 400);
+        let documents = batch(&lists);
+        let engine = engine_of_tokens();
+        let source = InMemory {
+            documents: &documents,
+            classes: None,
+            progress: &Silent,
+        };
+        let rows = u32::try_from(lists.len()).unwrap();
+        let wanted = Bits::zeros(rows);
+        (0..rows)
+            .filter(|row| row % 3 != 1)
+            .for_each(|row| wanted.set(row));
+        let mut read = Vec::new();
+        let mut take = |row: u32, set: &[u64]| {
+            read.push((row, set.to_vec()));
+            Ok(())
+        };
+        source.read_exact_sets(&engine, &wanted, &mut take).unwrap();
+        let scratch = &mut Scratch::default();
+        let expected = wanted.ones().map(|row| {
+            let mut set = Vec::new();
+            let document = documents.get(row as usize);
+            engine.shingler().exact_list(document, scratch, &mut set);
+            (row, set)
+        });
+        assert!(expected.eq(read));
+        // An error of the receiver ends the reading.
+        let mut refuse = |_: u32, _: &[u64]| Err(crate::Error::Stopped);
+        assert!(
+            source
+                .read_exact_sets(&engine, &wanted, &mut refuse)
+                .is_err()
+        );
     }
 }

@@ -130,6 +130,21 @@ pub(crate) struct SpilledKeys {
     pub(super) sets: Option<SpilledSets>,
 }
 
+impl SpilledKeys {
+    /// The rows that have keys, of each band and ascending, and whether there are signatures and sets.
+    #[cfg(test)]
+    pub(crate) fn contents(self) -> (Vec<Vec<u32>>, bool, bool) {
+        let rows = |band: Sorted<3>| {
+            let rows = band.into_records().map(|key| key.unwrap()[2]);
+            let mut rows: Vec<u32> = rows.collect();
+            rows.sort_unstable();
+            rows
+        };
+        let bands = self.bands.into_iter().map(rows).collect();
+        (bands, self.signatures.is_some(), self.sets.is_some())
+    }
+}
+
 /// Exact sets on disk.
 #[derive(Debug)]
 pub(super) struct SpilledSets {

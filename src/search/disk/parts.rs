@@ -451,6 +451,9 @@ mod tests {
 
     use super::*;
     use crate::error::Error;
+    use crate::pipeline::Banding;
+    use crate::progress::Silent;
+    use crate::store::spill::{Budget, Spill, Streams};
 
     #[test]
     fn documents_come_back_as_they_were_written() {
@@ -488,6 +491,91 @@ mod tests {
             let expected = rows.iter().position(|other| *other == row);
             let expected = expected.map(|place| u32::try_from(place).unwrap());
             assert_eq!(place_of(row, &rows), expected);
+        }
+    }
+
+    /// One part with components of these sizes, without members. Each document has the row of the first one of its
+    /// component as its first member.
+    fn part_of(sizes: &[u32], folder: &Path, most_bytes: usize) -> Parts {
+        let spill = Spill::new(&Budget::new(folder, 1 << 20)).unwrap();
+        let rows: u32 = sizes.iter().sum();
+        let components = SharedComponents::new(rows as usize);
+        let mut documents = Streams::new(&spill, "documents", 1, 1);
+        let mut row = 0;
+        for size in sizes {
+            let first = row;
+            for _ in 0..*size {
+                components.unite(first, row);
+                let push = |record: &mut Vec<u8>| push_document(record, [row, row, 9, 0], "", "7");
+                documents.push_with(0, push).unwrap();
+                row += 1;
+            }
+        }
+        let banding = Banding::new(1, 1, 1).unwrap();
+        Parts {
+            shape: PartShape {
+                search: Search::through_lsh(0.5, banding, Verification::None),
+                num_perm: 1,
+                are_weighted: false,
+                buckets: BucketsOf::Bands(1),
+            },
+            most_pairs: None,
+            components,
+            has_ids: true,
+            classes: None,
+            documents: documents.finish().unwrap(),
+            members: Vec::new(),
+            compared: Vec::new(),
+            most_bytes,
+            observed: Observations::none(1),
+        }
+    }
+
+    #[test]
+    fn each_document_is_in_one_go() {
+        let sizes = [3, 1, 40, 2, 2, 9, 1, 30, 5];
+        let all: u32 = sizes.iter().sum();
+        for most_bytes in [1, 100, 500, 1_000, 3_000, usize::MAX] {
+            for divides in [true, false] {
+                let folder = tempfile::tempdir().unwrap();
+                let parts = part_of(&sizes, folder.path(), most_bytes);
+                let mut found = Vec::new();
+                let mut done = Vec::new();
+                let work = |part: Part<'static>, large: Option<LargeComponent>| {
+                    let rows = (0..part.corpus.rows).map(|number| part.documents.row(number));
+                    Ok((rows.collect::<Vec<u32>>(), large.map(|large| large.rows)))
+                };
+                let each = |step: Step<(Vec<u32>, Option<Vec<u32>>)>| {
+                    match step {
+                        Step::Result((rows, large)) => {
+                            // A large component is alone, and only where components may be divided.
+                            assert!(large.as_ref().is_none_or(|large| divides && *large == rows));
+                            found.push((rows, large.is_some()));
+                        }
+                        Step::Done { parts } => done.push(parts),
+                        Step::Stopped => {}
+                    }
+                    Ok(())
+                };
+                parts.for_each(0, divides, &Silent, work, each).unwrap();
+                let mut rows: Vec<u32> = found.iter().flat_map(|(rows, _)| rows).copied().collect();
+                rows.sort_unstable();
+                assert!(rows.into_iter().eq(0..all), "{most_bytes}");
+                assert_eq!(done, [1]);
+                // No component is in two goes.
+                let roots = |rows: &[u32]| -> HashSet<u32> {
+                    rows.iter().map(|row| parts.components.root(*row)).collect()
+                };
+                let numbers: usize = found.iter().map(|(rows, _)| roots(rows).len()).sum();
+                assert_eq!(numbers, sizes.len());
+                if most_bytes == usize::MAX {
+                    assert_eq!(found.len(), 1);
+                }
+                // Nothing is left where the work goes on behind the last part.
+                let none = |_: Part<'static>, _| Ok(());
+                let fails = |_: Step<()>| panic!("a part is left");
+                parts.for_each(1, divides, &Silent, none, fails).unwrap();
+            }
         }
     }
 }

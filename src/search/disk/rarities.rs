@@ -69,4 +69,29 @@ mod tests {
             other => panic!("{other:?}"),
         }
     }
+
+    #[test]
+    fn counts_come_back_as_they_were_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Spill::new(&Budget::new(folder.path(), 1 << 20)).unwrap();
+        assert!(saved_rarities(&spill).unwrap().is_none());
+        let mut rarities = Rarities::default();
+        for document in [&[1, u64::MAX][..], &[1, 5 << 40], &[1]] {
+            rarities.count(document);
+        }
+        let rarities = rarities.counted();
+        save_rarities(&spill, &rarities).unwrap();
+        // Twice, as a run that is stopped again.
+        for _ in 0..2 {
+            let saved = saved_rarities(&spill).unwrap().unwrap();
+            assert_eq!(saved.documents(), 3);
+            let sorted = |rarities: &Rarities| {
+                let mut counts: Vec<_> = rarities.counts().collect();
+                counts.sort_unstable();
+                counts
+            };
+            assert_eq!(sorted(&saved), [(1, 3), (5 << 40, 1), (u64::MAX, 1)]);
+            assert_eq!(sorted(&saved), sorted(&rarities));
+        }
+    }
 }
