@@ -69,7 +69,7 @@ scripts/test-python.sh --packages hosts >"$packages" 2>&1 &
 installing=$!
 trap 'kill "$installing" 2>/dev/null || true; rm -f "$packages"' EXIT
 
-# The library as embedders compile it, and the command without a GPU. tests/public_api.rs documents the library with
+# The library as embedders compile it, and the command as the Python package has it, without a GPU. tests/public_api.rs documents the library with
 # the last set of features, and finds its dependencies compiled.
 for features in "" selftest io gpu io,gpu,selftest; do
     cargo check --quiet --package simgpu --no-default-features --features "$features" --lib

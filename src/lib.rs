@@ -148,6 +148,8 @@
 
 pub mod error;
 
+pub mod machine;
+
 pub mod documents;
 
 pub mod progress;

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::error::{Error, Result};
+use crate::machine::peak_memory_bytes;
 
 /// Receives the progress of a run and can stop it. The library itself never prints.
 ///
@@ -126,19 +127,6 @@ impl StageTime {
             peak_memory_bytes: peak_memory_bytes(),
         }
     }
-}
-
-/// The peak memory of this process in bytes; `None` if unknown.
-pub(crate) fn peak_memory_bytes() -> Option<u64> {
-    kilobytes_of("/proc/self/status", "VmHWM:")
-}
-
-/// The value of a line in kB of a file under /proc, in bytes.
-pub(crate) fn kilobytes_of(path: &str, name: &str) -> Option<u64> {
-    let status = std::fs::read_to_string(path).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kilobytes.checked_mul(1024)
 }
 
 /// The times of a run's stages, in order.

@@ -33,16 +33,16 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use arguments::cores;
+#[cfg(feature = "bench")]
+use commands::bench;
 #[cfg(feature = "gpu")]
 use commands::devices;
-use commands::{
-    bench, compare, completions, dedup, link, man, pairs, ratings, selftest, sign, tune,
-};
+use commands::{compare, completions, dedup, link, man, pairs, ratings, selftest, sign, tune};
 use options::Given;
 use parameters::with_flags;
 pub use terminal::Lines;
 use terminal::print_error;
-use threads::{on_threads, start_threads};
+use threads::on_threads;
 
 /// What the help of the program says of exit codes.
 const EXIT_CODES: &str = "\
@@ -70,6 +70,7 @@ enum Command {
     Sign(sign::Arguments),
     Ratings(Box<ratings::Arguments>),
     Link(link::Arguments),
+    #[cfg(feature = "bench")]
     Bench(bench::Arguments),
     Tune(tune::Arguments),
     Compare(compare::Arguments),
@@ -187,8 +188,9 @@ pub fn run(matches: &ArgMatches, command: &[String]) -> anyhow::Result<()> {
         Command::Sign(arguments) => sign::run(&arguments, given, command),
         Command::Ratings(arguments) => ratings::run(&arguments, given, command),
         Command::Link(arguments) => link::run(&arguments, given, command),
+        #[cfg(feature = "bench")]
         Command::Bench(arguments) => {
-            start_threads(cores())?;
+            threads::start_threads(cores())?;
             bench::run(&arguments, given, command)
         }
         Command::Tune(arguments) => on_threads(cores(), || tune::run(&arguments, given))?,

@@ -115,95 +115,57 @@ pub enum Mode {
 impl Mode {
     /// Why these options cannot act, and what to do. Parameters are in back quotes.
     fn refusal(self, options: &[&String]) -> String {
-        let o = &quoted(options);
         let (is, s, applies, ies) = match options.len() {
             1 => ("is", "s", "applies", "ies"),
             _ => ("are", "", "apply", "y"),
         };
+        let words = [
+            ("{is}", is),
+            ("{s}", s),
+            ("{applies}", applies),
+            ("{ies}", ies),
+            ("{o}", &quoted(options)),
+        ];
+        let refusal = self.refusal_of_any().to_owned();
+        let fill = |refusal: String, (place, word): (&str, &str)| refusal.replace(place, word);
+        words.into_iter().fold(refusal, fill)
+    }
+
+    /// The same with places for the options, `{o}`, and for the ends of words, which depend on how many they are.
+    #[rustfmt::skip] // A refusal is a line.
+    const fn refusal_of_any(self) -> &'static str {
         match self {
-            Mode::Signatures => format!(
-                "`signatures` are read in place of documents; omit {o}, or give documents as INPUT instead"
-            ),
-            Mode::Join => format!(
-                "`candidates=join` computes no signatures; omit {o}, or pass `candidates=lsh`"
-            ),
-            Mode::NoBuckets => {
-                format!("an exact join compares no buckets; omit {o}, or pass `candidates=lsh`")
-            }
-            Mode::Distance => format!(
-                "a search by `distance` is an exact join, which computes no signatures; omit {o}"
-            ),
-            Mode::NoSimilarity => format!(
-                "{o} limit{s} a similarity, and `within` a distance; omit {o}, or `distance` and `within`"
-            ),
-            Mode::NoJoin => format!(
-                "{o} limit{s} an exact join and the counts of `weights=rarity`, and this search has neither; omit {o}, or pass `candidates=join`"
-            ),
-            Mode::ReadOnce => format!(
-                "no document is read a second time, so no input is held; omit {o}, or pass `verify=exact`"
-            ),
-            Mode::Tokens => format!(
-                "{o} {is} for texts, and tokens stay as they are; omit {o}, or choose another `unit`"
-            ),
-            Mode::NoTextField => format!(
-                "{o} name{s} a field of texts, which `unit=tokens` does not read; pass `tokens_field`, or choose another `unit`"
-            ),
-            Mode::NotTokens => {
-                format!("{o} need{s} `unit=tokens`; add `unit=tokens`, or omit {o}")
-            }
-            Mode::NotStopWords => {
-                format!("{o} need{s} `unit=stopwords`; add `unit=stopwords`, or omit {o}")
-            }
-            Mode::NoWhiteSpace => format!(
-                "shingles of this `unit` hold no white space of the text; omit {o}, or choose another `unit`, such as `unit=chars`"
-            ),
-            Mode::NoWeights => {
-                format!("{o} {is} for `weights_field`; add `weights_field`, or omit {o}")
-            }
-            Mode::NamedFiles => format!(
-                "every input is the name of a file, and only files of folders and globs are chosen; omit {o}, or give a folder, or a glob in quotes"
-            ),
-            Mode::TextFiles => format!(
-                "text files have no fields; omit {o}, or give files of records, such as JSON Lines"
-            ),
-            Mode::OneFile => {
-                format!("there is one file of documents; omit {o}, or give several")
-            }
-            Mode::UsersOnly => format!("only items have names; omit {o}, or pass `by=item`"),
-            Mode::Stdout => format!(
-                "`output` - writes the results to stdout and nothing else; omit {o}, or name an output file or folder"
-            ),
-            Mode::Scalar => format!("{o} {applies} to the backend simd, not scalar; omit {o}"),
-            Mode::Gpu => format!("{o} {applies} to the backend simd, not gpu; omit {o}"),
-            Mode::NoDevice => format!(
-                "{o} {applies} to the backends gpu and hybrid; add `backend=gpu`, or omit {o}"
-            ),
-            Mode::NoSample => {
-                format!("{o} need{s} a `sample`; pass `sample`, or omit {o}")
-            }
-            Mode::NoPlan => format!("{o} need{s} a run to plan; pass `bytes`, or omit {o}"),
-            Mode::OneInput => format!(
-                "{o} {is} for two inputs: the records of one form entities of any size; omit {o}, or give a second input"
-            ),
-            Mode::Seen => format!(
-                "`as=seen` takes everything rated, whatever its stars; omit {o}, or choose another `as`"
-            ),
-            Mode::Stars => format!("`as=stars` counts all stars; omit {o}, or choose another `as`"),
-            Mode::NothingHated => format!(
-                "only `as=liked-hated` tells what is hated; omit {o}, or pass `as=liked-hated`"
-            ),
-            Mode::NoRecommendations => format!(
-                "{o} vote for recommendations; add `recommend` or `hold_out`, or choose how many to write with `top`"
-            ),
-            Mode::NoNames => {
-                format!("without `names`, items have no names; add `names`, or omit {o}")
-            }
-            Mode::NoThroughput => format!(
-                "{o} var{ies} the measurements of throughput alone; add throughput to `parts`, or omit {o}"
-            ),
-            Mode::LshOnly => format!(
-                "{o} var{ies} the measurements of throughput and errors alone; add one of them to `parts`, or omit {o}"
-            ),
+            Mode::Signatures => "`signatures` are read in place of documents; omit {o}, or give documents as INPUT instead",
+            Mode::Join => "`candidates=join` computes no signatures; omit {o}, or pass `candidates=lsh`",
+            Mode::NoBuckets => "an exact join compares no buckets; omit {o}, or pass `candidates=lsh`",
+            Mode::Distance => "a search by `distance` is an exact join, which computes no signatures; omit {o}",
+            Mode::NoSimilarity => "{o} limit{s} a similarity, and `within` a distance; omit {o}, or `distance` and `within`",
+            Mode::NoJoin => "{o} limit{s} an exact join and the counts of `weights=rarity`, and this search has neither; omit {o}, or pass `candidates=join`",
+            Mode::ReadOnce => "no document is read a second time, so no input is held; omit {o}, or pass `verify=exact`",
+            Mode::Tokens => "{o} {is} for texts, and tokens stay as they are; omit {o}, or choose another `unit`",
+            Mode::NoTextField => "{o} name{s} a field of texts, which `unit=tokens` does not read; pass `tokens_field`, or choose another `unit`",
+            Mode::NotTokens => "{o} need{s} `unit=tokens`; add `unit=tokens`, or omit {o}",
+            Mode::NotStopWords => "{o} need{s} `unit=stopwords`; add `unit=stopwords`, or omit {o}",
+            Mode::NoWhiteSpace => "shingles of this `unit` hold no white space of the text; omit {o}, or choose another `unit`, such as `unit=chars`",
+            Mode::NoWeights => "{o} {is} for `weights_field`; add `weights_field`, or omit {o}",
+            Mode::NamedFiles => "every input is the name of a file, and only files of folders and globs are chosen; omit {o}, or give a folder, or a glob in quotes",
+            Mode::TextFiles => "text files have no fields; omit {o}, or give files of records, such as JSON Lines",
+            Mode::OneFile => "there is one file of documents; omit {o}, or give several",
+            Mode::UsersOnly => "only items have names; omit {o}, or pass `by=item`",
+            Mode::Stdout => "`output` - writes the results to stdout and nothing else; omit {o}, or name an output file or folder",
+            Mode::Scalar => "{o} {applies} to the backend simd, not scalar; omit {o}",
+            Mode::Gpu => "{o} {applies} to the backend simd, not gpu; omit {o}",
+            Mode::NoDevice => "{o} {applies} to the backends gpu and hybrid; add `backend=gpu`, or omit {o}",
+            Mode::NoSample => "{o} need{s} a `sample`; pass `sample`, or omit {o}",
+            Mode::NoPlan => "{o} need{s} a run to plan; pass `bytes`, or omit {o}",
+            Mode::OneInput => "{o} {is} for two inputs: the records of one form entities of any size; omit {o}, or give a second input",
+            Mode::Seen => "`as=seen` takes everything rated, whatever its stars; omit {o}, or choose another `as`",
+            Mode::Stars => "`as=stars` counts all stars; omit {o}, or choose another `as`",
+            Mode::NothingHated => "only `as=liked-hated` tells what is hated; omit {o}, or pass `as=liked-hated`",
+            Mode::NoRecommendations => "{o} vote for recommendations; add `recommend` or `hold_out`, or choose how many to write with `top`",
+            Mode::NoNames => "without `names`, items have no names; add `names`, or omit {o}",
+            Mode::NoThroughput => "{o} var{ies} the measurements of throughput alone; add throughput to `parts`, or omit {o}",
+            Mode::LshOnly => "{o} var{ies} the measurements of throughput and errors alone; add one of them to `parts`, or omit {o}",
         }
     }
 }

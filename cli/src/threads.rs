@@ -1,6 +1,5 @@
 //! Threads of the command, or the error where the operating system starts none.
 
-use std::error::Error as _;
 use std::fmt::Display;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -22,7 +21,10 @@ pub(crate) fn on_threads<T: Send>(
 }
 
 /// Starts the global pool, on which a command would panic where its threads cannot be started.
+#[cfg(feature = "bench")]
 pub(crate) fn start_threads(threads: usize) -> simgpu::Result<()> {
+    use std::error::Error as _;
+
     match ThreadPoolBuilder::new().num_threads(threads).build_global() {
         // Without a source, the threads run already.
         Err(error) if error.source().is_some() => Err(no_threads(threads, &error)),

@@ -15,7 +15,8 @@ use simgpu::io::FieldPath;
 use crate::arguments::type_of;
 use crate::arrow::{Chunks, column_of, import_all, of_arrow};
 use crate::errors::parameter_error;
-use crate::texts::{Column, as_table, is_from, no_text};
+use crate::objects::{is_from, no_text};
+use crate::texts::{Column, as_table};
 
 /// A table, of which columns are taken by name.
 pub(crate) struct Frame<'py> {

@@ -1,7 +1,7 @@
 //! The extension module `simgpu._simgpu`. The Python package `simgpu` gives its parts their public names.
 //!
-//! The modules below stand in order: each before those that name it. `arrow`, `texts` and `hashes` take in what Python
-//! gives; `options` reads the keywords of a call, and `columns` columns of tables by name. `files`, `tools` and
+//! The modules below stand in order: each before those that name it. `arrow`, `objects`, `tokens`, `texts` and `hashes` take in
+//! what Python gives; `options` reads the keywords of a call, and `columns` columns of tables by name. `files`, `tools` and
 //! `command` are the commands as functions: they fill the same `Arguments` as the command line, so that names,
 //! defaults and checks exist once. `divided` has the stages of a search that an engine divides.
 //!
@@ -19,12 +19,19 @@ mod pool;
 
 mod arrow;
 
-mod texts;
+mod objects;
+
 mod tokens;
+
+mod texts;
 
 mod hashes;
 
+mod lists;
+
 mod scheme;
+
+mod gpu;
 
 mod engines;
 
@@ -49,7 +56,6 @@ mod sketch;
 mod index;
 
 mod datatrove;
-mod gpu;
 
 mod ratings;
 

@@ -182,8 +182,10 @@ pub(crate) fn scheme_of(
 ///
 /// Args:
 ///     unit: ``"words"``, ``"bytes"``, ``"chars"``, ``"stopwords"``, ``"pieces"`` (strings between characters other
-///         than letters, numbers and underscores) or ``"tokens"`` (documents are lists of tokens).
-///     size: Units per shingle. By default 5 words or pieces, 9 bytes or characters, 1 token, or the scheme's.
+///         than letters, numbers and underscores), ``"code"`` (words, numbers and single operator characters of
+///         programs) or ``"tokens"`` (documents are lists of tokens).
+///     size: Units per shingle. By default 5 words, pieces or units of code, 9 bytes or characters, 1 token, or the
+///         scheme's.
 ///     lowercase: Lowercase texts first.
 ///     strip_punctuation: Delete punctuation first.
 ///     keep_whitespace: Keep runs of whitespace; by default each becomes one space.

@@ -21,12 +21,12 @@ use crate::arguments::{THREADS, optional_argument};
 use crate::engines::{Engines, has_device};
 use crate::errors::OrRaise;
 use crate::hashes::HashSets;
+use crate::lists::{Lists, for_each_lists, pass_strings};
 use crate::pool;
 use crate::progress::Display;
 use crate::scheme::{NUM_PERM, PyScheme, PyShingling, SEED, banding_of_arguments, scheme_of};
 use crate::signatures::{PySignatures, SlotBuffer};
 use crate::texts::{Column, Sets, column_name, refuse_counts};
-use crate::tokens::{Lists, for_each_lists, pass_strings};
 
 /// With less text than this, starting the pool would take longer than signing.
 const INLINE_BYTES: usize = 64 << 10;

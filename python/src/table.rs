@@ -28,7 +28,8 @@ impl PyTable {
     /// A table of these columns.
     pub(crate) fn new(columns: Vec<(&str, ArrayRef)>) -> PyResult<Self> {
         let fields = columns.iter().map(|(name, column)| {
-            let may_be_null = column.null_count() > 0 || *name == "similarity";
+            // What was not computed is null, such as a similarity. The type of a column shall not depend on that.
+            let may_be_null = column.null_count() > 0 || column.data_type() == &DataType::Float64;
             Field::new(*name, column.data_type().clone(), may_be_null)
         });
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));

@@ -18,7 +18,7 @@ use arrow_array::{
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field};
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::{PyImportError, PyTypeError, PyUnicodeEncodeError};
+use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{
     PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyList, PySet, PyString, PyTuple,
@@ -30,6 +30,7 @@ use simgpu::scheme::Hashes;
 use crate::arguments::{optional_argument, type_of};
 use crate::arrow::{Chunks, import};
 use crate::errors::{input_error, parameter_error};
+use crate::objects::{is_from, is_missing, no_text, snapshot};
 use crate::tokens::{Digits, TokenList};
 
 /// What messages call documents.
@@ -229,15 +230,6 @@ fn of_matrix(matrix: &Bound<'_, PyAny>) -> PyResult<Chunks> {
     })
 }
 
-/// Whether the class of an object is from this package.
-pub(crate) fn is_from(data: &Bound<'_, PyAny>, package: &str) -> bool {
-    let module = data.get_type().module();
-    module.is_ok_and(|module| {
-        let name = module.to_string_lossy();
-        name.split('.').next() == Some(package)
-    })
-}
-
 /// The error of a dict of columns of which none is chosen.
 fn no_column(called: &str) -> PyErr {
     let remedy = match called {
@@ -324,42 +316,6 @@ pub(crate) fn refuse_counts(data: &Bound<'_, PyAny>, shingling: &Shingling) -> P
     Err(parameter_error(data.py(), message))
 }
 
-/// The items of a sequence or an iterator.
-fn snapshot<'py>(called: &str, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
-    if let Ok(items) = data.cast::<PyTuple>() {
-        return Ok(items.clone());
-    }
-    if let Ok(items) = data.cast::<PyList>() {
-        return Ok(items.to_tuple());
-    }
-    let py = data.py();
-    let items = if is_from(data, "pandas") && data.hasattr("to_numpy")? {
-        // Whatever stands for a missing value becomes None.
-        let options = PyDict::new(py);
-        options.set_item("dtype", "object")?;
-        options.set_item("na_value", py.None())?;
-        let objects = data.call_method("to_numpy", (), Some(&options))?;
-        objects.call_method0("tolist")?
-    } else if is_from(data, "numpy") && data.hasattr("tolist")? {
-        data.call_method0("tolist")?
-    } else {
-        data.clone()
-    };
-    let items = items.try_iter().map_err(|_| {
-        let kind = type_of(data);
-        PyTypeError::new_err(format!(
-            "{called} are of type {kind}; give a list, a Series, an Arrow array, or a table and column="
-        ))
-    })?;
-    let items: Vec<_> = items.collect::<PyResult<_>>()?;
-    PyTuple::new(py, items)
-}
-
-/// Whether an object stands for a missing value: None, or NaN.
-fn is_missing(object: Borrowed<'_, '_, PyAny>) -> bool {
-    object.is_none() || object.cast::<PyFloat>().is_ok_and(|x| x.value().is_nan())
-}
-
 /// What to give instead of a list.
 const TEXT_OR_TOKENS: &str = "texts, or shingling=\"tokens\" for lists of tokens";
 
@@ -374,75 +330,6 @@ fn text_of<'a>(object: Borrowed<'a, '_, PyAny>, row: usize) -> PyResult<&'a str>
             Err(no_text(object, row, &error, wanted))
         }
     }
-}
-
-/// The error of an object that is no text.
-pub(crate) fn no_text(
-    object: Borrowed<'_, '_, PyAny>,
-    row: usize,
-    error: &PyErr,
-    wanted: &str,
-) -> PyErr {
-    let py = object.py();
-    if error.is_instance_of::<PyUnicodeEncodeError>(py) {
-        let remedy = "replace it, for example by text.encode(errors=\"replace\").decode()";
-        return input_error(
-            py,
-            row as u64,
-            "half of a surrogate pair, which UTF-8 cannot hold",
-            remedy,
-        );
-    }
-    let kind = type_of(&object);
-    PyTypeError::new_err(format!("row {row} is of type {kind}; give {wanted}"))
-}
-
-/// A snapshot of a list of tokens. Appends the weights of a dict to `weights`.
-pub(crate) fn list_of_tokens<'py>(
-    tokens: Borrowed<'_, 'py, PyAny>,
-    row: usize,
-    weights: &mut Option<Vec<f64>>,
-) -> PyResult<Bound<'py, PyTuple>> {
-    if is_missing(tokens) {
-        return Ok(PyTuple::empty(tokens.py()));
-    }
-    if tokens.is_instance_of::<PyString>() || tokens.is_instance_of::<PyBytes>() {
-        let kind = tokens.get_type().name()?;
-        return Err(PyTypeError::new_err(format!(
-            "row {row} is of type {kind}; give a list of tokens, such as text.split()"
-        )));
-    }
-    if let Ok(tokens) = tokens.cast::<PyDict>() {
-        let keys = tokens.keys().to_tuple();
-        let weights = weights.get_or_insert_default();
-        for weight in tokens.values() {
-            weights.push(weight.extract().map_err(|_| {
-                PyTypeError::new_err(format!(
-                    "row {row} has a weight that is no number; give a float"
-                ))
-            })?);
-        }
-        return Ok(keys);
-    }
-    snapshot("tokens", &tokens.to_owned()).map_err(|_| {
-        let message =
-            format!("row {row} is no list of tokens; give a list of str, of bytes or of integers");
-        PyTypeError::new_err(message)
-    })
-}
-
-/// What the tokens of a list may be.
-pub(crate) const TOKENS: &str = "tokens that are all str or bytes, or all int";
-
-/// The bytes of a token.
-pub(crate) fn token_of<'a>(token: Borrowed<'a, '_, PyAny>, row: usize) -> PyResult<&'a [u8]> {
-    // To compare with a type is faster than to ask whether it is derived from one, which is a call.
-    if !token.is_exact_instance_of::<PyString>() && token.is_instance_of::<PyBytes>() {
-        return Ok(token.extract::<&[u8]>()?);
-    }
-    let text = token.extract::<&str>();
-    text.map(str::as_bytes)
-        .map_err(|error| no_text(token, row, &error, TOKENS))
 }
 
 /// Appends the texts of an Arrow array.
@@ -491,22 +378,18 @@ fn push_texts<'a>(array: &'a ArrayRef, texts: &mut Vec<&'a str>) -> PyResult<()>
                     true => b"",
                     false => bytes.value(row),
                 };
-                let text = std::str::from_utf8(bytes).map_err(|_| {
-                    let row = first + row;
-                    Python::attach(|py| {
-                        input_error(
-                            py,
-                            row as u64,
-                            "binary data that is not UTF-8",
-                            "give valid UTF-8",
-                        )
-                    })
-                })?;
-                texts.push(text);
+                let text = std::str::from_utf8(bytes);
+                texts.push(text.map_err(|_| not_utf8(first + row))?);
             }
         }
     }
     Ok(())
+}
+
+/// The error of a row that is no text.
+fn not_utf8(row: usize) -> PyErr {
+    let (problem, remedy) = ("binary data that is not UTF-8", "give valid UTF-8");
+    Python::attach(|py| input_error(py, row as u64, problem, remedy))
 }
 
 /// The index of each row into the values of a dictionary; any number for a null.

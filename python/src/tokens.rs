@@ -1,4 +1,4 @@
-//! Snapshots of lists of tokens, and integers as tokens.
+//! Tokens as Python gives them: snapshots of lists, the bytes of a token, and integers as tokens.
 
 use std::fmt::{Display, Write as _};
 
@@ -11,77 +11,56 @@ use arrow_schema::DataType;
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyString, PyTuple};
 
-use crate::texts::{TOKENS, Tokens, list_of_tokens, no_text, token_of};
+use crate::objects::{is_missing, no_text, snapshot};
 
-/// Tokens of Python that are read at a time where they cannot be passed on one by one, so that their objects, which lie
-/// scattered in memory, stay in the first-level cache until they are hashed.
-///
-/// On an Intel Xeon of 2.6 GHz with AVX-512, all of signing takes 26 ns per word if its objects are passed on one by one,
-/// and 28 ns per shingle of five words; it took 41 and 47 ns when 4096 were read before the first was hashed. Of this,
-/// signing takes 6 ns, and reading 13, which is all that PyO3 needs; the same calls on bare pointers take 9 and 10.
-const BLOCK: usize = 1 << 9;
+/// What the tokens of a list may be.
+pub(crate) const TOKENS: &str = "tokens that are all str or bytes, or all int";
 
-/// Lists of tokens, in the order of their rows.
-pub(crate) enum Lists<'a, 'py> {
-    /// That of one row, which begins with a `str` or `bytes`.
-    Strings(&'a Bound<'py, PyList>, usize),
-    /// Those of some rows, of any kind.
-    Read(&'a Tokens<'a>),
-}
-
-/// Calls `each` with all lists of tokens. Without `singly`, all lists are read before they are passed on.
-pub(crate) fn for_each_lists(
-    rows: &Bound<'_, PyTuple>,
-    singly: bool,
-    mut each: impl FnMut(Lists<'_, '_>) -> PyResult<()>,
-) -> PyResult<()> {
-    let strings = |row| if singly { list_of_strings(row) } else { None };
-    let mut rows_left = rows.iter_borrowed().enumerate().peekable();
-    while let Some((first, row)) = rows_left.peek().copied() {
-        rows.py().check_signals()?;
-        if let Some(list) = strings(row) {
-            each(Lists::Strings(&list, first))?;
-            rows_left.next();
-            continue;
-        }
-        let (mut lists, mut weights, mut tokens) = (Vec::new(), None, 0);
-        while tokens < BLOCK
-            && let Some((row, list)) = rows_left.next_if(|(_, row)| strings(*row).is_none())
-        {
-            let list = TokenList::new(list, row, &mut weights)?;
-            tokens += list.len();
-            lists.push(list);
-        }
-        each(Lists::Read(&Tokens::of_lists(&lists, first, weights)?))?;
-    }
-    Ok(())
-}
-
-/// The list of a row, if it begins with a `str` or `bytes`.
-fn list_of_strings<'a, 'py>(row: Borrowed<'a, 'py, PyAny>) -> Option<Borrowed<'a, 'py, PyList>> {
-    let list = row.cast_exact::<PyList>().ok()?;
-    let first = list.iter().next()?;
-    is_string(first.as_borrowed()).then_some(list)
-}
-
-/// Passes the bytes of the tokens of a row on. No Python code runs meanwhile that could change the list.
-pub(crate) fn pass_strings(
-    list: &Bound<'_, PyList>,
+/// A snapshot of a list of tokens. Appends the weights of a dict to `weights`.
+fn list_of_tokens<'py>(
+    tokens: Borrowed<'_, 'py, PyAny>,
     row: usize,
-    pass: &mut dyn FnMut(&[u8]),
-) -> PyResult<()> {
-    for token in list.iter() {
-        match token.cast_exact::<PyString>() {
-            Ok(text) => match text.to_str() {
-                Ok(text) => pass(text.as_bytes()),
-                Err(error) => return Err(no_text(token.as_borrowed(), row, &error, TOKENS)),
-            },
-            Err(_) => pass(token_of(token.as_borrowed(), row)?),
-        }
+    weights: &mut Option<Vec<f64>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    if is_missing(tokens) {
+        return Ok(PyTuple::empty(tokens.py()));
     }
-    Ok(())
+    if tokens.is_instance_of::<PyString>() || tokens.is_instance_of::<PyBytes>() {
+        let kind = tokens.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "row {row} is of type {kind}; give a list of tokens, such as text.split()"
+        )));
+    }
+    if let Ok(tokens) = tokens.cast::<PyDict>() {
+        let keys = tokens.keys().to_tuple();
+        let weights = weights.get_or_insert_default();
+        for weight in tokens.values() {
+            weights.push(weight.extract().map_err(|_| {
+                PyTypeError::new_err(format!(
+                    "row {row} has a weight that is no number; give a float"
+                ))
+            })?);
+        }
+        return Ok(keys);
+    }
+    snapshot("tokens", &tokens.to_owned()).map_err(|_| {
+        let message =
+            format!("row {row} is no list of tokens; give a list of str, of bytes or of integers");
+        PyTypeError::new_err(message)
+    })
+}
+
+/// The bytes of a token.
+pub(crate) fn token_of<'a>(token: Borrowed<'a, '_, PyAny>, row: usize) -> PyResult<&'a [u8]> {
+    // To compare with a type is faster than to ask whether it is derived from one, which is a call.
+    if !token.is_exact_instance_of::<PyString>() && token.is_instance_of::<PyBytes>() {
+        return Ok(token.extract::<&[u8]>()?);
+    }
+    let text = token.extract::<&str>();
+    text.map(str::as_bytes)
+        .map_err(|error| no_text(token, row, &error, TOKENS))
 }
 
 /// A snapshot of a list of tokens.
@@ -198,7 +177,8 @@ impl Digits {
     }
 }
 
-fn is_string(token: Borrowed<'_, '_, PyAny>) -> bool {
+/// Whether a token is a `str` or `bytes`, and of no class derived from them.
+pub(crate) fn is_string(token: Borrowed<'_, '_, PyAny>) -> bool {
     token.is_exact_instance_of::<PyString>() || token.is_exact_instance_of::<PyBytes>()
 }
 

@@ -16,7 +16,7 @@ use super::source::FileSource;
 use crate::error::{Conflict, Error, Result};
 use crate::io::{
     DedupParameters, KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD, RemovedFormat,
-    Report, machine, write_clusters, write_json, write_removed_lines, write_removed_table,
+    Report, run_record, write_clusters, write_json, write_removed_lines, write_removed_table,
 };
 use crate::pipeline::{KeepPolicy, NamedRow, Removal};
 use crate::progress::{Counts, Timings, advance};
@@ -135,8 +135,7 @@ impl Run<'_> {
         let elapsed_s = timings.complete(self.options.started);
         if let Some(folder) = folder {
             create_json(&folder, REPORT, &report)?;
-            let record =
-                machine::run_record(&self.facts(), &timings, elapsed_s, resumed, folder.files());
+            let record = run_record(&self.facts(), &timings, elapsed_s, resumed, folder.files());
             create_json(&folder, RUN_RECORD, &record)?;
             // Last chance to stop the run.
             advance(self.options.progress, to_read, report.counts.kept, bytes)?;

@@ -9,8 +9,9 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
     Compression, Facts, Fields, Globs, Inputs, KeepBy, OnBadRecord, Parameters, RemovedFormat,
-    SearchParameters, memory,
+    SearchParameters,
 };
+use crate::machine::usable_memory_bytes;
 use crate::pipeline::{Unit, Weighting};
 use crate::progress::{Counts, Progress, Silent};
 use crate::scheme::words_v1;
@@ -236,7 +237,7 @@ impl<'a> Run<'a> {
 
     /// Bytes of memory for what grows with the number of documents; `None` without a bound.
     pub(super) fn memory_bytes(&self) -> Option<u64> {
-        self.memory.or_else(memory::usable_memory_bytes)
+        self.memory.or_else(usable_memory_bytes)
     }
 
     /// What `run.json` says of the run.

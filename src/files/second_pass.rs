@@ -94,6 +94,13 @@ struct Parts<'a> {
     events: Events<'a>,
 }
 
+/// The chunks of a file among those of all files, in order.
+fn chunks_of(file: usize, held: &[Arc<Chunk>]) -> &[Arc<Chunk>] {
+    let start = held.partition_point(|chunk| chunk.file < file);
+    let end = held.partition_point(|chunk| chunk.file <= file);
+    &held[start..end]
+}
+
 enum Events<'a> {
     /// The chunks in memory that are left.
     Held(std::slice::Iter<'a, Arc<Chunk>>),
@@ -184,11 +191,7 @@ impl FileSource<'_> {
             file,
             rows: RowNumbers::of(&self.places, file),
             events: match held {
-                Some(held) => {
-                    let start = held.partition_point(|chunk| chunk.file < file);
-                    let end = held.partition_point(|chunk| chunk.file <= file);
-                    Events::Held(held[start..end].iter())
-                }
+                Some(held) => Events::Held(chunks_of(file, held).iter()),
                 None => Events::Read(files.file(file)),
             },
         };

@@ -217,6 +217,52 @@ impl<'a> FileSource<'a> {
         self.run.options.progress.warn(&warning);
     }
 
+    /// Reads, signs and numbers all chunks, or those after where a run was stopped. Makes checkpoints.
+    fn read_chunks(
+        &self,
+        chunks: &Chunks<'_>,
+        pass: &mut FirstPass<'_>,
+        noted: &mut Noted<'_>,
+    ) -> Result<()> {
+        let progress = pass.progress();
+        let mut is_on_disk = pass.unfinished().is_some();
+        let start = self.restored(pass, noted)?;
+        let files = FilesReading::new(&self.files, self.reading(Columns::Needed))?;
+        let files = files.starting_at(&start);
+        let signing = pass.signing();
+        // Whether all notes end with the same chunk.
+        let is_between_chunks = Cell::new(true);
+        let read = files.map(
+            |chunk| match start.is_after(&chunk) {
+                true => Ok(None),
+                false => signing.sign(chunks, Arc::new(chunk)).map(Some),
+            },
+            |event| {
+                is_between_chunks.set(false);
+                match event {
+                    Some(Event::Chunk(Some(signed))) => pass.number(signed, noted)?,
+                    Some(Event::End { file, fingerprint }) => noted.end_file(file, fingerprint)?,
+                    Some(Event::Table(_) | Event::Chunk(None)) | None => {}
+                }
+                is_between_chunks.set(true);
+                if let (false, Some(spill)) = (is_on_disk, pass.on_disk()) {
+                    is_on_disk = true;
+                    // Everything so far is written now.
+                    ReadState::of(pass, noted)?;
+                    spill.check_space(self.share_read(files.consumed(), pass.rows()))?;
+                }
+                if pass.on_disk().is_some_and(|spill| spill.is_due()) {
+                    record(pass, noted)?;
+                }
+                advance(progress, files.consumed(), pass.rows(), pass.bytes())
+            },
+        );
+        if matches!(read, Err(Error::Stopped)) && is_between_chunks.get() {
+            record(pass, noted)?;
+        }
+        read
+    }
+
     /// Adds the counts of records to the counts of documents.
     pub(super) fn complete(&self, counts: &mut Counts) {
         counts.documents = self.places.records();
@@ -232,6 +278,16 @@ struct ReadState {
     records: RecordsRead,
 }
 
+impl ReadState {
+    /// Writes everything read so far, and says where that is.
+    fn of(pass: &mut FirstPass<'_>, noted: &mut Noted<'_>) -> Result<Self> {
+        Ok(ReadState {
+            numbers: pass.save()?,
+            records: noted.save()?,
+        })
+    }
+}
+
 /// The name of the stage, for checkpoints.
 const READ: &str = "read";
 
@@ -240,14 +296,10 @@ const IDS: &str = "ids";
 
 /// Makes a checkpoint between two chunks.
 fn record(pass: &mut FirstPass<'_>, noted: &mut Noted<'_>) -> Result<()> {
-    let Some(spill) = pass.on_disk() else {
-        return Ok(());
-    };
-    let state = ReadState {
-        numbers: pass.save()?,
-        records: noted.save()?,
-    };
-    spill.checkpoint(READ, &state)
+    match pass.on_disk() {
+        Some(spill) => spill.checkpoint(READ, &ReadState::of(pass, noted)?),
+        None => Ok(()),
+    }
 }
 
 impl Source for FileSource<'_> {
@@ -269,49 +321,9 @@ impl Source for FileSource<'_> {
             (self.held_bytes, &are_held),
             before,
         );
-        let mut is_on_disk = pass.unfinished().is_some();
-        let start = self.restored(&mut pass, &mut noted)?;
-        let files = FilesReading::new(&self.files, self.reading(Columns::Needed))?;
-        let files = files.starting_at(&start);
-        let signing = pass.signing();
-        // Whether all notes end with the same chunk.
-        let is_between_chunks = Cell::new(true);
-        let read = files.map(
-            |chunk| match start.is_after(&chunk) {
-                true => Ok(None),
-                false => signing.sign(&chunks, Arc::new(chunk)).map(Some),
-            },
-            |event| {
-                is_between_chunks.set(false);
-                match event {
-                    Some(Event::Chunk(Some(signed))) => pass.number(signed, &mut noted)?,
-                    Some(Event::End { file, fingerprint }) => noted.end_file(file, fingerprint)?,
-                    Some(Event::Table(_) | Event::Chunk(None)) | None => {}
-                }
-                is_between_chunks.set(true);
-                if let (false, Some(spill)) = (is_on_disk, pass.on_disk()) {
-                    is_on_disk = true;
-                    // Everything so far is written now.
-                    pass.save()?;
-                    noted.save()?;
-                    spill.check_space(self.share_read(files.consumed(), pass.rows()))?;
-                }
-                if pass.on_disk().is_some_and(|spill| spill.is_due()) {
-                    record(&mut pass, &mut noted)?;
-                }
-                advance(progress, files.consumed(), pass.rows(), pass.bytes())
-            },
-        );
-        if matches!(read, Err(Error::Stopped)) && is_between_chunks.get() {
-            record(&mut pass, &mut noted)?;
-        }
-        read?;
+        self.read_chunks(&chunks, &mut pass, &mut noted)?;
         if let Some(spill) = pass.on_disk() {
-            let state = ReadState {
-                numbers: pass.save()?,
-                records: noted.save()?,
-            };
-            spill.note(READ, &state)?;
+            spill.note(READ, &ReadState::of(&mut pass, &mut noted)?)?;
         }
         let spill = pass.on_disk();
         let Noted {

@@ -7,12 +7,8 @@ pub use self::join_bounds::{allows_places, allows_sizes, prefix_len};
 pub use self::permutations::{GivenPermutations, RandomPermutations};
 #[cfg(feature = "gpu")]
 pub use crate::backend::gpu::{DeviceLoad, GpuProgram, MadeProgram, gpu_programs};
-#[cfg(feature = "io")]
-pub use crate::io::machine::{cpu_name, memory_bytes, peak_memory_bytes, usable_memory_bytes};
 pub use crate::pipeline::for_each_word;
 pub use crate::simd::ceiling;
-#[cfg(feature = "io")]
-pub use crate::store::disk::free_bytes;
 
 /// 7,200 pages of API documentation, some of them near-duplicates (see examples/README.md).
 #[cfg(feature = "example-corpus")]

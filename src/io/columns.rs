@@ -5,8 +5,8 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowTemporalType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
-    Decimal256Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
-    Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
+    Decimal256Type, DecimalType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
+    Int32Type, Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
     Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
     TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
@@ -51,29 +51,7 @@ pub(super) fn wanted_roots(schema: &Schema, needed: Needed<'_>) -> Vec<usize> {
 /// fits all.
 pub(super) fn check_schema(schema: &Schema, wanted: Wanted<'_>) -> Result<(), Refusal> {
     let check = |path: &FieldPath, parameter: &str, wanted: &str, fits: fn(&DataType) -> bool| {
-        let choose = format!("choose the column with `{parameter}`");
-        let what = match parameter {
-            "id_field" => "id column",
-            _ => "column",
-        };
-        match column_type(schema, path) {
-            Some(data_type) if *data_type == DataType::Null || fits(data_type) => Ok(()),
-            Some(data_type) => Err(Refusal::new(
-                format!("{what} \"{path}\" holds {data_type}, not {wanted}"),
-                match item_type(data_type) {
-                    Some(item) if parameter == "text_field" && is_token(item) => {
-                        format!("pass `unit=tokens` and `tokens_field={path}`, or {choose}")
-                    }
-                    _ => choose,
-                },
-            )),
-            None => {
-                let names = schema.fields().iter().map(|field| field.name().clone());
-                let listed = listed("column", &names.collect::<Vec<_>>());
-                let problem = format!("there is no {what} \"{path}\"; {listed}");
-                Err(Refusal::new(problem, choose))
-            }
-        }
+        check_column(schema, path, parameter, wanted, fits)
     };
     let fields = match wanted {
         Wanted::Document(fields) => fields,
@@ -112,6 +90,39 @@ pub(super) fn check_schema(schema: &Schema, wanted: Wanted<'_>) -> Result<(), Re
         check(&fields.id, "id_field", wanted, may_be_id)?;
     }
     Ok(())
+}
+
+/// Checks that the column that `parameter` names is there, and holds what fits, which messages call `wanted`.
+fn check_column(
+    schema: &Schema,
+    path: &FieldPath,
+    parameter: &str,
+    wanted: &str,
+    fits: fn(&DataType) -> bool,
+) -> Result<(), Refusal> {
+    let choose = format!("choose the column with `{parameter}`");
+    let what = match parameter {
+        "id_field" => "id column",
+        _ => "column",
+    };
+    match column_type(schema, path) {
+        Some(data_type) if *data_type == DataType::Null || fits(data_type) => Ok(()),
+        Some(data_type) => Err(Refusal::new(
+            format!("{what} \"{path}\" holds {data_type}, not {wanted}"),
+            match item_type(data_type) {
+                Some(item) if parameter == "text_field" && is_token(item) => {
+                    format!("pass `unit=tokens` and `tokens_field={path}`, or {choose}")
+                }
+                _ => choose,
+            },
+        )),
+        None => {
+            let names = schema.fields().iter().map(|field| field.name().clone());
+            let listed = listed("column", &names.collect::<Vec<_>>());
+            let problem = format!("there is no {what} \"{path}\"; {listed}");
+            Err(Refusal::new(problem, choose))
+        }
+    }
 }
 
 /// The type of the items of lists.
@@ -468,27 +479,6 @@ pub(super) fn id_column(rows: &RecordBatch, path: &FieldPath) -> Option<Column> 
 
 /// The id that a value is which is neither an integer nor a text; `None` if its type has no usual text.
 fn usual_text(values: &ArrayRef, place: usize, is_uuid: bool) -> Option<Id> {
-    macro_rules! decimal {
-        ($decimal:ty) => {{
-            let text = values.as_primitive::<$decimal>().value_as_string(place);
-            // As a number of JSON, 1.50 would lose its end.
-            Id::Json(if is_integer(&text) {
-                text
-            } else {
-                json_string(&text)
-            })
-        }};
-    }
-    macro_rules! time {
-        ($time:ty) => {
-            Id::Json(json_string(
-                &values
-                    .as_primitive::<$time>()
-                    .value_as_time(place)?
-                    .to_string(),
-            ))
-        };
-    }
     Some(match values.data_type() {
         DataType::Float16 => {
             let value = values.as_primitive::<Float16Type>().value(place).to_f32();
@@ -502,10 +492,10 @@ fn usual_text(values: &ArrayRef, place: usize, is_uuid: bool) -> Option<Id> {
             let value = values.as_primitive::<Float64Type>().value(place);
             id_of_float(value.is_finite(), format!("{value:?}"))
         }
-        DataType::Decimal32(..) => decimal!(Decimal32Type),
-        DataType::Decimal64(..) => decimal!(Decimal64Type),
-        DataType::Decimal128(..) => decimal!(Decimal128Type),
-        DataType::Decimal256(..) => decimal!(Decimal256Type),
+        DataType::Decimal32(..) => decimal::<Decimal32Type>(values, place),
+        DataType::Decimal64(..) => decimal::<Decimal64Type>(values, place),
+        DataType::Decimal128(..) => decimal::<Decimal128Type>(values, place),
+        DataType::Decimal256(..) => decimal::<Decimal256Type>(values, place),
         DataType::Date32 => {
             let date = values.as_primitive::<Date32Type>().value_as_date(place)?;
             Id::Json(json_string(&date.to_string()))
@@ -514,28 +504,13 @@ fn usual_text(values: &ArrayRef, place: usize, is_uuid: bool) -> Option<Id> {
             let date = values.as_primitive::<Date64Type>().value_as_date(place)?;
             Id::Json(json_string(&date.to_string()))
         }
-        DataType::Time32(TimeUnit::Second) => time!(Time32SecondType),
-        DataType::Time32(_) => time!(Time32MillisecondType),
-        DataType::Time64(TimeUnit::Microsecond) => time!(Time64MicrosecondType),
-        DataType::Time64(_) => time!(Time64NanosecondType),
-        DataType::Timestamp(unit, zone) => {
-            let has_zone = zone.is_some();
-            match unit {
-                TimeUnit::Second => moment::<TimestampSecondType>(values, place, has_zone)?,
-                TimeUnit::Millisecond => {
-                    moment::<TimestampMillisecondType>(values, place, has_zone)?
-                }
-                TimeUnit::Microsecond => {
-                    moment::<TimestampMicrosecondType>(values, place, has_zone)?
-                }
-                TimeUnit::Nanosecond => moment::<TimestampNanosecondType>(values, place, has_zone)?,
-            }
-        }
+        DataType::Time32(TimeUnit::Second) => time::<Time32SecondType>(values, place)?,
+        DataType::Time32(_) => time::<Time32MillisecondType>(values, place)?,
+        DataType::Time64(TimeUnit::Microsecond) => time::<Time64MicrosecondType>(values, place)?,
+        DataType::Time64(_) => time::<Time64NanosecondType>(values, place)?,
+        DataType::Timestamp(unit, zone) => timestamp(values, place, *unit, zone.is_some())?,
         DataType::FixedSizeBinary(UUID_BYTES) if is_uuid => {
-            let bytes = values.as_fixed_size_binary().value(place);
-            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
-            Id::Json(json_string(&parts.join("-")))
+            uuid(values.as_fixed_size_binary().value(place))
         }
         _ => return None,
     })
@@ -546,6 +521,41 @@ fn id_of_float(is_finite: bool, text: String) -> Id {
     match is_finite {
         true => Id::Json(text),
         false => Id::None,
+    }
+}
+
+/// A decimal number with all its digits: as a number of JSON, 1.50 would lose its end.
+fn decimal<T: DecimalType>(values: &ArrayRef, place: usize) -> Id {
+    let text = values.as_primitive::<T>().value_as_string(place);
+    Id::Json(match is_integer(&text) {
+        true => text,
+        false => json_string(&text),
+    })
+}
+
+/// A time of day as other programs print it.
+fn time<T: ArrowTemporalType>(values: &ArrayRef, place: usize) -> Option<Id>
+where
+    i64: From<T::Native>,
+{
+    let time = values.as_primitive::<T>().value_as_time(place)?;
+    Some(Id::Json(json_string(&time.to_string())))
+}
+
+/// The 16 bytes of a UUID in its usual form, five groups of digits.
+fn uuid(bytes: &[u8]) -> Id {
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
+    Id::Json(json_string(&parts.join("-")))
+}
+
+/// A date and time of a column whose values count `unit`.
+fn timestamp(values: &ArrayRef, place: usize, unit: TimeUnit, has_zone: bool) -> Option<Id> {
+    match unit {
+        TimeUnit::Second => moment::<TimestampSecondType>(values, place, has_zone),
+        TimeUnit::Millisecond => moment::<TimestampMillisecondType>(values, place, has_zone),
+        TimeUnit::Microsecond => moment::<TimestampMicrosecondType>(values, place, has_zone),
+        TimeUnit::Nanosecond => moment::<TimestampNanosecondType>(values, place, has_zone),
     }
 }
 

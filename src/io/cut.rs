@@ -122,6 +122,15 @@ impl<'a> CsvCutter<'a> {
         }
     }
 
+    /// Where records begin: at the start of a file, after its byte order mark.
+    fn after_mark(&mut self, bytes: &[u8], from: usize) -> usize {
+        let is_at_start = std::mem::take(&mut self.is_at_start);
+        match is_at_start && bytes.starts_with(BYTE_ORDER_MARK) {
+            true => BYTE_ORDER_MARK.len(),
+            false => from,
+        }
+    }
+
     fn finish(&mut self, end: usize) {
         self.spans.push(self.start..end);
         self.state = CsvState::Start;
@@ -151,10 +160,7 @@ impl Cutter for CsvCutter<'_> {
     fn scan(&mut self, bytes: &[u8], from: usize) -> Result<Option<usize>, Refusal> {
         let Separators { delimiter, quote } = self.separators;
         let known = self.spans.len();
-        let mut at = from;
-        if std::mem::take(&mut self.is_at_start) && bytes.starts_with(BYTE_ORDER_MARK) {
-            at = BYTE_ORDER_MARK.len();
-        }
+        let mut at = self.after_mark(bytes, from);
         while let Some(byte) = bytes.get(at).copied() {
             let state = match self.state {
                 CsvState::Start if matches!(byte, b'\r' | b'\n') => {
@@ -169,20 +175,19 @@ impl Cutter for CsvCutter<'_> {
                 CsvState::FieldStart if Some(byte) == quote => CsvState::Quoted,
                 CsvState::FieldStart => self.after(byte, CsvState::Field),
                 CsvState::Field => {
-                    let end = memchr::memchr3(delimiter, b'\n', b'\r', &bytes[at..]);
-                    at += end.unwrap_or(bytes.len() - at);
-                    match bytes.get(at) {
-                        Some(byte) => self.after(*byte, CsvState::Field),
-                        None => break,
-                    }
+                    let Some(end) = memchr::memchr3(delimiter, b'\n', b'\r', &bytes[at..]) else {
+                        break;
+                    };
+                    at += end;
+                    self.after(bytes[at], CsvState::Field)
                 }
                 CsvState::Quoted => {
                     // A quoted field began with a quote.
                     let end = quote.and_then(|quote| memchr::memchr(quote, &bytes[at..]));
-                    at += end.unwrap_or(bytes.len() - at);
-                    if end.is_none() {
+                    let Some(end) = end else {
                         break;
-                    }
+                    };
+                    at += end;
                     CsvState::Quote
                 }
                 CsvState::Quote if Some(byte) == quote => CsvState::Quoted,
@@ -191,12 +196,11 @@ impl Cutter for CsvCutter<'_> {
                     state => state,
                 },
                 CsvState::Misquoted => {
-                    let end = memchr::memchr2(b'\n', b'\r', &bytes[at..]);
-                    at += end.unwrap_or(bytes.len() - at);
-                    match bytes.get(at) {
-                        Some(byte) => self.after(*byte, CsvState::Misquoted),
-                        None => break,
-                    }
+                    let Some(end) = memchr::memchr2(b'\n', b'\r', &bytes[at..]) else {
+                        break;
+                    };
+                    at += end;
+                    self.after(bytes[at], CsvState::Misquoted)
                 }
                 CsvState::Return => {
                     at += usize::from(byte == b'\n');
@@ -205,10 +209,10 @@ impl Cutter for CsvCutter<'_> {
                 }
             };
             at += 1;
-            if state == CsvState::Start {
-                self.finish(at);
+            match state {
+                CsvState::Start => self.finish(at),
+                state => self.state = state,
             }
-            self.state = state;
         }
         let new = self.spans.get(known..).and_then(<[_]>::last);
         Ok(new.map(|span| span.end))

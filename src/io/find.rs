@@ -205,17 +205,13 @@ impl FoundFiles {
             .into_iter()
             .filter_entry(|entry| enters(entry.depth(), entry.file_name()));
         let real_root = root.canonicalize().unwrap_or_default();
-        let target_of = |entry: &DirEntry| {
-            let is_link = entry.depth() > 0 && entry.path_is_symlink();
-            is_link.then(|| entry.path().canonicalize().ok()).flatten()
-        };
         // Folders that link to each other would be walked in every order: each is entered by one link.
         let mut entered = HashSet::new();
         while let Some(entry) = walk.next() {
             let (path, depth, broken) = match &entry {
                 Ok(entry) if is_note_of_dataset(entry.path()) => continue,
                 Ok(entry) if entry.file_type().is_file() => (entry.path(), entry.depth(), None),
-                Ok(entry) => match target_of(entry) {
+                Ok(entry) => match target_of_link(entry) {
                     // The walk itself finds links to a folder between the root and themselves.
                     Some(target) if real_root.starts_with(&target) => {
                         walk.skip_current_dir();
@@ -230,14 +226,7 @@ impl FoundFiles {
                 },
                 Err(error) => {
                     let path = error.path().unwrap_or(root);
-                    let broken = match error.loop_ancestor() {
-                        Some(_) => Some(Broken::Cyclic),
-                        None => Broken::of(path),
-                    };
-                    if broken.is_none() {
-                        return Err(unreadable(path, error));
-                    }
-                    (path, error.depth(), broken)
+                    (path, error.depth(), Some(broken_link(path, error)?))
                 }
             };
             let path = match path.strip_prefix(root) {
@@ -251,21 +240,25 @@ impl FoundFiles {
                 continue;
             }
             let seen = path.strip_prefix(search.unseen).unwrap_or(path);
-            if !self.accepts(seen) {
-                hits.left_out = true;
-            } else if let Some(broken) = broken {
-                hits.has_links = true;
-                let not_read = &mut self.not_read;
-                let links = match broken {
-                    Broken::Dangling => &mut not_read.dangling_links,
-                    Broken::Cyclic => &mut not_read.cyclic_links,
-                };
-                Several::add(links, path);
-            } else {
-                hits.files.push(path.to_owned());
+            match (self.accepts(seen), broken) {
+                (false, _) => hits.left_out = true,
+                (true, Some(broken)) => {
+                    hits.has_links = true;
+                    self.count_link(path, broken);
+                }
+                (true, None) => hits.files.push(path.to_owned()),
             }
         }
         Ok(hits)
+    }
+
+    /// Counts a link that leads nowhere.
+    fn count_link(&mut self, path: &Path, broken: Broken) {
+        let links = match broken {
+            Broken::Dangling => &mut self.not_read.dangling_links,
+            Broken::Cyclic => &mut self.not_read.cyclic_links,
+        };
+        Several::add(links, path);
     }
 
     /// Whether the filter takes a file of this name.
@@ -399,6 +392,21 @@ impl Glob {
 
 fn is_special(text: &str) -> bool {
     text.contains(['*', '?', '['])
+}
+
+/// Where the link of a walk leads; `None` if it is none, or the root of the walk.
+fn target_of_link(entry: &DirEntry) -> Option<PathBuf> {
+    let is_link = entry.depth() > 0 && entry.path_is_symlink();
+    is_link.then(|| entry.path().canonicalize().ok()).flatten()
+}
+
+/// What is wrong with the link on which a walk failed, or the error of something else.
+fn broken_link(path: &Path, error: &walkdir::Error) -> Result<Broken> {
+    let broken = match error.loop_ancestor() {
+        Some(_) => Some(Broken::Cyclic),
+        None => Broken::of(path),
+    };
+    broken.ok_or_else(|| unreadable(path, error))
 }
 
 /// The error for a file or folder that cannot be looked at.

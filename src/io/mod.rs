@@ -69,9 +69,7 @@ mod pairs;
 
 mod result_rows;
 
-pub(crate) mod machine;
-
-pub(crate) mod memory;
+mod run_record;
 
 mod npy;
 
@@ -90,7 +88,6 @@ pub use input::{Inputs, Naming, read_text};
 pub(crate) use jsonl::json_string;
 pub(crate) use keep::JsonLines;
 pub(crate) use keep::{EndingFile, KeptFile, unwritable};
-pub(crate) use machine::{Facts, run_record};
 pub use not_read::{NotRead, Several};
 pub(crate) use npy::{HEADER, header};
 pub(crate) use output::{OutputFile, OutputFolder, REPORT, RUN_RECORD, folder_of, with_suffix};
@@ -114,6 +111,7 @@ pub use report::{
 pub(crate) use report::{REPORT_VERSION, SignatureDescription, write_json};
 pub(crate) use result_rows::{write_rows_as_table, write_rows_as_text};
 pub(crate) use row_values::{Value, for_each_record};
+pub(crate) use run_record::{Facts, run_record};
 pub use signatures::SignaturesFormat;
 pub(crate) use signatures::{
     SignatureReader, SlotWriter, damaged, description_of, misdescribed,

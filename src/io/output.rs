@@ -67,6 +67,15 @@ struct ReportMark {
     _version: u32,
 }
 
+/// The error of a folder that a run cannot write its results to.
+fn refused(folder: &Path, problem: String, remedy: &str) -> Error {
+    Error::Output {
+        path: folder.to_owned(),
+        problem,
+        remedy: remedy.to_owned(),
+    }
+}
+
 /// A folder of results. A run writes into its `.partial` and renames the entries when they are complete.
 #[derive(Debug)]
 pub(crate) struct OutputFolder {
@@ -92,13 +101,6 @@ impl OutputFolder {
     pub(crate) fn open(folder: &Path, overwrite: bool) -> Result<Self> {
         let is_new = !folder.exists();
         fs::create_dir_all(folder).map_err(Error::io("create the output folder", folder))?;
-        let refuse = |problem: String, remedy: &str| {
-            Err(Error::Output {
-                path: folder.to_owned(),
-                problem,
-                remedy: remedy.to_owned(),
-            })
-        };
         let mut output = OutputFolder {
             folder: folder.to_owned(),
             is_new,
@@ -110,44 +112,29 @@ impl OutputFolder {
         let partial = output.partial();
         let was_interrupted = match partial.symlink_metadata() {
             Ok(metadata) if !metadata.is_dir() => {
-                return refuse(
-                    format!("{PARTIAL} in it is not a folder"),
-                    "choose another folder",
-                );
+                let problem = format!("{PARTIAL} in it is not a folder");
+                return Err(refused(folder, problem, "choose another folder"));
             }
             found => found.is_ok(),
         };
         fs::create_dir_all(&partial).map_err(Error::io("create", &partial))?;
-        let lock_path = partial.join(LOCK);
-        let mut options = File::options();
-        let options = options.read(true).write(true).create(true).truncate(false);
-        let lock = options.open(&lock_path);
-        let lock = lock.map_err(Error::io("create", &lock_path))?;
-        let lock = match Locked::try_new(lock) {
-            Ok(lock) => lock,
-            Err(TryLockError::WouldBlock) => {
-                return refuse(
-                    "another run is writing to the output folder".to_owned(),
-                    "wait until it ends, or choose another folder",
-                );
-            }
-            Err(TryLockError::Error(error)) => return Err(Error::io("lock", lock_path)(error)),
-        };
-        if let Err(refused) = output.check_no_foreign_file() {
+        let lock = output.claim()?;
+        if let Err(error) = output.check_no_foreign_file() {
             if !was_interrupted {
                 let _ = fs::remove_dir_all(&partial);
             }
-            return Err(refused);
+            return Err(error);
         }
         output.lock = Some(lock);
         // An interrupted run leaves an unlocked `.partial`, and perhaps results without a report.
         let earlier = output.earlier_entries()?;
         let is_interrupted = was_interrupted && earlier.iter().all(|entry| entry != REPORT);
         if !earlier.is_empty() && !is_interrupted && !overwrite {
-            return refuse(
+            return Err(refused(
+                folder,
                 "the output folder is not empty: it holds the results of a run".to_owned(),
                 "choose another folder, or pass `overwrite` to replace them",
-            );
+            ));
         }
         if is_interrupted {
             // The list of the files goes last: without it, the next run would take them for foreign files.
@@ -156,6 +143,22 @@ impl OutputFolder {
             }
         }
         Ok(output)
+    }
+
+    /// Keeps other runs out of the folder, as long as the lock is held.
+    fn claim(&self) -> Result<Locked> {
+        let path = self.partial().join(LOCK);
+        let mut options = File::options();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let lock = options.open(&path).map_err(Error::io("create", &path))?;
+        Locked::try_new(lock).map_err(|error| match error {
+            TryLockError::WouldBlock => refused(
+                &self.folder,
+                "another run is writing to the output folder".to_owned(),
+                "wait until it ends, or choose another folder",
+            ),
+            TryLockError::Error(error) => Error::io("lock", path)(error),
+        })
     }
 
     /// Removes what an interrupted run left, but for these files, which this run takes over, and temporary files of a run

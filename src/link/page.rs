@@ -107,19 +107,7 @@ impl LinkReport {
                     }
                 }
                 @if self.has_two() {
-                    li {
-                        @match self.parameters.share.or(estimate.share) {
-                            Some(share) => {
-                                strong { (percent(share)) } br;
-                                "of the records of " (self.smaller()) " have a partner, "
-                                (if self.parameters.share.is_some() { "as given" } else { "estimated" })
-                            }
-                            None => {
-                                strong { "cannot tell" } br;
-                                "how many of the records of " (self.smaller()) " have a partner"
-                            }
-                        }
-                    }
+                    li { (self.share()) }
                     @if let Some(recall) = estimate.expected_recall {
                         li {
                             strong { "some " (percent(recall)) } br;
@@ -135,6 +123,23 @@ impl LinkReport {
                 li {
                     strong { (scored(estimate.threshold)) } br;
                     "threshold: least score of a link, " (self.choice())
+                }
+            }
+        }
+    }
+
+    /// How many records of the smaller collection have a partner.
+    fn share(&self) -> Markup {
+        html! {
+            @match self.parameters.share.or(self.estimate.share) {
+                Some(share) => {
+                    strong { (percent(share)) } br;
+                    "of the records of " (self.smaller()) " have a partner, "
+                    (if self.parameters.share.is_some() { "as given" } else { "estimated" })
+                }
+                None => {
+                    strong { "cannot tell" } br;
+                    "how many of the records of " (self.smaller()) " have a partner"
                 }
             }
         }
@@ -260,20 +265,36 @@ mod tests {
         Estimate, FieldPoints, HistogramBin, LevelPoints, LinkCounts, LinkParameters, ScoreBin,
     };
 
-    /// A report whose score is points.
-    fn report() -> LinkReport {
+    /// The points of a field by its similarity.
+    fn levels() -> Vec<LevelPoints> {
         let level = |least, of_same, of_different, points| LevelPoints {
             least,
             of_same,
             of_different,
             points,
         };
-        let levels = vec![
+        vec![
             level(Some(0.0), 0.05, 0.8, -4.0),
             level(Some(0.5), 0.2, 0.1, 1.0),
             level(Some(0.9), 0.75, 0.1, 2.91),
             level(None, 0.1, 0.1, 0.0),
-        ];
+        ]
+    }
+
+    /// The pairs of each half point.
+    fn histogram() -> Vec<HistogramBin> {
+        let bins = (-40..=60).map(|score: i32| {
+            let pairs = ScoreBin {
+                accepted: u64::from(score.unsigned_abs()),
+                runners_up: u64::from((60 - score).unsigned_abs().pow(2)),
+            };
+            HistogramBin::new(f64::from(score) / 2.0, pairs)
+        });
+        bins.collect()
+    }
+
+    /// A report whose score is points.
+    fn report() -> LinkReport {
         let names = ["name <b>", "year"].map(str::to_owned);
         LinkReport {
             simgpu_report: 1,
@@ -305,26 +326,12 @@ mod tests {
                 unknown_because: Some("runners-up score as high".to_owned()),
             },
             warnings: vec!["2 records <were> searched".to_owned()],
-            points: Some(vec![
-                FieldPoints {
-                    field: Some(0),
-                    levels: levels.clone(),
-                },
-                FieldPoints {
-                    field: None,
-                    levels,
-                },
-            ]),
+            points: Some(Vec::from([Some(0), None].map(|field| FieldPoints {
+                field,
+                levels: levels(),
+            }))),
             bin_width: 0.5,
-            histogram: (-40..=60)
-                .map(|score: i32| {
-                    let pairs = ScoreBin {
-                        accepted: u64::from(score.unsigned_abs()),
-                        runners_up: u64::from((60 - score).unsigned_abs().pow(2)),
-                    };
-                    HistogramBin::new(f64::from(score) / 2.0, pairs)
-                })
-                .collect(),
+            histogram: histogram(),
             examples: vec![json!({
                 "id_a": "1", "id_b": 2, "score": 3.5, "similarities": {"name <b>": 0.75, "year": null},
                 "points": {"name <b>": 3.5, "year": 0.0}, "shared": [{"symbol": "bo_", "records": 2}],

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::fields::RecordFields;
-use super::read::RecordsReading;
+use super::read::{RecordsFile, RecordsReading};
 use super::task::{Link, link};
 use super::write::{LinkReport, Writing};
 use crate::error::{Error, Result};
@@ -151,19 +151,8 @@ impl<'a> LinkRun<'a> {
         let beside = || output.as_ref().map(OutputFolder::partial);
         let temporary = self.temporary.clone().or_else(beside);
         let mut timings = Timings::default();
-        let reading = RecordsReading {
-            fields: &self.fields,
-            on_bad_record: self.on_bad_record,
-            unique_ids: self.unique_ids,
-            batch_bytes: self.batch_bytes,
-            temporary: temporary.unwrap_or_else(|| PathBuf::from(".")),
-            progress: self.options.progress,
-        };
-        let (first, second) = timings.time("read", 0, || {
-            let first = reading.read(self.first)?;
-            let second = self.second.map(|inputs| reading.read(inputs));
-            Ok::<_, Error>((first, second.transpose()?))
-        })?;
+        let temporary = temporary.unwrap_or_else(|| PathBuf::from("."));
+        let (first, second) = timings.time("read", 0, || self.read(temporary))?;
         let mut linked = link(
             &first.records,
             second.as_ref().map(|file| &file.records),
@@ -197,25 +186,51 @@ impl<'a> LinkRun<'a> {
         }
         let elapsed_s = timings.complete(self.options.started);
         if let Some(output) = output {
-            create_json(&output, REPORT, &report)?;
-            create_page(&output, &report)?;
-            let facts = Facts {
-                command: &self.options.command,
-                signer: None,
-                memory_bytes: None,
-            };
-            let record = run_record(&facts, &timings, elapsed_s, 0, output.files());
-            create_json(&output, RUN_RECORD, &record)?;
-            // Last chance to stop the run.
-            let links = report.counts.links;
-            advance(self.options.progress, links, links, 0)?;
-            output.commit()?;
+            self.commit(output, &report, &timings, elapsed_s)?;
         }
         Ok(LinkOutcome {
             report,
             timings,
             elapsed_s,
         })
+    }
+
+    /// Reads the records of both collections.
+    fn read(&self, temporary: PathBuf) -> Result<(RecordsFile, Option<RecordsFile>)> {
+        let reading = RecordsReading {
+            fields: &self.fields,
+            on_bad_record: self.on_bad_record,
+            unique_ids: self.unique_ids,
+            batch_bytes: self.batch_bytes,
+            temporary,
+            progress: self.options.progress,
+        };
+        let first = reading.read(self.first)?;
+        let second = self.second.map(|inputs| reading.read(inputs));
+        Ok((first, second.transpose()?))
+    }
+
+    /// Writes what the run says of itself, and gives all files their names.
+    fn commit(
+        &self,
+        output: OutputFolder,
+        report: &LinkReport,
+        timings: &Timings,
+        elapsed_s: f64,
+    ) -> Result<()> {
+        create_json(&output, REPORT, report)?;
+        create_page(&output, report)?;
+        let facts = Facts {
+            command: &self.options.command,
+            signer: None,
+            memory_bytes: None,
+        };
+        let record = run_record(&facts, timings, elapsed_s, 0, output.files());
+        create_json(&output, RUN_RECORD, &record)?;
+        // Last chance to stop the run.
+        let links = report.counts.links;
+        advance(self.options.progress, links, links, 0)?;
+        output.commit()
     }
 
     /// Opens the output folder, unless it would destroy an input.

@@ -611,23 +611,43 @@ impl<'e> Signing<'e> {
             documents,
         } = timed_without_nested(&spent.parse_ns, || source.parse(piece, buffer))?;
         let _in_progress = Giant::of(&self.giant_bytes, bytes);
-        let shingler = self.engine.shingler();
-        shingler.check_forms(&documents)?;
+        self.engine.shingler().check_forms(&documents)?;
         let wanted = self.known().wanted;
-        if let Some(device) = self.device
-            && self.sends_texts
-            && !wanted.sets
-            && !matches!(wanted.signed, SignedForm::Nothing)
-        {
-            let (shingled, signed) = self.send_texts(device, &wanted, &documents, bytes)?;
-            return Ok(SignedPiece {
-                records,
-                bytes,
-                shingled,
-                signed,
-                sets: None,
-            });
-        }
+        let (shingled, signed, sets) = match self.device_for_texts(&wanted) {
+            Some(device) => {
+                let (shingled, signed) = self.send_texts(device, &wanted, &documents, bytes)?;
+                (shingled, signed, None)
+            }
+            None => self.sign_sets(&wanted, &documents, bytes, scratch, shingles, exact)?,
+        };
+        Ok(SignedPiece {
+            records,
+            bytes,
+            shingled,
+            signed,
+            sets,
+        })
+    }
+
+    /// The device that shingles texts itself, where the sink needs no more than it makes.
+    fn device_for_texts(&self, wanted: &Wanted) -> Option<DeviceSigner<'e>> {
+        let is_enough = !wanted.sets && !matches!(wanted.signed, SignedForm::Nothing);
+        self.device.filter(|_| self.sends_texts && is_enough)
+    }
+
+    /// Shingles the documents of a piece of so many bytes, and signs those that are chosen. Returns their exact sets, too,
+    /// if the sink wants them.
+    fn sign_sets(
+        &self,
+        wanted: &Wanted,
+        documents: &DocumentRange<'_>,
+        bytes: usize,
+        scratch: &mut Scratch,
+        shingles: &mut ShingleBatch,
+        exact: &mut ShingleBatch,
+    ) -> Result<(Vec<Shingled>, Signed<'e>, Option<PieceSets>)> {
+        let spent = &self.spent;
+        let shingler = self.engine.shingler();
         let (made, of_exact) = if wanted.sets {
             (exact, Some(shingles))
         } else {
@@ -638,9 +658,9 @@ impl<'e> Signing<'e> {
             if of_exact.is_some() {
                 // One allocation, most of which stays untouched: the sets are handed on as they are.
                 made.reserve(bytes / LEAST_BYTES_PER_SHINGLE);
-                shingler.exact_with_digests(&documents, scratch, made)
+                shingler.exact_with_digests(documents, scratch, made)
             } else {
-                shingler.shingle_with_digests(&documents, scratch, made)
+                shingler.shingle_with_digests(documents, scratch, made)
             }
         });
         if bytes > GIANT {
@@ -648,46 +668,57 @@ impl<'e> Signing<'e> {
             *scratch = Scratch::default();
         }
         timed_without_nested(&spent.sign_ns, || {
-            let of_shingle = match of_exact.is_some() && shingler.takes_weights() {
-                // The hash and the weight.
-                true => 2,
-                false => 1,
-            };
-            // Copies of a weighted shingle look like several. How many there are depends on whether exact sets are made.
-            let shingles = |i| match made.sets().range(i).len() / of_shingle {
-                1.. if shingler.takes_weights() => 2,
-                shingles => shingles,
-            };
-            let shingled = self.choose(&wanted, &documents, digests, shingles);
+            let shingles_of = |i| self.shingles_up_to_two(made, i, of_exact.is_some());
+            let shingled = self.choose(wanted, documents, digests, shingles_of);
             let is_signed: Vec<bool> = shingled.iter().map(|document| document.is_signed).collect();
             let of_all = made.sets().hashes().len();
             made.retain(&is_signed);
-            let (signed, exact_sets) = match of_exact {
-                None => (self.signed(&wanted, made)?, None),
-                Some(shingles) => {
-                    shingles.clear();
-                    if matches!(wanted.signed, SignedForm::Nothing) {
-                        // The signer gets no sets.
-                    } else if shingler.hashes_exactly() {
-                        shingles.high_halves_of(made);
-                    } else {
-                        let signed = (0..).zip(&is_signed).filter(|(_, is_signed)| **is_signed);
-                        for (row, _) in signed {
-                            shingler.shingle_onto(documents.get(row), scratch, shingles);
-                        }
-                    }
-                    let signed = self.signed(&wanted, shingles)?;
-                    (signed, Some(PieceSets::take(made, of_all)))
-                }
+            let Some(shingles) = of_exact else {
+                return Ok((shingled, self.signed(wanted, made)?, None));
             };
-            Ok(SignedPiece {
-                records,
-                bytes,
-                shingled,
-                signed,
-                sets: exact_sets,
-            })
+            shingles.clear();
+            if !matches!(wanted.signed, SignedForm::Nothing) {
+                self.hash_exact(made, documents, &is_signed, scratch, shingles);
+            }
+            let signed = self.signed(wanted, shingles)?;
+            Ok((shingled, signed, Some(PieceSets::take(made, of_all))))
         })
+    }
+
+    /// The number of shingles of set `i`, or 2 if there are more. Copies of a weighted shingle look like several: how many
+    /// there are depends on whether exact sets are made.
+    #[inline]
+    fn shingles_up_to_two(&self, made: &ShingleBatch, i: usize, are_exact: bool) -> usize {
+        let takes_weights = self.engine.shingler().takes_weights();
+        let of_shingle = match are_exact && takes_weights {
+            // The hash and the weight.
+            true => 2,
+            false => 1,
+        };
+        match made.sets().range(i).len() / of_shingle {
+            1.. if takes_weights => 2,
+            shingles => shingles.min(2),
+        }
+    }
+
+    /// Makes the hashes that are signed of the documents whose exact sets are in `exact`.
+    fn hash_exact(
+        &self,
+        exact: &ShingleBatch,
+        documents: &DocumentRange<'_>,
+        is_signed: &[bool],
+        scratch: &mut Scratch,
+        shingles: &mut ShingleBatch,
+    ) {
+        let shingler = self.engine.shingler();
+        if shingler.hashes_exactly() {
+            shingles.high_halves_of(exact);
+            return;
+        }
+        let signed = (0..).zip(is_signed).filter(|(_, is_signed)| **is_signed);
+        for (row, _) in signed {
+            shingler.shingle_onto(documents.get(row), scratch, shingles);
+        }
     }
 
     /// Sends the texts of a piece to a device, which shingles and signs them.

@@ -48,24 +48,6 @@ impl Disk for OnDisk {
     }
 }
 
-/// Bytes that this process may still write to the file system of a folder; `None` if unknown.
-#[cfg_attr(
-    not(feature = "internals"),
-    allow(unreachable_pub, reason = "public with the feature `internals` only")
-)]
-pub fn free_bytes(folder: &Path) -> Option<u64> {
-    #[cfg(unix)]
-    {
-        let system = rustix::fs::statvfs(folder).ok()?;
-        system.f_bavail.checked_mul(system.f_frsize)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = folder;
-        None
-    }
-}
-
 /// Waits until a file is on disk.
 pub(crate) fn sync_file(disk: &impl Disk, path: &Path) -> Result<()> {
     disk.sync(path, false)

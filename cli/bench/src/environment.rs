@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use simgpu::internals::{cpu_name, memory_bytes};
+use simgpu::machine::{cpu_name, memory_bytes};
 use simgpu::simd::Isa;
 
 /// This machine and build: `date`, `cpu`, `cpu_version`, `isas`, `cores`, `memory_bytes`, `os`, `architecture`, `gpus`

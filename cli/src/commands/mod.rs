@@ -8,6 +8,7 @@ use crate::stop;
 use crate::terminal::Terminal;
 use crate::threads;
 
+#[cfg(feature = "bench")]
 pub(crate) mod bench;
 
 pub mod compare;

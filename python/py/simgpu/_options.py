@@ -67,7 +67,7 @@ class ShingleOptions(TypedDict, total=False):
         int | None,
         Option(
             None,
-            "Units per shingle; by default 5 words or pieces, 9 bytes or characters, 1 token, or the scheme's.",
+            "Units per shingle; by default 5 words, pieces or units of code, 9 bytes or characters, 1 token, or the scheme's.",
         ),
     ]
     stop_words: Annotated[

@@ -20,9 +20,11 @@ mod arguments;
 
 mod writer;
 
+mod minhash;
+
 mod state;
 
-mod minhash;
+mod methods;
 
 mod lean;
 
@@ -31,4 +33,5 @@ mod b_bit;
 pub(crate) use b_bit::PyBBitMinHash;
 pub(crate) use hashfunc::{sha1_hash32, sha1_hash64};
 pub(crate) use lean::PyLeanMinHash;
-pub(crate) use minhash::{PyMinHash, PySketches, restore_minhash};
+pub(crate) use methods::{PySketches, restore_minhash};
+pub(crate) use minhash::PyMinHash;

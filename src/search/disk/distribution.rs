@@ -86,12 +86,7 @@ pub(crate) fn distribute(
         _ if done.is_complete => Held::Distributed,
         (Verification::Signature, signatures, _) => Held::Signatures(signatures.as_ref()),
         (Verification::Exact, _, Some(sets)) => Held::Sets(sets),
-        (Verification::Exact, _, None) => Held::Documents {
-            source,
-            engine,
-            // A run that goes on may read less.
-            bytes: if spill.resumed() > 0 { 0 } else { corpus.bytes },
-        },
+        (Verification::Exact, _, None) => distribution.documents_again(source, engine, corpus),
     };
     let compared = distribution.compared(held, shape.num_perm, timings)?;
     if search.verification != Verification::None {
@@ -141,6 +136,24 @@ enum Held<'a> {
 }
 
 impl Distribution<'_> {
+    /// The documents, read again.
+    fn documents_again<'a>(
+        &self,
+        source: &'a dyn Source,
+        engine: &'a Engine,
+        corpus: &Corpus,
+    ) -> Held<'a> {
+        Held::Documents {
+            source,
+            engine,
+            // A run that goes on may read less.
+            bytes: match self.spill.resumed() {
+                0 => corpus.bytes,
+                _ => 0,
+            },
+        }
+    }
+
     fn streams(&self, name: &str) -> Streams {
         Streams::new(self.spill, name, self.count, self.count)
     }

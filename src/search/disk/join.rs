@@ -94,6 +94,13 @@ impl JoinState {
             shared_elements: self.shared_elements,
         }
     }
+
+    /// Why LSH costs less, as far as that is known; `None` if it does not, or if the search does not leave the choice.
+    fn reason_for_lsh(&self, search: &Search) -> Option<String> {
+        let is_auto = search.candidates == CandidateMethod::Auto;
+        let reason = self.cost().reason_for_lsh(search);
+        reason.filter(|_| is_auto)
+    }
 }
 
 /// What a join on disk works with.
@@ -140,18 +147,11 @@ impl Joined {
         join.restore_edges()?;
         let (prefixes, elements) = timings.time("join", 0, || join.find_prefixes(&mut state))?;
         timings.add_disk_use(spill.take_use(GROUPS * PARTS));
-        let is_auto = search.candidates == CandidateMethod::Auto;
-        let rejects = |state: &JoinState| {
-            let reason = state.cost().reason_for_lsh(search);
-            reason.filter(|_| is_auto)
-        };
-        let mut reason = rejects(&state);
+        let mut reason = state.reason_for_lsh(search);
         if reason.is_none() {
-            timings.time("bucket", 0, || {
-                join.connect_groups(elements, &mut state, |state| rejects(state).is_some())
-            })?;
+            timings.time("bucket", 0, || join.connect_groups(elements, &mut state))?;
             timings.add_disk_use(spill.take_use(GROUPS * PARTS));
-            reason = rejects(&state);
+            reason = state.reason_for_lsh(search);
         }
         if let Some(reason) = reason {
             tell_of_lsh(progress, &reason);
@@ -160,25 +160,7 @@ impl Joined {
             return Ok(None);
         }
         progress.tell("candidates: exact join");
-        let Join {
-            edges,
-            pairs,
-            filter,
-            ..
-        } = join;
-        pairs
-            .into_inner()
-            .map_err(|_| panicked())?
-            .finish_one()?
-            .keep();
-        let by_size = state.small.pairs(filter.criterion);
-        let joined = Joined {
-            filter,
-            elements: state.elements,
-            most_pairs: state.shared_elements.saturating_add(by_size),
-            prefixes,
-        };
-        Ok(Some((edges, joined)))
+        join.finish(&state, prefixes).map(Some)
     }
 }
 
@@ -220,20 +202,7 @@ impl Join<'_> {
             let finder = PrefixFinder::new(criterion, self.filter.are_weighted, state.words)?;
             let bytes = self.sets.sets.bytes();
             self.progress.begin("join", 2 * bytes);
-            let mut done = 0;
-            self.for_each_block(
-                |block| {
-                    self.for_each_distinct(block, |_, set| {
-                        finder.count(set);
-                        Ok(())
-                    })?;
-                    Ok(block.len() as u64)
-                },
-                |bytes| {
-                    done += bytes;
-                    advance(self.progress, done, 0, 0)
-                },
-            )?;
+            let mut done = self.count_elements(&finder)?;
             let (mut block_number, before) = (0, state.blocks);
             self.for_each_block(
                 |block| {
@@ -276,6 +245,25 @@ impl Join<'_> {
         Ok((prefixes, elements))
     }
 
+    /// Counts in how many sets each element is. Returns the bytes of all sets.
+    fn count_elements(&self, finder: &PrefixFinder) -> Result<u64> {
+        let mut done = 0;
+        self.for_each_block(
+            |block| {
+                self.for_each_distinct(block, |_, set| {
+                    finder.count(set);
+                    Ok(())
+                })?;
+                Ok(block.len() as u64)
+            },
+            |bytes| {
+                done += bytes;
+                advance(self.progress, done, 0, 0)
+            },
+        )?;
+        Ok(done)
+    }
+
     /// Adds the prefix of the next set.
     fn add(
         &self,
@@ -305,18 +293,27 @@ impl Join<'_> {
         Ok(())
     }
 
-    /// Connects the sets that share elements, group by group, unless `is_rejected`.
-    fn connect_groups(
-        &self,
-        groups: Vec<Sorted<10>>,
-        state: &mut JoinState,
-        is_rejected: impl Fn(&JoinState) -> bool,
-    ) -> Result<()> {
+    /// The edges, and what the parts need of the join.
+    fn finish(self, state: &JoinState, prefixes: StreamFile) -> Result<(Edges, Joined)> {
+        let pairs = self.pairs.into_inner().map_err(|_| panicked())?;
+        pairs.finish_one()?.keep();
+        let by_size = state.small.pairs(self.filter.criterion);
+        let joined = Joined {
+            filter: self.filter,
+            elements: state.elements,
+            most_pairs: state.shared_elements.saturating_add(by_size),
+            prefixes,
+        };
+        Ok((self.edges, joined))
+    }
+
+    /// Connects the sets that share elements, group by group, unless LSH costs less.
+    fn connect_groups(&self, groups: Vec<Sorted<10>>, state: &mut JoinState) -> Result<()> {
         let parts = (GROUPS * PARTS) as u64;
         self.progress.begin("bucket", parts);
         let shared_elements = AtomicU64::new(state.shared_elements);
         for (number, group) in groups.into_iter().enumerate().skip(state.groups) {
-            let rejects = is_rejected(state);
+            let rejects = state.reason_for_lsh(self.search).is_some();
             let each = |elements: &[ElementRecord]| {
                 stop_if_asked(self.progress)?;
                 for sets in elements.chunk_by(|a, b| a[..2] == b[..2]) {

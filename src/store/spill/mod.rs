@@ -20,9 +20,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::{Error, Result};
+use crate::machine::free_bytes;
 use crate::progress::DiskUse;
 use crate::store::Locked;
-use crate::store::disk::free_bytes;
 
 mod bytes;
 mod checkpoint;

@@ -1,19 +1,11 @@
 //! The contents of `run.json`: machine, times, memory and files of a run.
-#![allow(
-    unreachable_pub,
-    reason = "the hidden feature `internals` hands some of it on"
-)]
 
 use std::collections::BTreeSet;
-use std::fs;
 
 use serde_json::{Value, json};
 
 use super::RUN_RECORD;
-use super::memory::sysctl;
-#[cfg(feature = "internals")]
-pub use super::memory::usable_memory_bytes;
-pub use super::memory::{memory_bytes, peak_memory_bytes};
+use crate::machine::{cpu_name, memory_bytes, peak_memory_bytes};
 use crate::pipeline::Signer;
 use crate::progress::{StageTime, Timings};
 
@@ -87,12 +79,4 @@ pub(crate) fn run_record(
         "stages": stages,
         "files": files,
     })
-}
-
-/// The model of the CPU; `None` if unknown.
-pub fn cpu_name() -> Option<String> {
-    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = info.lines().find(|line| line.starts_with("model name"));
-    let model = model.and_then(|line| Some(line.split_once(':')?.1.trim().to_owned()));
-    model.or_else(|| sysctl("machdep.cpu.brand_string"))
 }
