@@ -133,6 +133,31 @@ def test_messages_say_what_was_given(call, message):
     assert str(raised.value) == message
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: simgpu.dedup(TEXTS, treshold=0.8), "dedup() got an unexpected keyword argument 'treshold'; did you mean 'threshold'?"),
+        (lambda: simgpu.sign_files("in", "out", max_bucket=3), "sign_files() got an unexpected keyword argument 'max_bucket'"),
+        (lambda: simgpu.pairs(TEXTS, xyz=1), "pairs() got an unexpected keyword argument 'xyz'; help(pairs) lists its options"),
+        (lambda: simgpu.link(PEOPLE), "link() missing 1 required keyword-only argument: 'fields'"),
+    ],
+)
+def test_unknown_options_are_refused_with_the_nearest(call, message):
+    with pytest.raises(TypeError) as raised:
+        call()
+    assert str(raised.value).startswith(message)
+
+
+def test_help_lists_each_option_with_its_default():
+    for call in (simgpu.dedup, simgpu.pairs_files, simgpu.sign_files, simgpu.link, simgpu.recommend, simgpu.compare):
+        listed = inspect.getdoc(call)
+        for name, parameter in inspect.signature(call).parameters.items():
+            assert f"\n    {name}: " in listed, (call.__name__, name)
+            if parameter.kind is parameter.KEYWORD_ONLY and name != "fields":
+                assert parameter.default is call.__kwdefaults__[name] is not parameter.empty
+        assert "**options" not in listed
+
+
 def test_long_values_are_not_repeated_in_messages():
     with pytest.raises(TypeError, match="threshold is of type list; give"):
         simgpu.dedup(TEXTS, threshold=TEXTS * 100)
