@@ -20,9 +20,7 @@ use arrow_schema::{DataType, Field};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{
-    PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyList, PySet, PyString, PyTuple,
-};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyFrozenSet, PyList, PySet, PyString, PyTuple};
 use simgpu::documents::{Document, Documents};
 use simgpu::pipeline::{Shingling, Weighting};
 use simgpu::scheme::Hashes;
