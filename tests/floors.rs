@@ -98,7 +98,7 @@ const COMMAND: &[&[&str]] = &[
 #[rustfmt::skip] // A floor is a line.
 const EXTENSION: &[&[&str]] = &[
     &["errors"],
-    &["arguments", "gpu", "progress"],
+    &["arguments", "gpu", "json", "progress"],
     // What Python gives.
     &["arrow", "objects", "options", "pool"],
     &["tokens"],
@@ -117,7 +117,7 @@ const EXTENSION: &[&[&str]] = &[
 #[rustfmt::skip] // A floor is a line.
 const PACKAGE: &[&[&str]] = &[
     &["_simgpu", "errors"],
-    &["_progress", "_report", "_repr", "_restore", "_tables"],
+    &["_options", "_progress", "_report", "_repr", "_restore", "_tables"],
     &["_signature_files"],
     &["_dedup", "_files"],
     &["_links", "_ratings", "_tools"],
