@@ -196,10 +196,10 @@ pub struct Counts {
     /// Similar pairs. A deduplication counts identical documents as one document; a search for pairs counts each
     /// of them.
     pub similar_pairs: u64,
-    /// Buckets in which a bound ended the comparisons of a deduplication: with greedy clustering, those with more kept
-    /// documents than one is compared with; with connected components, those in which pairs were left out.
+    /// Buckets in which `max_bucket` ended the comparisons: with greedy clustering, those with more than `max_bucket`
+    /// kept documents; with connected components, those in which pairs were left out.
     pub large_buckets: u64,
-    /// Upper bound on the pairs not compared: in these buckets, or because a search for pairs ended early.
+    /// Upper bound on the pairs not compared because of `max_bucket` or, in a search for pairs, of `max_pairs`.
     pub omitted_pairs: u64,
     /// Clusters of two or more documents; one document of each is kept.
     pub clusters: u64,

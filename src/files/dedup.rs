@@ -244,7 +244,7 @@ fn write_tables(
             write_removed_lines(stoppable, verification, places, file, &path)
         }
         RemovedFormat::Parquet => {
-            write_removed_table(stoppable, verification, places, ids, (file, &path))
+            write_removed_table(stoppable, verification, places, ids, file, &path)
         }
     }
 }

@@ -434,6 +434,7 @@ mod tests {
     use super::*;
     use crate::files::RunOptions;
     use crate::files::tests::{Place, Watched, engine, place, skipping, task, watched_by};
+    use crate::io::Compression;
 
     #[test]
     fn files_may_be_complete_in_any_order() {
@@ -535,7 +536,6 @@ mod tests {
         let of = |level, outputs: &[Compression]| {
             check_compression_level(level, outputs.iter().copied()).is_ok()
         };
-        use crate::io::Compression;
         assert!(of(None, &[]) && of(Some(9), &[Compression::None, Compression::Gzip]));
         assert!(!of(Some(9), &[Compression::None]) && !of(Some(10), &[Compression::Gzip]));
     }

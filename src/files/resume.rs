@@ -196,7 +196,7 @@ mod tests {
     use super::*;
     use crate::engine::Engine;
     use crate::files::tests::{
-        LITTLE, Place, Watched, engine, engine_of_bytes, place, skipping, watched_by,
+        LITTLE, Place, Watched, engine, engine_of_bytes, place, skipping, task, watched_by,
     };
     use crate::files::{Outcome, PairsOutput};
     use crate::io::{Inputs, OnBadRecord};
@@ -278,10 +278,6 @@ mod tests {
             matches!(stopped, Err(Error::Resumable { .. })),
             "{stopped:?}"
         );
-    }
-
-    fn task(engine: &Engine) -> Dedup {
-        crate::files::tests::task(engine)
     }
 
     /// Stops a run as soon as it compares.

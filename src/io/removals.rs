@@ -92,7 +92,8 @@ pub(crate) fn write_removed_table<'a>(
     verification: &'static str,
     places: &Places,
     ids: IdColumn,
-    (file, path): (File, &Path),
+    file: File,
+    path: &Path,
 ) -> Result<()> {
     const BATCH: usize = 1 << 16;
     let columns = vec![

@@ -69,9 +69,7 @@ impl Clustered {
         }
         count_clusters(counts, &self.clusters);
     }
-}
 
-impl Clustered {
     /// The removed documents whose shingles are known to equal those of the kept ones, although their texts differ.
     fn with_equal_shingles(&self) -> u64 {
         let is_exact = self.verification == Verification::Exact;

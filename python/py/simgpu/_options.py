@@ -785,6 +785,7 @@ def takes(group: type, *, others: str | None = None) -> Callable[[Function], Fun
     return decorate
 
 
+@functools.cache
 def _options(group: type) -> dict[str, tuple[Any, Option]]:
     """The type of each option of a group, and the option."""
     hints = get_type_hints(group, include_extras=True).items()
