@@ -112,4 +112,16 @@ pip --no-deps --force-reinstall "$here"/wheels/simgpu-*.whl
 # From another folder, so that no test finds the sources.
 tests=$PWD/python/tests
 cd "$here"
-"$programs/python" -m pytest --quiet -p no:cacheprovider --rootdir "$tests" "$tests"
+run() {
+    "$programs/python" -m pytest --quiet -p no:cacheprovider --rootdir "$tests" "$@"
+}
+# Spark mostly waits for its own processes, so its tests run beside the others.
+spark=$here/spark.log
+run "$tests/test_spark.py" >"$spark" 2>&1 &
+running=$!
+trap 'kill "$running" 2>/dev/null || true' EXIT
+run --ignore "$tests/test_spark.py" "$tests" || failed=1
+# 5: no test was found, since Spark or Java is not there.
+wait "$running" || [ $? = 5 ] || failed=1
+cat "$spark"
+[ -z "${failed:-}" ]

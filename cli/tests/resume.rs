@@ -23,7 +23,7 @@ use simgpu::search::{CandidateMethod, Dedup, Pairs, Search, Verification};
 const MEMORY: u64 = 48 << 10;
 
 /// How many runs of a job are stopped, each once or more.
-const TRIALS: u32 = 8;
+const TRIALS: u32 = 4;
 
 /// Stops a run at one of its calls.
 struct StopAt {

@@ -26,6 +26,8 @@ def cluster():
         include_dashboard=False,
         object_store_memory=200 << 20,
         log_to_driver=False,
+        # To start a worker takes seconds, and Ray ends those that are idle.
+        _system_config={"kill_idle_workers_interval_ms": 0},
         _node_ip_address="127.0.0.1",
     )
     yield
