@@ -105,7 +105,7 @@ pub(crate) struct Scratch<N: Number> {
     keys: Vec<u16>,
     /// The chunk that holds the least key of each permutation.
     chunks: [u16; BLOCK],
-    /// Keys below it may belong to the least value.
+    /// Greater keys do not belong to the least value.
     limits: [u16; BLOCK],
     numbers: Vec<N>,
     distinct: Vec<N>,
@@ -357,8 +357,8 @@ impl<F: ByChunks> Block<'_, F> {
                 for i in 0..N {
                     let at = i * 2 * L::COUNT;
                     let limit = lanes.load16(&limits[at..]);
-                    let are_near = lanes.are_below16(lanes.load16(&keys[at..]), limit);
-                    near += (are_near & flagged[i]).count_ones() as usize;
+                    let are_far = lanes.are_below16(limit, lanes.load16(&keys[at..]));
+                    near += (!are_far & flagged[i]).count_ones() as usize;
                 }
             }
             if 2 * near > 5 * row.len() {
@@ -385,7 +385,8 @@ impl<F: ByChunks> Block<'_, F> {
             let at = i * 2 * L::COUNT;
             let limit = lanes.load16(&limits[at..]);
             for (number, keys) in keys.chunks_exact(width).enumerate() {
-                let mut near = lanes.are_below16(lanes.load16(&keys[at..]), limit) & flagged[i];
+                let are_far = lanes.are_below16(limit, lanes.load16(&keys[at..]));
+                let mut near = !are_far & flagged[i];
                 while near != 0 {
                     let k = at + near.trailing_zeros() as usize;
                     near &= near - 1;
@@ -468,11 +469,12 @@ fn select<L: Lanes, const N: usize>(
             least = lanes.min16(least, past);
             lowest = lanes.min16(lowest, key);
         }
-        // No sum wraps: where the least key says nothing, so does every other one.
-        let least = lanes.min16(least, lanes.splat16(u16::MAX - silent - reach));
-        let limit = lanes.add16(least, lanes.splat16(silent + reach));
-        let to = lanes.add16(least, lanes.splat16(reach));
-        flagged[i] = lanes.are_below16(second, to) | lanes.are_below16(lowest, silent_keys);
+        // No sum wraps: beyond the greatest key there is none.
+        let farthest = reach - 1;
+        let least = lanes.min16(least, lanes.splat16(u16::MAX - silent - farthest));
+        let to = lanes.add16(least, lanes.splat16(farthest));
+        let limit = lanes.add16(to, lanes.splat16(silent));
+        flagged[i] = !lanes.are_below16(to, second) | lanes.are_below16(lowest, silent_keys);
         let valid = count.saturating_sub(at).min(2 * L::COUNT);
         flagged[i] &= (1 << valid) - 1;
         lanes.store16(chunk, &mut chunks[at..]);
@@ -625,6 +627,32 @@ mod tests {
                 compare(&given, &random(len, 3), &format!("random, {len}"));
                 let ascending: Vec<u64> = (0..len as u64).collect();
                 compare(&given, &ascending, &format!("ascending, {len}"));
+            }
+        }
+    }
+
+    /// Sets of two shingles, both among the greatest values: their keys wrap, or are the greatest keys that do not.
+    #[test]
+    fn sets_of_the_greatest_values_equal_the_definition() {
+        let a = 0x0234_5678_9ABC_DEF1;
+        for (family, low) in [(Family::Mersenne61Wide, 3), (Family::Affine64, 0)] {
+            for addend in [0, 5 << 44, P61 - 2] {
+                let given =
+                    Permutations::from_coefficients(family, &[a; 17], &[addend; 17]).unwrap();
+                let place = |x: u64| given.value(0, x) << low >> 48;
+                let shingles: Vec<u64> = random(4_000_000, 1)
+                    .into_iter()
+                    .filter(|x| place(*x) >= 65_522)
+                    .take(60)
+                    .collect();
+                assert!(shingles.len() > 50, "{}", shingles.len());
+                for (i, x) in shingles.iter().enumerate() {
+                    for y in &shingles[..i] {
+                        let mut set = [*x; 48];
+                        set[20..].fill(*y);
+                        compare(&given, &set, &format!("{addend} {x} {y}"));
+                    }
+                }
             }
         }
     }
