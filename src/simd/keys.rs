@@ -117,13 +117,13 @@ pub(super) enum Range {
 }
 
 impl Range {
-    /// The share of a number, modulo the range, in units of 2^-64.
+    /// The share of a number, modulo the range, in units of 2^-64, rounded down: what is left out is smaller than its bound by
+    /// far more.
     #[allow(clippy::cast_possible_truncation, reason = "modulo the range")]
-    fn share(self, number: u128, is_rounded_up: bool) -> u64 {
+    fn share(self, number: u128) -> u64 {
         let p = u128::from(P31);
         match self {
             Range::Bits(bits) => (number as u64) << (64 - bits),
-            Range::P31 if is_rounded_up => ((number % p) << 64).div_ceil(p) as u64,
             Range::P31 => (((number % p) << 64) / p) as u64,
         }
     }
@@ -159,14 +159,11 @@ impl Keys {
         };
         let half = |i: usize| {
             let bits = 64 - 16 * (F::HALVES - i);
-            let halves = a
-                .iter()
-                .map(|a| (range.share((*a).into(), false) >> bits) as u16);
+            let halves = a.iter().map(|a| (range.share((*a).into()) >> bits) as u16);
             padded(halves.collect())
         };
-        let addend = |b: &u64| {
-            (range.share((*b).into(), true).div_ceil(1 << 48) as u16).wrapping_add(F::REACH)
-        };
+        let addend =
+            |b: &u64| (range.share((*b).into()).div_ceil(1 << 48) as u16).wrapping_add(F::REACH);
         Keys {
             factors: (0..F::HALVES).map(half).collect(),
             addends: padded(b.iter().map(addend).collect()),
@@ -204,7 +201,7 @@ impl Dots {
             numbers.collect()
         };
         let t = |a: u64, half: u32| {
-            let share = range.share(u128::from(a) << (16 * half), false);
+            let share = range.share(u128::from(a) << (16 * half));
             ((u128::from(share) + (1 << 31)) >> 32) as u32
         };
         // The rest of T once its low half is taken as a signed number.
@@ -225,7 +222,7 @@ impl Dots {
                     Range::Bits(_) => a.wrapping_mul(signs).wrapping_add(b).into(),
                     Range::P31 => u128::from(a) * u128::from(signs) + u128::from(b),
                 };
-                let share = u128::from(range.share(sum, true));
+                let share = u128::from(range.share(sum));
                 (share + (3 << 47)).div_ceil(1 << 48) as u32
             }),
         }
