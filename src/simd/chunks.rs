@@ -15,6 +15,11 @@
 //! **Repeats.** Shingles that are in several chunks make the least key of several, each evaluated. Where that would be most
 //! of them, as in the lines of one phrase, the set's distinct shingles are found first.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "an index is that of a vector in several arrays of registers"
+)]
+
 use std::cell::RefCell;
 #[cfg(feature = "internals")]
 use std::marker::PhantomData;
@@ -439,6 +444,7 @@ impl<F: ByChunks> Block<'_, F> {
 
 /// Finds for each permutation the chunk of the least key, and how far other keys matter. Returns one bit for each
 /// permutation, of the first `count`, of which another chunk matters.
+#[allow(clippy::cast_possible_truncation, reason = "a piece has few chunks")]
 #[inline(always)]
 fn select<L: Lanes, const N: usize>(
     lanes: L,
@@ -485,6 +491,10 @@ fn select<L: Lanes, const N: usize>(
 
 /// Finds the distinct shingles of a piece, and repeats one until there are `least`. Returns whether that is worth it: whether
 /// they are less than three quarters.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a piece has less than 2^16 shingles"
+)]
 #[cold]
 #[inline(never)]
 fn find_distinct<N: Lane>(piece: &[N], least: usize, distinct: &mut Vec<N>) -> bool {

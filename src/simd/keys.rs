@@ -25,6 +25,11 @@
 //! rounding, the same for all x, plus 3/2, plus -1/2 to 1/2, less the fraction cut off, a multiple of 2^-16 below 1: errors
 //! differ by less than 2.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "an index is that of a vector in several arrays of registers"
+)]
+
 use super::lanes::Lanes;
 use crate::scheme::P31;
 

@@ -164,7 +164,7 @@ pub(crate) trait Lanes: Copy {
         self.store(sum, &mut sums);
         self.store(a, &mut left);
         self.store(b, &mut right);
-        let half = |word: u32, bits: u32| i32::from((word >> bits) as u16 as i16);
+        let half = |word: u32, bits: u32| (word << (16 - bits)).cast_signed() >> 16;
         for (sum, (a, b)) in sums.iter_mut().zip(left.into_iter().zip(right)) {
             for bits in [0, 16] {
                 *sum = sum.wrapping_add_signed(half(a, bits) * half(b, bits));
