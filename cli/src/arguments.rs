@@ -437,7 +437,7 @@ pub struct BackendArguments {
     )]
     pub backend: String,
 
-    /// Instruction set of simd: portable, avx2, avx512, neon; never changes a result [default: the fastest
+    /// Instruction set of simd: portable, avx2, avx512, avx512vnni, neon; never changes a result [default: the fastest
     /// that this CPU supports]
     #[arg(long, value_name = "NAME", help_heading = "Machine")]
     pub isa: Option<String>,

@@ -12,9 +12,8 @@ use crate::scheme::{Family, Permutations, Width};
 use crate::scheme::{Hashes, SlotsMut};
 use crate::simd::Isa;
 use crate::simd::fast::{Fast, RMinHash};
-use crate::simd::low_part::Mersenne61LowPart;
 use crate::simd::sign::{
-    Affine32, Affine64, Family32, Family64, Mersenne31, Mersenne61Wide, sign32, sign64,
+    Affine32, Affine64, Family32, Family64, Mersenne31, Mersenne61, Mersenne61Wide, sign32, sign64,
 };
 
 /// The SIMD backend for one scheme.
@@ -52,12 +51,6 @@ impl<F: Family64> SignSet<u64, u64> for F {
     }
 }
 
-impl SignSet<u32, u32> for Mersenne61LowPart {
-    fn sign_set(&self, isa: Isa, set: &[u32], row: &mut [u32]) {
-        self.sign(isa, set, row);
-    }
-}
-
 impl SignSet<u32, u32> for Fast {
     fn sign_set(&self, isa: Isa, set: &[u32], row: &mut [u32]) {
         self.sign(isa, set, row);
@@ -87,7 +80,7 @@ impl Simd {
                 Family::Fast => U32ToU32(Box::new(Fast::new(a, b))),
                 Family::RMinHash => U64ToU32(Box::new(RMinHash::new(a, b))),
                 Family::Mersenne31 => U32ToU32(Box::new(Mersenne31::new(a, b))),
-                Family::Mersenne61 => U32ToU32(Box::new(Mersenne61LowPart::new(a, b))),
+                Family::Mersenne61 => U32ToU32(Box::new(Mersenne61::new(a, b))),
                 Family::Affine64 => U64ToU64(Box::new(Affine64::new(a, b))),
                 Family::Mersenne61Wide => U64ToU64(Box::new(Mersenne61Wide::new(a, b))),
             },

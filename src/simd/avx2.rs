@@ -4,6 +4,7 @@
     reason = "intrinsics; a value of Avx2 proves the instructions"
 )]
 
+use std::arch::asm;
 use std::arch::x86_64::*;
 
 use super::kernel::Kernel;
@@ -51,16 +52,30 @@ macro_rules! intrinsic {
     };
 }
 
+/// The high halves of products. In assembly: from the intrinsic, the compiler moves the extension of a factor to 32 bits
+/// out of loops, and then no longer finds the instruction.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn mul_high16(a: __m256i, b: __m256i) -> __m256i {
+    let high;
+    // SAFETY: reads and writes only the registers that it names.
+    unsafe {
+        asm!("vpmulhuw {}, {}, {}", lateout(ymm_reg) high, in(ymm_reg) a, in(ymm_reg) b,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    high
+}
+
 impl Lanes for Avx2 {
     type U32 = __m256i;
     type U64 = __m256i;
+    type U16 = __m256i;
     type Affine = Affine;
     type Bytes = [__m256i; 2];
     type Mask = [__m256i; 2];
 
     const COUNT: usize = 8;
     const REGISTERS: usize = 12;
-    const LOW_PART_FROM: usize = 350;
     const MULTIPLIES_64: bool = false;
 
     #[inline(always)]
@@ -180,6 +195,133 @@ impl Lanes for Avx2 {
                 low,
                 _mm256_add_epi32(high, _mm256_mullo_epi32(by.a_high, x)),
             )
+        })
+    }
+
+    #[inline(always)]
+    fn mul_add_each(self, a: [u32; 2], b: u64, x: __m256i) -> (__m256i, __m256i) {
+        intrinsic!({
+            let (a_low, b) = (self.splat(a[0]), self.splat64(b));
+            let a_high = self.splat(a[1]);
+            let x_odd = _mm256_srli_epi64::<32>(x);
+            let even = _mm256_add_epi64(_mm256_mul_epu32(a_low, x), b);
+            let odd = _mm256_add_epi64(_mm256_mul_epu32(a_low, x_odd), b);
+            let low = _mm256_blend_epi32::<0xAA>(even, _mm256_slli_epi64::<32>(odd));
+            let high = _mm256_blend_epi32::<0xAA>(_mm256_srli_epi64::<32>(even), odd);
+            (low, _mm256_add_epi32(high, _mm256_mullo_epi32(a_high, x)))
+        })
+    }
+
+    #[inline(always)]
+    fn least(self, a: __m256i) -> u32 {
+        intrinsic!({
+            let four = _mm_min_epu32(_mm256_castsi256_si128(a), _mm256_extracti128_si256::<1>(a));
+            let two = _mm_min_epu32(four, _mm_shuffle_epi32::<0x4E>(four));
+            let one = _mm_min_epu32(two, _mm_shuffle_epi32::<0xB1>(two));
+            _mm_cvtsi128_si32(one).cast_unsigned()
+        })
+    }
+
+    #[inline(always)]
+    fn least_each(self, vectors: &[__m256i; 8]) -> [u32; 8] {
+        let [a, b, c, d, e, f, g, h] = *vectors;
+        intrinsic!({
+            // Each step halves the lanes of a vector, and puts those of two vectors side by side.
+            let two =
+                |a, b| _mm256_min_epu32(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+            let four =
+                |a, b| _mm256_min_epu32(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+            let (a, b) = (four(two(a, b), two(c, d)), four(two(e, f), two(g, h)));
+            let all = _mm256_min_epu32(
+                _mm256_permute2x128_si256::<0x20>(a, b),
+                _mm256_permute2x128_si256::<0x31>(a, b),
+            );
+            let mut least = [0; 8];
+            _mm256_storeu_si256(least.as_mut_ptr().cast(), all);
+            least
+        })
+    }
+
+    #[inline(always)]
+    fn least_each64(self, vectors: &[__m256i; 8]) -> [u64; 8] {
+        let mut least = [0; 8];
+        intrinsic!({
+            let two = |a, b| self.min64(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+            for (least, vectors) in least.chunks_exact_mut(4).zip(vectors.chunks_exact(4)) {
+                let (a, b) = (two(vectors[0], vectors[1]), two(vectors[2], vectors[3]));
+                let all = self.min64(
+                    _mm256_permute2x128_si256::<0x20>(a, b),
+                    _mm256_permute2x128_si256::<0x31>(a, b),
+                );
+                _mm256_storeu_si256(least.as_mut_ptr().cast(), all);
+            }
+        });
+        least
+    }
+
+    #[inline(always)]
+    fn splat16(self, number: u16) -> __m256i {
+        intrinsic!(_mm256_set1_epi16(number.cast_signed()))
+    }
+
+    #[inline(always)]
+    fn load16(self, numbers: &[u16]) -> __m256i {
+        let numbers = &numbers[..16];
+        // SAFETY: 16 numbers are there, by the slice above; the load needs no alignment.
+        unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn store16(self, vector: __m256i, numbers: &mut [u16]) {
+        let numbers = &mut numbers[..16];
+        // SAFETY: 16 numbers are there, by the slice above; the store needs no alignment.
+        unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast(), vector) }
+    }
+
+    #[inline(always)]
+    fn halves(self, numbers: __m256i) -> __m256i {
+        numbers
+    }
+
+    #[inline(always)]
+    fn add16(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsic!(_mm256_add_epi16(a, b))
+    }
+
+    #[inline(always)]
+    fn mul_low16(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsic!(_mm256_mullo_epi16(a, b))
+    }
+
+    #[inline(always)]
+    fn mul_high16(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsic!(mul_high16(a, b))
+    }
+
+    #[inline(always)]
+    fn min16(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsic!(_mm256_min_epu16(a, b))
+    }
+
+    #[inline(always)]
+    fn max16(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsic!(_mm256_max_epu16(a, b))
+    }
+
+    #[inline(always)]
+    fn are_below16(self, a: __m256i, b: __m256i) -> u64 {
+        intrinsic!({
+            let are_not = _mm256_cmpeq_epi16(_mm256_max_epu16(a, b), a);
+            let bits = !_mm256_movemask_epi8(are_not).cast_unsigned();
+            _pext_u32(bits, 0x5555_5555).into()
+        })
+    }
+
+    #[inline(always)]
+    fn where_below16(self, a: __m256i, b: __m256i, x: __m256i, y: __m256i) -> __m256i {
+        intrinsic!({
+            let are_not = _mm256_cmpeq_epi16(_mm256_max_epu16(a, b), a);
+            _mm256_blendv_epi8(x, y, are_not)
         })
     }
 

@@ -1,17 +1,18 @@
-//! AVX-512: 16 lanes.
+//! AVX-512: 16 lanes, without and with VNNI, the dot products of 16-bit numbers.
 #![allow(
     unsafe_code,
     reason = "intrinsics; a value of Avx512 proves the instructions"
 )]
 
+use std::arch::asm;
 use std::arch::x86_64::*;
 
 use super::kernel::Kernel;
 use super::lanes::{Lanes, Row};
 
-/// The proof that this CPU has AVX-512 F, DQ, BW and VL.
+/// The proof that this CPU has AVX-512 F, DQ, BW and VL, and, where it says so, VNNI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Avx512(());
+pub(crate) struct Avx512<const HAS_VNNI: bool>(());
 
 /// `vpmuludq` multiplies the even lanes; the odd ones are shifted down first.
 #[derive(Clone, Copy)]
@@ -25,7 +26,7 @@ pub(crate) struct Affine {
 
 const ODD: __mmask16 = 0xAAAA;
 
-impl Avx512 {
+impl<const HAS_VNNI: bool> Avx512<HAS_VNNI> {
     pub(super) fn detect() -> Option<Self> {
         let has_all = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512dq")
@@ -33,18 +34,28 @@ impl Avx512 {
             && is_x86_feature_detected!("avx512vl")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("popcnt");
+            && is_x86_feature_detected!("popcnt")
+            && (!HAS_VNNI || is_x86_feature_detected!("avx512vnni"));
         has_all.then_some(Avx512(()))
     }
 
     #[inline]
     pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Output {
         #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,bmi1,bmi2,popcnt")]
-        fn compiled<K: Kernel>(lanes: Avx512, kernel: K) -> K::Output {
+        fn compiled<K: Kernel>(lanes: Avx512<false>, kernel: K) -> K::Output {
+            kernel.run(lanes)
+        }
+        #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,avx512vnni,bmi1,bmi2,popcnt")]
+        fn compiled_with_vnni<K: Kernel>(lanes: Avx512<true>, kernel: K) -> K::Output {
             kernel.run(lanes)
         }
         // SAFETY: `self` proves that the CPU has all these instructions.
-        unsafe { compiled(self, kernel) }
+        unsafe {
+            match HAS_VNNI {
+                false => compiled(Avx512(()), kernel),
+                true => compiled_with_vnni(Avx512(()), kernel),
+            }
+        }
     }
 }
 
@@ -56,7 +67,7 @@ macro_rules! intrinsic {
     };
 }
 
-impl Avx512 {
+impl<const HAS_VNNI: bool> Avx512<HAS_VNNI> {
     /// Words `first` to `first + 3` of rows 0, 4, 8 and 12.
     #[inline(always)]
     fn quarters(self, rows: &[Row], first: usize) -> __m512i {
@@ -76,17 +87,44 @@ impl Avx512 {
     }
 }
 
-impl Lanes for Avx512 {
+/// The high halves of products. In assembly: from the intrinsic, the compiler moves the extension of a factor to 32 bits
+/// out of loops, and then no longer finds the instruction.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn mul_high16(a: __m512i, b: __m512i) -> __m512i {
+    let high;
+    // SAFETY: reads and writes only the registers that it names.
+    unsafe {
+        asm!("vpmulhuw {}, {}, {}", lateout(zmm_reg) high, in(zmm_reg) a, in(zmm_reg) b,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    high
+}
+
+/// Adds the dot products of pairs of 16-bit numbers. In assembly: the compiler makes two instructions of the intrinsic.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vnni")]
+fn add_dots(mut sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
+    // SAFETY: reads and writes only the registers that it names.
+    unsafe {
+        asm!("vpdpwssd {}, {}, {}", inout(zmm_reg) sum, in(zmm_reg) a, in(zmm_reg) b,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    sum
+}
+
+impl<const HAS_VNNI: bool> Lanes for Avx512<HAS_VNNI> {
     type U32 = __m512i;
     type U64 = __m512i;
+    type U16 = __m512i;
     type Affine = Affine;
     type Bytes = __m512i;
     type Mask = __mmask64;
 
     const COUNT: usize = 16;
     const REGISTERS: usize = 26;
-    const LOW_PART_FROM: usize = 900;
     const MULTIPLIES_64: bool = true;
+    const HAS_DOTS: bool = HAS_VNNI;
     const MASKS_LOADS: bool = true;
 
     #[inline(always)]
@@ -236,6 +274,136 @@ impl Lanes for Avx512 {
                 _mm512_add_epi32(high, _mm512_mullo_epi32(by.a_high, x)),
             )
         })
+    }
+
+    #[inline(always)]
+    fn mul_add_each(self, a: [u32; 2], b: u64, x: __m512i) -> (__m512i, __m512i) {
+        intrinsic!({
+            let (a_low, b) = (self.splat(a[0]), self.splat64(b));
+            let a_high = self.splat(a[1]);
+            let x_odd = _mm512_srli_epi64::<32>(x);
+            let even = _mm512_add_epi64(_mm512_mul_epu32(a_low, x), b);
+            let odd = _mm512_add_epi64(_mm512_mul_epu32(a_low, x_odd), b);
+            let low = _mm512_mask_shuffle_epi32::<0xB1>(even, ODD, odd);
+            let high = _mm512_mask_shuffle_epi32::<0xB1>(odd, !ODD, even);
+            (low, _mm512_add_epi32(high, _mm512_mullo_epi32(a_high, x)))
+        })
+    }
+
+    #[inline(always)]
+    fn least(self, a: __m512i) -> u32 {
+        intrinsic!(_mm512_reduce_min_epu32(a))
+    }
+
+    #[inline(always)]
+    fn least_each(self, vectors: &[__m512i; 8]) -> [u32; 8] {
+        let [a, b, c, d, e, f, g, h] = *vectors;
+        intrinsic!({
+            // Each step halves the lanes of a vector, and puts those of two vectors side by side.
+            let two =
+                |a, b| _mm512_min_epu32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+            let four =
+                |a, b| _mm512_min_epu32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+            let (a, b) = (four(two(a, b), two(c, d)), four(two(e, f), two(g, h)));
+            let halves = _mm512_min_epu32(
+                _mm512_shuffle_i64x2::<0x88>(a, b),
+                _mm512_shuffle_i64x2::<0xDD>(a, b),
+            );
+            let all = _mm512_min_epu32(
+                _mm512_shuffle_i64x2::<0x08>(halves, halves),
+                _mm512_shuffle_i64x2::<0x0D>(halves, halves),
+            );
+            let mut least = [0; 8];
+            _mm256_storeu_si256(least.as_mut_ptr().cast(), _mm512_castsi512_si256(all));
+            least
+        })
+    }
+
+    #[inline(always)]
+    fn least_each64(self, vectors: &[__m512i; 8]) -> [u64; 8] {
+        let [a, b, c, d, e, f, g, h] = *vectors;
+        intrinsic!({
+            let two =
+                |a, b| _mm512_min_epu64(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
+            let four = |a, b| {
+                _mm512_min_epu64(
+                    _mm512_shuffle_i64x2::<0x88>(a, b),
+                    _mm512_shuffle_i64x2::<0xDD>(a, b),
+                )
+            };
+            let (a, b) = (four(two(a, b), two(c, d)), four(two(e, f), two(g, h)));
+            let mut least = [0; 8];
+            _mm512_storeu_si512(least.as_mut_ptr().cast(), four(a, b));
+            least
+        })
+    }
+
+    #[inline(always)]
+    fn splat16(self, number: u16) -> __m512i {
+        intrinsic!(_mm512_set1_epi16(number.cast_signed()))
+    }
+
+    #[inline(always)]
+    fn load16(self, numbers: &[u16]) -> __m512i {
+        let numbers = &numbers[..32];
+        // SAFETY: 32 numbers are there, by the slice above; the load needs no alignment.
+        unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn store16(self, vector: __m512i, numbers: &mut [u16]) {
+        let numbers = &mut numbers[..32];
+        // SAFETY: 32 numbers are there, by the slice above; the store needs no alignment.
+        unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), vector) }
+    }
+
+    #[inline(always)]
+    fn halves(self, numbers: __m512i) -> __m512i {
+        numbers
+    }
+
+    #[inline(always)]
+    fn add16(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsic!(_mm512_add_epi16(a, b))
+    }
+
+    #[inline(always)]
+    fn mul_low16(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsic!(_mm512_mullo_epi16(a, b))
+    }
+
+    #[inline(always)]
+    fn mul_high16(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsic!(mul_high16(a, b))
+    }
+
+    #[inline(always)]
+    fn add_dots(self, sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
+        match HAS_VNNI {
+            // SAFETY: the value proves that the CPU has VNNI, too.
+            true => unsafe { add_dots(sum, a, b) },
+            false => intrinsic!(_mm512_add_epi32(sum, _mm512_madd_epi16(a, b))),
+        }
+    }
+
+    #[inline(always)]
+    fn min16(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsic!(_mm512_min_epu16(a, b))
+    }
+
+    #[inline(always)]
+    fn max16(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsic!(_mm512_max_epu16(a, b))
+    }
+
+    #[inline(always)]
+    fn are_below16(self, a: __m512i, b: __m512i) -> u64 {
+        intrinsic!(_mm512_cmplt_epu16_mask(a, b)).into()
+    }
+
+    #[inline(always)]
+    fn where_below16(self, a: __m512i, b: __m512i, x: __m512i, y: __m512i) -> __m512i {
+        intrinsic!(_mm512_mask_mov_epi16(y, _mm512_cmplt_epu16_mask(a, b), x))
     }
 
     #[inline(always)]

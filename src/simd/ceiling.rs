@@ -1,28 +1,72 @@
 //! The ceiling of the vector units of this CPU: per family a loop of only the instructions that one update needs,
 //! on registers, each iteration independent of the last. A kernel stays below it for what it does besides:
-//! loads, mixing, the ends of sets.
+//! loads, mixing, the ends of sets, and by chunks, finding the chunk of the least key.
 #![allow(unsafe_code, reason = "the loops are assembly")]
 
-use super::Isa;
-use super::isa::Kind;
-use super::low_part;
+use super::isa::{Isa, Kind};
+use super::sign::{Affine64, Mersenne31, Mersenne61, Mersenne61Wide};
+use super::{chunks, keys::Keyed};
 use crate::scheme::Family;
 
 /// Measures the updates per second that the vector units allow for documents of `shingles` shingles, on this core
-/// at this moment: its clock moves with the load. `None` where no loop exists. Lasts less than half a millisecond.
+/// at this moment: its clock moves with the load. `None` where no loop exists. Lasts less than a millisecond.
 ///
-/// `mersenne61` signs long sets by its low part, which needs the instructions of `affine32`.
-pub fn updates_per_s(family: Family, isa: Isa, shingles: usize) -> Option<f64> {
-    let is_low_part = family == Family::Mersenne61 && shingles >= low_part::from(isa);
-    let family = match is_low_part {
-        true => Family::Affine32,
-        false => family,
+/// Where a set is signed by chunks, that is the loop of the keys for all shingles, and that of values for one chunk of each
+/// piece.
+pub fn updates_per_s(
+    family: Family,
+    isa: Isa,
+    shingles: usize,
+    permutations: usize,
+) -> Option<f64> {
+    let by_chunks = |halves, share: Option<f64>| share.map(|share| (halves, share));
+    let chunks = match family {
+        Family::Mersenne31 => by_chunks(
+            Mersenne31::HALVES,
+            chunks::evaluated::<Mersenne31>(isa, shingles, permutations),
+        ),
+        Family::Mersenne61 => by_chunks(
+            Mersenne61::HALVES,
+            chunks::evaluated::<Mersenne61>(isa, shingles, permutations),
+        ),
+        Family::Affine64 => by_chunks(
+            Affine64::<true>::HALVES,
+            chunks::evaluated::<Affine64>(isa, shingles, permutations),
+        ),
+        Family::Mersenne61Wide => by_chunks(
+            Mersenne61Wide::HALVES,
+            chunks::evaluated::<Mersenne61Wide>(isa, shingles, permutations),
+        ),
+        _ => None,
     };
-    match (isa.0, family) {
+    let values = values_per_s(family, isa)?;
+    let Some((halves, share)) = chunks else {
+        return Some(values);
+    };
+    let keys = keys_per_s(halves, isa)?;
+    Some(1.0 / (1.0 / keys + share / values))
+}
+
+fn values_per_s(family: Family, isa: Isa) -> Option<f64> {
+    match isa.0 {
         #[cfg(target_arch = "x86_64")]
-        (Kind::Avx2(proof), family) => loops::avx2(proof, family),
+        Kind::Avx2(proof) => loops::values_of_avx2(proof, family),
         #[cfg(target_arch = "x86_64")]
-        (Kind::Avx512(proof), family) => loops::avx512(proof, family),
+        Kind::Avx512(_) | Kind::Avx512Vnni(_) => {
+            loops::values_of_avx512(super::avx512::Avx512::detect()?, family)
+        }
+        _ => None,
+    }
+}
+
+fn keys_per_s(halves: usize, isa: Isa) -> Option<f64> {
+    match isa.0 {
+        #[cfg(target_arch = "x86_64")]
+        Kind::Avx2(proof) => loops::keys_of_avx2(proof, halves),
+        #[cfg(target_arch = "x86_64")]
+        Kind::Avx512(proof) => loops::keys_of_avx512(proof, halves),
+        #[cfg(target_arch = "x86_64")]
+        Kind::Avx512Vnni(proof) => loops::keys_of_vnni(proof, halves),
         _ => None,
     }
 }
@@ -42,25 +86,17 @@ mod loops {
     /// and the coefficients, 8 to 11 intermediate values. The code after it is compiled for SSE and would wait for
     /// upper halves of registers that are not cleared.
     macro_rules! calibrate {
-        (16, $($line:expr),+) => {
-            calibrate!(@loop 16, "mov {k:e}, 0xAAAA", "kmovw k1, {k:e}", "not {k:e}", "kmovw k2, {k:e}"; $($line),+)
-        };
-        ($lanes:literal, $($line:expr),+) => {
-            calibrate!(@loop $lanes, "xor {k:e}, {k:e}"; $($line),+)
-        };
-        (@loop $lanes:literal, $($prepare:literal),+; $($line:expr),+) => {{
+        ($lanes:literal, $($line:expr),+) => {{
             let mut iterations = ITERATIONS;
             let start = Instant::now();
             // SAFETY: reads and writes only the declared registers. The callers hold a value that proves the
             // instructions.
             unsafe {
                 asm!(
-                    $($prepare),+,
                     "2:",
                     $($line),+,
                     "dec {iterations}", "jnz 2b", "vzeroupper",
-                    k = out(reg) _, iterations = inout(reg) iterations,
-                    out("k1") _, out("k2") _,
+                    iterations = inout(reg) iterations,
                     out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _,
                     out("xmm4") _, out("xmm5") _, out("xmm6") _, out("xmm7") _,
                     out("xmm8") _, out("xmm9") _, out("xmm10") _, out("xmm11") _,
@@ -88,55 +124,31 @@ mod loops {
         };
     }
 
+    /// Instructions on registers of the class `$r`, each with its target and its operands.
+    macro_rules! lines {
+        ($r:literal; $($name:literal $to:literal $a:literal $b:literal),+) => {
+            concat!($($name, " ", $r, $to, ", ", $r, $a, ", ", $r, $b, "\n"),+)
+        };
+    }
+
+    /// An instruction with a number: a shift or a shuffle.
+    macro_rules! by {
+        ($r:literal; $name:literal $to:literal $a:literal $number:literal) => {
+            concat!($name, " ", $r, $to, ", ", $r, $a, ", ", $number, "\n")
+        };
+    }
+
     macro_rules! affine32 {
         ($r:literal, $low:literal) => {
-            concat!(
-                "vpmulld ", $r, "8, ", $r, "12, ", $r, "15\n", "vpaddd ", $r, "8, ", $r, "8, ", $r,
-                "13\n", "vpminud ", $r, $low, ", ", $r, $low, ", ", $r, "8\n",
-            )
+            lines!($r; "vpmulld" "8" "12" "15", "vpaddd" "8" "8" "13", "vpminud" $low $low "8")
         };
     }
 
     /// Both products and sums of 64 bits, and the product with the high factor.
     macro_rules! sums {
         ($r:literal) => {
-            concat!(
-                "vpmuludq ",
-                $r,
-                "8, ",
-                $r,
-                "12, ",
-                $r,
-                "15\n",
-                "vpmuludq ",
-                $r,
-                "9, ",
-                $r,
-                "13, ",
-                $r,
-                "15\n",
-                "vpaddq ",
-                $r,
-                "8, ",
-                $r,
-                "8, ",
-                $r,
-                "14\n",
-                "vpaddq ",
-                $r,
-                "9, ",
-                $r,
-                "9, ",
-                $r,
-                "14\n",
-                "vpmulld ",
-                $r,
-                "10, ",
-                $r,
-                "14, ",
-                $r,
-                "15\n",
-            )
+            lines!($r; "vpmuludq" "8" "12" "15", "vpmuludq" "9" "13" "15", "vpaddq" "8" "8" "14",
+                "vpaddq" "9" "9" "14", "vpmulld" "10" "14" "15")
         };
     }
 
@@ -144,15 +156,7 @@ mod loops {
         ($r:literal, $low:literal) => {
             concat!(
                 sums!($r),
-                "vpshufd zmm9{{k2}}, zmm8, 0xB1\n",
-                "vpaddd zmm9, zmm9, zmm10\n",
-                "vpminud ",
-                $r,
-                $low,
-                ", ",
-                $r,
-                $low,
-                ", zmm9\n",
+                lines!($r; "vpermt2d" "9" "11" "8", "vpaddd" "9" "9" "10", "vpminud" $low $low "9"),
             )
         };
     }
@@ -162,18 +166,9 @@ mod loops {
             concat!(
                 sums!($r),
                 "vmovdqa64 zmm11, zmm8\n",
-                "vpshufd zmm8{{k1}}, zmm9, 0xB1\n",
-                "vpshufd zmm9{{k2}}, zmm11, 0xB1\n",
-                "vpaddd zmm9, zmm9, zmm10\n",
-                "vpsrld zmm9, zmm9, 29\n",
-                "vpaddd zmm8, zmm8, zmm9\n",
-                "vpminud ",
-                $r,
-                $low,
-                ", ",
-                $r,
-                $low,
-                ", zmm8\n",
+                lines!($r; "vpermt2d" "8" "14" "9", "vpermt2d" "9" "14" "11", "vpaddd" "9" "9" "10"),
+                by!($r; "vpsrld" "9" "9" "29"),
+                lines!($r; "vpaddd" "8" "8" "9", "vpminud" $low $low "8"),
             )
         };
     }
@@ -182,16 +177,9 @@ mod loops {
         ($r:literal, $low:literal) => {
             concat!(
                 sums!($r),
-                "vpsrlq ymm8, ymm8, 32\n",
+                by!($r; "vpsrlq" "8" "8" "32"),
                 "vpblendd ymm9, ymm8, ymm9, 0xAA\n",
-                "vpaddd ymm9, ymm9, ymm10\n",
-                "vpminud ",
-                $r,
-                $low,
-                ", ",
-                $r,
-                $low,
-                ", ymm9\n",
+                lines!($r; "vpaddd" "9" "9" "10", "vpminud" $low $low "9"),
             )
         };
     }
@@ -200,60 +188,88 @@ mod loops {
         ($r:literal, $low:literal) => {
             concat!(
                 sums!($r),
-                "vpsllq ymm11, ymm9, 32\n",
+                by!($r; "vpsllq" "11" "9" "32"),
                 "vpblendd ymm11, ymm8, ymm11, 0xAA\n",
-                "vpsrlq ymm8, ymm8, 32\n",
+                by!($r; "vpsrlq" "8" "8" "32"),
                 "vpblendd ymm9, ymm8, ymm9, 0xAA\n",
-                "vpaddd ymm9, ymm9, ymm10\n",
-                "vpsrld ymm9, ymm9, 29\n",
-                "vpaddd ymm9, ymm9, ymm11\n",
-                "vpminud ",
-                $r,
-                $low,
-                ", ",
-                $r,
-                $low,
-                ", ymm9\n",
+                lines!($r; "vpaddd" "9" "9" "10"),
+                by!($r; "vpsrld" "9" "9" "29"),
+                lines!($r; "vpaddd" "9" "9" "11", "vpminud" $low $low "9"),
             )
         };
     }
 
     macro_rules! affine64_512 {
         ($r:literal, $low:literal) => {
-            concat!(
-                "vpmullq zmm8, zmm12, zmm15\n",
-                "vpaddq zmm8, zmm8, zmm13\n",
-                "vpminuq ",
-                $r,
-                $low,
-                ", ",
-                $r,
-                $low,
-                ", zmm8\n",
-            )
+            lines!($r; "vpmullq" "8" "12" "15", "vpaddq" "8" "8" "13", "vpminuq" $low $low "8")
         };
     }
 
     macro_rules! mersenne61_wide_512 {
         ($r:literal, $low:literal) => {
             concat!(
-                "vpmullq zmm8, zmm12, zmm15\n",
-                "vpaddq zmm8, zmm8, zmm13\n",
-                "vpsrlq zmm9, zmm8, 61\n",
-                "vpaddq zmm8, zmm8, zmm9\n",
-                "vpandq zmm8, zmm8, zmm14\n",
-                "vpminuq ",
-                $r,
-                $low,
-                ", ",
-                $r,
-                $low,
-                ", zmm8\n",
+                lines!($r; "vpmullq" "8" "12" "15", "vpaddq" "8" "8" "13"),
+                by!($r; "vpsrlq" "9" "8" "61"),
+                lines!($r; "vpaddq" "8" "8" "9", "vpandq" "8" "8" "14", "vpminuq" $low $low "8"),
             )
         };
     }
 
-    pub(super) fn avx2(_: Avx2, family: Family) -> Option<f64> {
+    /// Keys by words, of factors of two, three and four halves, and shingles of two, two and four.
+    macro_rules! words2 {
+        ($r:literal, $low:literal) => {
+            lines!($r; "vpmullw" "8" "12" "15", "vpmullw" "9" "13" "14", "vpmulhuw" "10" "12" "14",
+                "vpaddw" "8" "8" "9", "vpaddw" "10" "10" "13", "vpaddw" "8" "8" "10", "vpminuw" $low $low "8")
+        };
+    }
+
+    macro_rules! words3 {
+        ($r:literal, $low:literal) => {
+            concat!(
+                lines!($r; "vpmulhuw" "11" "13" "15", "vpaddw" "11" "11" "12"),
+                words2!($r, "11"),
+                lines!($r; "vpminuw" $low $low "11"),
+            )
+        };
+    }
+
+    macro_rules! words4 {
+        ($r:literal, $low:literal) => {
+            concat!(
+                lines!($r; "vpmullw" "8" "12" "15", "vpmullw" "9" "13" "14", "vpmulhuw" "10" "12" "14",
+                    "vpaddw" "8" "8" "9", "vpaddw" "10" "10" "13"),
+                lines!($r; "vpmullw" "9" "12" "14", "vpmullw" "11" "13" "15", "vpaddw" "8" "8" "10",
+                    "vpaddw" "9" "9" "11"),
+                lines!($r; "vpmulhuw" "10" "13" "15", "vpmulhuw" "11" "12" "15", "vpaddw" "8" "8" "9",
+                    "vpaddw" "10" "10" "11", "vpaddw" "8" "8" "10", "vpminuw" $low $low "8"),
+            )
+        };
+    }
+
+    /// Keys by dots, of shingles of one word and of two.
+    macro_rules! dots1 {
+        ($r:literal, $low:literal) => {
+            concat!(
+                "vmovdqa64 zmm8, zmm13\n",
+                lines!($r; "vpdpwssd" "8" "12" "15"),
+                by!($r; "vpslld" "8" "8" "16"),
+                lines!($r; "vpdpwssd" "8" "14" "15", "vpminud" $low $low "8"),
+            )
+        };
+    }
+
+    macro_rules! dots2 {
+        ($r:literal, $low:literal) => {
+            concat!(
+                "vmovdqa64 zmm8, zmm13\n",
+                lines!($r; "vpdpwssd" "8" "12" "15", "vpdpwssd" "8" "12" "14"),
+                by!($r; "vpslld" "8" "8" "16"),
+                lines!($r; "vpdpwssd" "8" "14" "15", "vpdpwssd" "8" "13" "15", "vpminud" $low $low "8"),
+            )
+        };
+    }
+
+    pub(super) fn values_of_avx2(_: Avx2, family: Family) -> Option<f64> {
         match family {
             Family::Affine32 | Family::Affine32Even => calibrate!(8, eight!(affine32, "ymm")),
             Family::Mersenne31 => calibrate!(8, eight!(mersenne31_256, "ymm")),
@@ -262,7 +278,7 @@ mod loops {
         }
     }
 
-    pub(super) fn avx512(_: Avx512, family: Family) -> Option<f64> {
+    pub(super) fn values_of_avx512(_: Avx512<false>, family: Family) -> Option<f64> {
         match family {
             Family::Affine32 | Family::Affine32Even => calibrate!(16, eight!(affine32, "zmm")),
             Family::Mersenne31 => calibrate!(16, eight!(mersenne31_512, "zmm")),
@@ -270,6 +286,31 @@ mod loops {
             Family::Affine64 => calibrate!(8, eight!(affine64_512, "zmm")),
             Family::Mersenne61Wide => calibrate!(8, eight!(mersenne61_wide_512, "zmm")),
             _ => None,
+        }
+    }
+
+    pub(super) fn keys_of_avx2(_: Avx2, halves: usize) -> Option<f64> {
+        match halves {
+            2 => calibrate!(16, eight!(words2, "ymm")),
+            3 => calibrate!(16, eight!(words3, "ymm")),
+            _ => calibrate!(16, eight!(words4, "ymm")),
+        }
+    }
+
+    pub(super) fn keys_of_avx512(_: Avx512<false>, halves: usize) -> Option<f64> {
+        match halves {
+            2 => calibrate!(32, eight!(words2, "zmm")),
+            3 => calibrate!(32, eight!(words3, "zmm")),
+            _ => calibrate!(32, eight!(words4, "zmm")),
+        }
+    }
+
+    /// Factors of two halves have no dots.
+    pub(super) fn keys_of_vnni(_: Avx512<true>, halves: usize) -> Option<f64> {
+        match halves {
+            2 => calibrate!(32, eight!(words2, "zmm")),
+            3 => calibrate!(16, eight!(dots1, "zmm")),
+            _ => calibrate!(16, eight!(dots2, "zmm")),
         }
     }
 }
@@ -281,14 +322,19 @@ mod tests {
     #[test]
     fn ceilings_are_rates() {
         for isa in Isa::available() {
-            for family in [Family::Affine32, Family::Mersenne31, Family::Mersenne61] {
-                let ceiling = updates_per_s(family, *isa, 100);
-                assert!(ceiling.is_none_or(|rate| rate.is_finite() && rate > 0.0));
+            for family in [
+                Family::Affine32,
+                Family::Mersenne31,
+                Family::Mersenne61,
+                Family::Affine64,
+                Family::Mersenne61Wide,
+            ] {
+                let of = |shingles| updates_per_s(family, *isa, shingles, 128);
+                assert!(of(1).is_none_or(|rate| rate.is_finite() && rate > 0.0));
+                assert!(of(1 << 20).is_none_or(|rate| rate.is_finite() && rate > 0.0));
+                assert_eq!(of(1).is_some(), of(1 << 20).is_some());
             }
-            assert_eq!(updates_per_s(Family::Fast, *isa, 100), None);
-            let of_short = updates_per_s(Family::Mersenne61, *isa, 1).is_some();
-            let of_long = updates_per_s(Family::Mersenne61, *isa, 1 << 20).is_some();
-            assert_eq!(of_short, of_long);
+            assert_eq!(updates_per_s(Family::Fast, *isa, 100, 128), None);
         }
     }
 }

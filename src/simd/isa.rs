@@ -31,13 +31,26 @@ pub(super) enum Kind {
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
     #[cfg(target_arch = "x86_64")]
-    Avx512(Avx512),
+    Avx512(Avx512<false>),
+    #[cfg(target_arch = "x86_64")]
+    Avx512Vnni(Avx512<true>),
     #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
     Neon(Neon),
 }
 
+/// A number for each instruction set.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "each architecture has some of them")]
+pub(crate) struct ByIsa {
+    pub(super) portable: usize,
+    pub(super) avx2: usize,
+    pub(super) avx512: usize,
+    pub(super) avx512vnni: usize,
+    pub(super) neon: usize,
+}
+
 /// The names of all instruction sets, on any CPU.
-const NAMES: [&str; 4] = ["portable", "avx2", "avx512", "neon"];
+const NAMES: [&str; 5] = ["portable", "avx2", "avx512", "avx512vnni", "neon"];
 
 impl Isa {
     /// The instruction sets of this CPU, the slowest first. Detects them once per process.
@@ -50,6 +63,8 @@ impl Isa {
                 Avx2::detect().map(Kind::Avx2),
                 #[cfg(target_arch = "x86_64")]
                 Avx512::detect().map(Kind::Avx512),
+                #[cfg(target_arch = "x86_64")]
+                Avx512::detect().map(Kind::Avx512Vnni),
                 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
                 Neon::detect().map(Kind::Neon),
             ];
@@ -63,7 +78,7 @@ impl Isa {
         best.copied().unwrap_or(Isa(Kind::Portable(Portable)))
     }
 
-    /// The instruction set of a name: `portable`, `avx2`, `avx512` or `neon`.
+    /// The instruction set of a name: `portable`, `avx2`, `avx512`, `avx512vnni` or `neon`.
     ///
     /// # Errors
     /// [`Error::UnknownName`] for another name, [`Error::Conflict`] when this CPU lacks it.
@@ -100,8 +115,24 @@ impl Isa {
             Kind::Avx2(_) => "avx2",
             #[cfg(target_arch = "x86_64")]
             Kind::Avx512(_) => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512Vnni(_) => "avx512vnni",
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             Kind::Neon(_) => "neon",
+        }
+    }
+
+    pub(super) fn choose(self, of: ByIsa) -> usize {
+        match self.0 {
+            Kind::Portable(_) => of.portable,
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2(_) => of.avx2,
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512(_) => of.avx512,
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512Vnni(_) => of.avx512vnni,
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Kind::Neon(_) => of.neon,
         }
     }
 
@@ -114,6 +145,8 @@ impl Isa {
             Kind::Avx2(lanes) => lanes.run(kernel),
             #[cfg(target_arch = "x86_64")]
             Kind::Avx512(lanes) => lanes.run(kernel),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512Vnni(lanes) => lanes.run(kernel),
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             Kind::Neon(lanes) => lanes.run(kernel),
         }

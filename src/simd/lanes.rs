@@ -14,6 +14,9 @@ pub(crate) trait Lanes: Copy {
     /// Half as many numbers of 64 bits.
     type U64: Copy;
 
+    /// Twice as many numbers of 16 bits.
+    type U16: Copy;
+
     /// The factors and addends of [`Lanes::COUNT`] sums `a*x + b` of 64 bits, in the layout of `mul_add`.
     type Affine: Copy;
 
@@ -32,10 +35,8 @@ pub(crate) trait Lanes: Copy {
     /// Whether `mul64` is one instruction.
     const MULTIPLIES_64: bool;
 
-    /// Length of a set from which `mersenne61` is faster by its low part than directly. On a Xeon of 2.5 GHz at
-    /// 128 permutations the low part costs 7 microseconds more per set, and saves per shingle 10 nanoseconds
-    /// with AVX-512, 22 with AVX2 and 300 without either. NEON's is a guess between the last two.
-    const LOW_PART_FROM: usize;
+    /// Whether `add_dots` is one instruction.
+    const HAS_DOTS: bool = false;
 
     /// Whether `fill` is one load and one store, without branches.
     const MASKS_LOADS: bool = false;
@@ -114,6 +115,74 @@ pub(crate) trait Lanes: Copy {
     /// Low and high words of `a*x + b`; x is the same in all lanes.
     fn mul_add(self, by: &Self::Affine, x: Self::U32) -> (Self::U32, Self::U32);
 
+    /// Low and high words of `a*x + b`; a, in words, and b are the same in all lanes.
+    fn mul_add_each(self, a: [u32; 2], b: u64, x: Self::U32) -> (Self::U32, Self::U32);
+
+    /// The least of all lanes.
+    #[inline(always)]
+    fn least(self, a: Self::U32) -> u32 {
+        let mut lanes = [u32::MAX; ROWS];
+        self.store(a, &mut lanes);
+        lanes[..Self::COUNT]
+            .iter()
+            .fold(u32::MAX, |least, lane| least.min(*lane))
+    }
+
+    /// The least of all lanes of each vector.
+    #[inline(always)]
+    fn least_each(self, vectors: &[Self::U32; 8]) -> [u32; 8] {
+        let mut least = [0; 8];
+        for (least, vector) in least.iter_mut().zip(vectors) {
+            *least = self.least(*vector);
+        }
+        least
+    }
+
+    fn splat16(self, number: u16) -> Self::U16;
+
+    /// Reads the first `2 * Lanes::COUNT` numbers.
+    fn load16(self, numbers: &[u16]) -> Self::U16;
+
+    /// Writes the first `2 * Lanes::COUNT` numbers.
+    fn store16(self, vector: Self::U16, numbers: &mut [u16]);
+
+    /// The halves of numbers, the low one first.
+    fn halves(self, numbers: Self::U32) -> Self::U16;
+
+    fn add16(self, a: Self::U16, b: Self::U16) -> Self::U16;
+
+    /// The low halves of the products.
+    fn mul_low16(self, a: Self::U16, b: Self::U16) -> Self::U16;
+
+    /// The high halves of the products.
+    fn mul_high16(self, a: Self::U16, b: Self::U16) -> Self::U16;
+
+    /// For each lane, the sum and both products of the signed halves of a and b.
+    #[inline(always)]
+    fn add_dots(self, sum: Self::U32, a: Self::U32, b: Self::U32) -> Self::U32 {
+        let (mut sums, mut left, mut right) = ([0; ROWS], [0; ROWS], [0; ROWS]);
+        self.store(sum, &mut sums);
+        self.store(a, &mut left);
+        self.store(b, &mut right);
+        let half = |word: u32, bits: u32| (word << (16 - bits)).cast_signed() >> 16;
+        for (sum, (a, b)) in sums.iter_mut().zip(left.into_iter().zip(right)) {
+            for bits in [0, 16] {
+                *sum = sum.wrapping_add_signed(half(a, bits) * half(b, bits));
+            }
+        }
+        self.load(&sums)
+    }
+
+    fn min16(self, a: Self::U16, b: Self::U16) -> Self::U16;
+
+    fn max16(self, a: Self::U16, b: Self::U16) -> Self::U16;
+
+    /// One bit per lane, the first one lowest: whether a is less than b.
+    fn are_below16(self, a: Self::U16, b: Self::U16) -> u64;
+
+    /// `x` where a is less than b, else `y`.
+    fn where_below16(self, a: Self::U16, b: Self::U16, x: Self::U16, y: Self::U16) -> Self::U16;
+
     fn splat64(self, number: u64) -> Self::U64;
 
     fn load64(self, numbers: &[u64]) -> Self::U64;
@@ -128,6 +197,26 @@ pub(crate) trait Lanes: Copy {
     fn mul_low_words(self, a: Self::U64, b: Self::U64) -> Self::U64;
 
     fn min64(self, a: Self::U64, b: Self::U64) -> Self::U64;
+
+    /// The least of all lanes.
+    #[inline(always)]
+    fn least64(self, a: Self::U64) -> u64 {
+        let mut lanes = [u64::MAX; ROWS / 2];
+        self.store64(a, &mut lanes);
+        lanes[..Self::COUNT / 2]
+            .iter()
+            .fold(u64::MAX, |least, lane| least.min(*lane))
+    }
+
+    /// The least of all lanes of each vector.
+    #[inline(always)]
+    fn least_each64(self, vectors: &[Self::U64; 8]) -> [u64; 8] {
+        let mut least = [0; 8];
+        for (least, vector) in least.iter_mut().zip(vectors) {
+            *least = self.least64(*vector);
+        }
+        least
+    }
 
     fn and64(self, a: Self::U64, b: Self::U64) -> Self::U64;
 

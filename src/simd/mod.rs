@@ -8,6 +8,9 @@
 //! **One kernel body, compiled for each instruction set**, not one loop that the compiler vectorises for each: such
 //! loops ran half as fast for mersenne31 and mersenne61, since compilers do not find the multiplication of even and odd
 //! lanes that these families need.
+//!
+//! **Long sets are signed by chunks** in the families whose values are dear: `chunks.rs` says how, and `keys.rs` why the result is
+//! exact.
 
 // A kernel is written once over the trait `Lanes` and compiled for each instruction set. A value of
 // `Avx2`, `Avx512` or `Neon` proves that the CPU has the instructions, and only detection makes one. This
@@ -32,7 +35,9 @@ mod isa;
 
 pub(crate) mod sign;
 
-pub(crate) mod low_part;
+pub(crate) mod keys;
+
+pub(crate) mod chunks;
 
 pub(crate) mod fast;
 

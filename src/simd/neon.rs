@@ -48,13 +48,13 @@ macro_rules! intrinsic {
 impl Lanes for Neon {
     type U32 = uint32x4_t;
     type U64 = uint64x2_t;
+    type U16 = uint16x8_t;
     type Affine = Affine;
     type Bytes = [uint8x16_t; 4];
     type Mask = [uint8x16_t; 4];
 
     const COUNT: usize = 4;
     const REGISTERS: usize = 26;
-    const LOW_PART_FROM: usize = 150;
     const MULTIPLIES_64: bool = false;
 
     #[inline(always)]
@@ -156,6 +156,98 @@ impl Lanes for Neon {
             let high = vuzp2q_u32(first, second);
             (vuzp1q_u32(first, second), vmlaq_u32(high, by.a_high, x))
         })
+    }
+
+    #[inline(always)]
+    fn mul_add_each(self, a: [u32; 2], b: u64, x: uint32x4_t) -> (uint32x4_t, uint32x4_t) {
+        intrinsic!({
+            let (a_low, b) = (vdup_n_u32(a[0]), vdupq_n_u64(b));
+            let first = vreinterpretq_u32_u64(vmlal_u32(b, a_low, vget_low_u32(x)));
+            let second = vreinterpretq_u32_u64(vmlal_u32(b, a_low, vget_high_u32(x)));
+            let high = vuzp2q_u32(first, second);
+            (
+                vuzp1q_u32(first, second),
+                vmlaq_u32(high, vdupq_n_u32(a[1]), x),
+            )
+        })
+    }
+
+    #[inline(always)]
+    fn least(self, a: uint32x4_t) -> u32 {
+        intrinsic!(vminvq_u32(a))
+    }
+
+    #[inline(always)]
+    fn splat16(self, number: u16) -> uint16x8_t {
+        intrinsic!(vdupq_n_u16(number))
+    }
+
+    #[inline(always)]
+    fn load16(self, numbers: &[u16]) -> uint16x8_t {
+        let numbers = &numbers[..8];
+        // SAFETY: 8 numbers are there, by the slice above.
+        unsafe { vld1q_u16(numbers.as_ptr()) }
+    }
+
+    #[inline(always)]
+    fn store16(self, vector: uint16x8_t, numbers: &mut [u16]) {
+        let numbers = &mut numbers[..8];
+        // SAFETY: 8 numbers are there, by the slice above.
+        unsafe { vst1q_u16(numbers.as_mut_ptr(), vector) }
+    }
+
+    #[inline(always)]
+    fn halves(self, numbers: uint32x4_t) -> uint16x8_t {
+        intrinsic!(vreinterpretq_u16_u32(numbers))
+    }
+
+    #[inline(always)]
+    fn add16(self, a: uint16x8_t, b: uint16x8_t) -> uint16x8_t {
+        intrinsic!(vaddq_u16(a, b))
+    }
+
+    #[inline(always)]
+    fn mul_low16(self, a: uint16x8_t, b: uint16x8_t) -> uint16x8_t {
+        intrinsic!(vmulq_u16(a, b))
+    }
+
+    #[inline(always)]
+    fn mul_high16(self, a: uint16x8_t, b: uint16x8_t) -> uint16x8_t {
+        intrinsic!({
+            let first = vreinterpretq_u16_u32(vmull_u16(vget_low_u16(a), vget_low_u16(b)));
+            let second = vreinterpretq_u16_u32(vmull_high_u16(a, b));
+            vuzp2q_u16(first, second)
+        })
+    }
+
+    #[inline(always)]
+    fn min16(self, a: uint16x8_t, b: uint16x8_t) -> uint16x8_t {
+        intrinsic!(vminq_u16(a, b))
+    }
+
+    #[inline(always)]
+    fn max16(self, a: uint16x8_t, b: uint16x8_t) -> uint16x8_t {
+        intrinsic!(vmaxq_u16(a, b))
+    }
+
+    #[inline(always)]
+    fn are_below16(self, a: uint16x8_t, b: uint16x8_t) -> u64 {
+        const WEIGHTS: [u16; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+        intrinsic!({
+            let weights = vld1q_u16(WEIGHTS.as_ptr());
+            vaddvq_u16(vandq_u16(vcltq_u16(a, b), weights)).into()
+        })
+    }
+
+    #[inline(always)]
+    fn where_below16(
+        self,
+        a: uint16x8_t,
+        b: uint16x8_t,
+        x: uint16x8_t,
+        y: uint16x8_t,
+    ) -> uint16x8_t {
+        intrinsic!(vbslq_u16(vcltq_u16(a, b), x, y))
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 //! Numbers of 64 bits are plain arrays: baselines have few vector instructions for them, and scalar ones are
 //! faster than emulation.
 
-use wide::{u8x16, u32x8};
+use wide::{u8x16, u16x16, u32x8};
 
 use super::lanes::{Lanes, overlapping};
 
@@ -20,13 +20,13 @@ pub(crate) struct Affine {
 impl Lanes for Portable {
     type U32 = u32x8;
     type U64 = [u64; 4];
+    type U16 = u16x16;
     type Affine = Affine;
     type Bytes = [u8x16; 4];
     type Mask = [u8x16; 4];
 
     const COUNT: usize = 8;
     const REGISTERS: usize = 8;
-    const LOW_PART_FROM: usize = 32;
     const MULTIPLIES_64: bool = false;
 
     #[inline(always)]
@@ -120,6 +120,77 @@ impl Lanes for Portable {
         // A comparison yields all ones, which is -1, where the sum of low words wrapped.
         let carry = sum.simd_lt(low);
         (sum, high + by.a[1] * x + by.b[1] - carry)
+    }
+
+    #[inline(always)]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "numbers are split into words"
+    )]
+    fn mul_add_each(self, a: [u32; 2], b: u64, x: u32x8) -> (u32x8, u32x8) {
+        let b = [b as u32, (b >> 32) as u32];
+        let by = Affine {
+            a: a.map(u32x8::splat),
+            b: b.map(u32x8::splat),
+        };
+        self.mul_add(&by, x)
+    }
+
+    #[inline(always)]
+    fn splat16(self, number: u16) -> u16x16 {
+        u16x16::splat(number)
+    }
+
+    #[inline(always)]
+    fn load16(self, numbers: &[u16]) -> u16x16 {
+        let mut array = [0; 16];
+        array.copy_from_slice(&numbers[..16]);
+        u16x16::new(array)
+    }
+
+    #[inline(always)]
+    fn store16(self, vector: u16x16, numbers: &mut [u16]) {
+        numbers[..16].copy_from_slice(&vector.to_array());
+    }
+
+    #[inline(always)]
+    fn halves(self, numbers: u32x8) -> u16x16 {
+        bytemuck::cast(numbers)
+    }
+
+    #[inline(always)]
+    fn add16(self, a: u16x16, b: u16x16) -> u16x16 {
+        a + b
+    }
+
+    #[inline(always)]
+    fn mul_low16(self, a: u16x16, b: u16x16) -> u16x16 {
+        a * b
+    }
+
+    #[inline(always)]
+    fn mul_high16(self, a: u16x16, b: u16x16) -> u16x16 {
+        a.mul_keep_high(b)
+    }
+
+    #[inline(always)]
+    fn min16(self, a: u16x16, b: u16x16) -> u16x16 {
+        a.min(b)
+    }
+
+    #[inline(always)]
+    fn max16(self, a: u16x16, b: u16x16) -> u16x16 {
+        a.max(b)
+    }
+
+    #[inline(always)]
+    fn are_below16(self, a: u16x16, b: u16x16) -> u64 {
+        a.simd_lt(b).to_bitmask().into()
+    }
+
+    #[inline(always)]
+    fn where_below16(self, a: u16x16, b: u16x16, x: u16x16, y: u16x16) -> u16x16 {
+        a.simd_lt(b).select(x, y)
     }
 
     #[inline(always)]

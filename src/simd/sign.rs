@@ -6,10 +6,13 @@
 //! [`Family32::finish`] turns it into a slot. A raw minimum starts at the greatest number, so the first shingle
 //! replaces it.
 //!
-//! Each kernel runs within a tenth of what the ports of the CPU allow (results/).
+//! Each kernel runs within a tenth of what the ports of the CPU allow (results/). For long sets, families whose values are
+//! dear to compute go another way: [`super::chunks`].
 
-use super::isa::Isa;
+use super::chunks::{self, ByChunks};
+use super::isa::{ByIsa, Isa};
 use super::kernel::Kernel;
+use super::keys::{Keyed, Keys, Range};
 use super::lanes::Lanes;
 use crate::scheme::{P31, P61, fmix32, fmix64, mersenne61, mersenne61_wide};
 
@@ -27,6 +30,15 @@ pub(crate) struct Coefficients {
     a_low: Vec<u32>,
     a_high: Vec<u32>,
     b_low: Vec<u32>,
+    pairs: Vec<Pair>,
+}
+
+/// A factor, in words, and an addend.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct Pair {
+    a: [u32; 2],
+    b: u64,
 }
 
 impl Coefficients {
@@ -47,9 +59,15 @@ impl Coefficients {
                 .map(|number| (number >> shift) as u32)
                 .collect()
         };
+        let (a_low, a_high) = (words(&a, 0), words(&a, 32));
+        let pair = |((low, high), b): ((&u32, &u32), &u64)| Pair {
+            a: [*low, *high],
+            b: *b,
+        };
         Coefficients {
-            a_low: words(&a, 0),
-            a_high: words(&a, 32),
+            pairs: a_low.iter().zip(&a_high).zip(&b).map(pair).collect(),
+            a_low,
+            a_high,
             b_low: words(&b, 0),
             a,
             b,
@@ -74,7 +92,7 @@ impl Coefficients {
 }
 
 /// A kernel's form of a family that permutes 32-bit shingle hashes.
-pub(crate) trait Family32: Send + Sync {
+pub(crate) trait Family32: Send + Sync + Sized {
     /// The constants of one vector of permutations, kept in registers.
     type Constants<L: Lanes>: Copy;
 
@@ -92,6 +110,12 @@ pub(crate) trait Family32: Send + Sync {
 
     fn value<L: Lanes>(lanes: L, by: &Self::Constants<L>, x: L::U32) -> L::U32;
 
+    /// Computes the raw minima of a set that is not empty.
+    #[inline]
+    fn lower(&self, isa: Isa, set: &[u32], row: &mut [u32]) {
+        lower32(isa, self, set, row);
+    }
+
     /// Turns the raw minima of a set that is not empty into slots.
     fn finish(&self, set: &[u32], row: &mut [u32]);
 }
@@ -99,7 +123,7 @@ pub(crate) trait Family32: Send + Sync {
 /// Signs one set that is not empty: writes the minimum of each permutation to its slot.
 #[inline]
 pub(crate) fn sign32<F: Family32>(isa: Isa, family: &F, set: &[u32], row: &mut [u32]) {
-    lower32(isa, family, set, row);
+    family.lower(isa, set, row);
     family.finish(set, row);
 }
 
@@ -264,7 +288,10 @@ impl<const IS_MIXED: bool> Family32 for Affine32<IS_MIXED> {
 /// With `A = ceil(2^64 a / p)` and `B = ceil(2^64 b / p)`, the high half f of `A*x + B mod 2^64` is within 1 of
 /// `2^32 v / p`, where v is the value `(a*x + b) mod p`. A step of v changes that by more than 2, so the least f
 /// belongs to the least v, and v is `f*p / 2^32` rounded. x need not be reduced.
-pub(crate) struct Mersenne31(Coefficients);
+pub(crate) struct Mersenne31 {
+    scaled: Coefficients,
+    keys: Keys,
+}
 
 impl Mersenne31 {
     #[allow(
@@ -273,7 +300,10 @@ impl Mersenne31 {
     )]
     pub(crate) fn new(a: &[u64], b: &[u64]) -> Self {
         let scale = |c: &u64| (u128::from(*c) << 64).div_ceil(u128::from(P31)) as u64;
-        Mersenne31(Coefficients::new(a.iter().map(scale), b.iter().map(scale)))
+        Mersenne31 {
+            scaled: Coefficients::new(a.iter().map(scale), b.iter().map(scale)),
+            keys: Keys::new::<Self>(Range::P31, a, b, true),
+        }
     }
 }
 
@@ -284,7 +314,7 @@ impl Family32 for Mersenne31 {
     const IS_MIXED: bool = false;
 
     fn coefficients(&self) -> &Coefficients {
-        &self.0
+        &self.scaled
     }
 
     #[inline(always)]
@@ -297,11 +327,58 @@ impl Family32 for Mersenne31 {
         lanes.mul_add(by, x).1
     }
 
+    #[inline]
+    fn lower(&self, isa: Isa, set: &[u32], row: &mut [u32]) {
+        if chunks::are_faster::<Self>(isa, set.len(), row.len()) {
+            chunks::lower(isa, self, set, row);
+        } else {
+            lower32(isa, self, set, row);
+        }
+    }
+
     #[allow(clippy::cast_possible_truncation, reason = "values are below 2^31")]
     fn finish(&self, _: &[u32], row: &mut [u32]) {
         for slot in row {
             *slot = ((u64::from(*slot) * P31 + (1 << 31)) >> 32) as u32;
         }
+    }
+}
+
+/// The place of a value v is `2^16 v / p`, the fraction of `(a*x + b) / p`, and the factor of a key is `2^48 a / p` rounded
+/// down. Left out are two fractions, a product that is less than one unit, and what was rounded off, times x, which is less
+/// than one unit, too.
+impl Keyed for Mersenne31 {
+    type Number = u32;
+
+    const HALVES: usize = 3;
+    const REACH: u16 = 4;
+
+    fn keys(&self) -> &Keys {
+        &self.keys
+    }
+}
+
+impl ByChunks for Mersenne31 {
+    const FROM: ByIsa = ByIsa {
+        portable: 32,
+        avx2: 136,
+        avx512: 208,
+        avx512vnni: 208,
+        neon: 100,
+    };
+
+    fn pairs(&self) -> &[Pair] {
+        &self.scaled.pairs
+    }
+
+    #[inline(always)]
+    fn least<L: Lanes, const C: usize>(lanes: L, by: &Pair, chunk: &[u32; C]) -> L::U32 {
+        let mut least = lanes.splat(u32::MAX);
+        for i in (0..C).step_by(L::COUNT) {
+            let (_, high) = lanes.mul_add_each(by.a, by.b, lanes.load(&chunk[i..]));
+            least = lanes.min(least, high);
+        }
+        least
     }
 }
 
@@ -313,6 +390,7 @@ impl Family32 for Mersenne31 {
 /// most 7 is computed again by the definition, and every other minimum is lowered by 1.
 pub(crate) struct Mersenne61 {
     plus_one: Coefficients,
+    keys: Keys,
 }
 
 impl Mersenne61 {
@@ -320,6 +398,7 @@ impl Mersenne61 {
         let plus_one = b.iter().map(|b| b.wrapping_add(1));
         Mersenne61 {
             plus_one: Coefficients::new(a.iter().copied(), plus_one),
+            keys: Keys::new::<Self>(Range::Bits(32), a, b, false),
         }
     }
 
@@ -360,6 +439,15 @@ impl Family32 for Mersenne61 {
         lanes.add(low, lanes.shift_right(high, 29))
     }
 
+    #[inline]
+    fn lower(&self, isa: Isa, set: &[u32], row: &mut [u32]) {
+        if chunks::are_faster::<Self>(isa, set.len(), row.len()) {
+            chunks::lower(isa, self, set, row);
+        } else {
+            lower32(isa, self, set, row);
+        }
+    }
+
     fn finish(&self, set: &[u32], row: &mut [u32]) {
         for (k, slot) in row.iter_mut().enumerate() {
             if *slot >= CERTAIN {
@@ -371,8 +459,46 @@ impl Family32 for Mersenne61 {
     }
 }
 
+/// With `L = a*x + b mod 2^32` the value is `L + t mod 2^32`, t from 0 to 8, so its place is that of L and up to 2^-13 more.
+/// Left out are one fraction, of at most 1 - 2^-16, and t: less than 1 + 2^-13 units. So REACH is 2; the addend is rounded up
+/// from B's place, plus 1 + 2^-13.
+impl Keyed for Mersenne61 {
+    type Number = u32;
+
+    const HALVES: usize = 2;
+    const REACH: u16 = 2;
+
+    fn keys(&self) -> &Keys {
+        &self.keys
+    }
+}
+
+impl ByChunks for Mersenne61 {
+    const FROM: ByIsa = ByIsa {
+        portable: 32,
+        avx2: 64,
+        avx512: 104,
+        avx512vnni: 104,
+        neon: 48,
+    };
+
+    fn pairs(&self) -> &[Pair] {
+        &self.plus_one.pairs
+    }
+
+    #[inline(always)]
+    fn least<L: Lanes, const C: usize>(lanes: L, by: &Pair, chunk: &[u32; C]) -> L::U32 {
+        let mut least = lanes.splat(u32::MAX);
+        for i in (0..C).step_by(L::COUNT) {
+            let (low, high) = lanes.mul_add_each(by.a, by.b, lanes.load(&chunk[i..]));
+            least = lanes.min(least, lanes.add(low, lanes.shift_right(high, 29)));
+        }
+        least
+    }
+}
+
 /// A kernel's form of a family that permutes 64-bit shingle hashes: like [`Family32`].
-pub(crate) trait Family64: Send + Sync {
+pub(crate) trait Family64: Send + Sync + Sized {
     /// Whether `fmix64` mixes the shingles first.
     const IS_MIXED: bool;
 
@@ -381,15 +507,27 @@ pub(crate) trait Family64: Send + Sync {
     /// The value of a sum `a*x + b`.
     fn value<L: Lanes>(lanes: L, sum: L::U64) -> L::U64;
 
+    /// Computes the raw minima of a set that is not empty.
+    #[inline]
+    fn lower(&self, isa: Isa, set: &[u64], row: &mut [u64]) {
+        lower64(isa, self, set, row);
+    }
+
     fn finish(&self, set: &[u64], row: &mut [u64]);
 }
 
 /// Signs one set that is not empty: like [`sign32`].
 #[inline]
 pub(crate) fn sign64<F: Family64>(isa: Isa, family: &F, set: &[u64], row: &mut [u64]) {
+    family.lower(isa, set, row);
+    family.finish(set, row);
+}
+
+/// The raw minima of a set.
+#[inline]
+pub(super) fn lower64<F: Family64>(isa: Isa, family: &F, set: &[u64], row: &mut [u64]) {
     row.fill(u64::MAX);
     isa.run(Lower64 { family, set, row });
-    family.finish(set, row);
 }
 
 struct Lower64<'a, F> {
@@ -472,11 +610,17 @@ pub(super) fn lower_block64<L: Lanes, F: Family64>(
 }
 
 /// `affine64`, and unmixed the permutations that R-MinHash falls back to.
-pub(crate) struct Affine64<const IS_MIXED: bool = true>(Coefficients);
+pub(crate) struct Affine64<const IS_MIXED: bool = true> {
+    coefficients: Coefficients,
+    keys: Keys,
+}
 
 impl Affine64 {
     pub(crate) fn new(a: &[u64], b: &[u64]) -> Self {
-        Affine64(Coefficients::new(a.iter().copied(), b.iter().copied()))
+        Affine64 {
+            coefficients: Coefficients::new(a.iter().copied(), b.iter().copied()),
+            keys: Keys::new::<Self>(Range::Bits(64), a, b, true),
+        }
     }
 }
 
@@ -484,7 +628,7 @@ impl<const IS_MIXED: bool> Family64 for Affine64<IS_MIXED> {
     const IS_MIXED: bool = IS_MIXED;
 
     fn coefficients(&self) -> &Coefficients {
-        &self.0
+        &self.coefficients
     }
 
     #[inline(always)]
@@ -492,12 +636,63 @@ impl<const IS_MIXED: bool> Family64 for Affine64<IS_MIXED> {
         sum
     }
 
+    #[inline]
+    fn lower(&self, isa: Isa, set: &[u64], row: &mut [u64]) {
+        if chunks::are_faster::<Self>(isa, set.len(), row.len()) {
+            chunks::lower(isa, self, set, row);
+        } else {
+            lower64(isa, self, set, row);
+        }
+    }
+
     fn finish(&self, _: &[u64], _: &mut [u64]) {}
+}
+
+/// The place of a value is its upper 16 bits, with a fraction. Left out is what [`Mersenne61Wide`] leaves out.
+impl<const IS_MIXED: bool> Keyed for Affine64<IS_MIXED> {
+    type Number = u64;
+
+    const HALVES: usize = 4;
+    const REACH: u16 = 5;
+
+    fn keys(&self) -> &Keys {
+        &self.keys
+    }
+}
+
+impl<const IS_MIXED: bool> ByChunks for Affine64<IS_MIXED> {
+    const FROM: ByIsa = ByIsa {
+        portable: 104,
+        avx2: 40,
+        avx512: 500,
+        avx512vnni: 216,
+        neon: 64,
+    };
+
+    #[inline(always)]
+    fn mixed<'a>(shingles: &'a [u64], room: &'a mut Vec<u64>) -> &'a [u64] {
+        if !IS_MIXED {
+            return shingles;
+        }
+        room.clear();
+        room.extend(shingles.iter().map(|x| fmix64(*x)));
+        room
+    }
+
+    fn pairs(&self) -> &[Pair] {
+        &self.coefficients.pairs
+    }
+
+    #[inline(always)]
+    fn least<L: Lanes, const C: usize>(lanes: L, by: &Pair, chunk: &[u64; C]) -> L::U64 {
+        least64::<L, Self, C>(lanes, by, chunk)
+    }
 }
 
 /// `mersenne61-wide`: `(s + (s >> 61)) mod 2^61`, with b + 1 like [`Mersenne61`].
 pub(crate) struct Mersenne61Wide {
     plus_one: Coefficients,
+    keys: Keys,
 }
 
 impl Mersenne61Wide {
@@ -505,6 +700,7 @@ impl Mersenne61Wide {
         let plus_one = b.iter().map(|b| b.wrapping_add(1));
         Mersenne61Wide {
             plus_one: Coefficients::new(a.iter().copied(), plus_one),
+            keys: Keys::new::<Self>(Range::Bits(61), a, b, true),
         }
     }
 
@@ -530,6 +726,15 @@ impl Family64 for Mersenne61Wide {
         lanes.and64(folded, lanes.splat64(P61))
     }
 
+    #[inline]
+    fn lower(&self, isa: Isa, set: &[u64], row: &mut [u64]) {
+        if chunks::are_faster::<Self>(isa, set.len(), row.len()) {
+            chunks::lower(isa, self, set, row);
+        } else {
+            lower64(isa, self, set, row);
+        }
+    }
+
     fn finish(&self, set: &[u64], row: &mut [u64]) {
         for (k, slot) in row.iter_mut().enumerate() {
             if *slot >= u64::from(CERTAIN) {
@@ -539,4 +744,50 @@ impl Family64 for Mersenne61Wide {
             }
         }
     }
+}
+
+/// With `s = a*x + b mod 2^64` the value is `s mod 2^61` plus at most 7, modulo p, so its place is the upper 16 bits of `8*s`,
+/// with a fraction, and up to 2^-42 more. Left out are three fractions of products, of at most 1 - 2^-16 each, two products
+/// that are at most (1 - 2^-16)^2 units each, one that is less than 2^-16, and those 2^-42: less than 5 units.
+impl Keyed for Mersenne61Wide {
+    type Number = u64;
+
+    const HALVES: usize = 4;
+    const REACH: u16 = 5;
+
+    fn keys(&self) -> &Keys {
+        &self.keys
+    }
+}
+
+impl ByChunks for Mersenne61Wide {
+    const FROM: ByIsa = ByIsa {
+        portable: 48,
+        avx2: 40,
+        avx512: 96,
+        avx512vnni: 72,
+        neon: 48,
+    };
+
+    fn pairs(&self) -> &[Pair] {
+        &self.plus_one.pairs
+    }
+
+    #[inline(always)]
+    fn least<L: Lanes, const C: usize>(lanes: L, by: &Pair, chunk: &[u64; C]) -> L::U64 {
+        least64::<L, Self, C>(lanes, by, chunk)
+    }
+}
+
+/// The least raw values of a chunk, in each lane that of some shingles.
+#[inline(always)]
+fn least64<L: Lanes, F: Family64, const C: usize>(lanes: L, by: &Pair, chunk: &[u64; C]) -> L::U64 {
+    let a = u64::from(by.a[1]) << 32 | u64::from(by.a[0]);
+    let (a, b) = (lanes.splat64(a), lanes.splat64(by.b));
+    let mut least = lanes.splat64(u64::MAX);
+    for i in (0..C).step_by(L::COUNT / 2) {
+        let sum = lanes.add64(lanes.mul64(a, lanes.load64(&chunk[i..])), b);
+        least = lanes.min64(least, F::value(lanes, sum));
+    }
+    least
 }

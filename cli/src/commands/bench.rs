@@ -81,7 +81,7 @@ struct MeasureArguments {
     )]
     backends: Vec<String>,
 
-    /// Instruction sets of simd: portable, avx2, avx512, neon [default: all that this CPU supports]
+    /// Instruction sets of simd: portable, avx2, avx512, avx512vnni, neon [default: all that this CPU supports]
     #[arg(
         long,
         value_name = "NAMES",

@@ -22,7 +22,7 @@ use crate::streams::print;
         "Backend to check: scalar, simd, gpu, hybrid, or auto (scalar and simd on every instruction set of this CPU, gpu on every hardware device)"
     )),
     mut_arg("isa", |isa| isa.help(
-        "Check simd on this instruction set only: portable, avx2, avx512, neon [default: all that this CPU supports]"
+        "Check simd on this instruction set only: portable, avx2, avx512, avx512vnni, neon [default: all that this CPU supports]"
     ))
 )]
 pub(crate) struct Arguments {

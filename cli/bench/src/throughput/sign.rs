@@ -89,7 +89,8 @@ pub(super) fn by_definition(scheme: &Scheme, sets: &ShingleSets<'_>) -> Result<u
 pub(super) struct SignHashes {
     pub(super) hashes: Arc<RandomHashes>,
     pub(super) signer: BufferedSigner,
-    /// What determines the ceiling: family, instruction set and shingles per document. `None` unless `simd` signs.
+    /// What determines the ceiling besides the signer: family, instruction set and shingles per document. `None` unless
+    /// `simd` signs.
     pub(super) vectors: Option<(Family, Isa, usize)>,
 }
 
@@ -106,7 +107,8 @@ impl Workload for SignHashes {
 
     fn ceiling_updates_per_s(&self) -> Option<f64> {
         let (family, isa, shingles) = self.vectors?;
-        ceiling::updates_per_s(family, isa, shingles)
+        let permutations = self.signer.signer.num_perm();
+        ceiling::updates_per_s(family, isa, shingles, permutations)
     }
 }
 
