@@ -24,11 +24,11 @@ use std::cell::RefCell;
 #[cfg(feature = "internals")]
 use std::marker::PhantomData;
 
+use super::coefficients::Pair;
 use super::isa::{ByIsa, Isa};
 use super::kernel::Kernel;
 use super::keys::{Keyed, Number, Prepared, lower_keys};
 use super::lanes::Lanes;
-use super::sign::Pair;
 
 /// Chunks in a piece of a set. Longer sets are signed in pieces, whose keys stay in the first-level cache.
 const CHUNKS: usize = 64;

@@ -33,6 +33,8 @@ mod neon;
 
 mod isa;
 
+mod coefficients;
+
 pub(crate) mod sign;
 
 pub(crate) mod keys;

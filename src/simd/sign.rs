@@ -10,6 +10,7 @@
 //! dear to compute go another way: [`super::chunks`].
 
 use super::chunks::{self, ByChunks};
+use super::coefficients::{Coefficients, PADDING, Pair};
 use super::isa::{ByIsa, Isa};
 use super::kernel::Kernel;
 use super::keys::{Keyed, Keys, Range};
@@ -18,78 +19,6 @@ use crate::scheme::{P31, P61, fmix32, fmix64, mersenne61, mersenne61_wide};
 
 /// Shingles per tile: a tile stays in the first-level cache while all permutations pass.
 const TILE: usize = 512;
-
-/// Coefficients are padded to a multiple of this, a multiple of every vector's lanes.
-const PADDING: usize = 16;
-
-/// The coefficients of K permutations, padded: whole, and split into words for 32-bit lanes.
-#[derive(Clone, Debug)]
-pub(crate) struct Coefficients {
-    a: Vec<u64>,
-    b: Vec<u64>,
-    a_low: Vec<u32>,
-    a_high: Vec<u32>,
-    b_low: Vec<u32>,
-    pairs: Vec<Pair>,
-}
-
-/// A factor, in words, and an addend.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub(crate) struct Pair {
-    a: [u32; 2],
-    b: u64,
-}
-
-impl Coefficients {
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "numbers are split into words"
-    )]
-    fn new(a: impl Iterator<Item = u64>, b: impl Iterator<Item = u64>) -> Self {
-        let padded = |coefficients: &mut dyn Iterator<Item = u64>| {
-            let mut padded: Vec<u64> = coefficients.collect();
-            padded.resize(padded.len().next_multiple_of(PADDING), 0);
-            padded
-        };
-        let (a, b) = (padded(&mut { a }), padded(&mut { b }));
-        let words = |numbers: &[u64], shift: u32| -> Vec<u32> {
-            numbers
-                .iter()
-                .map(|number| (number >> shift) as u32)
-                .collect()
-        };
-        let (a_low, a_high) = (words(&a, 0), words(&a, 32));
-        let pair = |((low, high), b): ((&u32, &u32), &u64)| Pair {
-            a: [*low, *high],
-            b: *b,
-        };
-        Coefficients {
-            pairs: a_low.iter().zip(&a_high).zip(&b).map(pair).collect(),
-            a_low,
-            a_high,
-            b_low: words(&b, 0),
-            a,
-            b,
-        }
-    }
-
-    /// The factors and addends, padded.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn pairs(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.a.iter().copied().zip(self.b.iter().copied())
-    }
-
-    /// The vector of 64-bit sums that begins at permutation `first`.
-    #[inline(always)]
-    fn affine<L: Lanes>(&self, lanes: L, first: usize) -> L::Affine {
-        lanes.affine(
-            &self.a_low[first..],
-            &self.a_high[first..],
-            &self.b[first..],
-        )
-    }
-}
 
 /// A kernel's form of a family that permutes 32-bit shingle hashes.
 pub(crate) trait Family32: Send + Sync + Sized {
