@@ -7,13 +7,16 @@
 //! Keys have nearly the order of values ([`super::keys`] says how): a key is the value's place plus an error between 0 and
 //! `reach + 1`, and errors under one permutation differ by less than `reach`.
 //!
-//! 1. If value v is at most value w and neither key wraps, key of v < key of w + reach. So the least value of a set has a key
-//!    less than `m + reach`, m being the least key.
-//! 2. A key wraps where the place is in the last `reach + 1` units, and what it wraps to is at most `reach`. So a key that is
-//!    at most `reach` says nothing: its chunk is evaluated, and m is the least of the other keys.
+//! 1. If value v is at most value w and neither key wraps, key of v < key of w + reach.
+//! 2. A key wraps where the place is in the last `reach + 1` units, and what it wraps to is at most `reach`. So a key that is at
+//!    most `reach` says nothing, and a chunk whose least key is greater has no key that wrapped.
+//! 3. Let m be the least key of the chunks of the second kind. The least value is in one of them with a key less than `m + reach`,
+//!    or in a chunk whose least key says nothing. All of these are evaluated.
+//! 4. Evaluated are *raw* values. Some are their value plus one except where they are below 8; a least raw value below 8 is computed
+//!    anew from the whole set. Else all raw values that were evaluated are in the order of values, the least one among them.
 //!
-//! **Repeats.** Shingles that are in several chunks make the least key of several, each evaluated. Where that would be most
-//! of them, as in the lines of one phrase, the set's distinct shingles are found first.
+//! **Repeats.** Shingles that are in several chunks make the least key of several, each evaluated. Where that would be more than
+//! 2.5 chunks a permutation, as in the lines of one phrase, the set's distinct shingles are found first.
 
 #![allow(
     clippy::needless_range_loop,
@@ -163,7 +166,7 @@ pub(super) fn are_faster<F: ByChunks>(isa: Isa, shingles: usize, permutations: u
     shingles >= isa.choose(F::FROM) && permutations > isa.run(Count)
 }
 
-/// The 32-bit lanes of a vector: fewer permutations fill less than half a vector of keys.
+/// The 32-bit lanes of a vector: so many permutations or fewer fill at most half a vector of keys.
 struct Count;
 
 impl Kernel for Count {
@@ -283,7 +286,7 @@ fn piece_of(rest: usize, chunk: usize) -> usize {
     }
 }
 
-/// Lowers a row by a piece of a set. If `may_stop`, it stops and returns false where most chunks would be evaluated.
+/// Lowers a row by a piece of a set. If `may_stop`, it stops and returns false where many chunks would be evaluated.
 #[inline(always)]
 fn lower_piece<L: Lanes, F: ByChunks, const C: usize>(
     lanes: L,
@@ -355,20 +358,8 @@ impl<F: ByChunks> Block<'_, F> {
         lower_keys::<L, F, C, N>(lanes, by, self.first, prepared, keys);
         let flagged = select::<L, N>(lanes, by.reach::<L, F>(), keys, row.len(), chunks, limits);
 
-        let several: u32 = flagged.iter().map(|bits| bits.count_ones()).sum();
-        if self.may_stop && 2 * several as usize > row.len() {
-            let mut near = 0;
-            for keys in keys.chunks_exact(width) {
-                for i in 0..N {
-                    let at = i * 2 * L::COUNT;
-                    let limit = lanes.load16(&limits[at..]);
-                    let are_far = lanes.are_below16(limit, lanes.load16(&keys[at..]));
-                    near += (!are_far & flagged[i]).count_ones() as usize;
-                }
-            }
-            if 2 * near > 5 * row.len() {
-                return false;
-            }
+        if self.may_stop && are_many_near::<L, N>(lanes, keys, limits, flagged, row.len()) {
+            return false;
         }
 
         let (whole, rest) = row.as_chunks_mut::<8>();
@@ -489,6 +480,31 @@ fn select<L: Lanes, const N: usize>(
     flagged
 }
 
+/// Whether more than 2.5 chunks a permutation would be evaluated.
+#[inline(always)]
+fn are_many_near<L: Lanes, const N: usize>(
+    lanes: L,
+    keys: &[u16],
+    limits: &[u16; BLOCK],
+    flagged: [u64; N],
+    count: usize,
+) -> bool {
+    let several: u32 = flagged.iter().map(|bits| bits.count_ones()).sum();
+    if 2 * several as usize <= count {
+        return false;
+    }
+    let mut near = 0;
+    for keys in keys.chunks_exact(N * 2 * L::COUNT) {
+        for i in 0..N {
+            let at = i * 2 * L::COUNT;
+            let limit = lanes.load16(&limits[at..]);
+            let are_far = lanes.are_below16(limit, lanes.load16(&keys[at..]));
+            near += (!are_far & flagged[i]).count_ones() as usize;
+        }
+    }
+    2 * near > 5 * count
+}
+
 /// Finds the distinct shingles of a piece, and repeats one until there are `least`. Returns whether that is worth it: whether
 /// they are less than three quarters.
 #[allow(
@@ -533,7 +549,7 @@ mod tests {
         Affine64, Family32, Family64, Mersenne31, Mersenne61, Mersenne61Wide,
     };
     use super::*;
-    use crate::scheme::{Draws, Family, P61, Permutations, fmix64, mersenne61_wide};
+    use crate::scheme::{Draws, Family, P31, P61, Permutations, fmix64, mersenne61_wide};
 
     fn random(count: usize, seed: u64) -> Vec<u64> {
         (0..count as u64).map(|i| fmix64(seed << 40 | i)).collect()
@@ -627,6 +643,7 @@ mod tests {
             };
             let factors: Vec<u64> = (0..=top)
                 .map(|bit| 1 << bit | u64::from(family == Family::Affine64))
+                .chain([0])
                 .collect();
             let addends: Vec<u64> = random(factors.len(), 2)
                 .iter()
@@ -644,13 +661,19 @@ mod tests {
     /// Sets of two shingles, both among the greatest values: their keys wrap, or are the greatest keys that do not.
     #[test]
     fn sets_of_the_greatest_values_equal_the_definition() {
-        let a = 0x0234_5678_9ABC_DEF1;
-        for (family, low) in [(Family::Mersenne61Wide, 3), (Family::Affine64, 0)] {
-            for addend in [0, 5 << 44, P61 - 2] {
+        for (family, range) in [
+            (Family::Mersenne31, u128::from(P31)),
+            (Family::Mersenne61, 1 << 32),
+            (Family::Mersenne61Wide, 1 << 61),
+            (Family::Affine64, 1 << 64),
+        ] {
+            let greatest = (range - 1) as u64;
+            let a = (0x0234_5678_9ABC_DEF1 % greatest) | 1;
+            for addend in [0, greatest / 3, greatest - 2] {
                 let given =
                     Permutations::from_coefficients(family, &[a; 17], &[addend; 17]).unwrap();
-                let place = |x: u64| given.value(0, x) << low >> 48;
-                let shingles: Vec<u64> = random(4_000_000, 1)
+                let place = |x: u64| (u128::from(given.value(0, x)) << 16) / range;
+                let shingles: Vec<u64> = random(2_000_000, 1)
                     .into_iter()
                     .filter(|x| place(*x) >= 65_522)
                     .take(60)

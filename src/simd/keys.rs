@@ -3,7 +3,7 @@
 //! The *place* of a value is its share of the range of all values, in units of 2^-16: of `(A*x + B) mod 2^64`, say, it is the
 //! upper 16 bits, with a fraction. A key is the place plus an error, modulo 2^16. With the family's `reach`
 //!
-//!     0 < key - place < reach + 1, and the errors under one permutation differ by less than reach.
+//!     0 < error < reach + 1, and the errors under one permutation differ by less than reach.
 //!
 //! Two forms of keys have that.
 //!
@@ -11,19 +11,21 @@
 //!
 //!     key = sum of low(A[i] * x[j]), i + j = n - 1, + sum of high(A[i] * x[j]), i + j = n - 2, + addend    mod 2^16
 //!
-//! Products with a greater i + j are multiples of 2^16. Left out are the fractions of the second kind of products, and
-//! products with a smaller i + j: together at least 0 and less than `reach` units, as each family shows. The addend is B's
-//! place rounded up, plus `reach`. So the error is that rounding, the same for all x, plus `reach` less what is left out.
+//! Products with a greater i + j are multiples of 2^16. Left out are the fractions of the second kind of products, products with
+//! a smaller i + j, and what else a value is more than `A*x + B`: together at least 0 and less than `reach` units, as each family
+//! shows. The addend is B's place rounded up, plus `reach`. So the error is that rounding, the same for all x, plus `reach` less
+//! what is left out.
 //!
-//! **Dots**, for instructions that add two products of signed 16-bit numbers. With `d[i] = x[i] - 2^15`,
+//! **Dots**, for instructions that add two products of signed 16-bit numbers. With `d[i] = x[i] - 2^15`, in places,
 //!
-//!     A*x = sum of d[i] * T[i] + A * 0x8000...8000,    T[i] = A * 2^(16 i) in units of 2^-32 of the range, rounded
+//!     A*x + B = sum of d[i] * T[i] + (A * 0x8000...8000 + B),    T[i] = A * 2^(16 i), as a share
 //!
-//! T is split into its signed low half and the rest: the products with the rest move up by 16 bits, those with the low half
-//! are added, and the upper 16 bits are the key. Rounding T changes a product by at most `2^15 / 2` units of 2^-32, a quarter
-//! unit of a key, and at most two of the T are rounded. The addend is B's place plus 3/2, rounded up. So the error is that
-//! rounding, the same for all x, plus 3/2, plus -1/2 to 1/2, less the fraction cut off, a multiple of 2^-16 below 1: errors
-//! differ by less than 2.
+//! T is rounded to units of 2^-32 of the range, and split into its signed low half and the rest: the products with the rest move
+//! up by 16 bits, those with the low half are added, and the upper 16 bits are the key. Rounding T changes a product by at most
+//! `2^15 / 2` of those units, a quarter unit of a key, and at most two of the T are rounded. The addend is the place of the
+//! bracket plus 3/2, rounded up. So the error is that rounding, the same for all x, plus 3/2, plus -1/2 to 1/2, less the fraction
+//! cut off, which is at most 1 - 2^-16: errors differ by less than 2, with 2^-16 to spare for what else a value is more than
+//! `A*x + B`.
 
 #![allow(
     clippy::needless_range_loop,
@@ -122,8 +124,8 @@ pub(super) enum Range {
 }
 
 impl Range {
-    /// The share of a number, modulo the range, in units of 2^-64, rounded down: what is left out is smaller than its bound by
-    /// far more.
+    /// The share of a number, modulo the range, in units of 2^-64, rounded down. A share of 2^31 - 1 values that is not a whole or
+    /// half unit of a key, or of T, is farther from one than that.
     #[allow(clippy::cast_possible_truncation, reason = "modulo the range")]
     fn share(self, number: u128) -> u64 {
         let p = u128::from(P31);
@@ -270,6 +272,12 @@ pub(super) fn lower_keys<L: Lanes, F: Keyed, const C: usize, const N: usize>(
     prepared: &Prepared<F::Number>,
     rows: &mut [u16],
 ) {
+    const {
+        assert!(
+            !L::HAS_DOTS || 2 * L::COUNT == PADDING,
+            "dots are in the order of such vectors"
+        );
+    }
     match &keys.dots {
         Some(dots) if L::HAS_DOTS => match N {
             1 => lower_dots::<L, F, C, 2>(lanes, dots, first, &prepared.words, rows, 0, N),

@@ -389,8 +389,7 @@ impl Family32 for Mersenne61 {
 }
 
 /// With `L = a*x + b mod 2^32` the value is `L + t mod 2^32`, t from 0 to 8, so its place is that of L and up to 2^-13 more.
-/// Left out are one fraction, of at most 1 - 2^-16, and t: less than 1 + 2^-13 units. So REACH is 2; the addend is rounded up
-/// from B's place, plus 1 + 2^-13.
+/// Left out are one fraction, of at most 1 - 2^-16, and t: less than 1 + 2^-13 units.
 impl Keyed for Mersenne61 {
     type Number = u32;
 
