@@ -83,10 +83,8 @@ fn backends(cases: &[MeasuredCase<'_>], tables: &Tables) -> Vec<String> {
         let is_it = |case: &&&MeasuredCase<'_>| way(case) == (computer.clone(), *threads);
         at_base.iter().find(is_it).copied()
     };
-    let width = |way: &(String, u32)| of_way(way).map_or(0, |case| short_name(case).len());
     let header = |of: &dyn Fn(&MeasuredCase<'_>) -> String| -> String {
-        let cells = ways.iter().filter_map(|way| Some((way, of_way(way)?)));
-        let cells = cells.map(|(way, case)| column(&of(case), width(way)));
+        let cells = ways.iter().filter_map(of_way).map(|case| column(&of(case)));
         cells.collect()
     };
     let mut lines = vec![
@@ -101,7 +99,7 @@ fn backends(cases: &[MeasuredCase<'_>], tables: &Tables) -> Vec<String> {
             "  {:<16}{}{}",
             "threads",
             header(&|case| case.case.threads.to_string()),
-            column("error", 0)
+            column("error")
         ),
     ];
     let row = |scheme: &str| {
@@ -109,13 +107,12 @@ fn backends(cases: &[MeasuredCase<'_>], tables: &Tables) -> Vec<String> {
         let speed = |wanted: &(String, u32)| {
             let mut cases = of_scheme().filter(|case| way(case) == *wanted);
             let speed = cases.next().map(|case| case.shingles_per_s() / 1e6);
-            let speed = speed.map_or_else(|| "-".to_owned(), |speed| digits(speed, 3));
-            column(&speed, width(wanted))
+            column(&speed.map_or_else(|| "-".to_owned(), |speed| digits(speed, 3)))
         };
         let errors = of_scheme().filter_map(|case| error_of(tables, case));
         let errors = distinct(errors.map(|error| digits(error, 3)));
         let speeds: String = ways.iter().map(speed).collect();
-        format!("  {scheme:<16}{speeds}{}", column(&errors.join(" "), 0))
+        format!("  {scheme:<16}{speeds}{}", column(&errors.join(" ")))
     };
     let schemes = distinct(at_base.iter().map(|case| case.case.scheme.as_str()));
     lines.extend(listed(schemes.into_iter().map(row).collect()));
@@ -140,14 +137,16 @@ fn fastest_dedup(cases: &[MeasuredCase<'_>]) -> Option<String> {
     ))
 }
 
-/// A cell of a column of the screen, whose widest text has so many characters.
-fn column(text: &str, widest: usize) -> String {
-    format!(" {text:>0$}", widest.max(8))
+/// A cell of a column of the screen.
+fn column(text: &str) -> String {
+    format!("{text:>9}")
 }
 
 /// The backend, or its instruction set, in one word.
 fn short_name(case: &MeasuredCase<'_>) -> String {
     match case.case.backend.as_str() {
+        // The screen is narrow, and AVX-512 stands beside it.
+        "simd" if case.case.hardware == "avx512vnni" => "vnni".to_owned(),
         "simd" => case.case.hardware.clone(),
         backend => backend.to_owned(),
     }
