@@ -3,13 +3,17 @@
 //! The *place* of a value is its share of the range of all values, in units of 2^-16: of `(A*x + B) mod 2^64`, say, it is the
 //! upper 16 bits, with a fraction. A key is the place plus an error, modulo 2^16. With the family's `reach`
 //!
-//!     0 < error < reach + 1, and the errors under one permutation differ by less than reach.
+//! ```text
+//! 0 < error < reach + 1, and the errors under one permutation differ by less than reach.
+//! ```
 //!
 //! Two forms of keys have that.
 //!
 //! **Words.** A, B and x in halves of 16 bits, A from its lowest half `A[0]` to its highest one, `A[n - 1]`:
 //!
-//!     key = sum of low(A[i] * x[j]), i + j = n - 1, + sum of high(A[i] * x[j]), i + j = n - 2, + addend    mod 2^16
+//! ```text
+//! key = sum of low(A[i] * x[j]), i + j = n - 1, + sum of high(A[i] * x[j]), i + j = n - 2, + addend    mod 2^16
+//! ```
 //!
 //! Products with a greater i + j are multiples of 2^16. Left out are the fractions of the second kind of products, products with
 //! a smaller i + j, and what else a value is more than `A*x + B`: together at least 0 and less than `reach` units, as each family
@@ -18,7 +22,9 @@
 //!
 //! **Dots**, for instructions that add two products of signed 16-bit numbers. With `d[i] = x[i] - 2^15`, in places,
 //!
-//!     A*x + B = sum of d[i] * T[i] + (A * 0x8000...8000 + B),    T[i] = A * 2^(16 i), as a share
+//! ```text
+//! A*x + B = sum of d[i] * T[i] + (A * 0x8000...8000 + B),    T[i] = A * 2^(16 i), as a share
+//! ```
 //!
 //! T is rounded to units of 2^-32 of the range, and split into its signed low half and the rest: the products with the rest move
 //! up by 16 bits, those with the low half are added, and the upper 16 bits are the key. Rounding T changes a product by at most
