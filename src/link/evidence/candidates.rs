@@ -1,0 +1,233 @@
+//! Candidate pairs: records that share a value, a word or two values, in blocks from the smallest up.
+//!
+//! A pair is taken once: in the smallest block that both records are in. Of a block beyond [`WHOLE`] records, each record is
+//! compared with [`PARTNERS`] others by random steps around a ring; such a pair stands for all pairs of the block, so it has
+//! a weight. So an entity of thousands of records keeps its evidence, and pairs are linear in the records.
+
+use rayon::prelude::*;
+
+use super::values::{Field, Kind, MISSING, number};
+use crate::scheme::fmix64;
+
+/// Records of a block of which all pairs are taken, at most.
+const WHOLE: usize = 400;
+
+/// Records of a block that is used at all, at most.
+const MOST: usize = 1 << 14;
+
+/// Of a larger block, each record has twice as many partners.
+const PARTNERS: usize = 24;
+
+/// Pairs of all blocks, for each record, before those that are in several blocks are taken once.
+const PAIRS_PER_RECORD: u64 = 600;
+
+/// Two records to compare.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Candidate {
+    /// The lower record first.
+    pub(crate) records: [u32; 2],
+    /// How many pairs it stands for.
+    pub(crate) weight: f32,
+}
+
+/// The candidate pairs.
+#[derive(Debug, Default)]
+pub(crate) struct Candidates {
+    pub(crate) pairs: Vec<Candidate>,
+    /// The records of the largest block that was taken.
+    pub(crate) largest: usize,
+}
+
+/// Blocks of records that share something, one after the other.
+#[derive(Debug, Default)]
+struct Blocks {
+    records: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl Blocks {
+    fn of(&self, block: usize) -> &[u32] {
+        let start = if block == 0 { 0 } else { self.ends[block - 1] };
+        &self.records[start..self.ends[block]]
+    }
+
+    /// Adds the records with equal keys.
+    fn add(&mut self, mut keyed: Vec<(u64, u32)>) {
+        keyed.par_sort_unstable();
+        for equal in keyed.chunk_by(|a, b| a.0 == b.0) {
+            if (2..=MOST).contains(&equal.len()) {
+                self.records.extend(equal.iter().map(|(_, record)| *record));
+                self.ends.push(self.records.len());
+            }
+        }
+    }
+}
+
+/// The pairs that a block of so many records has.
+fn pairs_of(records: usize) -> u64 {
+    match records {
+        0..=WHOLE => (records * (records - 1) / 2) as u64,
+        _ => (records * PARTNERS) as u64,
+    }
+}
+
+/// Finds the candidate pairs of so many records.
+pub(crate) fn find(fields: &[Field], records: usize) -> Candidates {
+    let blocks = all_blocks(fields, records);
+    let mut order: Vec<usize> = (0..blocks.ends.len()).collect();
+    order.sort_by_key(|block| blocks.of(*block).len());
+    let most = PAIRS_PER_RECORD * records as u64;
+    let mut pairs = 0;
+    let taken = order.iter().take_while(|block| {
+        pairs += pairs_of(blocks.of(**block).len());
+        pairs <= most
+    });
+    let taken = taken.count();
+    order.truncate(taken);
+    let largest = order.last().map_or(0, |block| blocks.of(*block).len());
+    let of_record = Places::of(&blocks, &order, records);
+    const CHUNK: usize = 256;
+    let parts: Vec<Vec<Candidate>> = order
+        .par_chunks(CHUNK)
+        .enumerate()
+        .map(|(chunk, part)| {
+            let mut pairs = Vec::new();
+            for (place, block) in (chunk * CHUNK..).zip(part) {
+                take(blocks.of(*block), number(place), &of_record, &mut pairs);
+            }
+            pairs
+        })
+        .collect();
+    let pairs = parts.concat();
+    Candidates { pairs, largest }
+}
+
+/// The blocks of all keys: values, words, and pairs of values.
+fn all_blocks(fields: &[Field], records: usize) -> Blocks {
+    let mut blocks = Blocks::default();
+    let rows = || (0..).take(records);
+    for field in fields {
+        let keyed = rows().zip(&field.codes);
+        let keyed = keyed.filter(|(_, code)| **code != MISSING && field.records[**code as usize] > 1);
+        blocks.add(keyed.map(|(row, code)| (u64::from(*code), row)).collect());
+        if let Some(words) = &field.words {
+            let mut keyed = Vec::new();
+            for (row, code) in rows().zip(&field.codes).filter(|(_, code)| **code != MISSING) {
+                let of_value = words.of(*code).iter();
+                keyed.extend(of_value.map(|(word, _)| (u64::from(*word), row)));
+            }
+            blocks.add(keyed);
+        }
+    }
+    for (place, field) in fields.iter().enumerate() {
+        for other in &fields[place + 1..] {
+            let both = rows().zip(field.codes.iter().zip(&other.codes));
+            let repeats = |field: &Field, code: u32| code != MISSING && field.records[code as usize] > 1;
+            let both = both.filter(|(_, (x, y))| repeats(field, **x) && repeats(other, **y));
+            blocks.add(both.map(|(row, (x, y))| (u64::from(*x) << 32 | u64::from(*y), row)).collect());
+        }
+    }
+    blocks
+}
+
+/// For each record, the places of its blocks in the order in which they are taken.
+struct Places {
+    places: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl Places {
+    fn of(blocks: &Blocks, order: &[usize], records: usize) -> Self {
+        let mut ends = vec![0; records];
+        for block in order {
+            blocks.of(*block).iter().for_each(|record| ends[*record as usize] += 1);
+        }
+        let mut total = 0;
+        for end in &mut ends {
+            total += std::mem::replace(end, total);
+        }
+        let mut places = vec![0; total];
+        for (place, block) in (0..).zip(order) {
+            for record in blocks.of(*block) {
+                let end = &mut ends[*record as usize];
+                places[*end] = place;
+                *end += 1;
+            }
+        }
+        Places { places, ends }
+    }
+
+    fn of_record(&self, record: u32) -> &[u32] {
+        let record = record as usize;
+        let start = if record == 0 { 0 } else { self.ends[record - 1] };
+        &self.places[start..self.ends[record]]
+    }
+
+    /// The first block that both records are in.
+    fn first_common(&self, a: u32, b: u32) -> Option<u32> {
+        let (mut a, mut b) = (self.of_record(a), self.of_record(b));
+        while let ([x, rest_a @ ..], [y, rest_b @ ..]) = (a, b) {
+            match x.cmp(y) {
+                std::cmp::Ordering::Equal => return Some(*x),
+                std::cmp::Ordering::Less => a = rest_a,
+                std::cmp::Ordering::Greater => b = rest_b,
+            }
+        }
+        None
+    }
+}
+
+/// Takes the pairs of a block that no earlier block has.
+fn take(block: &[u32], place: u32, places: &Places, pairs: &mut Vec<Candidate>) {
+    let mut add = |a: u32, b: u32, weight: f32| {
+        if places.first_common(a, b) == Some(place) {
+            let records = [a.min(b), a.max(b)];
+            pairs.push(Candidate { records, weight });
+        }
+    };
+    if block.len() <= WHOLE {
+        for (i, a) in block.iter().enumerate() {
+            block[i + 1..].iter().for_each(|b| add(*a, *b, 1.0));
+        }
+        return;
+    }
+    let mut ring = block.to_vec();
+    ring.sort_unstable_by_key(|record| fmix64(u64::from(*record) | 1 << 40));
+    let steps = steps(ring.len());
+    #[allow(clippy::cast_possible_truncation, reason = "a weight below 2^14")]
+    let weight = (ring.len() - 1) as f32 / (2 * steps.len()) as f32;
+    for (i, a) in ring.iter().enumerate() {
+        for step in &steps {
+            add(*a, ring[(i + step) % ring.len()], weight);
+        }
+    }
+}
+
+/// Random steps around a ring of so many records, each less than half of it, in ascending order.
+fn steps(records: usize) -> Vec<usize> {
+    let half = (records as u64 - 1) / 2;
+    let mut steps = Vec::new();
+    for seed in 0.. {
+        let step = 1 + fmix64(seed << 20 | records as u64) % half;
+        #[allow(clippy::cast_possible_truncation, reason = "less than the records of a block")]
+        let step = step as usize;
+        if !steps.contains(&step) {
+            steps.push(step);
+        }
+        if steps.len() == PARTNERS {
+            break;
+        }
+    }
+    steps.sort_unstable();
+    steps
+}
+
+/// Whether an equal value makes a pair a candidate for sure.
+pub(crate) fn is_sure(field: &Field, code: u32, largest: usize) -> bool {
+    field.records[code as usize] as usize <= largest
+}
+
+/// Whether two texts of this field that are close make a pair a candidate for sure.
+pub(crate) fn has_sure_words(field: &Field) -> bool {
+    field.kind == Kind::Text
+}

@@ -1,0 +1,501 @@
+//! The mixture: how many pairs share which fields, and what the levels say, by expectation-maximisation.
+//!
+//! A class of pairs is a set S of fields that both records have from one source: members of a household share street and phone.
+//! In class S, the fields of S are on levels as those of one thing are (m), all others as by chance (u). Only the class of all
+//! fields is the same thing. Chance, the class of no field, is fixed at its expected number of pairs, so it need not be learned;
+//! each other class has as many pairs as explain what chance does not.
+
+use rayon::prelude::*;
+
+use super::levels::{CLOSE, CROSSWISE, FAR, LEVELS, NEAR, NONE};
+use super::patterns::Patterns;
+use super::rates::Rates;
+use super::values::{Field, Kind};
+
+/// Fields of which classes share subsets, at most.
+pub(crate) const LATTICE: usize = 8;
+
+/// Rounds of expectation-maximisation, at most and at least.
+const ROUNDS: usize = 40;
+const LEAST_ROUNDS: usize = 16;
+
+/// Rounds before related texts, and before the levels of the same thing, are learned.
+const TEXTS_FROM: usize = 4;
+const LEVELS_FROM: usize = 8;
+
+/// A change of all classes by less than this share of the pairs of the same thing is none.
+const NO_CHANGE: f64 = 3e-3;
+
+/// What is believed of the levels of the same thing before any pair is seen, as so many pairs: equal, close, near, far, other.
+const BELIEVED: [f64; 6] = [0.75, 0.1, 0.05, 0.05, 0.05, 0.02];
+const BELIEVED_PAIRS: f64 = 20.0;
+
+/// The levels of the same thing in the first rounds.
+const FIRST: [f64; 6] = [0.8, 0.1, 0.04, 0.03, 0.03, 0.0];
+
+/// Texts of related things: near, far, other.
+const RELATED: [f64; 3] = [0.1, 0.3, 0.6];
+
+/// Strong fields of the same thing agree in at least this share of the pairs; the leading text in more.
+const LEAST_AGREEMENT: f64 = 0.5;
+const LEAST_OF_TEXT: f64 = 0.85;
+
+/// Bits of a field that is strong, at least; and the greatest share of records that lack it.
+const STRONG_BITS: f64 = 5.0;
+const STRONG_MISSING: f64 = 0.7;
+
+/// Strong fields that a class of related things lacks, at least.
+const LACKING: usize = 2;
+
+/// Patterns that a thread takes at a time. Sums are added up by chunks, so that they do not depend on threads.
+const CHUNK: usize = 512;
+
+const CLOSE_AT: usize = CLOSE as usize;
+
+/// The fields and what a pair of different things has, in one round.
+#[derive(Debug)]
+pub(crate) struct Setting<'a> {
+    pub(crate) fields: &'a [Field],
+    pub(crate) rates: &'a [Rates],
+    /// Whether values of the field may stand crosswise, and it has that level.
+    pub(crate) crossed: &'a [bool],
+    /// Whether the field mostly differs where all others agree.
+    pub(crate) doubted: &'a [bool],
+    /// The number of records.
+    pub(crate) records: f64,
+}
+
+/// What is learned of a field.
+#[derive(Clone, Debug)]
+pub(crate) struct Learned {
+    /// The shares of the pairs of the same thing that have it on the levels equal, close, near, far, other and crosswise.
+    pub(crate) same: [f64; 6],
+    /// For a text, the shares of related things: close, near, far, other.
+    pub(crate) related: Option<[f64; 4]>,
+    /// Pairs of the same thing that have the field, and the share in which it agrees.
+    pub(crate) pairs: f64,
+    pub(crate) agrees: f64,
+    /// Bits by which its levels differ from chance.
+    pub(crate) divergence: f64,
+}
+
+/// A mixture that was learned.
+#[derive(Clone, Debug)]
+pub(crate) struct Mixture {
+    /// The fields of which classes share subsets, by descending worth: bit i of a class is field `lattice[i]`.
+    pub(crate) lattice: Vec<usize>,
+    /// The other fields.
+    pub(crate) weak: Vec<usize>,
+    /// For each field of the lattice, whether it is strong.
+    pub(crate) strong: Vec<bool>,
+    /// The share of all pairs that are of each class, 0 for those that are left out; 1 for chance.
+    pub(crate) shares: Vec<f64>,
+    /// By field.
+    pub(crate) learned: Vec<Learned>,
+    /// The number of pairs of records.
+    pub(crate) all_pairs: f64,
+    leading_text: Option<usize>,
+}
+
+impl Mixture {
+    /// Learns from the patterns. `same` are the levels of the same thing by field, from a round before.
+    pub(crate) fn learn(setting: &Setting<'_>, patterns: &Patterns, before: Option<&Mixture>) -> Self {
+        let mut mixture = Mixture::start(setting, patterns, before);
+        for round in 0..ROUNDS {
+            let weights = Weights::of(&mixture, setting);
+            let sums = mixture.expect(&weights, patterns);
+            let change = mixture.maximise(&sums, setting, round);
+            if round + 1 >= LEAST_ROUNDS && change < NO_CHANGE {
+                break;
+            }
+        }
+        mixture
+    }
+
+    fn start(setting: &Setting<'_>, patterns: &Patterns, before: Option<&Mixture>) -> Self {
+        let Setting { fields, rates, .. } = *setting;
+        let mut order: Vec<usize> = (0..fields.len()).collect();
+        let worth = |field: usize| rates[field].worth(&fields[field]);
+        order.sort_by(|a, b| worth(*b).total_cmp(&worth(*a)).then(a.cmp(b)));
+        let weak = order.split_off(order.len().min(LATTICE));
+        let least_bits = STRONG_BITS.min(setting.records.log2() - 2.0);
+        let is_strong = |field: &usize| {
+            rates[*field].bits >= least_bits && fields[*field].missing < STRONG_MISSING
+        };
+        let strong: Vec<bool> = order.iter().map(is_strong).collect();
+        let leading_text = order.iter().position(|field| fields[*field].kind == Kind::Text);
+        let learned = (0..fields.len()).map(|field| Learned {
+            same: before.map_or(FIRST, |before| before.learned[field].same),
+            related: (fields[field].kind == Kind::Text && order.contains(&field)).then(|| related_at_first(&rates[field])),
+            pairs: 0.0,
+            agrees: 0.0,
+            divergence: 0.0,
+        });
+        let mut mixture = Mixture {
+            learned: learned.collect(),
+            shares: Vec::new(),
+            lattice: order,
+            weak,
+            strong,
+            all_pairs: setting.records * (setting.records - 1.0) / 2.0,
+            leading_text,
+        };
+        let allowed: Vec<bool> = (0..mixture.classes()).map(|class| mixture.is_kept(class, setting.doubted)).collect();
+        let kept = allowed.iter().filter(|is_kept| **is_kept).count() as f64;
+        mixture.shares = allowed.iter().map(|is_kept| if *is_kept { 1e-3 / kept } else { 0.0 }).collect();
+        let covered = patterns.counts.iter().zip(&patterns.is_covered);
+        let covered: f64 = covered.filter(|(_, is_covered)| **is_covered).map(|(count, _)| count).sum();
+        let same = mixture.same();
+        mixture.shares[same] = (0.3 * covered / mixture.all_pairs + 1e-9).min(0.1);
+        mixture.shares[0] = 1.0;
+        mixture
+    }
+
+    pub(crate) fn classes(&self) -> usize {
+        1 << self.lattice.len()
+    }
+
+    /// The class of the same thing.
+    pub(crate) fn same(&self) -> usize {
+        self.classes() - 1
+    }
+
+    /// Whether a class can be told from the same thing: it lacks two strong fields, a field that is doubted, or the leading text.
+    fn is_kept(&self, class: usize, doubted: &[bool]) -> bool {
+        if class == 0 || class == self.same() {
+            return true;
+        }
+        let lacks = |place: usize| class >> place & 1 == 0;
+        let strong = (0..self.lattice.len()).filter(|place| self.strong[*place]);
+        let all_strong = strong.clone().count();
+        let lacking = strong.filter(|place| lacks(*place)).count();
+        let is_doubted = (0..self.lattice.len()).any(|place| lacks(place) && doubted[self.lattice[place]]);
+        lacking >= LACKING.min(all_strong.max(1)) || is_doubted || self.leading_text.is_some_and(lacks)
+    }
+
+    /// The expected number of pairs of the same thing.
+    pub(crate) fn expected(&self) -> f64 {
+        self.shares[self.same()] * self.all_pairs
+    }
+
+    /// Sums over all patterns, weighted by the classes' shares of each.
+    fn expect(&self, weights: &Weights, patterns: &Patterns) -> Sums {
+        let numbers: Vec<usize> = (0..patterns.len()).filter(|pattern| patterns.is_covered[*pattern]).collect();
+        let zero = || Sums::new(self.classes(), self.learned.len());
+        let parts: Vec<Sums> = numbers
+            .par_chunks(CHUNK)
+            .map(|chunk| {
+                let mut sums = zero();
+                let mut of_class = vec![0.0; self.classes()];
+                for pattern in chunk {
+                    let levels = patterns.levels(*pattern);
+                    weights.likelihoods(self, levels, &mut of_class);
+                    sums.add(self, levels, patterns.counts[*pattern], &mut of_class);
+                }
+                sums
+            })
+            .collect();
+        let mut all = zero();
+        parts.iter().for_each(|part| all.merge(part));
+        all
+    }
+
+    /// Takes new shares and levels from the sums; returns how much the shares changed.
+    fn maximise(&mut self, sums: &Sums, setting: &Setting<'_>, round: usize) -> f64 {
+        let covered = self.covered(setting);
+        let same = self.same();
+        let mut change = 0.0_f64;
+        let mut shares = self.shares.clone();
+        for (class, share) in shares.iter_mut().enumerate().skip(1).filter(|(_, share)| **share > 0.0) {
+            // A class whose share sinks to nothing stays possible.
+            *share = (sums.of_class[class] / (self.all_pairs * covered[class])).max(1e-300);
+            change = change.max((*share - self.shares[class]).abs());
+        }
+        self.shares = shares;
+        for field in 0..self.learned.len() {
+            self.learn_levels(field, sums, setting, round);
+        }
+        change / self.shares[same].max(1e-12)
+    }
+
+    fn learn_levels(&mut self, field: usize, sums: &Sums, setting: &Setting<'_>, round: usize) {
+        let rates = &setting.rates[field];
+        let is_crossed = f64::from(setting.crossed[field]);
+        let place = self.lattice.iter().position(|other| *other == field);
+        let is_strong = place.is_some_and(|place| self.strong[place]);
+        let is_leading = place.is_some() && place == self.leading_text;
+        let learned = &mut self.learned[field];
+        if let (Some(related), true) = (&mut learned.related, round >= TEXTS_FROM) {
+            let counts = &sums.related[field][CLOSE_AT..];
+            let first = related_at_first(rates);
+            *related = std::array::from_fn(|level| counts[level] + BELIEVED_PAIRS * first[level]);
+        }
+        let seen = in_six(&sums.same[field]);
+        let by_chance = in_six(&rates.u);
+        learned.pairs = seen.iter().sum();
+        learned.agrees = agreement(&seen) / learned.pairs.max(1e-9);
+        learned.divergence = divergence(&seen, &by_chance);
+        if round < LEVELS_FROM {
+            return;
+        }
+        let mut believed = BELIEVED;
+        believed[5] *= is_crossed;
+        let all: f64 = believed.iter().sum();
+        let mut same: [f64; 6] = std::array::from_fn(|level| seen[level] + BELIEVED_PAIRS * believed[level] / all);
+        let all: f64 = same.iter().sum();
+        same.iter_mut().for_each(|share| *share /= all);
+        let least = if is_leading { LEAST_OF_TEXT } else { LEAST_AGREEMENT };
+        let agrees = agreement(&same);
+        if is_strong && agrees < least {
+            for (level, share) in same.iter_mut().enumerate() {
+                *share *= match AGREES[level] {
+                    true => least / agrees.max(1e-9),
+                    false => (1.0 - least) / (1.0 - agrees).max(1e-9),
+                };
+            }
+        }
+        learned.same = same;
+    }
+
+    /// For each class, the probability that a pair of it is covered: has an equal value that is rare, two equal values, or a text
+    /// that is close or near.
+    fn covered(&self, setting: &Setting<'_>) -> Vec<f64> {
+        let of_field = |field: usize, is_same: bool| {
+            let rates = &setting.rates[field];
+            let shares = match is_same {
+                true => self.same_by_level(field, rates),
+                false => rates.u,
+            };
+            let (mut sure, mut other) = (0.0, 0.0);
+            for level in 1..CLOSE_AT {
+                match rates.is_sure[level] {
+                    true => sure += shares[level],
+                    false => other += shares[level],
+                }
+            }
+            if setting.fields[field].kind == Kind::Text {
+                sure += shares[CLOSE_AT] + shares[usize::from(NEAR)];
+            }
+            [sure, other].map(|share| (1.0 - rates.missing) * share)
+        };
+        let both: Vec<[[f64; 2]; 2]> = (0..self.learned.len()).map(|field| [false, true].map(|is_same| of_field(field, is_same))).collect();
+        let classes = 0..self.classes();
+        classes
+            .map(|class| {
+                let (mut none, mut one) = (1.0, 0.0);
+                let mut add = |[sure, other]: [f64; 2]| {
+                    one = one * (1.0 - sure - other) + none * other;
+                    none *= 1.0 - sure - other;
+                };
+                for (place, field) in self.lattice.iter().enumerate() {
+                    add(both[*field][class >> place & 1]);
+                }
+                for field in &self.weak {
+                    let [by_chance, of_same] = both[*field];
+                    add(match class {
+                        0 => by_chance,
+                        class if class == self.same() => of_same,
+                        _ => [0, 1].map(|at| f64::midpoint(by_chance[at], of_same[at])),
+                    });
+                }
+                (1.0 - none - one).max(1e-12)
+            })
+            .collect()
+    }
+
+    /// The shares of the pairs of the same thing by level, equal values split by rarity.
+    fn same_by_level(&self, field: usize, rates: &Rates) -> [f64; LEVELS] {
+        let same = &self.learned[field].same;
+        std::array::from_fn(|level| match level {
+            0 => 0.0,
+            level if level < CLOSE_AT => same[0] * rates.of_rarity[level],
+            level => same[1 + level - CLOSE_AT],
+        })
+    }
+
+    /// The natural logarithm of the odds that a pair of each pattern is of the same thing.
+    pub(crate) fn log_odds(&self, setting: &Setting<'_>, patterns: &Patterns) -> Vec<f64> {
+        let weights = Weights::of(self, setting);
+        let same = self.same();
+        let odds = (0..patterns.len()).into_par_iter().map_init(
+            || vec![0.0; self.classes()],
+            |of_class, pattern| {
+                weights.likelihoods(self, patterns.levels(pattern), of_class);
+                let others: f64 = of_class[..same].iter().sum();
+                of_class[same].max(1e-300).ln() - others.ln()
+            },
+        );
+        odds.collect()
+    }
+}
+
+/// Which of the six levels agree: equal, close, near, crosswise.
+const AGREES: [bool; 6] = [true, true, true, false, false, true];
+
+fn agreement(shares: &[f64; 6]) -> f64 {
+    let agreeing = shares.iter().zip(AGREES).filter(|(_, agrees)| *agrees);
+    agreeing.map(|(share, _)| share).sum()
+}
+
+/// All levels as six: equal, close, near, far, other, crosswise.
+fn in_six(levels: &[f64; LEVELS]) -> [f64; 6] {
+    let equal = levels[1..CLOSE_AT].iter().sum();
+    std::array::from_fn(|level| match level {
+        0 => equal,
+        level => levels[CLOSE_AT + level - 1],
+    })
+}
+
+/// The bits by which counts of levels differ from chance, with five pairs by chance added.
+fn divergence(seen: &[f64; 6], by_chance: &[f64; 6]) -> f64 {
+    const ADDED: f64 = 5.0;
+    let all: f64 = seen.iter().sum();
+    let both = seen.iter().zip(by_chance);
+    let bits = both.map(|(seen, by_chance)| {
+        let share = (seen + ADDED * by_chance) / (all + ADDED);
+        share * (share.max(1e-9) / by_chance.max(1e-9)).log2()
+    });
+    bits.sum()
+}
+
+fn related_at_first(rates: &Rates) -> [f64; 4] {
+    let [near, far, other] = RELATED;
+    [rates.u[CLOSE_AT].max(0.005), near, far, other]
+}
+
+/// What each level of each field multiplies the odds against chance by.
+struct Weights {
+    /// In a class that shares the field.
+    shared: Vec<[f64; LEVELS]>,
+    /// In a class that shares other fields only: not 1 for texts of related things.
+    related: Vec<[f64; LEVELS]>,
+}
+
+impl Weights {
+    fn of(mixture: &Mixture, setting: &Setting<'_>) -> Self {
+        let by_field = |field: usize| {
+            let rates = &setting.rates[field];
+            let same = mixture.same_by_level(field, rates);
+            let related = mixture.learned[field].related.map(|related| related_by_level(&related, rates));
+            let ratio = |share: f64, level: usize| share.max(1e-9) / rates.u[level].max(1e-12);
+            let missing = usize::from(NONE);
+            let shared = std::array::from_fn(|level| match level {
+                level if level == missing => 1.0,
+                level => ratio(same[level], level),
+            });
+            let of_related = std::array::from_fn(|level| match &related {
+                Some(related) if level >= CLOSE_AT => ratio(related[level], level),
+                _ => 1.0,
+            });
+            (shared, of_related)
+        };
+        let (shared, related) = (0..mixture.learned.len()).map(by_field).unzip();
+        Weights { shared, related }
+    }
+
+    /// The likelihood of each class, times its share, in relation to chance.
+    fn likelihoods(&self, mixture: &Mixture, levels: &[u8], of_class: &mut [f64]) {
+        of_class[0] = 1.0;
+        for (place, field) in mixture.lattice.iter().enumerate() {
+            let level = usize::from(levels[*field]);
+            let (without, with) = of_class.split_at_mut(1 << place);
+            let (shared, related) = (self.shared[*field][level], self.related[*field][level]);
+            for (with, without) in with.iter_mut().zip(without) {
+                *with = *without * shared;
+                *without *= related;
+            }
+        }
+        let (mut half, mut whole) = (1.0, 1.0);
+        for field in &mixture.weak {
+            let shared = self.shared[*field][usize::from(levels[*field])];
+            half *= f64::midpoint(shared, 1.0);
+            whole *= shared;
+        }
+        let same = mixture.same();
+        of_class[same] *= whole / half;
+        for (likelihood, share) in of_class.iter_mut().zip(&mixture.shares) {
+            *likelihood *= half * share;
+        }
+        of_class[0] = 1.0;
+    }
+}
+
+/// The shares of related texts by level: equal ones as by chance.
+fn related_by_level(related: &[f64; 4], rates: &Rates) -> [f64; LEVELS] {
+    let all: f64 = related.iter().sum();
+    let unequal = 1.0 - rates.equal();
+    std::array::from_fn(|level| match level {
+        level if level < CLOSE_AT => rates.u[level],
+        level if level == usize::from(CROSSWISE) => 0.0,
+        level => related[level - CLOSE_AT] / all * unequal,
+    })
+}
+
+/// Sums of the expectation step.
+struct Sums {
+    of_class: Vec<f64>,
+    /// By field and level, over pairs of the same thing.
+    same: Vec<[f64; LEVELS]>,
+    /// By field and level, over pairs that share other fields only.
+    related: Vec<[f64; LEVELS]>,
+}
+
+impl Sums {
+    fn new(classes: usize, fields: usize) -> Self {
+        Sums {
+            of_class: vec![0.0; classes],
+            same: vec![[0.0; LEVELS]; fields],
+            related: vec![[0.0; LEVELS]; fields],
+        }
+    }
+
+    /// Adds so many pairs of a pattern, whose likelihoods are given.
+    fn add(&mut self, mixture: &Mixture, levels: &[u8], count: f64, of_class: &mut [f64]) {
+        let scale = count / of_class.iter().sum::<f64>();
+        for (sum, likelihood) in self.of_class.iter_mut().zip(of_class.iter_mut()) {
+            *likelihood *= scale;
+            *sum += *likelihood;
+        }
+        let same = of_class[mixture.same()];
+        for (sums, level) in self.same.iter_mut().zip(levels) {
+            sums[usize::from(*level)] += same;
+        }
+        for (place, field) in mixture.lattice.iter().enumerate() {
+            if mixture.learned[*field].related.is_some() {
+                let without = of_class.chunks(1 << place).step_by(2);
+                let sum: f64 = without.map(|classes| classes.iter().sum::<f64>()).sum();
+                self.related[*field][usize::from(levels[*field])] += sum - of_class[0];
+            }
+        }
+    }
+
+    fn merge(&mut self, other: &Sums) {
+        let add = |sums: &mut Vec<[f64; LEVELS]>, others: &[[f64; LEVELS]]| {
+            for (sums, others) in sums.iter_mut().zip(others) {
+                sums.iter_mut().zip(others).for_each(|(sum, other)| *sum += other);
+            }
+        };
+        self.of_class.iter_mut().zip(&other.of_class).for_each(|(sum, other)| *sum += other);
+        add(&mut self.same, &other.same);
+        add(&mut self.related, &other.related);
+    }
+}
+
+/// The place of each level among six, or `None` for a missing field.
+pub(crate) fn place_in_six(level: u8) -> Option<usize> {
+    match level {
+        NONE => None,
+        level if level < CLOSE => Some(0),
+        level => Some(usize::from(level - CLOSE) + 1),
+    }
+}
+
+/// Whether a level speaks for the same thing.
+pub(crate) fn agrees(level: u8) -> bool {
+    place_in_six(level).is_some_and(|place| AGREES[place])
+}
+
+/// Whether a level is far or worse.
+pub(crate) fn differs(level: u8) -> bool {
+    (FAR..CROSSWISE).contains(&level)
+}

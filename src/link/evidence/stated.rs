@@ -1,0 +1,129 @@
+//! The precision that is expected of the pairs within entities.
+
+use rayon::prelude::*;
+
+use super::clusters::Scored;
+use super::values::number;
+use crate::scheme::fmix64;
+
+/// Records of an entity that are looked at, at most.
+const SAMPLED: usize = 60;
+
+/// Log odds beyond this are certain.
+const CERTAIN: f64 = 50.0;
+
+/// The expected share of right pairs, if all odds are as learned, and if all are lower or higher by this factor.
+const FACTOR: f64 = 3.0;
+
+/// The pairs within entities, and how many of them are expected to be right.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Expected {
+    /// Pairs within entities, those of copies included.
+    pub(crate) pairs: f64,
+    /// Expected right pairs; and the least and the most, if all odds are [`FACTOR`] times lower or higher.
+    pub(crate) right: f64,
+    pub(crate) least: f64,
+    pub(crate) most: f64,
+}
+
+/// The probability that a pair is of the same thing, if its odds are multiplied.
+fn probability(log_odds: f64, factor: f64) -> f64 {
+    let log_odds = (log_odds + factor.ln()).clamp(-CERTAIN, CERTAIN);
+    1.0 / (1.0 + (-log_odds).exp())
+}
+
+impl Expected {
+    /// Counts the pairs of different records within entities: each is right with its own probability, or by way of a third
+    /// record of the entity, whichever is more likely.
+    pub(crate) fn of(pairs: &[Scored], first: &[u32], sizes: &[u32]) -> Self {
+        let mut within: Vec<(u32, u32)> = (0..)
+            .zip(pairs)
+            .filter(|(_, pair)| first[pair.records[0] as usize] == first[pair.records[1] as usize])
+            .map(|(place, pair)| (first[pair.records[0] as usize], place))
+            .collect();
+        within.par_sort_unstable();
+        let mut members: Vec<(u32, u32)> = (0..).zip(first).map(|(record, first)| (*first, record)).collect();
+        members.par_sort_unstable();
+        let entities: Vec<&[(u32, u32)]> = members.chunk_by(|a, b| a.0 == b.0).filter(|members| members.len() > 1).collect();
+        let parts: Vec<Expected> = entities
+            .par_iter()
+            .map(|members| {
+                let entity = members[0].0;
+                let start = within.partition_point(|(other, _)| *other < entity);
+                let end = within.partition_point(|(other, _)| *other <= entity);
+                let places = within[start..end].iter().map(|(_, place)| &pairs[*place as usize]);
+                let members: Vec<u32> = members.iter().map(|(_, record)| *record).collect();
+                of_entity(&members, places, sizes)
+            })
+            .collect();
+        let mut all = Expected::default();
+        for part in parts {
+            all.pairs += part.pairs;
+            all.right += part.right;
+            all.least += part.least;
+            all.most += part.most;
+        }
+        all
+    }
+
+    /// The expected precision: least, expected, most.
+    pub(crate) fn precision(&self) -> Option<[f64; 3]> {
+        let share = |right: f64| right / self.pairs;
+        // One standard error of a count, as if one pair more were wrong.
+        let error = (self.pairs - self.right + 1.0).sqrt() / self.pairs;
+        (self.pairs > 0.0).then(|| {
+            let [least, right, most] = [self.least, self.right, self.most].map(share);
+            [(least - error).max(0.0), right, most.min(1.0)]
+        })
+    }
+}
+
+fn of_entity<'a>(members: &[u32], pairs: impl Iterator<Item = &'a Scored>, sizes: &[u32]) -> Expected {
+    let mut sampled: Vec<u32> = (0..number(members.len())).collect();
+    if members.len() > SAMPLED {
+        sampled.sort_unstable_by_key(|place| fmix64(u64::from(members[*place as usize])));
+        sampled.truncate(SAMPLED);
+        sampled.sort_unstable();
+    }
+    let place = |record: u32| members.partition_point(|member| *member < record);
+    // The log odds of the sampled records with all others.
+    let mut odds: Vec<Vec<f64>> = vec![vec![f64::NEG_INFINITY; members.len()]; sampled.len()];
+    for pair in pairs {
+        let [a, b] = pair.records.map(place);
+        for (x, y) in [(a, b), (b, a)] {
+            if let Ok(row) = sampled.binary_search(&number(x)) {
+                odds[row][y] = pair.log_odds;
+            }
+        }
+    }
+    let mut of_factor = [0.0; 3];
+    for (sum, factor) in of_factor.iter_mut().zip([1.0, FACTOR.recip(), FACTOR]) {
+        let rows: Vec<Vec<f64>> = odds.iter().map(|row| row.iter().map(|log| probability(*log, factor)).collect()).collect();
+        *sum = mean(&sampled, &rows);
+    }
+    let all: f64 = members.iter().map(|record| f64::from(sizes[*record as usize])).sum();
+    let of_copies: f64 = members.iter().map(|record| pairs_of(sizes[*record as usize])).sum();
+    let pairs = all * (all - 1.0) / 2.0 - of_copies;
+    let [right, least, most] = of_factor.map(|share| share * pairs);
+    Expected { pairs, right, least, most }
+}
+
+/// The pairs of so many copies.
+pub(crate) fn pairs_of(copies: u32) -> f64 {
+    let copies = f64::from(copies);
+    copies * (copies - 1.0) / 2.0
+}
+
+/// The mean over the pairs of sampled records of the probability: their own, or by way of a third record.
+fn mean(sampled: &[u32], rows: &[Vec<f64>]) -> f64 {
+    let (mut sum, mut pairs) = (0.0, 0.0);
+    for (i, row) in rows.iter().enumerate() {
+        for (j, other) in rows.iter().enumerate().skip(i + 1) {
+            let direct = row[sampled[j] as usize];
+            let by_third = row.iter().zip(other).map(|(x, y)| x * y).fold(0.0, f64::max);
+            sum += direct.max(by_third);
+            pairs += 1.0;
+        }
+    }
+    sum / f64::max(pairs, 1.0)
+}
