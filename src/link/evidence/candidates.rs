@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::values::{Field, Kind, MISSING, number};
+use super::values::{Field, MISSING, number};
 use crate::scheme::fmix64;
 
 /// Records of a block of which all pairs are taken, at most.
@@ -20,6 +20,20 @@ const PARTNERS: usize = 24;
 
 /// Pairs of all blocks, for each record, before those that are in several blocks are taken once.
 const PAIRS_PER_RECORD: u64 = 600;
+
+/// The same for blocks beyond [`WHOLE`].
+const SAMPLED_PER_RECORD: u64 = 600;
+
+/// Records up to which the pairs grow in proportion; of more, they grow with the square root.
+const PROPORTIONAL: f64 = 1e4;
+
+/// The most pairs for so many records.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bound")]
+fn budget(per_record: u64, records: usize) -> u64 {
+    let records = records as f64;
+    let scale = (PROPORTIONAL / records).sqrt().min(1.0);
+    (per_record as f64 * records * scale) as u64
+}
 
 /// Two records to compare.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,11 +90,13 @@ pub(crate) fn find(fields: &[Field], records: usize) -> Candidates {
     let blocks = all_blocks(fields, records);
     let mut order: Vec<usize> = (0..blocks.ends.len()).collect();
     order.sort_by_key(|block| blocks.of(*block).len());
-    let most = PAIRS_PER_RECORD * records as u64;
-    let mut pairs = 0;
+    let most = [PAIRS_PER_RECORD, SAMPLED_PER_RECORD].map(|pairs| budget(pairs, records));
+    let mut pairs = [0; 2];
     let taken = order.iter().take_while(|block| {
-        pairs += pairs_of(blocks.of(**block).len());
-        pairs <= most
+        let records = blocks.of(**block).len();
+        let is_sampled = usize::from(records > WHOLE);
+        pairs[is_sampled] += pairs_of(records);
+        pairs[is_sampled] <= most[is_sampled]
     });
     let taken = taken.count();
     order.truncate(taken);
@@ -222,12 +238,64 @@ fn steps(records: usize) -> Vec<usize> {
     steps
 }
 
-/// Whether an equal value makes a pair a candidate for sure.
-pub(crate) fn is_sure(field: &Field, code: u32, largest: usize) -> bool {
-    field.records[code as usize] as usize <= largest
-}
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
 
-/// Whether two texts of this field that are close make a pair a candidate for sure.
-pub(crate) fn has_sure_words(field: &Field) -> bool {
-    field.kind == Kind::Text
+    use super::*;
+    use crate::link::evidence::values::{Column, Fields};
+
+    /// Fields of random values out of so many each.
+    fn fields(records: u64, values: &[u64]) -> Fields {
+        let columns = (0..).zip(values).map(|(field, values)| {
+            let value = |row| format!("v{}", fmix64(row << 8 | field) % values);
+            Column::of(&(0..records).map(value).collect::<Vec<_>>())
+        });
+        Fields::of_columns(columns)
+    }
+
+    #[test]
+    fn small_blocks_give_every_pair_once() {
+        let fields = fields(300, &[20, 30, 50]).used;
+        let found = find(&fields, 300);
+        let mut pairs: Vec<[u32; 2]> = found.pairs.iter().map(|pair| pair.records).collect();
+        pairs.sort_unstable();
+        let shares = |a: usize, b: usize| fields.iter().any(|field| field.codes[a] == field.codes[b]);
+        let mut expected = Vec::new();
+        for a in 0..300_usize {
+            let others = (a + 1..300).filter(|b| shares(a, *b));
+            expected.extend(others.map(|b| [number(a), number(b)]));
+        }
+        assert_eq!(pairs, expected);
+        assert!(found.pairs.iter().all(|pair| pair.weight == 1.0));
+    }
+
+    #[test]
+    fn large_blocks_are_sampled_with_weights() {
+        // Three values of two thousand records each, and words that hardly any two share.
+        let fields = fields(6000, &[3, 1 << 40]).used;
+        let found = find(&fields, 6000);
+        let mut of_value: BTreeMap<u32, f64> = BTreeMap::new();
+        for pair in &found.pairs {
+            let [a, b] = pair.records.map(|record| fields[0].codes[record as usize]);
+            assert_eq!(a, b);
+            *of_value.entry(a).or_default() += f64::from(pair.weight);
+        }
+        for (value, pairs) in of_value {
+            let records = f64::from(fields[0].records[value as usize]);
+            let all = records * (records - 1.0) / 2.0;
+            assert!((pairs / all - 1.0).abs() < 1e-3, "{pairs} {all}");
+        }
+        assert!(found.pairs.len() <= 6000 * PARTNERS);
+        assert!(found.largest > 1900);
+    }
+
+    #[test]
+    fn pairs_are_bounded() {
+        let fields = fields(20_000, &[60, 70, 80, 90]).used;
+        let found = find(&fields, 20_000);
+        let most = budget(PAIRS_PER_RECORD, 20_000) + budget(SAMPLED_PER_RECORD, 20_000);
+        assert!(found.pairs.len() as u64 <= most);
+        assert!(found.pairs.len() > 20_000);
+    }
 }

@@ -3,7 +3,9 @@
 use rapidfuzz::distance::{jaro_winkler, osa};
 use rayon::prelude::*;
 
-use super::values::{Field, Kind, MISSING, parts_of_date};
+use super::values::{Field, Kind, MISSING};
+use crate::error::Result;
+use crate::progress::{Progress, advance};
 
 /// The level of a pair of which a record lacks the field.
 pub(crate) const NONE: u8 = 0;
@@ -39,36 +41,15 @@ const CROSSED: f64 = 0.88;
 const SHARED: f64 = 0.02;
 
 /// Pairs that a thread compares at a time.
-const CHUNK: usize = 1 << 13;
+const CHUNK: usize = 1 << 10;
 
-/// Compares the values of a field.
-#[derive(Debug)]
-pub(crate) struct Comparison<'a> {
-    field: &'a Field,
-    /// Year, month and day of each value, where the field is a date; and all digits.
-    dates: Vec<([String; 3], String)>,
-}
+/// Pairs between two calls of [`Progress::advance`].
+const BLOCK: usize = 1 << 18;
 
-impl<'a> Comparison<'a> {
-    pub(crate) fn of(field: &'a Field) -> Self {
-        let dates = match field.kind {
-            Kind::Date => {
-                let values = field.values.iter();
-                let dates = values.map(|value| {
-                    let parts = parts_of_date(value);
-                    let all = parts.concat();
-                    (parts, all)
-                });
-                dates.collect()
-            }
-            _ => Vec::new(),
-        };
-        Comparison { field, dates }
-    }
-
+impl Field {
     /// The level of the values of two records.
-    pub(crate) fn level(&self, a: u32, b: u32) -> u8 {
-        let [x, y] = [a, b].map(|record| self.field.codes[record as usize]);
+    fn level(&self, [a, b]: [u32; 2]) -> u8 {
+        let [x, y] = [a, b].map(|record| self.codes[record as usize]);
         if x == MISSING || y == MISSING {
             NONE
         } else if x == y {
@@ -80,39 +61,30 @@ impl<'a> Comparison<'a> {
 
     /// The level of two values that differ.
     fn unequal(&self, x: u32, y: u32) -> u8 {
-        let [a, b] = [x, y].map(|code| &*self.field.values[code as usize]);
-        match self.field.kind {
-            Kind::Text => {
-                let words = self.field.words.as_ref();
-                level_of(words.map_or(0.0, |words| words.cosine(x, y)), TEXTS)
-            }
-            Kind::Date => self.dates_level(x as usize, y as usize),
+        let [a, b] = [x, y].map(|code| &*self.values[code as usize]);
+        let cosine = || self.words.as_ref().map_or(0.0, |words| words.cosine(x, y));
+        match self.kind {
+            Kind::Text => level_of(cosine(), TEXTS),
+            Kind::Date => dates(&self.dates[x as usize], &self.dates[y as usize]),
             Kind::Code => codes(a, b),
-            Kind::Name => {
-                let words = self.field.words.as_ref();
-                if words.is_some_and(|words| words.cosine(x, y) >= REORDERED) {
-                    return CLOSE;
-                }
-                level_of(names(a, b), NAMES)
-            }
+            Kind::Name if cosine() >= REORDERED => CLOSE,
+            Kind::Name => level_of(names(a, b), NAMES),
         }
     }
+}
 
-    fn dates_level(&self, x: usize, y: usize) -> u8 {
-        let ([year, month, day], all) = &self.dates[x];
-        let ([other_year, other_month, other_day], other_all) = &self.dates[y];
-        let edits = edits(all, other_all);
-        let is_exchanged = year == other_year && month == other_day && day == other_month;
-        let equal = [year == other_year, month == other_month, day == other_day];
-        let equal = equal.into_iter().filter(|is_equal| *is_equal).count();
-        match edits {
-            _ if is_exchanged => CLOSE,
-            0 | 1 => CLOSE,
-            _ if equal >= 2 => NEAR,
-            2 => NEAR,
-            3 => FAR,
-            _ => OTHER,
-        }
+/// The level of two dates, each with its parts and all its digits.
+fn dates((parts, all): &([String; 3], String), (others, other_all): &([String; 3], String)) -> u8 {
+    let ([year, month, day], [other_year, other_month, other_day]) = (parts, others);
+    let is_exchanged = year == other_year && month == other_day && day == other_month;
+    let equal = parts.iter().zip(others).filter(|(part, other)| part == other);
+    match edits(all, other_all) {
+        0 | 1 => CLOSE,
+        _ if is_exchanged => CLOSE,
+        2 => NEAR,
+        _ if equal.count() >= 2 => NEAR,
+        3 => FAR,
+        _ => OTHER,
     }
 }
 
@@ -162,24 +134,26 @@ pub(crate) struct Levels {
 
 impl Levels {
     /// Compares all fields of all pairs; `crossed` are the places of fields whose values may stand crosswise.
-    pub(crate) fn of(fields: &[Field], crossed: &[[usize; 2]], pairs: &[[u32; 2]]) -> Self {
-        let comparisons: Vec<Comparison<'_>> = fields.iter().map(Comparison::of).collect();
-        let mut of_pairs = vec![NONE; pairs.len() * fields.len()];
-        of_pairs
-            .par_chunks_mut(CHUNK * fields.len().max(1))
-            .zip(pairs.par_chunks(CHUNK))
-            .for_each(|(rows, pairs)| {
-                for (row, [a, b]) in rows.chunks_exact_mut(fields.len()).zip(pairs) {
-                    for (level, comparison) in row.iter_mut().zip(&comparisons) {
-                        *level = comparison.level(*a, *b);
-                    }
-                    for places in crossed {
-                        cross(fields, *places, [*a, *b], row);
-                    }
-                }
-            });
+    pub(crate) fn of(
+        fields: &[Field],
+        crossed: &[[usize; 2]],
+        pairs: &[[u32; 2]],
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        progress.begin("score", pairs.len() as u64);
+        let columns = fields.len().max(1);
+        let mut of_pairs = vec![NONE; pairs.len() * columns];
+        let mut done = 0;
+        for (rows, pairs) in of_pairs.chunks_mut(BLOCK * columns).zip(pairs.chunks(BLOCK)) {
+            rows.par_chunks_mut(columns)
+                .zip(pairs)
+                .with_min_len(CHUNK)
+                .for_each(|(row, pair)| compare(fields, crossed, *pair, row));
+            done += pairs.len() as u64;
+            advance(progress, done, 0, 0)?;
+        }
         let fields = fields.len();
-        Levels { of_pairs, fields }
+        Ok(Levels { of_pairs, fields })
     }
 
     /// Takes a field out.
@@ -199,6 +173,16 @@ impl Levels {
     }
 }
 
+/// Compares all fields of two records.
+pub(crate) fn compare(fields: &[Field], crossed: &[[usize; 2]], pair: [u32; 2], row: &mut [u8]) {
+    for (level, field) in row.iter_mut().zip(fields) {
+        *level = field.level(pair);
+    }
+    for places in crossed {
+        cross(fields, *places, pair, row);
+    }
+}
+
 /// Gives the first of two fields the level [`CROSSWISE`], and the other one none, if their values are alike crosswise and not
 /// straight.
 fn cross(fields: &[Field], [f, g]: [usize; 2], [a, b]: [u32; 2], row: &mut [u8]) {
@@ -214,6 +198,19 @@ fn cross(fields: &[Field], [f, g]: [usize; 2], [a, b]: [u32; 2], row: &mut [u8])
     let one = alike(value(f, a), value(g, b));
     if one > 0 && one + alike(value(g, a), value(f, b)) >= 3 {
         (row[f], row[g]) = (CROSSWISE, NONE);
+    }
+}
+
+/// What a level is called in reports; equal values by their rarity, from 1.
+pub(crate) fn name(level: u8) -> String {
+    match level {
+        NONE => "missing".to_owned(),
+        CLOSE => "close".to_owned(),
+        NEAR => "near".to_owned(),
+        FAR => "far".to_owned(),
+        OTHER => "other".to_owned(),
+        CROSSWISE => "crosswise".to_owned(),
+        rarity => format!("equal {rarity}"),
     }
 }
 
@@ -238,4 +235,65 @@ fn share_in(field: &Field, other: &Field) -> f64 {
     let shared = values.filter(|(value, _)| known.contains(&***value));
     let records: u64 = shared.map(|(_, records)| u64::from(*records)).sum();
     records as f64 / field.codes.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::evidence::values::{Column, Fields, clean};
+
+    /// The levels of the first value of each field with each other one.
+    fn levels(columns: &[&[&str]]) -> Vec<Vec<u8>> {
+        let columns = columns.iter().map(|values| {
+            let cleaned: Vec<String> = values.iter().map(|value| clean(value, &|_| None)).collect();
+            Column::of(&cleaned)
+        });
+        let fields = Fields::of_columns(columns).used;
+        let others = 1..fields[0].codes.len() as u32;
+        others.map(|other| fields.iter().map(|field| field.level([0, other])).collect()).collect()
+    }
+
+    #[test]
+    fn names_fall_on_levels_by_likeness() {
+        let of = levels(&[&["martha", "martha", "marhta", "marta lee", "margot", "bob", ""]]);
+        assert_eq!(of.concat(), [EQUAL, CLOSE, NEAR, NEAR, OTHER, NONE]);
+    }
+
+    #[test]
+    fn dates_forgive_exchanged_parts_and_edits() {
+        let of = levels(&[&[
+            "1980-03-04", "1980-03-04", "1980-04-03", "1980-03-05", "1980-03-27", "1991-03-04", "1980-12-25", "1955-12-25",
+        ]]);
+        assert_eq!(of.concat(), [EQUAL, CLOSE, CLOSE, NEAR, NEAR, OTHER, OTHER]);
+    }
+
+    #[test]
+    fn longer_codes_may_have_more_edits() {
+        let of = levels(&[&["123456", "123457", "123467", "129999", "12", ""]]);
+        assert_eq!(of.concat(), [CLOSE, NEAR, OTHER, OTHER, NONE]);
+    }
+
+    #[test]
+    fn texts_fall_on_levels_by_cosine() {
+        let of = levels(&[&["a tall red oak tree", "tree oak red tall a", "a tall red oak", "an elm by the river", ""]]);
+        assert_eq!(of.concat(), [CLOSE, CLOSE, OTHER, NONE]);
+    }
+
+    #[test]
+    fn exchanged_names_stand_crosswise() {
+        let given = ["ann", "lee", "bob", "kim", "lee"];
+        let surname = ["lee", "ann", "ray", "ann", "kim"];
+        let columns = [given, surname].map(|values| Column::of(&values.map(str::to_owned)));
+        let fields = Fields::of_columns(columns.into_iter()).used;
+        let crossed = crossed(&fields);
+        assert_eq!(crossed, [[0, 1]]);
+        let row = |pair| {
+            let mut row = [0; 2];
+            compare(&fields, &crossed, pair, &mut row);
+            row
+        };
+        assert_eq!(row([0, 1]), [CROSSWISE, NONE]);
+        assert_eq!(row([0, 2]), [OTHER, OTHER]);
+        assert_eq!(row([0, 3]), [OTHER, OTHER]);
+    }
 }

@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 
-use super::levels::{CLOSE, CROSSWISE, FAR, LEVELS, NEAR, NONE};
+use super::levels::{CLOSE, CROSSWISE, LEVELS, NEAR, NONE};
 use super::patterns::Patterns;
 use super::rates::Rates;
 use super::values::{Field, Kind};
@@ -149,6 +149,13 @@ impl Mixture {
         mixture.shares[same] = (0.3 * covered / mixture.all_pairs + 1e-9).min(0.1);
         mixture.shares[0] = 1.0;
         mixture
+    }
+
+    /// The strong fields, and what is learned of them.
+    pub(crate) fn strong_fields(&self) -> impl Iterator<Item = (usize, &Learned)> {
+        let lattice = self.lattice.iter().zip(&self.strong);
+        let strong = lattice.filter(|(_, is_strong)| **is_strong);
+        strong.map(|(field, _)| (*field, &self.learned[*field]))
     }
 
     pub(crate) fn classes(&self) -> usize {
@@ -304,7 +311,7 @@ impl Mixture {
     }
 
     /// The shares of the pairs of the same thing by level, equal values split by rarity.
-    fn same_by_level(&self, field: usize, rates: &Rates) -> [f64; LEVELS] {
+    pub(crate) fn same_by_level(&self, field: usize, rates: &Rates) -> [f64; LEVELS] {
         let same = &self.learned[field].same;
         std::array::from_fn(|level| match level {
             0 => 0.0,
@@ -314,16 +321,10 @@ impl Mixture {
     }
 
     /// The natural logarithm of the odds that a pair of each pattern is of the same thing.
-    pub(crate) fn log_odds(&self, setting: &Setting<'_>, patterns: &Patterns) -> Vec<f64> {
-        let weights = Weights::of(self, setting);
-        let same = self.same();
+    pub(crate) fn log_odds(&self, weights: &Weights, patterns: &Patterns) -> Vec<f64> {
         let odds = (0..patterns.len()).into_par_iter().map_init(
             || vec![0.0; self.classes()],
-            |of_class, pattern| {
-                weights.likelihoods(self, patterns.levels(pattern), of_class);
-                let others: f64 = of_class[..same].iter().sum();
-                of_class[same].max(1e-300).ln() - others.ln()
-            },
+            |of_class, pattern| weights.log_odds(self, patterns.levels(pattern), of_class),
         );
         odds.collect()
     }
@@ -364,15 +365,16 @@ fn related_at_first(rates: &Rates) -> [f64; 4] {
 }
 
 /// What each level of each field multiplies the odds against chance by.
-struct Weights {
+#[derive(Clone, Debug)]
+pub(crate) struct Weights {
     /// In a class that shares the field.
-    shared: Vec<[f64; LEVELS]>,
+    pub(crate) shared: Vec<[f64; LEVELS]>,
     /// In a class that shares other fields only: not 1 for texts of related things.
-    related: Vec<[f64; LEVELS]>,
+    pub(crate) related: Vec<[f64; LEVELS]>,
 }
 
 impl Weights {
-    fn of(mixture: &Mixture, setting: &Setting<'_>) -> Self {
+    pub(crate) fn of(mixture: &Mixture, setting: &Setting<'_>) -> Self {
         let by_field = |field: usize| {
             let rates = &setting.rates[field];
             let same = mixture.same_by_level(field, rates);
@@ -391,6 +393,14 @@ impl Weights {
         };
         let (shared, related) = (0..mixture.learned.len()).map(by_field).unzip();
         Weights { shared, related }
+    }
+
+    /// The natural logarithm of the odds that a pair on these levels is of the same thing. `of_class` has a place per class.
+    fn log_odds(&self, mixture: &Mixture, levels: &[u8], of_class: &mut [f64]) -> f64 {
+        self.likelihoods(mixture, levels, of_class);
+        let same = mixture.same();
+        let others: f64 = of_class[..same].iter().sum();
+        of_class[same].max(1e-300).ln() - others.ln()
     }
 
     /// The likelihood of each class, times its share, in relation to chance.
@@ -479,23 +489,4 @@ impl Sums {
         add(&mut self.same, &other.same);
         add(&mut self.related, &other.related);
     }
-}
-
-/// The place of each level among six, or `None` for a missing field.
-pub(crate) fn place_in_six(level: u8) -> Option<usize> {
-    match level {
-        NONE => None,
-        level if level < CLOSE => Some(0),
-        level => Some(usize::from(level - CLOSE) + 1),
-    }
-}
-
-/// Whether a level speaks for the same thing.
-pub(crate) fn agrees(level: u8) -> bool {
-    place_in_six(level).is_some_and(|place| AGREES[place])
-}
-
-/// Whether a level is far or worse.
-pub(crate) fn differs(level: u8) -> bool {
-    (FAR..CROSSWISE).contains(&level)
 }

@@ -22,7 +22,7 @@
 //! 9. The rates are counted again with each value once per entity, three times in all.
 //! 10. What is stated follows from the odds of all pairs within entities; without enough evidence, nothing is stated.
 
-pub(crate) mod values;
+mod values;
 
 mod candidates;
 
@@ -38,16 +38,26 @@ mod clusters;
 
 mod stated;
 
-use crate::pipeline::Mixed;
-use crate::scheme::fmix64;
+mod verdict;
 
-use self::clusters::{Clusters, Scored};
-use self::levels::{Levels, crossed};
-use self::mixture::{Mixture, Setting};
+use rayon::prelude::*;
+
+use self::clusters::{Clusters, Scored, connected};
+use self::levels::{EQUAL, Levels, compare, crossed};
+use self::mixture::{Learned, Mixture, Setting, Weights};
 use self::patterns::{MOST_FIELDS, Patterns};
 use self::rates::{Rates, Things};
 use self::stated::{Expected, pairs_of};
-use self::values::{Fields, Kind, number};
+use self::values::{Column, Fields, clean, number};
+use super::Tables;
+use super::words::Equivalents;
+use crate::error::Result;
+use crate::pipeline::Mixed;
+use crate::progress::{Progress, advance};
+use crate::scheme::fmix64;
+
+pub use self::values::Kind;
+pub(crate) use self::verdict::Verdict;
 
 /// Rounds in which rates are counted with the entities of the round before.
 const ROUNDS: usize = 3;
@@ -67,6 +77,15 @@ const DOUBTED_PAIRS: f64 = 3.0;
 /// A doubted number whose levels are this near to those of chance is noise.
 const NOISE_BITS: f64 = 0.15;
 
+/// Where fewer records than these are linked, or fewer than one in a thousand, a pair needs log odds of 99 to 1: rates are not
+/// known so well that the best of all pairs could be told from chance otherwise.
+const FEW: usize = 10;
+const FEW_SHARE: f64 = 1e-3;
+const LOG_ODDS_OF_FEW: f64 = 4.595;
+
+/// Pairs that are not linked are kept as examples from these log odds on.
+const LEAST_KEPT: f64 = -7.0;
+
 /// What the evidence says.
 #[derive(Debug)]
 pub(crate) struct Evidence {
@@ -75,161 +94,145 @@ pub(crate) struct Evidence {
     pub(crate) noise: Vec<usize>,
     /// By used field.
     pub(crate) rates: Vec<Rates>,
-    pub(crate) mixture: Option<Mixture>,
     pub(crate) doubted: Vec<bool>,
-    /// The pairs of different records, with their log odds.
-    pub(crate) pairs: Vec<Scored>,
+    /// What was learned; `None` if no two records share anything.
+    pub(crate) learned: Option<(Mixture, Weights)>,
+    /// Pairs of fields whose values may stand crosswise.
+    crossed: Vec<[usize; 2]>,
+    /// The number of candidate pairs.
+    pub(crate) candidates: usize,
+    /// The pairs of records that are connected, with their log odds.
+    pairs: Vec<(u32, Scored)>,
     pub(crate) clusters: Clusters,
-    /// For records with copies: whether their equality is evidence.
+    /// The records with copies, and the log odds that two equal ones are the same thing.
     pub(crate) equality: Vec<(u32, f64)>,
     pub(crate) expected: Expected,
-}
-
-/// Decides which of the distinct records are one thing; `copies` counts the equal ones of each.
-pub(crate) fn decide(fields: Fields, copies: &[u32]) -> Evidence {
-    let records = copies.len();
-    let sizes: Vec<u32> = copies.iter().map(|copies| (*copies).min(MOST_COPIES)).collect();
-    let mut evidence = Evidence {
-        doubted: vec![false; fields.used.len()],
-        fields,
-        noise: Vec::new(),
-        rates: Vec::new(),
-        mixture: None,
-        pairs: Vec::new(),
-        clusters: Clusters {
-            first: (0..number(records)).collect(),
-            joining: Vec::new(),
-        },
-        equality: Vec::new(),
-        expected: Expected::default(),
-    };
-    evidence.fields.keep(MOST_FIELDS);
-    evidence.doubted.truncate(evidence.fields.used.len());
-    let mut compared = Compared::of(&evidence.fields, &sizes);
-    if evidence.fields.used.is_empty() || compared.pairs.is_empty() {
-        return evidence;
-    }
-    let mut rounds = 0..ROUNDS;
-    while rounds.next().is_some() {
-        evidence.round(&compared, &sizes);
-        if let Some(noise) = evidence.find_noise() {
-            evidence.set_aside(noise, &mut compared);
-            rounds = 0..rounds.end - rounds.start + 1;
-        }
-    }
-    evidence.expected = Expected::of(&evidence.pairs, &evidence.clusters.first, &sizes);
-    evidence
-}
-
-/// The pairs that are compared, and the levels of their fields.
-struct Compared {
-    /// Candidates, then each record with copies as a pair of equal ones.
-    pairs: Vec<[u32; 2]>,
-    /// How many pairs each stands for, copies included.
-    weights: Vec<f64>,
-    /// How many of them are of different records, and the weights of those without copies.
-    different: Vec<f64>,
-    levels: Levels,
-    /// Fields whose values stand crosswise: that have the level.
-    crossed: Vec<bool>,
-    random: Vec<[u32; 2]>,
-    of_random: Levels,
-    /// The records of the largest block that was taken.
-    largest: usize,
-}
-
-impl Compared {
-    fn of(fields: &Fields, sizes: &[u32]) -> Self {
-        let used = &fields.used;
-        let found = candidates::find(used, sizes.len());
-        let crossed = crossed(used);
-        let mut pairs: Vec<[u32; 2]> = found.pairs.iter().map(|pair| pair.records).collect();
-        let different: Vec<f64> = found.pairs.iter().map(|pair| f64::from(pair.weight)).collect();
-        let of_copies = |[a, b]: &[u32; 2]| f64::from(sizes[*a as usize] * sizes[*b as usize]);
-        let mut weights: Vec<f64> = pairs.iter().zip(&different).map(|(pair, weight)| weight * of_copies(pair)).collect();
-        for (record, copies) in (0..).zip(sizes).filter(|(_, copies)| **copies > 1) {
-            pairs.push([record; 2]);
-            weights.push(pairs_of(*copies));
-        }
-        let random = random_pairs(sizes.len());
-        Compared {
-            levels: Levels::of(used, &crossed, &pairs),
-            of_random: Levels::of(used, &crossed, &random),
-            crossed: (0..used.len()).map(|field| crossed.iter().any(|places| places[0] == field)).collect(),
-            pairs,
-            weights,
-            different,
-            random,
-            largest: found.largest,
-        }
-    }
-}
-
-/// Random pairs of different records; all of them, if they are few.
-fn random_pairs(records: usize) -> Vec<[u32; 2]> {
-    let all = records * records.saturating_sub(1) / 2;
-    if all <= RANDOM_PAIRS {
-        let rows = 0..number(records);
-        return rows.clone().flat_map(|a| (a + 1..rows.end).map(move |b| [a, b])).collect();
-    }
-    let random = |seed: u64| {
-        let record = fmix64(seed | 1 << 50) % records as u64;
-        #[allow(clippy::cast_possible_truncation, reason = "less than the records")]
-        let record = record as u32;
-        record
-    };
-    let pairs = (0..RANDOM_PAIRS as u64).map(|seed| [random(2 * seed), random(2 * seed + 1)]);
-    pairs.filter(|[a, b]| a != b).collect()
+    /// Pairs that are likely enough to be shown, connected or not.
+    pub(crate) shown: Vec<Scored>,
 }
 
 impl Evidence {
+    /// Decides which of the distinct records of one file are one thing.
+    pub(crate) fn find(
+        tables: &Tables<'_>,
+        equivalents: &Equivalents,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let replaced = |word: &str| equivalents.replaced(word);
+        let fields = tables.field_count();
+        progress.begin("weigh", fields as u64);
+        let mut columns = Vec::with_capacity(fields);
+        for field in 0..fields {
+            let rows = (0..tables.rows()).into_par_iter();
+            let texts = rows.map(|row| {
+                let value = tables.fields(row).nth(field).unwrap_or_default();
+                clean(&String::from_utf8_lossy(value), &replaced)
+            });
+            columns.push(Column::of(&texts.collect::<Vec<String>>()));
+            advance(progress, field as u64 + 1, 0, 0)?;
+        }
+        let copies = (0..tables.rows()).map(|record| tables.distinct.copies(record));
+        let sizes = copies.map(|copies| number(copies.min(u64::from(MOST_COPIES)) as usize));
+        Evidence::of(Fields::of_columns(columns.into_iter()), &sizes.collect::<Vec<u32>>(), progress)
+    }
+
+    /// Decides which records are one thing; `sizes` counts the equal ones of each.
+    fn of(mut fields: Fields, sizes: &[u32], progress: &dyn Progress) -> Result<Self> {
+        fields.keep(MOST_FIELDS);
+        let mut evidence = Evidence {
+            doubted: vec![false; fields.used.len()],
+            crossed: crossed(&fields.used),
+            fields,
+            noise: Vec::new(),
+            rates: Vec::new(),
+            learned: None,
+            candidates: 0,
+            pairs: Vec::new(),
+            clusters: Clusters {
+                first: (0..number(sizes.len())).collect(),
+                joining: Vec::new(),
+            },
+            equality: Vec::new(),
+            expected: Expected::default(),
+            shown: Vec::new(),
+        };
+        let mut compared = Compared::of(&evidence, sizes, progress)?;
+        if evidence.fields.used.is_empty() || compared.pairs.is_empty() {
+            return Ok(evidence);
+        }
+        progress.begin("learn", ROUNDS as u64);
+        let (mut round, mut rounds) = (0, ROUNDS);
+        while round < rounds {
+            evidence.round(&compared, sizes);
+            round += 1;
+            advance(progress, round as u64, 0, 0)?;
+            if let Some(noise) = evidence.find_noise() {
+                evidence.set_aside(noise, &mut compared);
+                rounds += 1;
+            }
+        }
+        evidence.expected = Expected::of(&evidence.pairs, &evidence.clusters.first, sizes);
+        Ok(evidence)
+    }
+
     /// One round: rates with the entities of the round before, the mixture, and new entities.
     fn round(&mut self, compared: &Compared, sizes: &[u32]) {
         let used = &self.fields.used;
+        self.rates = self.count_rates(compared, sizes);
+        let pairs = (&*compared.pairs, &*compared.weights);
+        let patterns = Patterns::of(used, &self.rates, &compared.levels, pairs);
+        let is_crossed = |field| self.crossed.iter().any(|places| places[0] == field);
+        let setting = Setting {
+            fields: used,
+            rates: &self.rates,
+            crossed: &(0..used.len()).map(is_crossed).collect::<Vec<bool>>(),
+            doubted: &self.doubted,
+            records: sizes.iter().map(|copies| f64::from(*copies)).sum(),
+        };
+        let before = self.learned.as_ref().map(|(mixture, _)| mixture);
+        let mixture = Mixture::learn(&setting, &patterns, before);
+        let weights = Weights::of(&mixture, &setting);
+        let of_pattern = mixture.log_odds(&weights, &patterns);
+        let log_odds = |place: usize| of_pattern[patterns.of_pair[place] as usize];
+        let different = &compared.pairs[..compared.different.len()];
+        self.candidates = different.len();
+        self.pairs = connected(different, &compared.different, sizes.len(), log_odds);
+        self.shown = shown(different, log_odds);
+        let equal = different.len()..compared.pairs.len();
+        let equal = equal.map(|place| (compared.pairs[place][0], log_odds(place)));
+        self.equality = equal.collect();
+        let log_prior = mixture.shares[mixture.same()].max(1e-12).ln();
+        self.clusters = Clusters::of(&self.pairs, sizes, log_prior, 0.0);
+        let few = FEW_SHARE * sizes.len() as f64;
+        if (self.clusters.linked() as f64) < few.max(FEW as f64) {
+            self.clusters = Clusters::of(&self.pairs, sizes, log_prior, LOG_ODDS_OF_FEW);
+        }
+        self.doubt(&mixture);
+        self.learned = Some((mixture, weights));
+    }
+
+    /// Counts how often values agree by chance. Copies whose equality is no evidence are different things.
+    fn count_rates(&self, compared: &Compared, sizes: &[u32]) -> Vec<Rates> {
         let mut times = sizes.to_vec();
         for (record, _) in self.equality.iter().filter(|(_, log_odds)| *log_odds > 0.0) {
             times[*record as usize] = 1;
         }
-        let things = Things {
-            entity: &self.clusters.first,
-            times: &times,
-        };
-        let is_different = |[a, b]: &[u32; 2]| things.entity[*a as usize] != things.entity[*b as usize];
+        let entity = &self.clusters.first;
+        let things = Things { entity, times: &times };
+        let is_different = |[a, b]: &[u32; 2]| entity[*a as usize] != entity[*b as usize];
         let different: Vec<bool> = compared.random.iter().map(is_different).collect();
-        let rates = used.iter().enumerate().map(|(column, field)| {
+        let fields = self.fields.used.iter().enumerate();
+        let rates = fields.map(|(column, field)| {
             let sampled = (&compared.of_random, column, &*different);
-            Rates::of(field, &things, sampled, compared.crossed[column], compared.largest)
+            let is_crossed = self.crossed.iter().any(|places| places[0] == column);
+            Rates::of(field, &things, sampled, is_crossed, compared.largest)
         });
-        self.rates = rates.collect();
-        let patterns = Patterns::of(used, &self.rates, &compared.levels, (&compared.pairs, &compared.weights));
-        let setting = Setting {
-            fields: used,
-            rates: &self.rates,
-            crossed: &compared.crossed,
-            doubted: &self.doubted,
-            records: sizes.iter().map(|copies| f64::from(*copies)).sum(),
-        };
-        let mixture = Mixture::learn(&setting, &patterns, self.mixture.as_ref());
-        let of_pattern = mixture.log_odds(&setting, &patterns);
-        let log_odds = |place: usize| of_pattern[patterns.of_pair[place] as usize];
-        let scored = compared.different.iter().enumerate().map(|(place, weight)| Scored {
-            records: compared.pairs[place],
-            log_odds: log_odds(place),
-            weight: *weight,
-        });
-        self.pairs = scored.collect();
-        let equal = self.pairs.len()..compared.pairs.len();
-        self.equality = equal.map(|place| (compared.pairs[place][0], log_odds(place))).collect();
-        let log_prior = mixture.shares[mixture.same()].max(1e-12).ln();
-        self.clusters = Clusters::of(&self.pairs, sizes, log_prior);
-        self.doubt(&mixture);
-        self.mixture = Some(mixture);
+        rates.collect()
     }
 
     /// Doubts strong fields that mostly differ where all others agree.
     fn doubt(&mut self, mixture: &Mixture) {
-        for (field, _) in strong(mixture) {
-            let learned = &mixture.learned[field];
+        for (field, learned) in mixture.strong_fields() {
             if learned.agrees < DOUBTED && learned.pairs >= DOUBTED_PAIRS {
                 self.doubted[field] = true;
             }
@@ -238,62 +241,138 @@ impl Evidence {
 
     /// A number that never agrees beyond chance, and not even nearly, where two other strong fields agree.
     fn find_noise(&self) -> Option<usize> {
-        let mixture = self.mixture.as_ref()?;
-        let good = strong(mixture).filter(|(_, learned)| learned.agrees >= 0.5).count();
+        let (mixture, _) = self.learned.as_ref()?;
+        let strong = mixture.strong_fields();
+        let agreeing = strong.filter(|(_, learned)| learned.agrees >= 0.5).count();
         let is_noise = |field: &usize| {
             let learned = &mixture.learned[*field];
-            let others_doubted = (0..self.doubted.len()).any(|other| other != *field && self.doubted[other]);
+            let others = (0..self.doubted.len()).filter(|other| other != field);
             self.fields.used[*field].kind == Kind::Code
                 && learned.pairs >= DOUBTED_PAIRS
                 && learned.agrees < DOUBTED
                 && learned.divergence < NOISE_BITS
                 && self.rates[*field].bits > 1.0
-                && !others_doubted
+                && !others.into_iter().any(|other| self.doubted[other])
         };
-        (0..self.fields.used.len()).find(is_noise).filter(|_| good >= 2)
+        (0..self.fields.used.len()).find(is_noise).filter(|_| agreeing >= 2)
     }
 
-    /// Takes a field out, and begins again without what was learned of it.
+    /// Takes a field out, so that the next round begins without it.
     fn set_aside(&mut self, field: usize, compared: &mut Compared) {
         self.noise.push(self.fields.used.remove(field).place);
         self.doubted.remove(field);
-        if let Some(mixture) = &mut self.mixture {
+        if let Some((mixture, _)) = &mut self.learned {
             mixture.learned.remove(field);
         }
-        compared.crossed.remove(field);
+        // A number stands crosswise with none.
+        let places = self.crossed.iter_mut().flatten();
+        places.filter(|place| **place > field).for_each(|place| *place -= 1);
         compared.levels.remove(field);
         compared.of_random.remove(field);
     }
 
-    /// The first record of the entity of each record.
-    pub(crate) fn entities(&self) -> &[u32] {
-        &self.clusters.first
-    }
-}
-
-/// The strong fields, and what is learned of them.
-fn strong(mixture: &Mixture) -> impl Iterator<Item = (usize, &mixture::Learned)> {
-    let lattice = mixture.lattice.iter().zip(&mixture.strong);
-    lattice.filter(|(_, is_strong)| **is_strong).map(|(field, _)| (*field, &mixture.learned[*field]))
-}
-
-impl Evidence {
-    pub(crate) fn summary(&self, names: &[&str], verbose: bool) -> String {
-        let Some(m) = &self.mixture else { return "no mixture".into() };
-        let name = |f: usize| names[self.fields.used[f].place];
-        let mut s = format!("strong {:?} doubted {:?} noise {:?} equal {}/{}", strong(m).map(|(f, _)| name(f)).collect::<Vec<_>>(), (0..self.doubted.len()).filter(|f| self.doubted[*f]).map(name).collect::<Vec<_>>(), self.noise, self.equality.iter().filter(|x| x.1 > 0.).count(), self.equality.len());
-        if verbose {
-            for f in 0..self.fields.used.len() {
-                let field = &self.fields.used[f];
-                s += &format!("\n    {:16} {:?} bits {:.1} missing {:.2} same {:.3?} u {:.5} {:.5?} agrees {:.2}", name(f), field.kind, self.rates[f].bits, field.missing, m.learned[f].same, self.rates[f].equal(), &self.rates[f].u[20..], m.learned[f].agrees);
-            }
-            let mut cl: Vec<(usize, f64)> = m.shares.iter().copied().enumerate().skip(1).collect();
-            cl.sort_by(|a, b| b.1.total_cmp(&a.1));
-            for (c, sh) in cl.iter().take(8) {
-                s += &format!("\n    class {:?} {:.0}", (0..m.lattice.len()).filter(|i| c >> i & 1 == 1).map(|i| name(m.lattice[i])).collect::<Vec<_>>(), sh * m.all_pairs);
-            }
-            s += &format!("\n unused {:?}", self.fields.unused);
+    /// What each compared field says of two distinct records: its level, and its points log2(m / u). A field that is not used has
+    /// none. Equal records have the levels of equal values.
+    pub(crate) fn explain(&self, pair: [u32; 2]) -> Vec<Option<(String, f64)>> {
+        let used = &self.fields.used;
+        let places = used.iter().map(|field| field.place + 1);
+        let unused = self.fields.unused.iter().map(|(place, _)| place + 1);
+        let noise = self.noise.iter().map(|place| place + 1);
+        let count = places.chain(unused).chain(noise).max().unwrap_or(0);
+        let mut of_field = vec![None; count];
+        let Some((_, weights)) = &self.learned else {
+            return of_field;
+        };
+        let mut row = vec![0; used.len()];
+        compare(used, &self.crossed, pair, &mut row);
+        for (field, level) in row.into_iter().enumerate() {
+            let code = used[field].codes[pair[0] as usize];
+            let level = match level {
+                EQUAL => self.rates[field].levels[code as usize],
+                level => level,
+            };
+            let points = weights.shared[field][usize::from(level)].log2();
+            of_field[used[field].place] = Some((levels::name(level), points));
         }
-        s
+        of_field
     }
+
+    /// The log odds that two equal records are the same thing.
+    pub(crate) fn of_equal(&self, record: u32) -> f64 {
+        let place = self.equality.binary_search_by_key(&record, |(record, _)| *record);
+        place.map_or(0.0, |place| self.equality[place].1)
+    }
+}
+
+/// The pairs that are worth showing.
+fn shown(pairs: &[[u32; 2]], log_odds: impl Fn(usize) -> f64 + Sync) -> Vec<Scored> {
+    let likely = pairs.par_iter().enumerate().filter_map(|(place, records)| {
+        let log_odds = log_odds(place);
+        let scored = Scored {
+            records: *records,
+            log_odds,
+            weight: 1.0,
+        };
+        (log_odds >= LEAST_KEPT).then_some(scored)
+    });
+    likely.collect()
+}
+
+/// The pairs that are compared, and the levels of their fields.
+struct Compared {
+    /// Candidates, then each record with copies as a pair of equal ones.
+    pairs: Vec<[u32; 2]>,
+    /// How many pairs each stands for, copies included.
+    weights: Vec<f64>,
+    /// The same without copies, for the candidates.
+    different: Vec<f32>,
+    levels: Levels,
+    random: Vec<[u32; 2]>,
+    of_random: Levels,
+    /// The records of the largest block that was taken.
+    largest: usize,
+}
+
+impl Compared {
+    fn of(evidence: &Evidence, sizes: &[u32], progress: &dyn Progress) -> Result<Self> {
+        let (used, crossed) = (&evidence.fields.used, &evidence.crossed);
+        progress.begin("compare", 1);
+        let found = candidates::find(used, sizes.len());
+        advance(progress, 1, 0, 0)?;
+        let mut pairs: Vec<[u32; 2]> = found.pairs.iter().map(|pair| pair.records).collect();
+        let different: Vec<f32> = found.pairs.iter().map(|pair| pair.weight).collect();
+        let size = |record: u32| f64::from(sizes[record as usize]);
+        let weights = found.pairs.iter().map(|pair| {
+            let [a, b] = pair.records;
+            f64::from(pair.weight) * size(a) * size(b)
+        });
+        let mut weights: Vec<f64> = weights.collect();
+        for (record, copies) in (0..).zip(sizes).filter(|(_, copies)| **copies > 1) {
+            pairs.push([record; 2]);
+            weights.push(pairs_of(*copies));
+        }
+        let random = random_pairs(sizes.len());
+        Ok(Compared {
+            levels: Levels::of(used, crossed, &pairs, progress)?,
+            of_random: Levels::of(used, crossed, &random, progress)?,
+            pairs,
+            weights,
+            different,
+            random,
+            largest: found.largest,
+        })
+    }
+}
+
+/// Random pairs of different records; all of them, if they are few.
+fn random_pairs(records: usize) -> Vec<[u32; 2]> {
+    let all = records * records.saturating_sub(1) / 2;
+    if all <= RANDOM_PAIRS {
+        let rows = 0..number(records);
+        let pairs = rows.clone().flat_map(|a| (a + 1..rows.end).map(move |b| [a, b]));
+        return pairs.collect();
+    }
+    let random = |seed: u64| number((fmix64(seed | 1 << 50) % records as u64) as usize);
+    let pairs = (0..RANDOM_PAIRS as u64).map(|seed| [random(2 * seed), random(2 * seed + 1)]);
+    pairs.filter(|[a, b]| a != b).collect()
 }

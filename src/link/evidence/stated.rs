@@ -12,7 +12,7 @@ const SAMPLED: usize = 60;
 /// Log odds beyond this are certain.
 const CERTAIN: f64 = 50.0;
 
-/// The expected share of right pairs, if all odds are as learned, and if all are lower or higher by this factor.
+/// The range is that of odds that are all lower, or all higher, by this factor.
 const FACTOR: f64 = 3.0;
 
 /// The pairs within entities, and how many of them are expected to be right.
@@ -35,13 +35,12 @@ fn probability(log_odds: f64, factor: f64) -> f64 {
 impl Expected {
     /// Counts the pairs of different records within entities: each is right with its own probability, or by way of a third
     /// record of the entity, whichever is more likely.
-    pub(crate) fn of(pairs: &[Scored], first: &[u32], sizes: &[u32]) -> Self {
-        let mut within: Vec<(u32, u32)> = (0..)
-            .zip(pairs)
-            .filter(|(_, pair)| first[pair.records[0] as usize] == first[pair.records[1] as usize])
-            .map(|(place, pair)| (first[pair.records[0] as usize], place))
-            .collect();
-        within.par_sort_unstable();
+    pub(crate) fn of(pairs: &[(u32, Scored)], first: &[u32], sizes: &[u32]) -> Self {
+        let entity = |pair: &Scored| pair.records.map(|record| first[record as usize]);
+        let within = pairs.iter().map(|(_, pair)| (entity(pair), pair));
+        let within = within.filter(|([a, b], _)| a == b).map(|([a, _], pair)| (a, pair));
+        let mut within: Vec<(u32, &Scored)> = within.collect();
+        within.par_sort_by_key(|(entity, pair)| (*entity, pair.records));
         let mut members: Vec<(u32, u32)> = (0..).zip(first).map(|(record, first)| (*first, record)).collect();
         members.par_sort_unstable();
         let entities: Vec<&[(u32, u32)]> = members.chunk_by(|a, b| a.0 == b.0).filter(|members| members.len() > 1).collect();
@@ -51,7 +50,7 @@ impl Expected {
                 let entity = members[0].0;
                 let start = within.partition_point(|(other, _)| *other < entity);
                 let end = within.partition_point(|(other, _)| *other <= entity);
-                let places = within[start..end].iter().map(|(_, place)| &pairs[*place as usize]);
+                let places = within[start..end].iter().map(|(_, pair)| *pair);
                 let members: Vec<u32> = members.iter().map(|(_, record)| *record).collect();
                 of_entity(&members, places, sizes)
             })
@@ -73,7 +72,7 @@ impl Expected {
         let error = (self.pairs - self.right + 1.0).sqrt() / self.pairs;
         (self.pairs > 0.0).then(|| {
             let [least, right, most] = [self.least, self.right, self.most].map(share);
-            [(least - error).max(0.0), right, most.min(1.0)]
+            [(least - error).max(0.0), right, (most + error).min(1.0)]
         })
     }
 }
@@ -126,4 +125,44 @@ fn mean(sampled: &[u32], rows: &[Vec<f64>]) -> f64 {
         }
     }
     sum / f64::max(pairs, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(a: u32, b: u32, log_odds: f64) -> (u32, Scored) {
+        let records = [a, b];
+        (0, Scored { records, log_odds, weight: 1.0 })
+    }
+
+    #[test]
+    fn a_third_record_makes_a_pair_likely() {
+        let even = Expected::of(&[pair(0, 1, 0.0)], &[0, 0, 2], &[1; 3]);
+        assert_eq!((even.pairs, even.right), (1.0, 0.5));
+        assert!((even.least - 0.25).abs() < 1e-12 && (even.most - 0.75).abs() < 1e-12);
+        // 0 and 2 are no candidates, but both are 1 with a probability of .9.
+        let nine = 9_f64.ln();
+        let third = Expected::of(&[pair(0, 1, nine), pair(1, 2, nine)], &[0; 3], &[1; 3]);
+        assert_eq!(third.pairs, 3.0);
+        assert!((third.right - (0.9 + 0.9 + 0.81)).abs() < 1e-12, "{third:?}");
+        let [least, right, most] = third.precision().unwrap();
+        assert!(least < right && right < most);
+        assert_eq!(Expected::default().precision(), None);
+    }
+
+    #[test]
+    fn copies_count_as_records() {
+        let expected = Expected::of(&[pair(0, 1, 0.0)], &[0, 0], &[2, 3]);
+        assert_eq!((expected.pairs, expected.right), (6.0, 3.0));
+    }
+
+    #[test]
+    fn large_entities_are_sampled() {
+        let records = 200;
+        let pairs = (0..records).flat_map(|a| (a + 1..records).map(move |b| pair(a, b, 9_f64.ln())));
+        let expected = Expected::of(&pairs.collect::<Vec<_>>(), &[0; 200], &[1; 200]);
+        assert_eq!(expected.pairs, 19_900.0);
+        assert!((expected.right / expected.pairs - 0.9).abs() < 1e-9);
+    }
 }

@@ -141,6 +141,8 @@ pub(crate) struct Field {
     pub(crate) records: Vec<u32>,
     /// The words of the values, where they have several.
     pub(crate) words: Option<WordVectors>,
+    /// Year, month and day of each value, where they are dates; and all digits of it.
+    pub(crate) dates: Vec<([String; 3], String)>,
     /// The share of the records that lack it.
     pub(crate) missing: f64,
 }
@@ -178,6 +180,10 @@ impl Fields {
         for field in &mut fields.used {
             if field.kind == Kind::Text || mean_words(&field.values) > 1.3 {
                 field.words = Some(WordVectors::of_values(&field.values, &field.codes));
+            }
+            if field.kind == Kind::Date {
+                let dates = field.values.iter().map(|value| parts_of_date(value));
+                field.dates = dates.map(|parts| (parts.clone(), parts.concat())).collect();
             }
         }
         fields
@@ -325,6 +331,7 @@ impl Field {
             codes,
             records,
             words: None,
+            dates: Vec::new(),
             missing,
         })
     }
@@ -385,7 +392,7 @@ fn is_date(value: &str) -> bool {
 }
 
 /// Year, month and day of a date, each with all digits; the other two are empty if it has no such form.
-pub(crate) fn parts_of_date(value: &str) -> [String; 3] {
+fn parts_of_date(value: &str) -> [String; 3] {
     let two = |part: &str| format!("{part:0>2}");
     let parts: Vec<&str> = value.split(' ').collect();
     match parts[..] {
