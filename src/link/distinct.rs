@@ -105,6 +105,11 @@ impl Distinct {
         self.ends.len()
     }
 
+    /// The number of rows.
+    pub(crate) fn rows_in_all(&self) -> usize {
+        self.of_row.len()
+    }
+
     /// The distinct records of the first file, or of the second one.
     pub(crate) fn of_file(&self, is_second: bool) -> std::ops::Range<usize> {
         match is_second {

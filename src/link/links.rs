@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::{
-    Candidates, Distinct, Equivalents, Estimate, FieldPoints, FieldTexts, Files, Joined,
-    LEAST_COSINE, Lists, Pair, Points, Score, Scratch, SymbolText, Symbols, Tables, Words,
-    for_each_shared, for_each_symbol,
+    Candidates, Distinct, Equivalents, Estimate, Evidence, EvidenceReport, FieldPoints, FieldTexts,
+    Files, Joined, LEAST_COSINE, Lists, Pair, Points, Score, Scratch, SymbolText, Symbols, Tables,
+    Verdict, Words, for_each_shared, for_each_symbol,
 };
 use crate::progress::{Timings, counted};
 
@@ -44,8 +44,11 @@ pub struct Explanation {
     pub similarities: Vec<Option<f64>>,
     /// For each field, its points; empty for the score of texts.
     pub points: Vec<f64>,
-    /// The points of the similarity of the whole records, for learned points. With those of the fields, they add up to the
-    /// score.
+    /// For each field, the level of its likeness, for the score of evidence; empty for others. `unused` for a field that is
+    /// not used.
+    pub levels: Vec<String>,
+    /// The points of the similarity of the whole records, for learned points; those of all other explanations, for evidence.
+    /// With those of the fields, they add up to the score.
     pub whole_points: Option<f64>,
     /// The rarest symbols that both records have, and the number of records that have each of them. `_` marks the
     /// beginning or the end of a word.
@@ -79,6 +82,8 @@ pub struct LinkCounts {
     pub crowded_records: u64,
     /// Links.
     pub links: u64,
+    /// Those of them, in one file, between records that are equal in every field.
+    pub equal_links: u64,
     /// Entities of two or more records, in one file.
     pub entities: u64,
 }
@@ -102,6 +107,17 @@ pub(super) enum Scorer {
     Points(Points),
     /// By the rule of the textbook.
     Textbook(FieldTexts),
+    /// By evidence.
+    Evidence(Box<Evidence>),
+}
+
+/// Why pairs are scored as they are, where that was not given.
+#[derive(Debug)]
+pub(super) struct Choice {
+    /// Why not by evidence; `None` if the score was given, or is evidence.
+    pub(super) because: Option<String>,
+    /// What the evidence of one file is good for, if it was looked for.
+    pub(super) verdict: Option<(Verdict, EvidenceReport)>,
 }
 
 impl Scorer {
@@ -124,6 +140,10 @@ impl Scorer {
                 points.of_similarities(&all).iter().sum()
             }
             Scorer::Textbook(texts) => texts.points([record; 2]).sum(),
+            Scorer::Evidence(evidence) => {
+                evidence.of_equal(u32::try_from(record).unwrap_or(u32::MAX))
+                    / std::f64::consts::LN_2
+            }
         }
     }
 }
@@ -140,7 +160,7 @@ impl Bins {
     pub(super) fn of(scorer: &Scorer) -> Self {
         let width = match scorer {
             Scorer::Text => 0.02,
-            Scorer::Points(_) => 1.0,
+            Scorer::Points(_) | Scorer::Evidence(_) => 1.0,
             Scorer::Textbook(_) => 10.0,
         };
         let of_bin = BTreeMap::new();
@@ -215,6 +235,7 @@ pub struct Linked<'a> {
     pub(super) best: Vec<[Option<usize>; 2]>,
     pub(super) accepted: Accepted,
     pub(super) scorer: Scorer,
+    pub(super) choice: Choice,
     /// The numbers.
     pub counts: LinkCounts,
     /// The elapsed times of the stages.
@@ -235,7 +256,7 @@ impl Linked<'_> {
     /// What the search left out, and so may have missed: a sentence for each bound that it met.
     pub fn warnings(&self) -> Vec<String> {
         let counts = &self.counts;
-        let (floor, threshold) = (self.floor(), self.estimate().threshold);
+        let (floor, threshold) = (self.candidates.floor, self.estimate().threshold);
         // By a cosine above the floor, no pair is lost.
         let is_felt = floor > LEAST_COSINE && (self.score() != Score::Text || floor > threshold);
         let sentences = [
@@ -262,9 +283,19 @@ impl Linked<'_> {
     }
 
     /// The least cosine of a candidate pair: every pair with at least this one was compared, but for the records that
-    /// [`LinkCounts`] states.
-    pub fn floor(&self) -> f64 {
-        self.candidates.floor
+    /// [`LinkCounts`] states. `None` for the score of evidence, whose candidates share values or words.
+    pub fn floor(&self) -> Option<f64> {
+        (self.score() != Score::Evidence).then_some(self.candidates.floor)
+    }
+
+    /// Why the score is not that of evidence, where that was looked for and not given.
+    pub fn because(&self) -> Option<&str> {
+        self.choice.because.as_deref()
+    }
+
+    /// What the fields of one file say of its records, if that was looked for.
+    pub fn evidence(&self) -> Option<&EvidenceReport> {
+        self.choice.verdict.as_ref().map(|(_, report)| report)
     }
 
     /// For each record of one file, the first record of its entity; `None` with two files.
@@ -290,6 +321,7 @@ impl Linked<'_> {
             Scorer::Text => Score::Text,
             Scorer::Points(_) => Score::Points,
             Scorer::Textbook(_) => Score::Textbook,
+            Scorer::Evidence(_) => Score::Evidence,
         }
     }
 
@@ -297,7 +329,7 @@ impl Linked<'_> {
     pub fn points(&self) -> Option<Vec<FieldPoints>> {
         match &self.scorer {
             Scorer::Points(points) => Some(points.table()),
-            Scorer::Text | Scorer::Textbook(_) => None,
+            Scorer::Text | Scorer::Textbook(_) | Scorer::Evidence(_) => None,
         }
     }
 
@@ -308,7 +340,11 @@ impl Linked<'_> {
         let joined = &self.accepted.joined;
         let accepted = joined[joined.len().saturating_sub(EACH)..].iter().copied();
         let threshold = self.estimate().threshold;
-        let reaching = pairs.partition_point(|pair| pair.score >= threshold);
+        let reaching = match self.score() {
+            // Entities follow from all pairs between them: pairs with high scores may be rejected.
+            Score::Evidence => 0,
+            _ => pairs.partition_point(|pair| pair.score >= threshold),
+        };
         let first_rows = |place: usize| Joined {
             pair: Pair {
                 rows: pairs[place]
@@ -437,8 +473,18 @@ impl Linked<'_> {
                 has_words.then(|| lists[0].cosine(&lists[1], self.symbols.squares()))
             })
             .collect();
+        let mut levels = Vec::new();
         let (points, whole_points) = match &self.scorer {
             Scorer::Text => (Vec::new(), None),
+            Scorer::Evidence(evidence) => {
+                let records =
+                    rows.map(|row| u32::try_from(self.distinct.of_row(row)).unwrap_or(u32::MAX));
+                let of_fields = evidence.explain(records, similarities.len());
+                let (of_levels, points): (Vec<String>, Vec<f64>) = of_fields.into_iter().unzip();
+                levels = of_levels;
+                let others = link.score - points.iter().sum::<f64>();
+                (points, Some(others))
+            }
             Scorer::Points(points) => {
                 let mut all = similarities.clone();
                 all.push(Some(link.similarity));
@@ -454,6 +500,7 @@ impl Linked<'_> {
         Explanation {
             similarities,
             points,
+            levels,
             whole_points,
             shared: self.rarest_shared(rows),
         }

@@ -259,6 +259,14 @@ impl Entities {
         Entities { first, links }
     }
 
+    /// For each row, the first one of its entity.
+    pub(crate) fn of_rows(&self, distinct: &Distinct) -> Vec<u32> {
+        let records = (0..distinct.rows_in_all()).map(|row| distinct.of_row(row));
+        records
+            .map(|record| distinct.first_row(self.first[record] as usize))
+            .collect()
+    }
+
     /// The links, which connect each entity: the pairs that joined two entities, and for copies of a record a star around the
     /// first one. `equal` is the score of a record and its copy.
     pub(crate) fn joined(

@@ -52,7 +52,7 @@ pub struct LinkInMemory<'a> {
 pub struct LinkFound {
     /// One row per link, by descending score: `row_a`, `row_b` (from 0, in their tables), `id_a` and `id_b` (where all
     /// records have ids), `score`, `similarity` (of the whole records), `similarity_<field>` of each field,
-    /// `points_<field>` and `whole_points` (where the score has points), `shared` and `shared_records` (lists: the rarest
+    /// `points_<field>` and `whole_points` or `other_points` (where the score has points), `shared` and `shared_records` (lists: the rarest
     /// shared symbols, and how many records have each), `runner_up_row_a`, `runner_up_row_b` and their ids,
     /// `runner_up_score`, and `distance`, the score of the link less that one.
     pub links: RecordBatch,
@@ -121,6 +121,10 @@ impl<'a> LinkInMemory<'a> {
         let second = self.second.map(|rows| self.read(rows, NAMES[1], progress));
         let second = second.transpose()?;
         let of_second = second.as_ref().map(|file| &file.records);
+        let task = &Link {
+            field_names: self.fields.compared.iter().map(FieldPath::flat).collect(),
+            ..task.clone()
+        };
         let mut linked = link(&first.records, of_second, task, progress)?;
         let files = [Some(&first), second.as_ref()].into_iter().flatten();
         let files: Vec<&Places> = files.map(|file| &file.places).collect();

@@ -11,6 +11,7 @@
 //! matching    one partner per record, or several; the entities of one file
 //! threshold   what the runners-up say of the accepted pairs
 //! agreement   whether the fields of linked records agree
+//! evidence    in one file: which records are one thing, by what their fields say together
 //! ```
 //!
 //! The stages know neither files nor flags; [`link`](link()) runs them. `run` reads records from files, `memory` from
@@ -35,6 +36,8 @@ mod matching;
 mod threshold;
 
 mod agreement;
+
+mod evidence;
 
 mod links;
 
@@ -78,6 +81,8 @@ pub use self::{
 pub(crate) use agreement::Disagreement;
 pub(crate) use candidates::{Candidates, LEAST_COSINE, Pair, find};
 pub(crate) use distinct::Distinct;
+pub use evidence::{ClassEvidence, EvidenceReport, FieldEvidence, Kind, LevelEvidence};
+pub(crate) use evidence::{Evidence, Verdict};
 pub use links::{Explanation, LinkCounts, Linked, RecordLink, RunnerUp, ScoreBin};
 pub use matching::Matching;
 pub(crate) use matching::{Entities, Joined, Rounds, all_pairs};
@@ -94,8 +99,12 @@ pub(crate) use words::Words;
 /// How pairs of records are scored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Score {
-    /// The cosine of the words and windows of all fields together, each weighted by its rarity; 0 to 1.
+    /// In one file, [`Score::Evidence`] where the fields give enough of it; else, and with two files, [`Score::Text`].
     #[default]
+    Auto,
+    /// In one file: the bits of evidence that both records are one thing, by all fields together.
+    Evidence,
+    /// The cosine of the words and windows of all fields together, each weighted by its rarity; 0 to 1.
     Text,
     /// The sum of the points of all fields, log2(m / u) by level of similarity, learned from the candidate pairs.
     Points,
@@ -107,6 +116,8 @@ impl Score {
     /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {
+            Score::Auto => "auto",
+            Score::Evidence => "evidence",
             Score::Text => "text",
             Score::Points => "points",
             Score::Textbook => "textbook",
@@ -116,10 +127,10 @@ impl Score {
     /// The scores that a pair of records of so many fields can have; of none, any.
     pub(crate) fn range(self, fields: usize) -> RangeInclusive<f64> {
         match self {
-            Score::Text => 0.0..=1.0,
+            Score::Auto | Score::Text => 0.0..=1.0,
             Score::Textbook if fields > 0 => 0.0..=textbook::MOST * fields as f64,
             Score::Textbook => 0.0..=f64::MAX,
-            Score::Points => f64::MIN..=f64::MAX,
+            Score::Points | Score::Evidence => f64::MIN..=f64::MAX,
         }
     }
 }

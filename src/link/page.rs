@@ -4,6 +4,7 @@
 //! numbers    numbers and names as people read them
 //! scores     the histogram of scores
 //! points     what each field says
+//! evidence   what each field of one file says, and what pairs share
 //! examples   pairs next to the threshold
 //! ```
 //!
@@ -15,6 +16,8 @@ mod numbers;
 mod scores;
 
 mod points;
+
+mod evidence;
 
 mod examples;
 
@@ -51,6 +54,7 @@ impl LinkReport {
                     main {
                         (self.scores())
                         (self.points_of_fields())
+                        (self.evidence_of_fields())
                         (self.pairs_at_threshold())
                         (self.records())
                         (self.parameters())
@@ -93,6 +97,7 @@ impl LinkReport {
                     @match estimate.expected_precision {
                         Some(precision) => {
                             strong { (percent(precision)) } br;
+                            @if let Some([least, most]) = estimate.precision_range { "(" (percent(least)) " to " (percent(most)) ") " }
                             @if self.has_two() {
                                 "of the links are expected to be right"
                             } @else {
@@ -121,8 +126,16 @@ impl LinkReport {
                     }
                 }
                 li {
-                    strong { (scored(estimate.threshold)) } br;
-                    "threshold: least score of a link, " (self.choice())
+                    @if self.score == "evidence" {
+                        strong { (self.verdict()) } br;
+                        "decided by what all fields say together, without a threshold"
+                    } @else {
+                        strong { (scored(estimate.threshold)) } br;
+                        "threshold: least score of a link, " (self.choice())
+                        @if let Some(because) = &self.score_because {
+                            @if self.parameters.threshold.is_none() && !self.has_two() { "; not by evidence: " (because) }
+                        }
+                    }
                 }
             }
         }
@@ -161,7 +174,7 @@ impl LinkReport {
             (Some(_), _) => "as given",
             (None, Some(_)) => "chosen by the given share and the runners-up",
             (None, None) if self.has_two() => "chosen by the runners-up",
-            (None, None) => match parameters.score {
+            (None, None) => match self.score {
                 "points" => "chosen so that such a pair is right with a probability of 99 %",
                 "textbook" => "chosen so that as many pairs reach it as with the score of texts",
                 _ => "chosen as the lowest point between unrelated and related pairs",
@@ -189,14 +202,18 @@ impl LinkReport {
                 } }
                 ul.sentences {
                     li {
-                        (counted(counts.candidate_pairs, "candidate pair")) " scored: all pairs whose weighted words have a cosine of at least "
-                        (scored(self.floor)) "."
+                        (counted(counts.candidate_pairs, "candidate pair")) " scored: "
+                        @match self.floor {
+                            Some(floor) => { "all pairs whose weighted words have a cosine of at least " (scored(floor)) "." }
+                            None => "pairs that share a value, a word or two values.",
+                        }
                     }
                     @if counts.empty > 0 {
                         li { (counted(counts.empty, "record")) " without a word in these fields: never linked." }
                     }
                     @if counts.equal_records > 0 {
                         li { (counted(counts.equal_records, "record")) " equal to an earlier one of the same file in all fields: compared once, with it." }
+                        @if counts.equal_links > 0 { li { (counted(counts.equal_links, "link")) " of all links lead between such equal records." } }
                     }
                     @for warning in &self.warnings { li { b { "Warning: " } (warning) "." } }
                 }
@@ -220,7 +237,7 @@ impl LinkReport {
                     tr { th { "fields" } td.long { (listed(&parameters.fields)) } }
                     tr { th { "id field" } td.long { (parameters.id_field) } }
                     @if let Some(matching) = parameters.matching { tr { th { "match" } td { (matching) } } }
-                    tr { th { "score" } td { (parameters.score) } }
+                    tr { th { "score" } td { (parameters.score) @if parameters.score != self.score { ": " (self.score) } } }
                     tr { th { "threshold" } td { (given(parameters.threshold)) } }
                     @if self.has_two() { tr { th { "share" } td { (given(parameters.share)) } } }
                     tr { th { "equivalents" } td { (equivalents) } }
@@ -317,11 +334,14 @@ mod tests {
                 share: Some(0.5),
                 equivalents: 0,
             },
-            floor: 0.1,
+            score: "points",
+            score_because: None,
+            floor: Some(0.1),
             estimate: Estimate {
                 threshold: 3.25,
                 share: Some(0.5),
                 expected_precision: None,
+                precision_range: None,
                 expected_recall: None,
                 unknown_because: Some("runners-up score as high".to_owned()),
             },
@@ -330,6 +350,7 @@ mod tests {
                 field,
                 levels: levels(),
             }))),
+            evidence: None,
             bin_width: 0.5,
             histogram: histogram(),
             examples: vec![json!({

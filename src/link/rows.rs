@@ -33,7 +33,9 @@ impl<'a> Placed<'a> {
 pub(crate) struct LinkToWrite<'a> {
     pub(crate) records: [Placed<'a>; 2],
     pub(crate) score: f64,
-    /// The similarity of the whole records, and its points.
+    /// Whether levels explain the score, and other explanations than the same thing take points away.
+    pub(crate) is_by_evidence: bool,
+    /// The similarity of the whole records, and its points; or those of other explanations.
     pub(crate) similarity: f64,
     pub(crate) whole_points: Option<f64>,
     pub(crate) fields: Vec<FieldToWrite<'a>>,
@@ -43,12 +45,14 @@ pub(crate) struct LinkToWrite<'a> {
 }
 
 /// What a field says of a link.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct FieldToWrite<'a> {
     pub(crate) name: &'a str,
     pub(crate) similarity: Option<f64>,
     /// `None` for the score of texts.
     pub(crate) points: Option<f64>,
+    /// The level of its likeness, for the score of evidence.
+    pub(crate) level: Option<String>,
 }
 
 /// A line of `links.jsonl`.
@@ -62,7 +66,12 @@ struct LinkLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     points: Option<BTreeMap<&'a str, f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    levels: Option<BTreeMap<&'a str, &'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     whole_points: Option<f64>,
+    /// The points that chance and related things take away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_points: Option<f64>,
     shared: Vec<Shared<'a>>,
     runner_up: Option<RunnerUp>,
     file_a: &'a str,
@@ -119,7 +128,18 @@ pub(crate) fn link_line(link: &LinkToWrite<'_>) -> Result<Vec<u8>> {
         score: rounded(link.score),
         similarity: rounded(link.similarity),
         points: points.collect(),
-        whole_points: link.whole_points.map(rounded),
+        levels: fields
+            .clone()
+            .map(|field| Some((field.name, field.level.as_deref()?)))
+            .collect(),
+        whole_points: link
+            .whole_points
+            .filter(|_| !link.is_by_evidence)
+            .map(rounded),
+        other_points: link
+            .whole_points
+            .filter(|_| link.is_by_evidence)
+            .map(rounded),
         similarities: fields
             .map(|field| (field.name, field.similarity.map(rounded)))
             .collect(),

@@ -153,6 +153,15 @@ impl<'a> LinkRun<'a> {
         let mut timings = Timings::default();
         let temporary = temporary.unwrap_or_else(|| PathBuf::from("."));
         let (first, second) = timings.time("read", 0, || self.read(temporary))?;
+        let task = &Link {
+            field_names: self
+                .fields
+                .compared
+                .iter()
+                .map(FieldPath::to_string)
+                .collect(),
+            ..task.clone()
+        };
         let mut linked = link(
             &first.records,
             second.as_ref().map(|file| &file.records),

@@ -60,7 +60,7 @@ impl Columns {
 }
 
 /// One row per link: `row_a`, `row_b`, `id_a` and `id_b` (where the records have ids), `score`, `similarity` (of the whole
-/// records), `similarity_<field>` of each field, `points_<field>` and `whole_points` (where the score has points), `shared`
+/// records), `similarity_<field>` of each field, `points_<field>` and `whole_points` or `other_points` (where the score has points), `shared`
 /// and `shared_records` (lists: the rarest shared symbols, and the number of records that have each), `runner_up_row_a`,
 /// `runner_up_row_b` and their ids, `runner_up_score`, and `distance`, by which it is lower.
 pub(crate) fn links_table(
@@ -89,8 +89,11 @@ pub(crate) fn links_table(
             columns.scores(format!("points_{field}"), points);
         }
     }
-    if score == Score::Points {
-        columns.scores("whole_points", links.iter().map(|link| link.whole_points));
+    let whole = links.iter().map(|link| link.whole_points);
+    match score {
+        Score::Points => columns.scores("whole_points", whole),
+        Score::Evidence => columns.scores("other_points", whole),
+        Score::Auto | Score::Text | Score::Textbook => {}
     }
     let item = |data_type| Arc::new(Field::new("item", data_type, false));
     let mut symbols = ListBuilder::new(StringBuilder::new()).with_field(item(DataType::Utf8));

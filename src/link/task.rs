@@ -1,12 +1,14 @@
 //! Links the records of one or two files that describe the same thing (MMDS 3.8.1).
 
+use std::collections::HashSet;
+
 use rayon::prelude::*;
 
-use super::links::{Accepted, Bins, LinkCounts, Linked, Scorer, best_two};
+use super::links::{Accepted, Bins, Choice, LinkCounts, Linked, Scorer, best_two};
 use super::{
-    Candidates, Disagreement, Distinct, Entities, Equivalents, Estimate, FieldTexts, Files, Joined,
-    Levels, Lists, Matching, Pair, Points, RoundScores, Rounds, Score, Start, Symbols, Tables,
-    all_pairs, find, of_entities, of_rounds, why_rough,
+    Candidates, Disagreement, Distinct, Entities, Equivalents, Estimate, Evidence, FieldTexts,
+    Files, Joined, Levels, Lists, Matching, Pair, Points, RoundScores, Rounds, Score, Start,
+    Symbols, Tables, Verdict, all_pairs, find, of_entities, of_rounds, why_rough,
 };
 use crate::documents::TokenBatch;
 use crate::error::{Error, Result};
@@ -15,7 +17,7 @@ use crate::progress::{Progress, Timings, grouped};
 /// The parameters of a search for records that describe the same thing. Defaults suit most files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Link {
-    /// How pairs are scored; default [`Score::Text`].
+    /// How pairs are scored; default [`Score::Auto`].
     pub score: Score,
     /// How many partners a record of two files may have; default [`Matching::OneToOne`].
     pub matching: Matching,
@@ -25,6 +27,8 @@ pub struct Link {
     pub share: Option<f64>,
     /// Names that count as equal.
     pub equivalents: Equivalents,
+    /// The names of the fields, for messages; empty to number them.
+    pub field_names: Vec<String>,
 }
 
 /// If more than this share of the pairs within entities have equal fields, nothing shows how many of them are right.
@@ -44,7 +48,16 @@ impl Link {
                 expected: expected.to_owned(),
             })
         };
+        if self.score == Score::Evidence && has_two_files {
+            let expected = "it with one file only; `auto`, `text`, `points` or `textbook` with two";
+            return parameter("`score`", self.score.name().to_owned(), expected);
+        }
         match (self.threshold, self.share) {
+            (Some(threshold), _) if self.score == Score::Evidence => parameter(
+                "`threshold`",
+                threshold.to_string(),
+                "none with `score=evidence`: what is linked follows from all pairs of two entities together",
+            ),
             (Some(threshold), _) if !range.contains(&threshold) => {
                 let expected = match self.score {
                     Score::Points => "a number".to_owned(),
@@ -131,15 +144,30 @@ pub fn link<'a>(
     let lists = timings.time("weigh", 0, || {
         Lists::of_records(&tables, None, &symbols, equivalents, progress)
     })?;
-    let mut candidates = timings.time("compare", 0, || {
-        find(&tables, &lists, symbols.squares(), progress)
+    let (evidence, choice) = timings.time("learn", 0, || choose(&tables, task, progress))?;
+    let mut candidates = timings.time("compare", 0, || match &evidence {
+        Some(evidence) => Ok(evidence_pairs(evidence, &lists, symbols.squares())),
+        None => find(&tables, &lists, symbols.squares(), progress),
     })?;
-    let scorer = timings.time("score", 0, || {
-        score(&tables, &symbols, &mut candidates, task, progress)
+    let scorer = timings.time("score", 0, || match evidence {
+        Some(evidence) => Ok(Scorer::Evidence(Box::new(evidence))),
+        None => score(&tables, &symbols, &mut candidates, task, progress),
     })?;
-    let accepted = timings.time("match", 0, || match b {
-        Some(_) => match_files(&tables, &candidates.pairs, &scorer, task),
-        None => Ok(form_entities(&tables, &symbols, &candidates, &scorer, task)),
+    let accepted = timings.time("match", 0, || match (b, &scorer) {
+        (_, Scorer::Evidence(evidence)) => Ok(by_evidence(
+            &tables,
+            &candidates,
+            (&scorer, evidence),
+            (task, &choice),
+        )),
+        (Some(_), _) => match_files(&tables, &candidates.pairs, &scorer, task),
+        (None, _) => Ok(form_entities(
+            &tables,
+            &symbols,
+            &candidates,
+            &scorer,
+            (task, &choice),
+        )),
     })?;
     let counts = LinkCounts {
         records_a: a.len() as u64,
@@ -150,11 +178,19 @@ pub fn link<'a>(
             .count() as u64,
         equal_records: (files.rows() - distinct.len()) as u64,
         symbols: symbols.len() as u64,
-        candidate_pairs: candidates.pairs.len() as u64,
+        candidate_pairs: match &scorer {
+            Scorer::Evidence(evidence) => evidence.candidates as u64,
+            _ => candidates.pairs.len() as u64,
+        },
         pairs_below_floor: candidates.below,
         cut_records: candidates.cut,
         crowded_records: candidates.crowded,
         links: accepted.joined.len() as u64,
+        equal_links: accepted
+            .joined
+            .iter()
+            .filter(|joined| joined.place.is_none())
+            .count() as u64,
         entities: accepted.entities.as_deref().map_or(0, large_entities),
     };
     Ok(Linked {
@@ -168,8 +204,136 @@ pub fn link<'a>(
         candidates,
         accepted,
         scorer,
+        choice,
         timings,
     })
+}
+
+/// Looks for evidence in one file, if that is the score or may be; the evidence, if it decides, and why.
+fn choose(
+    tables: &Tables<'_>,
+    task: &Link,
+    progress: &dyn Progress,
+) -> Result<(Option<Evidence>, Choice)> {
+    let mut choice = Choice {
+        because: None,
+        verdict: None,
+    };
+    match (task.score, tables.are_two(), task.threshold) {
+        (Score::Auto, true, _) => {
+            choice.because = Some("evidence decides in one file only".to_owned());
+            return Ok((None, choice));
+        }
+        (Score::Auto, false, Some(_)) => {
+            choice.because = Some("a threshold is given, which is a cosine".to_owned());
+            return Ok((None, choice));
+        }
+        (Score::Auto | Score::Evidence, ..) => {}
+        (Score::Text | Score::Points | Score::Textbook, ..) => return Ok((None, choice)),
+    }
+    let mut evidence = Evidence::find(tables, &task.equivalents, progress)?;
+    let verdict = evidence.verdict(&task.field_names);
+    let copies = |record: u32| tables.distinct.copies(record as usize);
+    let report = evidence.report(&verdict, copies);
+    let decides = match &verdict {
+        Verdict::Texts(because) if task.score == Score::Auto => {
+            choice.because = Some(because.clone());
+            false
+        }
+        Verdict::TooWeak(_) if task.score == Score::Auto => {
+            evidence.unlink();
+            true
+        }
+        _ => true,
+    };
+    choice.verdict = Some((verdict, report));
+    Ok((decides.then_some(evidence), choice))
+}
+
+/// The pairs that the evidence is of, as far as they are shown: with their scores in bits.
+fn evidence_pairs(evidence: &Evidence, lists: &Lists, squares: &[f64]) -> Candidates {
+    let scored = evidence.shown.par_iter().map(|pair| {
+        let [a, b] = pair.records.map(|record| record as usize);
+        Pair {
+            rows: pair.records,
+            score: pair.log_odds / std::f64::consts::LN_2,
+            similarity: lists.cosine(a, b, squares),
+        }
+    });
+    let mut pairs: Vec<Pair> = scored.collect();
+    pairs.par_sort_unstable_by(Pair::before);
+    Candidates {
+        pairs,
+        ..Candidates::default()
+    }
+}
+
+/// The entities that the evidence makes of one file.
+fn by_evidence(
+    tables: &Tables<'_>,
+    candidates: &Candidates,
+    (scorer, evidence): (&Scorer, &Evidence),
+    (task, choice): (&Link, &Choice),
+) -> Accepted {
+    let distinct = tables.distinct;
+    let clusters = &evidence.clusters;
+    let joining: HashSet<[u32; 2]> = clusters.joining.iter().map(|pair| pair.records).collect();
+    let places = candidates.pairs.iter().enumerate();
+    let links = places.filter(|(_, pair)| joining.contains(&pair.rows));
+    let entities = Entities {
+        first: clusters.first.clone(),
+        links: links.map(|(place, _)| place).collect(),
+    };
+    let equal_score = |record: usize| scorer.of_equal(record, tables, &task.equivalents);
+    let bins = bins_of(&candidates.pairs, &entities, distinct, scorer, equal_score);
+    let mut estimate = Estimate {
+        threshold: 0.0,
+        expected_precision: None,
+        expected_recall: None,
+        precision_range: None,
+        share: None,
+        unknown_because: None,
+    };
+    match (evidence.expected.precision(), &choice.verdict) {
+        (Some([least, right, most]), Some((Verdict::Links, _))) => {
+            estimate.expected_precision = Some(right);
+            estimate.precision_range = Some([least, most]);
+        }
+        (_, Some((verdict, _))) => {
+            let equality = evidence.doubt_of_equality(|record| distinct.copies(record as usize));
+            let sentences = [Some(verdict.because().to_owned()), equality];
+            let sentences: Vec<String> = sentences.into_iter().flatten().collect();
+            estimate.unknown_because = Some(sentences.join("; "));
+        }
+        (_, None) => {}
+    }
+    let joined = entities.joined(&candidates.pairs, distinct, equal_score);
+    Accepted::new(joined, Some(entities.of_rows(distinct)), estimate, bins)
+}
+
+/// The numbers of pairs by score, within entities and between them.
+fn bins_of(
+    pairs: &[Pair],
+    entities: &Entities,
+    distinct: &Distinct,
+    scorer: &Scorer,
+    equal_score: impl Fn(usize) -> f64,
+) -> Bins {
+    let mut bins = Bins::of(scorer);
+    for pair in pairs {
+        let [a, b] = pair.rows.map(|row| row as usize);
+        let of_copies = distinct.copies(a) * distinct.copies(b);
+        let of_score = bins.at(pair.score);
+        match entities.first[a] == entities.first[b] {
+            true => of_score.accepted += of_copies,
+            false => of_score.runners_up += of_copies,
+        }
+    }
+    for record in (0..distinct.len()).filter(|record| distinct.copies(*record) > 1) {
+        let copies = distinct.copies(record);
+        bins.at(equal_score(record)).accepted += copies * (copies - 1) / 2;
+    }
+    bins
 }
 
 /// Scores the candidate pairs, and brings them into the order of acceptance.
@@ -183,7 +347,7 @@ fn score(
     let equivalents = &task.equivalents;
     let pairs = &mut candidates.pairs;
     let (scorer, scores) = match task.score {
-        Score::Text => return Ok(Scorer::Text),
+        Score::Auto | Score::Evidence | Score::Text => return Ok(Scorer::Text),
         Score::Points => {
             let levels = Levels::of_pairs(tables, symbols, equivalents, pairs, progress)?;
             let start = match tables.are_two() {
@@ -281,7 +445,7 @@ fn estimate_entities(
     let by_similarity = BySimilarity::of(pairs, tables.distinct, candidates.floor);
     let number = |threshold: f64| pairs.partition_point(|pair| pair.score >= threshold);
     match scorer {
-        Scorer::Text => by_similarity.estimate(threshold),
+        Scorer::Text | Scorer::Evidence(_) => by_similarity.estimate(threshold),
         Scorer::Points(points) => {
             let threshold = threshold.unwrap_or_else(|| points.threshold());
             by_similarity.of_number(threshold, number(threshold))
@@ -330,7 +494,7 @@ fn match_files(
     };
     let partners = match scorer {
         Scorer::Points(points) => Some(points.expected),
-        Scorer::Text | Scorer::Textbook(_) => None,
+        Scorer::Text | Scorer::Textbook(_) | Scorer::Evidence(_) => None,
     };
     let estimate = of_rounds(&of_round, task.share, task.threshold, partners);
     let reaching = pairs.partition_point(|pair| pair.score >= estimate.threshold);
@@ -379,33 +543,21 @@ fn form_entities(
     symbols: &Symbols,
     candidates: &Candidates,
     scorer: &Scorer,
-    task: &Link,
+    (task, choice): (&Link, &Choice),
 ) -> Accepted {
     let distinct = tables.distinct;
     let pairs = &candidates.pairs;
     let mut estimate = estimate_entities(tables, candidates, scorer, task.threshold);
     let entities = Entities::of_pairs(pairs, distinct, estimate.threshold);
-    let mut bins = Bins::of(scorer);
-    let mut within = Vec::new();
-    for pair in pairs {
-        let [a, b] = pair.rows.map(|row| row as usize);
-        let of_copies = distinct.copies(a) * distinct.copies(b);
-        let of_score = bins.at(pair.score);
-        match entities.first[a] == entities.first[b] {
-            true => {
-                of_score.accepted += of_copies;
-                within.push(pair);
-            }
-            false => of_score.runners_up += of_copies,
-        }
-    }
     let equal_score = |record: usize| scorer.of_equal(record, tables, &task.equivalents);
-    let mut equal_pairs = 0;
-    for record in (0..distinct.len()).filter(|record| distinct.copies(*record) > 1) {
-        let copies = distinct.copies(record);
-        equal_pairs += copies * (copies - 1) / 2;
-        bins.at(equal_score(record)).accepted += copies * (copies - 1) / 2;
-    }
+    let bins = bins_of(pairs, &entities, distinct, scorer, equal_score);
+    let is_within = |pair: &&Pair| {
+        let [a, b] = pair.rows.map(|row| entities.first[row as usize]);
+        a == b
+    };
+    let within: Vec<&Pair> = pairs.iter().filter(is_within).collect();
+    let copies = (0..distinct.len()).map(|record| distinct.copies(record));
+    let equal_pairs = copies.map(|copies| copies * (copies - 1) / 2).sum();
     let joined = entities.joined(pairs, distinct, equal_score);
     let reaching = pairs.partition_point(|pair| pair.score >= estimate.threshold);
     let rough = estimate.expected_precision.and_then(|precision| {
@@ -422,13 +574,14 @@ fn form_entities(
             grouped(found.compared as u64)
         ))
     });
-    if let Some(because) = doubted.or(rough) {
+    let too_weak = choice
+        .verdict
+        .as_ref()
+        .map(|(verdict, _)| verdict.because().to_owned());
+    if let Some(because) = too_weak.or(doubted).or(rough) {
         estimate.withhold(because);
     }
-    let first = |record: &usize| distinct.first_row(entities.first[*record] as usize);
-    let rows = 0..tables.files.rows();
-    let firsts = rows.map(|row| first(&distinct.of_row(row)));
-    Accepted::new(joined, Some(firsts.collect()), estimate, bins)
+    Accepted::new(joined, Some(entities.of_rows(distinct)), estimate, bins)
 }
 
 /// Why nothing shows that the pairs within entities are right, if many of them have equal fields.

@@ -53,6 +53,10 @@ pub struct Estimate {
     /// The expected share of correct pairs among the accepted ones, with one file among all pairs within entities; `None` if
     /// it cannot be told.
     pub expected_precision: Option<f64>,
+    /// The least and the greatest expected precision, for the score of evidence: if all odds were three times lower or higher,
+    /// and a standard error more.
+    #[cfg_attr(feature = "io", serde(skip_serializing_if = "Option::is_none"))]
+    pub precision_range: Option<[f64; 2]>,
     /// The expected share of the pairs of the same thing that are accepted, roughly; `None` if it cannot be told, and with
     /// one file.
     pub expected_recall: Option<f64>,
@@ -66,6 +70,7 @@ impl Estimate {
     pub(crate) fn withhold(&mut self, because: String) {
         self.expected_precision = None;
         self.expected_recall = None;
+        self.precision_range = None;
         self.unknown_because = Some(because);
     }
 }
@@ -214,6 +219,7 @@ pub(crate) fn of_rounds(
         threshold,
         share: is_share_known.then_some(1.0 - estimated),
         expected_precision: unknown_because.is_none().then_some(precision),
+        precision_range: None,
         expected_recall: unknown_because.is_none().then_some(recall),
         unknown_because,
     }
@@ -302,6 +308,7 @@ pub(crate) fn of_entities(
         threshold,
         share: None,
         expected_precision: precision.filter(|_| unknown_because.is_none()),
+        precision_range: None,
         expected_recall: None,
         unknown_because,
     }

@@ -65,6 +65,11 @@ impl Equivalents {
         Ok(Equivalents { replaced_by })
     }
 
+    /// The name that replaces a word, if one does.
+    pub(crate) fn replaced(&self, word: &str) -> Option<&str> {
+        self.replaced_by.get(word).map(|(name, _)| &**name)
+    }
+
     /// The number of names that are replaced by another one.
     pub fn len(&self) -> usize {
         self.replaced_by.len()

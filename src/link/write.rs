@@ -7,12 +7,13 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::Score;
 use super::fields::RecordFields;
 use super::links::{LinkCounts, Linked, RecordLink, ScoreBin};
 use super::rows::{EntityToWrite, FieldToWrite, LinkToWrite, Placed, link_line, write_entities};
 use super::table::{entities_table, links_table};
 use super::task::Link;
-use super::{Estimate, FieldPoints};
+use super::{Estimate, EvidenceReport, FieldPoints};
 use crate::error::{Error, Result};
 use crate::io::{NotRead, OutputFolder, Places, REPORT_VERSION, SkippedRecord};
 use crate::progress::{Progress, advance};
@@ -104,7 +105,9 @@ impl Writing<'_> {
         let explanation = self.linked.explain(link);
         let fields = self.names.iter().zip(explanation.similarities);
         let mut points = explanation.points.into_iter();
+        let mut levels = explanation.levels.into_iter();
         LinkToWrite {
+            is_by_evidence: self.linked.score() == Score::Evidence,
             records: self.placed([link.a, link.b]),
             score: link.score,
             similarity: link.similarity,
@@ -114,6 +117,7 @@ impl Writing<'_> {
                     name,
                     similarity,
                     points: points.next(),
+                    level: levels.next(),
                 })
                 .collect(),
             shared: explanation.shared,
@@ -153,10 +157,13 @@ impl Writing<'_> {
                 share: task.share,
                 equivalents: task.equivalents.len() as u64,
             },
+            score: linked.score().name(),
+            score_because: linked.because().map(str::to_owned),
             floor: linked.floor(),
             estimate: linked.estimate().clone(),
             warnings: linked.warnings(),
             points: linked.points(),
+            evidence: linked.evidence().cloned(),
             bin_width: linked.bin_width(),
             histogram: linked
                 .histogram()
@@ -180,8 +187,14 @@ pub struct LinkReport {
     pub counts: LinkCounts,
     /// All parameters that affect the result.
     pub parameters: LinkParameters,
-    /// The least cosine of a candidate pair.
-    pub floor: f64,
+    /// How pairs were scored: `evidence`, `text`, `points` or `textbook`.
+    pub score: &'static str,
+    /// Why `auto` did not choose `evidence`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score_because: Option<String>,
+    /// The least cosine of a candidate pair; absent with `evidence`, whose candidates share values or words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor: Option<f64>,
     /// The threshold, and what is expected of the links.
     pub estimate: Estimate,
     /// What the search left out, and so may have missed.
@@ -190,6 +203,9 @@ pub struct LinkReport {
     /// What the levels of each field say, where the score is points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub points: Option<Vec<FieldPoints>>,
+    /// What the fields of one file say, where evidence was looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<EvidenceReport>,
     /// The difference between the least scores of two neighbouring bins of the histogram.
     pub bin_width: f64,
     /// The numbers of accepted pairs and of runners-up by score, as if there were no threshold.
@@ -211,7 +227,7 @@ pub struct LinkParameters {
     /// How many partners a record may have; `None` with one collection.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub matching: Option<&'static str>,
-    /// What the score of a pair is: `text`, `points` or `textbook`.
+    /// What the score of a pair shall be: `auto`, `evidence`, `text`, `points` or `textbook`.
     pub score: &'static str,
     /// The threshold that was given.
     pub threshold: Option<f64>,

@@ -81,7 +81,7 @@ pub struct Arguments {
         long,
         value_enum,
         value_name = "KIND",
-        default_value = "text",
+        default_value = "auto",
         help_heading = "Links"
     )]
     pub score: ScoreArgument,
@@ -111,8 +111,12 @@ pub struct Arguments {
 /// The value of `--score`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ScoreArgument {
-    /// Cosine of the words and windows of three characters of all fields together, weighted by rarity; 0 to 1
+    /// For one input, evidence, where the fields give enough of it; else text
     #[default]
+    Auto,
+    /// Bits of evidence that all fields together give, chance and households weighed against it; for one input only
+    Evidence,
+    /// Cosine of the words and windows of three characters of all fields together, weighted by rarity; 0 to 1
     Text,
     /// Sum over the fields of log2(m / u), learned from the records; 1 point more doubles the odds
     Points,
@@ -224,6 +228,8 @@ impl Arguments {
                 Some(MatchArgument::ManyToMany) => Matching::ManyToMany,
             },
             score: match self.score {
+                ScoreArgument::Auto => Score::Auto,
+                ScoreArgument::Evidence => Score::Evidence,
                 ScoreArgument::Text => Score::Text,
                 ScoreArgument::Points => Score::Points,
                 ScoreArgument::Textbook => Score::Textbook,
@@ -231,14 +237,13 @@ impl Arguments {
             threshold: self.threshold,
             share: self.share,
             equivalents,
+            field_names: Vec::new(),
         })
     }
 
     /// The lines of the summary.
     pub fn summary(&self, outcome: &LinkOutcome) -> Lines {
-        let LinkReport {
-            counts, estimate, ..
-        } = &outcome.report;
+        let LinkReport { counts, .. } = &outcome.report;
         let mut lines = Lines::default();
         let records = match self.b {
             Some(_) => format!(
@@ -255,13 +260,11 @@ impl Arguments {
             lines.row("no words", format!("{empty}, never linked"));
         }
         let candidates = terminal::counted(counts.candidate_pairs, "pair");
-        lines.row(
-            "candidates",
-            format!(
-                "{candidates}, every one from a cosine of {:.2} on",
-                outcome.report.floor
-            ),
-        );
+        let which = match outcome.report.floor {
+            Some(floor) => format!("every one from a cosine of {floor:.2} on"),
+            None => "which share a value, a word or two values".to_owned(),
+        };
+        lines.row("candidates", format!("{candidates}, {which}"));
         if counts.equal_records > 0 {
             let equal = terminal::grouped(counts.equal_records);
             lines.row(
@@ -269,8 +272,18 @@ impl Arguments {
                 format!("{equal}, each compared as the earlier record that it equals"),
             );
         }
-        lines.row("threshold", format!("{:.3}", estimate.threshold));
-        lines.row("links", terminal::grouped(counts.links));
+        decision(&mut lines, &outcome.report);
+        let links = terminal::grouped(counts.links);
+        lines.row(
+            "links",
+            match counts.equal_links {
+                0 => links,
+                equal => format!(
+                    "{links}, of which {} between equal records",
+                    terminal::grouped(equal)
+                ),
+            },
+        );
         self.quality(&mut lines, &outcome.report);
         terminal::stage_times(&mut lines, &outcome.timings, outcome.elapsed_s);
         match (&self.output, self.shown.dry_run) {
@@ -305,7 +318,12 @@ impl Arguments {
                     Some(_) => "links",
                     None => "pairs within entities",
                 };
-                format!("{:.1} % expected of the {pairs}", 100.0 * precision)
+                let range = estimate
+                    .precision_range
+                    .map_or(String::new(), |[least, most]| {
+                        format!(" ({:.1} to {:.1} %)", 100.0 * least, 100.0 * most)
+                    });
+                format!("{:.1} %{range} expected of the {pairs}", 100.0 * precision)
             }
             (None, Some(because)) => format!("cannot tell: {because}"),
             (None, None) => "cannot tell".to_owned(),
@@ -313,6 +331,41 @@ impl Arguments {
         lines.row("precision", precision);
         if let Some(recall) = estimate.expected_recall {
             lines.row("recall", format!("some {:.0} % expected", 100.0 * recall));
+        }
+    }
+}
+
+/// Adds a line with how the links were decided.
+fn decision(lines: &mut Lines, report: &LinkReport) {
+    if report.score != "evidence" {
+        if let (Some(because), Some(_)) = (&report.score_because, &report.evidence) {
+            lines.row("decision", format!("by text, not by evidence: {because}"));
+        }
+        lines.row("threshold", format!("{:.3}", report.estimate.threshold));
+        return;
+    }
+    let Some(evidence) = &report.evidence else {
+        return;
+    };
+    let names = |used: &str| -> Vec<&str> {
+        let fields = evidence.fields.iter().filter(|field| field.used == used);
+        let names = fields.filter_map(|field| report.parameters.fields.get(field.field));
+        names.map(String::as_str).collect()
+    };
+    let strong = match names("strong")[..] {
+        [] => "no field tells records apart".to_owned(),
+        ref strong => format!("by {}", strong.join(", ")),
+    };
+    lines.row("decision", format!("{}, {strong}", evidence.verdict));
+    for (used, why) in [
+        ("doubted", "differ where all others agree"),
+        ("noise", "not used, never agree where others do"),
+        ("copy", "not used, their words stand in other fields"),
+        ("empty", "not used, hardly any values"),
+    ] {
+        let names = names(used);
+        if !names.is_empty() {
+            lines.row("fields", format!("{}: {why}", names.join(", ")));
         }
     }
 }

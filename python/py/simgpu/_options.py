@@ -614,10 +614,12 @@ class ScoreOptions(TypedDict, total=False):
     """Which records are linked."""
 
     score: Annotated[
-        Literal["text", "points", "textbook"],
+        Literal["auto", "evidence", "text", "points", "textbook"],
         Option(
-            "text",
-            'How a pair is scored. ``"text"``: the cosine of the words of all fields together, from 0 to 1. '
+            "auto",
+            'How a pair is scored. ``"auto"``: with one input ``"evidence"``, where the fields give enough of it, else '
+            '``"text"``. ``"evidence"``: the bits of evidence that all fields together give, chance and households weighed '
+            'against it; with one input only. ``"text"``: the cosine of the words of all fields together, from 0 to 1. '
             '``"points"``: the sum over the fields of log2(m / u), learned from the records: one point more doubles the '
             'odds. ``"textbook"``: 100 points per field, less the square of the number of letters to insert and to '
             "delete.",

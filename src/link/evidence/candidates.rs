@@ -28,7 +28,11 @@ const SAMPLED_PER_RECORD: u64 = 600;
 const PROPORTIONAL: f64 = 1e4;
 
 /// The most pairs for so many records.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a bound")]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a bound"
+)]
 fn budget(per_record: u64, records: usize) -> u64 {
     let records = records as f64;
     let scale = (PROPORTIONAL / records).sqrt().min(1.0);
@@ -124,11 +128,15 @@ fn all_blocks(fields: &[Field], records: usize) -> Blocks {
     let rows = || (0..).take(records);
     for field in fields {
         let keyed = rows().zip(&field.codes);
-        let keyed = keyed.filter(|(_, code)| **code != MISSING && field.records[**code as usize] > 1);
+        let keyed =
+            keyed.filter(|(_, code)| **code != MISSING && field.records[**code as usize] > 1);
         blocks.add(keyed.map(|(row, code)| (u64::from(*code), row)).collect());
         if let Some(words) = &field.words {
             let mut keyed = Vec::new();
-            for (row, code) in rows().zip(&field.codes).filter(|(_, code)| **code != MISSING) {
+            for (row, code) in rows()
+                .zip(&field.codes)
+                .filter(|(_, code)| **code != MISSING)
+            {
                 let of_value = words.of(*code).iter();
                 keyed.extend(of_value.map(|(word, _)| (u64::from(*word), row)));
             }
@@ -138,9 +146,13 @@ fn all_blocks(fields: &[Field], records: usize) -> Blocks {
     for (place, field) in fields.iter().enumerate() {
         for other in &fields[place + 1..] {
             let both = rows().zip(field.codes.iter().zip(&other.codes));
-            let repeats = |field: &Field, code: u32| code != MISSING && field.records[code as usize] > 1;
+            let repeats =
+                |field: &Field, code: u32| code != MISSING && field.records[code as usize] > 1;
             let both = both.filter(|(_, (x, y))| repeats(field, **x) && repeats(other, **y));
-            blocks.add(both.map(|(row, (x, y))| (u64::from(*x) << 32 | u64::from(*y), row)).collect());
+            blocks.add(
+                both.map(|(row, (x, y))| (u64::from(*x) << 32 | u64::from(*y), row))
+                    .collect(),
+            );
         }
     }
     blocks
@@ -156,7 +168,10 @@ impl Places {
     fn of(blocks: &Blocks, order: &[usize], records: usize) -> Self {
         let mut ends = vec![0; records];
         for block in order {
-            blocks.of(*block).iter().for_each(|record| ends[*record as usize] += 1);
+            blocks
+                .of(*block)
+                .iter()
+                .for_each(|record| ends[*record as usize] += 1);
         }
         let mut total = 0;
         for end in &mut ends {
@@ -175,7 +190,11 @@ impl Places {
 
     fn of_record(&self, record: u32) -> &[u32] {
         let record = record as usize;
-        let start = if record == 0 { 0 } else { self.ends[record - 1] };
+        let start = if record == 0 {
+            0
+        } else {
+            self.ends[record - 1]
+        };
         &self.places[start..self.ends[record]]
     }
 
@@ -225,7 +244,10 @@ fn steps(records: usize) -> Vec<usize> {
     let mut steps = Vec::new();
     for seed in 0.. {
         let step = 1 + fmix64(seed << 20 | records as u64) % half;
-        #[allow(clippy::cast_possible_truncation, reason = "less than the records of a block")]
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "less than the records of a block"
+        )]
         let step = step as usize;
         if !steps.contains(&step) {
             steps.push(step);
@@ -247,7 +269,7 @@ mod tests {
 
     /// Fields of random values out of so many each.
     fn fields(records: u64, values: &[u64]) -> Fields {
-        let columns = (0..).zip(values).map(|(field, values)| {
+        let columns = (0_u64..).zip(values).map(|(field, values)| {
             let value = |row| format!("v{}", fmix64(row << 8 | field) % values);
             Column::of(&(0..records).map(value).collect::<Vec<_>>())
         });
@@ -260,7 +282,8 @@ mod tests {
         let found = find(&fields, 300);
         let mut pairs: Vec<[u32; 2]> = found.pairs.iter().map(|pair| pair.records).collect();
         pairs.sort_unstable();
-        let shares = |a: usize, b: usize| fields.iter().any(|field| field.codes[a] == field.codes[b]);
+        let shares =
+            |a: usize, b: usize| fields.iter().any(|field| field.codes[a] == field.codes[b]);
         let mut expected = Vec::new();
         for a in 0..300_usize {
             let others = (a + 1..300).filter(|b| shares(a, *b));

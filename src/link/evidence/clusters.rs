@@ -63,7 +63,7 @@ impl Clusters {
     pub(crate) fn of(pairs: &[(u32, Scored)], sizes: &[u32], log_prior: f64, least: f64) -> Self {
         let mut first: Vec<u32> = (0..).take(sizes.len()).collect();
         let components: Vec<&[(u32, Scored)]> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
-        let joined: Vec<(Vec<(u32, u32)>, Vec<Scored>)> = components
+        let joined: Vec<Joined> = components
             .par_iter()
             .map(|pairs| Component::of(pairs, sizes).join(pairs, log_prior, least))
             .collect();
@@ -79,7 +79,9 @@ impl Clusters {
 
     /// The number of records that are linked to another one.
     pub(crate) fn linked(&self) -> usize {
-        let firsts = (0..).zip(&self.first).filter(|(record, first)| record != *first);
+        let firsts = (0..)
+            .zip(&self.first)
+            .filter(|(record, first)| record != *first);
         let mut entities: Vec<u32> = firsts.map(|(_, first)| *first).collect();
         let others = entities.len();
         entities.sort_unstable();
@@ -87,6 +89,9 @@ impl Clusters {
         others + entities.len()
     }
 }
+
+/// Records with the first ones of their entities, and the pairs that joined two.
+type Joined = (Vec<(u32, u32)>, Vec<Scored>);
 
 /// The pairs whose records are connected by pairs with positive odds, with the first record that they are connected to, by
 /// that record. No others can be in one entity. `log_odds` are those of each pair.
@@ -97,11 +102,17 @@ pub(crate) fn connected(
     log_odds: impl Fn(usize) -> f64 + Sync,
 ) -> Vec<(u32, Scored)> {
     let mut parent: Vec<u32> = (0..).take(records).collect();
-    for (place, pair) in pairs.iter().enumerate().filter(|(place, _)| log_odds(*place) > 0.0) {
+    let pairs_above = pairs
+        .iter()
+        .enumerate()
+        .filter(|(place, _)| log_odds(*place) > 0.0);
+    for (_, pair) in pairs_above {
         let [a, b] = pair.map(|record| find(&mut parent, record));
         parent[a.max(b) as usize] = a.min(b);
     }
-    let root: Vec<u32> = (0..number(records)).map(|record| find(&mut parent, record)).collect();
+    let root: Vec<u32> = (0..number(records))
+        .map(|record| find(&mut parent, record))
+        .collect();
     let within = pairs.par_iter().enumerate().filter_map(|(place, pair)| {
         let [a, b] = pair.map(|record| root[record as usize]);
         let scored = || Scored {
@@ -138,7 +149,10 @@ impl Component {
         let mut records: Vec<u32> = pairs.iter().flat_map(|(_, pair)| pair.records).collect();
         records.sort_unstable();
         records.dedup();
-        let sizes: Vec<f64> = records.iter().map(|record| f64::from(sizes[*record as usize])).collect();
+        let sizes: Vec<f64> = records
+            .iter()
+            .map(|record| f64::from(sizes[*record as usize]))
+            .collect();
         let mut component = Component {
             between: vec![HashMap::default(); records.len()],
             records,
@@ -151,8 +165,14 @@ impl Component {
                 sum: pair.log_odds.clamp(-CLIP, CLIP) * of_copies,
                 pairs: of_copies,
             };
-            component.between[a as usize].entry(b).or_default().add(evidence);
-            component.between[b as usize].entry(a).or_default().add(evidence);
+            component.between[a as usize]
+                .entry(b)
+                .or_default()
+                .add(evidence);
+            component.between[b as usize]
+                .entry(a)
+                .or_default()
+                .add(evidence);
         }
         component
     }
@@ -163,10 +183,14 @@ impl Component {
     }
 
     /// The entity of each record, and the pairs that joined two.
-    fn join(mut self, pairs: &[(u32, Scored)], log_prior: f64, least: f64) -> (Vec<(u32, u32)>, Vec<Scored>) {
+    fn join(mut self, pairs: &[(u32, Scored)], log_prior: f64, least: f64) -> Joined {
         let positive = pairs.iter().map(|(_, pair)| *pair);
         let mut order: Vec<Scored> = positive.filter(|pair| pair.log_odds > least).collect();
-        order.sort_unstable_by(|x, y| y.log_odds.total_cmp(&x.log_odds).then(x.records.cmp(&y.records)));
+        order.sort_unstable_by(|x, y| {
+            y.log_odds
+                .total_cmp(&x.log_odds)
+                .then(x.records.cmp(&y.records))
+        });
         let mut parent: Vec<u32> = (0..).take(self.records.len()).collect();
         let mut joining = Vec::new();
         for pair in order {
@@ -193,7 +217,10 @@ impl Component {
     }
 
     fn may_join(&self, [into, from]: [u32; 2], log_prior: f64) -> bool {
-        let evidence = self.between[into as usize].get(&from).copied().unwrap_or_default();
+        let evidence = self.between[into as usize]
+            .get(&from)
+            .copied()
+            .unwrap_or_default();
         let all = self.sizes[into as usize] * self.sizes[from as usize];
         evidence.mean(all) - SPARED * log_prior * (1.0 - all.sqrt().recip()) > 0.0
     }
@@ -206,8 +233,14 @@ impl Component {
                 continue;
             }
             self.between[other as usize].remove(&from);
-            self.between[other as usize].entry(into).or_default().add(evidence);
-            self.between[into as usize].entry(other).or_default().add(evidence);
+            self.between[other as usize]
+                .entry(into)
+                .or_default()
+                .add(evidence);
+            self.between[into as usize]
+                .entry(other)
+                .or_default()
+                .add(evidence);
         }
     }
 }
@@ -227,7 +260,9 @@ mod tests {
 
     fn clusters(pairs: &[Scored], records: usize, log_prior: f64) -> Vec<u32> {
         let rows: Vec<[u32; 2]> = pairs.iter().map(|pair| pair.records).collect();
-        let within = connected(&rows, &vec![1.0; pairs.len()], records, |place| pairs[place].log_odds);
+        let within = connected(&rows, &vec![1.0; pairs.len()], records, |place| {
+            pairs[place].log_odds
+        });
         Clusters::of(&within, &vec![1; records], log_prior, 0.0).first
     }
 
@@ -236,13 +271,24 @@ mod tests {
         // 0-1-2-3, each like the next; no two others are.
         let chain = [pair(0, 1, 5.0), pair(1, 2, 2.0), pair(2, 3, 5.0)];
         assert_eq!(clusters(&chain, 4, 0.0), [0, 0, 2, 2]);
-        let whole = [chain.to_vec(), vec![pair(0, 2, 1.0), pair(1, 3, 1.0), pair(0, 3, -3.0)]].concat();
+        let whole = [
+            chain.to_vec(),
+            vec![pair(0, 2, 1.0), pair(1, 3, 1.0), pair(0, 3, -3.0)],
+        ]
+        .concat();
         assert_eq!(clusters(&whole, 4, 0.0), [0; 4]);
     }
 
     #[test]
     fn larger_clusters_are_spared_the_prior() {
-        let pairs = [pair(0, 1, 5.0), pair(2, 3, 5.0), pair(1, 2, 1.0), pair(0, 2, -1.5), pair(0, 3, -1.5), pair(1, 3, -1.5)];
+        let pairs = [
+            pair(0, 1, 5.0),
+            pair(2, 3, 5.0),
+            pair(1, 2, 1.0),
+            pair(0, 2, -1.5),
+            pair(0, 3, -1.5),
+            pair(1, 3, -1.5),
+        ];
         assert_eq!(clusters(&pairs, 4, 0.0), [0, 0, 2, 2]);
         assert_eq!(clusters(&pairs, 4, -10.0), [0; 4]);
     }
@@ -251,10 +297,18 @@ mod tests {
     fn slow(pairs: &[Scored], records: usize) -> Vec<u32> {
         let mut first: Vec<u32> = (0..number(records)).collect();
         let mut order: Vec<&Scored> = pairs.iter().filter(|pair| pair.log_odds > 0.0).collect();
-        order.sort_by(|x, y| y.log_odds.total_cmp(&x.log_odds).then(x.records.cmp(&y.records)));
+        order.sort_by(|x, y| {
+            y.log_odds
+                .total_cmp(&x.log_odds)
+                .then(x.records.cmp(&y.records))
+        });
         for pair in order {
             let [a, b] = pair.records.map(|record| first[record as usize]);
-            let of = |entity: u32| (0..records).filter(|record| first[*record] == entity).collect::<Vec<_>>();
+            let of = |entity: u32| {
+                (0..records)
+                    .filter(|record| first[*record] == entity)
+                    .collect::<Vec<_>>()
+            };
             let (of_a, of_b) = (of(a), of(b));
             let mut sum = 0.0;
             for x in &of_a {
@@ -266,7 +320,10 @@ mod tests {
             }
             if a != b && sum > 1e-9 {
                 let least = a.min(b);
-                first.iter_mut().filter(|first| **first == a || **first == b).for_each(|first| *first = least);
+                first
+                    .iter_mut()
+                    .filter(|first| **first == a || **first == b)
+                    .for_each(|first| *first = least);
             }
         }
         first
@@ -285,7 +342,11 @@ mod tests {
                     }
                 }
             }
-            assert_eq!(clusters(&pairs, records as usize, 0.0), slow(&pairs, records as usize), "{seed}");
+            assert_eq!(
+                clusters(&pairs, records as usize, 0.0),
+                slow(&pairs, records as usize),
+                "{seed}"
+            );
         }
     }
 }

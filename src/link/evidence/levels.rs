@@ -77,7 +77,10 @@ impl Field {
 fn dates((parts, all): &([String; 3], String), (others, other_all): &([String; 3], String)) -> u8 {
     let ([year, month, day], [other_year, other_month, other_day]) = (parts, others);
     let is_exchanged = year == other_year && month == other_day && day == other_month;
-    let equal = parts.iter().zip(others).filter(|(part, other)| part == other);
+    let equal = parts
+        .iter()
+        .zip(others)
+        .filter(|(part, other)| part == other);
     match edits(all, other_all) {
         0 | 1 => CLOSE,
         _ if is_exchanged => CLOSE,
@@ -144,7 +147,10 @@ impl Levels {
         let columns = fields.len().max(1);
         let mut of_pairs = vec![NONE; pairs.len() * columns];
         let mut done = 0;
-        for (rows, pairs) in of_pairs.chunks_mut(BLOCK * columns).zip(pairs.chunks(BLOCK)) {
+        for (rows, pairs) in of_pairs
+            .chunks_mut(BLOCK * columns)
+            .zip(pairs.chunks(BLOCK))
+        {
             rows.par_chunks_mut(columns)
                 .zip(pairs)
                 .with_min_len(CHUNK)
@@ -230,7 +236,8 @@ pub(crate) fn crossed(fields: &[Field]) -> Vec<[usize; 2]> {
 
 /// The share of the records whose value of a field is a value of another field.
 fn share_in(field: &Field, other: &Field) -> f64 {
-    let known: std::collections::HashSet<&str> = other.values.iter().map(|value| &**value).collect();
+    let known: std::collections::HashSet<&str> =
+        other.values.iter().map(|value| &**value).collect();
     let values = field.values.iter().zip(&field.records);
     let shared = values.filter(|(value, _)| known.contains(&***value));
     let records: u64 = shared.map(|(_, records)| u64::from(*records)).sum();
@@ -249,20 +256,37 @@ mod tests {
             Column::of(&cleaned)
         });
         let fields = Fields::of_columns(columns).used;
-        let others = 1..fields[0].codes.len() as u32;
-        others.map(|other| fields.iter().map(|field| field.level([0, other])).collect()).collect()
+        let others = 1..super::super::values::number(fields[0].codes.len());
+        others
+            .map(|other| fields.iter().map(|field| field.level([0, other])).collect())
+            .collect()
     }
 
     #[test]
     fn names_fall_on_levels_by_likeness() {
-        let of = levels(&[&["martha", "martha", "marhta", "marta lee", "margot", "bob", ""]]);
+        let of = levels(&[&[
+            "martha",
+            "martha",
+            "marhta",
+            "marta lee",
+            "margot",
+            "bob",
+            "",
+        ]]);
         assert_eq!(of.concat(), [EQUAL, CLOSE, NEAR, NEAR, OTHER, NONE]);
     }
 
     #[test]
     fn dates_forgive_exchanged_parts_and_edits() {
         let of = levels(&[&[
-            "1980-03-04", "1980-03-04", "1980-04-03", "1980-03-05", "1980-03-27", "1991-03-04", "1980-12-25", "1955-12-25",
+            "1980-03-04",
+            "1980-03-04",
+            "1980-04-03",
+            "1980-03-05",
+            "1980-03-27",
+            "1991-03-04",
+            "1980-12-25",
+            "1955-12-25",
         ]]);
         assert_eq!(of.concat(), [EQUAL, CLOSE, CLOSE, NEAR, NEAR, OTHER, OTHER]);
     }
@@ -275,7 +299,13 @@ mod tests {
 
     #[test]
     fn texts_fall_on_levels_by_cosine() {
-        let of = levels(&[&["a tall red oak tree", "tree oak red tall a", "a tall red oak", "an elm by the river", ""]]);
+        let of = levels(&[&[
+            "a tall red oak tree",
+            "tree oak red tall a",
+            "a tall red oak",
+            "an elm by the river",
+            "",
+        ]]);
         assert_eq!(of.concat(), [CLOSE, CLOSE, OTHER, NONE]);
     }
 

@@ -99,7 +99,11 @@ pub(crate) struct Mixture {
 
 impl Mixture {
     /// Learns from the patterns. `same` are the levels of the same thing by field, from a round before.
-    pub(crate) fn learn(setting: &Setting<'_>, patterns: &Patterns, before: Option<&Mixture>) -> Self {
+    pub(crate) fn learn(
+        setting: &Setting<'_>,
+        patterns: &Patterns,
+        before: Option<&Mixture>,
+    ) -> Self {
         let mut mixture = Mixture::start(setting, patterns, before);
         for round in 0..ROUNDS {
             let weights = Weights::of(&mixture, setting);
@@ -123,10 +127,13 @@ impl Mixture {
             rates[*field].bits >= least_bits && fields[*field].missing < STRONG_MISSING
         };
         let strong: Vec<bool> = order.iter().map(is_strong).collect();
-        let leading_text = order.iter().position(|field| fields[*field].kind == Kind::Text);
+        let leading_text = order
+            .iter()
+            .position(|field| fields[*field].kind == Kind::Text);
         let learned = (0..fields.len()).map(|field| Learned {
             same: before.map_or(FIRST, |before| before.learned[field].same),
-            related: (fields[field].kind == Kind::Text && order.contains(&field)).then(|| related_at_first(&rates[field])),
+            related: (fields[field].kind == Kind::Text && order.contains(&field))
+                .then(|| related_at_first(&rates[field])),
             pairs: 0.0,
             agrees: 0.0,
             divergence: 0.0,
@@ -140,11 +147,19 @@ impl Mixture {
             all_pairs: setting.records * (setting.records - 1.0) / 2.0,
             leading_text,
         };
-        let allowed: Vec<bool> = (0..mixture.classes()).map(|class| mixture.is_kept(class, setting.doubted)).collect();
+        let allowed: Vec<bool> = (0..mixture.classes())
+            .map(|class| mixture.is_kept(class, setting.doubted))
+            .collect();
         let kept = allowed.iter().filter(|is_kept| **is_kept).count() as f64;
-        mixture.shares = allowed.iter().map(|is_kept| if *is_kept { 1e-3 / kept } else { 0.0 }).collect();
+        mixture.shares = allowed
+            .iter()
+            .map(|is_kept| if *is_kept { 1e-3 / kept } else { 0.0 })
+            .collect();
         let covered = patterns.counts.iter().zip(&patterns.is_covered);
-        let covered: f64 = covered.filter(|(_, is_covered)| **is_covered).map(|(count, _)| count).sum();
+        let covered: f64 = covered
+            .filter(|(_, is_covered)| **is_covered)
+            .map(|(count, _)| count)
+            .sum();
         let same = mixture.same();
         mixture.shares[same] = (0.3 * covered / mixture.all_pairs + 1e-9).min(0.1);
         mixture.shares[0] = 1.0;
@@ -176,18 +191,18 @@ impl Mixture {
         let strong = (0..self.lattice.len()).filter(|place| self.strong[*place]);
         let all_strong = strong.clone().count();
         let lacking = strong.filter(|place| lacks(*place)).count();
-        let is_doubted = (0..self.lattice.len()).any(|place| lacks(place) && doubted[self.lattice[place]]);
-        lacking >= LACKING.min(all_strong.max(1)) || is_doubted || self.leading_text.is_some_and(lacks)
-    }
-
-    /// The expected number of pairs of the same thing.
-    pub(crate) fn expected(&self) -> f64 {
-        self.shares[self.same()] * self.all_pairs
+        let is_doubted =
+            (0..self.lattice.len()).any(|place| lacks(place) && doubted[self.lattice[place]]);
+        lacking >= LACKING.min(all_strong.max(1))
+            || is_doubted
+            || self.leading_text.is_some_and(lacks)
     }
 
     /// Sums over all patterns, weighted by the classes' shares of each.
     fn expect(&self, weights: &Weights, patterns: &Patterns) -> Sums {
-        let numbers: Vec<usize> = (0..patterns.len()).filter(|pattern| patterns.is_covered[*pattern]).collect();
+        let numbers: Vec<usize> = (0..patterns.len())
+            .filter(|pattern| patterns.is_covered[*pattern])
+            .collect();
         let zero = || Sums::new(self.classes(), self.learned.len());
         let parts: Vec<Sums> = numbers
             .par_chunks(CHUNK)
@@ -213,7 +228,12 @@ impl Mixture {
         let same = self.same();
         let mut change = 0.0_f64;
         let mut shares = self.shares.clone();
-        for (class, share) in shares.iter_mut().enumerate().skip(1).filter(|(_, share)| **share > 0.0) {
+        for (class, share) in shares
+            .iter_mut()
+            .enumerate()
+            .skip(1)
+            .filter(|(_, share)| **share > 0.0)
+        {
             // A class whose share sinks to nothing stays possible.
             *share = (sums.of_class[class] / (self.all_pairs * covered[class])).max(1e-300);
             change = change.max((*share - self.shares[class]).abs());
@@ -248,10 +268,15 @@ impl Mixture {
         let mut believed = BELIEVED;
         believed[5] *= is_crossed;
         let all: f64 = believed.iter().sum();
-        let mut same: [f64; 6] = std::array::from_fn(|level| seen[level] + BELIEVED_PAIRS * believed[level] / all);
+        let mut same: [f64; 6] =
+            std::array::from_fn(|level| seen[level] + BELIEVED_PAIRS * believed[level] / all);
         let all: f64 = same.iter().sum();
         same.iter_mut().for_each(|share| *share /= all);
-        let least = if is_leading { LEAST_OF_TEXT } else { LEAST_AGREEMENT };
+        let least = if is_leading {
+            LEAST_OF_TEXT
+        } else {
+            LEAST_AGREEMENT
+        };
         let agrees = agreement(&same);
         if is_strong && agrees < least {
             for (level, share) in same.iter_mut().enumerate() {
@@ -274,10 +299,10 @@ impl Mixture {
                 false => rates.u,
             };
             let (mut sure, mut other) = (0.0, 0.0);
-            for level in 1..CLOSE_AT {
-                match rates.is_sure[level] {
-                    true => sure += shares[level],
-                    false => other += shares[level],
+            for (share, is_sure) in shares.iter().zip(&rates.is_sure).skip(1) {
+                match is_sure {
+                    true => sure += share,
+                    false => other += share,
                 }
             }
             if setting.fields[field].kind == Kind::Text {
@@ -285,7 +310,9 @@ impl Mixture {
             }
             [sure, other].map(|share| (1.0 - rates.missing) * share)
         };
-        let both: Vec<[[f64; 2]; 2]> = (0..self.learned.len()).map(|field| [false, true].map(|is_same| of_field(field, is_same))).collect();
+        let both: Vec<[[f64; 2]; 2]> = (0..self.learned.len())
+            .map(|field| [false, true].map(|is_same| of_field(field, is_same)))
+            .collect();
         let classes = 0..self.classes();
         classes
             .map(|class| {
@@ -378,7 +405,9 @@ impl Weights {
         let by_field = |field: usize| {
             let rates = &setting.rates[field];
             let same = mixture.same_by_level(field, rates);
-            let related = mixture.learned[field].related.map(|related| related_by_level(&related, rates));
+            let related = mixture.learned[field]
+                .related
+                .map(|related| related_by_level(&related, rates));
             let ratio = |share: f64, level: usize| share.max(1e-9) / rates.u[level].max(1e-12);
             let missing = usize::from(NONE);
             let shared = std::array::from_fn(|level| match level {
@@ -482,10 +511,15 @@ impl Sums {
     fn merge(&mut self, other: &Sums) {
         let add = |sums: &mut Vec<[f64; LEVELS]>, others: &[[f64; LEVELS]]| {
             for (sums, others) in sums.iter_mut().zip(others) {
-                sums.iter_mut().zip(others).for_each(|(sum, other)| *sum += other);
+                sums.iter_mut()
+                    .zip(others)
+                    .for_each(|(sum, other)| *sum += other);
             }
         };
-        self.of_class.iter_mut().zip(&other.of_class).for_each(|(sum, other)| *sum += other);
+        self.of_class
+            .iter_mut()
+            .zip(&other.of_class)
+            .for_each(|(sum, other)| *sum += other);
         add(&mut self.same, &other.same);
         add(&mut self.related, &other.related);
     }

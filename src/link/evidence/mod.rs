@@ -40,11 +40,13 @@ mod stated;
 
 mod verdict;
 
+mod report;
+
 use rayon::prelude::*;
 
 use self::clusters::{Clusters, Scored, connected};
 use self::levels::{EQUAL, Levels, compare, crossed};
-use self::mixture::{Learned, Mixture, Setting, Weights};
+use self::mixture::{Mixture, Setting, Weights};
 use self::patterns::{MOST_FIELDS, Patterns};
 use self::rates::{Rates, Things};
 use self::stated::{Expected, pairs_of};
@@ -56,6 +58,7 @@ use crate::pipeline::Mixed;
 use crate::progress::{Progress, advance};
 use crate::scheme::fmix64;
 
+pub use self::report::{ClassEvidence, EvidenceReport, FieldEvidence, LevelEvidence};
 pub use self::values::Kind;
 pub(crate) use self::verdict::Verdict;
 
@@ -132,8 +135,16 @@ impl Evidence {
             advance(progress, field as u64 + 1, 0, 0)?;
         }
         let copies = (0..tables.rows()).map(|record| tables.distinct.copies(record));
-        let sizes = copies.map(|copies| number(copies.min(u64::from(MOST_COPIES)) as usize));
-        Evidence::of(Fields::of_columns(columns.into_iter()), &sizes.collect::<Vec<u32>>(), progress)
+        let sizes = copies.map(|copies| {
+            u32::try_from(copies)
+                .unwrap_or(MOST_COPIES)
+                .min(MOST_COPIES)
+        });
+        Evidence::of(
+            Fields::of_columns(columns.into_iter()),
+            &sizes.collect::<Vec<u32>>(),
+            progress,
+        )
     }
 
     /// Decides which records are one thing; `sizes` counts the equal ones of each.
@@ -218,7 +229,10 @@ impl Evidence {
             times[*record as usize] = 1;
         }
         let entity = &self.clusters.first;
-        let things = Things { entity, times: &times };
+        let things = Things {
+            entity,
+            times: &times,
+        };
         let is_different = |[a, b]: &[u32; 2]| entity[*a as usize] != entity[*b as usize];
         let different: Vec<bool> = compared.random.iter().map(is_different).collect();
         let fields = self.fields.used.iter().enumerate();
@@ -254,7 +268,9 @@ impl Evidence {
                 && self.rates[*field].bits > 1.0
                 && !others.into_iter().any(|other| self.doubted[other])
         };
-        (0..self.fields.used.len()).find(is_noise).filter(|_| agreeing >= 2)
+        (0..self.fields.used.len())
+            .find(is_noise)
+            .filter(|_| agreeing >= 2)
     }
 
     /// Takes a field out, so that the next round begins without it.
@@ -266,20 +282,19 @@ impl Evidence {
         }
         // A number stands crosswise with none.
         let places = self.crossed.iter_mut().flatten();
-        places.filter(|place| **place > field).for_each(|place| *place -= 1);
+        places
+            .filter(|place| **place > field)
+            .for_each(|place| *place -= 1);
         compared.levels.remove(field);
         compared.of_random.remove(field);
     }
 
-    /// What each compared field says of two distinct records: its level, and its points log2(m / u). A field that is not used has
-    /// none. Equal records have the levels of equal values.
-    pub(crate) fn explain(&self, pair: [u32; 2]) -> Vec<Option<(String, f64)>> {
+    /// What each of so many compared fields says of two distinct records: its level, and its points log2(m / u). One that is not
+    /// used has none. Equal records have the levels of equal values.
+    pub(crate) fn explain(&self, mut pair: [u32; 2], fields: usize) -> Vec<(String, f64)> {
         let used = &self.fields.used;
-        let places = used.iter().map(|field| field.place + 1);
-        let unused = self.fields.unused.iter().map(|(place, _)| place + 1);
-        let noise = self.noise.iter().map(|place| place + 1);
-        let count = places.chain(unused).chain(noise).max().unwrap_or(0);
-        let mut of_field = vec![None; count];
+        let mut of_field = vec![("unused".to_owned(), 0.0); fields];
+        pair.sort_unstable();
         let Some((_, weights)) = &self.learned else {
             return of_field;
         };
@@ -292,14 +307,25 @@ impl Evidence {
                 level => level,
             };
             let points = weights.shared[field][usize::from(level)].log2();
-            of_field[used[field].place] = Some((levels::name(level), points));
+            of_field[used[field].place] = (levels::name(level), points);
         }
         of_field
     }
 
+    /// Takes all links of records that differ back, where the fields are too weak for them.
+    pub(crate) fn unlink(&mut self) {
+        self.clusters = Clusters {
+            first: (0..number(self.clusters.first.len())).collect(),
+            joining: Vec::new(),
+        };
+        self.expected = Expected::default();
+    }
+
     /// The log odds that two equal records are the same thing.
     pub(crate) fn of_equal(&self, record: u32) -> f64 {
-        let place = self.equality.binary_search_by_key(&record, |(record, _)| *record);
+        let place = self
+            .equality
+            .binary_search_by_key(&record, |(record, _)| *record);
         place.map_or(0.0, |place| self.equality[place].1)
     }
 }
@@ -369,10 +395,16 @@ fn random_pairs(records: usize) -> Vec<[u32; 2]> {
     let all = records * records.saturating_sub(1) / 2;
     if all <= RANDOM_PAIRS {
         let rows = 0..number(records);
-        let pairs = rows.clone().flat_map(|a| (a + 1..rows.end).map(move |b| [a, b]));
+        let pairs = rows
+            .clone()
+            .flat_map(|a| (a + 1..rows.end).map(move |b| [a, b]));
         return pairs.collect();
     }
-    let random = |seed: u64| number((fmix64(seed | 1 << 50) % records as u64) as usize);
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "less than the number of records"
+    )]
+    let random = |seed: u64| (fmix64(seed | 1 << 50) % records as u64) as u32;
     let pairs = (0..RANDOM_PAIRS as u64).map(|seed| [random(2 * seed), random(2 * seed + 1)]);
     pairs.filter(|[a, b]| a != b).collect()
 }

@@ -64,7 +64,9 @@ impl Patterns {
             Key(key)
         };
         let chunks = levels.of_pairs.par_chunks(CHUNK * columns.max(1));
-        let chunks = chunks.zip(pairs.par_chunks(CHUNK)).zip(weights.par_chunks(CHUNK));
+        let chunks = chunks
+            .zip(pairs.par_chunks(CHUNK))
+            .zip(weights.par_chunks(CHUNK));
         let parts: Vec<Part> = chunks
             .map(|((rows, pairs), weights)| {
                 let mut part = Part::default();
@@ -77,8 +79,14 @@ impl Patterns {
         let mut of_pair = Vec::with_capacity(pairs.len());
         for part in parts {
             let of_part = part.keys.iter().zip(&part.counts);
-            let numbers: Vec<u32> = of_part.map(|(key, count)| all.number(*key, *count)).collect();
-            of_pair.extend(part.of_pair.iter().map(|pattern| numbers[*pattern as usize]));
+            let numbers: Vec<u32> = of_part
+                .map(|(key, count)| all.number(*key, *count))
+                .collect();
+            of_pair.extend(
+                part.of_pair
+                    .iter()
+                    .map(|pattern| numbers[*pattern as usize]),
+            );
         }
         let mut patterns = Patterns {
             fields: columns,
@@ -89,7 +97,9 @@ impl Patterns {
         for Key(key) in all.keys {
             let places = (0..columns).rev();
             #[allow(clippy::cast_possible_truncation, reason = "five bits")]
-            let row: Vec<u8> = places.map(|place| (key >> (5 * place)) as u8 & 31).collect();
+            let row: Vec<u8> = places
+                .map(|place| (key >> (5 * place)) as u8 & 31)
+                .collect();
             patterns.is_covered.push(is_covered(&row, fields, rates));
             patterns.levels.extend(row);
         }

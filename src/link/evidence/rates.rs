@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::levels::{CLOSE, CROSSWISE, LEVELS, Levels, NONE};
+use super::levels::{CLOSE, CROSSWISE, LEVELS, Levels};
 use super::values::{Field, Kind, MISSING};
 
 /// Bits of rarity that one level of equal values spans.
@@ -53,7 +53,9 @@ impl Rates {
         let mut rates = Rates {
             u: [0.0; LEVELS],
             of_rarity: [0.0; LEVELS],
-            levels: (0..counts.len()).map(|value| rarity(share(value))).collect(),
+            levels: (0..counts.len())
+                .map(|value| rarity(share(value)))
+                .collect(),
             missing: 1.0 - (1.0 - field.missing).powi(2),
             bits: 0.0,
             is_sure: [true; CLOSE as usize],
@@ -74,7 +76,8 @@ impl Rates {
         }
         let is_possible = |level: usize| level != usize::from(CROSSWISE - CLOSE) || is_crossed;
         let unequal = unequal.iter().enumerate();
-        let unequal = unequal.map(|(level, pairs)| pairs + if is_possible(level) { UNSEEN } else { 0.0 });
+        let unequal =
+            unequal.map(|(level, pairs)| pairs + if is_possible(level) { UNSEEN } else { 0.0 });
         let unequal: Vec<f64> = unequal.collect();
         let of_unequal: f64 = unequal.iter().sum();
         for (u, pairs) in rates.u[usize::from(CLOSE)..].iter_mut().zip(&unequal) {
@@ -96,14 +99,6 @@ impl Rates {
     /// The share of pairs on levels of equal values.
     pub(crate) fn equal(&self) -> f64 {
         self.u[1..usize::from(CLOSE)].iter().sum()
-    }
-
-    /// The share of the pairs on a level, by the rates `of_level`; a record lacks the field otherwise.
-    pub(crate) fn of_pair(&self, level: u8) -> f64 {
-        match level {
-            NONE => self.missing,
-            level => (1.0 - self.missing) * self.u[usize::from(level)].max(1e-12),
-        }
     }
 }
 

@@ -38,12 +38,20 @@ impl Expected {
     pub(crate) fn of(pairs: &[(u32, Scored)], first: &[u32], sizes: &[u32]) -> Self {
         let entity = |pair: &Scored| pair.records.map(|record| first[record as usize]);
         let within = pairs.iter().map(|(_, pair)| (entity(pair), pair));
-        let within = within.filter(|([a, b], _)| a == b).map(|([a, _], pair)| (a, pair));
+        let within = within
+            .filter(|([a, b], _)| a == b)
+            .map(|([a, _], pair)| (a, pair));
         let mut within: Vec<(u32, &Scored)> = within.collect();
         within.par_sort_by_key(|(entity, pair)| (*entity, pair.records));
-        let mut members: Vec<(u32, u32)> = (0..).zip(first).map(|(record, first)| (*first, record)).collect();
+        let mut members: Vec<(u32, u32)> = (0..)
+            .zip(first)
+            .map(|(record, first)| (*first, record))
+            .collect();
         members.par_sort_unstable();
-        let entities: Vec<&[(u32, u32)]> = members.chunk_by(|a, b| a.0 == b.0).filter(|members| members.len() > 1).collect();
+        let entities: Vec<&[(u32, u32)]> = members
+            .chunk_by(|a, b| a.0 == b.0)
+            .filter(|members| members.len() > 1)
+            .collect();
         let parts: Vec<Expected> = entities
             .par_iter()
             .map(|members| {
@@ -77,7 +85,11 @@ impl Expected {
     }
 }
 
-fn of_entity<'a>(members: &[u32], pairs: impl Iterator<Item = &'a Scored>, sizes: &[u32]) -> Expected {
+fn of_entity<'a>(
+    members: &[u32],
+    pairs: impl Iterator<Item = &'a Scored>,
+    sizes: &[u32],
+) -> Expected {
     let mut sampled: Vec<u32> = (0..number(members.len())).collect();
     if members.len() > SAMPLED {
         sampled.sort_unstable_by_key(|place| fmix64(u64::from(members[*place as usize])));
@@ -97,14 +109,28 @@ fn of_entity<'a>(members: &[u32], pairs: impl Iterator<Item = &'a Scored>, sizes
     }
     let mut of_factor = [0.0; 3];
     for (sum, factor) in of_factor.iter_mut().zip([1.0, FACTOR.recip(), FACTOR]) {
-        let rows: Vec<Vec<f64>> = odds.iter().map(|row| row.iter().map(|log| probability(*log, factor)).collect()).collect();
+        let rows: Vec<Vec<f64>> = odds
+            .iter()
+            .map(|row| row.iter().map(|log| probability(*log, factor)).collect())
+            .collect();
         *sum = mean(&sampled, &rows);
     }
-    let all: f64 = members.iter().map(|record| f64::from(sizes[*record as usize])).sum();
-    let of_copies: f64 = members.iter().map(|record| pairs_of(sizes[*record as usize])).sum();
+    let all: f64 = members
+        .iter()
+        .map(|record| f64::from(sizes[*record as usize]))
+        .sum();
+    let of_copies: f64 = members
+        .iter()
+        .map(|record| pairs_of(sizes[*record as usize]))
+        .sum();
     let pairs = all * (all - 1.0) / 2.0 - of_copies;
     let [right, least, most] = of_factor.map(|share| share * pairs);
-    Expected { pairs, right, least, most }
+    Expected {
+        pairs,
+        right,
+        least,
+        most,
+    }
 }
 
 /// The pairs of so many copies.
@@ -119,7 +145,11 @@ fn mean(sampled: &[u32], rows: &[Vec<f64>]) -> f64 {
     for (i, row) in rows.iter().enumerate() {
         for (j, other) in rows.iter().enumerate().skip(i + 1) {
             let direct = row[sampled[j] as usize];
-            let by_third = row.iter().zip(other).map(|(x, y)| x * y).fold(0.0, f64::max);
+            let by_third = row
+                .iter()
+                .zip(other)
+                .map(|(x, y)| x * y)
+                .fold(0.0, f64::max);
             sum += direct.max(by_third);
             pairs += 1.0;
         }
@@ -133,7 +163,14 @@ mod tests {
 
     fn pair(a: u32, b: u32, log_odds: f64) -> (u32, Scored) {
         let records = [a, b];
-        (0, Scored { records, log_odds, weight: 1.0 })
+        (
+            0,
+            Scored {
+                records,
+                log_odds,
+                weight: 1.0,
+            },
+        )
     }
 
     #[test]
@@ -145,7 +182,10 @@ mod tests {
         let nine = 9_f64.ln();
         let third = Expected::of(&[pair(0, 1, nine), pair(1, 2, nine)], &[0; 3], &[1; 3]);
         assert_eq!(third.pairs, 3.0);
-        assert!((third.right - (0.9 + 0.9 + 0.81)).abs() < 1e-12, "{third:?}");
+        assert!(
+            (third.right - (0.9 + 0.9 + 0.81)).abs() < 1e-12,
+            "{third:?}"
+        );
         let [least, right, most] = third.precision().unwrap();
         assert!(least < right && right < most);
         assert_eq!(Expected::default().precision(), None);
@@ -160,7 +200,8 @@ mod tests {
     #[test]
     fn large_entities_are_sampled() {
         let records = 200;
-        let pairs = (0..records).flat_map(|a| (a + 1..records).map(move |b| pair(a, b, 9_f64.ln())));
+        let pairs =
+            (0..records).flat_map(|a| (a + 1..records).map(move |b| pair(a, b, 9_f64.ln())));
         let expected = Expected::of(&pairs.collect::<Vec<_>>(), &[0; 200], &[1; 200]);
         assert_eq!(expected.pairs, 19_900.0);
         assert!((expected.right / expected.pairs - 0.9).abs() < 1e-9);

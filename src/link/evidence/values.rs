@@ -56,8 +56,6 @@ pub(crate) struct WordVectors {
     /// Words and their weights, one value after the other, by ascending word.
     entries: Vec<(u32, f32)>,
     ends: Vec<usize>,
-    /// The records that have each word.
-    records: Vec<u32>,
 }
 
 impl WordVectors {
@@ -66,11 +64,6 @@ impl WordVectors {
         let value = value as usize;
         let start = if value == 0 { 0 } else { self.ends[value - 1] };
         &self.entries[start..self.ends[value]]
-    }
-
-    /// The number of distinct words.
-    pub(crate) fn len(&self) -> usize {
-        self.records.len()
     }
 
     /// The cosine of two values, from 0 to 1.
@@ -91,7 +84,10 @@ impl WordVectors {
         sum
     }
 
-    #[allow(clippy::cast_possible_truncation, reason = "weights need no more digits")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "weights need no more digits"
+    )]
     fn of_values(values: &[String], codes: &[u32]) -> Self {
         let mut numbers: HashMap<&str, u32> = HashMap::new();
         let mut words: Vec<Vec<u32>> = Vec::with_capacity(values.len());
@@ -122,7 +118,6 @@ impl WordVectors {
             vectors.entries.extend(entries);
             vectors.ends.push(vectors.entries.len());
         }
-        vectors.records = records;
         vectors
     }
 }
@@ -191,7 +186,11 @@ impl Fields {
 
     /// Keeps so many fields: those whose values are rarest.
     pub(crate) fn keep(&mut self, most: usize) {
-        let mut by_worth: Vec<(f64, usize)> = self.used.iter().map(|field| (field.rarity(), field.place)).collect();
+        let mut by_worth: Vec<(f64, usize)> = self
+            .used
+            .iter()
+            .map(|field| (field.rarity(), field.place))
+            .collect();
         by_worth.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         for (_, place) in by_worth.iter().skip(most) {
             self.used.retain(|field| field.place != *place);
@@ -232,7 +231,11 @@ impl Fields {
             let Some(value) = self.used[at].value(*row) else {
                 continue;
             };
-            let others = self.used.iter().enumerate().filter(|(other, _)| *other != at);
+            let others = self
+                .used
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != at);
             let words: HashSet<&str> = others
                 .filter_map(|(_, field)| field.value(*row))
                 .flat_map(|value| value.split(' '))
@@ -276,7 +279,10 @@ impl Column {
 }
 
 /// A number of values, words or records: there are fewer than 2^32 records, and no more of the others than fit in memory.
-#[allow(clippy::cast_possible_truncation, reason = "rows are numbered by 32 bits")]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "rows are numbered by 32 bits"
+)]
 pub(super) fn number(count: usize) -> u32 {
     count as u32
 }
@@ -339,7 +345,10 @@ impl Field {
     /// The share of the records that have it, in relation to the chance that two values are equal.
     fn rarity(&self) -> f64 {
         let all: f64 = self.records.iter().map(|records| f64::from(*records)).sum();
-        let equal = self.records.iter().map(|records| (f64::from(*records) / all).powi(2));
+        let equal = self
+            .records
+            .iter()
+            .map(|records| (f64::from(*records) / all).powi(2));
         -equal.sum::<f64>().log2() * (1.0 - self.missing)
     }
 
@@ -398,7 +407,9 @@ fn parts_of_date(value: &str) -> [String; 3] {
     match parts[..] {
         [year, month, day] if year.len() == 4 => [year.to_owned(), two(month), two(day)],
         [day, month, year] => [year.to_owned(), two(month), two(day)],
-        [whole] if whole.len() == 8 && whole.is_ascii() => [&whole[..4], &whole[4..6], &whole[6..]].map(str::to_owned),
+        [whole] if whole.len() == 8 && whole.is_ascii() => {
+            [&whole[..4], &whole[4..6], &whole[6..]].map(str::to_owned)
+        }
         _ => [value.to_owned(), String::new(), String::new()],
     }
 }
@@ -445,28 +456,54 @@ mod tests {
     #[test]
     fn fields_that_say_nothing_are_not_used() {
         let rows = |of: fn(usize) -> String| -> Column {
-            column(&(0..100).map(of).collect::<Vec<_>>().iter().map(|v| &**v).collect::<Vec<_>>())
+            column(
+                &(0..100)
+                    .map(of)
+                    .collect::<Vec<_>>()
+                    .iter()
+                    .map(|v| &**v)
+                    .collect::<Vec<_>>(),
+            )
         };
         let fields = Fields::of_columns(
             [
                 rows(|row| format!("given{}", row % 7)),
                 rows(|row| format!("surname{}", row % 11)),
                 rows(|_| "same".to_owned()),
-                rows(|row| if row == 3 { "x".to_owned() } else { String::new() }),
+                rows(|row| {
+                    if row == 3 {
+                        "x".to_owned()
+                    } else {
+                        String::new()
+                    }
+                }),
                 rows(|row| format!("given{} surname{}", row % 7, row % 11)),
             ]
             .into_iter(),
         );
         assert_eq!(
-            fields.used.iter().map(|field| field.place).collect::<Vec<_>>(),
+            fields
+                .used
+                .iter()
+                .map(|field| field.place)
+                .collect::<Vec<_>>(),
             [0, 1]
         );
-        assert_eq!(fields.unused, [(2, Unused::Empty), (3, Unused::Empty), (4, Unused::Copy)]);
+        assert_eq!(
+            fields.unused,
+            [(2, Unused::Empty), (3, Unused::Empty), (4, Unused::Copy)]
+        );
     }
 
     #[test]
     fn cosines_weigh_rare_words() {
-        let column = column(&["the red fox", "the red fox", "the red hen", "the owl", "the fox red"]);
+        let column = column(&[
+            "the red fox",
+            "the red fox",
+            "the red hen",
+            "the owl",
+            "the fox red",
+        ]);
         let vectors = WordVectors::of_values(&column.values, &column.codes);
         let cosine = |a, b| vectors.cosine(a, b);
         assert!((cosine(0, 0) - 1.0).abs() < 1e-6);

@@ -26,10 +26,39 @@ pub(crate) enum Verdict {
     Texts(String),
 }
 
+impl Verdict {
+    /// What is missing, or what the evidence shows, as a sentence; empty if all is well.
+    pub(crate) fn because(&self) -> &str {
+        match self {
+            Verdict::Links => "",
+            Verdict::Nothing => {
+                "nothing to link: no two records that differ agree more than chance and what households share explain"
+            }
+            Verdict::TooWeak(because) | Verdict::Rough(because) | Verdict::Texts(because) => {
+                because
+            }
+        }
+    }
+
+    /// Its name in reports.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Verdict::Links => "links",
+            Verdict::Nothing => "nothing to link",
+            Verdict::TooWeak(_) | Verdict::Rough(_) | Verdict::Texts(_) => "cannot tell",
+        }
+    }
+}
+
 impl Evidence {
-    /// What the evidence is good for. `names` are those of all compared fields.
+    /// What the evidence is good for. `names` are those of all compared fields, if they have any.
     pub(crate) fn verdict(&self, names: &[String]) -> Verdict {
-        let name = |field: usize| &*names[self.fields.used[field].place];
+        let name = |field: usize| {
+            let place = self.fields.used[field].place;
+            names
+                .get(place)
+                .map_or(format!("field {}", place + 1), String::clone)
+        };
         let mut strong: Vec<usize> = Vec::new();
         if let Some((mixture, _)) = &self.learned {
             strong.extend(mixture.strong_fields().map(|(field, _)| field));
@@ -58,7 +87,9 @@ impl Evidence {
             )
         });
         match (precision, too_few, rough) {
-            (_, Some(because), _) | (_, None, Some(because)) if are_texts => Verdict::Texts(because),
+            (_, Some(because), _) | (_, None, Some(because)) if are_texts => {
+                Verdict::Texts(because)
+            }
             (None, None, None) if are_texts => Verdict::Texts(
                 "texts that differ show no more agreement than chance explains".to_owned(),
             ),
@@ -71,7 +102,10 @@ impl Evidence {
 
     /// How many records equal an earlier one although equality of all these fields is no evidence; a sentence, if there are any.
     pub(crate) fn doubt_of_equality(&self, copies: impl Fn(u32) -> u64) -> Option<String> {
-        let doubted = self.equality.iter().filter(|(_, log_odds)| *log_odds <= 0.0);
+        let doubted = self
+            .equality
+            .iter()
+            .filter(|(_, log_odds)| *log_odds <= 0.0);
         let records: u64 = doubted.map(|(record, _)| copies(*record) - 1).sum();
         (records > 0).then(|| {
             format!(

@@ -23,7 +23,11 @@ impl LinkReport {
                 section {
                     h2 { "Pairs at the threshold" }
                     p.note {
-                        "Look here first: if rejected pairs describe the same thing, lower the threshold of " (precise(self.estimate.threshold)) "; if links do not, raise it."
+                        @if self.score == "evidence" {
+                            "Look here first: the links that the evidence is weakest for, and the best pairs of two entities."
+                        } @else {
+                            "Look here first: if rejected pairs describe the same thing, lower the threshold of " (precise(self.estimate.threshold)) "; if links do not, raise it."
+                        }
                     }
                     div.sides {
                         div {
@@ -31,7 +35,7 @@ impl LinkReport {
                             @for example in links { (self.pair(example)) }
                         }
                         div {
-                            h3 { "Rejected pairs with the highest scores below the threshold" }
+                            h3 { "Rejected pairs with the highest scores" @if self.score != "evidence" { " below the threshold" } }
                             @for example in of(false) { (self.pair(example)) }
                         }
                     }
@@ -53,6 +57,7 @@ impl LinkReport {
         };
         // What the rejected pair lost a record to, mostly.
         let is_better = example["runner_up"]["score"].as_f64() > example["score"].as_f64();
+        let has_levels = example["levels"].is_object();
         let has_points = example["points"].is_object();
         html! {
             article {
@@ -62,6 +67,7 @@ impl LinkReport {
                         th { "field" }
                         @for (side, id) in sides.iter().zip(&ids) { th.value { (side) ": " bdi { (short(id)) } } }
                         th.number { "similarity" }
+                        @if has_levels { th { "level" } }
                         @if has_points { th.number { "points" } }
                     } }
                     tbody {
@@ -71,7 +77,18 @@ impl LinkReport {
                                 td.value { bdi { (values(0, i)) } }
                                 td.value { bdi { (values(1, i)) } }
                                 td.number { (number(&example["similarities"][name])) }
+                                @if has_levels { td { (plain(&example["levels"][name])) } }
                                 @if has_points { td.number { (signed(&example["points"][name])) } }
+                            }
+                        }
+                        @if has_levels {
+                            tr {
+                                th { "chance and related things" }
+                                td.value {}
+                                td.value {}
+                                td {}
+                                td {}
+                                td.number { (signed(&example["other_points"])) }
                             }
                         }
                         @if example["whole_points"].is_number() {

@@ -66,7 +66,8 @@ impl LinkReport {
 
     /// What a score is.
     fn unit(&self) -> &'static str {
-        match self.parameters.score {
+        match self.score {
+            "evidence" => "score in bits, each of which doubles the odds",
             "points" => "score in points, each of which doubles the odds",
             "textbook" => "score in points, at most 100 for each field",
             _ => "score: cosine of the weighted words, from 0 to 1",
@@ -95,7 +96,7 @@ impl<'a> Chart<'a> {
         let bins = &report.histogram;
         let (first, last) = (bins.first()?.score, bins.last()?.score);
         let bin = step((last - first) / BARS).max(report.bin_width);
-        let is_cosine = report.parameters.score == "text";
+        let is_cosine = report.score == "text";
         let mut bars: BTreeMap<i64, [u64; 2]> = BTreeMap::new();
         for of_score in bins {
             let mut bar = (of_score.score / bin + 1e-6).floor() as i64;
@@ -136,7 +137,7 @@ impl<'a> Chart<'a> {
             x if x > WIDTH - 50.0 => "end",
             _ => "middle",
         };
-        let per_bar = match self.report.parameters.score {
+        let per_bar = match self.report.score {
             "text" => format!("per {} of score", short(self.bin)),
             _ if self.bin == 1.0 => "per point".to_owned(),
             _ => format!("per {} points", short(self.bin)),
