@@ -231,7 +231,7 @@ fn choose(
         (Score::Auto | Score::Evidence, ..) => {}
         (Score::Text | Score::Points | Score::Textbook, ..) => return Ok((None, choice)),
     }
-    let mut evidence = Evidence::find(tables, &task.equivalents, progress)?;
+    let evidence = Evidence::find(tables, &task.equivalents, progress)?;
     let verdict = evidence.verdict(&task.field_names);
     let copies = |record: u32| tables.distinct.copies(record as usize);
     let report = evidence.report(&verdict, copies);
@@ -239,10 +239,6 @@ fn choose(
         Verdict::Texts(because) if task.score == Score::Auto => {
             choice.because = Some(because.clone());
             false
-        }
-        Verdict::TooWeak(_) if task.score == Score::Auto => {
-            evidence.unlink();
-            true
         }
         _ => true,
     };

@@ -69,7 +69,7 @@ fn equal_records_are_one_entity() {
     ] {
         let place = Place::new();
         place.write("in.csv", table(&records));
-        for options in ["-t 0.9", "", "--score textbook"] {
+        for options in ["-t 0.9", "--score text", "--score textbook"] {
             link(&place, &format!("in.csv {options}"));
             let entities = entities(&place);
             let found: Vec<usize> = entities.values().map(Vec::len).collect();

@@ -312,15 +312,6 @@ impl Evidence {
         of_field
     }
 
-    /// Takes all links of records that differ back, where the fields are too weak for them.
-    pub(crate) fn unlink(&mut self) {
-        self.clusters = Clusters {
-            first: (0..number(self.clusters.first.len())).collect(),
-            joining: Vec::new(),
-        };
-        self.expected = Expected::default();
-    }
-
     /// The log odds that two equal records are the same thing.
     pub(crate) fn of_equal(&self, record: u32) -> f64 {
         let place = self
@@ -407,4 +398,151 @@ fn random_pairs(records: usize) -> Vec<[u32; 2]> {
     let random = |seed: u64| (fmix64(seed | 1 << 50) % records as u64) as u32;
     let pairs = (0..RANDOM_PAIRS as u64).map(|seed| [random(2 * seed), random(2 * seed + 1)]);
     pairs.filter(|[a, b]| a != b).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::Silent;
+
+    /// A word that tells a number, of several syllables, so that no two are alike.
+    fn word(number: u64) -> String {
+        let syllables = [
+            "ba", "ce", "di", "fo", "gu", "ha", "ke", "li", "mo", "nu", "pa", "re", "si", "to",
+            "vu", "wa",
+        ];
+        let random = fmix64(number);
+        (0..4)
+            .map(|at| syllables[(random >> (8 * at)) as usize % 16])
+            .collect()
+    }
+
+    /// A person: given name, surname, street, phone, date of birth. Members of a household share surname, street and phone.
+    fn person(person: u64, household: u64) -> [String; 5] {
+        let random = |field: u64, of: u64| fmix64(of << 8 | field);
+        let born = random(4, person);
+        [
+            word(random(0, person) % 60),
+            word(1000 + random(1, household) % 300),
+            word(5000 + random(2, household) % 3000),
+            format!("{:07}", random(3, household) % 10_000_000),
+            format!(
+                "19{:02}-{:02}-{:02}",
+                born % 90,
+                1 + born / 90 % 12,
+                1 + born / 1080 % 28
+            ),
+        ]
+    }
+
+    fn evidence(records: &[[String; 5]]) -> Evidence {
+        let replaced = |_: &str| None;
+        let columns = (0..5).map(|field| {
+            let texts = records
+                .iter()
+                .map(|record| clean(&record[field], &replaced));
+            Column::of(&texts.collect::<Vec<String>>())
+        });
+        let fields = Fields::of_columns(columns);
+        Evidence::of(fields, &vec![1; records.len()], &Silent).unwrap()
+    }
+
+    /// 1,500 persons in households of three, and 400 of them again with an error.
+    fn with_errors() -> Vec<[String; 5]> {
+        let mut records: Vec<[String; 5]> = (0..1500).map(|i| person(i, i / 3)).collect();
+        for i in 0..400 {
+            let mut copy = person(i, i / 3);
+            let field = (fmix64(i) % 5) as usize;
+            copy[field] = match field {
+                0..3 => copy[field].replacen(['a', 'e', 'i', 'o', 'u'], "y", 1),
+                _ => String::new(),
+            };
+            records.push(copy);
+        }
+        records
+    }
+
+    fn names() -> Vec<String> {
+        ["given", "surname", "street", "phone", "born"]
+            .map(str::to_owned)
+            .into()
+    }
+
+    #[test]
+    fn households_are_not_persons() {
+        let records: Vec<[String; 5]> = (0..1500).map(|i| person(i, i / 3)).collect();
+        let evidence = evidence(&records);
+        assert_eq!(evidence.clusters.linked(), 0);
+        assert_eq!(evidence.verdict(&names()), Verdict::Nothing);
+        let report = evidence.report(&Verdict::Nothing, |_| 1);
+        // The household is a class of its own: every third record has two partners in it.
+        let household = report
+            .classes
+            .iter()
+            .find(|class| class.shares == [1, 2, 3]);
+        let pairs = household.map_or(0.0, |class| class.pairs);
+        assert!((1400.0..1600.0).contains(&pairs), "{pairs}");
+    }
+
+    #[test]
+    fn persons_with_errors_are_found_in_households() {
+        let evidence = evidence(&with_errors());
+        assert_eq!(evidence.verdict(&names()), Verdict::Links);
+        let first = &evidence.clusters.first;
+        let found = (0..400).filter(|i| first[1500 + i] as usize == *i).count();
+        assert!(found >= 390, "{found}");
+        assert!(evidence.clusters.linked() <= 2 * found + 8);
+        let [least, right, most] = evidence.expected.precision().unwrap();
+        assert!(
+            least > 0.9 && right > 0.95 && most <= 1.0,
+            "{least} {right} {most}"
+        );
+    }
+
+    #[test]
+    fn two_fields_are_too_few() {
+        let records: Vec<[String; 5]> = (0..1500)
+            .map(|i| {
+                let [_, surname, _, phone, _] = person(i, i / 3);
+                [String::new(), surname, String::new(), phone, String::new()]
+            })
+            .collect();
+        let Verdict::TooWeak(because) = evidence(&records).verdict(&names()) else {
+            panic!("two fields are evidence");
+        };
+        assert!(
+            because.contains("only 2 fields tell records apart (phone"),
+            "{because}"
+        );
+    }
+
+    #[test]
+    fn what_explains_a_pair_adds_up_to_its_odds() {
+        let evidence = evidence(&with_errors());
+        let report = evidence.report(&Verdict::Links, |_| 1);
+        let pair = evidence
+            .shown
+            .iter()
+            .max_by(|a, b| a.log_odds.total_cmp(&b.log_odds))
+            .unwrap();
+        let points: Vec<f64> = evidence
+            .explain(pair.records, 5)
+            .into_iter()
+            .map(|(_, points)| points)
+            .collect();
+        // By the definition, from what the report says.
+        let of_class = |class: &ClassEvidence| {
+            let shared: f64 = class.shares.iter().map(|field| points[*field]).sum();
+            class.pairs / report.all_pairs * shared.exp2()
+        };
+        let same = report.classes.iter().find(|class| class.is_same).unwrap();
+        let others = report.classes.iter().filter(|class| !class.is_same);
+        let others: f64 = others.map(of_class).sum();
+        let log_odds = (of_class(same) / others).ln();
+        assert!(
+            (log_odds - pair.log_odds).abs() < 1e-6,
+            "{log_odds} {}",
+            pair.log_odds
+        );
+    }
 }

@@ -1,6 +1,7 @@
 //! Whether the evidence is enough to link records by it, and what is missing where it is not.
 
 use super::Evidence;
+use super::mixture::Mixture;
 use super::values::Kind;
 use crate::progress::{counted, grouped};
 
@@ -18,7 +19,7 @@ pub(crate) enum Verdict {
     Links,
     /// No two different records are one thing.
     Nothing,
-    /// The fields do not tell records apart; why.
+    /// Records are linked by it, and it is not told how many pairs are right, since the fields hardly tell records apart; why.
     TooWeak(String),
     /// Records are linked by it, and it is not told how many pairs are right; why.
     Rough(String),
@@ -53,32 +54,12 @@ impl Verdict {
 impl Evidence {
     /// What the evidence is good for. `names` are those of all compared fields, if they have any.
     pub(crate) fn verdict(&self, names: &[String]) -> Verdict {
-        let name = |field: usize| {
-            let place = self.fields.used[field].place;
-            names
-                .get(place)
-                .map_or(format!("field {}", place + 1), String::clone)
-        };
-        let mut strong: Vec<usize> = Vec::new();
-        if let Some((mixture, _)) = &self.learned {
-            strong.extend(mixture.strong_fields().map(|(field, _)| field));
-        }
+        let strong = self.strong();
         let is_text = |field: &&usize| self.fields.used[**field].kind == Kind::Text;
         let texts = strong.iter().filter(is_text).count();
         let are_texts = texts > 0 && strong.len() - texts < LEAST_STRONG;
         let precision = self.expected.precision().map(|[_, right, _]| right);
-        let listed: Vec<String> = strong
-            .iter()
-            .map(|field| format!("{} {:.0} bits", name(*field), self.rates[*field].bits))
-            .collect();
-        let too_few = (strong.len() < LEAST_STRONG).then(|| {
-            let found = match &listed[..] {
-                [] => "no field tells records apart".to_owned(),
-                [one] => format!("only one field tells records apart ({one})"),
-                _ => format!("only {} fields tell records apart ({})", listed.len(), listed.join(", ")),
-            };
-            format!("{found}, and {LEAST_STRONG} are needed: compare more `fields`, such as a date of birth, a number, a street")
-        });
+        let too_few = (strong.len() < LEAST_STRONG).then(|| self.too_few(names));
         let rough = precision.filter(|precision| *precision < LEAST_KNOWN).map(|precision| {
             format!(
                 "some {:.0} % of the pairs within entities seem to be right, and below {:.0} % the estimate is rough",
@@ -98,6 +79,36 @@ impl Evidence {
             (_, _, Some(because)) => Verdict::Rough(because),
             _ => Verdict::Links,
         }
+    }
+
+    /// The strong fields.
+    fn strong(&self) -> Vec<usize> {
+        let mixture = self.learned.as_ref().map(|(mixture, _)| mixture);
+        let strong = mixture.into_iter().flat_map(Mixture::strong_fields);
+        strong.map(|(field, _)| field).collect()
+    }
+
+    /// Which fields tell records apart, where they are too few.
+    fn too_few(&self, names: &[String]) -> String {
+        let said = self.strong().into_iter().map(|field| {
+            let place = self.fields.used[field].place;
+            let name = names.get(place).cloned();
+            let name = name.unwrap_or_else(|| format!("field {}", place + 1));
+            format!("{name} {:.0} bits", self.rates[field].bits)
+        });
+        let said: Vec<String> = said.collect();
+        let found = match &said[..] {
+            [] => "no field tells records apart".to_owned(),
+            [one] => format!("only one field tells records apart ({one})"),
+            _ => format!(
+                "only {} fields tell records apart ({})",
+                said.len(),
+                said.join(", ")
+            ),
+        };
+        format!(
+            "{found}, and {LEAST_STRONG} are needed: compare more `fields`, such as a date of birth, a number, a street"
+        )
     }
 
     /// How many records equal an earlier one although equality of all these fields is no evidence; a sentence, if there are any.
