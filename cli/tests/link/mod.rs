@@ -1,5 +1,7 @@
 //! `simgpu link`: which records describe the same thing.
 
+mod decision;
+
 mod equal_records;
 
 mod evidence;

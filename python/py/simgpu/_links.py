@@ -22,11 +22,12 @@ class LinksFound(_Rows):
     - ``row_a``, ``row_b``: the rows of both records in their tables, from 0. With one table, the earlier record and the
       later one.
     - ``id_a``, ``id_b``: their ids, if every record of the table has one.
-    - ``score``: of ``score="text"`` from 0 to 1, else in points. All scores are rounded to six digits after the point.
+    - ``score``: of ``score="text"`` from 0 to 1, of ``score="evidence"`` in bits, else in points. All scores are rounded to six digits after the point.
     - ``similarity``: the cosine of the words of all fields together, from 0 to 1: the score of texts.
     - ``similarity_<field>``: for each field, the cosine of its own words, from 0 to 1; null if either record has none.
     - ``points_<field>``: the points of each field, unless the score is that of texts; and with ``score="points"``
-      ``whole_points``, those of ``similarity``. They add up to the score.
+      ``whole_points``, those of ``similarity``, or with ``score="evidence"`` ``other_points``, what chance and things that
+      share some fields take away. They add up to the score.
     - ``shared``, ``shared_records``: lists of the rarest words, or parts of words, that both records have, five at
       most, and of the number of records that have each. ``_`` is the beginning or the end of a word.
     - ``runner_up_row_a``, ``runner_up_row_b``, with their ids, and ``runner_up_score``: the best other candidate pair of
