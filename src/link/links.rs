@@ -140,10 +140,7 @@ impl Scorer {
                 points.of_similarities(&all).iter().sum()
             }
             Scorer::Textbook(texts) => texts.points([record; 2]).sum(),
-            Scorer::Evidence(evidence) => {
-                evidence.of_equal(u32::try_from(record).unwrap_or(u32::MAX))
-                    / std::f64::consts::LN_2
-            }
+            Scorer::Evidence(evidence) => evidence.of_equal(record) / std::f64::consts::LN_2,
         }
     }
 }
@@ -477,8 +474,7 @@ impl Linked<'_> {
         let (points, whole_points) = match &self.scorer {
             Scorer::Text => (Vec::new(), None),
             Scorer::Evidence(evidence) => {
-                let records =
-                    rows.map(|row| u32::try_from(self.distinct.of_row(row)).unwrap_or(u32::MAX));
+                let records = rows.map(|row| self.distinct.of_row(row));
                 let of_fields = evidence.explain(records, similarities.len());
                 let (of_levels, points): (Vec<String>, Vec<f64>) = of_fields.into_iter().unzip();
                 levels = of_levels;

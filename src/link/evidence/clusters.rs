@@ -5,8 +5,8 @@ use std::hash::BuildHasherDefault;
 
 use rayon::prelude::*;
 
-use super::Mixed;
 use super::values::number;
+use crate::pipeline::Mixed;
 
 /// Log odds of a pair count up to this far either way, so that no pair decides alone.
 const CLIP: f64 = 6.0;

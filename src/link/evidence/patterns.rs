@@ -5,10 +5,10 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use rayon::prelude::*;
 
-use super::Mixed;
 use super::levels::{CLOSE, EQUAL, Levels, NEAR, NONE};
 use super::rates::Rates;
 use super::values::{Field, Kind, number};
+use crate::pipeline::Mixed;
 use crate::scheme::fmix64;
 
 /// Fields of a pattern, at most: a level has five bits.

@@ -1,8 +1,9 @@
 //! What was learned, so that every decision can be computed again by hand.
 
+use super::decision::Evidence;
 use super::levels::{self, CLOSE, LEVELS};
-use super::values::Unused;
-use super::{Evidence, Verdict};
+use super::values::{Unused, number};
+use super::verdict::Verdict;
 
 /// Classes with fewer pairs than this are left out: they change no odds.
 const LEAST_PAIRS: f64 = 1e-6;
@@ -145,7 +146,7 @@ impl Evidence {
         let is_text = mixture.learned[field].related.is_some();
         let seen = (1..LEVELS).filter(|level| rates.u[*level] > 0.0);
         let of_level = seen.map(|level| LevelEvidence {
-            level: levels::name(super::number(level).to_le_bytes()[0]),
+            level: levels::name(number(level).to_le_bytes()[0]),
             of_same: same[level],
             of_different: rates.u[level],
             points: weights.shared[field][level].log2(),

@@ -1,6 +1,6 @@
 //! Whether the evidence is enough to link records by it, and what is missing where it is not.
 
-use super::Evidence;
+use super::decision::Evidence;
 use super::mixture::Mixture;
 use super::values::Kind;
 use crate::progress::{counted, grouped};
