@@ -49,7 +49,7 @@ impl Link {
             })
         };
         if self.score == Score::Evidence && has_two_files {
-            let expected = "it with one file only; `auto`, `text`, `points` or `textbook` with two";
+            let expected = "it with one file only";
             return parameter("`score`", self.score.name().to_owned(), expected);
         }
         match (self.threshold, self.share) {
@@ -59,7 +59,12 @@ impl Link {
                 "none with `score=evidence`: what is linked follows from all pairs of two entities together",
             ),
             (Some(threshold), _) if !range.contains(&threshold) => {
-                let expected = match self.score {
+                // With a threshold, which is a cosine, `auto` is `text`.
+                let score = match self.score {
+                    Score::Auto => Score::Text,
+                    given => given,
+                };
+                let expected = match score {
                     Score::Points => "a number".to_owned(),
                     score => format!(
                         "a number from {} to {} with `score={}`",
