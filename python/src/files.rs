@@ -151,7 +151,7 @@ pub(crate) fn link_files<'py>(
     let arguments = link::Arguments {
         a: a.ok_or_else(|| parameter_error(py, "a is None; give the path of a file"))?,
         b: options.path("b")?,
-        fields,
+        fields: vec![link::FieldNames(fields)],
         output: options.path("output")?,
         overwrite: options.switch("overwrite")?,
         shown: options.shown()?,

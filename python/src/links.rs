@@ -7,8 +7,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use simgpu::Error;
-use simgpu::link::Equivalents;
-use simgpu::link::LinkInMemory;
+use simgpu::io::FieldPath;
+use simgpu::link::{ComparedField, Equivalents, LinkInMemory};
 use simgpu_cli::arguments::FormatArguments;
 use simgpu_cli::commands::link;
 use simgpu_cli::outputs::ShownArguments;
@@ -41,13 +41,19 @@ pub(crate) fn link_records<'py>(
     if let Names::Sets(equivalents) = names {
         task.equivalents = equivalents;
     }
-    let (a, b) = (
-        options.records("a", &arguments)?,
-        has_two
-            .then(|| options.records("b", &arguments))
-            .transpose()?,
-    );
-    let fields = arguments.fields.iter().map(|name| path(name)).collect();
+    let mut fields = arguments.compared().map_err(|error| of_run(py, error))?;
+    // Columns of tables have whole names.
+    for field in &mut fields {
+        field.a = path(&field.a.flat());
+        field.b = path(&field.b.flat());
+    }
+    let names = |of: fn(&ComparedField) -> &FieldPath| -> Vec<String> {
+        fields.iter().map(|field| of(field).flat()).collect()
+    };
+    let a = options.records("a", (&arguments, &names(|field| &field.a)))?;
+    let b = has_two
+        .then(|| options.records("b", (&arguments, &names(|field| &field.b))))
+        .transpose()?;
     let records = &arguments.records;
     let mut search = LinkInMemory::new(&a, fields)
         .id_field(path(records.id()), records.needs_id())
@@ -111,7 +117,7 @@ impl<'py> Options<'py> {
         let arguments = link::Arguments {
             a: PathBuf::from("a"),
             b: has_two.then(|| PathBuf::from("b")),
-            fields: self.fields()?,
+            fields: vec![link::FieldNames(self.fields()?)],
             output: None,
             overwrite: false,
             shown: ShownArguments::default(),
@@ -127,8 +133,6 @@ impl<'py> Options<'py> {
             share: self.optional("share", "a number above 0 and up to 1")?,
             process: process(),
         };
-        let checked = arguments.check_fields();
-        checked.map_err(|error| of_run(self.py(), error))?;
         Ok(arguments)
     }
 
@@ -172,7 +176,7 @@ impl<'py> Options<'py> {
     fn records(
         &self,
         name: &'static str,
-        arguments: &link::Arguments,
+        (arguments, fields): (&link::Arguments, &[String]),
     ) -> PyResult<[RecordBatch; 1]> {
         let records: Bound<'_, PyAny> = self.required(name, "a data frame")?;
         if records.extract::<PathBuf>().is_ok() {
@@ -180,7 +184,6 @@ impl<'py> Options<'py> {
             return Err(PyTypeError::new_err(message));
         }
         let frame = Frame::new(&records, name)?;
-        let fields = &arguments.fields;
         let mut columns: Vec<(&str, &str)> = Vec::new();
         let id = arguments.records.id();
         let is_id = |known: &String| known == id;

@@ -212,7 +212,7 @@ impl FieldPath {
     }
 
     /// The name of the column in a table without structs.
-    pub(crate) fn flat(&self) -> String {
+    pub fn flat(&self) -> String {
         self.0.join(".")
     }
 }

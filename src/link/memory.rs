@@ -5,7 +5,7 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use rayon::prelude::*;
 
-use super::fields::RecordFields;
+use super::fields::{ComparedField, RecordFields, Side};
 use super::read::RecordsFile;
 use super::task::{Link, link};
 use super::write::{LinkReport, Writing};
@@ -68,7 +68,10 @@ const NAMES: [&str; 2] = ["a", "b"];
 
 impl<'a> LinkInMemory<'a> {
     /// A search among the rows of tables, by these fields.
-    pub fn new(rows: &'a [RecordBatch], fields: Vec<FieldPath>) -> Self {
+    pub fn new(
+        rows: &'a [RecordBatch],
+        fields: impl IntoIterator<Item: Into<ComparedField>>,
+    ) -> Self {
         LinkInMemory {
             first: rows,
             second: None,
@@ -116,24 +119,25 @@ impl<'a> LinkInMemory<'a> {
     /// row of a table is one that was skipped; [`Error::RepeatedId`](crate::Error::RepeatedId) with [`LinkInMemory::unique_ids`]; and the errors of
     /// [`link`](super::link()).
     pub fn find(&self, task: &Link, progress: &dyn Progress) -> Result<LinkFound> {
-        task.check(self.fields.compared.len(), self.second.is_some())?;
-        let first = self.read(self.first, NAMES[0], progress)?;
-        let second = self.second.map(|rows| self.read(rows, NAMES[1], progress));
-        let second = second.transpose()?;
-        let of_second = second.as_ref().map(|file| &file.records);
         let task = &Link {
-            field_names: self.fields.compared.iter().map(FieldPath::flat).collect(),
+            field_names: self.fields.paths(Side::A).map(FieldPath::flat).collect(),
+            field_kinds: self.fields.kinds(),
             ..task.clone()
         };
+        task.check(self.fields.compared.len(), self.second.is_some())?;
+        let first = self.read(self.first, (NAMES[0], Side::A), progress)?;
+        let second = self.second;
+        let second = second.map(|rows| self.read(rows, (NAMES[1], Side::B), progress));
+        let second = second.transpose()?;
+        let of_second = second.as_ref().map(|file| &file.records);
         let mut linked = link(&first.records, of_second, task, progress)?;
         let files = [Some(&first), second.as_ref()].into_iter().flatten();
         let files: Vec<&Places> = files.map(|file| &file.places).collect();
         linked.counts.skipped = files.iter().map(|file| file.skipped.len() as u64).sum();
-        let names = self.fields.compared.iter().map(FieldPath::flat);
         let writing = Writing {
             linked: &linked,
             files: &files,
-            names: names.collect(),
+            names: task.field_names.clone(),
         };
         let report = writing.report(task, &self.fields)?;
         report
@@ -150,10 +154,10 @@ impl<'a> LinkInMemory<'a> {
     fn read(
         &self,
         rows: &[RecordBatch],
-        name: &str,
+        (name, side): (&str, Side),
         progress: &dyn Progress,
     ) -> Result<RecordsFile> {
-        let fields = self.fields.values();
+        let fields = self.fields.values(side);
         progress.begin("read", rows.iter().map(|rows| rows.num_rows() as u64).sum());
         let file = SourceFile {
             relative: name.to_owned(),
@@ -186,7 +190,7 @@ impl<'a> LinkInMemory<'a> {
             advance(progress, read, read, 0)?;
         }
         let file = RecordsFile::complete(records, places, self.unique_ids)?;
-        file.warn(name, &self.fields, progress);
+        file.warn((name, side), &self.fields, progress);
         Ok(file)
     }
 }

@@ -73,7 +73,7 @@ use crate::documents::TokenBatch;
 
 #[cfg(feature = "io")]
 pub use self::{
-    fields::RecordFields,
+    fields::{ComparedField, RecordFields, split},
     memory::{LinkFound, LinkInMemory},
     run::{LinkOutcome, LinkRun},
     write::{FileReport, HistogramBin, LinkParameters, LinkReport},

@@ -327,6 +327,7 @@ mod tests {
             },
             parameters: LinkParameters {
                 fields: names.to_vec(),
+                fields_b: None,
                 id_field: "id".to_owned(),
                 matching: Some("one-to-one"),
                 score: "points",

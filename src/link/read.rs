@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use super::fields::RecordFields;
+use super::fields::{RecordFields, Side};
 use crate::documents::TokenBatch;
 use crate::error::{Error, Result, row_number};
 use crate::files::{ChunkRecords, Noted, warn_of_repeated_ids};
@@ -32,14 +32,14 @@ pub(super) struct RecordsReading<'a> {
 
 impl RecordsReading<'_> {
     /// Reads the records of a collection.
-    pub(super) fn read(&self, inputs: &Inputs) -> Result<RecordsFile> {
+    pub(super) fn read(&self, inputs: &Inputs, side: Side) -> Result<RecordsFile> {
         let progress = self.progress;
         let files = inputs.with_copy_of_stream(&self.temporary, progress)?;
         let stored = files.iter().map(InputFile::stored_bytes).sum();
         progress.begin("read", stored);
         let are_held = AtomicBool::new(false);
         let mut noted = Noted::new(self.on_bad_record, &files, (0, &are_held), Vec::new());
-        let fields = self.fields.values();
+        let fields = self.fields.values(side);
         let reading = FilesReading::new(
             &files,
             Reading {
@@ -83,7 +83,7 @@ impl RecordsReading<'_> {
             [name] => name,
             _ => "the inputs",
         };
-        file.warn(name, self.fields, progress);
+        file.warn((name, side), self.fields, progress);
         inputs.not_read().warn(progress);
         file.places.not_read = inputs.not_read().clone();
         Ok(file)
@@ -107,7 +107,12 @@ impl RecordsFile {
     }
 
     /// Warns of repeated ids, and of fields that no record has.
-    pub(super) fn warn(&self, name: &str, fields: &RecordFields, progress: &dyn Progress) {
+    pub(super) fn warn(
+        &self,
+        (name, side): (&str, Side),
+        fields: &RecordFields,
+        progress: &dyn Progress,
+    ) {
         warn_of_repeated_ids(progress, self.places.repeated_ids);
         if let Some(warning) = self.places.warning_of_ids(&fields.id) {
             progress.warn(&warning);
@@ -116,7 +121,7 @@ impl RecordsFile {
             progress.warn(&format!("no records in {name}"));
             return;
         }
-        for (i, field) in fields.compared.iter().enumerate() {
+        for (i, field) in fields.paths(side).enumerate() {
             let has_value = |row| {
                 self.records
                     .tokens(row)

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::fields::RecordFields;
+use super::fields::{ComparedField, RecordFields, Side};
 use super::read::{RecordsFile, RecordsReading};
 use super::task::{Link, link};
 use super::write::{LinkReport, Writing};
@@ -71,7 +71,7 @@ pub struct LinkOutcome {
 
 impl<'a> LinkRun<'a> {
     /// A search among the records of one file or more, which are one collection, by these fields.
-    pub fn new(inputs: &'a Inputs, fields: Vec<FieldPath>) -> Self {
+    pub fn new(inputs: &'a Inputs, fields: impl IntoIterator<Item: Into<ComparedField>>) -> Self {
         LinkRun {
             first: inputs,
             second: None,
@@ -146,6 +146,15 @@ impl<'a> LinkRun<'a> {
     /// Any error of reading the inputs or writing the output, those of [`link`], and [`Error::Stopped`] if the progress
     /// stops the run. After an error the folder holds no new results, and earlier ones are unchanged.
     pub fn link(self, task: &Link, folder: Option<&Path>) -> Result<LinkOutcome> {
+        let task = &Link {
+            field_names: self
+                .fields
+                .paths(Side::A)
+                .map(FieldPath::to_string)
+                .collect(),
+            field_kinds: self.fields.kinds(),
+            ..task.clone()
+        };
         task.check(self.fields.compared.len(), self.second.is_some())?;
         let output = folder.map(|folder| self.open(folder)).transpose()?;
         let beside = || output.as_ref().map(OutputFolder::partial);
@@ -153,15 +162,6 @@ impl<'a> LinkRun<'a> {
         let mut timings = Timings::default();
         let temporary = temporary.unwrap_or_else(|| PathBuf::from("."));
         let (first, second) = timings.time("read", 0, || self.read(temporary))?;
-        let task = &Link {
-            field_names: self
-                .fields
-                .compared
-                .iter()
-                .map(FieldPath::to_string)
-                .collect(),
-            ..task.clone()
-        };
         let mut linked = link(
             &first.records,
             second.as_ref().map(|file| &file.records),
@@ -178,12 +178,7 @@ impl<'a> LinkRun<'a> {
         let written = Writing {
             linked: &linked,
             files: &files,
-            names: self
-                .fields
-                .compared
-                .iter()
-                .map(FieldPath::to_string)
-                .collect(),
+            names: task.field_names.clone(),
         };
         let report = written.report(task, &self.fields)?;
         report
@@ -214,8 +209,8 @@ impl<'a> LinkRun<'a> {
             temporary,
             progress: self.options.progress,
         };
-        let first = reading.read(self.first)?;
-        let second = self.second.map(|inputs| reading.read(inputs));
+        let first = reading.read(self.first, Side::A)?;
+        let second = self.second.map(|inputs| reading.read(inputs, Side::B));
         Ok((first, second.transpose()?))
     }
 

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::links::{Accepted, Bins, Choice, LinkCounts, Linked, Scorer, best_two};
 use super::{
     Candidates, Disagreement, Distinct, Entities, Equivalents, Estimate, Evidence, FieldTexts,
-    Files, Joined, Levels, Lists, Matching, Pair, Points, RoundScores, Rounds, Score, Start,
+    Files, Joined, Kind, Levels, Lists, Matching, Pair, Points, RoundScores, Rounds, Score, Start,
     Symbols, Tables, Verdict, all_pairs, find, of_entities, of_rounds, why_rough,
 };
 use crate::documents::TokenBatch;
@@ -29,6 +29,8 @@ pub struct Link {
     pub equivalents: Equivalents,
     /// The names of the fields, for messages; empty to number them.
     pub field_names: Vec<String>,
+    /// The kinds of the fields, for [`Score::Evidence`]; empty, or `None`, to find them from the values.
+    pub field_kinds: Vec<Option<Kind>>,
 }
 
 /// If more than this share of the pairs within entities have equal fields, nothing shows how many of them are right.
@@ -51,6 +53,16 @@ impl Link {
         if self.score == Score::Evidence && has_two_files {
             let expected = "it with one file only";
             return parameter("`score`", self.score.name().to_owned(), expected);
+        }
+        let may_be_evidence = !has_two_files
+            && match self.score {
+                Score::Auto => self.threshold.is_none(),
+                score => score == Score::Evidence,
+            };
+        let kind = self.field_kinds.iter().flatten().next();
+        if let Some(kind) = kind.filter(|_| !may_be_evidence) {
+            let expected = "no kind but with `score=evidence` or `score=auto`, and one input: other scores compare words";
+            return parameter("`fields`", format!(":{}", kind.name()), expected);
         }
         match (self.threshold, self.share) {
             (Some(threshold), _) if self.score == Score::Evidence => parameter(
@@ -236,7 +248,7 @@ fn choose(
         (Score::Auto | Score::Evidence, ..) => {}
         (Score::Text | Score::Points | Score::Textbook, ..) => return Ok((None, choice)),
     }
-    let evidence = Evidence::find(tables, &task.equivalents, progress)?;
+    let evidence = Evidence::find(tables, (&task.equivalents, &task.field_kinds), progress)?;
     let verdict = evidence.verdict(&task.field_names);
     let copies = |record: u32| tables.distinct.copies(record as usize);
     let report = evidence.report(&verdict, copies);

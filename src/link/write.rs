@@ -8,14 +8,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Score;
-use super::fields::RecordFields;
+use super::fields::{RecordFields, Side};
 use super::links::{LinkCounts, Linked, RecordLink, ScoreBin};
 use super::rows::{EntityToWrite, FieldToWrite, LinkToWrite, Placed, link_line, write_entities};
 use super::table::{entities_table, links_table};
 use super::task::Link;
 use super::{Estimate, EvidenceReport, FieldPoints};
 use crate::error::{Error, Result};
-use crate::io::{NotRead, OutputFolder, Places, REPORT_VERSION, SkippedRecord};
+use crate::io::{FieldPath, NotRead, OutputFolder, Places, REPORT_VERSION, SkippedRecord};
 use crate::progress::{Progress, advance};
 
 /// The file of the links.
@@ -150,6 +150,9 @@ impl Writing<'_> {
             counts: linked.counts.clone(),
             parameters: LinkParameters {
                 fields: self.names.clone(),
+                fields_b: (self.files.len() == 2
+                    && fields.compared.iter().any(|field| field.a != field.b))
+                .then(|| fields.paths(Side::B).map(FieldPath::to_string).collect()),
                 id_field: fields.id.to_string(),
                 matching: (self.files.len() == 2).then(|| task.matching.name()),
                 score: task.score.name(),
@@ -222,6 +225,9 @@ pub struct LinkReport {
 pub struct LinkParameters {
     /// The fields that are compared.
     pub fields: Vec<String>,
+    /// Their names in the second collection; `None` if they are the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fields_b: Option<Vec<String>>,
     /// The field of the id.
     pub id_field: String,
     /// How many partners a record may have; `None` with one collection.

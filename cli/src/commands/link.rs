@@ -1,11 +1,13 @@
 //! `simgpu link`.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use simgpu::files::RunOptions;
 use simgpu::io::{FieldPath, Inputs};
-use simgpu::link::{Equivalents, Matching, Score};
+use simgpu::link::{ComparedField, Equivalents, Matching, Score, split};
 use simgpu::link::{Link, LinkOutcome, LinkReport, LinkRun};
 
 use super::execute;
@@ -16,7 +18,7 @@ use crate::options::{Given, Mode};
 use crate::outputs::ShownArguments;
 use crate::streams::{is_stream, read_file, with_stdin};
 use crate::terminal::Lines;
-use crate::{Usage, terminal};
+use crate::{Usage, terminal, usage};
 
 /// Link the records of two files, or of one, that describe the same thing
 ///
@@ -48,9 +50,10 @@ pub struct Arguments {
     #[arg(value_name = "B")]
     pub b: Option<PathBuf>,
 
-    /// Fields to compare, separated by commas; a.b is the field b of the object a
-    #[arg(long, value_name = "FIELDS", value_delimiter = ',', required = true)]
-    pub fields: Vec<String>,
+    /// Fields to compare, separated by commas; a.b is the field b of the object a, title=name the field title of A and name
+    /// of B, dob:date a field whose kind (name, text, date or code) is set; \=, \: and \, are part of a name
+    #[arg(long, value_name = "FIELDS", required = true)]
+    pub fields: Vec<FieldNames>,
 
     /// Folder for the results
     #[arg(long, short, value_name = "DIR", required_unless_present = "dry_run")]
@@ -108,6 +111,19 @@ pub struct Arguments {
     pub process: ProcessArguments,
 }
 
+/// Names of fields, in a list that is separated by commas.
+#[derive(Clone, Debug)]
+pub struct FieldNames(pub Vec<String>);
+
+impl FromStr for FieldNames {
+    type Err = Infallible;
+
+    fn from_str(list: &str) -> Result<Self, Infallible> {
+        let names = split(list, ',').into_iter().map(str::to_owned);
+        Ok(FieldNames(names.collect()))
+    }
+}
+
 /// The value of `--score`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ScoreArgument {
@@ -161,9 +177,7 @@ impl Arguments {
             }
             (output, false) => output.as_deref(),
         };
-        self.check_fields()?;
-        let fields = self.fields.iter().map(|field| FieldPath::new(field));
-        let mut run = LinkRun::new(&inputs[0], fields.collect())
+        let mut run = LinkRun::new(&inputs[0], self.compared()?)
             .id_field(FieldPath::new(self.records.id()), self.records.needs_id())
             .on_bad_record(self.records.bad.on_bad_record.resolve())
             .unique_ids(self.records.unique_ids)
@@ -188,19 +202,27 @@ impl Arguments {
         }
     }
 
-    /// Refuses fields without a name, and those named twice.
+    /// The fields to compare.
     ///
     /// # Errors
-    /// A usage error that names the field.
-    pub fn check_fields(&self) -> anyhow::Result<()> {
-        for (i, field) in self.fields.iter().enumerate() {
-            check_field("fields", Some(field))?;
-            if self.fields[..i].contains(field) {
-                let twice = format!("`fields` names {field:?} twice; name each field once");
+    /// A usage error for a field without a name, or one that is named twice.
+    pub fn compared(&self) -> anyhow::Result<Vec<ComparedField>> {
+        let mut compared: Vec<ComparedField> = Vec::new();
+        for text in self.fields.iter().flat_map(|names| &names.0) {
+            check_field("fields", Some(text))?;
+            let field: ComparedField = text.parse().map_err(usage)?;
+            let is_known = |known: &ComparedField| known.a == field.a || known.b == field.b;
+            if let Some(twice) = compared.iter().find(|known| is_known(known)) {
+                let twice = match twice.a == field.a {
+                    true => &field.a,
+                    false => &field.b,
+                };
+                let twice = format!("`fields` names \"{twice}\" twice; name each field once");
                 return Err(Usage::error(&twice));
             }
+            compared.push(field);
         }
-        Ok(())
+        Ok(compared)
     }
 
     fn find(&self, name: &PathBuf) -> anyhow::Result<Inputs> {

@@ -72,7 +72,7 @@ impl Evidence {
     /// Decides which of the distinct records of one file are one thing.
     pub(crate) fn find(
         tables: &Tables<'_>,
-        equivalents: &Equivalents,
+        (equivalents, kinds): (&Equivalents, &[Option<Kind>]),
         progress: &dyn Progress,
     ) -> Result<Self> {
         let replaced = |word: &str| equivalents.replaced(word);
@@ -85,7 +85,8 @@ impl Evidence {
                 let value = tables.fields(row).nth(field).unwrap_or_default();
                 clean(&String::from_utf8_lossy(value), &replaced)
             });
-            columns.push(Column::of(&texts.collect::<Vec<String>>()));
+            let column = Column::of(&texts.collect::<Vec<String>>());
+            columns.push(column.with_kind(kinds.get(field).copied().flatten()));
             advance(progress, field as u64 + 1, 0, 0)?;
         }
         let copies = (0..tables.rows()).map(|record| tables.distinct.copies(record));

@@ -39,7 +39,14 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name in reports.
+    const ALL: [Kind; 4] = [Kind::Name, Kind::Text, Kind::Date, Kind::Code];
+
+    /// The kind of this name, if there is one.
+    pub fn named(name: &str) -> Option<Self> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Its name: `name`, `text`, `date` or `code`.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Name => "name",
@@ -256,9 +263,16 @@ pub(crate) type Replaced<'a> = &'a (dyn Fn(&str) -> Option<&'a str> + Sync);
 pub(crate) struct Column {
     values: Vec<String>,
     codes: Vec<u32>,
+    /// The kind of the field, where it is set.
+    kind: Option<Kind>,
 }
 
 impl Column {
+    /// Sets the kind of the field.
+    pub(crate) fn with_kind(self, kind: Option<Kind>) -> Self {
+        Column { kind, ..self }
+    }
+
     /// Cleans and numbers the values of a field, one per record.
     pub(crate) fn of(texts: &[String]) -> Self {
         let mut column = Column::default();
@@ -321,7 +335,11 @@ fn mean_words(values: &[String]) -> f64 {
 impl Field {
     /// `None` if the field says nothing.
     fn of_column(place: usize, column: Column) -> Option<Self> {
-        let Column { values, codes } = column;
+        let Column {
+            values,
+            codes,
+            kind: set,
+        } = column;
         let mut records = vec![0_u32; values.len()];
         let present = codes.iter().filter(|code| **code != MISSING);
         present.for_each(|code| records[*code as usize] += 1);
@@ -332,7 +350,7 @@ impl Field {
         }
         Some(Field {
             place,
-            kind: kind(&values, &codes),
+            kind: set.unwrap_or_else(|| kind(&values, &codes)),
             values,
             codes,
             records,
