@@ -71,7 +71,7 @@ fn links(threshold: f64) -> String {
         threshold: Some(threshold),
         ..Link::default()
     };
-    let fields = ["name", "text"].map(FieldPath::new).into();
+    let fields = ["name", "text"].map(FieldPath::new);
     let found = LinkInMemory::new(&a, fields).with(&b).find(&task, &Silent);
     found.unwrap().report.page()
 }

@@ -260,6 +260,7 @@ impl Arguments {
             share: self.share,
             equivalents,
             field_names: Vec::new(),
+            field_kinds: Vec::new(),
         })
     }
 

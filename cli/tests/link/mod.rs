@@ -6,6 +6,8 @@ mod equal_records;
 
 mod evidence;
 
+mod fields;
+
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
