@@ -1,6 +1,6 @@
 // Keys of mersenne31 without 64-bit integers: nearly the high words of its sums, whose order is that of values.
 // What is left out is as in key_64.wgsl.
-const WINDOW = 0x20000u;
+const REACH = 0x20000u;
 
 struct KeyTerms {
     a_high: vec4<u32>,
@@ -9,7 +9,7 @@ struct KeyTerms {
 }
 
 fn key_terms(by: Coefficients) -> KeyTerms {
-    return KeyTerms(by.a_high, by.a_low >> vec4(16u), by.b_high + vec4(WINDOW - 1));
+    return KeyTerms(by.a_high, by.a_low >> vec4(16u), by.b_high + vec4(REACH - 1));
 }
 
 fn keys(by: KeyTerms, x: u32) -> vec4<u32> {

@@ -1,6 +1,6 @@
 // Keys of mersenne61: the low word of a*x + b, plus 8. A value is that low word plus 0 to 8, modulo 2^32, so its place is
 // the value itself.
-const WINDOW = 8u;
+const REACH = 8u;
 
 struct KeyTerms {
     a: vec4<u32>,

@@ -2,13 +2,13 @@
 // the least one.
 //
 // Keys have nearly the order of values. A place is what a family says, and greater for no lesser value; a key is a place
-// plus an error of 0 to WINDOW, modulo 2^32.
+// plus an error of 0 to REACH, modulo 2^32.
 //
-// 1. A key that wraps is below WINDOW. Such keys are silent: they say nothing.
-// 2. Where neither wraps, a lesser value's key is at most WINDOW more than the other one's.
-// 3. So the least value is in a chunk whose least key is silent, or at most WINDOW more than the least key of any chunk that
+// 1. A key that wraps is below REACH. Such keys are silent: they say nothing.
+// 2. Where neither wraps, a lesser value's key is at most REACH more than the other one's.
+// 3. So the least value is in a chunk whose least key is silent, or at most REACH more than the least key of any chunk that
 //    is not. Those chunks are near, and all of them are evaluated: one of a tile under most permutations, one in 16 where
-//    WINDOW is 2^17, and few more where shingles are repeated.
+//    REACH is 2^17, and few more where shingles are repeated.
 //
 // The least key is kept from tile to tile, so that later tiles evaluate less: under a half of the permutations, a third,
 // and so on. A thread takes four permutations and one slice of the tile, as in the loop over values, for keys; and for
@@ -24,7 +24,7 @@ const CHUNK = 8u;
 // A part of fewer shingles costs less if all its values are computed.
 const LEAST_SHINGLES = 256u;
 
-// By slot: the least key that is not silent, or the greatest one that is WINDOW below the greatest number.
+// By slot: the least key that is not silent, or the greatest one that is REACH below the greatest number.
 var<workgroup> least_key: array<atomic<u32>, SLOTS>;
 // The near chunks of the tile. Bit i stands for chunk i, and those 32, 64 and so on behind it.
 var<workgroup> near: array<atomic<u32>, SLOTS>;
@@ -72,13 +72,13 @@ fn find(share: Share, of_slice: u32) -> Found {
     for (var at = 0u; at < of_slice; at += CHUNK) {
         let bit = vec4(1u << ((at / CHUNK * SLICES + share.slice) % 32));
         var key = least_keys(by, share.slice, at, min(at + CHUNK, of_slice));
-        let is_silent = key < vec4(WINDOW);
+        let is_silent = key < vec4(REACH);
         if any(is_silent) {
             found.silent |= select(vec4(0u), bit, is_silent);
             key = select(key, vec4(0xFFFFFFFFu), is_silent);
         }
         let is_less = key < found.key;
-        let is_far = key - found.key + vec4(WINDOW) > vec4(2 * WINDOW);
+        let is_far = key - found.key + vec4(REACH) > vec4(2 * REACH);
         found.chunks = select(found.chunks | bit, select(found.chunks, bit, is_less), is_far);
         found.key = min(found.key, key);
     }
@@ -87,7 +87,7 @@ fn find(share: Share, of_slice: u32) -> Found {
 
 // Marks the near chunks of a slice, once all slices have lowered the least key.
 fn mark(slot: u32, key: u32, chunks: u32, silent: u32) {
-    let is_near = key <= atomicLoad(&least_key[slot]) + WINDOW;
+    let is_near = key <= atomicLoad(&least_key[slot]) + REACH;
     let marked = silent | select(0u, chunks, is_near);
     if marked != 0 {
         atomicOr(&near[slot], marked);
@@ -102,7 +102,10 @@ fn evaluate(slot: u32, quad: u32, of_slice: u32) {
         for (var chunk = countTrailingZeros(left); chunk < chunks; chunk += 32) {
             let at = chunk / SLICES * CHUNK;
             let first = chunk % SLICES + at * SLICES;
-            least[slot] = min(least[slot], least_slots(by, first, min(CHUNK, of_slice - at), SLICES).x);
+            let count = min(CHUNK, of_slice - at);
+            // The four values are the same: taking one tells so to compilers.
+            let value = least_value(by, first, count, SLICES).x;
+            least[slot] = min(least[slot], finish(by, vec4(value), first, count, SLICES).x);
         }
     }
 }
@@ -115,7 +118,7 @@ fn sign_part(p: u32, share: Share) {
     }
     let row_quads = arrayLength(&coefficients);
     for (var slot = share.thread; slot < SLOTS; slot += THREADS) {
-        atomicStore(&least_key[slot], 0xFFFFFFFFu - WINDOW);
+        atomicStore(&least_key[slot], 0xFFFFFFFFu - REACH);
         least[slot] = GREATEST;
     }
     for (var at = 0u; at < part.count; at += LONG_TILE) {

@@ -430,11 +430,11 @@ fn near_low_words_match_the_definition() {
     compare(&drawn, &sets);
 }
 
-/// What the shaders promise of keys: a key is the place of the value and an error of 0 to WINDOW, modulo 2^32; and a window
+/// What the shaders promise of keys: a key is the place of the value and an error of 0 to REACH, modulo 2^32; and a window
 /// of seven eighths would not do.
 #[test]
 fn keys_are_near_places() {
-    const WINDOW: u32 = 0x2_0000;
+    const REACH: u32 = 0x2_0000;
     // CPU twin of key_64.wgsl and key_mersenne31.wgsl; of 32-bit shingles the upper word is 0.
     let key = |a: u64, b: u64, x: u64| {
         let cross = a
@@ -442,7 +442,7 @@ fn keys_are_near_places() {
             .wrapping_add((a >> 32).wrapping_mul(x));
         let halves = (a >> 16 & 0xFFFF) * (x >> 16 & 0xFFFF);
         let sum = cross.wrapping_add(halves).wrapping_add(b >> 32);
-        u32::cut(sum).wrapping_add(WINDOW - 1)
+        u32::cut(sum).wrapping_add(REACH - 1)
     };
     let some = [
         0,
@@ -457,7 +457,7 @@ fn keys_are_near_places() {
     let (mut least, mut greatest) = (u32::MAX, 0);
     let mut check = |key: u32, place: u64, shown: [u64; 3]| {
         let error = key.wrapping_sub(u32::cut(place));
-        assert!(error <= WINDOW, "{shown:?}: {error}");
+        assert!(error <= REACH, "{shown:?}: {error}");
         (least, greatest) = (least.min(error), greatest.max(error));
     };
     for (a, b) in some().flat_map(|a| some().map(move |b| (a, b))).step_by(3) {
@@ -473,12 +473,12 @@ fn keys_are_near_places() {
             assert!(error <= 8, "{a} {b} {x}: {error}");
         }
     }
-    assert!(greatest - least > WINDOW / 8 * 7, "{least} to {greatest}");
+    assert!(greatest - least > REACH / 8 * 7, "{least} to {greatest}");
     for source in [
         include_str!("../../../shaders/parts/key_64.wgsl"),
         include_str!("../../../shaders/parts/key_mersenne31.wgsl"),
     ] {
-        assert!(source.contains(&format!("const WINDOW = {WINDOW:#x}u;")));
+        assert!(source.contains(&format!("const REACH = {REACH:#x}u;")));
     }
 }
 
