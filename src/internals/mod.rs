@@ -8,7 +8,7 @@ pub use self::permutations::{GivenPermutations, RandomPermutations};
 #[cfg(feature = "gpu")]
 pub use crate::backend::gpu::{DeviceLoad, GpuProgram, MadeProgram, gpu_programs};
 pub use crate::pipeline::for_each_word;
-pub use crate::simd::ceiling;
+pub use crate::simd::{ceiling, thresholds};
 
 /// 7,200 pages of API documentation, some of them near-duplicates (see examples/README.md).
 #[cfg(feature = "example-corpus")]

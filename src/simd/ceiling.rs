@@ -3,9 +3,9 @@
 //! loads, mixing, the ends of sets, and by chunks, finding the chunk of the least key.
 #![allow(unsafe_code, reason = "the loops are assembly")]
 
+use super::chunks::{self, ByChunks};
 use super::isa::{Isa, Kind};
 use super::sign::{Affine64, Mersenne31, Mersenne61, Mersenne61Wide};
-use super::{chunks, keys::Keyed};
 use crate::scheme::Family;
 
 /// Measures the updates per second that the vector units allow for documents of `shingles` shingles, on this core
@@ -19,24 +19,11 @@ pub fn updates_per_s(
     shingles: usize,
     permutations: usize,
 ) -> Option<f64> {
-    let by_chunks = |halves, share: Option<f64>| share.map(|share| (halves, share));
     let chunks = match family {
-        Family::Mersenne31 => by_chunks(
-            Mersenne31::HALVES,
-            chunks::evaluated::<Mersenne31>(isa, shingles, permutations),
-        ),
-        Family::Mersenne61 => by_chunks(
-            Mersenne61::HALVES,
-            chunks::evaluated::<Mersenne61>(isa, shingles, permutations),
-        ),
-        Family::Affine64 => by_chunks(
-            Affine64::<true>::HALVES,
-            chunks::evaluated::<Affine64>(isa, shingles, permutations),
-        ),
-        Family::Mersenne61Wide => by_chunks(
-            Mersenne61Wide::HALVES,
-            chunks::evaluated::<Mersenne61Wide>(isa, shingles, permutations),
-        ),
+        Family::Mersenne31 => chunked::<Mersenne31>(isa, shingles, permutations),
+        Family::Mersenne61 => chunked::<Mersenne61>(isa, shingles, permutations),
+        Family::Affine64 => chunked::<Affine64>(isa, shingles, permutations),
+        Family::Mersenne61Wide => chunked::<Mersenne61Wide>(isa, shingles, permutations),
         _ => None,
     };
     let values = values_per_s(family, isa)?;
@@ -45,6 +32,12 @@ pub fn updates_per_s(
     };
     let keys = keys_per_s(halves, isa)?;
     Some(1.0 / (1.0 / keys + share / values))
+}
+
+/// Halves of a factor of a key, and the share of shingles that are evaluated, where a set is signed by chunks.
+fn chunked<F: ByChunks>(isa: Isa, shingles: usize, permutations: usize) -> Option<(usize, f64)> {
+    let share = chunks::evaluated::<F>(isa, shingles, permutations)?;
+    Some((F::HALVES, share))
 }
 
 fn values_per_s(family: Family, isa: Isa) -> Option<f64> {

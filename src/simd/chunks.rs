@@ -17,6 +17,10 @@
 //!
 //! **Repeats.** Shingles that are in several chunks make the least key of several, each evaluated. Where that would be more than
 //! 2.5 chunks a permutation, as in the lines of one phrase, the set's distinct shingles are found first.
+//!
+//! **affine32 is not signed by chunks.** Its key is that of mersenne61, 3.5 instructions for 16 lanes, and its value costs 4. On a
+//! Xeon with AVX2 or AVX-512, chunks were .86 times as fast at 200 shingles and at most 1.07 times at any length. (The portable
+//! form, without a multiplication of 32 bits, was 2.4 times as fast at 1,000 shingles; every CPU with AVX2 has that.)
 
 #![allow(
     clippy::needless_range_loop,
@@ -135,7 +139,7 @@ impl<N: Number> Scratch<N> {
 /// A family whose least values can be found by chunks.
 pub(crate) trait ByChunks: Keyed<Number: Lane> + Send + Sync {
     /// Lengths of sets from which chunks are faster, also where a set holds each shingle twice or few distinct ones, on a
-    /// Xeon of 3.9 GHz with 40 and 128 permutations. NEON's are guesses.
+    /// Xeon of 3.9 GHz with 40 and 128 permutations: `benches/thresholds.rs` measures them. NEON's are guesses.
     const FROM: ByIsa;
 
     /// The shingles as the permutations take them.
@@ -161,9 +165,15 @@ const MIDDLE: usize = 320;
 /// Sets of this length and more are signed by chunks of 32 shingles.
 const LONG: usize = 1025;
 
-/// Whether a set is signed faster by chunks.
+/// Whether a set is signed faster by chunks. Keys of fewer permutations than two vectors leave lanes empty, so that they take
+/// longer sets to win.
 pub(super) fn are_faster<F: ByChunks>(isa: Isa, shingles: usize, permutations: usize) -> bool {
-    shingles >= isa.choose(F::FROM) && permutations > isa.run(Count)
+    let lanes = isa.run(Count);
+    let from = match permutations {
+        few if few < 4 * lanes => 4 * isa.choose(F::FROM),
+        _ => isa.choose(F::FROM),
+    };
+    shingles >= from && permutations > lanes
 }
 
 /// The 32-bit lanes of a vector: so many permutations or fewer fill at most half a vector of keys.
@@ -175,6 +185,22 @@ impl Kernel for Count {
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) -> usize {
         L::COUNT
+    }
+}
+
+/// Computes the raw minima of a set that is not empty, by chunks or by a loop that evaluates all shingles, as is faster.
+#[inline]
+pub(super) fn lower_or<F: ByChunks>(
+    isa: Isa,
+    family: &F,
+    set: &[F::Number],
+    row: &mut [F::Number],
+    evaluate_all: impl FnOnce(Isa, &F, &[F::Number], &mut [F::Number]),
+) {
+    if are_faster::<F>(isa, set.len(), row.len()) {
+        lower(isa, family, set, row);
+    } else {
+        evaluate_all(isa, family, set, row);
     }
 }
 

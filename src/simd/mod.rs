@@ -56,6 +56,9 @@ pub(crate) mod strings;
 #[cfg(feature = "internals")]
 pub mod ceiling;
 
+#[cfg(feature = "internals")]
+pub mod thresholds;
+
 #[cfg(all(test, unix))]
 pub(crate) mod guard;
 

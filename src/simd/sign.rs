@@ -258,11 +258,7 @@ impl Family32 for Mersenne31 {
 
     #[inline]
     fn lower(&self, isa: Isa, set: &[u32], row: &mut [u32]) {
-        if chunks::are_faster::<Self>(isa, set.len(), row.len()) {
-            chunks::lower(isa, self, set, row);
-        } else {
-            lower32(isa, self, set, row);
-        }
+        chunks::lower_or(isa, self, set, row, lower32);
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "values are below 2^31")]
@@ -370,11 +366,7 @@ impl Family32 for Mersenne61 {
 
     #[inline]
     fn lower(&self, isa: Isa, set: &[u32], row: &mut [u32]) {
-        if chunks::are_faster::<Self>(isa, set.len(), row.len()) {
-            chunks::lower(isa, self, set, row);
-        } else {
-            lower32(isa, self, set, row);
-        }
+        chunks::lower_or(isa, self, set, row, lower32);
     }
 
     fn finish(&self, set: &[u32], row: &mut [u32]) {
@@ -566,11 +558,7 @@ impl<const IS_MIXED: bool> Family64 for Affine64<IS_MIXED> {
 
     #[inline]
     fn lower(&self, isa: Isa, set: &[u64], row: &mut [u64]) {
-        if chunks::are_faster::<Self>(isa, set.len(), row.len()) {
-            chunks::lower(isa, self, set, row);
-        } else {
-            lower64(isa, self, set, row);
-        }
+        chunks::lower_or(isa, self, set, row, lower64);
     }
 
     fn finish(&self, _: &[u64], _: &mut [u64]) {}
@@ -656,11 +644,7 @@ impl Family64 for Mersenne61Wide {
 
     #[inline]
     fn lower(&self, isa: Isa, set: &[u64], row: &mut [u64]) {
-        if chunks::are_faster::<Self>(isa, set.len(), row.len()) {
-            chunks::lower(isa, self, set, row);
-        } else {
-            lower64(isa, self, set, row);
-        }
+        chunks::lower_or(isa, self, set, row, lower64);
     }
 
     fn finish(&self, set: &[u64], row: &mut [u64]) {
