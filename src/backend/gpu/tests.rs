@@ -326,6 +326,7 @@ fn equal_keys_match_the_definition() {
 /// Long sets with shingles whose values are so near each other that their keys may stand in another order, among the least
 /// and among the greatest values, where keys wrap.
 #[test]
+#[allow(clippy::cast_possible_truncation, reason = "below 2^64")]
 fn near_keys_match_the_definition() {
     if adapters().is_empty() {
         return;
@@ -367,25 +368,23 @@ fn near_keys_match_the_definition() {
     }
 }
 
-/// The x with `a*x + b = value` modulo 2^64 or a prime.
+/// The x with `a*x + b = value` modulo 2^64 or a prime of at most 63 bits.
+#[allow(clippy::cast_possible_truncation, reason = "modulo at most 2^64")]
 fn preimage(a: u64, b: u64, value: u128, modulus: u128) -> u64 {
-    let difference = (value + modulus - u128::from(b) % modulus) % modulus;
-    let power = match modulus {
-        // The order of odd numbers divides 2^62.
-        0x1_0000_0000_0000_0000 => (1 << 62) - 1,
-        prime => prime - 2,
+    let times = |x: u128, y: u128| x.wrapping_mul(y) % modulus;
+    // The order of a number divides p - 1, and that of an odd one 2^62.
+    let mut left = match modulus.is_power_of_two() {
+        true => (1 << 62) - 1,
+        false => modulus - 2,
     };
-    let times = |x: u128, y: u128| match modulus {
-        0x1_0000_0000_0000_0000 => (x as u64).wrapping_mul(y as u64).into(),
-        prime => x * y % prime,
-    };
-    let (mut inverse, mut square, mut left) = (1, u128::from(a) % modulus, power);
+    let (mut inverse, mut square) = (1, u128::from(a) % modulus);
     while left > 0 {
         if left % 2 == 1 {
             inverse = times(inverse, square);
         }
         (square, left) = (times(square, square), left / 2);
     }
+    let difference = (value + modulus - u128::from(b) % modulus) % modulus;
     times(inverse, difference) as u64
 }
 
