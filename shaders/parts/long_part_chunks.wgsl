@@ -7,8 +7,8 @@
 // 1. A key that wraps is below REACH. Such keys are silent: they say nothing.
 // 2. Where neither wraps, a lesser value's key is at most REACH more than the other one's.
 // 3. So the least value is in a chunk whose least key is silent, or at most REACH more than the least key of any chunk that
-//    is not. Those chunks are near, and all of them are evaluated: one of a tile under most permutations, one in 16 where
-//    REACH is 2^17, and few more where shingles are repeated.
+//    is not. Those chunks are near, and all of them are evaluated: one of a tile, two under one permutation in 16 where REACH
+//    is 2^17, and more where shingles are repeated.
 //
 // The least key is kept from tile to tile, so that later tiles evaluate less: under a half of the permutations, a third,
 // and so on. A thread takes four permutations and one slice of the tile, as in the loop over values, for keys; and for
