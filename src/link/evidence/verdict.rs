@@ -12,6 +12,9 @@ const LEAST_STRONG: usize = 3;
 /// Below this expected precision, the estimate is rough.
 const LEAST_KNOWN: f64 = 0.9;
 
+/// With so few pairs that the least expected precision is below this one, nothing is told.
+const LEAST_OF_RANGE: f64 = 0.5;
+
 /// What the evidence is good for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Verdict {
@@ -60,13 +63,7 @@ impl Evidence {
         let are_texts = texts > 0 && strong.len() - texts < LEAST_STRONG;
         let precision = self.expected.precision().map(|[_, right, _]| right);
         let too_few = (strong.len() < LEAST_STRONG).then(|| self.too_few(names));
-        let rough = precision.filter(|precision| *precision < LEAST_KNOWN).map(|precision| {
-            format!(
-                "some {:.0} % of the pairs within entities seem to be right, and below {:.0} % the estimate is rough",
-                100.0 * precision,
-                100.0 * LEAST_KNOWN
-            )
-        });
+        let rough = self.rough();
         match (precision, too_few, rough) {
             (_, Some(because), _) | (_, None, Some(because)) if are_texts => {
                 Verdict::Texts(because)
@@ -79,6 +76,21 @@ impl Evidence {
             (_, _, Some(because)) => Verdict::Rough(because),
             _ => Verdict::Links,
         }
+    }
+
+    /// Why the expected precision is rough, if it is.
+    fn rough(&self) -> Option<String> {
+        let [least, right, _] = self.expected.precision()?;
+        if right < LEAST_KNOWN {
+            return Some(format!(
+                "some {:.0} % of the pairs within entities seem to be right, and below {:.0} % the estimate is rough",
+                100.0 * right,
+                100.0 * LEAST_KNOWN
+            ));
+        }
+        (least < LEAST_OF_RANGE).then(|| {
+            "the pairs within entities are too few to tell how many are right; check them by hand".to_owned()
+        })
     }
 
     /// The strong fields.
