@@ -83,7 +83,7 @@ impl Evidence {
         let [least, right, _] = self.expected.precision()?;
         if right < LEAST_KNOWN {
             return Some(format!(
-                "some {:.0} % of the pairs within entities seem to be right, and below {:.0} % the estimate is rough",
+                "by evidence, some {:.0} % of the pairs within entities are right, and below {:.0} % the estimate is rough",
                 100.0 * right,
                 100.0 * LEAST_KNOWN
             ));
