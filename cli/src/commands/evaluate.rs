@@ -178,10 +178,9 @@ fn summary(outcome: &EvaluationOutcome) -> Lines {
     lines.row(
         "result",
         format!(
-            "{} of {} in {}, {}",
-            result.pairs,
-            result.command,
+            "{} of {}, {}",
             result.file,
+            result.command,
             counted(counts.result_rows, "record")
         ),
     );
@@ -201,10 +200,10 @@ fn summary(outcome: &EvaluationOutcome) -> Lines {
         lines.row(
             "B-cubed",
             format!(
-                "precision {}, recall {}, F1 {:.4}, means over records",
+                "precision {} %, recall {} %, F1 {} %, means over records",
                 percent(b_cubed.precision),
                 percent(b_cubed.recall),
-                b_cubed.f1
+                percent(b_cubed.f1)
             ),
         );
     }
@@ -239,33 +238,28 @@ fn truth(report: &EvaluationReport) -> String {
 /// Adds lines about what does not count, and about ids that only one side has.
 fn left_out(lines: &mut Lines, report: &EvaluationReport) {
     let counts = &report.counts;
-    let mut row = |name, count: u64, what: &str| {
+    let mut row = |name, count: u64, thing: &str, what: &str| {
         if count > 0 {
-            lines.row(name, format!("{} {what}", grouped(count)));
+            lines.row(name, format!("{} {what}", counted(count, thing)));
         }
     };
-    row(
-        "unlabelled",
-        counts.unlabelled,
-        "records of the truth without an entity, left out",
-    );
+    let fate = "of the truth without an entity, left out";
+    row("unlabelled", counts.unlabelled, "record", fate);
     let fate = match report.truth.kind {
-        TruthKind::Entities => "ids of the result that the truth does not have, left out",
-        _ => "ids of the result in no true pair, each an entity of its own",
+        TruthKind::Entities => "of the result that the truth does not have, left out",
+        _ => "of the result in no true pair, each an entity of its own",
     };
-    row("not in truth", counts.not_in_truth, fate);
-    let fate = "ids of the truth that the result does not have, left out";
-    row("not in result", counts.not_in_result.unwrap_or(0), fate);
-    let fate = "found with a record without an entity, not counted";
-    row("pairs left out", counts.left_out_pairs, fate);
+    row("not in truth", counts.not_in_truth, "id", fate);
+    let fate = "of the truth that the result does not have, left out";
+    let not_in_result = counts.not_in_result.unwrap_or(0);
+    row("not in result", not_in_result, "id", fate);
+    let fate = "found with a record without an entity, left out";
+    row("pairs left out", counts.left_out_pairs, "pair", fate);
     let repeated = counts.repeated_result + counts.repeated_truth;
-    row(
-        "repeated",
-        repeated,
-        "records that repeat an id or a pair, counted once",
-    );
+    let fate = "with an id or a pair of an earlier one, counted once";
+    row("repeated", repeated, "record", fate);
     let itself = counts.same_id_result + counts.same_id_truth;
-    row("same id", itself, "pairs of an id with itself, ignored");
+    row("same id", itself, "pair", "of an id with itself, ignored");
 }
 
 /// How many were found, are true, and are both.
@@ -277,31 +271,29 @@ fn agreement(found: &str, agreement: &Agreement) -> String {
 /// Adds precision, recall and F1.
 fn shares(lines: &mut Lines, agreement: &Agreement, thing: &str) {
     let of = |share: Option<Share>, none: &str| match share {
-        None => format!("none: no {thing} {none}"),
+        None => format!("cannot tell: no {thing} {none}"),
         Some(Share {
             share,
             interval: (low, high),
             ..
         }) => {
-            let (low, high) = (100.0 * low, 100.0 * high);
-            format!("{}, 95 % interval {low:.1} to {high:.1}", percent(share))
+            let (low, high) = (percent(low), percent(high));
+            format!("{} %, 95 % interval {low} to {high}", percent(share))
         }
     };
     lines.row("precision", of(agreement.precision, "was found"));
     lines.row("recall", of(agreement.recall, "is true"));
-    let f1 = match agreement.f1 {
-        None => format!("none: no {thing} was found or is true"),
-        Some(Share {
-            share,
-            interval: (low, high),
-            ..
-        }) => format!("{share:.4}, 95 % interval {low:.4} to {high:.4}"),
-    };
-    lines.row("F1", f1);
+    lines.row("F1", of(agreement.f1, "was found or is true"));
 }
 
+/// A share in percent: 0.00 and 100.00 are none and all.
 fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    let percent = 100.0 * share;
+    let percent = match percent {
+        none_or_all if share == 0.0 || share == 1.0 => none_or_all,
+        between => between.clamp(0.01, 99.99),
+    };
+    format!("{percent:.2}")
 }
 
 pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
