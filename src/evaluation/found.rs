@@ -208,13 +208,14 @@ impl FoundFile {
         Ok(is_one)
     }
 
-    /// What of it is evaluated.
-    pub(super) fn what(&self) -> &'static str {
+    /// What of it is evaluated. `inputs` is the number of collections whose records are in pairs with each other.
+    pub(super) fn what(&self, inputs: usize) -> &'static str {
         match self.form {
             Form::Entities("cluster") | Form::Removed => "pairs within clusters",
             Form::Entities(_) => "pairs within entities",
-            Form::Pairs(_) if self.command == "link" => "links",
-            Form::Pairs(_) => "listed pairs",
+            Form::Pairs(_) if self.command == "pairs" => "listed pairs",
+            Form::Pairs(_) if inputs == 1 => "links, without the pairs that follow from them",
+            Form::Pairs(_) => "links",
         }
     }
 }

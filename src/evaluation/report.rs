@@ -14,7 +14,7 @@ pub struct ResultReport {
     pub command: &'static str,
     /// The file that was read.
     pub file: String,
-    /// The pairs that were evaluated: `pairs within entities`, `pairs within clusters`, `links` or `listed pairs`.
+    /// The pairs that were evaluated, in words: `pairs within entities`, `pairs within clusters`, `links`, `listed pairs`.
     pub pairs: &'static str,
     /// The number of inputs whose records are in pairs with each other: 1 or 2.
     pub inputs: u64,

@@ -274,7 +274,7 @@ impl<'a> EvaluationRun<'a> {
             result: ResultReport {
                 command: file.command,
                 file: file.path.display().to_string(),
-                pairs: file.what(),
+                pairs: file.what(found.ids.len()),
                 inputs: found.ids.len() as u64,
             },
             truth: TruthReport {
