@@ -194,10 +194,16 @@ class Bench:
         self.take_turns(cases, f"signed: {what}")
 
     def own(self, schemes, options=()):
-        """simgpu with each of `schemes`, unless it is excluded."""
+        """simgpu with each of `schemes`, unless it is excluded, and the build of before, if there is one."""
         if not self.is_own_wanted:
             return []
-        return [tools.Simgpu(self.prepared["runner"], scheme, self.arguments.isa, options) for scheme in schemes]
+        builds = {"simgpu": self.prepared["runner"], "simgpu before": self.arguments.before}
+        return [
+            tools.Simgpu(runner, scheme, self.arguments.isa, options, name)
+            for name, runner in builds.items()
+            for scheme in schemes
+            if runner
+        ]
 
     def own_signed(self, tool, file, count, num_perm):
         """Output of simgpu for its signatures; None if it fails, which is noted."""
@@ -210,7 +216,7 @@ class Bench:
         return signed
 
     def columns(self, tool, columns, checksum=""):
-        is_own = tool.name == "simgpu"
+        is_own = isinstance(tool, tools.Simgpu)
         place = {"backend": "simd", "hardware": self.hardware} if is_own else {"backend": "", "hardware": ""}
         base = {"threads": 1, "updates": 0, "text_bytes": 0}
         return {**base, **columns, **place, "tool": tool.name, "scheme": tool.scheme, "checksum": checksum}

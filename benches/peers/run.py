@@ -66,6 +66,7 @@ def parse():
     parser.add_argument("--core", type=int, default=None, help="core to sign on [the last one]")
     parser.add_argument("--threads", type=int, default=None, help="threads for files to files [all]")
     parser.add_argument("--isa", help="instruction set of simgpu")
+    parser.add_argument("--before", help="bench target `peers` of another build of simgpu, measured beside, as `simgpu before`")
     parser.add_argument("--venv", default=str(ROOT / "target" / "peers-venv"), help="folder of the virtual environment")
     parser.add_argument("--results", help="folder of results [results/<date>-<machine>-peers]")
     parser.add_argument("--prepared", help=argparse.SUPPRESS)

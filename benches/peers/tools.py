@@ -234,8 +234,7 @@ class Simgpu:
     isa: str | None = None
     # Options for texts.
     options: tuple = ()
-
-    name = "simgpu"
+    name: str = "simgpu"
 
     @property
     def has_independent_slots(self):

@@ -157,24 +157,36 @@ def quads_loaded(instructions, slot_words):
     return sum(i.loaded for i in instructions if i.loaded > 1) / (4 * slot_words)
 
 
+def evaluates_chunks(blocks, body):
+    """Whether a loop lowers slots in workgroup memory: it loads, stores, and waits for no threads."""
+    instructions = [i for number in body for i in blocks[number].instructions]
+    return (
+        any(i.stored for i in instructions)
+        and not any(i.fetches for i in instructions)
+        and not any(i.has_effect for i in instructions)
+    )
+
+
 def count(blocks, slot_words, permutations):
     """Counts the loops of a signing kernel.
 
     A loop of updates has no loop in it, loads quads from workgroup memory and changes no memory. A
     kernel has several: for short and for long parts, and those that compute a few slots again. An
-    update takes an instruction at least, or the loop only folds minima.
+    update takes an instruction at least, or the loop only folds minima. Not counted is a loop within
+    one that stores to workgroup memory and does not wait: it evaluates a chunk for one permutation.
 
     The loop that stages loads from global memory and stores to workgroup memory. Of several, it is
     the one that stores most in a turn.
     """
     updating, staging = [], None
     found = loops(blocks)
+    of_one = [body for body in found.values() if evaluates_chunks(blocks, body)]
     for head, body in found.items():
         instructions = [i for number in body for i in blocks[number].instructions]
         within = {number for other in found.values() if other < body for number in other}
         stored = sum(i.stored for i in instructions)
         changes_memory = stored or any(i.has_effect for i in instructions)
-        if not within and not changes_memory:
+        if not within and not changes_memory and not any(body < other for other in of_one):
             of_turn = turn(blocks, head, body)
             updates = quads_loaded(of_turn, slot_words) * 4 * permutations
             issued = sum(i.issued for i in of_turn)
@@ -182,6 +194,7 @@ def count(blocks, slot_words, permutations):
                 updating.append((issued / updates, sum(i.cycles for i in of_turn) / updates))
         stores_within = any(i.stored for number in within for i in blocks[number].instructions)
         stages = stored and not stores_within and any(i.fetches for i in instructions)
+        stages = stages and not quads_loaded(instructions, slot_words)
         if stages and (staging is None or stored > staging[0]):
             per_quad = sum(i.issued for i in instructions) / (stored / (4 * slot_words))
             staging = (stored, None if within else per_quad)

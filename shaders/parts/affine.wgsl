@@ -12,3 +12,13 @@ fn value(by: Coefficients, x: Hash) -> vec4<Hash> {
 fn finish(by: Coefficients, least: vec4<Hash>, first: u32, count: u32, step: u32) -> vec4<Hash> {
     return least;
 }
+
+// One permutation of a quad, four times.
+fn only(quad: u32, i: u32) -> Coefficients {
+    return Coefficients(vec4(coefficients[quad].a[i]), vec4(coefficients[quad].b[i]));
+}
+
+// The sum modulo 2^64 whose order is that of values: itself.
+fn placed(by: Coefficients) -> Coefficients {
+    return by;
+}

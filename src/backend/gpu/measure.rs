@@ -7,7 +7,7 @@ use super::documents::{DeviceWork, Texts};
 use super::options::GpuOptions;
 use super::preparation::PreparedDevice;
 use super::resident::ResidentLoad;
-use super::shader::{Integers, ShaderInput};
+use super::shader::ShaderInput;
 use super::signer::Gpu;
 use crate::backend::simd::Simd;
 use crate::documents::Documents;
@@ -186,11 +186,13 @@ impl DeviceLoad {
             "NVIDIA H200" => 132.0 * 64.0 * 1.98e9,
             _ => return None,
         };
-        match (self.gpu.0.family, device.integers) {
-            (Family::Affine32, _) => Some(multiply_adds),
-            (Family::Mersenne31 | Family::Mersenne61, Integers::U64) => Some(multiply_adds / 2.0),
-            _ => None,
-        }
+        let of_update = match self.gpu.0.family {
+            Family::Affine32 | Family::Affine32Even | Family::Mersenne61 => 1.0,
+            Family::Mersenne31 => 2.0,
+            Family::Affine64 | Family::Mersenne61Wide => 3.0,
+            Family::Fast | Family::RMinHash => return None,
+        };
+        Some(multiply_adds / of_update)
     }
 
     fn explain<T>(&self, attempt: Attempt<T>) -> Result<T> {

@@ -9,7 +9,7 @@ use super::device::Device;
 use super::options::{GpuOptions, Hooks};
 use super::preparation::PreparedDevice;
 use super::products::{choose, speed_by_bytes};
-use super::shader::Products;
+use super::shader::{Products, has_products};
 use super::{Gpu, Integers, adapters, computes};
 use crate::backend::scalar::Scalar;
 use crate::backend::simd::Simd;
@@ -19,7 +19,10 @@ use crate::pipeline::{
     Signer, Unit,
 };
 use crate::scheme::Word;
-use crate::scheme::{Family, P31, P61, Permutations, Scheme, Width, fmix32, fmix64};
+use crate::scheme::{
+    Draws, Family, P31, P61, Permutations, Scheme, Width, fmix32, fmix64, mersenne61,
+    mersenne61_wide,
+};
 use crate::scheme::{Hashes, Slots};
 use crate::simd::Isa;
 
@@ -191,37 +194,198 @@ fn corners_of_reductions_match_the_definition() {
             Width::U32 => u32::MAX.into(),
             Width::U64 => u64::MAX,
         });
-        let wide = sets.concat();
-        let narrow: Vec<u32> = wide.iter().map(|x| u32::cut(*x)).collect();
-        let mut offsets = vec![0];
-        for set in &sets {
-            offsets.push(offsets[offsets.len() - 1] + set.len() as i64);
-        }
-        let hashes = match family.hash_width() {
-            Width::U32 => Hashes::U32(&narrow),
-            Width::U64 => Hashes::U64(&wide),
-        };
-        let sets = ShingleSets::new(hashes, &offsets).unwrap();
-        let sign = |signer: &dyn Signer| {
-            let mut signatures = Signatures::new(drawn.num_perm(), family.slot_width());
-            signatures.sign(signer, &sets).unwrap();
-            signatures
-        };
-        let scalar = || -> Box<dyn Signer> { Box::new(Scalar::new(&drawn, 7)) };
-        let expected = sign(&*scalar());
-        for integers in [Integers::U32, Integers::U64] {
-            if !computes(family, integers) {
+        compare(&drawn, &sets);
+    }
+}
+
+/// Signs sets in every form of a family's shaders, and by the definition.
+#[track_caller]
+fn compare(drawn: &Permutations, sets: &[Vec<u64>]) {
+    let family = drawn.family();
+    let wide = sets.concat();
+    let narrow: Vec<u32> = wide.iter().map(|x| u32::cut(*x)).collect();
+    let mut offsets = vec![0];
+    for set in sets {
+        offsets.push(offsets[offsets.len() - 1] + set.len() as i64);
+    }
+    let hashes = match family.hash_width() {
+        Width::U32 => Hashes::U32(&narrow),
+        Width::U64 => Hashes::U64(&wide),
+    };
+    let sets = ShingleSets::new(hashes, &offsets).unwrap();
+    let sign = |signer: &dyn Signer| {
+        let mut signatures = Signatures::new(drawn.num_perm(), family.slot_width());
+        signatures.sign(signer, &sets).unwrap();
+        signatures
+    };
+    let scalar = || -> Box<dyn Signer> { Box::new(Scalar::new(drawn, 7)) };
+    let expected = sign(&*scalar());
+    for integers in [Integers::U32, Integers::U64] {
+        for products in [Products::Whole, Products::Bytes] {
+            let is_form = products == Products::Whole || has_products(family);
+            if !is_form || !computes(family, integers) {
                 continue;
             }
-            for products in [Products::Whole, Products::Bytes] {
-                let options = in_form(integers, products);
-                let signer = Gpu::new(&drawn, 7, &options, scalar(), false).unwrap();
-                let is_expected = sign(&signer) == expected;
-                assert!(is_expected, "{family:?} {integers:?} {products:?}");
-                assert_eq!(signer.notices(), [""; 0]);
+            let options = in_form(integers, products);
+            let signer = Gpu::new(drawn, 7, &options, scalar(), false).unwrap();
+            let signed = sign(&signer);
+            for row in 0..offsets.len() - 1 {
+                let form = format!("{family:?} {integers:?} {products:?}");
+                assert_eq!(signed.row(row), expected.row(row), "{form}, set {row}");
             }
+            assert_eq!(signer.notices(), [""; 0]);
         }
     }
+}
+
+/// Families whose long sets are signed by chunks, with the number of their values.
+const BY_CHUNKS: [(Family, u128); 4] = [
+    (Family::Mersenne31, P31 as u128),
+    (Family::Mersenne61, 1 << 32),
+    (Family::Mersenne61Wide, P61 as u128),
+    (Family::Affine64, 1 << 64),
+];
+
+fn random(i: u64) -> u64 {
+    fmix64(i + 1)
+}
+
+/// Sets at the borders of chunks and tiles, of several parts, and those in which shingles or keys are equal, under
+/// permutations for each number of slices. Without an adapter there is nothing to test.
+#[test]
+fn sets_by_chunks_match_the_definition() {
+    if adapters().is_empty() {
+        return;
+    }
+    let lengths = [
+        255, 256, 257, 288, 319, 511, 1023, 1024, 1025, 1152, 2047, 2048, 2049, 3300,
+    ];
+    let mut sets: Vec<Vec<u64>> = (0..)
+        .zip(lengths)
+        .map(|(set, length)| (0..length).map(|i| random(set << 32 | i)).collect())
+        .collect();
+    let long = |number: &dyn Fn(u64) -> u64| (0..1500).map(number).collect();
+    sets.extend([
+        long(&|_| 0),
+        long(&|_| u64::MAX),
+        long(&|i| i),
+        long(&|i| u64::MAX - i),
+        long(&|i| i << 16),
+        long(&|i| i << 32),
+        long(&|i| random(i % 7)),
+        long(&|i| random(i % 300)),
+        long(&|i| random(i / 2)),
+        long(&|i| if i == 1400 { 1 } else { 0 }),
+    ]);
+    for (family, _) in BY_CHUNKS {
+        for num_perm in [1, 13, 64, 128, 200, 260, 512] {
+            let drawn = Permutations::draw(family, Draws::AllAThenAllB, 5, num_perm);
+            let few = if num_perm == 128 {
+                &sets[..]
+            } else {
+                &sets[8..]
+            };
+            compare(&drawn, few);
+        }
+        let drawn = Permutations::draw(family, Draws::AllAThenAllB, 6, 30);
+        compare(&drawn, &[(0..110_000).map(random).collect()]);
+    }
+}
+
+/// Factors of which one bit is set, or that are the greatest, give many shingles the same key.
+#[test]
+fn equal_keys_match_the_definition() {
+    if adapters().is_empty() {
+        return;
+    }
+    for (family, values) in BY_CHUNKS {
+        let greatest = match family {
+            Family::Mersenne61 => P61 - 1,
+            Family::Affine64 => u64::MAX,
+            _ => u64::try_from(values - 1).unwrap(),
+        };
+        let is_odd = u64::from(family == Family::Affine64);
+        let factors = (0..greatest.ilog2()).map(|bit| 1 << bit | is_odd);
+        let factors: Vec<u64> = factors.chain([greatest, greatest - 2]).collect();
+        let addends = (0..).map(|i| match i % 4 {
+            0 => 0,
+            1 => greatest,
+            _ => random(i) % greatest,
+        });
+        let addends: Vec<u64> = addends.take(factors.len()).collect();
+        let given = Permutations::from_coefficients(family, &factors, &addends).unwrap();
+        let sets = [
+            (0..1500).collect(),
+            (0..1500).map(random).collect(),
+            (0..1500).map(|i| u64::MAX - i).collect(),
+        ];
+        compare(&given, &sets);
+    }
+}
+
+/// Long sets with shingles whose values are so near each other that their keys may stand in another order, among the least
+/// and among the greatest values, where keys wrap.
+#[test]
+#[allow(clippy::cast_possible_truncation, reason = "below 2^64")]
+fn near_keys_match_the_definition() {
+    if adapters().is_empty() {
+        return;
+    }
+    for (family, values) in BY_CHUNKS {
+        if family == Family::Mersenne61 {
+            continue;
+        }
+        let modulus = match family {
+            Family::Mersenne31 => u128::from(P31),
+            _ => 1 << 64,
+        };
+        let factor = |k: u64| (u128::from(random(k)) % values) as u64 | 1;
+        let addend = |k: u64| (u128::from(random(1000 + k)) % values) as u64;
+        let (a, b): (Vec<u64>, Vec<u64>) = (0..66).map(|k| (factor(k), addend(k))).unzip();
+        let drawn = Permutations::from_coefficients(family, &a, &b).unwrap();
+        let unit = values >> 16;
+        let sets: Vec<Vec<u64>> = (0..12)
+            .map(|set| {
+                // Of the sets of greatest values, nothing else.
+                let is_wrapped = set % 3 == 2;
+                let others = if is_wrapped { 0 } else { 700 + 300 * set };
+                let mut shingles: Vec<u64> = (0..others).map(|i| random(set << 32 | i)).collect();
+                for k in 0..a.len() {
+                    for i in 0..12 {
+                        let near =
+                            u128::from(random(set << 40 | (k as u64) << 20 | i)) % (4 * unit / 5);
+                        let value = match is_wrapped {
+                            true => values - 1 - near,
+                            false => near >> (set % 4 * 5),
+                        };
+                        shingles.push(preimage(a[k], b[k], value, modulus));
+                    }
+                }
+                shingles
+            })
+            .collect();
+        compare(&drawn, &sets);
+    }
+}
+
+/// The x with `a*x + b = value` modulo 2^64 or a prime of at most 63 bits.
+#[allow(clippy::cast_possible_truncation, reason = "modulo at most 2^64")]
+fn preimage(a: u64, b: u64, value: u128, modulus: u128) -> u64 {
+    let times = |x: u128, y: u128| x.wrapping_mul(y) % modulus;
+    // The order of a number divides p - 1, and that of an odd one 2^62.
+    let mut left = match modulus.is_power_of_two() {
+        true => (1 << 62) - 1,
+        false => modulus - 2,
+    };
+    let (mut inverse, mut square) = (1, u128::from(a) % modulus);
+    while left > 0 {
+        if left % 2 == 1 {
+            inverse = times(inverse, square);
+        }
+        (square, left) = (times(square, square), left / 2);
+    }
+    let difference = (value + modulus - u128::from(b) % modulus) % modulus;
+    times(inverse, difference) as u64
 }
 
 /// Long sets in which several shingles have low words so near each other that any of them may have the least value, near
@@ -232,7 +396,6 @@ fn near_low_words_match_the_definition() {
     if adapters().is_empty() {
         return;
     }
-    let random = |i: u64| fmix64(i + 1);
     let factor = |k: u64| {
         let odd = random(k) | 1;
         let zeros = k % 33;
@@ -240,46 +403,81 @@ fn near_low_words_match_the_definition() {
     };
     let (a, b): (Vec<u64>, Vec<u64>) = (0..66).map(|k| (factor(k), random(1000 + k) % P61)).unzip();
     let drawn = Permutations::from_coefficients(Family::Mersenne61, &a, &b).unwrap();
-    let inverse = |odd: u32| {
-        (0..5).fold(odd, |x, _| {
-            x.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(x)))
-        })
-    };
-    let (mut hashes, mut offsets) = (Vec::new(), vec![0]);
-    for (set, length) in (0..).zip([255, 256, 300, 1023, 1024, 1025, 2500, 5000, 40_000]) {
-        hashes.extend((0..length).map(|i| u32::cut(random(set << 32 | i))));
-        for k in 0..a.len() {
-            // Shingles whose low words are at most 20 from each other, or from where they wrap.
-            let (low_a, low_b) = (u32::cut(a[k]), u32::cut(b[k]));
-            let zeros = low_a.trailing_zeros().min(31);
-            let near = u32::cut(random(set ^ (k as u64 * 77))) % 40;
-            for distance in [0, 1, 8, 9, near] {
-                let low = match set % 3 {
-                    0 => distance,
-                    1 => distance.wrapping_sub(8),
-                    _ => distance + (1 << 12),
-                };
-                let product = low.wrapping_sub(low_b) >> zeros;
-                hashes.push(product.wrapping_mul(inverse(low_a >> zeros | 1)));
+    let lengths = [255, 256, 300, 1023, 1024, 1025, 2500, 5000, 40_000];
+    let sets: Vec<Vec<u64>> = (0..)
+        .zip(lengths)
+        .map(|(set, length)| {
+            let mut shingles: Vec<u64> = (0..length).map(|i| random(set << 32 | i)).collect();
+            for k in 0..a.len() {
+                // Shingles whose low words are at most 20 from each other, or from where they wrap.
+                let zeros = u32::cut(a[k]).trailing_zeros().min(31);
+                let near = u32::cut(random(set ^ (k as u64 * 77))) % 40;
+                for distance in [0, 5, 6, 7, near] {
+                    let low = match set % 3 {
+                        0 => distance,
+                        1 => distance.wrapping_sub(8),
+                        _ => distance + (1 << 12),
+                    };
+                    let product = low.wrapping_sub(u32::cut(b[k])) >> zeros;
+                    let odd = u64::from(u32::cut(a[k]) >> zeros | 1);
+                    shingles.push(preimage(odd, 0, product.into(), 1 << 64));
+                }
             }
-        }
-        offsets.push(hashes.len() as i64);
-    }
-    let sets = ShingleSets::new(Hashes::U32(&hashes), &offsets).unwrap();
-    let sign = |signer: &dyn Signer| {
-        let mut signatures = Signatures::new(drawn.num_perm(), Width::U32);
-        signatures.sign(signer, &sets).unwrap();
-        signatures
+            shingles
+        })
+        .collect();
+    compare(&drawn, &sets);
+}
+
+/// What the shaders promise of keys: a key is the place of the value and an error of 0 to REACH, modulo 2^32; and a window
+/// of seven eighths would not do.
+#[test]
+fn keys_are_near_places() {
+    const REACH: u32 = 0x2_0000;
+    // CPU twin of key_64.wgsl and key_mersenne31.wgsl; of 32-bit shingles the upper word is 0.
+    let key = |a: u64, b: u64, x: u64| {
+        let cross = a
+            .wrapping_mul(x >> 32)
+            .wrapping_add((a >> 32).wrapping_mul(x));
+        let halves = (a >> 16 & 0xFFFF) * (x >> 16 & 0xFFFF);
+        let sum = cross.wrapping_add(halves).wrapping_add(b >> 32);
+        u32::cut(sum).wrapping_add(REACH - 1)
     };
-    let scalar = || -> Box<dyn Signer> { Box::new(Scalar::new(&drawn, 7)) };
-    let expected = sign(&*scalar());
-    for integers in [Integers::U32, Integers::U64] {
-        for products in [Products::Whole, Products::Bytes] {
-            let options = in_form(integers, products);
-            let signer = Gpu::new(&drawn, 7, &options, scalar(), false).unwrap();
-            assert!(sign(&signer) == expected, "{integers:?} {products:?}");
-            assert_eq!(signer.notices(), [""; 0]);
+    let some = [
+        0,
+        1,
+        0xFFFF,
+        0x1_0000,
+        u64::from(u32::MAX),
+        1 << 32,
+        u64::MAX,
+    ];
+    let some = || some.into_iter().chain((0..200).map(random));
+    let (mut least, mut greatest) = (u32::MAX, 0);
+    let mut check = |key: u32, place: u64, shown: [u64; 3]| {
+        let error = key.wrapping_sub(u32::cut(place));
+        assert!(error <= REACH, "{shown:?}: {error}");
+        (least, greatest) = (least.min(error), greatest.max(error));
+    };
+    for (a, b) in some().flat_map(|a| some().map(move |b| (a, b))).step_by(3) {
+        for x in some().chain([0xFFFF_FFFF_0000_FFFF, 0xFFFF]) {
+            let sum = a.wrapping_mul(x).wrapping_add(b);
+            check(key(a, b, x), sum >> 32, [a, b, x]);
+            let (a, b) = (a % P61, b % P61);
+            let value = mersenne61_wide(a, b, x);
+            check(key(a << 3, (b + 8) << 3, x), value >> 29, [a, b, x]);
+            let (a, b, x) = (a % P61, b % P61, u32::cut(x));
+            let low = u32::cut(a.wrapping_mul(x.into()).wrapping_add(b));
+            let error = low.wrapping_add(8).wrapping_sub(mersenne61(a, b, x));
+            assert!(error <= 8, "{a} {b} {x}: {error}");
         }
+    }
+    assert!(greatest - least > REACH / 8 * 7, "{least} to {greatest}");
+    for source in [
+        include_str!("../../../shaders/parts/key_64.wgsl"),
+        include_str!("../../../shaders/parts/key_mersenne31.wgsl"),
+    ] {
+        assert!(source.contains(&format!("const REACH = {REACH:#x}u;")));
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) struct Workgroup {
 }
 
 /// Threads that devices run together: 32 on most, 64 on some.
-pub(super) const WARP: u32 = 32;
+const WARP: u32 = 32;
 
 /// Threads per workgroup at which devices hold as many workgroups as threads: with 32, an RDNA3 holds 4 of 16 waves.
 const THREADS: u32 = 128;
