@@ -195,10 +195,11 @@ fn links_of_two_inputs_are_pairs_of_both() {
 fn duplicates_and_pairs_are_evaluated_in_every_format() {
     let place = people();
     let truth = within(&persons());
-    let options = "texts.jsonl --unit chars --size 3 --threshold 0.6 --quiet --overwrite";
+    let options = "texts.jsonl --unit chars --size 3 --quiet --overwrite";
+    let options = |threshold: f64| format!("{options} --threshold {threshold}");
     let mut by_format = Vec::new();
     for format in ["jsonl", "parquet"] {
-        let command = format!("dedup {options} -o out --removed-format {format}");
+        let command = format!("dedup {} -o out --removed-format {format}", options(0.6));
         place.run(&command).succeeded();
         for result in ["out".to_owned(), format!("out/removed.{format}")] {
             let report = place.evaluate(&format!(
@@ -211,7 +212,9 @@ fn duplicates_and_pairs_are_evaluated_in_every_format() {
     assert!(by_format.iter().all(|report| *report == by_format[0]));
     assert!(by_format[0].0["right"].as_u64().unwrap() > 5);
     for name in ["p.jsonl", "p.csv", "p.parquet", "p.csv.gz", "p.jsonl.zst"] {
-        place.run(&format!("pairs {options} -o {name}")).succeeded();
+        place
+            .run(&format!("pairs {} -o {name}", options(0.6)))
+            .succeeded();
         let found = listed(&parse_lines(&place.read("p.jsonl")), ["id_a", "id_b"]);
         let report = place.evaluate(&format!("{name} --truth people.csv --entity-field person"));
         assert_eq!(counts(&report, "pairs"), expected(&found, &truth), "{name}");
@@ -222,7 +225,7 @@ fn duplicates_and_pairs_are_evaluated_in_every_format() {
     assert_eq!(report["pairs"]["precision"]["share"], 1.0);
     // No pair was found, and the report beside the file says of what.
     place
-        .run(&format!("pairs {options} -o none.jsonl --threshold 1"))
+        .run(&format!("pairs {} -o none.jsonl", options(1.0)))
         .succeeded();
     let run = place.run("evaluate none.jsonl --truth people.csv --entity-field person");
     let told = run.succeeded().stderr;
