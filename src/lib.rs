@@ -27,6 +27,7 @@
 //! | [`files`] | the same over files, of any size: [`files::Run`] |
 //! | [`divided`] | the same divided among machines, stage by stage |
 //! | [`mod@link`] | find records that describe the same thing |
+//! | [`evaluation`] | measure how far a result is right, by pairs or entities that are known |
 //! | [`documents`] | pass documents: slices of strings, batches, or your own columns |
 //! | [`progress`] | follow a run and stop it; read its counts and times |
 //! | [`mod@error`] | handle errors, and rewrite the parameter names in their messages |
@@ -41,7 +42,7 @@
 //! | [`selftest`] | check that this machine computes the published values |
 #![cfg_attr(
     not(feature = "io"),
-    doc = "\n[`io`]: #features\n[`files`]: #features\n[`files::Run`]: #features\n[`divided`]: #features"
+    doc = "\n[`io`]: #features\n[`files`]: #features\n[`files::Run`]: #features\n[`divided`]: #features\n[`evaluation`]: #features"
 )]
 #![cfg_attr(not(feature = "selftest"), doc = "\n[`selftest`]: #features")]
 #![cfg_attr(not(feature = "records"), doc = "\n[`mod@link`]: #features")]
@@ -204,6 +205,9 @@ pub mod divided;
 pub mod link;
 
 pub mod ratings;
+
+#[cfg(feature = "io")]
+pub mod evaluation;
 
 #[cfg(feature = "internals")]
 #[doc(hidden)]

@@ -24,7 +24,7 @@ const LIBRARY: &[&[&str]] = &[
     &["index", "io"],
     &["search"],
     &["files", "divided"],
-    &["link", "ratings"],
+    &["link", "ratings", "evaluation"],
     &["selftest", "internals"],
 ];
 

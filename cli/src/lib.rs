@@ -37,7 +37,9 @@ use arguments::cores;
 use commands::bench;
 #[cfg(feature = "gpu")]
 use commands::devices;
-use commands::{compare, completions, dedup, link, man, pairs, ratings, selftest, sign, tune};
+use commands::{
+    compare, completions, dedup, evaluate, link, man, pairs, ratings, selftest, sign, tune,
+};
 use options::Given;
 use parameters::with_flags;
 pub use terminal::Lines;
@@ -70,6 +72,7 @@ enum Command {
     Sign(sign::Arguments),
     Ratings(Box<ratings::Arguments>),
     Link(link::Arguments),
+    Evaluate(evaluate::Arguments),
     #[cfg(feature = "bench")]
     Bench(bench::Arguments),
     Tune(tune::Arguments),
@@ -188,6 +191,7 @@ pub fn run(matches: &ArgMatches, command: &[String]) -> anyhow::Result<()> {
         Command::Sign(arguments) => sign::run(&arguments, given, command),
         Command::Ratings(arguments) => ratings::run(&arguments, given, command),
         Command::Link(arguments) => link::run(&arguments, given, command),
+        Command::Evaluate(arguments) => evaluate::run(&arguments, given, command),
         #[cfg(feature = "bench")]
         Command::Bench(arguments) => {
             threads::start_threads(cores())?;

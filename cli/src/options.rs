@@ -94,6 +94,12 @@ pub enum Mode {
     NoPlan,
     /// The records of one input are linked.
     OneInput,
+    /// The truth of an evaluation is pairs of ids.
+    TruthPairs,
+    /// The truth of an evaluation is the entity of each record.
+    TruthEntities,
+    /// No report is printed.
+    NoReport,
     /// Ratings count as seen, whatever their stars.
     Seen,
     /// Ratings count as copies, and nothing is recommended.
@@ -159,6 +165,9 @@ impl Mode {
             Mode::NoSample => "{o} need{s} a `sample`; pass `sample`, or omit {o}",
             Mode::NoPlan => "{o} need{s} a run to plan; pass `bytes`, or omit {o}",
             Mode::OneInput => "{o} {is} for two inputs: the records of one form entities of any size; omit {o}, or give a second input",
+            Mode::TruthPairs => "{o} {is} for `entity_field`, and the truth is pairs of ids; add `entity_field`, or omit {o}",
+            Mode::TruthEntities => "{o} {is} for pairs of ids, and `entity_field` names the entity of each record; omit {o}, or `entity_field`",
+            Mode::NoReport => "the report holds what {o} ask{s} for, and is not printed; add `report=json`, or omit {o}",
             Mode::Seen => "`as=seen` takes everything rated, whatever its stars; omit {o}, or choose another `as`",
             Mode::Stars => "`as=stars` counts all stars; omit {o}, or choose another `as`",
             Mode::NothingHated => "only `as=liked-hated` tells what is hated; omit {o}, or pass `as=liked-hated`",
@@ -192,9 +201,9 @@ const fn row(
 use Effect::{Checks, Memory, Messages, Results, Speed};
 use Mode::{
     Distance, Gpu, Join, LshOnly, NamedFiles, NoBuckets, NoDevice, NoJoin, NoNames, NoPlan,
-    NoRecommendations, NoSample, NoSimilarity, NoTextField, NoThroughput, NoWeights, NoWhiteSpace,
-    NotStopWords, NotTokens, NothingHated, OneFile, OneInput, ReadOnce, Scalar, Seen, Signatures,
-    Stars, Stdout, TextFiles, Tokens, UsersOnly,
+    NoRecommendations, NoReport, NoSample, NoSimilarity, NoTextField, NoThroughput, NoWeights,
+    NoWhiteSpace, NotStopWords, NotTokens, NothingHated, OneFile, OneInput, ReadOnce, Scalar, Seen,
+    Signatures, Stars, Stdout, TextFiles, Tokens, TruthEntities, TruthPairs, UsersOnly,
 };
 
 /// The table. Each option of a command is in one row.
@@ -251,6 +260,13 @@ pub const TABLE: &[Row] = &[
     row(&["link"], &["equivalents", "score", "threshold"], Results, &[]),
     row(&["link"], &["match", "share"], Results, &[OneInput]),
     row(&["link"], &["unique_ids", "on_bad_record"], Checks, &[]),
+    // Evaluations
+    row(&["evaluate"], &["truth", "format", "delimiter", "quote", "entity_field"], Results, &[]),
+    row(&["evaluate"], &["truth_fields"], Results, &[TruthEntities]),
+    row(&["evaluate"], &["id_field"], Results, &[TruthPairs]),
+    row(&["evaluate"], &["examples"], Results, &[NoReport]),
+    row(&["evaluate"], &["threads"], Speed, &[]),
+    row(&["evaluate"], &["report", "quiet"], Messages, &[]),
     // Ratings
     row(&["ratings"], &["format", "delimiter", "quote", "user_field", "item_field"], Results, &[]),
     row(&["ratings"], &["names"], Results, &[UsersOnly]),

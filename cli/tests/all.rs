@@ -10,6 +10,7 @@ mod bench_report;
 mod command_line;
 mod distances;
 mod embedding;
+mod evaluate;
 mod formats;
 #[cfg(feature = "gpu")]
 mod gpu_bench;

@@ -45,6 +45,8 @@ const MODES: &[&str] = &[
     "tune --sample docs/*.jsonl --unit tokens",
     "link one.csv two.csv --fields name,city -o out",
     "link one.csv --fields name,city -o out",
+    "evaluate linked --truth pairs.csv --report json",
+    "evaluate linked --truth unique.csv --entity-field city --report json",
     "ratings ratings.csv -o r.csv",
     "ratings ratings.csv -o r.jsonl.gz --as seen --by user",
     "ratings ratings.csv -o r.csv --as liked-hated --names names.csv",
@@ -149,6 +151,10 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "score") => "--score textbook",
         (_, "match") => "--match many-to-many",
         (_, "share") => "--share 0.2",
+        (_, "truth") => "--truth other.csv",
+        (_, "truth_fields") => "--truth-fields id_a,id_c",
+        (_, "entity_field") => "--entity-field key",
+        (_, "examples") => "--examples 1",
         (_, "user_field") => "--user-field user2",
         (_, "item_field") => "--item-field item2",
         (_, "rating_field") => "--rating-field rating2",
@@ -317,9 +323,20 @@ fn write_records(place: &Place) {
             writeln!(one, "{i},l{i},{first} {last}{i},{city} z").unwrap();
         }
     }
+    // An evaluation tells records apart by their ids.
+    let is_first = |line: &&str| !line.contains(",l");
+    let unique: Vec<&str> = one.lines().filter(is_first).collect();
+    place.write("unique.csv", unique.join("\n"));
     place.write("one.csv", one);
     place.write("two.csv", two);
     place.write("equal.txt", "William, Bill\n");
+    let link = "link unique.csv --fields name,city -o linked --quiet";
+    place.run(link).succeeded();
+    let mut pairs = "id_a,id_b,id_c\n".to_owned();
+    for i in (0..150).step_by(5) {
+        writeln!(pairs, "{i},\"{}\",{}", (i + 7) % 150, (i + 8) % 150).unwrap();
+    }
+    place.write("pairs.csv", pairs);
 }
 
 /// Ratings, some of them repeated, and the names of the items.
@@ -587,6 +604,18 @@ fn idle_options_are_all_named_with_a_remedy() {
         (
             "dedup docs/a.jsonl docs/b.jsonl -o out --exclude *b*",
             "omit --exclude, or give a folder, or a glob in quotes",
+        ),
+        (
+            "evaluate linked --truth one.csv --entity-field city --truth-fields a,b",
+            "--truth-fields is for pairs of ids, and --entity-field names the entity of each record; omit --truth-fields",
+        ),
+        (
+            "evaluate linked --truth pairs.csv --id-field id",
+            "--id-field is for --entity-field, and the truth is pairs of ids; add --entity-field, or omit --id-field",
+        ),
+        (
+            "evaluate linked --truth pairs.csv --examples 2",
+            "the report holds what --examples asks for, and is not printed; add --report json, or omit --examples",
         ),
         (
             "ratings ratings.csv -o - --as seen --liked-from 3 --rating-field rating2",

@@ -75,6 +75,11 @@ impl Header {
         Ok(header)
     }
 
+    /// The names of the columns.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|name| name.trim())
+    }
+
     /// Finds the columns of a document.
     fn find_document(&mut self, fields: &Fields) -> Result<(), Refusal> {
         for path in &fields.content {

@@ -124,9 +124,15 @@ impl ValueField {
     /// The parameter that names the field of the id.
     pub(crate) const ID: &'static str = "id_field";
 
+    /// The parameter that names both fields of a pair of ids.
+    pub(crate) const IDS: &'static str = "truth_fields";
+
+    /// The parameter that names the field of the entity, which has an id, too.
+    pub(crate) const ENTITY: &'static str = "entity_field";
+
     /// Whether its values are ids.
     pub(super) fn is_id(&self) -> bool {
-        self.parameter == ValueField::ID
+        [ValueField::ID, ValueField::IDS, ValueField::ENTITY].contains(&self.parameter)
     }
 }
 
@@ -205,6 +211,11 @@ impl FieldPath {
             }
         }
         FieldPath(segments)
+    }
+
+    /// The field of this name, dots included.
+    pub(crate) fn of_name(name: &str) -> Self {
+        FieldPath(vec![name.to_owned()])
     }
 
     pub(crate) fn segments(&self) -> &[String] {

@@ -396,7 +396,7 @@ fn not_found(record: &str, what: &str, path: &FieldPath, parameter: &str) -> Str
 }
 
 /// The names of the members of an object.
-fn keys(object: &str) -> serde_json::Result<Vec<String>> {
+pub(super) fn keys(object: &str) -> serde_json::Result<Vec<String>> {
     struct Keys;
     impl<'de> Visitor<'de> for Keys {
         type Value = Vec<String>;
@@ -551,7 +551,7 @@ fn member<'a>(object: &'a str, name: &str) -> serde_json::Result<Option<&'a RawV
 }
 
 /// The text of a JSON string, with U+FFFD for each lone surrogate.
-fn decode(literal: &str) -> Result<Cow<'_, str>, String> {
+pub(super) fn decode(literal: &str) -> Result<Cow<'_, str>, String> {
     struct Bytes;
     impl<'de> Visitor<'de> for Bytes {
         type Value = Cow<'de, str>;

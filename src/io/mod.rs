@@ -55,6 +55,10 @@ mod usual;
 
 mod ids;
 
+mod labels;
+
+mod names;
+
 mod places;
 
 mod output;
@@ -85,12 +89,15 @@ pub use globs::{FileFilter, Globs};
 pub(crate) use ids::{DocumentIds, Id, Repeated};
 pub(crate) use input::{InputFile, check_not_overwritten};
 pub use input::{Inputs, Naming, read_text};
-pub(crate) use jsonl::json_string;
 pub(crate) use keep::JsonLines;
 pub(crate) use keep::{EndingFile, KeptFile, unwritable};
+pub(crate) use labels::Labels;
+pub(crate) use names::field_names;
 pub use not_read::{NotRead, Several};
 pub(crate) use npy::{HEADER, header};
-pub(crate) use output::{OutputFile, OutputFolder, REPORT, RUN_RECORD, folder_of, with_suffix};
+pub(crate) use output::{
+    OutputFile, OutputFolder, REPORT, RUN_RECORD, folder_of, read_json, with_suffix,
+};
 pub use pairs::PairsFormat;
 pub(crate) use pairs::{
     Measure, Measured, PairToWrite, PairsToWrite, write_table as write_pairs_table,
@@ -102,6 +109,7 @@ pub(crate) use read::{
     Columns, Event, FilesReading, Fingerprint, Position, Reader, Reading, TableForm, changed,
 };
 pub use read::{is_reading, read_documents};
+pub(crate) use refusal::listed;
 pub use removals::RemovedFormat;
 pub(crate) use removals::{write_removed_lines, write_removed_table};
 pub use report::{
@@ -117,7 +125,7 @@ pub(crate) use signatures::{
     SignatureReader, SlotWriter, damaged, description_of, misdescribed,
     write_table as write_signature_table,
 };
-pub(crate) use table::{IdColumn, f64s, u64s};
+pub(crate) use table::{f64s, u64s};
 pub(crate) use usual::usual;
 pub use values::KeepBy;
 pub(crate) use values::{FieldValues, Unordered, ValueForms, ValueKind};

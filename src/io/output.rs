@@ -503,7 +503,7 @@ impl<D: Disk> Moves<'_, D> {
 }
 
 /// The contents of a JSON file; `None` if it is missing or not as expected.
-fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
+pub(crate) fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
     let is_file = path
         .symlink_metadata()
         .is_ok_and(|metadata| metadata.is_file());

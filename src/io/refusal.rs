@@ -30,7 +30,7 @@ impl Refusal {
 }
 
 /// The names of columns or fields, for messages.
-pub(super) fn listed(kind: &str, names: &[String]) -> String {
+pub(crate) fn listed(kind: &str, names: &[String]) -> String {
     const LISTED: usize = 20;
     let shown = names.iter().take(LISTED).map(|name| format!("{name:?}"));
     let shown = shown.collect::<Vec<_>>().join(", ");

@@ -60,6 +60,17 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The text of the id that it is, a string without its quotes, and whether it is an integer; or what it is, if it is
+    /// no id.
+    pub(crate) fn id_text(&self) -> Result<(Cow<'_, str>, bool), String> {
+        match self.form {
+            Form::Id if self.text.starts_with('"') => Ok((jsonl::decode(&self.text)?, false)),
+            Form::NoId => Err(self.text.to_string()),
+            Form::Other if self.text.starts_with(['t', 'f']) => Err("a boolean".to_owned()),
+            _ => Ok((Cow::Borrowed(&*self.text), self.is_integer())),
+        }
+    }
+
     /// Whether its format says that it is a number, a date or the like.
     pub(crate) fn is_typed(&self) -> bool {
         self.form == Form::Other

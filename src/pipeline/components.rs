@@ -29,6 +29,12 @@ impl Components {
         Ok(number)
     }
 
+    /// The number of indexes.
+    #[cfg(feature = "io")]
+    pub(crate) fn len(&self) -> usize {
+        self.parents.len()
+    }
+
     /// The root of a component.
     pub(crate) fn root(&self, mut index: u32) -> u32 {
         while self.parents[index as usize] != index {

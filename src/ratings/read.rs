@@ -1,14 +1,11 @@
 //! Reads ratings: who rated what, how, and when; and the names of items.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::path::Path;
 
 use super::{RatedAs, Rating, Ratings};
 use crate::error::{BadRecord, Error, Result};
 use crate::io::Chunk;
-use crate::io::IdColumn;
-use crate::io::json_string;
+use crate::io::Labels;
 use crate::io::{FieldPath, OnBadRecord, ValueField};
 use crate::io::{FieldValues, ValueKind};
 use crate::io::{Value, for_each_record};
@@ -71,69 +68,6 @@ impl RatingFields {
     /// Whether each rating must have a time.
     fn is_timed(&self, needs: RatingNeeds) -> bool {
         needs.time || self.time.is_some()
-    }
-}
-
-/// Ids in the order in which they first occur, and the number of each.
-#[derive(Debug)]
-pub(crate) struct Labels {
-    texts: Texts,
-    count: u32,
-    numbers: HashMap<String, u32>,
-    column: IdColumn,
-}
-
-impl Default for Labels {
-    fn default() -> Self {
-        Labels {
-            texts: Texts::default(),
-            count: 0,
-            numbers: HashMap::new(),
-            column: IdColumn::Integers,
-        }
-    }
-}
-
-impl Labels {
-    /// The number of an id.
-    pub(crate) fn number(&self, id: &str) -> Option<u32> {
-        self.numbers.get(id).copied()
-    }
-
-    pub(crate) fn len(&self) -> u32 {
-        self.count
-    }
-
-    /// An id as JSON, by the type of the column.
-    pub(crate) fn json(&self, number: u32) -> Cow<'_, str> {
-        let text = self.texts.get(number as usize);
-        match self.column {
-            IdColumn::Integers => text.into(),
-            IdColumn::Strings => json_string(text).into(),
-        }
-    }
-
-    /// The type of a column of ids: integers if all are 64-bit integers.
-    pub(crate) fn column(&self) -> IdColumn {
-        self.column
-    }
-
-    /// The number of an id, which is the next one if the id is new.
-    fn add(&mut self, id: &str, is_integer: bool) -> Result<u32> {
-        if let Some(number) = self.number(id) {
-            if !is_integer {
-                self.column = IdColumn::Strings;
-            }
-            return Ok(number);
-        }
-        if !is_integer || id.parse::<i64>().is_err() {
-            self.column = IdColumn::Strings;
-        }
-        let number = self.count;
-        self.count = number.checked_add(1).ok_or(Error::TooManyDocuments)?;
-        self.texts.push(id);
-        self.numbers.insert(id.to_owned(), number);
-        Ok(number)
     }
 }
 

@@ -6,10 +6,10 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
-use super::read::{ItemNames, Labels};
+use super::read::ItemNames;
 use super::{By, HeldOut, Neighbour, Recommendation};
 use crate::error::{Error, Result};
-use crate::io::{f64s, u64s};
+use crate::io::{Labels, f64s, u64s};
 
 /// The confidence of intervals in results.
 pub(crate) const CONFIDENCE: f64 = 0.95;

@@ -20,6 +20,8 @@ pub mod dedup;
 #[cfg(feature = "gpu")]
 pub mod devices;
 
+pub mod evaluate;
+
 pub mod link;
 
 pub(crate) mod man;

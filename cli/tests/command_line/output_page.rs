@@ -318,3 +318,31 @@ fn every_field_of_ratings_is_documented() {
         (documented, counts, parameters)
     );
 }
+
+#[test]
+fn every_field_of_evaluations_is_documented() {
+    const HEADING: &str = "## evaluate";
+    let (page, place) = (Page::read(), Place::new());
+    let found = [(1, 0), (2, 0), (3, 2)].map(|(id, entity)| json!({"id": id, "entity": entity}));
+    place.write("entities.jsonl", lines_of(found));
+    place.write("truth.csv", "id,who\n1,a\n2,b\n3,b\n");
+    let command = "evaluate entities.jsonl --truth truth.csv --entity-field who --report json";
+    let run = place.run(command).succeeded();
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!(keys(&report), page.fields(HEADING, "The report"));
+    let counts = page.fields(HEADING, "Counts of evaluations:");
+    assert_eq!(keys(&report["counts"]), counts);
+    for field in ["result", "truth", "b_cubed"] {
+        assert_eq!(keys(&report[field]), page.inner(HEADING, field), "{field}");
+    }
+    let mut of_pairs = keys(&report["pairs"]);
+    of_pairs.extend(keys(&report["pairs"]["precision"]));
+    assert_eq!(of_pairs, page.inner(HEADING, "pairs"));
+    for examples in ["wrong", "missed"] {
+        let pairs = report[examples].as_array().unwrap();
+        assert_eq!(
+            keys_of_all(pairs),
+            ["id_a", "id_b"].map(str::to_owned).into()
+        );
+    }
+}
