@@ -34,6 +34,13 @@ pub struct ComparedField {
     pub kind: Option<Kind>,
 }
 
+impl ComparedField {
+    /// The fields of a list that is separated by commas, each in the form that is parsed.
+    pub fn in_list(list: &str) -> Vec<&str> {
+        split(list, ',')
+    }
+}
+
 impl From<FieldPath> for ComparedField {
     fn from(path: FieldPath) -> Self {
         ComparedField {
@@ -103,7 +110,7 @@ pub struct RecordFields {
 }
 
 /// The parts of a text between letters `at` that no backslash escapes.
-pub fn split(text: &str, at: char) -> Vec<&str> {
+fn split(text: &str, at: char) -> Vec<&str> {
     let mut is_escaped = false;
     let is_end = |letter: char| {
         let ends = letter == at && !is_escaped;

@@ -73,7 +73,7 @@ use crate::documents::TokenBatch;
 
 #[cfg(feature = "io")]
 pub use self::{
-    fields::{ComparedField, RecordFields, split},
+    fields::{ComparedField, RecordFields},
     memory::{LinkFound, LinkInMemory},
     run::{LinkOutcome, LinkRun},
     write::{FileReport, HistogramBin, LinkParameters, LinkReport},

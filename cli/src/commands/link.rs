@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use simgpu::files::RunOptions;
 use simgpu::io::{FieldPath, Inputs};
-use simgpu::link::{ComparedField, Equivalents, Matching, Score, split};
+use simgpu::link::{ComparedField, Equivalents, Matching, Score};
 use simgpu::link::{Link, LinkOutcome, LinkReport, LinkRun};
 
 use super::execute;
@@ -119,7 +119,7 @@ impl FromStr for FieldNames {
     type Err = Infallible;
 
     fn from_str(list: &str) -> Result<Self, Infallible> {
-        let names = split(list, ',').into_iter().map(str::to_owned);
+        let names = ComparedField::in_list(list).into_iter().map(str::to_owned);
         Ok(FieldNames(names.collect()))
     }
 }
