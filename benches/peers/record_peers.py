@@ -215,6 +215,13 @@ class RecordSet:
     def is_one_file(self):
         return len(self.frames) == 1
 
+    @property
+    def fields(self):
+        """The fields that tools without settings of their own compare: of people, all of them."""
+        if self.layout.texts:
+            return self.layout.texts + self.layout.names
+        return list(self.frames[0].columns[1:])
+
 
 def pairs_within(entities):
     """All pairs of ids of the same entity, the smaller id first."""
@@ -660,21 +667,21 @@ def with_dedupe(records):
 
     if not records.is_one_file:
         raise ValueError("dedupe is measured on one file")
-    fields = records.layout.texts + records.layout.names or list(records.frames[0].columns[1:])
-    rows = records.frames[0].set_index("id")[fields].replace("", None).to_dict("index")
+    rows = records.frames[0].set_index("id")[records.fields].replace("", None).to_dict("index")
     kinds = [
         dedupe.variables.Text(field, has_missing=True)
         if field in records.layout.texts
         else dedupe.variables.String(field, has_missing=True)
-        for field in fields
+        for field in records.fields
     ]
     # The model reads the fields of `kinds` alone.
     for group in [[record] for record in rows] + groups_of(records.truth):
         for record in group:
             rows[record]["entity"] = group[0]
     model = dedupe.Dedupe(kinds, num_cores=1)
-    model.prepare_training(rows)
-    model.mark_pairs(dedupe.training_data_dedupe(rows, "entity", LABELS))
+    labelled = dedupe.training_data_dedupe(rows, "entity", LABELS)
+    known = {kind: [list(pair) for pair in pairs] for kind, pairs in labelled.items()}
+    model.prepare_training(rows, training_file=io.StringIO(json.dumps(known)))
     model.train()
     # Its own clusters, of the pairs that it thinks more likely than not.
     pairs, probabilities = [], []
@@ -699,8 +706,6 @@ def simgpu_rows(records, command):
     kinds = [["auto"], ["text"], ["points"], ["textbook"]]
     if not records.is_one_file:
         kinds.insert(1, ["text", "--share", "1"])
-    layout = records.layout
-    fields = layout.texts + layout.names or list(records.frames[0].columns[1:])
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         inputs = []
@@ -709,12 +714,18 @@ def simgpu_rows(records, command):
             data.to_csv(inputs[-1], index=False, quoting=csv.QUOTE_ALL)
         for kind in kinds:
             output = folder / "-".join(kind)
-            call = [command, "link", *inputs, "--fields", ",".join(fields), "--score", *kind]
+            call = [command, "link", *inputs, "--fields", ",".join(records.fields), "--score", *kind]
             before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-            subprocess.run([*map(str, call), "--output", str(output), "--quiet"], check=True)
+            call = [*map(str, call), "--output", str(output), "--quiet"]
+            ran = subprocess.run(call, capture_output=True, text=True)
             wall = time.perf_counter() - start
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            if ran.returncode != 0:
+                # Points that cannot be learned are an error that says so.
+                print(ran.stderr.strip(), file=sys.stderr)
+                yield " ".join(kind), [], "refused", f"{cpu:.2f} | {wall:.2f}"
+                continue
             if records.is_one_file:
                 entities = collections.defaultdict(list)
                 for record in read_lines(output / "entities.jsonl"):
