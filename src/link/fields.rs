@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::Kind;
+use super::{Kind, Link};
 use crate::documents::TokenBatch;
 use crate::error::Error;
 use crate::io::Id;
@@ -162,9 +162,13 @@ impl RecordFields {
         })
     }
 
-    /// The kinds that are set.
-    pub(super) fn kinds(&self) -> Vec<Option<Kind>> {
-        self.compared.iter().map(|field| field.kind).collect()
+    /// The parameters of a search by these fields, with their kinds and what `name` calls them.
+    pub(super) fn task(&self, task: &Link, name: impl Fn(&FieldPath) -> String) -> Link {
+        Link {
+            field_names: self.paths(Side::A).map(name).collect(),
+            field_kinds: self.compared.iter().map(|field| field.kind).collect(),
+            ..task.clone()
+        }
     }
 
     /// The fields of an input to read, in the order of [`RecordFields::parse`].

@@ -119,11 +119,7 @@ impl<'a> LinkInMemory<'a> {
     /// row of a table is one that was skipped; [`Error::RepeatedId`](crate::Error::RepeatedId) with [`LinkInMemory::unique_ids`]; and the errors of
     /// [`link`](super::link()).
     pub fn find(&self, task: &Link, progress: &dyn Progress) -> Result<LinkFound> {
-        let task = &Link {
-            field_names: self.fields.paths(Side::A).map(FieldPath::flat).collect(),
-            field_kinds: self.fields.kinds(),
-            ..task.clone()
-        };
+        let task = &self.fields.task(task, FieldPath::flat);
         task.check(self.fields.compared.len(), self.second.is_some())?;
         let first = self.read(self.first, (NAMES[0], Side::A), progress)?;
         let second = self.second;

@@ -146,15 +146,7 @@ impl<'a> LinkRun<'a> {
     /// Any error of reading the inputs or writing the output, those of [`link`], and [`Error::Stopped`] if the progress
     /// stops the run. After an error the folder holds no new results, and earlier ones are unchanged.
     pub fn link(self, task: &Link, folder: Option<&Path>) -> Result<LinkOutcome> {
-        let task = &Link {
-            field_names: self
-                .fields
-                .paths(Side::A)
-                .map(FieldPath::to_string)
-                .collect(),
-            field_kinds: self.fields.kinds(),
-            ..task.clone()
-        };
+        let task = &self.fields.task(task, FieldPath::to_string);
         task.check(self.fields.compared.len(), self.second.is_some())?;
         let output = folder.map(|folder| self.open(folder)).transpose()?;
         let beside = || output.as_ref().map(OutputFolder::partial);

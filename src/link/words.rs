@@ -115,18 +115,14 @@ impl Words {
             let letters = text.chars().map(|letter| letter.to_ascii_lowercase());
             self.read_letters(letters, equivalents);
         } else {
-            let lower = text.nfkd().flat_map(char::to_lowercase);
-            self.read_letters(
-                lower.nfkd().filter(|letter| !is_accent(*letter)),
-                equivalents,
-            );
+            self.read_letters(normalised(text), equivalents);
         }
     }
 
     fn read_letters(&mut self, letters: impl Iterator<Item = char>, equivalents: &Equivalents) {
         let mut start = 0;
         for letter in letters.chain([' ']) {
-            if letter.is_alphanumeric() || !letter.is_ascii() && is_combining_mark(letter) {
+            if is_of_word(letter) {
                 self.text.push(letter);
                 continue;
             }
@@ -182,6 +178,17 @@ impl Words {
             blank.into_iter().chain(letters).chain(mark)
         })
     }
+}
+
+/// The letters of a text without compatibility forms and accents (NFKD), in lower case.
+pub(crate) fn normalised(text: &str) -> impl Iterator<Item = char> {
+    let lower = text.nfkd().flat_map(char::to_lowercase);
+    lower.nfkd().filter(|letter| !is_accent(*letter))
+}
+
+/// Whether a letter is part of a word, and no separator.
+pub(crate) fn is_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() || !letter.is_ascii() && is_combining_mark(letter)
 }
 
 /// The quote or dash that a keyboard has, for a typographic one.

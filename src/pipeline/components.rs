@@ -12,9 +12,10 @@ pub(crate) struct Components {
 }
 
 impl Components {
-    pub(super) fn new(documents: usize) -> Self {
+    /// Components of one number each, below `numbers`.
+    pub(crate) fn new(numbers: usize) -> Self {
         Components {
-            parents: (0..).take(documents).collect(),
+            parents: (0..).take(numbers).collect(),
         }
     }
 

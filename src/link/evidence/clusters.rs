@@ -6,7 +6,7 @@ use std::hash::BuildHasherDefault;
 use rayon::prelude::*;
 
 use super::values::number;
-use crate::pipeline::Mixed;
+use crate::pipeline::{Components, Mixed};
 
 /// Log odds of a pair count up to this far either way, so that no pair decides alone.
 const CLIP: f64 = 6.0;
@@ -101,17 +101,16 @@ pub(crate) fn connected(
     records: usize,
     log_odds: impl Fn(usize) -> f64 + Sync,
 ) -> Vec<(u32, Scored)> {
-    let mut parent: Vec<u32> = (0..).take(records).collect();
+    let mut components = Components::new(records);
     let pairs_above = pairs
         .iter()
         .enumerate()
         .filter(|(place, _)| log_odds(*place) > 0.0);
-    for (_, pair) in pairs_above {
-        let [a, b] = pair.map(|record| find(&mut parent, record));
-        parent[a.max(b) as usize] = a.min(b);
+    for (_, [a, b]) in pairs_above {
+        components.unite(*a, *b);
     }
     let root: Vec<u32> = (0..number(records))
-        .map(|record| find(&mut parent, record))
+        .map(|record| components.root(record))
         .collect();
     let within = pairs.par_iter().enumerate().filter_map(|(place, pair)| {
         let [a, b] = pair.map(|record| root[record as usize]);
@@ -127,6 +126,7 @@ pub(crate) fn connected(
     within
 }
 
+/// The root of a cluster, which need not be its least record: that with the most evidence. Halves the path to it.
 fn find(parent: &mut [u32], mut record: u32) -> u32 {
     while parent[record as usize] != record {
         let above = parent[parent[record as usize] as usize];
@@ -165,16 +165,17 @@ impl Component {
                 sum: pair.log_odds.clamp(-CLIP, CLIP) * of_copies,
                 pairs: of_copies,
             };
-            component.between[a as usize]
-                .entry(b)
-                .or_default()
-                .add(evidence);
-            component.between[b as usize]
-                .entry(a)
-                .or_default()
-                .add(evidence);
+            component.add([a, b], evidence);
         }
         component
+    }
+
+    /// Adds evidence between two clusters, to what each has of the other.
+    fn add(&mut self, [a, b]: [u32; 2], evidence: Evidence) {
+        for (own, other) in [(a, b), (b, a)] {
+            let between = &mut self.between[own as usize];
+            between.entry(other).or_default().add(evidence);
+        }
     }
 
     /// The number of a record of this component.
@@ -233,14 +234,7 @@ impl Component {
                 continue;
             }
             self.between[other as usize].remove(&from);
-            self.between[other as usize]
-                .entry(into)
-                .or_default()
-                .add(evidence);
-            self.between[into as usize]
-                .entry(other)
-                .or_default()
-                .add(evidence);
+            self.add([other, into], evidence);
         }
     }
 }

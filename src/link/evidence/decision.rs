@@ -147,11 +147,12 @@ impl Evidence {
         self.rates = self.count_rates(compared, sizes);
         let pairs = (&*compared.pairs, &*compared.weights);
         let patterns = Patterns::of(used, &self.rates, &compared.levels, pairs);
-        let is_crossed = |field| self.crossed.iter().any(|places| places[0] == field);
         let setting = Setting {
             fields: used,
             rates: &self.rates,
-            crossed: &(0..used.len()).map(is_crossed).collect::<Vec<bool>>(),
+            crossed: &(0..used.len())
+                .map(|field| self.is_crossed(field))
+                .collect::<Vec<bool>>(),
             doubted: &self.doubted,
             records: sizes.iter().map(|copies| f64::from(*copies)).sum(),
         };
@@ -177,6 +178,11 @@ impl Evidence {
         self.learned = Some((mixture, weights));
     }
 
+    /// Whether values of a field may stand crosswise, so that it has that level.
+    fn is_crossed(&self, field: usize) -> bool {
+        self.crossed.iter().any(|places| places[0] == field)
+    }
+
     /// Counts how often values agree by chance. Copies whose equality is no evidence are different things.
     fn count_rates(&self, compared: &Compared, sizes: &[u32]) -> Vec<Rates> {
         let mut times = sizes.to_vec();
@@ -193,7 +199,7 @@ impl Evidence {
         let fields = self.fields.used.iter().enumerate();
         let rates = fields.map(|(column, field)| {
             let sampled = (&compared.of_random, column, &*different);
-            let is_crossed = self.crossed.iter().any(|places| places[0] == column);
+            let is_crossed = self.is_crossed(column);
             Rates::of(field, &things, sampled, is_crossed, compared.largest)
         });
         rates.collect()

@@ -2,9 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
-
+use crate::link::words::{is_of_word, normalised};
 use crate::scheme::fmix64;
 
 /// The code of a value that is missing.
@@ -304,14 +302,9 @@ pub(super) fn number(count: usize) -> u32 {
 /// A value as it is compared: without accents, in lower case, letters, digits and `@` only, with one blank between words. Empty
 /// if it says that a value is missing.
 pub(crate) fn clean(text: &str, replaced: Replaced<'_>) -> String {
-    let is_accent = |letter: &char| ('\u{300}'..='\u{36F}').contains(letter);
-    let lower = text.nfkd().flat_map(char::to_lowercase);
-    let letters = lower.nfkd().filter(|letter| !is_accent(letter));
     let mut spaced = String::with_capacity(text.len());
-    for letter in letters {
-        let stays = letter.is_alphanumeric()
-            || letter == '@'
-            || !letter.is_ascii() && is_combining_mark(letter);
+    for letter in normalised(text) {
+        let stays = is_of_word(letter) || letter == '@';
         spaced.push(if stays { letter } else { ' ' });
     }
     let mut cleaned = String::with_capacity(spaced.len());
