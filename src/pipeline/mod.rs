@@ -69,7 +69,7 @@ pub(crate) use bucket::Member;
 pub use candidates::CandidateSource;
 pub use cluster::{ClusterTask, Clustering, Clusters, Omitted};
 pub use compare::{Comparison, SequenceComparison, SequenceUnit, compare};
-#[cfg(feature = "io")]
+#[cfg(feature = "records")]
 pub(crate) use components::Components;
 pub(crate) use components::SharedComponents;
 pub use criterion::{Criterion, Distance, Within};
