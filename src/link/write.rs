@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::Score;
 use super::fields::{RecordFields, Side};
 use super::links::{LinkCounts, Linked, Nearby, RecordLink, ScoreBin};
-use super::sizes::entity_sizes;
-use super::rows::{EntityToWrite, FieldToWrite, LinkToWrite, Placed, link_line, write_entities};
-use super::table::{entities_table, links_table};
 use super::parameters::Link;
+use super::rows::{EntityToWrite, FieldToWrite, LinkToWrite, Placed, link_line, write_entities};
+use super::sizes::entity_sizes;
+use super::table::{entities_table, links_table};
 use super::{Estimate, EvidenceReport, FieldPoints};
 use crate::error::{Error, Result};
 use crate::io::{FieldPath, NotRead, OutputFolder, Places, REPORT_VERSION, SkippedRecord};
@@ -363,6 +363,21 @@ fn file_reports(files: &[&Places]) -> Vec<FileReport> {
 }
 
 impl LinkReport {
+    /// Whether no two records that differ are one thing, by evidence.
+    pub fn has_nothing_to_link(&self) -> bool {
+        let verdict = self.evidence.as_ref().map(|evidence| evidence.verdict);
+        self.score == "evidence" && verdict == Some("nothing to link")
+    }
+
+    /// The names of the fields that evidence used in a way, such as `strong` or `copy`.
+    pub fn fields_used(&self, used: &str) -> Vec<&str> {
+        let fields = self.evidence.iter().flat_map(|evidence| &evidence.fields);
+        let names = fields
+            .filter(|field| field.used == used)
+            .filter_map(|field| self.parameters.fields.get(field.field));
+        names.map(String::as_str).collect()
+    }
+
     /// Writes the report as indented JSON with a final newline: the bytes of `report.json`.
     ///
     /// # Errors
