@@ -118,7 +118,7 @@ impl<'py> Options<'py> {
     }
 
     /// One path, or several.
-    fn paths(&self, name: &str) -> PyResult<Vec<PathBuf>> {
+    pub(crate) fn paths(&self, name: &str) -> PyResult<Vec<PathBuf>> {
         let expected = "a path, or several";
         let value: Bound<'_, PyAny> = self.required(name, expected)?;
         let paths = match value.extract::<PathBuf>() {
