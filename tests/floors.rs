@@ -15,6 +15,7 @@ use house::House;
 const LIBRARY: &[&[&str]] = &[
     &["error", "machine"],
     &["documents", "threads", "progress"],
+    &["page"],
     &["scheme"],
     &["simd"],
     &["pipeline"],

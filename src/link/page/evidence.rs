@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::numbers::{listed, percent};
 use super::points::points;
 use crate::link::evidence::{ClassEvidence, EvidenceReport, FieldEvidence};
 use crate::link::write::LinkReport;
+use crate::page::{listed, percent};
 
 /// Classes that are listed, at most.
 const LISTED: usize = 12;
