@@ -65,6 +65,8 @@ const FILES: &[&[&str]] = &[
     &["preference"],
     &["source"],
     &["resume", "second_pass"],
+    &["overview", "samples"],
+    &["page"],
     // What is written, and the runs.
     &["dedup_output", "sign"],
     &["dedup", "pairs"],

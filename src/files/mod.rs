@@ -20,6 +20,10 @@ mod log;
 
 mod outcome;
 
+mod overview;
+
+mod page;
+
 mod pairs;
 
 mod preference;
@@ -27,6 +31,8 @@ mod preference;
 mod resume;
 
 mod run;
+
+mod samples;
 
 mod second_pass;
 

@@ -40,6 +40,7 @@ impl Dedup {
                 ("keep_by", json!(keep_by)),
                 ("prefer_source", json!(sources.join(", "))),
                 ("removed_format", json!(run.removed_format.file_name())),
+                ("no_samples", json!(!run.samples)),
                 ("compression_level", json!(run.options.compression_level)),
             ],
         )

@@ -90,6 +90,7 @@ pub struct Run<'a> {
     pub(super) keep_by: Option<KeepBy>,
     pub(super) prefer_source: Globs,
     pub(super) removed_format: RemovedFormat,
+    pub(super) samples: bool,
 }
 
 impl std::fmt::Debug for Run<'_> {
@@ -121,6 +122,7 @@ impl<'a> Run<'a> {
             keep_by: None,
             prefer_source: Globs::default(),
             removed_format: RemovedFormat::default(),
+            samples: true,
         }
     }
 
@@ -228,6 +230,11 @@ impl<'a> Run<'a> {
             removed_format,
             ..self
         }
+    }
+
+    /// Whether [`Run::dedup`] writes `samples.jsonl`, texts of at most 2 MB in all, and shows them on its page; default true.
+    pub fn samples(self, samples: bool) -> Self {
+        Run { samples, ..self }
     }
 
     /// What it has in common with other runs.

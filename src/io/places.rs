@@ -1,6 +1,7 @@
 //! The file, record number and id of each document.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -171,6 +172,26 @@ impl Places {
     fn made_id(&self, row: u32) -> String {
         let (file, record) = self.place(row);
         json_string(&format!("{file}:{record}"))
+    }
+
+    /// The ids of documents as JSON, by row. Ids on disk are read once, from their beginning.
+    pub(crate) fn ids_of(&self, rows: &BTreeSet<u32>) -> Result<BTreeMap<u32, Box<RawValue>>> {
+        if !matches!(self.ids, Some(DocumentIds::Spilled(_))) {
+            let of_row = |row: &u32| Ok((*row, self.raw_id(*row)?));
+            return rows.iter().map(of_row).collect();
+        }
+        let mut next_id = self.ids_in_order()?;
+        let mut next_row = 0;
+        let mut ids = BTreeMap::new();
+        for row in rows {
+            while next_row < *row {
+                next_id()?;
+                next_row += 1;
+            }
+            ids.insert(*row, raw_json(next_id()?));
+            next_row += 1;
+        }
+        Ok(ids)
     }
 
     /// The ids of all documents, in order of rows.

@@ -1,15 +1,32 @@
-//! What pages of reports have in common: the frame, the style, numbers as people read them, and scales of charts.
+//! What pages of reports have in common.
+//!
+//! ```text
+//! numbers     numbers and names as people read them
+//! visible     texts without characters that change what is around them
+//! difference  what two texts have in common, word by word
+//! scale       round numbers and coordinates of charts
+//! bars        a chart of upright bars
+//! ```
 //!
 //! A page needs neither scripts nor other files. maud escapes every value; charts are SVG.
+
+mod bars;
+
+mod difference;
 
 mod numbers;
 
 mod scale;
 
+mod visible;
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+pub(crate) use bars::{Bar, Bars};
+pub(crate) use difference::{Piece, differences};
 pub(crate) use numbers::{listed, names, percent, scored, short};
 pub(crate) use scale::{px, short_number, step, ticks_of_counts};
+pub(crate) use visible::visible;
 
 const STYLE: &str = include_str!("style.css");
 
