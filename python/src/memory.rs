@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use simgpu::backend::Backend;
 use simgpu::documents::Documents;
 use simgpu::engine::Engine;
-use simgpu::pipeline::{Shingling, Weighting, Within, check_threshold};
+use simgpu::pipeline::{Removal, Shingling, Weighting, Within, check_threshold};
 use simgpu::progress::{Counts, Progress, Timings};
 use simgpu::scheme::Scheme;
 use simgpu::search::{
@@ -408,10 +408,12 @@ fn removed(found: &Deduplication, ids: Option<&Ids>) -> PyResult<PyTable> {
         .map(|removed| Some(removed.found_by(verification)))
         .collect();
     let similarity: Float64Array = removed.iter().map(|removed| removed.similarity).collect();
+    let lost: Float64Array = removed.iter().map(Removal::lost).collect();
     let mut columns: Vec<(&str, ArrayRef)> = vec![
         ("row", numbers(rows())),
         ("kept", numbers(kept())),
         ("similarity", Arc::new(similarity)),
+        ("lost", Arc::new(lost)),
         ("found_by", Arc::new(found_by)),
     ];
     if let Some(ids) = ids {
@@ -540,6 +542,16 @@ fn counts<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>>
     }
     named.set_item("equal_shingles", counts.equal_shingles)?;
     named.set_item("few_shingles", counts.few_shingles)?;
+    for (name, count) in [
+        ("lost_shingles", counts.lost_shingles),
+        ("removed_shingles", counts.removed_shingles),
+        ("unknown_losses", counts.unknown_losses),
+    ] {
+        // Only of a deduplication.
+        if let Some(count) = count {
+            named.set_item(name, count)?;
+        }
+    }
     Ok(named)
 }
 

@@ -251,6 +251,9 @@ impl Arguments {
         lines.row("kept", terminal::share(counts.kept, counts.documents));
         lines.row("removed", terminal::share(counts.removed, counts.documents));
         terminal::comparisons(&mut lines, outcome);
+        if let Some(lost) = terminal::lost(counts) {
+            lines.row("lost", lost);
+        }
         lines.row("clusters", terminal::clusters(counts));
         terminal::times(&mut lines, outcome);
         self.destination()?.summarise(&mut lines);

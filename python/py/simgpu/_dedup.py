@@ -51,7 +51,7 @@ class Deduplicated(_Found):
     """The row of the document kept for each document: its own row where it is kept."""
 
     removed: Table
-    """The removed documents: row, kept (a row), similarity, found_by; with ids, also id and kept_id."""
+    """The removed documents: row, kept (a row), similarity, lost, found_by; with ids, also id and kept_id."""
 
     def __init__(self, parts: dict[str, Any], options: dict[str, Any]) -> None:
         super().__init__("dedup", parts, options)
