@@ -191,6 +191,7 @@ impl FileSource<'_> {
             file,
             rows: RowNumbers::of(&self.places, file),
             events: match held {
+                Some(_) if file < start.file => Events::Ended,
                 Some(held) => Events::Held(chunks_of(file, held).iter()),
                 None => Events::Read(files.file(file)),
             },
@@ -299,7 +300,7 @@ impl FileSource<'_> {
         if rows.iter().all(Option::is_none) {
             return Ok(Vec::new());
         }
-        let fields = &self.run.fields;
+        let fields = self.fields_of(chunk.file);
         let mut documents = fields.empty_batch();
         chunk.parse(fields, |record| at(record).is_some(), &mut documents);
         let wanted = rows.iter().flatten();
