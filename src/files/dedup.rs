@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use super::dedup_output::{DedupOutput, Target, Written, stream_kept, write_kept};
+use super::dedup_output::{DedupOutput, Target, stream_kept, write_kept};
 use super::outcome::Outcome;
 use super::overview::Overview;
 use super::resume::resumable;
@@ -88,7 +88,7 @@ impl Run<'_> {
         if let Target::Folder(folder) = &target {
             // Whoever was stopped while it renamed files writes them again.
             if !folder.holds(&written.names) {
-                written = Written::default();
+                written = source.nothing_written();
             }
             folder.take_over(&written.names)?;
         }
@@ -313,7 +313,8 @@ type NamedRemovals<'a> = Box<dyn Iterator<Item = Result<Removal<NamedRow<'a>>>> 
 /// The number of clusters of each size.
 fn histogram(sizes: &ClusterSizes, kept: u64) -> BTreeMap<u64, u64> {
     let mut histogram = sizes.histogram.clone();
-    let alone = kept - histogram.values().sum::<u64>();
+    // Of the clusters of documents of a reference, none is kept.
+    let alone = kept + sizes.of_reference - histogram.values().sum::<u64>();
     if alone > 0 {
         histogram.insert(1, alone);
     }
@@ -326,6 +327,7 @@ fn largest(places: &Places, sizes: &ClusterSizes) -> Result<Vec<LargeCluster>> {
         let (file, record) = places.place(*row);
         Ok(LargeCluster {
             kept_id: places.raw_id(*row)?,
+            kept_in: places.kept_in(*row),
             kept_file: file.to_owned(),
             kept_row: record,
             documents: *documents,
@@ -362,6 +364,7 @@ mod tests {
     fn documents_alone_are_clusters_of_one() {
         let sizes = |histogram: &[(u64, u64)]| ClusterSizes {
             histogram: histogram.iter().copied().collect(),
+            of_reference: 0,
             listed: Vec::new(),
         };
         let of = |known, kept| histogram(&sizes(known), kept);

@@ -43,6 +43,9 @@ mod signatures;
 mod source;
 
 #[cfg(test)]
+mod against;
+
+#[cfg(test)]
 mod tests;
 
 pub(crate) use dedup::create_json;
