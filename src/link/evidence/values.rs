@@ -474,7 +474,7 @@ mod tests {
         assert_eq!(found.codes, [0, 0, MISSING, 1, 2]);
         assert_eq!(found.values, ["446681800", "446681801", "ring him"]);
         assert_eq!(column(Some(Kind::Name)).values.len(), 4);
-        assert_eq!(column(None).kind, Kind::Name);
+        assert_eq!(column(None).kind, Kind::Text);
         assert_eq!(Column::of(&texts[..4], None, &|_| None).kind, Kind::Phone);
         let dates = Column::of(
             &["4. März 1980", "１９８０－０３－０４", "1980–03–05"],

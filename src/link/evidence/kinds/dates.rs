@@ -1,6 +1,6 @@
 //! Dates: a day, with or without a time.
 
-use super::likeness::{Likeness, Pair, edits, share, whole};
+use super::likeness::{Likeness, Pair, edits, share, words};
 use super::{Kind, Noise, Row};
 
 /// The least share of the values that are dates.
@@ -27,7 +27,7 @@ pub(super) const ROW: Row = Row {
     },
     clean,
     likeness,
-    parts: whole,
+    parts: words,
     noise: Noise::BesideDate,
 };
 

@@ -14,7 +14,7 @@ pub(super) const ROW: Row = Row {
     is_found: |values| share(values, |value| clean(value).is_some()) > LEAST,
     clean,
     likeness,
-    parts: |value| vec![Cow::Borrowed(split(value).0)],
+    parts,
     noise: Noise::Always,
 };
 
@@ -28,6 +28,16 @@ fn clean(text: &str) -> Option<String> {
     let (local, domain) = address.split_once('@')?;
     let is_address = !local.is_empty() && !domain.is_empty() && !domain.contains('@');
     (is_address && !address.contains(char::is_whitespace)).then(|| address.to_owned())
+}
+
+/// What stands before the `@`, and the words of the domain.
+fn parts(address: &str) -> Vec<Cow<'_, str>> {
+    let (local, domain) = split(address);
+    let words = domain.split(['.', '-']).filter(|word| !word.is_empty());
+    std::iter::once(local)
+        .chain(words)
+        .map(Cow::Borrowed)
+        .collect()
 }
 
 /// What stands before the `@`, and after it.
