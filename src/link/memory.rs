@@ -7,7 +7,8 @@ use rayon::prelude::*;
 
 use super::fields::{ComparedField, RecordFields, Side};
 use super::read::RecordsFile;
-use super::task::{Link, link};
+use super::parameters::Link;
+use super::task::link;
 use super::write::{LinkReport, Writing};
 use crate::documents::TokenBatch;
 use crate::error::{Result, row_number};

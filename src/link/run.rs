@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::fields::{ComparedField, RecordFields, Side};
 use super::read::{RecordsFile, RecordsReading};
-use super::task::{Link, link};
+use super::parameters::Link;
+use super::task::link;
 use super::write::{LinkReport, Writing};
 use crate::error::{Error, Result};
 use crate::files::{RunOptions, create_json};

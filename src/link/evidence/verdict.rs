@@ -93,6 +93,22 @@ impl Evidence {
         })
     }
 
+    /// The expected recall: least, expected, most; or why it cannot be told.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number of pairs"
+    )]
+    pub(crate) fn recall(&self) -> Result<[f64; 3], String> {
+        match self.missed.hides_too_many() {
+            false => Ok(self.missed.recall(self.expected.right)),
+            true => Err(format!(
+                "some {} pairs share at least half of the strong fields and differ in two or more: related things, such as a household, or the same thing with several errors",
+                grouped(self.missed.nearly.round() as u64)
+            )),
+        }
+    }
+
     /// The strong fields.
     fn strong(&self) -> Vec<usize> {
         let mixture = self.learned.as_ref().map(|(mixture, _)| mixture);
