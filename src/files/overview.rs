@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 
+use super::sources::{SourceCounts, Sources, unusual};
 use crate::error::{Error, Result};
-use crate::io::{Example, ExampleDocument, Places, Report, SimilarityBin};
+use crate::io::{Example, ExampleDocument, Places, Report, SimilarityBin, SourceReport};
 use crate::pipeline::Removal;
 use crate::scheme::fmix64;
 use crate::search::{FoundRemovals, Removals};
@@ -29,13 +30,14 @@ pub(super) struct Overview {
     /// The number of removed documents by similarity, in hundredths.
     histogram: BTreeMap<u8, u64>,
     examples: Vec<(&'static str, Removal)>,
+    sources: Vec<SourceReport>,
     /// The kept documents of the largest clusters.
     largest: Vec<u32>,
 }
 
 impl Overview {
-    pub(super) fn of(found: &FoundRemovals) -> Result<Self> {
-        let mut passing = Passing::new(found);
+    pub(super) fn of(found: &FoundRemovals, sources: Sources<'_>) -> Result<Self> {
+        let mut passing = Passing::new(found, sources);
         match &found.removals {
             Removals::Held(removals) => removals.iter().for_each(|removal| passing.add(removal)),
             Removals::Spilled(removals) => {
@@ -74,6 +76,7 @@ impl Overview {
                 removed: placed(removal.document, &ids, places)?,
                 kept: placed(removal.kept, &ids, places)?,
                 similarity: removal.similarity,
+                lost: removal.lost(),
                 found_by: removal.found_by(verification),
                 via: via(removal)
                     .map(|via| placed(via, &ids, places))
@@ -83,6 +86,8 @@ impl Overview {
         });
         report.examples = examples.collect::<Result<_>>()?;
         report.histogram = SimilarityBin::of(&self.histogram);
+        report.sources.clone_from(&self.sources);
+        report.warnings = unusual(&report.counts, &self.sources);
         Ok(())
     }
 }
@@ -108,20 +113,23 @@ fn placed(
 }
 
 /// The pass over the removed documents.
-struct Passing {
+struct Passing<'a> {
     is_kept: Vec<bool>,
     histogram: BTreeMap<u8, u64>,
     /// Those with the lowest similarities.
     nearest: Lowest,
     random: Lowest,
+    /// Those whose removal loses the most.
+    lost: Lowest,
     /// Those of the largest clusters, by the row of the kept document.
     of_clusters: BTreeMap<u32, Lowest>,
     /// The kept documents of the largest clusters, largest first.
     largest: Vec<u32>,
+    sources: SourceCounts<'a>,
 }
 
-impl Passing {
-    fn new(found: &FoundRemovals) -> Self {
+impl<'a> Passing<'a> {
+    fn new(found: &FoundRemovals, sources: Sources<'a>) -> Self {
         let largest: Vec<u32> = found.sizes.listed.iter().map(|(_, row)| *row).collect();
         let of_cluster = |row: &u32| (*row, Lowest::new(SHOWN_OF_CLUSTER));
         Passing {
@@ -129,14 +137,17 @@ impl Passing {
             histogram: BTreeMap::new(),
             nearest: Lowest::new(SHOWN),
             // As many as may be among the nearest, too.
-            random: Lowest::new(2 * SHOWN),
+            random: Lowest::new(3 * SHOWN),
+            lost: Lowest::new(2 * SHOWN),
             of_clusters: largest.iter().map(of_cluster).collect(),
             largest,
+            sources: SourceCounts::new(sources, found.rows),
         }
     }
 
     fn add(&mut self, removal: &Removal) {
         self.is_kept[removal.document as usize] = false;
+        self.sources.add(removal);
         let (_, similarity) = beside(removal);
         if let Some(similarity) = similarity {
             *self.histogram.entry(hundredths(similarity)).or_insert(0) += 1;
@@ -151,16 +162,26 @@ impl Passing {
         if let Some(similarity) = similarity {
             self.nearest.offer(similarity.to_bits(), removal);
         }
+        if let Some(lost) = removal.lost().filter(|lost| *lost > 0.0) {
+            // The more is lost, the lower the key.
+            self.lost.offer(u64::MAX - lost.to_bits(), removal);
+        }
         let random = fmix64(u64::from(removal.document) << 32 | SEED);
         self.random.offer(random, removal);
     }
 
     fn end(self) -> Overview {
-        let is_near = |removal: &Removal| {
-            let mut nearest = self.nearest.removals();
-            nearest.any(|near| near.document == removal.document)
+        // Nobody wants to look at a pair twice.
+        let mut shown: BTreeSet<u32> = self.nearest.removals().map(|of| of.document).collect();
+        let mut not_shown = |lowest: &Lowest| -> Vec<Removal> {
+            let new = lowest
+                .removals()
+                .filter(|removal| !shown.contains(&removal.document));
+            let new: Vec<Removal> = new.take(SHOWN).copied().collect();
+            shown.extend(new.iter().map(|removal| removal.document));
+            new
         };
-        let random = self.random.removals().filter(|removal| !is_near(removal));
+        let (lost, random) = (not_shown(&self.lost), not_shown(&self.random));
         let of_clusters = self
             .largest
             .iter()
@@ -171,11 +192,13 @@ impl Passing {
                 .removals()
                 .map(|of| ("threshold", *of))
                 .collect(),
-            random.take(SHOWN).map(|of| ("random", *of)).collect(),
+            lost.into_iter().map(|of| ("lost", of)).collect(),
+            random.into_iter().map(|of| ("random", of)).collect(),
             of_clusters.map(|of| ("cluster", *of)).collect::<Vec<_>>(),
         ];
         Overview {
             examples: examples.concat(),
+            sources: self.sources.end(),
             is_kept: self.is_kept,
             histogram: self.histogram,
             largest: self.largest,
@@ -224,7 +247,6 @@ impl Lowest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::{ClusterSizes, Verification};
 
     fn removal(document: u32, kept: u32, similarity: f64) -> Removal {
         Removal {
@@ -232,6 +254,7 @@ mod tests {
             kept,
             is_identical: similarity > 1.0,
             similarity: Some(similarity.min(1.0)),
+            overlap: None,
             via: None,
         }
     }

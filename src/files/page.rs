@@ -1,6 +1,7 @@
 //! The report of a deduplication as a page: report.html, which needs neither scripts nor other files.
 //!
 //! ```text
+//! sources       what is kept and removed of each source
 //! similarities  how similar the removed documents are
 //! pairs         removed documents beside the kept ones
 //! clusters      sizes, and the largest clusters
@@ -8,6 +9,8 @@
 //! ```
 //!
 //! The page follows from the report and the samples, so that equal inputs and options make equal bytes.
+
+mod sources;
 
 mod similarities;
 
@@ -48,8 +51,11 @@ impl Report {
                 (shown.headlines())
             },
             main: html! {
+                (shown.warnings())
                 (shown.similarities())
                 (shown.pairs_at_threshold())
+                (shown.losses())
+                (shown.sources())
                 (shown.clusters())
                 (shown.random_pairs())
                 (shown.parameters())
@@ -69,6 +75,15 @@ impl Shown<'_> {
             grouped(counts.removed),
             counted(counts.documents, "document")
         )
+    }
+
+    /// What is unusual about the result.
+    fn warnings(&self) -> Markup {
+        html! {
+            @for warning in &self.report.warnings {
+                p.warning { b { "Warning: " } bdi { (visible(&warning.to_string())) } "." }
+            }
+        }
     }
 
     /// What was done, in a sentence.
@@ -95,11 +110,7 @@ impl Shown<'_> {
                     strong { (share(counts.removed)) } br;
                     "of the documents are removed: " (grouped(counts.removed)) " of " (grouped(counts.documents))
                 }
-                li {
-                    strong { (grouped(self.identical_removals())) } br;
-                    "of the removed documents have the words of the kept one, so that nothing is lost with them; the other "
-                    (grouped(counts.removed.saturating_sub(self.identical_removals()))) " are similar to it"
-                }
+                li { (self.lost()) }
                 li { (self.recall()) }
                 li {
                     strong { (grouped(counts.clusters)) } br;
@@ -110,8 +121,29 @@ impl Shown<'_> {
         }
     }
 
-    /// The removed documents that are identical to the kept one, or have its shingles.
-    fn identical_removals(&self) -> u64 {
+    /// What the removed documents had that the kept ones lack.
+    fn lost(&self) -> Markup {
+        let counts = &self.report.counts;
+        let whole = self.whole_copies();
+        html! {
+            @match (counts.removed, counts.lost_shingles, counts.removed_shingles) {
+                (0, ..) => { strong { "nothing" } br; "is lost: no document was removed" }
+                (_, Some(lost), Some(shingles @ 1..)) => {
+                    strong { "lost " (percent(lost as f64 / shingles as f64)) } br;
+                    "of the shingles of the removed documents that are not identical to the kept one; " (grouped(whole)) " of "
+                    (grouped(counts.removed)) " removed documents lose nothing: the kept one has all their shingles and no others"
+                }
+                (_, Some(_), _) if counts.unknown_losses == Some(0) => {
+                    strong { "nothing" } br;
+                    "is lost: all removed documents are identical to the kept one"
+                }
+                _ => { strong { "cannot tell" } br; "what is lost; --verify exact compares the documents" }
+            }
+        }
+    }
+
+    /// The removed documents with a similarity of 1.
+    fn whole_copies(&self) -> u64 {
         let is_whole = |bin: &&crate::io::SimilarityBin| bin.similarity >= 1.0;
         let mut whole = self.report.histogram.iter().filter(is_whole);
         whole.next().map_or(0, |bin| bin.removed)

@@ -100,8 +100,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) batch_bytes: usize,
     /// The folder for decompressed copies of Parquet and Arrow files; `None` is the system's.
     pub(crate) temporary: Option<&'a Path>,
-    /// The field that decides which documents are kept, if any.
-    pub(crate) keep_by: Option<&'a FieldPath>,
+    /// Fields that are read beside the wanted ones, if any.
+    pub(crate) beside: [Option<&'a FieldPath>; 2],
     /// The most records to read from all files together.
     pub(crate) limit: Option<u64>,
 }
@@ -263,7 +263,7 @@ pub fn read_documents(
         columns: Columns::Needed,
         batch_bytes: WAITING,
         temporary: None,
-        keep_by: None,
+        beside: [None; 2],
         limit: limit.map(NonZeroU64::get),
     };
     let mut rows = vec![0; files.len()];
@@ -485,7 +485,7 @@ impl<'a> Reader<'a> {
         let file = self.decompressed(file)?;
         let needed = (reading.columns == Columns::Needed).then_some(Needed {
             wanted: reading.wanted,
-            keep_by: reading.keep_by,
+            beside: reading.beside,
         });
         if file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
             let problem = "the file is cut off: it is empty, and lacks even a schema";

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::{Shown, name};
 use crate::files::samples::Sample;
 use crate::io::{Example, ExampleDocument};
-use crate::page::{Piece, differences, visible};
+use crate::page::{Piece, differences, percent, visible};
 use crate::progress::grouped;
 
 /// Bytes of HTML for the words of one side, at most.
@@ -17,6 +17,13 @@ impl Shown<'_> {
     pub(super) fn pairs_at_threshold(&self) -> Markup {
         self.section("threshold", "Doubtful pairs: just above the threshold", html! {
             "These removed documents are the least similar to those that they were removed for. If they should have stayed, raise --threshold."
+        })
+    }
+
+    /// The removed documents that lose the most.
+    pub(super) fn losses(&self) -> Markup {
+        self.section("lost", "Removed documents that lose the most", html! {
+            "The kept document lacks this share of the removed one's shingles: what is marked on the left is gone."
         })
     }
 
@@ -79,6 +86,7 @@ impl Shown<'_> {
                         Some(similarity) => { "similarity " strong { (format!("{similarity:.3}")) } },
                         None => "similarity unknown",
                     }
+                    @if let Some(lost) = example.lost { ", lost " strong { (percent(lost)) } " of the removed document's shingles" }
                     @if example.found_by == "identical" { ", identical" }
                 }
                 @match samples {
@@ -133,7 +141,8 @@ pub(super) fn words(pieces: &[Piece<'_>], most: usize) -> Markup {
     for piece in pieces {
         let part = match piece {
             Piece::Same(text) => html! { (cut(text, left)) },
-            Piece::Other(text) => html! { mark { (cut(text, left)) } },
+            // Blanks after a word are not marked.
+            Piece::Other(text) => html! { mark { (cut(text.trim_end(), left)) } " " },
             Piece::Omitted(words) => {
                 html! { i { " … " (grouped(*words as u64)) " equal words … " } }
             }
