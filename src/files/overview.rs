@@ -131,14 +131,14 @@ struct Passing<'a> {
 impl<'a> Passing<'a> {
     fn new(found: &FoundRemovals, sources: Sources<'a>) -> Self {
         let largest: Vec<u32> = found.sizes.listed.iter().map(|(_, row)| *row).collect();
-        let of_cluster = |row: &u32| (*row, Lowest::new(SHOWN_OF_CLUSTER));
+        let of_cluster = |row: &u32| (*row, Lowest::new(SHOWN_OF_CLUSTER, SHOWN_OF_CLUSTER));
         Passing {
             is_kept: vec![true; found.rows as usize],
             histogram: BTreeMap::new(),
-            nearest: Lowest::new(SHOWN),
+            nearest: Lowest::new(SHOWN, SHOWN_OF_CLUSTER),
             // As many as may be among the nearest, too.
-            random: Lowest::new(3 * SHOWN),
-            lost: Lowest::new(2 * SHOWN),
+            random: Lowest::new(3 * SHOWN, 3 * SHOWN),
+            lost: Lowest::new(2 * SHOWN, SHOWN_OF_CLUSTER),
             of_clusters: largest.iter().map(of_cluster).collect(),
             largest,
             sources: SourceCounts::new(sources, found.rows),
@@ -220,23 +220,41 @@ fn hundredths(similarity: f64) -> u8 {
 /// The removed documents with the lowest keys; of equal ones, the first.
 struct Lowest {
     most: usize,
+    /// The most of one cluster.
+    of_cluster: usize,
     found: Vec<(u64, Removal)>,
 }
 
 impl Lowest {
-    fn new(most: usize) -> Self {
+    fn new(most: usize, of_cluster: usize) -> Self {
         Lowest {
             most,
+            of_cluster,
             found: Vec::with_capacity(most + 1),
         }
     }
 
     fn offer(&mut self, key: u64, removal: &Removal) {
         let at = self.found.partition_point(|(lower, _)| *lower <= key);
-        if at < self.most {
-            self.found.insert(at, (key, *removal));
-            self.found.truncate(self.most);
+        if at >= self.most {
+            return;
         }
+        let is_of_cluster = |(_, found): &(u64, Removal)| found.kept == removal.kept;
+        let of_cluster = self
+            .found
+            .iter()
+            .filter(|found| is_of_cluster(found))
+            .count();
+        if of_cluster >= self.of_cluster {
+            match self.found.iter().rposition(is_of_cluster) {
+                Some(last) if last >= at => {
+                    self.found.remove(last);
+                }
+                _ => return,
+            }
+        }
+        self.found.insert(at, (key, *removal));
+        self.found.truncate(self.most);
     }
 
     fn removals(&self) -> impl Iterator<Item = &Removal> {
@@ -270,20 +288,27 @@ mod tests {
         }
     }
 
-    /// The lowest keys by a sort of all.
+    /// The lowest keys by a sort of all, of which each cluster has as many as it may.
     #[test]
     fn the_lowest_are_those_of_a_sort() {
-        for most in [1, 3, 8, 200] {
-            let mut lowest = Lowest::new(most);
-            let mut all: Vec<(u64, u32)> =
-                (0..100).map(|row| (fmix64(row) % 17, row as u32)).collect();
-            for (key, row) in &all {
-                lowest.offer(*key, &removal(*row, 0, 0.9));
+        for (most, of_cluster) in [(1, 1), (3, 1), (8, 2), (8, 8), (200, 3)] {
+            let mut lowest = Lowest::new(most, of_cluster);
+            let mut all: Vec<(u64, u32, u32)> = (0..100u32)
+                .map(|row| (fmix64(row.into()) % 17, row, row * row % 7))
+                .collect();
+            for (key, row, kept) in &all {
+                lowest.offer(*key, &removal(*row, *kept, 0.9));
             }
-            all.sort();
+            all.sort_unstable();
+            let mut counts = BTreeMap::new();
+            all.retain(|(_, _, kept)| {
+                let count = counts.entry(*kept).or_insert(0);
+                *count += 1;
+                *count <= of_cluster
+            });
             all.truncate(most);
             let found = lowest.removals().map(|removal| removal.document);
-            assert!(found.eq(all.iter().map(|(_, row)| *row)), "{most}");
+            assert!(found.eq(all.iter().map(|(_, row, _)| *row)), "{most}");
         }
     }
 }

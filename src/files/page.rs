@@ -23,7 +23,7 @@ mod parameters;
 use maud::{Markup, html};
 
 use super::samples::Samples;
-use crate::io::Report;
+use crate::io::{Report, SimilarityBin};
 use crate::page::{Page, percent, short, visible};
 use crate::progress::{counted, grouped};
 
@@ -49,19 +49,19 @@ impl Report {
             header: html! {
                 (shown.summary())
                 (shown.headlines())
+                (shown.warnings())
             },
             main: html! {
-                (shown.warnings())
                 (shown.similarities())
+                (shown.sources())
                 (shown.pairs_at_threshold())
                 (shown.losses())
-                (shown.sources())
                 (shown.clusters())
                 (shown.random_pairs())
                 (shown.parameters())
                 (shown.skipped())
             },
-            footer: "The numbers of this page are in report.json, all removed documents in the file removed, and the texts in samples.jsonl.",
+            footer: "The numbers of this page are in report.json, all removed documents in removed.jsonl or removed.parquet, and the texts in samples.jsonl.",
         };
         page.render()
     }
@@ -100,10 +100,7 @@ impl Shown<'_> {
     /// The main figures.
     fn headlines(&self) -> Markup {
         let counts = &self.report.counts;
-        let share = |part: u64| match counts.documents {
-            0 => "nothing".to_owned(),
-            all => percent(part as f64 / all as f64),
-        };
+        let share = |part: u64| percent(part as f64 / counts.documents.max(1) as f64);
         html! {
             ul.headlines {
                 li {
@@ -130,8 +127,10 @@ impl Shown<'_> {
                 (0, ..) => { strong { "nothing" } br; "is lost: no document was removed" }
                 (_, Some(lost), Some(shingles @ 1..)) => {
                     strong { "lost " (percent(lost as f64 / shingles as f64)) } br;
-                    "of the shingles of the removed documents that are not identical to the kept one; " (grouped(whole)) " of "
-                    (grouped(counts.removed)) " removed documents lose nothing: the kept one has all their shingles and no others"
+                    "of the shingles of the removed documents that are not identical to the kept one"
+                    @if self.is_greedy() {
+                        "; " (grouped(whole)) " of " (grouped(counts.removed)) " removed documents lose nothing: the kept one has the same shingles"
+                    }
                 }
                 (_, Some(_), _) if counts.unknown_losses == Some(0) => {
                     strong { "nothing" } br;
@@ -142,9 +141,15 @@ impl Shown<'_> {
         }
     }
 
+    /// Whether each removed document is compared with its kept one, and not with another on a chain.
+    fn is_greedy(&self) -> bool {
+        let dedup = self.report.dedup.as_ref();
+        dedup.is_some_and(|dedup| dedup.cluster == "greedy")
+    }
+
     /// The removed documents with a similarity of 1.
     fn whole_copies(&self) -> u64 {
-        let is_whole = |bin: &&crate::io::SimilarityBin| bin.similarity >= 1.0;
+        let is_whole = |bin: &&SimilarityBin| bin.similarity >= 1.0;
         let mut whole = self.report.histogram.iter().filter(is_whole);
         whole.next().map_or(0, |bin| bin.removed)
     }
