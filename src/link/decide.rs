@@ -53,7 +53,8 @@ impl Decision<'_> {
         let asked = self.task.score;
         let scorer = timings.time("score", 0, || self.score(asked, candidates))?;
         let accepted = timings.time("match", 0, || self.accept(candidates, &scorer, choice))?;
-        let chooses = asked == Score::Auto && self.tables.are_two() && self.task.threshold.is_none();
+        let chooses =
+            asked == Score::Auto && self.tables.are_two() && self.task.threshold.is_none();
         if !chooses || self.task.matching == Matching::ManyToMany {
             return Ok((scorer, accepted));
         }
@@ -61,7 +62,8 @@ impl Decision<'_> {
             choice.because = Some("text tells how many of its links are right".to_owned());
             return Ok((scorer, accepted));
         }
-        let (by_points, because) = timings.time("points", 0, || self.by_points(candidates, choice))?;
+        let (by_points, because) =
+            timings.time("points", 0, || self.by_points(candidates, choice))?;
         choice.because = Some(because);
         Ok(by_points.unwrap_or((scorer, accepted)))
     }
@@ -87,7 +89,9 @@ impl Decision<'_> {
             return Ok((Some((scorer, accepted)), because.to_owned()));
         }
         let pairs = &mut candidates.pairs;
-        pairs.iter_mut().for_each(|pair| pair.score = pair.similarity);
+        pairs
+            .iter_mut()
+            .for_each(|pair| pair.score = pair.similarity);
         pairs.par_sort_unstable_by(Pair::before);
         let because = "neither text nor points tell how many of their links are right";
         Ok((None, because.to_owned()))

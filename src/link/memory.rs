@@ -6,8 +6,8 @@ use arrow_array::RecordBatch;
 use rayon::prelude::*;
 
 use super::fields::{ComparedField, RecordFields, Side};
-use super::read::RecordsFile;
 use super::parameters::Link;
+use super::read::RecordsFile;
 use super::task::link;
 use super::write::{LinkReport, Writing};
 use crate::documents::TokenBatch;

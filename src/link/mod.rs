@@ -89,16 +89,14 @@ pub(crate) use agreement::Disagreement;
 pub(crate) use candidates::{Candidates, LEAST_COSINE, Pair, find};
 pub(crate) use distinct::Distinct;
 pub(crate) use evidence::{BARS, Evidence, Verdict};
-pub use evidence::{
-    ClassEvidence, EvidenceReport, FieldEvidence, Kind, LeftOut, LevelEvidence,
-};
+pub use evidence::{ClassEvidence, EvidenceReport, FieldEvidence, Kind, LeftOut, LevelEvidence};
 pub use links::{Explanation, LinkCounts, Linked, Nearby, RecordLink, RunnerUp, ScoreBin};
 pub use matching::Matching;
 pub(crate) use matching::{Entities, Joined, Rounds, all_pairs};
+pub use parameters::Link;
 pub use points::{FieldPoints, LevelPoints};
 pub(crate) use points::{Levels, Points, Start};
 pub(crate) use symbols::{Lists, Scratch, SymbolText, Symbols, for_each_shared, for_each_symbol};
-pub use parameters::Link;
 pub use task::link;
 pub(crate) use textbook::FieldTexts;
 pub use threshold::Estimate;

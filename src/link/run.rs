@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::fields::{ComparedField, RecordFields, Side};
-use super::read::{RecordsFile, RecordsReading};
 use super::parameters::Link;
+use super::read::{RecordsFile, RecordsReading};
 use super::task::link;
 use super::write::{LinkReport, Writing};
 use crate::error::{Error, Result};

@@ -81,7 +81,12 @@ pub fn link<'a>(
     let (scorer, accepted) =
         decision.decide(evidence, &mut candidates, &mut choice, &mut timings)?;
     Ok(Linked {
-        counts: count(&tables, (&lists, &symbols), (&candidates, &scorer), &accepted),
+        counts: count(
+            &tables,
+            (&lists, &symbols),
+            (&candidates, &scorer),
+            &accepted,
+        ),
         best: best_two(&candidates.pairs, distinct.len()),
         files,
         distinct,
@@ -105,7 +110,10 @@ fn count(
 ) -> LinkCounts {
     let files = tables.files;
     let without_words = (0..tables.rows()).filter(|row| lists.norm(*row) == 0.0);
-    let are_equal = accepted.joined.iter().filter(|joined| joined.place.is_none());
+    let are_equal = accepted
+        .joined
+        .iter()
+        .filter(|joined| joined.place.is_none());
     LinkCounts {
         records_a: files.first.len() as u64,
         records_b: files.second.map_or(0, TokenBatch::len) as u64,

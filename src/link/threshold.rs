@@ -251,9 +251,8 @@ pub(crate) fn of_rounds(
         match most - least <= WIDEST {
             true => told.expected_recall = Some(f64::midpoint(least, most)),
             false => {
-                told.recall_unknown_because = Some(
-                    "the number of records with a partner is known too roughly".to_owned(),
-                );
+                told.recall_unknown_because =
+                    Some("the number of records with a partner is known too roughly".to_owned());
             }
         }
     }

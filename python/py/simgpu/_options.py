@@ -481,6 +481,14 @@ class DedupFilesOptions(FileSearchOptions, ClusterOptions, total=False):
     removed_format: Annotated[
         Literal["jsonl", "parquet"], Option("jsonl", "Format of the file of removed documents.")
     ]
+    no_samples: Annotated[
+        bool,
+        Option(False, "Write no texts: neither ``samples.jsonl`` nor the texts on the page, ``report.html``."),
+    ]
+    source_field: Annotated[
+        str | None,
+        Option(None, "Field whose value is the source of a document, for the counts by source; default the input file."),
+    ]
 
 
 class PairsFilesOptions(FileSearchOptions, DistanceOptions, PairOptions, total=False):

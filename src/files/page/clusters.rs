@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::pairs::{place, words};
 use super::Shown;
+use super::pairs::{place, words};
 use crate::io::{ExampleDocument, LargeCluster};
 use crate::page::{Bar, Bars, Piece, percent};
 use crate::progress::{counted, grouped};

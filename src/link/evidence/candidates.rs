@@ -413,7 +413,11 @@ mod tests {
         // Where blocks are drawn from, the others of their pairs are counted.
         let fields = self::fields(6000, &[3, 1 << 40]).used;
         let found = find(&fields, 6000);
-        let all: u64 = fields[0].records.iter().map(|n| all_pairs(*n as usize)).sum();
+        let all: u64 = fields[0]
+            .records
+            .iter()
+            .map(|n| all_pairs(*n as usize))
+            .sum();
         assert_eq!(found.left_out.not_drawn, all - 6000 * PARTNERS as u64);
         assert_eq!((found.left_out.groups, found.left_out.records), (0, 0));
     }
