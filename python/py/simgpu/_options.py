@@ -722,6 +722,37 @@ class LinkFilesOptions(
     ]
 
 
+class EvaluateOptions(FormatOptions, CallOptions, total=False):
+    """The options of ``evaluate``."""
+
+    truth_fields: Annotated[
+        str | Iterable[str],
+        Option(
+            (),
+            "Both fields of a pair of ids, that of the first input first. By default ``id_a`` and ``id_b``, or ``id`` "
+            "and ``kept_id``, or else the first two.",
+        ),
+    ]
+    entity_field: Annotated[
+        str | None,
+        Option(
+            None,
+            "Field with the entity, if the truth holds records and no pairs; those without a value do not count.",
+        ),
+    ]
+    id_field: Annotated[
+        str | None,
+        Option(
+            None,
+            "Field with the id of a record, beside its entity. By default ``id``; if there is none, all ids are "
+            "``FILE:ROW``.",
+        ),
+    ]
+    examples: Annotated[
+        int, Option(5, "Most wrong pairs, and most missed ones, in the report, from 0 on.")
+    ]
+
+
 class NeighbourOptions(RowOptions, CallOptions, total=False):
     """The options of ``neighbours``."""
 
