@@ -362,7 +362,7 @@ pub(crate) fn documents(lines: &mut Lines, report: &Report) {
         let reference = counted(reference, "document");
         lines.row(
             "reference",
-            format!("{reference}, none of which is written"),
+            format!("{reference}, not compared with each other"),
         );
     }
     if counts.without_shingles > 0 {

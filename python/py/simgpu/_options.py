@@ -235,6 +235,14 @@ class MemorySearchOptions(
 ):
     """A search in memory."""
 
+    against: Annotated[
+        Any,
+        Option(
+            None,
+            "Other documents to compare with, the reference, as ``data`` are given. None is removed, and no two of them "
+            "are compared. For Signatures: Signatures, or the path of a file of them.",
+        ),
+    ]
     id: Annotated[
         Any,
         Option(
