@@ -27,9 +27,12 @@ pub(crate) fn dedup_files<'py>(
     let options = Options(options);
     let arguments = dedup::Arguments {
         input: options.input()?,
+        against: options.against()?,
         output: options.path("output")?,
         outputs: options.outputs()?,
         removed_format: Some(options.choice("removed_format")?),
+        no_samples: options.switch("no_samples")?,
+        source_field: options.optional("source_field", "the name of a field, as a str")?,
         clusters: options.clusters()?,
         keep_by: options.optional("keep_by", "the name of a field, as a str")?,
         prefer_source: options.strings("prefer_source")?,
@@ -41,7 +44,7 @@ pub(crate) fn dedup_files<'py>(
         arguments.execute(caller)
     })?;
     let of_output = |error| of_run(py, error);
-    if let Some(warning) = arguments.warning(&outcome).map_err(of_output)? {
+    for warning in arguments.warnings(&outcome).map_err(of_output)? {
         warn(py, &warning)?;
     }
     let summary = arguments.summary(&outcome).map_err(of_output)?;
@@ -57,6 +60,7 @@ pub(crate) fn pairs_files<'py>(
     let options = Options(options);
     let arguments = pairs::Arguments {
         input: options.input()?,
+        against: options.against()?,
         signatures: None,
         pairs: pairs_of(&options)?,
         run: options.run()?,

@@ -1,4 +1,4 @@
-//! Candidate pairs: records that share a value, a word or two values, in blocks from the smallest up.
+//! Candidate pairs: records that share a value, a part of one (see [`Kind::parts`](super::kinds::Kind)), or two values, in blocks from the smallest up.
 //!
 //! A pair is taken once: in the smallest block that both records are in. Of a block beyond [`WHOLE`] records, each record is
 //! compared with [`PARTNERS`] others by random steps around a ring; such a pair stands for all pairs of the block, so it has
@@ -333,13 +333,18 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::link::evidence::kinds::Kind;
     use crate::link::evidence::values::{Column, Fields};
 
     /// Fields of random values out of so many each.
     fn fields(records: u64, values: &[u64]) -> Fields {
         let columns = (0_u64..).zip(values).map(|(field, values)| {
             let value = |row| format!("v{}", fmix64(row << 8 | field) % values);
-            Column::of(&(0..records).map(value).collect::<Vec<_>>())
+            Column::of(
+                &(0..records).map(value).collect::<Vec<_>>(),
+                Some(Kind::Name),
+                &|_| None,
+            )
         });
         Fields::of_columns(columns)
     }
@@ -395,7 +400,7 @@ mod tests {
             let mut column = column.clone();
             // A field of one value is not used.
             column[0] = "other".to_owned();
-            Column::of(&column)
+            Column::of(&column, None, &|_| None)
         }));
         let found = find(&fields.used, records).left_out;
         let expected = LeftOut {

@@ -4,13 +4,14 @@ use rayon::prelude::*;
 
 use super::candidates::{LeftOut, find};
 use super::clusters::{Clusters, Scored, connected};
+use super::kinds::{Kind, Noise};
 use super::levels::{EQUAL, Levels, compare, crossed, name};
 use super::missed::{Missed, found_alone, nearly};
-use super::mixture::{Mixture, Setting, Weights};
+use super::mixture::{Learned, Mixture, Setting, Weights};
 use super::patterns::{MOST_FIELDS, Patterns};
 use super::rates::{Rates, Things};
 use super::stated::{Expected, pairs_of};
-use super::values::{Column, Fields, Kind, clean, number};
+use super::values::{Column, Fields, Reason, number};
 use crate::error::Result;
 use crate::link::Tables;
 use crate::link::words::Equivalents;
@@ -32,8 +33,14 @@ const DOUBTED: f64 = 0.35;
 /// Such pairs must have the field, at least.
 const DOUBTED_PAIRS: f64 = 3.0;
 
-/// A doubted number whose levels are this near to those of chance is noise.
+/// A field that differs where others agree, and whose levels are this near to those of chance, is noise.
 const NOISE_BITS: f64 = 0.15;
+
+/// A strong field that agrees in this share of the pairs of the same thing tells noise.
+const AGREEING: f64 = 0.5;
+
+/// A field has errors if this share of the pairs of the same thing are not equal in it.
+const ERRORS: f64 = 0.02;
 
 /// Where fewer records than these are linked, or fewer than one in a thousand, a pair needs log odds of 99 to 1: rates are not
 /// known so well that the best of all pairs could be told from chance otherwise.
@@ -51,8 +58,6 @@ const LEAST_KEPT: f64 = -7.0;
 #[derive(Debug)]
 pub(crate) struct Evidence {
     pub(crate) fields: Fields,
-    /// Fields that were set aside as noise, by their places among the compared ones.
-    pub(crate) noise: Vec<usize>,
     /// By used field.
     pub(crate) rates: Vec<Rates>,
     pub(crate) doubted: Vec<bool>,
@@ -92,10 +97,10 @@ impl Evidence {
             let rows = (0..tables.rows()).into_par_iter();
             let texts = rows.map(|row| {
                 let value = tables.fields(row).nth(field).unwrap_or_default();
-                clean(&String::from_utf8_lossy(value), &replaced)
+                String::from_utf8_lossy(value)
             });
-            let column = Column::of(&texts.collect::<Vec<String>>());
-            columns.push(column.with_kind(kinds.get(field).copied().flatten()));
+            let set = kinds.get(field).copied().flatten();
+            columns.push(Column::of(&texts.collect::<Vec<_>>(), set, &replaced));
             advance(progress, field as u64 + 1, 0, 0)?;
         }
         let copies = (0..tables.rows()).map(|record| tables.distinct.copies(record));
@@ -118,7 +123,6 @@ impl Evidence {
             doubted: vec![false; fields.used.len()],
             crossed: crossed(&fields.used),
             fields,
-            noise: Vec::new(),
             rates: Vec::new(),
             learned: None,
             candidates: 0,
@@ -145,9 +149,10 @@ impl Evidence {
             evidence.round(&compared, sizes, round + 1 == rounds);
             round += 1;
             advance(progress, round as u64, 0, 0)?;
-            if let Some(noise) = evidence.find_noise() {
-                evidence.set_aside(noise, &mut compared);
-                rounds += 1;
+            let noise = evidence.find_noise();
+            rounds += usize::from(!noise.is_empty());
+            for field in noise.into_iter().rev() {
+                evidence.set_aside(field, &mut compared);
             }
         }
         evidence.expected = Expected::of(&evidence.pairs, &evidence.clusters.first, sizes);
@@ -252,34 +257,64 @@ impl Evidence {
         }
     }
 
-    /// A number that never agrees beyond chance, and not even nearly, where two other strong fields agree.
-    fn find_noise(&self) -> Option<usize> {
-        let (mixture, _) = self.learned.as_ref()?;
-        let strong = mixture.strong_fields();
-        let agreeing = strong.filter(|(_, learned)| learned.agrees >= 0.5).count();
-        let is_noise = |field: &usize| {
-            let learned = &mixture.learned[*field];
-            let others = (0..self.doubted.len()).filter(|other| other != field);
-            self.fields.used[*field].kind == Kind::Code
-                && learned.pairs >= DOUBTED_PAIRS
-                && learned.agrees < DOUBTED
-                && learned.divergence < NOISE_BITS
-                && self.rates[*field].bits > 1.0
-                && !others.into_iter().any(|other| self.doubted[other])
+    /// The fields that never agree beyond chance, and not even nearly, where two strong fields agree; none if another field is
+    /// doubted, which may be right to differ.
+    fn find_noise(&self) -> Vec<usize> {
+        let Some((mixture, _)) = &self.learned else {
+            return Vec::new();
         };
-        (0..self.fields.used.len())
-            .find(is_noise)
-            .filter(|_| agreeing >= 2)
+        let strong = mixture.strong_fields();
+        let agreeing: Vec<(usize, &Learned)> = strong
+            .filter(|(_, learned)| learned.agrees >= AGREEING)
+            .collect();
+        let fields = 0..self.fields.used.len();
+        let noise: Vec<usize> = fields
+            .clone()
+            .filter(|field| {
+                let learned = &mixture.learned[*field];
+                learned.pairs >= DOUBTED_PAIRS
+                    && learned.agrees < DOUBTED
+                    && learned.divergence < NOISE_BITS
+                    && self.rates[*field].bits > 1.0
+                    && self.may_be_noise(*field, &agreeing)
+            })
+            .collect();
+        let are_all = fields
+            .into_iter()
+            .all(|field| !self.doubted[field] || noise.contains(&field));
+        match agreeing.len() >= 2 && are_all {
+            true => noise,
+            false => Vec::new(),
+        }
     }
 
-    /// Takes a field out, so that the next round begins without it.
+    /// Whether a field may be noise by its kind, where these strong fields agree.
+    fn may_be_noise(&self, field: usize, agreeing: &[(usize, &Learned)]) -> bool {
+        let used = &self.fields.used;
+        match used[field].kind.noise() {
+            Noise::Never => false,
+            Noise::Always => true,
+            Noise::BesideDate => agreeing
+                .iter()
+                .any(|(other, _)| used[*other].kind == used[field].kind),
+            Noise::IfUnique => {
+                let with_errors = agreeing
+                    .iter()
+                    .filter(|(_, learned)| learned.equal < 1.0 - ERRORS);
+                let is_crossed = self.crossed.iter().flatten().any(|place| *place == field);
+                used[field].is_unique() && !is_crossed && with_errors.count() >= 2
+            }
+        }
+    }
+
+    /// Takes noise out, so that the next round begins without it.
     fn set_aside(&mut self, field: usize, compared: &mut Compared) {
-        self.noise.push(self.fields.used.remove(field).place);
+        self.fields.set_aside(field, Reason::Noise);
         self.doubted.remove(field);
         if let Some((mixture, _)) = &mut self.learned {
             mixture.learned.remove(field);
         }
-        // A number stands crosswise with none.
+        // A name that stands crosswise with another one is no noise.
         let places = self.crossed.iter_mut().flatten();
         places
             .filter(|place| **place > field)
@@ -451,12 +486,9 @@ mod tests {
     }
 
     fn evidence(records: &[[String; 5]]) -> Evidence {
-        let replaced = |_: &str| None;
         let columns = (0..5).map(|field| {
-            let texts = records
-                .iter()
-                .map(|record| clean(&record[field], &replaced));
-            Column::of(&texts.collect::<Vec<String>>())
+            let texts = records.iter().map(|record| &*record[field]);
+            Column::of(&texts.collect::<Vec<&str>>(), None, &|_| None)
         });
         let fields = Fields::of_columns(columns);
         Evidence::of(fields, &vec![1; records.len()], &Silent).unwrap()

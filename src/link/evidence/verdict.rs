@@ -1,8 +1,8 @@
 //! Whether the evidence is enough to link records by it, and what is missing where it is not.
 
 use super::decision::Evidence;
+use super::kinds::Kind;
 use super::mixture::Mixture;
-use super::values::Kind;
 use crate::progress::{counted, grouped};
 
 /// Strong fields that tell records apart together, at least. With two, such as a name and a phone, members of a household are

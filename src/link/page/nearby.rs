@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use maud::{Markup, html};
 
-use super::numbers::{percent, scored};
+use crate::page::{percent, scored};
 use crate::link::Nearby;
 use crate::link::write::LinkReport;
 use crate::progress::grouped;

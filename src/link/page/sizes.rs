@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::numbers::short;
+use crate::page::short;
 use crate::link::EntitySizes;
 use crate::link::write::LinkReport;
 use crate::progress::{counted, grouped};
