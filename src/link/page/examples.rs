@@ -102,9 +102,7 @@ impl LinkReport {
 fn last_row(name: &str, similarity: Option<&Value>, of_all: &Value) -> Markup {
     html! {
         tr {
-            th { (name) }
-            td.value {}
-            td.value {}
+            th colspan="3" { (name) }
             @match similarity {
                 Some(similarity) => td.number { (number(similarity)) },
                 None => { td {} td {} }
