@@ -132,7 +132,7 @@ impl Sides {
         }
         let groups = self.groups(is_longest);
         let same = groups.iter().flat_map(|group| {
-            let pairs = |at: usize| group[at + 1..].iter().map(move |b| (group[at], *b));
+            let pairs = move |at: usize| group[at + 1..].iter().map(move |b| (group[at], *b));
             (0..group.len()).flat_map(pairs)
         });
         for (a, b) in pairs.keys().copied().chain(same) {
