@@ -254,7 +254,7 @@ pub const TABLE: &[Row] = &[
     row(&["dedup", "pairs", "ratings", "link"], &["dry_run"], Results, &[]),
     row(&["dedup", "pairs", "ratings", "link"], &["report"], Messages, &[Stdout]),
     row(&["dedup", "pairs", "ratings"], &["compression_level"], Results, &[]),
-    row(&["dedup"], &["removed_format"], Results, &[Stdout]),
+    row(&["dedup"], &["removed_format", "action"], Results, &[Stdout]),
     // Links
     row(&["link"], &["fields", "format", "delimiter", "quote", "id_field"], Results, &[]),
     row(&["link"], &["equivalents", "score", "threshold"], Results, &[]),

@@ -129,6 +129,7 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "keep_by") => "--keep-by n",
         (_, "prefer_source") => "--prefer-source *b*",
         (_, "max_bucket") => "--max-bucket 1",
+        (_, "action") => "--action report",
         (_, "removed_format") => "--removed-format parquet",
         (_, "compression_level") => "--compression-level 1",
         (_, "batch_mib") => "--batch-mib 1",

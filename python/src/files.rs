@@ -29,6 +29,7 @@ pub(crate) fn dedup_files<'py>(
         output: options.path("output")?,
         outputs: options.outputs()?,
         removed_format: Some(options.choice("removed_format")?),
+        action: options.choice("action")?,
         clusters: options.clusters()?,
         keep_by: options.optional("keep_by", "the name of a field, as a str")?,
         prefer_source: options.strings("prefer_source")?,

@@ -111,6 +111,7 @@ impl FoundFile {
                 let names = [
                     ("clusters.parquet", Form::Entities("cluster")),
                     ("removed.jsonl", Form::Removed),
+                    ("removed.jsonl.zst", Form::Removed),
                     ("removed.parquet", Form::Removed),
                 ];
                 let mut files = names

@@ -11,12 +11,13 @@ use serde::Serialize;
 use super::dedup_output::{DedupOutput, Target, Written, stream_kept, write_kept};
 use super::outcome::Outcome;
 use super::resume::resumable;
-use super::run::Run;
+use super::run::{Action, Run};
 use super::source::FileSource;
 use crate::error::{Conflict, Error, Result};
 use crate::io::{
-    DedupParameters, KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD, RemovedFormat,
-    Report, run_record, write_clusters, write_json, write_removed_lines, write_removed_table,
+    DedupParameters, FrameWriter, KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD,
+    RemovedFormat, Report, run_record, write_clusters, write_json, write_removed_lines,
+    write_removed_table,
 };
 use crate::pipeline::{KeepPolicy, NamedRow, Removal};
 use crate::progress::{Counts, Timings, advance};
@@ -46,8 +47,8 @@ impl Dedup {
 impl Run<'_> {
     /// Keeps one document of each cluster of near-duplicates. Writes into a folder: `kept/` (the kept records of
     /// each input, in its format), `removed.jsonl` (each removed document and the one kept in its place; or
-    /// `removed.parquet`), `clusters.parquet` (the cluster of every document), `report.json` and `run.json`. Or
-    /// writes the kept records to a stream, or nothing ([`DedupOutput`]).
+    /// in another [`RemovedFormat`]), `clusters.parquet` (the cluster of every document), `report.json` and `run.json`. Or
+    /// writes the kept records to a stream, or nothing ([`DedupOutput`]). With [`Action::Report`], there is no `kept/`.
     ///
     /// # Errors
     /// Any error of reading the inputs or writing the output, and [`Error::Stopped`] if the progress stops the
@@ -68,9 +69,10 @@ impl Run<'_> {
             return Err(Conflict::KeepTwice.into());
         }
         let target = Target::open(&self, output)?;
-        let held_bytes = match (&target, task.search.verification) {
+        let copies = self.action == Action::Drop && !matches!(target, Target::Nowhere(_));
+        let held_bytes = match task.search.verification {
             // Nothing is read again.
-            (Target::Nowhere(_), Verification::None | Verification::Signature) => 0,
+            Verification::None | Verification::Signature if !copies => 0,
             _ => self.held_bytes,
         };
         let mut timings = Timings::default();
@@ -109,7 +111,10 @@ impl Run<'_> {
                             completed(self.removed_format.file_name().to_owned());
                             Ok(())
                         };
-                        let kept = || write_kept(&folder, &source, &is_kept, &written, completed);
+                        let kept = || match copies {
+                            true => write_kept(&folder, &source, &is_kept, &written, completed),
+                            false => Ok(counts.kept),
+                        };
                         let kept = beside(tables, kept, look)?;
                         // To free much memory takes time, which is there while the disk is busy, and keeps other threads
                         // from allocating any.
@@ -240,8 +245,10 @@ fn write_tables(
     let verification = found.verification.name();
     let (file, path) = folder.create(format.file_name())?;
     match format {
-        RemovedFormat::JsonLines => {
-            write_removed_lines(stoppable, verification, places, file, &path)
+        RemovedFormat::JsonLines | RemovedFormat::JsonLinesZstd => {
+            let frames = FrameWriter::new(file, format.compression())
+                .with_level(source.run.options.compression_level);
+            write_removed_lines(stoppable, verification, places, frames, &path)
         }
         RemovedFormat::Parquet => {
             write_removed_table(stoppable, verification, places, ids, file, &path)

@@ -47,5 +47,5 @@ pub(crate) use outcome::warn_of_repeated_ids;
 pub use pairs::PairsOutput;
 pub(crate) use pairs::{RowForms, Target};
 pub use preference::keep_classes;
-pub use run::{Run, RunOptions};
+pub use run::{Action, Run, RunOptions};
 pub use signatures::{SignatureFile, SignatureRun};

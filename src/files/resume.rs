@@ -39,6 +39,7 @@ impl Dedup {
             [
                 ("keep_by", json!(keep_by)),
                 ("prefer_source", json!(sources.join(", "))),
+                ("action", json!(run.action.name())),
                 ("removed_format", json!(run.removed_format.file_name())),
                 ("compression_level", json!(run.options.compression_level)),
             ],

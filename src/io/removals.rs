@@ -1,4 +1,4 @@
-//! Writes the removed documents: `removed.jsonl` or `removed.parquet`.
+//! Writes the removed documents: `removed.jsonl`, `removed.jsonl.zst` or `removed.parquet`.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,10 +7,11 @@ use arrow_schema::{DataType, Field};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::compression::{Compression, FrameWriter};
 use super::keep::JsonLines;
 use super::places::{Places, raw_json};
 use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s, unwritable};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::pipeline::{NamedRow, Removal};
 
 /// The format of the file of removed documents.
@@ -19,6 +20,8 @@ pub enum RemovedFormat {
     /// `removed.jsonl`: one JSON object per document.
     #[default]
     JsonLines,
+    /// `removed.jsonl.zst`: the same, compressed with zstd.
+    JsonLinesZstd,
     /// `removed.parquet`: one row per document.
     Parquet,
 }
@@ -28,7 +31,16 @@ impl RemovedFormat {
     pub(crate) fn file_name(self) -> &'static str {
         match self {
             RemovedFormat::JsonLines => "removed.jsonl",
+            RemovedFormat::JsonLinesZstd => "removed.jsonl.zst",
             RemovedFormat::Parquet => "removed.parquet",
+        }
+    }
+
+    /// The compression of the file. Parquet compresses within.
+    pub(crate) fn compression(self) -> Compression {
+        match self {
+            RemovedFormat::JsonLines | RemovedFormat::Parquet => Compression::None,
+            RemovedFormat::JsonLinesZstd => Compression::Zstd,
         }
     }
 }
@@ -51,15 +63,15 @@ struct RemovedLine<'a> {
     via_similarity: Option<Option<f64>>,
 }
 
-/// Writes `removed.jsonl`. `verification` names how those were found that are not identical to a kept document.
+/// Writes the lines of `removed.jsonl`, and finishes `frames`. `verification` names how those were found that are not identical to a kept document.
 pub(crate) fn write_removed_lines<'a>(
     removals: impl Iterator<Item = Result<Removal<NamedRow<'a>>>>,
     verification: &'static str,
     places: &Places,
-    file: File,
+    mut frames: FrameWriter,
     path: &Path,
 ) -> Result<()> {
-    let mut lines = JsonLines::new(file, path.to_owned());
+    let mut lines = JsonLines::new(&mut frames, path.to_owned());
     for removal in removals {
         let removal = removal?;
         let (file, row) = places.place(removal.document.row);
@@ -83,7 +95,8 @@ pub(crate) fn write_removed_lines<'a>(
             via_similarity,
         })?;
     }
-    lines.finish()
+    lines.finish()?;
+    frames.finish().map_err(Error::io("write", path))
 }
 
 /// Writes `removed.parquet`: the fields of `removed.jsonl` as columns. `ids` fits all ids.
@@ -167,7 +180,8 @@ mod tests {
             removed(4, Some(Some(0.5))),
         ];
         let all = all.into_iter().map(Ok);
-        write_removed_lines(all, "exact", &places, File::create(&path).unwrap(), &path).unwrap();
+        let frames = || FrameWriter::new(File::create(&path).unwrap(), Compression::None);
+        write_removed_lines(all, "exact", &places, frames(), &path).unwrap();
         let kept = r#""kept_id":1,"kept_file":"a","kept_row":1"#;
         let expected = [
             format!(
@@ -184,7 +198,6 @@ mod tests {
         assert_eq!(text.lines().collect::<Vec<_>>(), expected);
         // An error among them ends the writing.
         let failed = [Err(crate::Error::Stopped)].into_iter();
-        let file = File::create(&path).unwrap();
-        assert!(write_removed_lines(failed, "exact", &places, file, &path).is_err());
+        assert!(write_removed_lines(failed, "exact", &places, frames(), &path).is_err());
     }
 }

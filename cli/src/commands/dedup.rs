@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use simgpu::error::Conflict;
-use simgpu::files::{DedupOutput, Outcome, Run};
+use simgpu::files::{Action, DedupOutput, Outcome, Run};
 use simgpu::io::{KeepBy, RemovedFormat};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress as _;
@@ -28,7 +28,7 @@ use crate::{terminal, usage};
 ///
 /// kept/: the kept records of each input, under the same name, in the same format and compression.
 ///
-/// removed.jsonl: one line per removed document, with the document kept instead and their similarity.
+/// removed.jsonl (or .jsonl.zst, .parquet): one line per removed document, with the document kept instead and their similarity.
 ///
 /// clusters.parquet: one row per document, with its cluster and whether it is kept.
 ///
@@ -53,6 +53,16 @@ pub struct Arguments {
     /// Format of the file of removed documents
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
     pub removed_format: Option<RemovedFormatArgument>,
+
+    /// What to do with the documents to remove
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ACTION",
+        default_value = "drop",
+        help_heading = "Output"
+    )]
+    pub action: ActionArgument,
 
     /// How to form clusters.
     #[command(flatten)]
@@ -155,8 +165,20 @@ pub enum KeepArgument {
 pub enum RemovedFormatArgument {
     /// removed.jsonl
     Jsonl,
+    /// removed.jsonl.zst, compressed with zstd
+    #[value(name = "jsonl.zst")]
+    JsonlZst,
     /// removed.parquet
     Parquet,
+}
+
+/// The value of `--action`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ActionArgument {
+    /// Write the kept records without them
+    Drop,
+    /// Only list them: write no kept/
+    Report,
 }
 
 /// The value of `--cluster`.
@@ -187,7 +209,12 @@ impl Arguments {
             .prefer_source(globs("prefer_source", &self.prefer_source)?)
             .removed_format(match self.removed_format {
                 Some(RemovedFormatArgument::Parquet) => RemovedFormat::Parquet,
+                Some(RemovedFormatArgument::JsonlZst) => RemovedFormat::JsonLinesZstd,
                 Some(RemovedFormatArgument::Jsonl) | None => RemovedFormat::JsonLines,
+            })
+            .action(match self.action {
+                ActionArgument::Drop => Action::Drop,
+                ActionArgument::Report => Action::Report,
             });
         if let Some(keep_by) = &self.keep_by {
             if let KeepArgument::Longest = self.clusters.keep {
@@ -216,9 +243,9 @@ impl Arguments {
         let mut settings = self.run.resolve(&self.input, None)?;
         given.check(modes_of_search(&task.search, &settings.engine)?)?;
         let destination = self.destination()?;
-        if let (Destination::Nowhere, false) =
-            (destination, task.search.verification == Verification::Exact)
-        {
+        let copies =
+            self.action == ActionArgument::Drop && !matches!(destination, Destination::Nowhere);
+        if !copies && task.search.verification != Verification::Exact {
             given.check(&[Mode::ReadOnce])?;
         }
         let inputs = self.input.find(&settings.engine)?;
@@ -249,7 +276,11 @@ impl Arguments {
         terminal::documents(&mut lines, &outcome.report);
         summarise_limit(&mut lines, outcome);
         lines.row("kept", terminal::share(counts.kept, counts.documents));
-        lines.row("removed", terminal::share(counts.removed, counts.documents));
+        let removed = match self.action {
+            ActionArgument::Drop => "removed",
+            ActionArgument::Report => "to remove",
+        };
+        lines.row(removed, terminal::share(counts.removed, counts.documents));
         terminal::comparisons(&mut lines, outcome);
         lines.row("clusters", terminal::clusters(counts));
         terminal::times(&mut lines, outcome);

@@ -137,7 +137,10 @@ fn every_field_of_a_deduplication_is_documented() {
             format!("dedup {OPTIONS} {dedup} -o {format} --removed-format {format} --memory 1KiB");
         place.run(&command).succeeded();
     }
-    let removed = page.fields("### removed.jsonl or removed.parquet", "");
+    let removed = page.fields(
+        "### removed.jsonl, removed.jsonl.zst or removed.parquet",
+        "",
+    );
     assert_eq!(
         keys_of_all(&parse_lines(&place.read("jsonl/removed.jsonl"))),
         removed

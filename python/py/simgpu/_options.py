@@ -451,7 +451,16 @@ class DedupFilesOptions(FileSearchOptions, ClusterOptions, total=False):
         ),
     ]
     removed_format: Annotated[
-        Literal["jsonl", "parquet"], Option("jsonl", "Format of the file of removed documents.")
+        Literal["jsonl", "jsonl.zst", "parquet"],
+        Option("jsonl", "Format of the file of removed documents."),
+    ]
+    action: Annotated[
+        Literal["drop", "report"],
+        Option(
+            "drop",
+            'What to do with the documents to remove: ``"drop"``, or ``"report"``, which only lists them and writes no '
+            "``kept/``.",
+        ),
     ]
 
 
