@@ -237,7 +237,7 @@ pub const TABLE: &[Row] = &[
     row(SEARCHES, &["join_mib"], Memory, &[Signatures, NoJoin]),
     row(&["pairs"], &["signatures", "identical", "max_pairs"], Results, &[]),
     row(&["pairs"], &["distance", "within"], Results, &[Signatures]),
-    row(&["dedup"], &["cluster", "keep"], Results, &[]),
+    row(&["dedup"], &["cluster", "keep", "min_shingles", "drop_short", "drop_empty"], Results, &[]),
     row(&["dedup"], &["prefer_source"], Results, &[OneFile]),
     row(&["dedup"], &["keep_by"], Results, &[TextFiles]),
     row(&["dedup"], &["max_bucket"], Results, &[NoBuckets]),

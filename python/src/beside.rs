@@ -257,14 +257,19 @@ impl Ids {
 
     /// The ids of these rows.
     pub(crate) fn of_rows(&self, rows: impl Iterator<Item = u32>) -> ArrayRef {
+        self.of_optional_rows(rows.map(Some))
+    }
+
+    /// The ids of these rows, and nulls.
+    pub(crate) fn of_optional_rows(&self, rows: impl Iterator<Item = Option<u32>>) -> ArrayRef {
         match self {
             Ids::Numbers(ids) => {
-                let ids = rows.map(|row| ids[row as usize]);
-                Arc::new(Int64Array::from_iter_values(ids))
+                let ids = rows.map(|row| Some(ids[row? as usize]));
+                Arc::new(ids.collect::<Int64Array>())
             }
             Ids::Strings(ids) => {
-                let ids = rows.map(|row| &ids[row as usize]);
-                Arc::new(StringArray::from_iter_values(ids))
+                let ids = rows.map(|row| Some(&ids[row? as usize]));
+                Arc::new(ids.collect::<StringArray>())
             }
         }
     }

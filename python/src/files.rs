@@ -31,6 +31,7 @@ pub(crate) fn dedup_files<'py>(
         removed_format: Some(options.choice("removed_format")?),
         action: options.choice("action")?,
         clusters: options.clusters()?,
+        short: options.short()?,
         keep_by: options.optional("keep_by", "the name of a field, as a str")?,
         prefer_source: options.strings("prefer_source")?,
         search: options.search()?,

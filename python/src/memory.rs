@@ -298,7 +298,10 @@ pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
         return dedup_of_signatures(&options, signatures.get());
     }
     let mut prepared = Prepared::new(&options)?;
-    let task = options.clusters()?.task(prepared.search.clone());
+    let task = Dedup {
+        short: options.short()?.documents(),
+        ..options.clusters()?.task(prepared.search.clone())
+    };
     refuse_counts(&data, prepared.engines.on_cpu().shingler().shingling())?;
     prepared.check_limits(&options, "dedup")?;
     let (documents, beside) = options.documents(&data)?;
@@ -326,7 +329,10 @@ fn dedup_of_signatures<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = options.py();
     let search = options.search_of_signatures(signatures.scheme())?;
-    let task = options.clusters()?.task(search.clone());
+    let task = Dedup {
+        short: options.short()?.documents(),
+        ..options.clusters()?.task(search.clone())
+    };
     let beside = options.beside_signatures(signatures.rows())?;
     let preferred = beside.preferred(py, &task)?;
     let mut display = Display::new(options.value("progress")?)?;
@@ -388,6 +394,10 @@ fn kept<'py>(
         is_kept[removed.document as usize] = false;
         kept_by[removed.document as usize] = i64::from(removed.kept);
     }
+    for (row, _) in &found.dropped {
+        is_kept[*row as usize] = false;
+        kept_by[*row as usize] = -1;
+    }
     let arrays = (
         PyArray1::from_vec(py, is_kept),
         PyArray1::from_vec(py, kept_by),
@@ -399,24 +409,30 @@ fn kept<'py>(
 
 /// The table of removed documents.
 fn removed(found: &Deduplication, ids: Option<&Ids>) -> PyResult<PyTable> {
-    let removed = &found.removed;
-    let rows = || removed.iter().map(|removed| removed.document);
-    let kept = || removed.iter().map(|removed| removed.kept);
     let verification = found.verification.name();
-    let found_by: StringArray = removed
-        .iter()
-        .map(|removed| Some(removed.found_by(verification)))
-        .collect();
-    let similarity: Float64Array = removed.iter().map(|removed| removed.similarity).collect();
+    let for_others = found.removed.iter().map(|removed| {
+        let found_by = removed.found_by(verification);
+        (removed.document, Some(removed), found_by)
+    });
+    let dropped = found.dropped.iter();
+    let dropped = dropped.map(|(row, reason)| (*row, None, reason.name()));
+    let mut removed: Vec<_> = for_others.chain(dropped).collect();
+    removed.sort_by_key(|(row, ..)| *row);
+    let rows = || removed.iter().map(|(row, ..)| *row);
+    let removals = || removed.iter().map(|(_, removal, _)| *removal);
+    let kept = || removals().map(|removal| Some(removal?.kept));
+    let found_by: StringArray = removed.iter().map(|(.., by)| Some(*by)).collect();
+    let similarity: Float64Array = removals().map(|removal| removal?.similarity).collect();
+    let kept_rows: Int64Array = kept().map(|row| row.map(i64::from)).collect();
     let mut columns: Vec<(&str, ArrayRef)> = vec![
         ("row", numbers(rows())),
-        ("kept", numbers(kept())),
+        ("kept", Arc::new(kept_rows)),
         ("similarity", Arc::new(similarity)),
         ("found_by", Arc::new(found_by)),
     ];
     if let Some(ids) = ids {
         columns.push(("id", ids.of_rows(rows())));
-        columns.push(("kept_id", ids.of_rows(kept())));
+        columns.push(("kept_id", ids.of_optional_rows(kept())));
     }
     PyTable::new(columns)
 }
@@ -540,6 +556,11 @@ fn counts<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>>
     }
     named.set_item("equal_shingles", counts.equal_shingles)?;
     named.set_item("few_shingles", counts.few_shingles)?;
+    for (name, count) in [("short", counts.short), ("dropped", counts.dropped)] {
+        if let Some(count) = count {
+            named.set_item(name, count)?;
+        }
+    }
     Ok(named)
 }
 

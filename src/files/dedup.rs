@@ -19,11 +19,11 @@ use crate::io::{
     RemovedFormat, Report, run_record, write_clusters, write_json, write_removed_lines,
     write_removed_table,
 };
-use crate::pipeline::{KeepPolicy, NamedRow, Removal};
+use crate::pipeline::{KeepPolicy, NamedRow, Removal, Removed};
 use crate::progress::{Counts, Timings, advance};
 use crate::search::{
-    CandidateMethod, ClusterSizes, Dedup, FoundRemovals, Removals, Search, Verification,
-    find_removals,
+    CandidateMethod, ClusterSizes, Dedup, DroppedRows, FoundRemovals, Removals, Search,
+    Verification, find_removals,
 };
 use crate::threads::beside;
 
@@ -40,6 +40,9 @@ impl Dedup {
             prefer_source: Vec::new(),
             cluster: self.clustering.name(),
             max_bucket: (candidates != CandidateMethod::Join).then_some(self.max_bucket),
+            min_shingles: Some(self.short.min_shingles).filter(|least| *least > 0),
+            drop_short: self.short.drop_short,
+            drop_empty: self.short.drop_empty,
         }
     }
 }
@@ -140,7 +143,9 @@ impl Run<'_> {
         let elapsed_s = timings.complete(self.options.started);
         if let Some(folder) = folder {
             create_json(&folder, REPORT, &report)?;
-            let record = run_record(&self.facts(), &timings, elapsed_s, resumed, folder.files());
+            let mut record =
+                run_record(&self.facts(), &timings, elapsed_s, resumed, folder.files());
+            record["inputs"] = serde_json::json!(source.recorded_inputs());
             create_json(&folder, RUN_RECORD, &record)?;
             // Last chance to stop the run.
             advance(self.options.progress, to_read, report.counts.kept, bytes)?;
@@ -209,6 +214,9 @@ fn kept_rows(found: &FoundRemovals) -> Result<Vec<bool>> {
             }
         }
     }
+    for (row, _) in found.dropped.iter() {
+        is_kept[row as usize] = false;
+    }
     Ok(is_kept)
 }
 
@@ -227,14 +235,16 @@ fn write_tables(
     let places = &source.places;
     let progress = source.run.options.progress;
     let documents = found.rows;
+    let may_drop = found.counts.dropped.is_some();
     let look = || match is_stopped.load(Ordering::Relaxed) || progress.is_stopped() {
         true => Err(Error::Stopped),
         false => Ok(()),
     };
     let (file, path) = folder.create(CLUSTERS)?;
-    let removed = named_removals(&found.removals, places)?;
+    let removed = named_removals(found, places)?;
+    let documents = (documents, may_drop);
     let ids = write_clusters(removed, places, documents, (file, &path), look)?;
-    let removed = named_removals(&found.removals, places)?;
+    let removed = named_removals(found, places)?;
     let stoppable = (0u64..).zip(removed).map(|(done, removed)| {
         if done % 65_536 == 65_535 {
             look()?;
@@ -250,28 +260,36 @@ fn write_tables(
                 .with_level(source.run.options.compression_level);
             write_removed_lines(stoppable, verification, places, frames, &path)
         }
-        RemovedFormat::Parquet => {
-            write_removed_table(stoppable, verification, places, ids, file, &path)
-        }
+        RemovedFormat::Parquet => write_removed_table(
+            stoppable,
+            verification,
+            places,
+            (ids, may_drop),
+            file,
+            &path,
+        ),
     }
 }
 
 /// The removed documents with their ids, by ascending row.
-fn named_removals<'a>(removals: &'a Removals, places: &'a Places) -> Result<NamedRemovals<'a>> {
+fn named_removals<'a>(found: &'a FoundRemovals, places: &'a Places) -> Result<NamedRemovals<'a>> {
     let named = |row| {
         let id = places.id(row)?;
         Ok(NamedRow { row, id })
     };
-    Ok(match removals {
-        Removals::Held(removals) => Box::new(
-            removals
-                .iter()
-                .map(move |removal| removal.try_name(named, named)),
-        ),
+    let dropped = &found.dropped;
+    Ok(match &found.removals {
+        Removals::Held(removals) => {
+            let removals = removals.iter().map(|removal| Ok(*removal));
+            let removed = with_dropped(removals, dropped, |row| *row, |row| row);
+            Box::new(removed.map(move |removed| removed?.try_name(named, named)))
+        }
         Removals::Spilled(removals) => {
             let mut next_id = places.ids_in_order()?;
             let mut next_row = 0;
-            Box::new(removals.iter().map(move |removal| {
+            let unnamed = |row| NamedRow { row, id: "".into() };
+            let removed = with_dropped(removals.iter(), dropped, |named| named.row, unnamed);
+            Box::new(removed.map(move |removed| {
                 let in_order = |removed: NamedRow<'a>| {
                     // Ids come in order, and so do removals.
                     while next_row < removed.row {
@@ -287,13 +305,36 @@ fn named_removals<'a>(removals: &'a Removals, places: &'a Places) -> Result<Name
                     Some(_) => Ok(other),
                     None => named(other.row),
                 };
-                removal?.try_name(in_order, other)
+                removed?.try_name(in_order, other)
             }))
         }
     })
 }
 
-type NamedRemovals<'a> = Box<dyn Iterator<Item = Result<Removal<NamedRow<'a>>>> + 'a>;
+type NamedRemovals<'a> = Box<dyn Iterator<Item = Result<Removed<NamedRow<'a>>>> + 'a>;
+
+/// Removals and dropped documents, by ascending row, as both come.
+fn with_dropped<'a, D: 'a>(
+    removals: impl Iterator<Item = Result<Removal<D>>> + 'a,
+    dropped: &'a DroppedRows,
+    row_of: impl Fn(&D) -> u32 + 'a,
+    of_row: impl Fn(u32) -> D + 'a,
+) -> impl Iterator<Item = Result<Removed<D>>> + 'a {
+    let mut removals = removals.peekable();
+    let mut dropped = dropped.iter().peekable();
+    std::iter::from_fn(move || {
+        let next = match removals.peek() {
+            Some(Ok(removal)) => row_of(&removal.document),
+            // An error comes next, too.
+            Some(Err(_)) => 0,
+            None => u32::MAX,
+        };
+        match dropped.next_if(|(row, _)| *row < next) {
+            Some((row, reason)) => Some(Ok(Removed::Dropped(of_row(row), reason))),
+            None => Some(removals.next()?.map(Removed::For)),
+        }
+    })
+}
 
 /// The number of clusters of each size.
 fn histogram(sizes: &ClusterSizes, kept: u64) -> BTreeMap<u64, u64> {

@@ -15,7 +15,7 @@ use crate::documents::{DocumentBatch, DocumentRange};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
-    Chunk, Columns, Event, FieldValues, FilesReading, InputFile, Places, Position, Reading, Record,
+    Chunk, Columns, Event, FieldValues, FilesReading, InputFile, Places, Position, Reading, Record, RecordedInput,
     Repeated, Report, ValueForms, Wanted,
 };
 use crate::progress::{Counts, StageTime, Timings, advance, counted, grouped};
@@ -157,6 +157,19 @@ impl<'a> FileSource<'a> {
         let classes = in_memory.map(|preference| preference.classes(rows, values));
         self.classes = classes.transpose()?;
         Ok(())
+    }
+
+    /// What `run.json` says of the inputs.
+    pub(super) fn recorded_inputs(&self) -> Vec<RecordedInput> {
+        let is_named = |input: &InputFile| {
+            let mut named = self.run.inputs.names();
+            named.any(|name| name == input.relative)
+        };
+        let has_stream = self.run.inputs.names_stream();
+        let files = self.files.iter();
+        files
+            .map(|input| RecordedInput::of(input, has_stream && !is_named(input)))
+            .collect()
     }
 
     /// How often the run went on after it was stopped.

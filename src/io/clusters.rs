@@ -11,16 +11,16 @@ use arrow_schema::{DataType, Field};
 use super::places::Places;
 use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s, unwritable};
 use crate::error::Result;
-use crate::pipeline::{NamedRow, Removal};
+use crate::pipeline::{NamedRow, Removed};
 
 /// Writes one row per document, in input order: `id`, `file`, `row`, `cluster` (the number of the kept document
 /// among all documents), `kept`, and `similarity` to the kept document.
 ///
-/// `removed` ascends by row. `advance` is called after each batch of rows; it may stop the run.
+/// `removed` ascends by row. A document may be in no cluster if `may_drop`. `advance` is called after each batch of rows; it may stop the run.
 pub(crate) fn write_clusters<'a>(
-    removed: impl Iterator<Item = Result<Removal<NamedRow<'a>>>>,
+    removed: impl Iterator<Item = Result<Removed<NamedRow<'a>>>>,
     places: &Places,
-    documents: u32,
+    (documents, may_drop): (u32, bool),
     target: (File, &Path),
     advance: impl Fn() -> Result<()>,
 ) -> Result<IdColumn> {
@@ -32,38 +32,39 @@ pub(crate) fn write_clusters<'a>(
         ids.field("id"),
         Field::new("file", DataType::Utf8, false),
         Field::new("row", DataType::UInt64, false),
-        Field::new("cluster", DataType::UInt64, false),
+        Field::new("cluster", DataType::UInt64, may_drop),
         Field::new("kept", DataType::Boolean, false),
         Field::new("similarity", DataType::Float64, true),
     ];
     let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
     let mut removed = removed.peekable();
     // An error comes next, too.
-    let is_of = |removed: &Result<Removal<NamedRow<'_>>>, row| {
+    let is_of = |removed: &Result<Removed<NamedRow<'_>>>, row| {
         removed
             .as_ref()
-            .map_or(true, |removed| removed.document.row == row)
+            .map_or(true, |removed| removed.document().row == row)
     };
     for first in (0..documents).step_by(BATCH) {
         let rows = || (first..documents).take(BATCH);
         let of_rows: Vec<Cow<'_, str>> = rows().map(|_| next_id()).collect::<Result<_>>()?;
-        let removals: Vec<Option<Removal<NamedRow<'_>>>> = rows()
+        let removals: Vec<Option<Removed<NamedRow<'_>>>> = rows()
             .map(|row| removed.next_if(|removed| is_of(removed, row)).transpose())
             .collect::<Result<_>>()?;
-        let cluster = |(row, removal): (u32, &Option<Removal<NamedRow<'_>>>)| {
-            removal.as_ref().map_or(row, |removal| removal.kept.row)
+        let cluster = |(row, removed): (u32, &Option<Removed<NamedRow<'_>>>)| match removed {
+            None => Some(row.into()),
+            Some(removed) => removed.removal().map(|removal| removal.kept.row.into()),
         };
         let is_kept: BooleanArray = removals.iter().map(|r| Some(r.is_none())).collect();
         let columns = vec![
             ids.array(of_rows.iter()),
             strings(rows().map(|row| places.place(row).0)),
             u64s(rows().map(|row| places.place(row).1)),
-            u64s(rows().zip(&removals).map(cluster).map(u64::from)),
+            u64s(rows().zip(&removals).map(cluster)),
             Arc::new(is_kept),
             f64s(
                 removals
                     .iter()
-                    .map(|removal| removal.as_ref().and_then(|removal| removal.similarity)),
+                    .map(|removed| removed.as_ref()?.removal()?.similarity),
             ),
         ];
         table.write(columns).map_err(unwritable(path))?;

@@ -67,6 +67,10 @@ mod keep;
 
 mod removals;
 
+mod removed_rows;
+
+mod recorded;
+
 mod clusters;
 
 mod pairs;
@@ -110,7 +114,10 @@ pub(crate) use read::{
 };
 pub use read::{is_reading, read_documents};
 pub(crate) use refusal::listed;
+pub(crate) use recorded::RecordedInput;
 pub use removals::RemovedFormat;
+pub use removed_rows::{DocumentPlace, RemovedRow, id_text};
+pub(crate) use removed_rows::{PlaceOfRow, RemovedFile, documents_of_id};
 pub(crate) use removals::{write_removed_lines, write_removed_table};
 pub use report::{
     DedupParameters, LargeCluster, MissingIds, PairsParameters, Parameters, Report,

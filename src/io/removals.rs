@@ -12,7 +12,7 @@ use super::keep::JsonLines;
 use super::places::{Places, raw_json};
 use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s, unwritable};
 use crate::error::{Error, Result};
-use crate::pipeline::{NamedRow, Removal};
+use crate::pipeline::{NamedRow, Removed};
 
 /// The format of the file of removed documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,9 +51,9 @@ struct RemovedLine<'a> {
     id: &'a RawValue,
     file: &'a str,
     row: u64,
-    kept_id: &'a RawValue,
-    kept_file: &'a str,
-    kept_row: u64,
+    kept_id: Option<&'a RawValue>,
+    kept_file: Option<&'a str>,
+    kept_row: Option<u64>,
     similarity: Option<f64>,
     found_by: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,31 +65,35 @@ struct RemovedLine<'a> {
 
 /// Writes the lines of `removed.jsonl`, and finishes `frames`. `verification` names how those were found that are not identical to a kept document.
 pub(crate) fn write_removed_lines<'a>(
-    removals: impl Iterator<Item = Result<Removal<NamedRow<'a>>>>,
+    removals: impl Iterator<Item = Result<Removed<NamedRow<'a>>>>,
     verification: &'static str,
     places: &Places,
     mut frames: FrameWriter,
     path: &Path,
 ) -> Result<()> {
     let mut lines = JsonLines::new(&mut frames, path.to_owned());
-    for removal in removals {
-        let removal = removal?;
-        let (file, row) = places.place(removal.document.row);
-        let (kept_file, kept_row) = places.place(removal.kept.row);
-        let found_by = removal.found_by(verification);
-        let (id, kept_id) = (raw_json(removal.document.id), raw_json(removal.kept.id));
+    for removed in removals {
+        let removed = removed?;
+        let NamedRow { row, id } = removed.document();
+        let (file, row) = places.place(*row);
+        let id = raw_json(id.clone());
+        let found_by = removed.found_by(verification);
+        let removal = removed.removal();
+        let kept = removal.map(|removal| &removal.kept);
+        let kept_id = kept.map(|kept| raw_json(kept.id.clone()));
+        let (kept_file, kept_row) = kept.map(|kept| places.place(kept.row)).unzip();
         let (via_id, via_similarity) = removal
-            .via
-            .map(|(via, of_via)| (raw_json(via.id), of_via))
+            .and_then(|removal| removal.via.as_ref())
+            .map(|(via, of_via)| (raw_json(via.id.clone()), *of_via))
             .unzip();
         lines.write(&RemovedLine {
             id: &id,
             file,
             row,
-            kept_id: &kept_id,
+            kept_id: kept_id.as_deref(),
             kept_file,
             kept_row,
-            similarity: removal.similarity,
+            similarity: removal.and_then(|removal| removal.similarity),
             found_by,
             via_id: via_id.as_deref(),
             via_similarity,
@@ -99,12 +103,13 @@ pub(crate) fn write_removed_lines<'a>(
     frames.finish().map_err(Error::io("write", path))
 }
 
-/// Writes `removed.parquet`: the fields of `removed.jsonl` as columns. `ids` fits all ids.
+/// Writes `removed.parquet`: the fields of `removed.jsonl` as columns. `ids` fits all ids. A document may have no kept one
+/// if `may_drop`.
 pub(crate) fn write_removed_table<'a>(
-    mut removals: impl Iterator<Item = Result<Removal<NamedRow<'a>>>>,
+    mut removals: impl Iterator<Item = Result<Removed<NamedRow<'a>>>>,
     verification: &'static str,
     places: &Places,
-    ids: IdColumn,
+    (ids, may_drop): (IdColumn, bool),
     file: File,
     path: &Path,
 ) -> Result<()> {
@@ -113,9 +118,9 @@ pub(crate) fn write_removed_table<'a>(
         ids.field("id"),
         Field::new("file", DataType::Utf8, false),
         Field::new("row", DataType::UInt64, false),
-        ids.field("kept_id"),
-        Field::new("kept_file", DataType::Utf8, false),
-        Field::new("kept_row", DataType::UInt64, false),
+        ids.field("kept_id").with_nullable(may_drop),
+        Field::new("kept_file", DataType::Utf8, may_drop),
+        Field::new("kept_row", DataType::UInt64, may_drop),
         Field::new("similarity", DataType::Float64, true),
         Field::new("found_by", DataType::Utf8, false),
         ids.field("via_id").with_nullable(true),
@@ -123,23 +128,25 @@ pub(crate) fn write_removed_table<'a>(
     ];
     let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
     loop {
-        let batch: Vec<Removal<NamedRow<'_>>> =
+        let batch: Vec<Removed<NamedRow<'_>>> =
             removals.by_ref().take(BATCH).collect::<Result<_>>()?;
         if batch.is_empty() {
             return table.finish().map_err(unwritable(path));
         }
-        let rows = || batch.iter().map(|removal| removal.document.row);
-        let kept = || batch.iter().map(|removal| removal.kept.row);
-        let via = || batch.iter().map(|removal| removal.via.as_ref());
+        let documents = || batch.iter().map(Removed::document);
+        let removals = || batch.iter().map(Removed::removal);
+        let kept = || removals().map(|removal| Some(&removal?.kept));
+        let kept_places = || kept().map(|kept| Some(places.place(kept?.row)));
+        let via = || removals().map(|removal| removal?.via.as_ref());
         let columns = vec![
-            ids.array(batch.iter().map(|removal| &removal.document.id)),
-            strings(rows().map(|row| places.place(row).0)),
-            u64s(rows().map(|row| places.place(row).1)),
-            ids.array(batch.iter().map(|removal| &removal.kept.id)),
-            strings(kept().map(|row| places.place(row).0)),
-            u64s(kept().map(|row| places.place(row).1)),
-            f64s(batch.iter().map(|removal| removal.similarity)),
-            strings(batch.iter().map(|removal| removal.found_by(verification))),
+            ids.array(documents().map(|document| &document.id)),
+            strings(documents().map(|document| places.place(document.row).0)),
+            u64s(documents().map(|document| places.place(document.row).1)),
+            ids.array_of_options(kept().map(|kept| Some(&kept?.id))),
+            strings(kept_places().map(|place| Some(place?.0))),
+            u64s(kept_places().map(|place| Some(place?.1))),
+            f64s(removals().map(|removal| removal?.similarity)),
+            strings(batch.iter().map(|removed| removed.found_by(verification))),
             ids.array_of_options(via().map(|via| Some(&via?.0.id))),
             f64s(via().map(|via| via?.1)),
         ];
@@ -151,6 +158,7 @@ pub(crate) fn write_removed_table<'a>(
 mod tests {
     use super::*;
     use crate::io::places::SourceFile;
+    use crate::pipeline::{Dropped, Removal};
 
     #[test]
     fn lines_say_where_documents_are() {
@@ -165,12 +173,14 @@ mod tests {
             ..Places::default()
         };
         let named = |row: u32, id: String| NamedRow { row, id: id.into() };
-        let removed = |row: u32, via: Option<Option<f64>>| Removal {
-            document: named(row, format!("\"{row}\"")),
-            kept: named(1, "1".to_owned()),
-            is_identical: row == 0,
-            similarity: via.flatten(),
-            via: via.map(|similarity| (named(9, "7".to_owned()), similarity)),
+        let removed = |row: u32, via: Option<Option<f64>>| {
+            Removed::For(Removal {
+                document: named(row, format!("\"{row}\"")),
+                kept: named(1, "1".to_owned()),
+                is_identical: row == 0,
+                similarity: via.flatten(),
+                via: via.map(|similarity| (named(9, "7".to_owned()), similarity)),
+            })
         };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("removed.jsonl");
@@ -178,6 +188,7 @@ mod tests {
             removed(0, None),
             removed(3, Some(None)),
             removed(4, Some(Some(0.5))),
+            Removed::Dropped(named(2, "null".to_owned()), Dropped::Short),
         ];
         let all = all.into_iter().map(Ok);
         let frames = || FrameWriter::new(File::create(&path).unwrap(), Compression::None);
@@ -193,6 +204,8 @@ mod tests {
             format!(
                 r#"{{"id":"4","file":"b","row":2,{kept},"similarity":0.5,"found_by":"exact","via_id":7,"via_similarity":0.5}}"#
             ),
+            r#"{"id":null,"file":"b","row":0,"kept_id":null,"kept_file":null,"kept_row":null,"similarity":null,"found_by":"short"}"#
+                .to_owned(),
         ];
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text.lines().collect::<Vec<_>>(), expected);

@@ -89,8 +89,8 @@ pub(crate) use prefix_filter::WEIGHT_ROUNDING;
 pub(crate) use prefix_filter::{PairFilter, SetSummary};
 pub(crate) use prefixes::{Element, Prefix, PrefixFinder, PrefixScratch, SmallSizes, pairs_among};
 pub use prefixes::{Prefixes, Sets};
-pub(crate) use removal::NamedRow;
-pub use removal::Removal;
+pub use removal::{Dropped, Removal};
+pub(crate) use removal::{NamedRow, Removed};
 #[cfg(feature = "records")]
 pub(crate) use shingle::Mixed;
 pub(crate) use shingle::NormalisedTexts;

@@ -16,6 +16,7 @@ use super::observations::Observations;
 use super::parameters::{CandidateMethod, Search};
 use super::part::{Compared, Part, Step};
 use super::rarity::weigh_by_rarity;
+use super::short::{DroppedRows, ShortDocuments};
 use super::source::Source;
 use super::verification::Verification;
 use crate::engine::Engine;
@@ -35,6 +36,8 @@ pub(crate) struct Searched {
     pub(crate) rows: u32,
     /// The counts of documents.
     pub(crate) counts: Counts,
+    /// The documents that are removed without another one.
+    pub(crate) dropped: DroppedRows,
     /// At least the number of candidate pairs; `None` for those of LSH.
     pub(crate) most_pairs: Option<u64>,
     /// The estimates of compared candidates.
@@ -120,6 +123,17 @@ impl Searched {
         engine: &Engine,
         context: &mut Context<'_>,
     ) -> Result<Self> {
+        Searched::read_but(ShortDocuments::default(), source, engine, context)
+    }
+
+    /// Reads all documents, and leaves out those that are too short.
+    pub(crate) fn read_but(
+        short: ShortDocuments,
+        source: &mut dyn Source,
+        engine: &Engine,
+        context: &mut Context<'_>,
+    ) -> Result<Self> {
+        short.check(engine)?;
         let method = context.search.method(engine)?;
         let weighed;
         let engine = if engine.shingler().needs_rarities() {
@@ -129,7 +143,8 @@ impl Searched {
             engine
         };
         let mut banded = collected(method, source, engine, context.search);
-        let pass = FirstPass::new(engine, context.progress, &mut banded).within(source.budget());
+        let pass = FirstPass::new(engine, context.progress, &mut banded);
+        let pass = pass.leaving_out(short).within(source.budget());
         let mut corpus = source.read(pass, &mut context.timings.0)?;
         banded.end()?;
         warn_of_few_shingles(engine.shingler().shingling(), &corpus, context.progress);
@@ -221,6 +236,7 @@ impl Searched {
             num_perm,
             rows: corpus.rows,
             counts: search.counts(&corpus),
+            dropped: DroppedRows::held(corpus.rows, &corpus.dropped),
             most_pairs,
             parts: Parts::Whole(Box::new(Part::whole(corpus, found, &search, &observed))),
             observed,
@@ -230,12 +246,13 @@ impl Searched {
 
     fn on_disk(
         corpus: Corpus,
-        (documents, keys): (SpilledDocuments, SpilledKeys),
+        (mut documents, keys): (SpilledDocuments, SpilledKeys),
         source: &dyn Source,
         engine: &Engine,
         context: &mut Context<'_>,
     ) -> Result<Self> {
         let spill = Arc::clone(&documents.spill);
+        let dropped = std::mem::take(&mut documents.dropped);
         let used = spill.take_use(SpilledDocuments::PARTS);
         context.timings.add_disk_use(used);
         let read = counted(corpus.documents(), "document");
@@ -258,6 +275,7 @@ impl Searched {
             num_perm: engine.signer().num_perm(),
             rows: corpus.rows,
             counts,
+            dropped,
             most_pairs: parts.most_pairs(),
             observed: parts.observed.clone(),
             parts: Parts::Spilled(Box::new(parts), spill),

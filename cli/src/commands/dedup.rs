@@ -1,6 +1,6 @@
 //! `simgpu dedup`.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -10,7 +10,7 @@ use simgpu::io::{KeepBy, RemovedFormat};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress as _;
 use simgpu::scheme::Scheme;
-use simgpu::search::{Dedup, Search, Verification};
+use simgpu::search::{Dedup, Search, ShortDocuments, Verification};
 
 use super::execute;
 use crate::arguments::{
@@ -67,6 +67,10 @@ pub struct Arguments {
     /// How to form clusters.
     #[command(flatten)]
     pub clusters: ClusterArguments,
+
+    /// Which documents are too short.
+    #[command(flatten)]
+    pub short: ShortArguments,
 
     /// Keep the document with the largest value of this field (FIELD:asc: the smallest); ties go to the first.
     /// Numbers, dates (RFC 3339) and strings are compared as such; a missing value comes last
@@ -133,6 +137,38 @@ pub struct ClusterArguments {
     pub max_bucket: NonZeroUsize,
 }
 
+/// What happens to documents of few shingles.
+#[derive(Args, Debug, Default)]
+pub struct ShortArguments {
+    /// Compare only documents with at least this many distinct shingles; keep those with fewer, even copies
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = whole_number::<NonZeroU32>,
+        help_heading = "Search"
+    )]
+    pub min_shingles: Option<NonZeroU32>,
+
+    /// Remove documents with fewer shingles than --min-shingles
+    #[arg(long, help_heading = "Search")]
+    pub drop_short: bool,
+
+    /// Remove documents without shingles
+    #[arg(long, help_heading = "Search")]
+    pub drop_empty: bool,
+}
+
+impl ShortArguments {
+    /// What a deduplication does with them.
+    pub fn documents(&self) -> ShortDocuments {
+        ShortDocuments {
+            min_shingles: self.min_shingles.map_or(0, NonZeroU32::get),
+            drop_short: self.drop_short,
+            drop_empty: self.drop_empty,
+        }
+    }
+}
+
 impl ClusterArguments {
     /// A deduplication by a search.
     pub fn task(&self, search: Search) -> Dedup {
@@ -147,6 +183,7 @@ impl ClusterArguments {
                 KeepArgument::Longest => KeepPolicy::Longest,
             },
             max_bucket: self.max_bucket.get(),
+            short: ShortDocuments::default(),
         }
     }
 }
@@ -227,7 +264,10 @@ impl Arguments {
 
     fn task(&self, scheme: &Scheme) -> anyhow::Result<Dedup> {
         let search = self.search.resolve(scheme, Some(&self.run.sign), None)?;
-        Ok(self.clusters.task(search))
+        Ok(Dedup {
+            short: self.short.documents(),
+            ..self.clusters.task(search)
+        })
     }
 
     /// Deduplicates, on the current rayon pool.

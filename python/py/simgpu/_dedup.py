@@ -48,10 +48,12 @@ class Deduplicated(_Found):
     """Whether each document is kept."""
 
     kept_by: NDArray[np.int64]
-    """The row of the document kept for each document: its own row where it is kept."""
+    """The row of the document kept for each document: its own row where it is kept, and -1 where it is removed for none
+    (``drop_short``, ``drop_empty``)."""
 
     removed: Table
-    """The removed documents: row, kept (a row), similarity, found_by; with ids, also id and kept_id."""
+    """The removed documents: row, kept (a row; null if removed for none), similarity, found_by; with ids, also id and
+    kept_id."""
 
     def __init__(self, parts: dict[str, Any], options: dict[str, Any]) -> None:
         super().__init__("dedup", parts, options)
@@ -65,7 +67,7 @@ class Deduplicated(_Found):
         """The rows of each cluster of two or more documents, the kept one first, by ascending kept row."""
         import numpy as np
 
-        removed = np.flatnonzero(~self.keep)
+        removed = np.flatnonzero(~self.keep & (self.kept_by >= 0))
         by_kept = removed[np.argsort(self.kept_by[removed], kind="stable")]
         kept, starts = np.unique(self.kept_by[by_kept], return_index=True)
         members = np.split(by_kept, starts[1:]) if len(kept) else []
@@ -74,7 +76,7 @@ class Deduplicated(_Found):
     def _cluster_sizes(self) -> dict[int, int]:
         import numpy as np
 
-        _, sizes = np.unique(self.kept_by, return_counts=True)
+        _, sizes = np.unique(self.kept_by[self.kept_by >= 0], return_counts=True)
         known, clusters = np.unique(sizes, return_counts=True)
         return dict(zip(known.tolist(), clusters.tolist(), strict=True))
 

@@ -171,6 +171,20 @@ class ClusterOptions(TypedDict, total=False):
     ]
 
 
+class ShortOptions(TypedDict, total=False):
+    """What happens to documents of few shingles."""
+
+    min_shingles: Annotated[
+        int | None,
+        Option(
+            None,
+            "Compare only documents with at least this many distinct shingles; keep those with fewer, even copies.",
+        ),
+    ]
+    drop_short: Annotated[bool, Option(False, "Remove documents with fewer shingles than ``min_shingles``.")]
+    drop_empty: Annotated[bool, Option(False, "Remove documents without shingles.")]
+
+
 class PairOptions(TypedDict, total=False):
     """Which pairs are returned."""
 
@@ -252,7 +266,7 @@ class MemorySearchOptions(
     ]
 
 
-class DedupOptions(MemorySearchOptions, ClusterOptions, total=False):
+class DedupOptions(MemorySearchOptions, ClusterOptions, ShortOptions, total=False):
     """The options of ``dedup``."""
 
     keep_by: Annotated[
@@ -433,7 +447,7 @@ class FileSearchOptions(
     ]
 
 
-class DedupFilesOptions(FileSearchOptions, ClusterOptions, total=False):
+class DedupFilesOptions(FileSearchOptions, ClusterOptions, ShortOptions, total=False):
     """The options of ``dedup_files``."""
 
     keep_by: Annotated[

@@ -97,6 +97,7 @@ impl Connected {
             spill,
             digests,
             lengths,
+            dropped: _,
         } = documents;
         let SpilledKeys {
             bands,
