@@ -278,6 +278,7 @@ pub const TABLE: &[Row] = &[
     row(&["ratings"], &["hated_to"], Results, &[NothingHated]),
     row(&["ratings"], &["neighbours"], Results, &[NoRecommendations]),
     // Tools
+    row(&["show"], &["no_text", "json"], Results, &[]),
     row(&["compare"], &["json", "threshold", "bands", "rows"], Results, &[]),
     row(&["tune"], &["threshold", "scheme", "num_perm", "bands", "rows"], Results, &[]),
     row(&["tune"], &["sample", "documents", "bytes"], Results, &[]),

@@ -43,6 +43,7 @@ const MODES: &[&str] = &[
     "tune",
     "tune --sample docs",
     "tune --sample docs/*.jsonl --unit tokens",
+    "show removals 2",
     "link one.csv two.csv --fields name,city -o out",
     "link one.csv --fields name,city -o out",
     "evaluate linked --truth pairs.csv --report json",
@@ -147,6 +148,7 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "dry_run") => "--dry-run",
         (_, "report") => "--report json",
         (_, "json") => "--json",
+        (_, "no_text") => "--no-text",
         (_, "sample") => "--sample docs",
         (_, "documents") => "--documents 1000",
         (_, "bytes") => "--bytes 100KB --documents 1000",
@@ -287,6 +289,7 @@ fn place() -> Place {
     place.write("one.txt", format!("{} {}", text(0), text(2)));
     place.write("two.txt", format!("{} {} {}", text(3), text(5), text(6)));
     place.run("sign docs -o s.parquet --quiet").succeeded();
+    place.run("dedup docs -o removals --quiet").succeeded();
     write_records(&place);
     write_ratings(&place);
     place

@@ -30,6 +30,10 @@ mod run;
 
 mod second_pass;
 
+mod show;
+
+mod shown_texts;
+
 mod sign;
 
 mod signatures;
@@ -48,4 +52,6 @@ pub use pairs::PairsOutput;
 pub(crate) use pairs::{RowForms, Target};
 pub use preference::keep_classes;
 pub use run::{Action, Run, RunOptions};
+pub use show::{Shown, ShownDocument, show};
+pub use shown_texts::{SharedShingles, TextsOfPair};
 pub use signatures::{SignatureFile, SignatureRun};

@@ -15,8 +15,8 @@ use crate::documents::{DocumentBatch, DocumentRange};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
-    Chunk, Columns, Event, FieldValues, FilesReading, InputFile, Places, Position, Reading, Record, RecordedInput,
-    Repeated, Report, ValueForms, Wanted,
+    Chunk, Columns, Event, FieldValues, FilesReading, InputFile, Places, Position, Reading, Record,
+    RecordedInput, Repeated, Report, ValueForms, Wanted,
 };
 use crate::progress::{Counts, StageTime, Timings, advance, counted, grouped};
 use crate::search::{

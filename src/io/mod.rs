@@ -113,12 +113,12 @@ pub(crate) use read::{
     Columns, Event, FilesReading, Fingerprint, Position, Reader, Reading, TableForm, changed,
 };
 pub use read::{is_reading, read_documents};
-pub(crate) use refusal::listed;
 pub(crate) use recorded::RecordedInput;
+pub(crate) use refusal::listed;
 pub use removals::RemovedFormat;
+pub(crate) use removals::{write_removed_lines, write_removed_table};
 pub use removed_rows::{DocumentPlace, RemovedRow, id_text};
 pub(crate) use removed_rows::{PlaceOfRow, RemovedFile, documents_of_id};
-pub(crate) use removals::{write_removed_lines, write_removed_table};
 pub use report::{
     DedupParameters, LargeCluster, MissingIds, PairsParameters, Parameters, Report,
     SearchParameters, SkippedRecord,

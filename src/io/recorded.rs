@@ -79,7 +79,9 @@ impl RecordedInput {
 
 fn size_and_time(input: &InputFile) -> (u64, Option<u64>) {
     let metadata = input.metadata().ok();
-    let modified = metadata.as_ref().and_then(|metadata| metadata.modified().ok());
+    let modified = metadata
+        .as_ref()
+        .and_then(|metadata| metadata.modified().ok());
     let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let modified_ns = since.and_then(|since| u64::try_from(since.as_nanos()).ok());
     (metadata.map_or(0, |metadata| metadata.len()), modified_ns)

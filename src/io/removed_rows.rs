@@ -15,7 +15,8 @@ use arrow_schema::DataType;
 use memchr::memmem::Finder;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReaderBuilder, RowSelection};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::removals::RemovedFormat;
@@ -53,6 +54,7 @@ pub struct RemovedRow {
     /// The number of its record in the file, from 0.
     pub kept_row: Option<u64>,
     /// The similarity of the two; `None` if not computed.
+    #[serde(deserialize_with = "exact_number")]
     pub similarity: Option<f64>,
     /// How it was found ([`Removal::found_by`](crate::pipeline::Removal::found_by)).
     pub found_by: String,
@@ -60,8 +62,21 @@ pub struct RemovedRow {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via_id: Option<Box<RawValue>>,
     /// The similarity to that document.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "exact_number",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub via_similarity: Option<f64>,
+}
+
+/// Reads a number as it was written: `serde_json` alone may be off by the last bit.
+fn exact_number<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<f64>, D::Error> {
+    let written = Option::<Box<RawValue>>::deserialize(deserializer)?;
+    let number = written.map(|written| written.get().parse().map_err(D::Error::custom));
+    number.transpose()
 }
 
 impl RemovedRow {
@@ -105,7 +120,11 @@ pub(crate) struct ClusterRow {
 }
 
 /// Every document with this id. As many ids that resemble it as `near` has room for go there, if there is no such document.
-pub(crate) fn documents_of_id(path: &Path, id: &str, near: usize) -> Result<(Vec<ClusterRow>, Vec<String>)> {
+pub(crate) fn documents_of_id(
+    path: &Path,
+    id: &str,
+    near: usize,
+) -> Result<(Vec<ClusterRow>, Vec<String>)> {
     let rows = rows_of_table(path, &["id"], |ids, row| is_id(ids, row, id))?;
     if rows.iter().any(|batch| batch.num_rows() > 0) {
         let mut found = Vec::new();
@@ -205,7 +224,10 @@ impl RemovedFile {
         let lines = self.format.compression().reader(file).map_err(failed())?;
         let mut lines = BufReader::with_capacity(1 << 20, lines);
         // A comma follows each number of a row, whichever it is of.
-        let needles: Vec<String> = places.iter().map(|(_, row)| format!("row\":{row},")).collect();
+        let needles: Vec<String> = places
+            .iter()
+            .map(|(_, row)| format!("row\":{row},"))
+            .collect();
         let finders: Vec<Finder<'_>> = needles.iter().map(Finder::new).collect();
         let (mut line, mut number) = (Vec::new(), 0u64);
         loop {
@@ -235,7 +257,10 @@ struct Cells<'a> {
 
 impl Cells<'_> {
     fn odd(&self, name: &str) -> Error {
-        odd(self.path, &format!("the column {name} is not as dedup writes it"))
+        odd(
+            self.path,
+            &format!("the column {name} is not as dedup writes it"),
+        )
     }
 
     fn column(&self, name: &str) -> Result<&dyn Array> {
@@ -252,12 +277,14 @@ impl Cells<'_> {
     }
 
     fn text(&self, name: &str) -> Result<Option<String>> {
-        let text = |column: &dyn Array| Some(column.as_string_opt::<i32>()?.value(self.row).to_owned());
+        let text =
+            |column: &dyn Array| Some(column.as_string_opt::<i32>()?.value(self.row).to_owned());
         self.value(name, text)
     }
 
     fn count(&self, name: &str) -> Result<Option<u64>> {
-        let count = |column: &dyn Array| Some(column.as_primitive_opt::<UInt64Type>()?.value(self.row));
+        let count =
+            |column: &dyn Array| Some(column.as_primitive_opt::<UInt64Type>()?.value(self.row));
         self.value(name, count)
     }
 
@@ -272,7 +299,10 @@ impl Cells<'_> {
             DataType::Int64 | DataType::Utf8 => {
                 let json = match column.as_string_opt::<i32>() {
                     Some(texts) => serde_json::to_string(texts.value(self.row)).ok()?,
-                    None => column.as_primitive::<Int64Type>().value(self.row).to_string(),
+                    None => column
+                        .as_primitive::<Int64Type>()
+                        .value(self.row)
+                        .to_string(),
                 };
                 RawValue::from_string(json).ok()
             }
@@ -298,7 +328,10 @@ impl Cells<'_> {
 }
 
 fn text_of_id(ids: &dyn Array, row: usize) -> String {
-    match (ids.as_string_opt::<i32>(), ids.as_primitive_opt::<Int64Type>()) {
+    match (
+        ids.as_string_opt::<i32>(),
+        ids.as_primitive_opt::<Int64Type>(),
+    ) {
         (Some(texts), _) => texts.value(row).to_owned(),
         (None, Some(numbers)) => numbers.value(row).to_string(),
         (None, None) => String::new(),
@@ -306,7 +339,10 @@ fn text_of_id(ids: &dyn Array, row: usize) -> String {
 }
 
 fn is_id(ids: &dyn Array, row: usize, id: &str) -> bool {
-    match (ids.as_string_opt::<i32>(), ids.as_primitive_opt::<Int64Type>()) {
+    match (
+        ids.as_string_opt::<i32>(),
+        ids.as_primitive_opt::<Int64Type>(),
+    ) {
         (Some(texts), _) => texts.value(row) == id,
         // Only one way to write a number is an id.
         (None, Some(numbers)) => {

@@ -17,6 +17,7 @@ mod preference;
 mod presets;
 mod shells;
 mod short;
+mod show;
 mod sign;
 mod stdout;
 mod weights;
