@@ -15,6 +15,7 @@ use house::House;
 const LIBRARY: &[&[&str]] = &[
     &["error", "machine"],
     &["documents", "threads", "progress"],
+    &["page"],
     &["scheme"],
     &["simd"],
     &["pipeline"],
@@ -54,6 +55,7 @@ const SEARCH: &[&[&str]] = &[
     &["stages"],
     &["signature_rows"],
     &["pairs", "removals"],
+    &["against"],
 ];
 
 /// The files of a run over files.
@@ -65,10 +67,13 @@ const FILES: &[&[&str]] = &[
     &["preference"],
     &["source"],
     &["resume", "second_pass"],
+    &["overview", "samples"],
+    &["page"],
     // What is written, and the runs.
     &["dedup_output", "sign"],
     &["dedup", "pairs"],
     &["signatures"],
+    &["against"],
     // What a result says of a document.
     &["shown_texts"],
     &["show"],

@@ -359,6 +359,13 @@ pub(crate) fn documents(lines: &mut Lines, report: &Report) {
         format!("{documents} in {}", size(counts.bytes)),
     );
     let has_shortest = counts.short.is_some();
+    if let Some(reference) = counts.reference {
+        let reference = counted(reference, "document");
+        lines.row(
+            "reference",
+            format!("{reference}, none of which is written"),
+        );
+    }
     if counts.without_shingles > 0 {
         let fate = match report.command {
             "dedup" if has_shortest && counts.dropped.is_none() => ", kept",
@@ -476,6 +483,29 @@ fn identical(outcome: &Outcome) -> String {
             counted(equal, "pair")
         ),
         _ => identical.to_string(),
+    }
+}
+
+/// What the removals of a deduplication lose; `None` if nothing was removed but identical documents.
+pub(crate) fn lost(counts: &Counts) -> Option<String> {
+    let unknown = counts.unknown_losses.unwrap_or(0);
+    let of_unknown = match unknown {
+        0 => String::new(),
+        _ => format!(
+            "; unknown for {} not compared exactly",
+            counted(unknown, "document")
+        ),
+    };
+    match (counts.lost_shingles, counts.removed_shingles) {
+        (Some(lost), Some(shingles @ 1..)) => Some(format!(
+            "{:.1} % of the shingles of removed documents that are not identical to a kept one{of_unknown}",
+            100.0 * lost as f64 / shingles as f64
+        )),
+        _ if unknown > 0 => Some(format!(
+            "cannot tell for {} not compared exactly; --verify exact compares them",
+            counted(unknown, "removed document")
+        )),
+        _ => None,
     }
 }
 

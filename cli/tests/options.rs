@@ -98,6 +98,9 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "id_field") => "--id-field key",
         (_, "unique_ids") => "--unique-ids",
         (_, "on_bad_record") => "--on-bad-record skip",
+        (_, "against") => "--against docs/.c.jsonl",
+        (_, "against_text_field") => "--against docs/.c.jsonl --against-text-field body",
+        (_, "against_id_field") => "--against docs/.c.jsonl --against-id-field key",
         (_, "unit") => "--unit bytes",
         (_, "size") => "--size 3",
         (_, "count") => "--count",
@@ -126,8 +129,8 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "max_pairs") => "--max-pairs 3",
         (_, "distance" | "within") => "--distance hamming --within 3",
         (_, "cluster") => "--cluster connected",
-        (_, "min_shingles") => "--min-shingles 46",
-        (_, "drop_short") => "--drop-short --min-shingles 46",
+        (_, "min_shingles") => "--min-shingles 60",
+        (_, "drop_short") => "--drop-short --min-shingles 60",
         (_, "drop_empty") => "--drop-empty",
         (_, "keep") => "--keep longest",
         (_, "keep_by") => "--keep-by n",
@@ -262,6 +265,10 @@ fn place() -> Place {
     for (i, document) in documents.iter().enumerate() {
         if i % 2 == 0 { &mut a } else { &mut b }.push(document.clone());
     }
+    a.push(json!({
+        "id": "empty", "key": "empty", "text": "", "body": "", "tokens": [], "toks": [], "w": [], "n": 3,
+    }));
+    place.write("texts/a.txt", " ");
     for (name, part) in [("a", &a), ("b", &b)] {
         place.write(&format!("docs/{name}.jsonl"), lines(part));
         place.write(

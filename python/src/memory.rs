@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use simgpu::backend::Backend;
 use simgpu::documents::Documents;
 use simgpu::engine::Engine;
-use simgpu::pipeline::{Shingling, Weighting, Within, check_threshold};
+use simgpu::pipeline::{Removal, Shingling, Weighting, Within, check_threshold};
 use simgpu::progress::{Counts, Progress, Timings};
 use simgpu::scheme::Scheme;
 use simgpu::search::{
@@ -423,11 +423,13 @@ fn removed(found: &Deduplication, ids: Option<&Ids>) -> PyResult<PyTable> {
     let kept = || removals().map(|removal| Some(removal?.kept));
     let found_by: StringArray = removed.iter().map(|(.., by)| Some(*by)).collect();
     let similarity: Float64Array = removals().map(|removal| removal?.similarity).collect();
+    let lost: Float64Array = removals().map(|removal| removal?.lost()).collect();
     let kept_rows: Int64Array = kept().map(|row| row.map(i64::from)).collect();
     let mut columns: Vec<(&str, ArrayRef)> = vec![
         ("row", numbers(rows())),
         ("kept", Arc::new(kept_rows)),
         ("similarity", Arc::new(similarity)),
+        ("lost", Arc::new(lost)),
         ("found_by", Arc::new(found_by)),
     ];
     if let Some(ids) = ids {
@@ -556,7 +558,14 @@ fn counts<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>>
     }
     named.set_item("equal_shingles", counts.equal_shingles)?;
     named.set_item("few_shingles", counts.few_shingles)?;
-    for (name, count) in [("short", counts.short), ("dropped", counts.dropped)] {
+    for (name, count) in [
+        ("lost_shingles", counts.lost_shingles),
+        ("removed_shingles", counts.removed_shingles),
+        ("unknown_losses", counts.unknown_losses),
+        ("short", counts.short),
+        ("dropped", counts.dropped),
+    ] {
+        // Only of a deduplication, or if asked for.
         if let Some(count) = count {
             named.set_item(name, count)?;
         }

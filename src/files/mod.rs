@@ -20,6 +20,10 @@ mod log;
 
 mod outcome;
 
+mod overview;
+
+mod page;
+
 mod pairs;
 
 mod preference;
@@ -27,6 +31,8 @@ mod preference;
 mod resume;
 
 mod run;
+
+mod samples;
 
 mod second_pass;
 
@@ -39,6 +45,9 @@ mod sign;
 mod signatures;
 
 mod source;
+
+#[cfg(test)]
+mod against;
 
 #[cfg(test)]
 mod tests;

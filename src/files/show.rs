@@ -157,7 +157,7 @@ fn unknown_id(clusters: &Path, id: &str, near: &[String]) -> Error {
 }
 
 fn place(document: &DocumentPlace) -> PlaceOfRow {
-    (document.file.clone(), document.row)
+    (document.reference, document.file.clone(), document.row)
 }
 
 /// Adds what was removed for each document, and why those were removed that were.

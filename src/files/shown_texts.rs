@@ -26,6 +26,7 @@ pub(super) struct ShinglingParameters {
     pub(super) keep_whitespace: bool,
     pub(super) count: bool,
     pub(super) content_field: String,
+    pub(super) against_content_field: Option<String>,
 }
 
 /// The texts of a removed document and of the one kept instead.
@@ -77,39 +78,47 @@ impl Texts {
         wanted: &BTreeSet<PlaceOfRow>,
         unread: &mut BTreeMap<String, String>,
     ) -> Result<Self> {
-        let fields = Fields {
-            content: parameters
-                .content_field
-                .split(", ")
-                .map(FieldPath::new)
-                .collect(),
+        let fields = |content: &str| Fields {
+            content: content.split(", ").map(FieldPath::new).collect(),
             is_tokens: parameters.unit == "tokens",
             ..Fields::default()
         };
-        let names: BTreeSet<&str> = wanted.iter().map(|(file, _)| &**file).collect();
-        let mut inputs: HashMap<String, RecordedInput> = inputs
+        let of_inputs = fields(&parameters.content_field);
+        let against = parameters.against_content_field.as_deref();
+        let of_reference = against.map_or_else(|| of_inputs.clone(), fields);
+        let names: BTreeSet<(bool, &str)> = wanted
+            .iter()
+            .map(|(reference, file, _)| (*reference, &**file))
+            .collect();
+        let mut inputs: HashMap<(bool, String), RecordedInput> = inputs
             .into_iter()
-            .filter(|input| names.contains(&*input.file))
-            .map(|input| (input.file.clone(), input))
+            .filter(|input| names.contains(&(input.reference, &*input.file)))
+            .map(|input| ((input.reference, input.file.clone()), input))
             .collect();
         let mut texts = Texts {
-            documents: fields.empty_batch(),
+            documents: of_inputs.empty_batch(),
             numbers: HashMap::new(),
             shingler: shingler(parameters),
         };
-        for name in names {
-            let found = match inputs.remove(name) {
+        for (reference, name) in names {
+            let found = match inputs.remove(&(reference, name.to_owned())) {
                 Some(input) => input.find(),
                 None => Err("run.json does not name the input".to_owned()),
             };
-            let rows = wanted.iter().filter(|(file, _)| file == name);
-            let rows = rows.map(|(_, row)| *row).collect();
+            let rows = wanted.iter();
+            let rows = rows.filter(|(of, file, _)| (*of, &**file) == (reference, name));
+            let rows = rows.map(|(.., row)| *row).collect();
+            let fields = match reference {
+                true => &of_reference,
+                false => &of_inputs,
+            };
             let read = found.and_then(|input| {
-                let read = texts.read_rows(name, input, &fields, &rows);
+                let read = texts.read_rows((reference, name), input, fields, &rows);
                 read.map_err(|error| error.to_string())
             });
             if let Err(problem) = read {
-                unread.insert(name.to_owned(), problem);
+                let of = if reference { " (reference)" } else { "" };
+                unread.insert(format!("{name}{of}"), problem);
             }
         }
         Ok(texts)
@@ -118,7 +127,7 @@ impl Texts {
     /// Reads the documents of some records of a file.
     fn read_rows(
         &mut self,
-        name: &str,
+        (reference, name): (bool, &str),
         input: InputFile,
         fields: &Fields,
         rows: &BTreeSet<u64>,
@@ -131,6 +140,7 @@ impl Texts {
             temporary: None,
             keep_by: None,
             limit: None,
+            reference: None,
         };
         let mut first = 0;
         let mut batch = fields.empty_batch();
@@ -147,8 +157,8 @@ impl Texts {
                     let good = here.iter().zip(parsed);
                     let good = good.filter(|(_, record)| matches!(record, Record::Document(_)));
                     for (number, (row, _)) in good.enumerate() {
-                        self.numbers
-                            .insert((name.to_owned(), *row), self.documents.len());
+                        let place = (reference, name.to_owned(), *row);
+                        self.numbers.insert(place, self.documents.len());
                         self.documents.push(get(&batch, number));
                     }
                 }
@@ -159,7 +169,8 @@ impl Texts {
     }
 
     fn number(&self, place: &DocumentPlace) -> Option<usize> {
-        self.numbers.get(&(place.file.clone(), place.row)).copied()
+        let place = (place.reference, place.file.clone(), place.row);
+        self.numbers.get(&place).copied()
     }
 
     /// The texts of a document and of the one kept instead.

@@ -120,8 +120,8 @@ pub(crate) use removals::{write_removed_lines, write_removed_table};
 pub use removed_rows::{DocumentPlace, RemovedRow, id_text};
 pub(crate) use removed_rows::{PlaceOfRow, RemovedFile, documents_of_id};
 pub use report::{
-    DedupParameters, LargeCluster, MissingIds, PairsParameters, Parameters, Report,
-    SearchParameters, SkippedRecord,
+    DedupParameters, Example, ExampleDocument, LargeCluster, MissingIds, PairsParameters,
+    Parameters, Report, SearchParameters, SimilarityBin, SkippedRecord,
 };
 pub(crate) use report::{REPORT_VERSION, SignatureDescription, write_json};
 pub(crate) use result_rows::{write_rows_as_table, write_rows_as_text};

@@ -14,6 +14,9 @@ use super::input::{InputFile, Naming};
 pub(crate) struct RecordedInput {
     /// The name in reports.
     pub(crate) file: String,
+    /// Whether it is of the reference.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) reference: bool,
     /// The absolute path; `None` for a stream.
     path: Option<String>,
     /// The ending of names of the format.
@@ -30,12 +33,13 @@ pub(crate) struct RecordedInput {
 
 impl RecordedInput {
     /// What there is to say of an input.
-    pub(crate) fn of(input: &InputFile, is_stream: bool) -> Self {
+    pub(crate) fn of(input: &InputFile, reference: bool, is_stream: bool) -> Self {
         let path = absolute(&input.named).ok().filter(|_| !is_stream);
         let (bytes, modified_ns) = size_and_time(input);
         let separators = input.separators;
         RecordedInput {
             file: input.relative.clone(),
+            reference,
             path: path.map(|path| path.to_string_lossy().into_owned()),
             format: input.format.ending().trim_start_matches('.').to_owned(),
             delimiter: separators.map(|separators| separators.delimiter.into()),

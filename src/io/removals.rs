@@ -12,7 +12,7 @@ use super::keep::JsonLines;
 use super::places::{Places, raw_json};
 use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s, unwritable};
 use crate::error::{Error, Result};
-use crate::pipeline::{NamedRow, Removed};
+use crate::pipeline::{NamedRow, Removal, Removed};
 
 /// The format of the file of removed documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +45,9 @@ impl RemovedFormat {
     }
 }
 
+/// The place of the column `kept_in`, if there is a reference.
+const KEPT_IN: usize = 4;
+
 /// A line of `removed.jsonl`.
 #[derive(Serialize)]
 struct RemovedLine<'a> {
@@ -52,9 +55,13 @@ struct RemovedLine<'a> {
     file: &'a str,
     row: u64,
     kept_id: Option<&'a RawValue>,
+    /// Absent in a run without a reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept_in: Option<Option<&'static str>>,
     kept_file: Option<&'a str>,
     kept_row: Option<u64>,
     similarity: Option<f64>,
+    lost: Option<f64>,
     found_by: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     via_id: Option<&'a RawValue>,
@@ -72,6 +79,7 @@ pub(crate) fn write_removed_lines<'a>(
     path: &Path,
 ) -> Result<()> {
     let mut lines = JsonLines::new(&mut frames, path.to_owned());
+    let has_reference = places.of_reference > 0;
     for removed in removals {
         let removed = removed?;
         let NamedRow { row, id } = removed.document();
@@ -81,6 +89,7 @@ pub(crate) fn write_removed_lines<'a>(
         let removal = removed.removal();
         let kept = removal.map(|removal| &removal.kept);
         let kept_id = kept.map(|kept| raw_json(kept.id.clone()));
+        let kept_in = kept.and_then(|kept| places.kept_in(kept.row));
         let (kept_file, kept_row) = kept.map(|kept| places.place(kept.row)).unzip();
         let (via_id, via_similarity) = removal
             .and_then(|removal| removal.via.as_ref())
@@ -91,9 +100,11 @@ pub(crate) fn write_removed_lines<'a>(
             file,
             row,
             kept_id: kept_id.as_deref(),
+            kept_in: has_reference.then_some(kept_in),
             kept_file,
             kept_row,
             similarity: removal.and_then(|removal| removal.similarity),
+            lost: removal.and_then(Removal::lost),
             found_by,
             via_id: via_id.as_deref(),
             via_similarity,
@@ -114,7 +125,8 @@ pub(crate) fn write_removed_table<'a>(
     path: &Path,
 ) -> Result<()> {
     const BATCH: usize = 1 << 16;
-    let columns = vec![
+    let has_reference = places.of_reference > 0;
+    let mut columns = vec![
         ids.field("id"),
         Field::new("file", DataType::Utf8, false),
         Field::new("row", DataType::UInt64, false),
@@ -122,10 +134,14 @@ pub(crate) fn write_removed_table<'a>(
         Field::new("kept_file", DataType::Utf8, may_drop),
         Field::new("kept_row", DataType::UInt64, may_drop),
         Field::new("similarity", DataType::Float64, true),
+        Field::new("lost", DataType::Float64, true),
         Field::new("found_by", DataType::Utf8, false),
         ids.field("via_id").with_nullable(true),
         Field::new("via_similarity", DataType::Float64, true),
     ];
+    if has_reference {
+        columns.insert(KEPT_IN, Field::new("kept_in", DataType::Utf8, may_drop));
+    }
     let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
     loop {
         let batch: Vec<Removed<NamedRow<'_>>> =
@@ -138,7 +154,7 @@ pub(crate) fn write_removed_table<'a>(
         let kept = || removals().map(|removal| Some(&removal?.kept));
         let kept_places = || kept().map(|kept| Some(places.place(kept?.row)));
         let via = || removals().map(|removal| removal?.via.as_ref());
-        let columns = vec![
+        let mut columns = vec![
             ids.array(documents().map(|document| &document.id)),
             strings(documents().map(|document| places.place(document.row).0)),
             u64s(documents().map(|document| places.place(document.row).1)),
@@ -146,10 +162,17 @@ pub(crate) fn write_removed_table<'a>(
             strings(kept_places().map(|place| Some(place?.0))),
             u64s(kept_places().map(|place| Some(place?.1))),
             f64s(removals().map(|removal| removal?.similarity)),
+            f64s(removals().map(|removal| removal?.lost())),
             strings(batch.iter().map(|removed| removed.found_by(verification))),
             ids.array_of_options(via().map(|via| Some(&via?.0.id))),
             f64s(via().map(|via| via?.1)),
         ];
+        if has_reference {
+            columns.insert(
+                KEPT_IN,
+                strings(kept().map(|kept| places.kept_in(kept?.row))),
+            );
+        }
         table.write(columns).map_err(unwritable(path))?;
     }
 }
@@ -158,7 +181,7 @@ pub(crate) fn write_removed_table<'a>(
 mod tests {
     use super::*;
     use crate::io::places::SourceFile;
-    use crate::pipeline::{Dropped, Removal};
+    use crate::pipeline::{Dropped, Overlap};
 
     #[test]
     fn lines_say_where_documents_are() {
@@ -179,6 +202,10 @@ mod tests {
                 kept: named(1, "1".to_owned()),
                 is_identical: row == 0,
                 similarity: via.flatten(),
+                overlap: via.flatten().map(|_| Overlap {
+                    sizes: [8, 9],
+                    shared: 7,
+                }),
                 via: via.map(|similarity| (named(9, "7".to_owned()), similarity)),
             })
         };
@@ -196,15 +223,15 @@ mod tests {
         let kept = r#""kept_id":1,"kept_file":"a","kept_row":1"#;
         let expected = [
             format!(
-                r#"{{"id":"0","file":"a","row":0,{kept},"similarity":null,"found_by":"identical"}}"#
+                r#"{{"id":"0","file":"a","row":0,{kept},"similarity":null,"lost":0.0,"found_by":"identical"}}"#
             ),
             format!(
-                r#"{{"id":"3","file":"b","row":1,{kept},"similarity":null,"found_by":"exact","via_id":7,"via_similarity":null}}"#
+                r#"{{"id":"3","file":"b","row":1,{kept},"similarity":null,"lost":null,"found_by":"exact","via_id":7,"via_similarity":null}}"#
             ),
             format!(
-                r#"{{"id":"4","file":"b","row":2,{kept},"similarity":0.5,"found_by":"exact","via_id":7,"via_similarity":0.5}}"#
+                r#"{{"id":"4","file":"b","row":2,{kept},"similarity":0.5,"lost":0.125,"found_by":"exact","via_id":7,"via_similarity":0.5}}"#
             ),
-            r#"{"id":null,"file":"b","row":0,"kept_id":null,"kept_file":null,"kept_row":null,"similarity":null,"found_by":"short"}"#
+            r#"{"id":null,"file":"b","row":0,"kept_id":null,"kept_file":null,"kept_row":null,"similarity":null,"lost":null,"found_by":"short"}"#
                 .to_owned(),
         ];
         let text = std::fs::read_to_string(&path).unwrap();

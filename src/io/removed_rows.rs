@@ -22,8 +22,8 @@ use serde_json::value::RawValue;
 use super::removals::RemovedFormat;
 use crate::error::{Error, Result};
 
-/// Where a document is: its file, as in reports, and the number of its record there, from 0.
-pub(crate) type PlaceOfRow = (String, u64);
+/// Where a document is: whether that is the reference, its file, as in reports, and the number of its record there, from 0.
+pub(crate) type PlaceOfRow = (bool, String, u64);
 
 /// A document in a result of a deduplication.
 #[derive(Clone, Debug, Serialize)]
@@ -35,6 +35,9 @@ pub struct DocumentPlace {
     pub file: String,
     /// The number of its record in the file, from 0.
     pub row: u64,
+    /// Whether it is of the reference.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub reference: bool,
 }
 
 /// A removed document, as `removed.jsonl` names it.
@@ -49,6 +52,9 @@ pub struct RemovedRow {
     pub row: u64,
     /// The id of the document kept instead, as JSON; `None` if there is none.
     pub kept_id: Option<Box<RawValue>>,
+    /// Where it is: `input` or `reference`; `None` in a run without a reference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_in: Option<String>,
     /// Its file.
     pub kept_file: Option<String>,
     /// The number of its record in the file, from 0.
@@ -56,6 +62,9 @@ pub struct RemovedRow {
     /// The similarity of the two; `None` if not computed.
     #[serde(deserialize_with = "exact_number")]
     pub similarity: Option<f64>,
+    /// The share of its shingles that the kept one lacks; `None` unless the two were compared exactly.
+    #[serde(default, deserialize_with = "exact_number")]
+    pub lost: Option<f64>,
     /// How it was found ([`Removal::found_by`](crate::pipeline::Removal::found_by)).
     pub found_by: String,
     /// The id of the next document on the chain to the kept one, as JSON.
@@ -86,6 +95,7 @@ impl RemovedRow {
             id: self.id.clone(),
             file: self.file.clone(),
             row: self.row,
+            reference: false,
         }
     }
 
@@ -95,14 +105,21 @@ impl RemovedRow {
             id: self.kept_id.clone()?,
             file: self.kept_file.clone()?,
             row: self.kept_row?,
+            reference: self.is_kept_in_reference(),
         })
+    }
+
+    fn is_kept_in_reference(&self) -> bool {
+        self.kept_in.as_deref() == Some("reference")
     }
 
     /// Whether it is at one of these places, or removed for a document there.
     fn is_of(&self, places: &[PlaceOfRow]) -> bool {
-        places.iter().any(|(file, row)| {
-            let is_kept = self.kept_file.as_deref() == Some(file) && self.kept_row == Some(*row);
-            is_kept || (&self.file, self.row) == (file, *row)
+        places.iter().any(|(reference, file, row)| {
+            let is_kept = self.kept_file.as_deref() == Some(file)
+                && self.kept_row == Some(*row)
+                && self.is_kept_in_reference() == *reference;
+            is_kept || (false, &self.file, self.row) == (*reference, file, *row)
         })
     }
 }
@@ -157,6 +174,7 @@ fn cluster_row(path: &Path, batch: &RecordBatch, row: usize) -> Result<ClusterRo
             id: of_row.id("id")?.ok_or_else(|| of_row.odd("id"))?,
             file: of_row.text("file")?.ok_or_else(|| of_row.odd("file"))?,
             row: of_row.count("row")?.ok_or_else(|| of_row.odd("row"))?,
+            reference: false,
         },
         is_kept: match of_row.column("kept")?.as_boolean_opt() {
             Some(kept) => kept.value(row),
@@ -200,7 +218,7 @@ impl RemovedFile {
             let numbers = column.as_primitive_opt::<UInt64Type>();
             let number = numbers.filter(|numbers| numbers.is_valid(row));
             let number = number.map(|numbers| numbers.value(row));
-            places.iter().any(|(_, row)| Some(*row) == number)
+            places.iter().any(|(.., row)| Some(*row) == number)
         };
         for batch in rows_of_table(&self.path, &["row", "kept_row"], is_of)? {
             for row in 0..batch.num_rows() {
@@ -226,7 +244,7 @@ impl RemovedFile {
         // A comma follows each number of a row, whichever it is of.
         let needles: Vec<String> = places
             .iter()
-            .map(|(_, row)| format!("row\":{row},"))
+            .map(|(.., row)| format!("row\":{row},"))
             .collect();
         let finders: Vec<Finder<'_>> = needles.iter().map(Finder::new).collect();
         let (mut line, mut number) = (Vec::new(), 0u64);
@@ -294,6 +312,18 @@ impl Cells<'_> {
         self.value(name, number)
     }
 
+    /// The value in a column that some runs do not write.
+    fn optional<T>(
+        &self,
+        name: &str,
+        get: impl Fn(&Self, &str) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        match self.batch.column_by_name(name) {
+            Some(_) => get(self, name),
+            None => Ok(None),
+        }
+    }
+
     fn id(&self, name: &str) -> Result<Option<Box<RawValue>>> {
         self.value(name, |column| match column.data_type() {
             DataType::Int64 | DataType::Utf8 => {
@@ -317,9 +347,11 @@ impl Cells<'_> {
             file: self.text("file")?.ok_or_else(|| needed("file"))?,
             row: self.count("row")?.ok_or_else(|| needed("row"))?,
             kept_id: self.id("kept_id")?,
+            kept_in: self.optional("kept_in", Cells::text)?,
             kept_file: self.text("kept_file")?,
             kept_row: self.count("kept_row")?,
             similarity: self.number("similarity")?,
+            lost: self.optional("lost", Cells::number)?,
             found_by: self.text("found_by")?.ok_or_else(|| needed("found_by"))?,
             via_id: self.id("via_id")?,
             via_similarity: self.number("via_similarity")?,

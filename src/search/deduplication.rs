@@ -3,7 +3,7 @@
 use super::parameters::{CandidateMethod, Search};
 use super::short::ShortDocuments;
 use super::verification::Verification;
-use crate::pipeline::{ClusterTask, Clustering, Dropped, KeepPolicy, Removal, Similarity};
+use crate::pipeline::{ClusterTask, Clustering, Dropped, KeepPolicy, Pairing, Removal, Similarity};
 use crate::progress::{Counts, Progress, Timings, grouped};
 
 /// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.
@@ -34,6 +34,14 @@ impl Dedup {
             keep: KeepPolicy::default(),
             max_bucket: MAX_BUCKET,
             short: ShortDocuments::default(),
+        }
+    }
+
+    /// What is compared if there is a reference.
+    pub(crate) fn pairing(&self) -> Pairing {
+        match self.clustering {
+            Clustering::Greedy => Pairing::Distinct,
+            Clustering::Connected => Pairing::Input,
         }
     }
 
@@ -79,6 +87,9 @@ pub struct Deduplication {
     pub removed: Vec<Removal>,
     /// The rows removed for no other, as [`Dedup::short`] asks, ascending. All further documents are kept.
     pub dropped: Vec<(u32, Dropped)>,
+    /// The number of documents of the reference of [`dedup_against`](super::dedup_against): they have the first rows, and
+    /// are neither kept nor removed. 0 without one.
+    pub reference: u32,
     /// The verification of the search, which found the removed documents that are not identical to a kept one.
     pub verification: Verification,
     /// The counts of documents and pairs.
@@ -106,7 +117,8 @@ impl Deduplication {
             .map(|removed| removed.document)
             .peekable();
         let mut dropped = self.dropped.iter().map(|(row, _)| *row).peekable();
-        let rows = (0..self.counts.documents).zip(0..).map(|(_, row)| row);
+        let rows = (0..self.counts.documents).zip(self.reference..);
+        let rows = rows.map(|(_, row)| row);
         rows.filter(move |row| {
             removed.next_if_eq(row).is_none() && dropped.next_if_eq(row).is_none()
         })
@@ -124,11 +136,13 @@ mod tests {
             kept: 1,
             is_identical: true,
             similarity: None,
+            overlap: None,
             via: None,
         };
         let found = |documents, rows: &[u32]| Deduplication {
             removed: rows.iter().copied().map(removed).collect(),
             dropped: vec![(7, Dropped::Empty)],
+            reference: 0,
             counts: Counts {
                 documents,
                 ..Counts::default()

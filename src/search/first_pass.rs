@@ -422,6 +422,11 @@ impl<'a> FirstPass<'a> {
         Ok(())
     }
 
+    /// Says that the documents numbered so far are those of a reference.
+    pub(crate) fn end_reference(&mut self) {
+        self.signing.known_mut().numbered.end_reference();
+    }
+
     /// Passes the notices of the signer on.
     fn warn_of_notices(&self) {
         for notice in self.signing.engine.signer().notices() {
@@ -1039,6 +1044,7 @@ mod tests {
         };
         let source = InMemory {
             documents: texts,
+            reference: None,
             classes: None,
             progress: &Silent,
         };
@@ -1170,6 +1176,7 @@ mod tests {
         };
         let mut source = InMemory {
             documents: &TEXTS,
+            reference: None,
             classes: None,
             progress: &Silent,
         };

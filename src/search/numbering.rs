@@ -173,11 +173,20 @@ impl Numbered {
         Ok((row, is_new))
     }
 
+    /// Says that the documents so far are those of a reference. They are counted apart.
+    pub(super) fn end_reference(&mut self) {
+        let corpus = &mut self.corpus;
+        corpus.reference = Some(corpus.rows);
+        corpus.without_shingles = 0;
+        corpus.few_shingles = None;
+        corpus.short = 0;
+    }
+
     /// Ends the reading.
     pub(super) fn finish(self) -> Result<Corpus> {
         if let Some(writer) = self.writer {
             return Ok(Corpus {
-                on_disk: Some(writer.finish(self.corpus.rows)?),
+                on_disk: Some(writer.finish(self.corpus.first_input()..self.corpus.rows)?),
                 ..self.corpus
             });
         }
@@ -199,6 +208,7 @@ impl Numbered {
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct NumbersRead {
     rows: u32,
+    reference: Option<u32>,
     without_shingles: u64,
     few_shingles: u64,
     short: u64,
@@ -217,6 +227,7 @@ impl Numbered {
         let corpus = &self.corpus;
         Ok(NumbersRead {
             rows: corpus.rows,
+            reference: corpus.reference,
             without_shingles: corpus.without_shingles,
             few_shingles: corpus.few_shingles.unwrap_or(0),
             short: corpus.short,
@@ -228,6 +239,7 @@ impl Numbered {
     pub(super) fn restore(&mut self, read: &NumbersRead) {
         let corpus = &mut self.corpus;
         corpus.rows = read.rows;
+        corpus.reference = read.reference;
         corpus.without_shingles = read.without_shingles;
         corpus.few_shingles = Some(read.few_shingles);
         corpus.short = read.short;

@@ -3,6 +3,8 @@
 //! They take no part in a search: they have no position, so that no stage looks for their copies or buckets, and nothing
 //! is removed for them. What is dropped is noted by row while documents are read, two bits each.
 
+use std::ops::Range;
+
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::pipeline::Dropped;
@@ -99,13 +101,13 @@ pub(crate) struct DroppedRows {
 }
 
 impl DroppedRows {
-    /// Of so many rows, in memory.
-    pub(super) fn held(rows: u32, dropped: &[(u32, Dropped)]) -> Self {
+    /// In memory. `rows` are those of the inputs: none is dropped of a reference.
+    pub(super) fn held(rows: Range<u32>, dropped: &[(u32, Dropped)]) -> Self {
         if dropped.is_empty() {
             return DroppedRows::default();
         }
-        let all = (Bits::zeros(rows), Bits::zeros(rows));
-        for (row, reason) in dropped {
+        let all = (Bits::zeros(rows.end), Bits::zeros(rows.end));
+        for (row, reason) in dropped.iter().filter(|(row, _)| rows.contains(row)) {
             all.0.set(*row);
             if *reason == Dropped::Empty {
                 all.1.set(*row);
@@ -117,19 +119,19 @@ impl DroppedRows {
         }
     }
 
-    /// Of so many rows, on disk: records of [`words_of`].
-    pub(super) fn stored(rows: u32, file: StreamFile) -> Result<Self> {
+    /// On disk: records of [`words_of`]. `rows` are those of the inputs.
+    pub(super) fn stored(rows: Range<u32>, file: StreamFile) -> Result<Self> {
         if file.bytes() == 0 {
             return Ok(DroppedRows::default());
         }
         let mut dropped = DroppedRows {
-            bits: Some((Bits::zeros(rows), Bits::zeros(rows))),
+            bits: Some((Bits::zeros(rows.end), Bits::zeros(rows.end))),
             _file: None,
         };
         file.for_each_block(|block| {
             for record in block.records(Stored::words) {
                 let [row, is_empty]: [u32; 2] = record?;
-                if let (Some((all, empty)), true) = (&dropped.bits, row < rows) {
+                if let (Some((all, empty)), true) = (&dropped.bits, rows.contains(&row)) {
                     all.set(row);
                     if is_empty > 0 {
                         empty.set(row);

@@ -52,8 +52,8 @@ class Deduplicated(_Found):
     (``drop_short``, ``drop_empty``)."""
 
     removed: Table
-    """The removed documents: row, kept (a row; null if removed for none), similarity, found_by; with ids, also id and
-    kept_id."""
+    """The removed documents: row, kept (a row; null if removed for none), similarity, lost, found_by; with ids, also id
+    and kept_id."""
 
     def __init__(self, parts: dict[str, Any], options: dict[str, Any]) -> None:
         super().__init__("dedup", parts, options)

@@ -1,5 +1,6 @@
 //! What is known of each document while all are read, on disk.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -104,8 +105,8 @@ impl DocumentWriter {
         &self.spill
     }
 
-    /// Ends the writing of so many documents.
-    pub(crate) fn finish(self, rows: u32) -> Result<SpilledDocuments> {
+    /// Ends the writing of the documents up to the end of `rows`, which are those of the inputs.
+    pub(crate) fn finish(self, rows: Range<u32>) -> Result<SpilledDocuments> {
         Ok(SpilledDocuments {
             dropped: DroppedRows::stored(rows, self.dropped.finish_one()?)?,
             digests: self.digests.finish()?,
