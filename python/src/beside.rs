@@ -257,11 +257,11 @@ impl Ids {
 
     /// The ids of these rows.
     pub(crate) fn of_rows(&self, rows: impl Iterator<Item = u32>) -> ArrayRef {
-        self.of_optional_rows(rows.map(Some))
+        self.of_rows_or_null(rows.map(Some))
     }
 
-    /// The ids of these rows, and nulls.
-    pub(crate) fn of_optional_rows(&self, rows: impl Iterator<Item = Option<u32>>) -> ArrayRef {
+    /// The ids of these rows; null where there is none.
+    pub(crate) fn of_rows_or_null(&self, rows: impl Iterator<Item = Option<u32>>) -> ArrayRef {
         match self {
             Ids::Numbers(ids) => {
                 let ids = rows.map(|row| Some(ids[row? as usize]));

@@ -46,6 +46,8 @@ mod signatures;
 
 mod source;
 
+mod sources;
+
 #[cfg(test)]
 mod against;
 

@@ -138,7 +138,7 @@ impl Texts {
             columns: Columns::Needed,
             batch_bytes: 16 << 20,
             temporary: None,
-            keep_by: None,
+            beside: [None; 2],
             limit: None,
             reference: None,
         };

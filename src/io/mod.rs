@@ -121,7 +121,8 @@ pub use removed_rows::{DocumentPlace, RemovedRow, id_text};
 pub(crate) use removed_rows::{PlaceOfRow, RemovedFile, documents_of_id};
 pub use report::{
     DedupParameters, Example, ExampleDocument, LargeCluster, MissingIds, PairsParameters,
-    Parameters, Report, SearchParameters, SimilarityBin, SkippedRecord,
+    Parameters, RemovedFor, Report, SearchParameters, SimilarityBin, SkippedRecord, SourceReport,
+    Unusual,
 };
 pub(crate) use report::{REPORT_VERSION, SignatureDescription, write_json};
 pub(crate) use result_rows::{write_rows_as_table, write_rows_as_text};
