@@ -343,7 +343,10 @@ pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
         return dedup_of_signatures(&options, signatures.get());
     }
     let mut prepared = Prepared::new(&options)?;
-    let task = options.clusters()?.task(prepared.search.clone());
+    let task = Dedup {
+        short: options.short()?.documents(),
+        ..options.clusters()?.task(prepared.search.clone())
+    };
     refuse_counts(&data, prepared.engines.on_cpu().shingler().shingling())?;
     prepared.check_limits(&options, "dedup")?;
     let (documents, beside) = options.documents(&data)?;
@@ -399,7 +402,10 @@ fn dedup_of_signatures<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = options.py();
     let search = options.search_of_signatures(signatures.scheme())?;
-    let task = options.clusters()?.task(search.clone());
+    let task = Dedup {
+        short: options.short()?.documents(),
+        ..options.clusters()?.task(search.clone())
+    };
     let reference = options.reference_signatures()?;
     let reference = reference.as_ref().map(Bound::get);
     let beside = options.beside_signatures(signatures.rows())?;
@@ -462,6 +468,9 @@ fn is_kept<'py>(py: Python<'py>, found: &Deduplication, rows: usize) -> Bound<'p
     for removed in &found.removed {
         is_kept[(removed.document - found.reference) as usize] = false;
     }
+    for (row, _) in &found.dropped {
+        is_kept[(row - found.reference) as usize] = false;
+    }
     let is_kept = PyArray1::from_vec(py, is_kept);
     is_kept.readwrite().make_nonwriteable();
     is_kept
@@ -485,6 +494,9 @@ fn kept<'py>(
             }
         }
     }
+    for (row, _) in &found.dropped {
+        kept_by[(row - found.reference) as usize] = -1;
+    }
     [kept_by, reference_by].map(|rows| {
         let rows = PyArray1::from_vec(py, rows);
         rows.readwrite().make_nonwriteable();
@@ -494,20 +506,22 @@ fn kept<'py>(
 
 /// The table of removed documents.
 fn removed(found: &Deduplication, ids: Option<&Ids>) -> PyResult<PyTable> {
-    let (removed, reference) = (&found.removed, found.reference);
-    let rows = || removed.iter().map(|removed| removed.document - reference);
-    let kept = || {
-        removed
-            .iter()
-            .map(|removed| removed.kept.checked_sub(reference))
-    };
     let verification = found.verification.name();
-    let found_by: StringArray = removed
-        .iter()
-        .map(|removed| Some(removed.found_by(verification)))
-        .collect();
-    let similarity: Float64Array = removed.iter().map(|removed| removed.similarity).collect();
-    let lost: Float64Array = removed.iter().map(Removal::lost).collect();
+    let for_others = found.removed.iter().map(|removed| {
+        let found_by = removed.found_by(verification);
+        (removed.document, Some(removed), found_by)
+    });
+    let dropped = found.dropped.iter();
+    let dropped = dropped.map(|(row, reason)| (*row, None, reason.name()));
+    let mut removed: Vec<_> = for_others.chain(dropped).collect();
+    removed.sort_by_key(|(row, ..)| *row);
+    let reference = found.reference;
+    let rows = || removed.iter().map(|(row, ..)| *row - reference);
+    let removals = || removed.iter().map(|(_, removal, _)| *removal);
+    let kept = || removals().map(|removal| removal?.kept.checked_sub(reference));
+    let found_by: StringArray = removed.iter().map(|(.., by)| Some(*by)).collect();
+    let similarity: Float64Array = removals().map(|removal| removal?.similarity).collect();
+    let lost: Float64Array = removals().map(|removal| removal?.lost()).collect();
     let mut columns: Vec<(&str, ArrayRef)> = vec![
         ("row", numbers(rows())),
         ("kept", numbers_or_null(kept())),
@@ -517,7 +531,7 @@ fn removed(found: &Deduplication, ids: Option<&Ids>) -> PyResult<PyTable> {
     ];
     if found.counts.reference.is_some() {
         let of_reference = |removed: &Removal| (removed.kept < reference).then_some(removed.kept);
-        let of_reference = removed.iter().map(of_reference);
+        let of_reference = removals().map(|removal| removal.and_then(of_reference));
         columns.insert(2, ("reference", numbers_or_null(of_reference)));
     }
     if let Some(ids) = ids {
@@ -677,8 +691,10 @@ fn counts<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>>
         ("lost_shingles", counts.lost_shingles),
         ("removed_shingles", counts.removed_shingles),
         ("unknown_losses", counts.unknown_losses),
+        ("short", counts.short),
+        ("dropped", counts.dropped),
     ] {
-        // Only of a deduplication.
+        // Only of a deduplication, or if asked for.
         if let Some(count) = count {
             named.set_item(name, count)?;
         }
