@@ -2,10 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::candidates::find;
+use super::candidates::{LeftOut, find};
 use super::clusters::{Clusters, Scored, connected};
 use super::kinds::{Kind, Noise};
 use super::levels::{EQUAL, Levels, compare, crossed, name};
+use super::missed::{Missed, found_alone, nearly};
 use super::mixture::{Learned, Mixture, Setting, Weights};
 use super::patterns::{MOST_FIELDS, Patterns};
 use super::rates::{Rates, Things};
@@ -47,6 +48,9 @@ const FEW: usize = 10;
 const FEW_SHARE: f64 = 1e-3;
 const LOG_ODDS_OF_FEW: f64 = 4.595;
 
+/// Odds that pairs would need instead of more than one, to show how much depends on that.
+pub(crate) const BARS: [f64; 2] = [0.9, 1.1];
+
 /// Pairs that are not linked are kept as examples from these log odds on.
 const LEAST_KEPT: f64 = -7.0;
 
@@ -69,6 +73,11 @@ pub(crate) struct Evidence {
     /// The records with copies, and the log odds that two equal ones are the same thing.
     pub(crate) equality: Vec<(u32, f64)>,
     pub(crate) expected: Expected,
+    pub(crate) missed: Missed,
+    /// What the bounds on candidates left out.
+    pub(crate) left_out: LeftOut,
+    /// The entities if pairs needed odds of [`BARS`].
+    pub(crate) at_bars: Vec<Clusters>,
     /// Pairs that are likely enough to be shown, connected or not.
     pub(crate) shown: Vec<Scored>,
 }
@@ -124,16 +133,20 @@ impl Evidence {
             },
             equality: Vec::new(),
             expected: Expected::default(),
+            missed: Missed::default(),
+            left_out: LeftOut::default(),
+            at_bars: Vec::new(),
             shown: Vec::new(),
         };
         let mut compared = Compared::of(&evidence, sizes, progress)?;
+        evidence.left_out = compared.left_out;
         if evidence.fields.used.is_empty() || compared.pairs.is_empty() {
             return Ok(evidence);
         }
         progress.begin("learn", ROUNDS as u64);
         let (mut round, mut rounds) = (0, ROUNDS);
         while round < rounds {
-            evidence.round(&compared, sizes);
+            evidence.round(&compared, sizes, round + 1 == rounds);
             round += 1;
             advance(progress, round as u64, 0, 0)?;
             let noise = evidence.find_noise();
@@ -143,11 +156,32 @@ impl Evidence {
             }
         }
         evidence.expected = Expected::of(&evidence.pairs, &evidence.clusters.first, sizes);
+        evidence.missed = evidence.find_missed(sizes);
         Ok(evidence)
     }
 
+    /// What may be missed.
+    fn find_missed(&self, sizes: &[u32]) -> Missed {
+        let Some((mixture, weights)) = &self.learned else {
+            return Missed::default();
+        };
+        let mut missed = Missed {
+            between: [0.0; 3],
+            found_alone: found_alone(mixture, weights, (&self.fields.used, &self.rates)),
+            nearly: nearly(mixture, &self.doubted),
+            same: mixture.shares[mixture.same()] * mixture.all_pairs,
+        };
+        let between = self.shown.iter().filter_map(|pair| {
+            let [a, b] = pair.records.map(|record| record as usize);
+            let is_between = self.clusters.first[a] != self.clusters.first[b];
+            is_between.then(|| (pair.log_odds, f64::from(sizes[a]) * f64::from(sizes[b])))
+        });
+        missed.add_between(between);
+        missed
+    }
+
     /// One round: rates with the entities of the round before, the mixture, and new entities.
-    fn round(&mut self, compared: &Compared, sizes: &[u32]) {
+    fn round(&mut self, compared: &Compared, sizes: &[u32], is_last: bool) {
         let used = &self.fields.used;
         self.rates = self.count_rates(compared, sizes);
         let pairs = (&*compared.pairs, &*compared.weights);
@@ -174,10 +208,14 @@ impl Evidence {
         let equal = equal.map(|place| (compared.pairs[place][0], log_odds(place)));
         self.equality = equal.collect();
         let log_prior = mixture.shares[mixture.same()].max(1e-12).ln();
-        self.clusters = Clusters::of(&self.pairs, sizes, log_prior, 0.0);
-        let few = FEW_SHARE * sizes.len() as f64;
-        if (self.clusters.linked() as f64) < few.max(FEW as f64) {
-            self.clusters = Clusters::of(&self.pairs, sizes, log_prior, LOG_ODDS_OF_FEW);
+        self.clusters = clusters(&self.pairs, sizes, log_prior);
+        if is_last {
+            let at_bar = |bar: f64| {
+                let log_odds = |place: usize| log_odds(place) - bar.ln();
+                let pairs = connected(different, &compared.different, sizes.len(), log_odds);
+                clusters(&pairs, sizes, log_prior)
+            };
+            self.at_bars = BARS.map(at_bar).into();
         }
         self.doubt(&mixture);
         self.learned = Some((mixture, weights));
@@ -319,6 +357,16 @@ impl Evidence {
     }
 }
 
+/// The entities that pairs make, which are in the order of [`connected`].
+fn clusters(pairs: &[(u32, Scored)], sizes: &[u32], log_prior: f64) -> Clusters {
+    let clusters = Clusters::of(pairs, sizes, log_prior, 0.0);
+    let few = FEW_SHARE * sizes.len() as f64;
+    match (clusters.linked() as f64) < few.max(FEW as f64) {
+        true => Clusters::of(pairs, sizes, log_prior, LOG_ODDS_OF_FEW),
+        false => clusters,
+    }
+}
+
 /// The pairs that are worth showing.
 fn shown(pairs: &[[u32; 2]], log_odds: impl Fn(usize) -> f64 + Sync) -> Vec<Scored> {
     let likely = pairs.par_iter().enumerate().filter_map(|(place, records)| {
@@ -346,6 +394,7 @@ struct Compared {
     of_random: Levels,
     /// The records of the largest block that was taken.
     largest: usize,
+    left_out: LeftOut,
 }
 
 impl Compared {
@@ -375,6 +424,7 @@ impl Compared {
             different,
             random,
             largest: found.largest,
+            left_out: found.left_out,
         })
     }
 }
@@ -470,8 +520,9 @@ mod tests {
         let records: Vec<[String; 5]> = (0..1500).map(|i| person(i, i / 3)).collect();
         let evidence = evidence(&records);
         assert_eq!(evidence.clusters.linked(), 0);
-        assert_eq!(evidence.verdict(&names()), Verdict::Nothing);
-        let report = evidence.report(&Verdict::Nothing, |_| 1);
+        let verdict = evidence.verdict(&names());
+        assert!(matches!(&verdict, Verdict::Nothing(because) if because.contains("phone")));
+        let report = evidence.report(&verdict, |_| 1);
         // The household is a class of its own: every third record has two partners in it.
         let household = report
             .classes

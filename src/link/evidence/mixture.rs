@@ -430,7 +430,7 @@ impl Weights {
     }
 
     /// The natural logarithm of the odds that a pair on these levels is of the same thing. `of_class` has a place per class.
-    fn log_odds(&self, mixture: &Mixture, levels: &[u8], of_class: &mut [f64]) -> f64 {
+    pub(crate) fn log_odds(&self, mixture: &Mixture, levels: &[u8], of_class: &mut [f64]) -> f64 {
         self.likelihoods(mixture, levels, of_class);
         let same = mixture.same();
         let others: f64 = of_class[..same].iter().sum();

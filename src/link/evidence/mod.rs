@@ -10,6 +10,7 @@
 //! mixture     which sets of fields pairs share: the same thing shares all; chance is fixed
 //! clusters    two clusters join if all pairs between them together are more likely the same than not
 //! stated      how many of the pairs within entities are expected to be right
+//! missed      how many of the pairs of the same thing are expected to be missed
 //! decision    all of that, in rounds
 //! verdict     what the evidence is good for, and what is missing
 //! report      what was learned, so that decisions can be computed by hand
@@ -44,13 +45,16 @@ mod clusters;
 
 mod stated;
 
+mod missed;
+
 mod decision;
 
 mod verdict;
 
 mod report;
 
-pub(crate) use self::decision::Evidence;
+pub use self::candidates::LeftOut;
+pub(crate) use self::decision::{BARS, Evidence};
 pub use self::kinds::Kind;
 pub use self::report::{ClassEvidence, EvidenceReport, FieldEvidence, LevelEvidence};
 pub(crate) use self::verdict::Verdict;

@@ -1,5 +1,6 @@
 //! What was learned, so that every decision can be computed again by hand.
 
+use super::candidates::LeftOut;
 use super::decision::Evidence;
 use super::kinds::Kind;
 use super::levels::{self, CLOSE, LEVELS};
@@ -20,6 +21,8 @@ pub struct EvidenceReport {
     pub equal_by_chance: u64,
     /// All pairs of records, of which one with many copies counts as eight at most.
     pub all_pairs: f64,
+    /// What the bounds on candidates left out.
+    pub left_out: LeftOut,
     /// The compared fields, in order.
     pub fields: Vec<FieldEvidence>,
     /// What pairs share: no field (chance), sets of fields (related things), or all fields (the same thing).
@@ -126,6 +129,7 @@ impl Evidence {
                 .learned
                 .as_ref()
                 .map_or(0.0, |(mixture, _)| mixture.all_pairs),
+            left_out: self.left_out,
             fields,
             classes: self.classes(),
         }
