@@ -172,8 +172,14 @@ impl Timings {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct Counts {
-    /// Records read, including bad ones.
+    /// Records read, including bad ones, but for those of a reference.
     pub documents: u64,
+    /// Documents of the reference; `None` in a run without one. All counts of documents but this one leave them out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<u64>,
+    /// Of a deduplication, the documents removed because they are similar to one of the reference; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed_for_reference: Option<u64>,
     /// Documents kept by a deduplication, signed by a signing run, or read by a search for pairs.
     pub kept: u64,
     /// Documents removed.
@@ -185,6 +191,17 @@ pub struct Counts {
     /// Of a deduplication, the removed documents with exactly the shingles of their kept one, but another text; of a
     /// search for pairs, the pairs of such documents. `None` unless pairs are verified exactly.
     pub equal_shingles: Option<u64>,
+    /// Of the removed documents that were compared exactly with their kept ones, the distinct shingles that these lack.
+    /// `None` except for a deduplication.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost_shingles: Option<u64>,
+    /// All distinct shingles of these removed documents. Identical documents lose none, are not compared, and not counted
+    /// here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed_shingles: Option<u64>,
+    /// Removed documents that are neither identical to their kept ones nor compared exactly with them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown_losses: Option<u64>,
     /// Documents without a shingle. A deduplication removes them only if they are identical to another.
     pub without_shingles: u64,
     /// Documents with at most one shingle, without blank ones. `None` if only signatures were read.
@@ -210,11 +227,22 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// The same counts, of a deduplication that has removed nothing yet.
+    pub(crate) fn of_dedup(self) -> Self {
+        Counts {
+            lost_shingles: Some(0),
+            removed_shingles: Some(0),
+            unknown_losses: Some(0),
+            ..self
+        }
+    }
+
     /// Bounds the pairs not compared by all pairs of distinct documents: a pair was counted once for each bucket in which
     /// it was not compared.
     pub(crate) fn bound_omitted_pairs(&mut self) {
         let distinct = u128::from(self.documents.saturating_sub(self.identical));
-        let all = distinct * distinct.saturating_sub(1) / 2;
+        let reference = u128::from(self.reference.unwrap_or(0));
+        let all = distinct * distinct.saturating_sub(1) / 2 + distinct * reference;
         if let Ok(all) = u64::try_from(all) {
             self.omitted_pairs = self.omitted_pairs.min(all);
         }

@@ -2,12 +2,14 @@
 
 mod support;
 
+mod against;
 mod bad_input;
 mod bench_command_line;
 mod bench_error;
 mod bench_lsh;
 mod bench_report;
 mod command_line;
+mod dedup_page;
 mod distances;
 mod embedding;
 mod evaluate;

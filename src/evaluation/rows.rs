@@ -140,8 +140,9 @@ impl RowsReading<'_> {
                 columns: Columns::Needed,
                 batch_bytes: BATCH,
                 temporary: Some(self.temporary),
-                keep_by: None,
+                beside: [None; 2],
                 limit: None,
+                reference: None,
             },
         )?;
         let (mut all, mut rows) = (0, vec![0; files.len()]);

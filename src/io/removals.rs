@@ -33,6 +33,9 @@ impl RemovedFormat {
     }
 }
 
+/// The place of the column `kept_in`, if there is a reference.
+const KEPT_IN: usize = 4;
+
 /// A line of `removed.jsonl`.
 #[derive(Serialize)]
 struct RemovedLine<'a> {
@@ -40,9 +43,13 @@ struct RemovedLine<'a> {
     file: &'a str,
     row: u64,
     kept_id: &'a RawValue,
+    /// Absent in a run without a reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept_in: Option<&'static str>,
     kept_file: &'a str,
     kept_row: u64,
     similarity: Option<f64>,
+    lost: Option<f64>,
     found_by: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     via_id: Option<&'a RawValue>,
@@ -64,7 +71,7 @@ pub(crate) fn write_removed_lines<'a>(
         let removal = removal?;
         let (file, row) = places.place(removal.document.row);
         let (kept_file, kept_row) = places.place(removal.kept.row);
-        let found_by = removal.found_by(verification);
+        let (lost, found_by) = (removal.lost(), removal.found_by(verification));
         let (id, kept_id) = (raw_json(removal.document.id), raw_json(removal.kept.id));
         let (via_id, via_similarity) = removal
             .via
@@ -75,9 +82,11 @@ pub(crate) fn write_removed_lines<'a>(
             file,
             row,
             kept_id: &kept_id,
+            kept_in: places.kept_in(removal.kept.row),
             kept_file,
             kept_row,
             similarity: removal.similarity,
+            lost,
             found_by,
             via_id: via_id.as_deref(),
             via_similarity,
@@ -96,7 +105,8 @@ pub(crate) fn write_removed_table<'a>(
     path: &Path,
 ) -> Result<()> {
     const BATCH: usize = 1 << 16;
-    let columns = vec![
+    let has_reference = places.of_reference > 0;
+    let mut columns = vec![
         ids.field("id"),
         Field::new("file", DataType::Utf8, false),
         Field::new("row", DataType::UInt64, false),
@@ -104,10 +114,14 @@ pub(crate) fn write_removed_table<'a>(
         Field::new("kept_file", DataType::Utf8, false),
         Field::new("kept_row", DataType::UInt64, false),
         Field::new("similarity", DataType::Float64, true),
+        Field::new("lost", DataType::Float64, true),
         Field::new("found_by", DataType::Utf8, false),
         ids.field("via_id").with_nullable(true),
         Field::new("via_similarity", DataType::Float64, true),
     ];
+    if has_reference {
+        columns.insert(KEPT_IN, Field::new("kept_in", DataType::Utf8, false));
+    }
     let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
     loop {
         let batch: Vec<Removal<NamedRow<'_>>> =
@@ -118,7 +132,7 @@ pub(crate) fn write_removed_table<'a>(
         let rows = || batch.iter().map(|removal| removal.document.row);
         let kept = || batch.iter().map(|removal| removal.kept.row);
         let via = || batch.iter().map(|removal| removal.via.as_ref());
-        let columns = vec![
+        let mut columns = vec![
             ids.array(batch.iter().map(|removal| &removal.document.id)),
             strings(rows().map(|row| places.place(row).0)),
             u64s(rows().map(|row| places.place(row).1)),
@@ -126,10 +140,17 @@ pub(crate) fn write_removed_table<'a>(
             strings(kept().map(|row| places.place(row).0)),
             u64s(kept().map(|row| places.place(row).1)),
             f64s(batch.iter().map(|removal| removal.similarity)),
+            f64s(batch.iter().map(Removal::lost)),
             strings(batch.iter().map(|removal| removal.found_by(verification))),
             ids.array_of_options(via().map(|via| Some(&via?.0.id))),
             f64s(via().map(|via| via?.1)),
         ];
+        if has_reference {
+            columns.insert(
+                KEPT_IN,
+                strings(kept().filter_map(|row| places.kept_in(row))),
+            );
+        }
         table.write(columns).map_err(unwritable(path))?;
     }
 }
@@ -138,6 +159,7 @@ pub(crate) fn write_removed_table<'a>(
 mod tests {
     use super::*;
     use crate::io::places::SourceFile;
+    use crate::pipeline::Overlap;
 
     #[test]
     fn lines_say_where_documents_are() {
@@ -157,6 +179,10 @@ mod tests {
             kept: named(1, "1".to_owned()),
             is_identical: row == 0,
             similarity: via.flatten(),
+            overlap: via.flatten().map(|_| Overlap {
+                sizes: [8, 9],
+                shared: 7,
+            }),
             via: via.map(|similarity| (named(9, "7".to_owned()), similarity)),
         };
         let folder = tempfile::tempdir().unwrap();
@@ -171,13 +197,13 @@ mod tests {
         let kept = r#""kept_id":1,"kept_file":"a","kept_row":1"#;
         let expected = [
             format!(
-                r#"{{"id":"0","file":"a","row":0,{kept},"similarity":null,"found_by":"identical"}}"#
+                r#"{{"id":"0","file":"a","row":0,{kept},"similarity":null,"lost":0.0,"found_by":"identical"}}"#
             ),
             format!(
-                r#"{{"id":"3","file":"b","row":1,{kept},"similarity":null,"found_by":"exact","via_id":7,"via_similarity":null}}"#
+                r#"{{"id":"3","file":"b","row":1,{kept},"similarity":null,"lost":null,"found_by":"exact","via_id":7,"via_similarity":null}}"#
             ),
             format!(
-                r#"{{"id":"4","file":"b","row":2,{kept},"similarity":0.5,"found_by":"exact","via_id":7,"via_similarity":0.5}}"#
+                r#"{{"id":"4","file":"b","row":2,{kept},"similarity":0.5,"lost":0.125,"found_by":"exact","via_id":7,"via_similarity":0.5}}"#
             ),
         ];
         let text = std::fs::read_to_string(&path).unwrap();

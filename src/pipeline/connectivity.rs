@@ -11,7 +11,7 @@ use super::bucket::Buckets;
 use super::cluster::{ClusterTask, Clusters};
 use super::components::Components;
 use super::removal::Removal;
-use super::verify::{Comparer, batches, reaches};
+use super::verify::{Comparer, Verified, batches, reaches};
 use crate::error::Result;
 
 /// Documents above which a bucket is searched by all threads together.
@@ -53,8 +53,8 @@ impl Clusters {
     }
 }
 
-/// Two similar documents by index, and their similarity.
-type Edge = (u32, u32, Option<f64>);
+/// Two similar documents by index, and what their comparison returned.
+type Edge = (u32, u32, Verified);
 
 struct Connected<'a> {
     buckets: &'a Buckets,
@@ -131,12 +131,16 @@ impl Connected<'_> {
             return Ok(None);
         }
         let mut rest = members.to_vec();
-        rest.sort_unstable_by_key(|index| self.rank(*index));
+        // Those of a reference come last: nothing is left to compare once all others are reached.
+        let order = |index: &u32| (!self.buckets.is_input(*index), self.rank(*index));
+        rest.sort_unstable_by_key(order);
         let mut spanned = Spanned::default();
         let mut compared_documents = 0;
         let mut reached = HashSet::new();
         let mut queue = VecDeque::new();
-        while let Some(first) = rest.first() {
+        while let Some(first) = rest.first()
+            && self.buckets.is_input(*first)
+        {
             reached.insert(root(*first));
             move_reached(&mut rest, &mut queue, |index| {
                 reached.contains(&root(index))
@@ -144,18 +148,22 @@ impl Connected<'_> {
             while let Some(index) = queue.pop_front()
                 && !rest.is_empty()
             {
+                let partners = self.most_partners(index, &rest);
+                if partners.is_empty() {
+                    continue;
+                }
                 if !self.task.lists(compared_documents) {
-                    let (reached, rest) = (queue.len() as u64 + 1, rest.len() as u64);
-                    spanned.omitted = reached * rest + rest * (rest - 1) / 2;
+                    queue.push_front(index);
+                    spanned.omitted = self.omitted(queue.make_contiguous(), &rest);
                     return Ok(Some(spanned));
                 }
                 compared_documents += 1;
                 let similar =
-                    self.similar(bucket, index, &rest, comparer, &mut spanned.compared)?;
+                    self.similar(bucket, index, partners, comparer, &mut spanned.compared)?;
                 spanned.similar += similar.len() as u64;
-                for (other, similarity) in similar {
+                for (other, verified) in similar {
                     if reached.insert(root(other)) {
-                        spanned.edges.push((index, other, similarity));
+                        spanned.edges.push((index, other, verified));
                     }
                 }
                 move_reached(&mut rest, &mut queue, |index| {
@@ -167,6 +175,24 @@ impl Connected<'_> {
         Ok(Some(spanned))
     }
 
+    /// The documents of `rest` that a document may be compared with: those of the input come first.
+    fn most_partners<'b>(&self, index: u32, rest: &'b [u32]) -> &'b [u32] {
+        match self.buckets.is_input(index) {
+            true => rest,
+            false => &rest[..rest.partition_point(|other| self.buckets.is_input(*other))],
+        }
+    }
+
+    /// The number of pairs of `reached` documents and the `rest`, and among the rest, without those of two documents of a
+    /// reference.
+    fn omitted(&self, reached: &[u32], rest: &[u32]) -> u64 {
+        let is_of_reference = |index: &&u32| !self.buckets.is_input(**index);
+        let of_reference = |all: &[u32]| all.iter().filter(is_of_reference).count() as u64;
+        let pairs = |reached: u64, rest: u64| reached * rest + rest * rest.saturating_sub(1) / 2;
+        pairs(reached.len() as u64, rest.len() as u64)
+            - pairs(of_reference(reached), of_reference(rest))
+    }
+
     /// The documents of `rest` that are similar to document `index`.
     fn similar(
         &self,
@@ -175,8 +201,11 @@ impl Connected<'_> {
         rest: &[u32],
         comparer: &mut dyn Comparer,
         compared: &mut u64,
-    ) -> Result<Vec<(u32, Option<f64>)>> {
-        let is_new = |other: &u32| self.buckets.first_shared(index, *other) == Some(bucket);
+    ) -> Result<Vec<(u32, Verified)>> {
+        let is_new = |other: &u32| {
+            self.buckets.compares(index, *other)
+                && self.buckets.first_shared(index, *other) == Some(bucket)
+        };
         let partners = rest.iter().copied().filter(is_new);
         let partners: Vec<u32> = partners
             .filter(|other| self.buckets.may_be_similar(index, *other))
@@ -184,9 +213,9 @@ impl Connected<'_> {
         *compared += partners.len() as u64;
         let compare = |comparer: &mut dyn Comparer, other: u32| {
             let (a, b) = (self.position(index), self.position(other));
-            let similarity = comparer.compare(a, b, self.task.threshold)?;
-            let is_similar = reaches(similarity, self.task.threshold);
-            Ok(is_similar.then_some((other, similarity)))
+            let verified = comparer.compare(a, b, self.task.threshold)?;
+            let is_similar = reaches(verified.similarity, self.task.threshold);
+            Ok(is_similar.then_some((other, verified)))
         };
         let similar: Vec<Option<_>> = if partners.len() > LARGE {
             let partners = partners.par_iter().with_min_len(LARGE / 8);
@@ -228,17 +257,21 @@ impl Connected<'_> {
             let first = kept[root as usize];
             queue.push_back((first, None));
             while let Some((index, parent)) = queue.pop_front() {
-                for (other, similarity) in forest.neighbours(index) {
+                for (other, verified) in forest.neighbours(index) {
                     if Some(other) == parent {
                         continue;
                     }
                     queue.push_back((other, Some(index)));
+                    if !self.buckets.is_input(other) {
+                        continue;
+                    }
                     removals.push(Removal {
                         document: self.position(other),
                         kept: self.position(first),
                         is_identical: false,
-                        similarity,
-                        via: Some((self.position(index), similarity)),
+                        similarity: verified.similarity,
+                        overlap: verified.overlap,
+                        via: Some((self.position(index), verified.similarity)),
                     });
                 }
             }
@@ -248,9 +281,11 @@ impl Connected<'_> {
             |removal: &&mut Removal| removal.via.is_some_and(|(via, _)| via != removal.kept);
         let mut far: Vec<&mut Removal> = removals.iter_mut().filter(is_far).collect();
         let pairs = far.iter().map(|removal| (removal.kept, removal.document));
-        let similarities = self.task.similarity.of_pairs(&pairs.collect::<Vec<_>>())?;
-        for (removal, similarity) in far.iter_mut().zip(similarities) {
-            removal.similarity = similarity;
+        let pairs: Vec<_> = pairs.collect();
+        let compared = self.task.similarity.verify_pairs(&pairs)?;
+        for (removal, verified) in far.iter_mut().zip(compared) {
+            removal.similarity = verified.similarity;
+            removal.overlap = verified.swapped().overlap;
         }
         removals.par_sort_unstable_by_key(|removal| removal.document);
         clusters.removals = removals;
@@ -272,7 +307,8 @@ fn move_reached(rest: &mut Vec<u32>, queue: &mut VecDeque<u32>, is_reached: impl
 /// The neighbours of each document in the spanning forest: each edge appears on both sides.
 struct Forest {
     starts: Vec<usize>,
-    neighbours: Vec<(u32, Option<f64>)>,
+    /// With each, the comparison of it with the document.
+    neighbours: Vec<(u32, Verified)>,
 }
 
 impl Forest {
@@ -286,17 +322,17 @@ impl Forest {
             starts[i + 1] += starts[i];
         }
         let mut next = starts.clone();
-        let mut neighbours = vec![(0, None); starts[documents]];
-        for (a, b, similarity) in edges {
-            for (from, to) in [(*a, *b), (*b, *a)] {
-                neighbours[next[from as usize]] = (to, *similarity);
+        let mut neighbours = vec![(0, Verified::default()); starts[documents]];
+        for (a, b, verified) in edges {
+            for (from, to, of_to) in [(*a, *b, verified.swapped()), (*b, *a, *verified)] {
+                neighbours[next[from as usize]] = (to, of_to);
                 next[from as usize] += 1;
             }
         }
         Forest { starts, neighbours }
     }
 
-    fn neighbours(&self, index: u32) -> impl Iterator<Item = (u32, Option<f64>)> {
+    fn neighbours(&self, index: u32) -> impl Iterator<Item = (u32, Verified)> {
         let index = index as usize;
         let of_index = self.starts[index]..self.starts[index + 1];
         self.neighbours[of_index].iter().copied()

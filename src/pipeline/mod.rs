@@ -24,6 +24,8 @@ mod least_error;
 
 mod band;
 
+mod reference;
+
 mod bucket;
 
 mod candidates;
@@ -35,6 +37,8 @@ mod overlap;
 mod prefix_filter;
 
 mod prefixes;
+
+mod measure;
 
 mod verify;
 
@@ -84,11 +88,15 @@ pub(crate) use greedy::KeptBefore;
 pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;
 pub(crate) use least_error::ErrorRanges;
+pub use measure::{Loss, Overlap};
 pub use packing::PackedSignatures;
 pub(crate) use prefix_filter::WEIGHT_ROUNDING;
 pub(crate) use prefix_filter::{PairFilter, SetSummary};
-pub(crate) use prefixes::{Element, Prefix, PrefixFinder, PrefixScratch, SmallSizes, pairs_among};
+pub(crate) use prefixes::{
+    Element, Prefix, PrefixFinder, PrefixScratch, SmallSizes, compared_among,
+};
 pub use prefixes::{Prefixes, Sets};
+pub(crate) use reference::{Pairing, Reference};
 pub(crate) use removal::NamedRow;
 pub use removal::Removal;
 #[cfg(feature = "records")]
@@ -117,5 +125,5 @@ pub(crate) use sign::{SignedRows, UnfinishedRows};
 pub use slot_bits::SlotBits;
 pub use tune::{BandingEffect, Tuning, tune};
 pub use verify::{
-    Comparer, SimilarBlock, SimilarPair, Similarity, Unverified, jaccard, similar_pairs,
+    Comparer, SimilarBlock, SimilarPair, Similarity, Unverified, Verified, jaccard, similar_pairs,
 };

@@ -6,7 +6,7 @@ use super::corpus::Corpus;
 use super::deduplication::Dedup;
 use super::parameters::Search;
 use super::part::{Part, PartDocuments};
-use super::removal::count_clusters;
+use super::removal::{count_clusters, count_losses};
 use super::verification::Verification;
 use crate::error::Result;
 use crate::pipeline::{ClusterTask, Clustering, Clusters, KeepOrder, Removal, Similarity};
@@ -42,6 +42,7 @@ impl Clustered {
             policy: task.keep,
             classes: of_part.as_deref().or(classes),
             lengths: &corpus.lengths,
+            reference: corpus.first_input(),
         };
         let groups = Groups::of(&corpus, order);
         let cluster_task = ClusterTask {
@@ -64,6 +65,7 @@ impl Clustered {
     /// Adds what was found to the counts of a run.
     pub(super) fn count_in(&self, counts: &mut Counts) {
         counts.removed += self.removed.len() as u64;
+        count_losses(counts, &self.removed);
         if let Some(equal) = &mut counts.equal_shingles {
             *equal += self.with_equal_shingles();
         }
@@ -105,7 +107,7 @@ impl Groups {
     }
 
     /// All removed documents, by ascending row: every document at a removed position, and every document but the
-    /// keeper at a kept position.
+    /// keeper at a kept position. None is of a reference.
     fn removed(&self, corpus: &Corpus, clusters: &Clusters) -> Vec<Removal> {
         let removals = &clusters.removals;
         let removal_of = |position: u32| {
@@ -124,6 +126,7 @@ impl Groups {
         let mut removed: Vec<Removal> = distinct
             .chain(repeats)
             .filter_map(|(row, position, removal)| match removal {
+                _ if row < corpus.first_input() => None,
                 Some(removal) => Some(removal.name(|_| row, keeper)),
                 None if row == keeper(position) => None,
                 None => Some(Removal {
@@ -131,6 +134,7 @@ impl Groups {
                     kept: keeper(position),
                     is_identical: true,
                     similarity: Some(1.0),
+                    overlap: None,
                     via: None,
                 }),
             })
@@ -165,6 +169,7 @@ mod tests {
             policy,
             classes,
             lengths: &corpus.lengths,
+            reference: 0,
         }
     }
 
@@ -187,6 +192,7 @@ mod tests {
                 kept: 2,
                 is_identical: false,
                 similarity: Some(0.5),
+                overlap: None,
                 via: None,
             }],
             ..Clusters::default()

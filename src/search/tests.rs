@@ -103,6 +103,13 @@ pub(super) fn jaccard(a: &[u64], b: &[u64]) -> Option<f64> {
     (!a.is_empty() && !b.is_empty()).then(|| a.intersection(&b).count() as f64 / union as f64)
 }
 
+/// The share of the tokens of `a` that `b` lacks; `None` if one is empty.
+pub(super) fn lost(a: &[u64], b: &[u64]) -> Option<f64> {
+    let [a, b]: [HashSet<_>; 2] = [a, b].map(|list| list.iter().collect());
+    let lacking = a.difference(&b).count() as f64;
+    (!a.is_empty() && !b.is_empty()).then(|| lacking / a.len() as f64)
+}
+
 /// The bytes of a document.
 fn length(list: &[u64]) -> usize {
     list.iter().map(|token| token.to_string().len()).sum()
@@ -193,6 +200,7 @@ impl<'a, D: Documents> Spilling<'a, D> {
         Spilling {
             memory: InMemory {
                 documents,
+                reference: None,
                 classes: None,
                 progress,
             },
@@ -236,9 +244,11 @@ impl<D: Documents> Source for Spilling<'_, D> {
             pass.restore(&spill, &numbers, &mut ())?;
             return pass.finish(times);
         }
+        self.memory.end_reference(&mut pass);
         let signing = pass.signing();
         for piece in self.memory.pieces() {
             pass.number(signing.sign(&self.memory, piece)?, &mut ())?;
+            self.memory.end_reference(&mut pass);
         }
         if let Some(spill) = pass.on_disk() {
             let numbers = pass.save()?;

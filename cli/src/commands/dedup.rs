@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use simgpu::error::Conflict;
 use simgpu::files::{DedupOutput, Outcome, Run};
-use simgpu::io::{KeepBy, RemovedFormat};
+use simgpu::io::{FieldPath, KeepBy, RemovedFormat};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress as _;
 use simgpu::scheme::Scheme;
@@ -14,8 +14,8 @@ use simgpu::search::{Dedup, Search, Verification};
 
 use super::execute;
 use crate::arguments::{
-    Caller, HoldArguments, InputArguments, RunArguments, SearchArguments, globs, modes_of_files,
-    modes_of_method, modes_of_search, whole_number,
+    AgainstArguments, Caller, HoldArguments, InputArguments, RunArguments, SearchArguments, globs,
+    modes_of_files, modes_of_method, modes_of_search, whole_number,
 };
 use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
@@ -32,6 +32,10 @@ use crate::{terminal, usage};
 ///
 /// clusters.parquet: one row per document, with its cluster and whether it is kept.
 ///
+/// samples.jsonl: the beginnings of some texts, at most 2 MB in all, which report.html shows.
+///
+/// report.html: a page that shows what was removed and why; it needs no network.
+///
 /// report.json: counts, parameters and clusters; identical in every run with the same input and options.
 ///
 /// run.json: times, memory and machine.
@@ -40,6 +44,10 @@ pub struct Arguments {
     /// The input.
     #[command(flatten)]
     pub input: InputArguments,
+
+    /// What the input is compared with.
+    #[command(flatten)]
+    pub against: AgainstArguments,
 
     /// Folder for the results; - writes the kept records to stdout, and no other file, if all inputs are JSON
     /// Lines
@@ -53,6 +61,14 @@ pub struct Arguments {
     /// Format of the file of removed documents
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
     pub removed_format: Option<RemovedFormatArgument>,
+
+    /// Write no texts: neither samples.jsonl nor the texts on the page, which then names documents alone
+    #[arg(long, help_heading = "Output")]
+    pub no_samples: bool,
+
+    /// Field whose value is the source of a document, for the counts by source [default: the input file]
+    #[arg(long, value_name = "FIELD", help_heading = "Output")]
+    pub source_field: Option<String>,
 
     /// How to form clusters.
     #[command(flatten)]
@@ -177,7 +193,7 @@ impl Arguments {
     /// The modes that can be told before the engine is opened.
     fn modes(&self) -> anyhow::Result<Vec<Mode>> {
         let of_output = self.destination()?.modes();
-        let (of_sign, of_input) = (self.run.sign.modes()?, self.input.modes());
+        let (of_sign, of_input) = (self.run.sign.modes()?, self.against.modes(&self.input));
         Ok([&of_sign, &*of_input, of_output].concat())
     }
 
@@ -189,6 +205,10 @@ impl Arguments {
                 Some(RemovedFormatArgument::Parquet) => RemovedFormat::Parquet,
                 Some(RemovedFormatArgument::Jsonl) | None => RemovedFormat::JsonLines,
             });
+        run = run.samples(!self.no_samples);
+        if let Some(field) = &self.source_field {
+            run = run.source_field(FieldPath::new(field));
+        }
         if let Some(keep_by) = &self.keep_by {
             if let KeepArgument::Longest = self.clusters.keep {
                 return Err(usage(Conflict::KeepTwice.into()));
@@ -223,11 +243,14 @@ impl Arguments {
         }
         let inputs = self.input.find(&settings.engine)?;
         given.check(&modes_of_files(&inputs))?;
+        let reference = self.against.find(&self.input, &settings.engine)?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));
         let options = self.outputs.options(caller);
         let run = self.hold.set(settings.over(&self.input, &inputs, options));
         let run = self.set_output(run)?;
+        let engine = &settings.engine;
+        let run = (self.against).set(run, reference.as_ref(), &self.input, engine);
         let temporary = &std::env::temp_dir();
         Ok(match destination {
             Destination::Path(folder) => run.dedup(&task, folder),
@@ -250,32 +273,36 @@ impl Arguments {
         summarise_limit(&mut lines, outcome);
         lines.row("kept", terminal::share(counts.kept, counts.documents));
         lines.row("removed", terminal::share(counts.removed, counts.documents));
+        if let Some(removed) = counts.removed_for_reference {
+            let share = terminal::share(removed, counts.documents);
+            lines.row("", format!("of these {share} for the reference"));
+        }
         terminal::comparisons(&mut lines, outcome);
+        if let Some(lost) = terminal::lost(counts) {
+            lines.row("lost", lost);
+        }
         lines.row("clusters", terminal::clusters(counts));
+        if let Some(sources) = terminal::sources(&outcome.report.sources) {
+            lines.row("sources", sources);
+        }
         terminal::times(&mut lines, outcome);
         self.destination()?.summarise(&mut lines);
         Ok(lines)
     }
 
-    /// A warning if one cluster of a large input is suspiciously large.
+    /// Warnings of what is unusual about the result.
     ///
     /// # Errors
     /// Those of the output's name.
-    pub fn warning(&self, outcome: &Outcome) -> anyhow::Result<Option<String>> {
-        let counts = &outcome.report.counts;
-        /// In a smaller input, a few duplicates are more than 1 %.
-        const MANY: u64 = 1_000;
-        if counts.documents < MANY || counts.largest_cluster * 100 <= counts.documents {
-            return Ok(None);
-        }
-        let share = terminal::share(counts.largest_cluster, counts.documents);
+    pub fn warnings(&self, outcome: &Outcome) -> anyhow::Result<Vec<String>> {
         let place = match self.destination()? {
             Destination::Path(_) => "in report.json ",
             Destination::Stdout | Destination::Nowhere => "",
         };
-        Ok(Some(format!(
-            "the largest cluster has more than 1 % of all documents: {share}; check it {place}before you use the result"
-        )))
+        let unusual = outcome.report.warnings.iter();
+        let warnings =
+            unusual.map(|unusual| format!("{unusual}; check it {place}before you use the result"));
+        Ok(warnings.collect())
     }
 }
 
@@ -288,7 +315,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> a
         .shown
         .print_report(|bytes| outcome.report.write_json(bytes))?;
     terminal.summary(&arguments.summary(&outcome)?);
-    if let Some(warning) = arguments.warning(&outcome)? {
+    for warning in arguments.warnings(&outcome)? {
         terminal.warn(&warning);
     }
     Ok(())
