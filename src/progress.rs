@@ -191,6 +191,17 @@ pub struct Counts {
     /// Of a deduplication, the removed documents with exactly the shingles of their kept one, but another text; of a
     /// search for pairs, the pairs of such documents. `None` unless pairs are verified exactly.
     pub equal_shingles: Option<u64>,
+    /// Of the removed documents that were compared exactly with their kept ones, the distinct shingles that these lack.
+    /// `None` except for a deduplication.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost_shingles: Option<u64>,
+    /// All distinct shingles of these removed documents. Identical documents lose none, are not compared, and not counted
+    /// here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed_shingles: Option<u64>,
+    /// Removed documents that are neither identical to their kept ones nor compared exactly with them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown_losses: Option<u64>,
     /// Documents without a shingle. A deduplication removes them only if they are identical to another.
     pub without_shingles: u64,
     /// Documents with at most one shingle, without blank ones. `None` if only signatures were read.
@@ -216,6 +227,16 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// The same counts, of a deduplication that has removed nothing yet.
+    pub(crate) fn of_dedup(self) -> Self {
+        Counts {
+            lost_shingles: Some(0),
+            removed_shingles: Some(0),
+            unknown_losses: Some(0),
+            ..self
+        }
+    }
+
     /// Bounds the pairs not compared by all pairs of distinct documents: a pair was counted once for each bucket in which
     /// it was not compared.
     pub(crate) fn bound_omitted_pairs(&mut self) {

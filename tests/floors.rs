@@ -15,6 +15,7 @@ use house::House;
 const LIBRARY: &[&[&str]] = &[
     &["error", "machine"],
     &["documents", "threads", "progress"],
+    &["page"],
     &["scheme"],
     &["simd"],
     &["pipeline"],
@@ -59,12 +60,15 @@ const SEARCH: &[&[&str]] = &[
 /// The files of a run over files.
 const FILES: &[&[&str]] = &[
     // The options of every run, and what it says at its end.
-    &["outcome", "log"],
+    &["outcome", "sources"],
+    &["log"],
     &["run"],
     // What is read, once and again.
     &["preference"],
     &["source"],
     &["resume", "second_pass"],
+    &["overview", "samples"],
+    &["page"],
     // What is written, and the runs.
     &["dedup_output", "sign"],
     &["dedup", "pairs"],

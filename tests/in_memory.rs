@@ -67,6 +67,7 @@ fn line_of(removed: &Removal, verification: Verification) -> Value {
         "row": removed.document,
         "kept_row": removed.kept,
         "similarity": removed.similarity,
+        "lost": removed.lost(),
         "found_by": removed.found_by(verification.name()),
     });
     if let Some((via, similarity)) = removed.via {
@@ -145,6 +146,7 @@ fn memory_and_files_give_one_result() {
                     "row",
                     "kept_row",
                     "similarity",
+                    "lost",
                     "found_by",
                     "via_id",
                     "via_similarity",

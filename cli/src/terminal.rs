@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use simgpu::engine::Engine;
 use simgpu::files::{Outcome, SignatureFile};
-use simgpu::io::Report;
+use simgpu::io::{Report, SourceReport};
 use simgpu::machine::peak_memory_bytes;
 use simgpu::pipeline::{Shingling, Unit, Weighting};
 use simgpu::progress::{Counts, Progress, StageTime, Timings};
@@ -468,6 +468,48 @@ fn identical(outcome: &Outcome) -> String {
         ),
         _ => identical.to_string(),
     }
+}
+
+/// What the removals of a deduplication lose; `None` if nothing was removed but identical documents.
+pub(crate) fn lost(counts: &Counts) -> Option<String> {
+    let unknown = counts.unknown_losses.unwrap_or(0);
+    let of_unknown = match unknown {
+        0 => String::new(),
+        _ => format!(
+            "; unknown for {} not compared exactly",
+            counted(unknown, "document")
+        ),
+    };
+    match (counts.lost_shingles, counts.removed_shingles) {
+        (Some(lost), Some(shingles @ 1..)) => Some(format!(
+            "{:.1} % of the shingles of removed documents that are not identical to a kept one{of_unknown}",
+            100.0 * lost as f64 / shingles as f64
+        )),
+        _ if unknown > 0 => Some(format!(
+            "cannot tell for {} not compared exactly; --verify exact compares them",
+            counted(unknown, "removed document")
+        )),
+        _ => None,
+    }
+}
+
+/// The number of sources, and the one that loses most; `None` for one source.
+pub(crate) fn sources(sources: &[SourceReport]) -> Option<String> {
+    let named = sources.iter().filter(|source| source.others.is_none());
+    // Of equal ones, the first.
+    let most = named.rev().max_by_key(|source| source.removed)?;
+    let others: u64 = sources.iter().filter_map(|source| source.others).sum();
+    let listed = sources.len() as u64 - u64::from(others > 0);
+    (sources.len() > 1).then(|| {
+        format!(
+            "{}, most removed from {}: {}",
+            HumanCount(listed + others),
+            most.source
+                .as_deref()
+                .unwrap_or("documents without a value"),
+            share(most.removed, most.documents)
+        )
+    })
 }
 
 /// Number of clusters, and the size of the largest.

@@ -216,6 +216,12 @@ fn jaccard(a: &str, b: &str) -> f64 {
     shared as f64 / (a.len() + b.len() - shared) as f64
 }
 
+/// The share of the shingles of `a` that `b` lacks.
+fn lost(a: &str, b: &str) -> f64 {
+    let (a, b) = (shingles(a), shingles(b));
+    a.difference(&b).count() as f64 / a.len() as f64
+}
+
 const CLUSTERINGS: [&str; 2] = ["greedy", "connected"];
 const POLICIES: [&str; 2] = ["first", "longest"];
 
@@ -294,6 +300,8 @@ fn exact_similarities_match_an_independent_count() {
             for (line, written) in results.removed.iter().zip(&results.removed_lines) {
                 let counted = jaccard(of(line, "id"), of(line, "kept_id"));
                 assert_eq!(number_in(written, "similarity"), counted, "{written}");
+                let counted_lost = lost(of(line, "id"), of(line, "kept_id"));
+                assert_eq!(number_in(written, "lost"), counted_lost, "{written}");
                 if options.contains("greedy") {
                     assert!(counted >= threshold, "{written}");
                 } else if line.get("via_id").is_some() {

@@ -13,7 +13,7 @@ use simgpu::divided::{
 };
 use simgpu::documents::Documents;
 use simgpu::error::Conflict;
-use simgpu::pipeline::{Removal, Weighting};
+use simgpu::pipeline::{Loss, Removal, Weighting};
 use simgpu::search::{CandidateMethod, Dedup, Verification, few_shingles_warning};
 
 use crate::arrow::import;
@@ -256,11 +256,15 @@ impl DividedComponents {
         })
     }
 
-    /// The removals found since the last call: place, kept, similarity, via and via_similarity.
+    /// The removals found since the last call: place, kept, similarity, lost_shingles, shingles, via and via_similarity.
     fn take_removals(&mut self) -> PyResult<PyTable> {
         let found = std::mem::take(&mut self.search.removals);
         let places =
             |place: fn(&Removal<i64>) -> i64| Int64Array::from_iter_values(found.iter().map(place));
+        let losses = |count: fn(Loss) -> u32| {
+            let counts = found.iter().map(|removal| Some(count(removal.loss()?)));
+            Int64Array::from_iter(counts.map(|count| count.map(i64::from)))
+        };
         let via: Int64Array = found.iter().map(|removal| Some(removal.via?.0)).collect();
         let of_via: Float64Array = found.iter().map(|removal| removal.via?.1).collect();
         let similarity: Float64Array = found.iter().map(|removal| removal.similarity).collect();
@@ -271,6 +275,8 @@ impl DividedComponents {
             ),
             ("kept", Arc::new(places(|removal| removal.kept))),
             ("similarity", Arc::new(similarity)),
+            ("lost_shingles", Arc::new(losses(|loss| loss.lost))),
+            ("shingles", Arc::new(losses(|loss| loss.shingles))),
             ("via", Arc::new(via)),
             ("via_similarity", Arc::new(of_via)),
         ])

@@ -519,10 +519,12 @@ fn removed(found: &Deduplication, ids: Option<&Ids>) -> PyResult<PyTable> {
         .map(|removed| Some(removed.found_by(verification)))
         .collect();
     let similarity: Float64Array = removed.iter().map(|removed| removed.similarity).collect();
+    let lost: Float64Array = removed.iter().map(Removal::lost).collect();
     let mut columns: Vec<(&str, ArrayRef)> = vec![
         ("row", numbers(rows())),
         ("kept", numbers_or_null(kept())),
         ("similarity", Arc::new(similarity)),
+        ("lost", Arc::new(lost)),
         ("found_by", Arc::new(found_by)),
     ];
     if found.counts.reference.is_some() {
@@ -683,6 +685,16 @@ fn counts<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>>
     }
     named.set_item("equal_shingles", counts.equal_shingles)?;
     named.set_item("few_shingles", counts.few_shingles)?;
+    for (name, count) in [
+        ("lost_shingles", counts.lost_shingles),
+        ("removed_shingles", counts.removed_shingles),
+        ("unknown_losses", counts.unknown_losses),
+    ] {
+        // Only of a deduplication.
+        if let Some(count) = count {
+            named.set_item(name, count)?;
+        }
+    }
     Ok(named)
 }
 

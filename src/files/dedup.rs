@@ -3,6 +3,7 @@
 //! Tables are written beside kept files (`threads::beside`): they need one core, and the kept files all.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,13 +11,16 @@ use serde::Serialize;
 
 use super::dedup_output::{DedupOutput, Target, stream_kept, write_kept};
 use super::outcome::Outcome;
+use super::overview::Overview;
 use super::resume::resumable;
 use super::run::Run;
+use super::samples::{Sampler, Samples};
 use super::source::FileSource;
 use crate::error::{Conflict, Error, Result};
 use crate::io::{
-    DedupParameters, KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD, RemovedFormat,
-    Report, run_record, write_clusters, write_json, write_removed_lines, write_removed_table,
+    DedupParameters, FieldPath, KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD,
+    RemovedFormat, Report, run_record, write_clusters, write_json, write_removed_lines,
+    write_removed_table,
 };
 use crate::pipeline::{KeepPolicy, NamedRow, Removal};
 use crate::progress::{Counts, Timings, advance};
@@ -25,6 +29,9 @@ use crate::search::{
     find_removals,
 };
 use crate::threads::beside;
+
+/// The file of the page.
+const PAGE: &str = "report.html";
 
 /// The file of the clusters.
 const CLUSTERS: &str = "clusters.parquet";
@@ -36,6 +43,7 @@ impl Dedup {
         DedupParameters {
             keep: self.keep.name(),
             keep_by: None,
+            source_field: None,
             prefer_source: Vec::new(),
             cluster: self.clustering.name(),
             max_bucket: (candidates != CandidateMethod::Join).then_some(self.max_bucket),
@@ -46,8 +54,8 @@ impl Dedup {
 impl Run<'_> {
     /// Keeps one document of each cluster of near-duplicates. Writes into a folder: `kept/` (the kept records of
     /// each input, in its format), `removed.jsonl` (each removed document and the one kept in its place; or
-    /// `removed.parquet`), `clusters.parquet` (the cluster of every document), `report.json` and `run.json`. Or
-    /// writes the kept records to a stream, or nothing ([`DedupOutput`]).
+    /// `removed.parquet`), `clusters.parquet` (the cluster of every document), `samples.jsonl` (texts to look at;
+    /// [`Run::samples`]), `report.html` (a page that shows the result), `report.json` and `run.json`. Or writes the kept records to a stream, or nothing ([`DedupOutput`]).
     ///
     /// # Errors
     /// Any error of reading the inputs or writing the output, and [`Error::Stopped`] if the progress stops the
@@ -95,7 +103,10 @@ impl Run<'_> {
         let resumed = source.resumed();
         // A run that goes on may write less.
         let bytes_written = if resumed > 0 { 0 } else { bytes };
-        let is_kept = kept_rows(&found)?;
+        let first_input = source.places.first_input();
+        let overview = Overview::of(&found, source.by_source(), first_input)?;
+        let is_kept = &overview.is_kept;
+        let sampler = self.sampler(&source, &overview);
         let to_read = source.bytes_to_read_again();
         let folder = match target {
             Target::Folder(folder) => {
@@ -109,7 +120,9 @@ impl Run<'_> {
                             completed(self.removed_format.file_name().to_owned());
                             Ok(())
                         };
-                        let kept = || write_kept(&folder, &source, &is_kept, &written, completed);
+                        let kept = || {
+                            write_kept(&folder, &source, is_kept, (&written, &sampler), completed)
+                        };
                         let kept = beside(tables, kept, look)?;
                         // To free much memory takes time, which is there while the disk is busy, and keeps other threads
                         // from allocating any.
@@ -124,14 +137,18 @@ impl Run<'_> {
             }
             Target::Stream(target, _) => {
                 counts.kept =
-                    timings.time("write", bytes, || stream_kept(target, &source, &is_kept))?;
+                    timings.time("write", bytes, || stream_kept(target, &source, is_kept))?;
                 None
             }
             Target::Nowhere(_) => None,
         };
         check_sum(&counts)?;
         self.warn_of_oddities(&counts);
-        let report = self.report(&source, counts, task, &found)?;
+        let mut report = self.report(&source, counts, task, &found)?;
+        overview.describe(&mut report, &source.places, found.verification.name())?;
+        if let Some(folder) = &folder {
+            self.write_page(folder, &report, sampler, &source.places)?;
+        }
         let elapsed_s = timings.complete(self.options.started);
         if let Some(folder) = folder {
             create_json(&folder, REPORT, &report)?;
@@ -150,6 +167,32 @@ impl Run<'_> {
         })
     }
 
+    /// What takes the texts of the documents that the page shows.
+    fn sampler(&self, source: &FileSource<'_>, overview: &Overview) -> Sampler {
+        match self.samples {
+            true => Sampler::new(overview.shown(), source.sampled()),
+            false => Sampler::default(),
+        }
+    }
+
+    /// Writes the texts that are shown, and the page that shows them.
+    fn write_page(
+        &self,
+        folder: &OutputFolder,
+        report: &Report,
+        sampler: Sampler,
+        places: &Places,
+    ) -> Result<()> {
+        let samples = match self.samples {
+            true => sampler.write(folder, places)?,
+            false => Samples::default(),
+        };
+        let (mut file, path) = folder.create(PAGE)?;
+        let page = report.page(&samples);
+        file.write_all(page.as_bytes())
+            .map_err(Error::io("write", path))
+    }
+
     /// Makes the report of a deduplication.
     fn report(
         &self,
@@ -166,6 +209,7 @@ impl Run<'_> {
         let mut report = source.report("dedup", counts, Some(&search));
         report.dedup = Some(DedupParameters {
             keep_by: self.keep_by.as_ref().map(KeepBy::to_string),
+            source_field: self.source_field.as_ref().map(FieldPath::to_string),
             prefer_source: self.prefer_source.patterns().map(str::to_owned).collect(),
             ..task.parameters(found.candidates)
         });
@@ -187,24 +231,6 @@ fn check_sum(counts: &Counts) -> Result<()> {
         removed: counts.removed,
         skipped: counts.skipped,
     })
-}
-
-/// Marks the kept documents, by row.
-fn kept_rows(found: &FoundRemovals) -> Result<Vec<bool>> {
-    let mut is_kept = vec![true; found.rows as usize];
-    match &found.removals {
-        Removals::Held(removed) => {
-            for removed in removed {
-                is_kept[removed.document as usize] = false;
-            }
-        }
-        Removals::Spilled(removals) => {
-            for removal in removals.rows() {
-                is_kept[removal?.document as usize] = false;
-            }
-        }
-    }
-    Ok(is_kept)
 }
 
 pub(crate) fn create_json(folder: &OutputFolder, name: &str, value: &impl Serialize) -> Result<()> {

@@ -1,6 +1,7 @@
 //! The file, record number and id of each document.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -164,8 +165,7 @@ impl Places {
 
     /// The name of a document's file, and its record number in that file, from 0.
     pub(crate) fn place(&self, row: u32) -> (&str, u64) {
-        let file = self.files.partition_point(|file| file.first_row <= row) - 1;
-        // Files without documents share their first row with the next file. The last of these files holds the row.
+        let file = self.file_of(row);
         let nth = u64::from(row - self.files[file].first_row);
         let skipped = self.skipped_in(file);
         // The i-th bad record follows record.row - i good ones. These numbers ascend, so search by bisection.
@@ -179,6 +179,12 @@ impl Places {
             }
         }
         (&self.files[file].relative, nth + before as u64)
+    }
+
+    /// The number of a document's file among the inputs.
+    pub(crate) fn file_of(&self, row: u32) -> usize {
+        // Files without documents share their first row with the next file. The last of these files holds the row.
+        self.files.partition_point(|file| file.first_row <= row) - 1
     }
 
     /// The place before the first chunk of a file.
@@ -216,6 +222,26 @@ impl Places {
     fn made_id(&self, row: u32) -> String {
         let (file, record) = self.place(row);
         json_string(&format!("{file}:{record}"))
+    }
+
+    /// The ids of documents as JSON, by row. Ids on disk are read once, from their beginning.
+    pub(crate) fn ids_of(&self, rows: &BTreeSet<u32>) -> Result<BTreeMap<u32, Box<RawValue>>> {
+        if !matches!(self.ids, Some(DocumentIds::Spilled(_))) {
+            let of_row = |row: &u32| Ok((*row, self.raw_id(*row)?));
+            return rows.iter().map(of_row).collect();
+        }
+        let mut next_id = self.ids_in_order()?;
+        let mut next_row = 0;
+        let mut ids = BTreeMap::new();
+        for row in rows {
+            while next_row < *row {
+                next_id()?;
+                next_row += 1;
+            }
+            ids.insert(*row, raw_json(next_id()?));
+            next_row += 1;
+        }
+        Ok(ids)
     }
 
     /// The ids of all documents, in order of rows.

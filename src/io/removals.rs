@@ -49,6 +49,7 @@ struct RemovedLine<'a> {
     kept_file: &'a str,
     kept_row: u64,
     similarity: Option<f64>,
+    lost: Option<f64>,
     found_by: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     via_id: Option<&'a RawValue>,
@@ -70,7 +71,7 @@ pub(crate) fn write_removed_lines<'a>(
         let removal = removal?;
         let (file, row) = places.place(removal.document.row);
         let (kept_file, kept_row) = places.place(removal.kept.row);
-        let found_by = removal.found_by(verification);
+        let (lost, found_by) = (removal.lost(), removal.found_by(verification));
         let (id, kept_id) = (raw_json(removal.document.id), raw_json(removal.kept.id));
         let (via_id, via_similarity) = removal
             .via
@@ -85,6 +86,7 @@ pub(crate) fn write_removed_lines<'a>(
             kept_file,
             kept_row,
             similarity: removal.similarity,
+            lost,
             found_by,
             via_id: via_id.as_deref(),
             via_similarity,
@@ -112,6 +114,7 @@ pub(crate) fn write_removed_table<'a>(
         Field::new("kept_file", DataType::Utf8, false),
         Field::new("kept_row", DataType::UInt64, false),
         Field::new("similarity", DataType::Float64, true),
+        Field::new("lost", DataType::Float64, true),
         Field::new("found_by", DataType::Utf8, false),
         ids.field("via_id").with_nullable(true),
         Field::new("via_similarity", DataType::Float64, true),
@@ -137,6 +140,7 @@ pub(crate) fn write_removed_table<'a>(
             strings(kept().map(|row| places.place(row).0)),
             u64s(kept().map(|row| places.place(row).1)),
             f64s(batch.iter().map(|removal| removal.similarity)),
+            f64s(batch.iter().map(Removal::lost)),
             strings(batch.iter().map(|removal| removal.found_by(verification))),
             ids.array_of_options(via().map(|via| Some(&via?.0.id))),
             f64s(via().map(|via| via?.1)),
@@ -155,6 +159,7 @@ pub(crate) fn write_removed_table<'a>(
 mod tests {
     use super::*;
     use crate::io::places::SourceFile;
+    use crate::pipeline::Overlap;
 
     #[test]
     fn lines_say_where_documents_are() {
@@ -174,6 +179,10 @@ mod tests {
             kept: named(1, "1".to_owned()),
             is_identical: row == 0,
             similarity: via.flatten(),
+            overlap: via.flatten().map(|_| Overlap {
+                sizes: [8, 9],
+                shared: 7,
+            }),
             via: via.map(|similarity| (named(9, "7".to_owned()), similarity)),
         };
         let folder = tempfile::tempdir().unwrap();
@@ -188,13 +197,13 @@ mod tests {
         let kept = r#""kept_id":1,"kept_file":"a","kept_row":1"#;
         let expected = [
             format!(
-                r#"{{"id":"0","file":"a","row":0,{kept},"similarity":null,"found_by":"identical"}}"#
+                r#"{{"id":"0","file":"a","row":0,{kept},"similarity":null,"lost":0.0,"found_by":"identical"}}"#
             ),
             format!(
-                r#"{{"id":"3","file":"b","row":1,{kept},"similarity":null,"found_by":"exact","via_id":7,"via_similarity":null}}"#
+                r#"{{"id":"3","file":"b","row":1,{kept},"similarity":null,"lost":null,"found_by":"exact","via_id":7,"via_similarity":null}}"#
             ),
             format!(
-                r#"{{"id":"4","file":"b","row":2,{kept},"similarity":0.5,"found_by":"exact","via_id":7,"via_similarity":0.5}}"#
+                r#"{{"id":"4","file":"b","row":2,{kept},"similarity":0.5,"lost":0.125,"found_by":"exact","via_id":7,"via_similarity":0.5}}"#
             ),
         ];
         let text = std::fs::read_to_string(&path).unwrap();

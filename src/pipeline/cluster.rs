@@ -150,7 +150,7 @@ pub(super) mod tests {
     use super::super::band::BandKeys;
     use super::super::banding::Banding;
     use super::super::bucket::Buckets;
-    use super::super::verify::{Comparer, Similarity};
+    use super::super::verify::{Comparer, Similarity, Verified};
     use crate::error::Result;
     use crate::scheme::fmix64;
 
@@ -199,9 +199,13 @@ pub(super) mod tests {
     }
 
     impl Comparer for &Made {
-        fn compare(&mut self, a: u32, b: u32, least: f64) -> Result<Option<f64>> {
+        fn compare(&mut self, a: u32, b: u32, least: f64) -> Result<Verified> {
             let similarity = self.similarity(a, b);
-            Ok(Some(if similarity < least { 0.0 } else { similarity }))
+            Ok(Verified::by(if similarity < least {
+                0.0
+            } else {
+                similarity
+            }))
         }
     }
 

@@ -11,7 +11,7 @@ use super::bucket::Buckets;
 use super::cluster::{ClusterTask, Clusters};
 use super::components::Components;
 use super::removal::Removal;
-use super::verify::{Comparer, batches, reaches};
+use super::verify::{Comparer, Verified, batches, reaches};
 use crate::error::Result;
 
 /// Documents above which a bucket is searched by all threads together.
@@ -53,8 +53,8 @@ impl Clusters {
     }
 }
 
-/// Two similar documents by index, and their similarity.
-type Edge = (u32, u32, Option<f64>);
+/// Two similar documents by index, and what their comparison returned.
+type Edge = (u32, u32, Verified);
 
 struct Connected<'a> {
     buckets: &'a Buckets,
@@ -161,9 +161,9 @@ impl Connected<'_> {
                 let similar =
                     self.similar(bucket, index, partners, comparer, &mut spanned.compared)?;
                 spanned.similar += similar.len() as u64;
-                for (other, similarity) in similar {
+                for (other, verified) in similar {
                     if reached.insert(root(other)) {
-                        spanned.edges.push((index, other, similarity));
+                        spanned.edges.push((index, other, verified));
                     }
                 }
                 move_reached(&mut rest, &mut queue, |index| {
@@ -201,7 +201,7 @@ impl Connected<'_> {
         rest: &[u32],
         comparer: &mut dyn Comparer,
         compared: &mut u64,
-    ) -> Result<Vec<(u32, Option<f64>)>> {
+    ) -> Result<Vec<(u32, Verified)>> {
         let is_new = |other: &u32| {
             self.buckets.compares(index, *other)
                 && self.buckets.first_shared(index, *other) == Some(bucket)
@@ -213,9 +213,9 @@ impl Connected<'_> {
         *compared += partners.len() as u64;
         let compare = |comparer: &mut dyn Comparer, other: u32| {
             let (a, b) = (self.position(index), self.position(other));
-            let similarity = comparer.compare(a, b, self.task.threshold)?;
-            let is_similar = reaches(similarity, self.task.threshold);
-            Ok(is_similar.then_some((other, similarity)))
+            let verified = comparer.compare(a, b, self.task.threshold)?;
+            let is_similar = reaches(verified.similarity, self.task.threshold);
+            Ok(is_similar.then_some((other, verified)))
         };
         let similar: Vec<Option<_>> = if partners.len() > LARGE {
             let partners = partners.par_iter().with_min_len(LARGE / 8);
@@ -257,7 +257,7 @@ impl Connected<'_> {
             let first = kept[root as usize];
             queue.push_back((first, None));
             while let Some((index, parent)) = queue.pop_front() {
-                for (other, similarity) in forest.neighbours(index) {
+                for (other, verified) in forest.neighbours(index) {
                     if Some(other) == parent {
                         continue;
                     }
@@ -269,8 +269,9 @@ impl Connected<'_> {
                         document: self.position(other),
                         kept: self.position(first),
                         is_identical: false,
-                        similarity,
-                        via: Some((self.position(index), similarity)),
+                        similarity: verified.similarity,
+                        overlap: verified.overlap,
+                        via: Some((self.position(index), verified.similarity)),
                     });
                 }
             }
@@ -280,9 +281,11 @@ impl Connected<'_> {
             |removal: &&mut Removal| removal.via.is_some_and(|(via, _)| via != removal.kept);
         let mut far: Vec<&mut Removal> = removals.iter_mut().filter(is_far).collect();
         let pairs = far.iter().map(|removal| (removal.kept, removal.document));
-        let similarities = self.task.similarity.of_pairs(&pairs.collect::<Vec<_>>())?;
-        for (removal, similarity) in far.iter_mut().zip(similarities) {
-            removal.similarity = similarity;
+        let pairs: Vec<_> = pairs.collect();
+        let compared = self.task.similarity.verify_pairs(&pairs)?;
+        for (removal, verified) in far.iter_mut().zip(compared) {
+            removal.similarity = verified.similarity;
+            removal.overlap = verified.swapped().overlap;
         }
         removals.par_sort_unstable_by_key(|removal| removal.document);
         clusters.removals = removals;
@@ -304,7 +307,8 @@ fn move_reached(rest: &mut Vec<u32>, queue: &mut VecDeque<u32>, is_reached: impl
 /// The neighbours of each document in the spanning forest: each edge appears on both sides.
 struct Forest {
     starts: Vec<usize>,
-    neighbours: Vec<(u32, Option<f64>)>,
+    /// With each, the comparison of it with the document.
+    neighbours: Vec<(u32, Verified)>,
 }
 
 impl Forest {
@@ -318,17 +322,17 @@ impl Forest {
             starts[i + 1] += starts[i];
         }
         let mut next = starts.clone();
-        let mut neighbours = vec![(0, None); starts[documents]];
-        for (a, b, similarity) in edges {
-            for (from, to) in [(*a, *b), (*b, *a)] {
-                neighbours[next[from as usize]] = (to, *similarity);
+        let mut neighbours = vec![(0, Verified::default()); starts[documents]];
+        for (a, b, verified) in edges {
+            for (from, to, of_to) in [(*a, *b, verified.swapped()), (*b, *a, *verified)] {
+                neighbours[next[from as usize]] = (to, of_to);
                 next[from as usize] += 1;
             }
         }
         Forest { starts, neighbours }
     }
 
-    fn neighbours(&self, index: u32) -> impl Iterator<Item = (u32, Option<f64>)> {
+    fn neighbours(&self, index: u32) -> impl Iterator<Item = (u32, Verified)> {
         let index = index as usize;
         let of_index = self.starts[index]..self.starts[index + 1];
         self.neighbours[of_index].iter().copied()

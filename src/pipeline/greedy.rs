@@ -9,7 +9,7 @@ use super::bucket::{Buckets, shares};
 use super::cluster::{ClusterTask, Clusters, Omitted};
 use super::components::Components;
 use super::removal::Removal;
-use super::verify::{Comparer, batches, reaches};
+use super::verify::{Comparer, Verified, batches, reaches};
 use crate::error::Result;
 
 /// Documents per block. The result does not depend on it.
@@ -122,8 +122,8 @@ struct Greedy<'a> {
 /// The kept documents found for one document so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct NearKept {
-    /// The most similar kept document by index, and its similarity.
-    best: Option<(u32, Option<f64>)>,
+    /// The most similar kept document by index, and what the comparison of the document with it returned.
+    best: Option<(u32, Verified)>,
     compared: u64,
     similar: u64,
 }
@@ -221,34 +221,33 @@ impl Greedy<'_> {
         for partner in partners {
             let kept = self.position(*partner);
             // Several documents in a row are often compared with the same kept one.
-            let (a, b) = if partners.len() == 1 {
-                (kept, document)
+            let verified = if partners.len() == 1 {
+                comparer.compare(kept, document, threshold)?.swapped()
             } else {
-                (document, kept)
+                comparer.compare(document, kept, threshold)?
             };
-            let similarity = comparer.compare(a, b, threshold)?;
             found.compared += 1;
-            if reaches(similarity, threshold) {
+            if reaches(verified.similarity, threshold) {
                 found.similar += 1;
-                self.improve(found, Some((*partner, similarity)));
+                self.improve(found, Some((*partner, verified)));
             }
         }
         Ok(())
     }
 
     /// Replaces the best kept document by a more similar one, or by one as similar that is kept earlier.
-    fn improve(&self, found: &mut NearKept, other: Option<(u32, Option<f64>)>) {
-        let Some((other, similarity)) = other else {
+    fn improve(&self, found: &mut NearKept, other: Option<(u32, Verified)>) {
+        let Some((other, verified)) = other else {
             return;
         };
         let is_better = found.best.is_none_or(|(best, of_best)| {
             // `None` is never among numbers: a similarity computes all or none.
-            let by_similarity = similarity.partial_cmp(&of_best);
+            let by_similarity = verified.similarity.partial_cmp(&of_best.similarity);
             let by_rank = || self.rank(best).cmp(&self.rank(other));
             by_similarity.is_some_and(|order| order.then_with(by_rank).is_gt())
         });
         if is_better {
-            found.best = Some((other, similarity));
+            found.best = Some((other, verified));
         }
     }
 
@@ -344,12 +343,13 @@ impl Greedy<'_> {
             let unlisted = self.task.unlisted(self.kept[*bucket as usize]);
             self.clusters.omitted.pairs += u64::from(unlisted);
         }
-        if let Some((kept, similarity)) = found.best {
+        if let Some((kept, verified)) = found.best {
             self.clusters.removals.push(Removal {
                 document: self.position(index),
                 kept: self.position(kept),
                 is_identical: false,
-                similarity,
+                similarity: verified.similarity,
+                overlap: verified.overlap,
                 via: None,
             });
             return;
@@ -416,6 +416,7 @@ mod tests {
                     kept,
                     is_identical: false,
                     similarity: Some(similarity),
+                    overlap: None,
                     via: None,
                 }),
             }
@@ -506,8 +507,8 @@ mod tests {
     }
 
     impl Comparer for AllSimilar {
-        fn compare(&mut self, _: u32, _: u32, _: f64) -> Result<Option<f64>> {
-            Ok(Some(0.9))
+        fn compare(&mut self, _: u32, _: u32, _: f64) -> Result<Verified> {
+            Ok(Verified::by(0.9))
         }
     }
 

@@ -38,6 +38,8 @@ mod prefix_filter;
 
 mod prefixes;
 
+mod measure;
+
 mod verify;
 
 mod distance;
@@ -86,6 +88,7 @@ pub(crate) use greedy::KeptBefore;
 pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;
 pub(crate) use least_error::ErrorRanges;
+pub use measure::{Loss, Overlap};
 pub use packing::PackedSignatures;
 pub(crate) use prefix_filter::WEIGHT_ROUNDING;
 pub(crate) use prefix_filter::{PairFilter, SetSummary};
@@ -122,5 +125,5 @@ pub(crate) use sign::{SignedRows, UnfinishedRows};
 pub use slot_bits::SlotBits;
 pub use tune::{BandingEffect, Tuning, tune};
 pub use verify::{
-    Comparer, SimilarBlock, SimilarPair, Similarity, Unverified, jaccard, similar_pairs,
+    Comparer, SimilarBlock, SimilarPair, Similarity, Unverified, Verified, jaccard, similar_pairs,
 };

@@ -6,7 +6,7 @@
 use super::estimate::JaccardEstimate;
 use super::sign::Signatures;
 use super::slot_bits::SlotBits;
-use super::verify::{Comparer, Similarity};
+use super::verify::{Comparer, Similarity, Verified};
 use crate::error::{Conflict, Error, Result};
 use crate::scheme::Slots;
 use crate::scheme::{Width, fmix32, fmix64};
@@ -346,10 +346,10 @@ impl Similarity for PackedSignatures {
 }
 
 impl Comparer for &PackedSignatures {
-    fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Option<f64>> {
+    fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Verified> {
         let estimate = self.jaccard_estimate(a as usize, b as usize);
         // An estimate below 0 is no similarity.
-        Ok(Some(estimate.jaccard().max(0.0)))
+        Ok(Verified::by(estimate.jaccard().max(0.0)))
     }
 }
 

@@ -620,7 +620,9 @@ mod tests {
     use super::super::candidates::CandidateSource;
     use super::super::cluster::{ClusterTask, Clusters};
     use super::super::criterion::{Distance, Within};
-    use super::super::verify::{Comparer, SimilarPair, Similarity, jaccard, similar_pairs};
+    use super::super::verify::{
+        Comparer, SimilarPair, Similarity, Verified, jaccard, similar_pairs,
+    };
     use super::*;
     use crate::error::Conflict;
     use crate::scheme::fmix64;
@@ -661,8 +663,8 @@ mod tests {
     }
 
     impl Comparer for &Lists {
-        fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Option<f64>> {
-            Ok(Some(self.similarity(a, b)))
+        fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Verified> {
+            Ok(Verified::by(self.similarity(a, b)))
         }
     }
 
@@ -780,8 +782,10 @@ mod tests {
     }
 
     impl Comparer for Near<'_> {
-        fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Option<f64>> {
-            Ok(nearness(self.0, self.1, a, b).or(Some(f64::NEG_INFINITY)))
+        fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Verified> {
+            Ok(Verified::by(
+                nearness(self.0, self.1, a, b).unwrap_or(f64::NEG_INFINITY),
+            ))
         }
     }
 

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::convert::Infallible;
 
+use super::measure::{Loss, Overlap};
+
 /// A document to remove, and the one that is kept in its place.
 ///
 /// `D` is how documents are named: by position, row or place, or by row and id.
@@ -17,6 +19,9 @@ pub struct Removal<D = u32> {
     pub is_identical: bool,
     /// The similarity of the two; `None` if not computed.
     pub similarity: Option<f64>,
+    /// What the shingles of the removed document, the first set, and of the kept one have in common; `None` unless the two
+    /// were compared exactly, and if they are identical.
+    pub overlap: Option<Overlap>,
     /// With [`Clustering::Connected`](super::Clustering::Connected): the next document on a chain of similar pairs that
     /// leads to the kept one, and the similarity of the removed document to that next document, if computed. `None` for
     /// other clusterings, and for identical documents.
@@ -40,6 +45,20 @@ impl<D> Removal<D> {
         }
     }
 
+    /// What the removal loses: nothing if both documents are identical; `None` unless they were compared exactly.
+    pub fn loss(&self) -> Option<Loss> {
+        match self.is_identical {
+            true => Some(Loss::default()),
+            false => self.overlap.map(Overlap::loss_of_first),
+        }
+    }
+
+    /// The share of the distinct shingles of the removed document that the kept one lacks; `None` as for
+    /// [`Removal::loss`].
+    pub fn lost(&self) -> Option<f64> {
+        self.loss().map(Loss::share)
+    }
+
     /// Names the removed document by `document`, and those that lead to the kept one by `other`.
     ///
     /// # Errors
@@ -55,6 +74,7 @@ impl<D> Removal<D> {
             kept: other(self.kept)?,
             is_identical: self.is_identical,
             similarity: self.similarity,
+            overlap: self.overlap,
             via: via.transpose()?,
         })
     }

@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use rayon::prelude::*;
 
 use super::candidates::CandidateSource;
+use super::measure::Overlap;
 use super::sign::Signatures;
 use crate::error::Result;
 
@@ -29,6 +30,18 @@ pub trait Similarity: Sync {
     /// # Panics
     /// If a position is not below the number of documents.
     fn of_pairs(&self, pairs: &[(u32, u32)]) -> Result<Vec<Option<f64>>> {
+        let verified = self.verify_pairs(pairs)?.into_iter();
+        Ok(verified.map(|verified| verified.similarity).collect())
+    }
+
+    /// Compares each pair of positions, in the order of `pairs`.
+    ///
+    /// # Errors
+    /// If stored data cannot be read.
+    ///
+    /// # Panics
+    /// If a position is not below the number of documents.
+    fn verify_pairs(&self, pairs: &[(u32, u32)]) -> Result<Vec<Verified>> {
         pairs
             .par_iter()
             .with_min_len(64)
@@ -42,8 +55,8 @@ pub trait Similarity: Sync {
 
 /// Compares documents one pair at a time.
 pub trait Comparer {
-    /// The similarity of the documents at positions `a` and `b`; `None` if this implementation computes none.
-    /// Instead of a similarity below `least` it may return any other value below `least`, if that is cheaper.
+    /// The similarity of the documents at positions `a` and `b`, if this implementation computes any. Instead of a
+    /// similarity below `least` it may return any other value below `least`, if that is cheaper, and then no overlap.
     ///
     /// Cheapest if consecutive calls have the same `a`.
     ///
@@ -52,7 +65,36 @@ pub trait Comparer {
     ///
     /// # Panics
     /// If a position is not below the number of documents.
-    fn compare(&mut self, a: u32, b: u32, least: f64) -> Result<Option<f64>>;
+    fn compare(&mut self, a: u32, b: u32, least: f64) -> Result<Verified>;
+}
+
+/// What the comparison of two documents returns.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Verified {
+    /// Their similarity; `None` if not computed.
+    pub similarity: Option<f64>,
+    /// What their sets of shingles have in common, if they were compared exactly: that of the first document, then that
+    /// of the second.
+    pub overlap: Option<Overlap>,
+}
+
+impl Verified {
+    /// A similarity that follows from no sets of shingles.
+    pub fn by(similarity: f64) -> Self {
+        Verified {
+            similarity: Some(similarity),
+            overlap: None,
+        }
+    }
+
+    /// The same for the second document and the first.
+    #[must_use]
+    pub(super) fn swapped(self) -> Self {
+        Verified {
+            overlap: self.overlap.map(Overlap::swapped),
+            ..self
+        }
+    }
 }
 
 /// Whether a pair counts as similar: it reaches the threshold, or no similarity is computed.
@@ -71,8 +113,8 @@ impl Similarity for Unverified {
 }
 
 impl Comparer for Unverified {
-    fn compare(&mut self, _: u32, _: u32, _: f64) -> Result<Option<f64>> {
-        Ok(None)
+    fn compare(&mut self, _: u32, _: u32, _: f64) -> Result<Verified> {
+        Ok(Verified::default())
     }
 }
 
@@ -84,8 +126,8 @@ impl Similarity for Signatures {
 }
 
 impl Comparer for &Signatures {
-    fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Option<f64>> {
-        Ok(Some(self.estimate(a as usize, b as usize)))
+    fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Verified> {
+        Ok(Verified::by(self.estimate(a as usize, b as usize)))
     }
 }
 
@@ -162,7 +204,7 @@ pub fn similar_pairs(
         let mut found = Vec::new();
         for partner in &*partners {
             let hi = positions[*partner as usize];
-            let similarity = comparer.compare(lo, hi, threshold)?;
+            let similarity = comparer.compare(lo, hi, threshold)?.similarity;
             if reaches(similarity, threshold) {
                 found.push(SimilarPair { lo, hi, similarity });
             }

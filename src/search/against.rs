@@ -327,7 +327,12 @@ mod tests {
                     continue;
                 };
                 let shares = share(a, b);
-                let estimate = packed.comparer().compare(a, b, 0.0).unwrap().unwrap();
+                let estimate = packed
+                    .comparer()
+                    .compare(a, b, 0.0)
+                    .unwrap()
+                    .similarity
+                    .unwrap();
                 for (verification, _, similar) in &mut searches {
                     let known = match verification {
                         None => Some(exact),

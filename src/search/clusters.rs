@@ -6,7 +6,7 @@ use super::corpus::Corpus;
 use super::deduplication::Dedup;
 use super::parameters::Search;
 use super::part::{Part, PartDocuments};
-use super::removal::count_clusters;
+use super::removal::{count_clusters, count_losses};
 use super::verification::Verification;
 use crate::error::Result;
 use crate::pipeline::{ClusterTask, Clustering, Clusters, KeepOrder, Removal, Similarity};
@@ -65,6 +65,7 @@ impl Clustered {
     /// Adds what was found to the counts of a run.
     pub(super) fn count_in(&self, counts: &mut Counts) {
         counts.removed += self.removed.len() as u64;
+        count_losses(counts, &self.removed);
         if let Some(equal) = &mut counts.equal_shingles {
             *equal += self.with_equal_shingles();
         }
@@ -133,6 +134,7 @@ impl Groups {
                     kept: keeper(position),
                     is_identical: true,
                     similarity: Some(1.0),
+                    overlap: None,
                     via: None,
                 }),
             })
@@ -190,6 +192,7 @@ mod tests {
                 kept: 2,
                 is_identical: false,
                 similarity: Some(0.5),
+                overlap: None,
                 via: None,
             }],
             ..Clusters::default()

@@ -127,6 +127,7 @@ mod tests {
             kept: 1,
             is_identical: true,
             similarity: None,
+            overlap: None,
             via: None,
         };
         let found = |documents, rows: &[u32]| Deduplication {

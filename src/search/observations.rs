@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Result;
-use crate::pipeline::{Comparer, PackedSignatures, SharedComponents, Similarity};
+use crate::pipeline::{Comparer, PackedSignatures, SharedComponents, Similarity, Verified};
 
 /// Packed signatures that count the equal slots of the candidates they compare.
 #[derive(Debug)]
@@ -180,7 +180,7 @@ struct ObservedComparer<'a> {
 }
 
 impl Comparer for ObservedComparer<'_> {
-    fn compare(&mut self, a: u32, b: u32, least: f64) -> Result<Option<f64>> {
+    fn compare(&mut self, a: u32, b: u32, least: f64) -> Result<Verified> {
         let estimate = (self.signatures.signatures).jaccard_estimate(a as usize, b as usize);
         // An estimate below 0 is no similarity.
         let similarity = estimate.jaccard().max(0.0);
@@ -191,7 +191,7 @@ impl Comparer for ObservedComparer<'_> {
                 self.signatures.connect(a, b);
             }
         }
-        Ok(Some(similarity))
+        Ok(Verified::by(similarity))
     }
 }
 
@@ -232,9 +232,9 @@ mod tests {
         let similarity = ObservedSignatures::counted_in(Cow::Borrowed(&signatures), &observed);
         let mut comparer = similarity.comparer();
         // Pairs of 4, 2 and 0 equal slots. A pair at the threshold is similar.
-        assert_eq!(comparer.compare(0, 1, some).unwrap(), Some(some));
+        assert_eq!(comparer.compare(0, 1, some).unwrap(), Verified::by(some));
         comparer.compare(0, 2, 0.9).unwrap();
-        assert_eq!(comparer.compare(0, 4, 0.9).unwrap(), Some(none));
+        assert_eq!(comparer.compare(0, 4, 0.9).unwrap(), Verified::by(none));
         comparer.compare(1, 3, some).unwrap();
         // Whatever is asked for without a threshold is no candidate.
         comparer.compare(2, 3, 0.0).unwrap();

@@ -394,7 +394,7 @@ mod tests {
         let pairs = positions
             .iter()
             .flat_map(|a| positions.iter().map(move |b| (*a, *b)));
-        let compared = pairs.map(|(a, b)| comparer.compare(a, b, 0.0).unwrap());
+        let compared = pairs.map(|(a, b)| comparer.compare(a, b, 0.0).unwrap().similarity);
         compared.collect()
     }
 
@@ -459,7 +459,7 @@ mod tests {
             let records = records(&shape, &documents);
             let compare = |similarity: &dyn Similarity| {
                 let mut comparer: Box<dyn Comparer> = similarity.comparer();
-                comparer.compare(0, 1, 0.5).unwrap()
+                comparer.compare(0, 1, 0.5).unwrap().similarity
             };
             assert_eq!(
                 records.compared.with_similarity(observed, compare),

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use crate::pipeline::{Clusters, Removal};
+use crate::pipeline::{Clusters, Loss, Removal};
 use crate::progress::Counts;
 
 /// Adds the pairs of clusters to the counts of a run.
@@ -12,6 +12,20 @@ pub(crate) fn count_clusters(counts: &mut Counts, found: &Clusters) {
     counts.similar_pairs += found.similar;
     counts.omitted_pairs += found.omitted.pairs;
     counts.large_buckets += found.omitted.buckets;
+}
+
+/// Adds what removed documents lose to the counts of a run.
+pub(super) fn count_losses(counts: &mut Counts, removed: &[Removal]) {
+    for loss in removed.iter().map(Removal::loss) {
+        let Loss { lost, shingles } = loss.unwrap_or_default();
+        for (count, of_document) in [
+            (&mut counts.lost_shingles, lost.into()),
+            (&mut counts.removed_shingles, shingles.into()),
+            (&mut counts.unknown_losses, u64::from(loss.is_none())),
+        ] {
+            *count = count.map(|count| count.saturating_add(of_document));
+        }
+    }
 }
 
 /// The sizes of clusters of two or more documents.
@@ -70,6 +84,7 @@ mod tests {
             kept,
             is_identical: true,
             similarity: Some(1.0),
+            overlap: None,
             via: None,
         }
     }

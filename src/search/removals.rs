@@ -383,7 +383,7 @@ impl PartResults {
     ) -> Self {
         let before = spill.as_ref().and_then(|spill| spill.state(COMPARE));
         let compared: Compared = before.unwrap_or_else(|| Compared {
-            counts,
+            counts: counts.of_dedup(),
             ..Compared::default()
         });
         if let Some(observed) = &observed {
@@ -459,15 +459,15 @@ impl PartResults {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
-    use crate::pipeline::{Distance, Within};
+    use crate::pipeline::{Distance, Overlap, Within};
     use crate::progress::Silent;
     use crate::scheme::fmix64;
     use crate::search::parameters::Search;
     use crate::search::tests::{
         List, Spilling, Told, batch, chain, engine_of_tokens, families, greedy, groups, id_of,
-        jaccard, joined, keep_order, through_bands,
+        jaccard, joined, keep_order, lost, through_bands,
     };
     use crate::store::spill::Budget;
 
@@ -477,6 +477,10 @@ mod tests {
             kept,
             is_identical: document == 1,
             similarity: Some(0.75),
+            overlap: (document == 2).then_some(Overlap {
+                sizes: [1 << 20, 7],
+                shared: 3,
+            }),
             via: Some((document + 1, None)),
         }
     }
@@ -612,6 +616,7 @@ mod tests {
         assert_eq!(counts.identical, identical as u64);
         let empty = lists.iter().filter(|list| list.is_empty()).count() as u64;
         assert_eq!(counts.without_shingles, empty);
+        assert_losses(lists, found);
         let equal = found
             .removed
             .iter()
@@ -635,6 +640,27 @@ mod tests {
         assert!(counts.similar_pairs <= counts.candidate_pairs);
     }
 
+    /// Losses of documents that were compared exactly are counts of sets.
+    fn assert_losses(lists: &[List], found: &Outcome) {
+        let of = |row: u32| &lists[row as usize];
+        let (mut lacking, mut shingles) = (0, 0);
+        for removed in &found.removed {
+            let (document, kept) = (of(removed.document), of(removed.kept));
+            let expected = lost(document, kept).or(Some(0.0));
+            assert_eq!(removed.lost(), expected, "{removed:?}");
+            if !removed.is_identical {
+                let [document, kept]: [BTreeSet<_>; 2] =
+                    [document, kept].map(|list| list.iter().collect());
+                lacking += document.difference(&kept).count() as u64;
+                shingles += document.len() as u64;
+            }
+        }
+        let counts = &found.counts;
+        assert_eq!(counts.lost_shingles, Some(lacking));
+        assert_eq!(counts.removed_shingles, Some(shingles));
+        assert_eq!(counts.unknown_losses, Some(0));
+    }
+
     #[test]
     fn components_are_those_of_all_similar_pairs() {
         let engine = engine_of_tokens();
@@ -650,6 +676,7 @@ mod tests {
             };
             let found = in_memory(&lists, classes, &task);
             assert_eq!(on_disk(&lists, classes, &task, LITTLE), found, "{task:?}");
+            assert_losses(&lists, &found);
             // Each document leads to the kept one of its component by similar pairs.
             let by_row: BTreeMap<u32, &Removal> = found
                 .removed
@@ -711,6 +738,18 @@ mod tests {
                 let classes = classes.as_deref();
                 let expected = in_memory(&lists, classes, &task);
                 assert!(expected.removed.len() > 50);
+                match verification {
+                    Verification::Exact => assert_losses(&lists, &expected),
+                    // Only identical documents are known to lose nothing.
+                    Verification::None | Verification::Signature => {
+                        let known = |removed: &&Removal| removed.loss().is_some();
+                        let known = expected.removed.iter().filter(known);
+                        assert!(known.clone().all(|removed| removed.is_identical));
+                        let unknown = (expected.removed.len() - known.count()) as u64;
+                        assert_eq!(expected.counts.unknown_losses, Some(unknown));
+                        assert_eq!(expected.counts.removed_shingles, Some(0));
+                    }
+                }
                 let found = on_disk(&lists, classes, &task, LITTLE / 4);
                 assert_eq!(found, expected, "{task:?}");
             }

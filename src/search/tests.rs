@@ -103,6 +103,13 @@ pub(super) fn jaccard(a: &[u64], b: &[u64]) -> Option<f64> {
     (!a.is_empty() && !b.is_empty()).then(|| a.intersection(&b).count() as f64 / union as f64)
 }
 
+/// The share of the tokens of `a` that `b` lacks; `None` if one is empty.
+pub(super) fn lost(a: &[u64], b: &[u64]) -> Option<f64> {
+    let [a, b]: [HashSet<_>; 2] = [a, b].map(|list| list.iter().collect());
+    let lacking = a.difference(&b).count() as f64;
+    (!a.is_empty() && !b.is_empty()).then(|| lacking / a.len() as f64)
+}
+
 /// The bytes of a document.
 fn length(list: &[u64]) -> usize {
     list.iter().map(|token| token.to_string().len()).sum()

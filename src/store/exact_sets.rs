@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use super::set_table::SetTable;
 use crate::error::Error;
 use crate::error::Result;
-use crate::pipeline::{Comparer, Distance, Sets, Similarity, WEIGHT_ROUNDING, Within};
+use crate::pipeline::{
+    Comparer, Distance, Overlap, Sets, Similarity, Verified, WEIGHT_ROUNDING, Within,
+};
 
 /// Stores the shingle sets of documents and computes their exact Jaccard similarities.
 ///
@@ -246,13 +248,25 @@ struct SetComparer<'a> {
 }
 
 impl Comparer for SetComparer<'_> {
-    fn compare(&mut self, a: u32, b: u32, least: f64) -> Result<Option<f64>> {
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "sets have far fewer than 2^52 hashes"
+    )]
+    fn compare(&mut self, a: u32, b: u32, least: f64) -> Result<Verified> {
         if self.first != Some(a) {
             self.table.fill(self.sets.read(a, &mut self.buffer)?);
             self.first = Some(a);
         }
         let other = self.sets.read(b, &mut self.buffer)?;
-        Ok(Some(self.table.jaccard(other, least)))
+        // The union holds at least the set in the table. Rounded down, to stay on the safe side.
+        let least_shared = (least * self.table.len() as f64) as usize;
+        let overlap = self.table.overlap(other, least_shared);
+        Ok(Verified {
+            similarity: Some(overlap.map_or(0.0, Overlap::jaccard)),
+            overlap,
+        })
     }
 }
 
@@ -281,7 +295,7 @@ struct NearComparer<'a> {
 }
 
 impl Comparer for NearComparer<'_> {
-    fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Option<f64>> {
+    fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Verified> {
         let NearSets { sets, within } = self.near;
         if self.first != Some(a) {
             self.table.fill(Sets::get(sets, a));
@@ -290,13 +304,13 @@ impl Comparer for NearComparer<'_> {
         let (len, other) = (self.table.len(), Sets::get(sets, b));
         let least = within.least_overlap(len, other.len());
         let Some(shared) = self.table.shared(other, least) else {
-            return Ok(Some(f64::NEG_INFINITY));
+            return Ok(Verified::by(f64::NEG_INFINITY));
         };
         let distance = match within.distance {
             Distance::Hamming => len - shared,
             Distance::L1 => (len - shared) + (other.len() - shared),
         };
-        Ok(Some(-(distance as f64)))
+        Ok(Verified::by(-(distance as f64)))
     }
 }
 
@@ -307,36 +321,43 @@ struct WeightedComparer<'a> {
 }
 
 impl Comparer for WeightedComparer<'_> {
-    fn compare(&mut self, a: u32, b: u32, least: f64) -> Result<Option<f64>> {
+    fn compare(&mut self, a: u32, b: u32, least: f64) -> Result<Verified> {
         let [own, other] = &mut self.buffers;
         let (a, b) = (self.sets.read(a, own)?, self.sets.read(b, other)?);
-        let similarity = weighted_jaccard(a, b);
+        let (similarity, overlap) = compare_weighted(a, b);
         // Weights are rounded, so that a pair at the threshold may come out just below it.
         let is_least = (least - WEIGHT_ROUNDING..least).contains(&similarity);
-        Ok(Some(if is_least { least } else { similarity }))
+        Ok(Verified {
+            similarity: Some(if is_least { least } else { similarity }),
+            overlap: Some(overlap),
+        })
     }
 }
 
-/// The sum of the lesser weights divided by that of the greater ones; 0 for two empty sets.
-fn weighted_jaccard(a: &[u64], b: &[u64]) -> f64 {
+/// The sum of the lesser weights divided by that of the greater ones, 0 for two empty sets; and the elements that the
+/// sets have in common, whatever they weigh.
+fn compare_weighted(a: &[u64], b: &[u64]) -> (f64, Overlap) {
     let (mut a, mut b) = (a.as_chunks::<2>().0, b.as_chunks::<2>().0);
     let (mut lesser, mut greater) = (0u64, 0u64);
+    let (sizes, mut shared) = ([a.len(), b.len()], 0);
     while let ([first, ..], [second, ..]) = (a, b) {
         let (in_a, in_b) = (first[0] <= second[0], second[0] <= first[0]);
         let weight = |element: &[u64; 2], is_in: bool| u64::from(is_in) * element[1];
         let (of_a, of_b) = (weight(first, in_a), weight(second, in_b));
         lesser = lesser.saturating_add(of_a.min(of_b));
         greater = greater.saturating_add(of_a.max(of_b));
+        shared += usize::from(in_a & in_b);
         a = &a[usize::from(in_a)..];
         b = &b[usize::from(in_b)..];
     }
     for [_, weight] in a.iter().chain(b) {
         greater = greater.saturating_add(*weight);
     }
-    match greater {
+    let similarity = match greater {
         0 => 0.0,
         _ => lesser as f64 / greater as f64,
-    }
+    };
+    (similarity, Overlap::of(sizes, shared))
 }
 
 impl Spill {

@@ -4,6 +4,7 @@
 //! and sort the sets again took 0.38 s, and 4,745 comparisons took 0.10 s; today's 2,034 comparisons take 0.04 s, with
 //! nothing sorted. A comparison ends when the threshold is out of reach.
 
+use crate::pipeline::Overlap;
 use crate::scheme::spread;
 
 /// A list of hashes with a hash table, with linear probing, over its distinct hashes.
@@ -61,23 +62,14 @@ impl SetTable {
         self.len
     }
 
-    /// The Jaccard similarity of the set and another, whose list may hold repeats; 0 for two empty sets. May return
-    /// 0 instead of a similarity below `least`.
-    #[allow(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "sets have far fewer than 2^52 hashes"
-    )]
-    pub(super) fn jaccard(&mut self, other: &[u64], least: f64) -> f64 {
-        // The union holds at least this set. Rounded down, to stay on the safe side.
-        let least_shared = (least * self.len as f64) as usize;
-        let Some(shared @ 1..) = self.shared(other, least_shared) else {
-            return 0.0;
-        };
+    /// What the set and another, whose list may hold repeats, have in common; `None` if they share fewer hashes than
+    /// `least`.
+    pub(super) fn overlap(&mut self, other: &[u64], least: usize) -> Option<Overlap> {
+        let shared = self.shared(other, least)?;
         self.missing.sort_unstable();
         self.missing.dedup();
-        shared as f64 / (self.len + self.missing.len()) as f64
+        let sizes = [self.len, shared + self.missing.len()];
+        Some(Overlap::of(sizes, shared))
     }
 
     /// The number of distinct hashes that the set shares with a list, which may hold repeats; `None` if there are fewer
@@ -158,16 +150,19 @@ mod tests {
         fn tables_count_like_sorted_sets(
             a in prop::collection::vec(0u64..40, 0..60),
             lists in prop::collection::vec(prop::collection::vec(0u64..40, 0..60), 1..4),
-            least in 0.0f64..1.0,
+            least in 0usize..40,
         ) {
             let mut table = SetTable::default();
             table.fill(&[7; 3]);
             table.fill(&a);
             for b in &lists {
-                let expected = jaccard(&sorted(&a), &sorted(b));
-                prop_assert_eq!(table.jaccard(b, 0.0), expected);
-                let found = table.jaccard(b, least);
-                prop_assert!(found == expected || expected < least && found < least);
+                let (of_a, of_b) = (sorted(&a), sorted(b));
+                let shared = of_a.iter().filter(|hash| of_b.contains(hash)).count();
+                let expected = Overlap::of([of_a.len(), of_b.len()], shared);
+                prop_assert_eq!(table.overlap(b, 0), Some(expected));
+                prop_assert_eq!(expected.jaccard(), jaccard(&of_a, &of_b));
+                let found = table.overlap(b, least);
+                prop_assert_eq!(found, (shared >= least).then_some(expected));
             }
         }
     }
@@ -179,16 +174,15 @@ mod tests {
         table.fill(&a);
         for shift in [0, 500, 1000, 1100, 1200, 4000] {
             let b: Vec<u64> = (shift..5000 + shift).rev().collect();
-            let expected = jaccard(&a, &sorted(&b));
-            let found = table.jaccard(&b, 0.65);
-            assert!(
-                found == expected || expected < 0.65 && found < 0.65,
-                "{shift}"
-            );
+            let shared = 5000 - usize::try_from(shift).unwrap();
+            let found = table.overlap(&b, 3900);
+            let expected = Overlap::of([5000, 5000], shared);
+            assert_eq!(found, (shared >= 3900).then_some(expected), "{shift}");
         }
         table.list = u32::MAX - 1;
         for _ in 0..3 {
-            assert_eq!(table.jaccard(&a[..2500], 0.0), 0.5);
+            let expected = Overlap::of([5000, 2500], 2500);
+            assert_eq!(table.overlap(&a[..2500], 0), Some(expected));
         }
     }
 }

@@ -9,7 +9,9 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 use simgpu::error::Result;
 use simgpu::internals::{allows_places, allows_sizes, prefix_len};
-use simgpu::pipeline::{Comparer, Criterion, Prefixes, Similarity, jaccard, similar_pairs};
+use simgpu::pipeline::{
+    Comparer, Criterion, Prefixes, Similarity, Verified, jaccard, similar_pairs,
+};
 use simgpu::store::ExactSets;
 
 const NINE_TENTHS: Criterion = Criterion::Jaccard(0.9);
@@ -166,8 +168,11 @@ impl Similarity for Strings<'_> {
 }
 
 impl Comparer for &Strings<'_> {
-    fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Option<f64>> {
-        Ok(Some(similarity(self.0[a as usize], self.0[b as usize])))
+    fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Verified> {
+        Ok(Verified::by(similarity(
+            self.0[a as usize],
+            self.0[b as usize],
+        )))
     }
 }
 

@@ -55,7 +55,7 @@ class Deduplicated(_Found):
     """The row in ``against`` of the document for which each document was removed, or -1; ``None`` without ``against``."""
 
     removed: Table
-    """The removed documents: row, kept (a row), similarity, found_by; with ids, also id and kept_id. With ``against``,
+    """The removed documents: row, kept (a row), similarity, lost, found_by; with ids, also id and kept_id. With ``against``,
     also reference, the row there, where kept and kept_id are null."""
 
     def __init__(self, parts: dict[str, Any], options: dict[str, Any]) -> None:

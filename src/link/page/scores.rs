@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::numbers::scored;
 use crate::link::write::LinkReport;
+use crate::page::{px, scored, short_number, step, ticks_of_counts};
 use crate::progress::grouped;
 
 /// The width of the drawing. A unit is a CSS pixel on the narrowest screen.
@@ -40,7 +40,7 @@ impl LinkReport {
                             div { (self.how_to_read()) }
                         }
                     }
-                    None => p { "No two records have a word in common." },
+                    None => p { (self.no_pairs()) },
                 }
             }
         }
@@ -55,12 +55,27 @@ impl LinkReport {
                     li { b { "Orange: " } "runners-up, which would take their place if all of these were struck out. They show how high wrong pairs score." }
                 } @else {
                     li { b { "Blue: " } "candidate pairs within an entity." }
-                    li { b { "Orange: " } "candidate pairs of two entities." }
+                    li { b { "Orange: " } "candidate pairs of two entities. They show how high pairs of different things score." }
                 }
-                li { b { "Shaded: " } "scores from the threshold on." }
-                li { "The fewer pairs are near the threshold, the less depends on it." }
+                @if self.score == "evidence" {
+                    li { b { "Shaded: " } "more likely the same thing than not, each pair by itself. No pair decides alone: two groups of records join if the pairs between them say so on average." }
+                    li { "Pairs with odds below one to a thousand are not shown." }
+                } @else {
+                    li { b { "Shaded: " } "scores from the threshold on." }
+                    li { "The fewer pairs are near the threshold, the less depends on it." }
+                }
                 li { "Bars grow with the square root of the number of pairs, so that a few can be seen beside many." }
             }
+        }
+    }
+
+    /// Why there is no chart.
+    fn no_pairs(&self) -> &'static str {
+        match self.score {
+            "evidence" if self.counts.candidate_pairs > 0 => {
+                "No two records are anywhere near the same thing: the odds of all candidate pairs are below one to a thousand."
+            }
+            _ => "No two records have a word in common.",
         }
     }
 
@@ -131,6 +146,10 @@ impl<'a> Chart<'a> {
 
     fn draw(&self, accepted: &str, others: &str) -> Markup {
         let threshold = self.report.estimate.threshold;
+        let label = match self.report.score {
+            "evidence" => "even odds".to_owned(),
+            _ => format!("threshold {}", scored(threshold)),
+        };
         let x = self.x(threshold);
         let anchor = match x {
             x if x < 90.0 => "start",
@@ -138,22 +157,22 @@ impl<'a> Chart<'a> {
             _ => "middle",
         };
         let per_bar = match self.report.score {
-            "text" => format!("per {} of score", short(self.bin)),
+            "text" => format!("per {} of score", short_number(self.bin)),
             _ if self.bin == 1.0 => "per point".to_owned(),
-            _ => format!("per {} points", short(self.bin)),
+            _ => format!("per {} points", short_number(self.bin)),
         };
         let bottom = BASES[1];
         html! {
             figure {
                 svg viewBox={ "0 0 " (px(WIDTH)) " " (px(bottom + 34.0)) } role="img" {
                     title { "Pairs by score" }
-                    desc { (accepted) " above, " (others) " below; the threshold is " (scored(threshold)) "." }
+                    desc { (accepted) " above, " (others) " below; the dashed line is: " (label) "." }
                     (self.bars_of(0, accepted, &per_bar))
                     (self.bars_of(1, others, &per_bar))
-                    text.strong x=(px(x)) y="15" text-anchor=(anchor) { "threshold " (scored(threshold)) }
+                    text.strong x=(px(x)) y="15" text-anchor=(anchor) { (label) }
                     @for score in self.ticks() {
                         line.tick x1=(px(self.x(score))) x2=(px(self.x(score))) y1=(px(bottom)) y2=(px(bottom + 3.0)) {}
-                        text.middle x=(px(self.x(score))) y=(px(bottom + 14.0)) { (short(score)) }
+                        text.middle x=(px(self.x(score))) y=(px(bottom + 14.0)) { (short_number(score)) }
                     }
                     text.middle x=(px(f64::midpoint(SIDES[0], SIDES[1]))) y=(px(bottom + 30.0)) { (self.report.unit()) }
                 }
@@ -181,7 +200,7 @@ impl<'a> Chart<'a> {
                 @if pairs > 0 {
                     rect class={ "bar kind" (kind) } x=(px(self.x(score) + 0.2)) y=(px(base - height(pairs as f64)))
                         width=(px(width - 0.4)) height=(px(height(pairs as f64))) {
-                        title { (short(score)) " to " (short(score + self.bin)) ": " (grouped(pairs)) }
+                        title { (short_number(score)) " to " (short_number(score + self.bin)) ": " (grouped(pairs)) }
                     }
                 }
             }
@@ -201,63 +220,5 @@ impl<'a> Chart<'a> {
         let first = (least / step - 1e-6).ceil() as i64;
         let last = (greatest / step + 1e-6).floor() as i64;
         (first..=last).map(move |number| number as f64 * step)
-    }
-}
-
-/// Numbers of pairs that are labelled: 0, the greatest round number, and round numbers of a fourth of it or less.
-fn ticks_of_counts(most: u64) -> Vec<u64> {
-    let round = |most: u64| {
-        let unit = 10_u64.pow(most.max(1).ilog10());
-        let factor = [5, 2].into_iter().find(|factor| factor * unit <= most);
-        factor.unwrap_or(1) * unit
-    };
-    let mut ticks = vec![round(most)];
-    while let Some(last) = ticks.last().filter(|last| **last >= 4 && ticks.len() < 3) {
-        ticks.push(round(last / 4));
-    }
-    ticks.push(0);
-    ticks
-}
-
-/// The least of 0.02, 0.1, 0.2, 1, 2, 10, 20 ... that is not below a number: each is a multiple of the one before, or of
-/// the second before it.
-fn step(least: f64) -> f64 {
-    let steps = (-2..18).flat_map(|power| {
-        let unit = 10_f64.powi(power);
-        [unit, 2.0 * unit].into_iter().filter(|step| *step >= 0.02)
-    });
-    let mut reaching = steps.filter(|step| *step >= least * (1.0 - 1e-9));
-    reaching.next().unwrap_or(1e18)
-}
-
-/// A number without digits that say nothing.
-fn short(number: f64) -> String {
-    let text = format!("{number:.2}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    match text {
-        "-0" => "0".to_owned(),
-        text => text.to_owned(),
-    }
-}
-
-/// A coordinate in tenths of a pixel.
-fn px(coordinate: f64) -> String {
-    let text = format!("{coordinate:.1}");
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn labels_are_round_numbers() {
-        assert_eq!(ticks_of_counts(1), [1, 0]);
-        assert_eq!(ticks_of_counts(3), [2, 0]);
-        assert_eq!(ticks_of_counts(731), [500, 100, 20, 0]);
-        assert_eq!(step(0.0), 0.02);
-        assert_eq!(step(0.14), 0.2);
-        assert_eq!(step(50.0), 100.0);
-        assert_eq!([0.1 + 0.2, 5.0, -0.001].map(short), ["0.3", "5", "0"]);
     }
 }

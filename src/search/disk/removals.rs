@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::documents::{number_of, words_of};
 use crate::error::Result;
-use crate::pipeline::{NamedRow, Removal};
+use crate::pipeline::{NamedRow, Overlap, Removal};
 use crate::search::part::PartDocuments;
 use crate::store::spill::{KeyedRecords, SortedRecords, Spill};
 
@@ -16,14 +16,17 @@ pub(crate) struct RemovalWriter(KeyedRecords);
 const PARTS: usize = 64;
 
 /// Words of a removal, before the ids that it holds: the row of the kept document, the bytes of its id, marks, the
-/// similarity, then the row of the next document on the chain, and the similarity to it.
-const WORDS: usize = 9;
+/// similarity, the overlap, then the row of the next document on the chain, and the similarity to it.
+const WORDS: usize = 12;
 
 /// Marks a document that is identical to its kept one.
 const IDENTICAL: u32 = 1;
 
 /// Marks a document that has a next document on the chain to its kept one.
 const HAS_VIA: u32 = 2;
+
+/// Marks a document whose shingles were compared with those of its kept one.
+const HAS_OVERLAP: u32 = 4;
 
 /// The similarity of no pair: not computed.
 const NONE: u64 = u64::MAX;
@@ -44,6 +47,11 @@ impl RemovalWriter {
             if removed.is_identical {
                 marks |= IDENTICAL;
             }
+            let (mut sizes, mut shared) = ([0; 2], 0);
+            if let Some(overlap) = removed.overlap {
+                marks |= HAS_OVERLAP;
+                (sizes, shared) = (overlap.sizes, overlap.shared);
+            }
             let (mut via_row, mut of_via, mut via_id) = (0, None, "");
             if let Some((via, similarity)) = removed.via {
                 marks |= HAS_VIA;
@@ -57,6 +65,9 @@ impl RemovalWriter {
                 marks,
                 low,
                 high,
+                sizes[0],
+                sizes[1],
+                shared,
                 via_row,
                 via_low,
                 via_high,
@@ -97,6 +108,9 @@ impl SpilledRemovals {
                 marks,
                 low,
                 high,
+                of_removed,
+                of_kept,
+                shared,
                 via,
                 via_low,
                 via_high,
@@ -112,6 +126,10 @@ impl SpilledRemovals {
                 kept: named(kept, kept_id),
                 is_identical: marks & IDENTICAL > 0,
                 similarity: similarity_of(low, high),
+                overlap: (marks & HAS_OVERLAP > 0).then_some(Overlap {
+                    sizes: [of_removed, of_kept],
+                    shared,
+                }),
                 via: has_via.then(|| (named(via, &record), similarity_of(via_low, via_high))),
             })
         })
@@ -145,11 +163,11 @@ mod tests {
     fn an_id_longer_than_its_record_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let spill = Spill::new(&Budget::new(folder.path(), 1 << 20)).unwrap();
-        let removal = [0, 3, 0, 0, 0, 0, 0, 0, 0];
+        let removal = [0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         for (words, id, is_whole) in [
             (&removal[..], "abc", true),
             (&removal, "ab", false),
-            (&removal[..8], "", false),
+            (&removal[..11], "", false),
         ] {
             let mut writer = RemovalWriter::new(&spill, 5);
             let push = |bytes: &mut Vec<u8>| {

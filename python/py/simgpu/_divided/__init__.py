@@ -9,7 +9,7 @@ from .edges import Contract, Members, gather, connect
 from .ordered import Order, Ordered, ascending
 from .plan import Plan, check_numbers, settings_of
 from .raised import raised
-from .report import add_clusters, added_counts, report_of, skipped_of
+from .report import add_clusters, add_losses, added_counts, report_of, skipped_of
 from .search import Search
 from .signing import Band, Number, Sign, SignAlone
 from .tables import (
@@ -50,6 +50,7 @@ __all__ = [
     "Sign",
     "SignAlone",
     "add_clusters",
+    "add_losses",
     "added_counts",
     "ascending",
     "batch_of",

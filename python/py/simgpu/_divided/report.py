@@ -78,6 +78,17 @@ def skipped_of(counts: dict[str, int]) -> int:
     return counts["skipped"] + counts.get("without_place", 0)
 
 
+def add_losses(report: dict[str, Any], losses: Iterable[int]) -> None:
+    """Adds what removals lose to the counts of a report.
+
+    Args:
+        losses: The shingles that are lost, all shingles of the removed documents that were compared exactly, and how many
+            others are not identical to their kept ones.
+    """
+    names = ("lost_shingles", "removed_shingles", "unknown_losses")
+    report["counts"] |= dict(zip(names, losses, strict=True))
+
+
 def add_clusters(
     report: dict[str, Any], kept: int, removed: int, removed_of_cluster: Iterable[tuple[int, int]]
 ) -> None:

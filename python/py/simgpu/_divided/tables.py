@@ -31,7 +31,8 @@ EDGES = "least bigint, place bigint, band int, key bigint"
 LEAST = "least bigint, place bigint"
 CONNECTED = "place bigint, component bigint, buckets binary"
 REMOVALS = (
-    "place bigint, kept bigint, similarity double, via bigint, via_similarity double, counts string"
+    "place bigint, kept bigint, similarity double, lost_shingles bigint, shingles bigint, "
+    "via bigint, via_similarity double, counts string"
 )
 PAIRS = "a bigint, b bigint, similarity double, counts string"
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Unpack
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .. import _divided
 from .._divided import raised
@@ -30,7 +31,7 @@ class Deduplicated:
     """The kept rows of the input, with all of its columns."""
 
     removed: Dataset
-    """The removed documents: id, kept_id, similarity, found_by, via_id and via_similarity."""
+    """The removed documents: id, kept_id, similarity, lost, found_by, via_id and via_similarity."""
 
     report: dict[str, Any]
     """Counts, parameters and sizes of clusters, as in ``report.json`` of the command."""
@@ -102,13 +103,18 @@ def dedup(
         )
         sizes = stages.removed_of_cluster()
         _divided.add_clusters(report, kept.count(), removed.count(), sizes)
+        _divided.add_losses(report, stages.losses())
     report |= {"command": "dedup", **search.reported}
     names = {"place": "id", "kept": "kept_id", "via": "via_id"}
 
     def with_ids(table: pa.Table) -> pa.Table:
+        # Without shingles, nothing is lost.
+        shingles = pc.max_element_wise(table["shingles"], 1, skip_nulls=False)
+        lost = pc.divide(table["lost_shingles"].cast(pa.float64()), shingles.cast(pa.float64()))
+        table = table.append_column("lost", lost)
         columns = {
             names.get(name, name): table[name].cast(kind) if name in names else table[name]
-            for name in ("place", "kept", "similarity", "found_by", "via", "via_similarity")
+            for name in ("place", "kept", "similarity", "lost", "found_by", "via", "via_similarity")
         }
         return pa.table(columns)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import ray
 
 from .. import _divided
@@ -38,11 +39,12 @@ _CONNECTED = "component bigint, place bigint, keeper bigint, length bigint, buck
 #: Documents by the first one with the same text, and what the search says of that one.
 _DECIDED = (
     "first bigint, place bigint, keeper bigint, "
-    "kept bigint, similarity double, via bigint, via_similarity double"
+    "kept bigint, similarity double, lost_shingles bigint, shingles bigint, via bigint, via_similarity double"
 )
 
 _REMOVED = (
-    "place bigint, kept bigint, similarity double, found_by string, via bigint, via_similarity double"
+    "place bigint, kept bigint, similarity double, lost_shingles bigint, shingles bigint, "
+    "found_by string, via bigint, via_similarity double"
 )
 
 
@@ -158,7 +160,7 @@ class Stages:
 
     @cached_property
     def removed(self) -> Dataset:
-        """All documents to remove: place, kept, similarity, found_by, via and via_similarity."""
+        """All documents to remove: place, kept, similarity, found_by, via, via_similarity, lost_shingles and shingles."""
         decided = mapped(self.documents, _documents_decided, _DECIDED)
         decided = decided.union(mapped(self.searched, _removals_decided, _DECIDED))
         removed = _Removed(self._plan.verify)
@@ -205,6 +207,15 @@ class Stages:
         for batch in self.removed.iter_batches(batch_size=None, batch_format="numpy"):
             count += int(np.sum((batch["similarity"] == 1) & (batch["found_by"] == "exact")))
         return count
+
+    def losses(self) -> tuple[int, int, int]:
+        """The shingles that removed documents lose, all of their shingles, and how many losses are not known."""
+        lost, shingles, unknown = 0, 0, 0
+        for batch in self.removed.iter_batches(batch_size=None, batch_format="pyarrow"):
+            lost += pc.sum(batch["lost_shingles"], min_count=0).as_py()
+            shingles += pc.sum(batch["shingles"], min_count=0).as_py()
+            unknown += batch["shingles"].null_count
+        return lost, shingles, unknown
 
     def counts_of_tasks(self) -> list[str]:
         """The counts of each task of the search."""
@@ -367,7 +378,7 @@ def _documents_decided(batches: Batches) -> Iterator[pa.RecordBatch]:
 def _removals_decided(batches: Batches) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         removals = batch.filter(batch.column("counts").is_null())
-        names = ("kept", "similarity", "via", "via_similarity")
+        names = ("kept", "similarity", "lost_shingles", "shingles", "via", "via_similarity")
         columns = {name: removals.column(name) for name in names}
         yield batch_of(_DECIDED, first=removals.column("place"), **columns)
 
@@ -386,7 +397,7 @@ class _Removed:
         known = removals["first"].to_numpy()
         is_found = _is_among(first, known)
         of_removal = removals.take(pa.array(np.searchsorted(known, first[is_found])))
-        names = ("kept", "similarity", "via", "via_similarity")
+        names = ("kept", "similarity", "lost_shingles", "shingles", "via", "via_similarity")
         found = {name: of_removal[name] for name in names}
         found["found_by"] = pa.repeat(self.verify, len(of_removal))
         yield batch_of(_REMOVED, place=pa.array(place[is_found]), **found)
@@ -400,5 +411,7 @@ class _Removed:
             place=pa.array(place[is_repeat]),
             kept=pa.array(keeper[is_repeat]),
             similarity=pa.repeat(1.0, rows),
+            lost_shingles=pa.repeat(0, rows),
+            shingles=pa.repeat(0, rows),
             found_by=pa.repeat("identical", rows),
         )

@@ -51,7 +51,7 @@ class Deduplicated:
     """The kept rows of the input, with all of its columns."""
 
     removed: DataFrame
-    """The removed documents: id, kept_id, similarity, found_by, via_id and via_similarity."""
+    """The removed documents: id, kept_id, similarity, lost, found_by, via_id and via_similarity."""
 
     clusters: DataFrame
     """The documents of clusters of two or more: id, kept_id, kept and similarity."""
@@ -123,11 +123,17 @@ def dedup(
     with raised():
         sizes = removed.groupBy("kept").count().groupBy("count").count().collect()
         _divided.add_clusters(report, kept.count(), removed.count(), [*map(tuple, sizes)])
+        losses = removed.selectExpr(
+            "sum(lost_shingles)", "sum(shingles)", "count_if(shingles is null)"
+        )
+        _divided.add_losses(report, [count or 0 for count in losses.collect()[0]])
     report |= {"command": "dedup", **stages.plan.search().reported}
     report["stages"] = checkpoints.seconds
     names = {"place": "id", "kept": "kept_id", "via": "via_id"}
-    columns = ("id", "kept_id", "similarity", "found_by", "via_id", "via_similarity")
-    return Deduplicated(kept, stages.with_ids(removed, names).select(*columns), report)
+    # Without shingles, nothing is lost.
+    lost = "lost_shingles / greatest(shingles, 1) lost"
+    columns = ("id", "kept_id", "similarity", lost, "found_by", "via_id", "via_similarity")
+    return Deduplicated(kept, stages.with_ids(removed, names).selectExpr(*columns), report)
 
 
 @takes(SparkPairsOptions)

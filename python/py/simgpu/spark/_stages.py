@@ -24,7 +24,8 @@ _INTEGRAL = ("byte", "short", "integer", "long")
 _SORTABLE = ("string", "varchar", "char", "binary", "date", "timestamp", "timestamp_ntz", "decimal")
 
 _REMOVED = (
-    "place bigint, kept bigint, similarity double, via bigint, via_similarity double, found_by string"
+    "place bigint, kept bigint, similarity double, lost_shingles bigint, shingles bigint, "
+    "via bigint, via_similarity double, found_by string"
 )
 _SIMILAR = "left bigint, right bigint, similarity double"
 
@@ -323,8 +324,8 @@ class Stages:
         return self._checkpoints.table("pairs" if pairs else "removals", schema, make)
 
     def removed(self, removals: DataFrame) -> DataFrame:
-        """All documents to remove: place, kept, similarity, found_by, via and via_similarity."""
-        found = ("kept", "similarity", "via", "via_similarity")
+        """All documents to remove: place, kept, similarity, found_by, via, via_similarity, lost_shingles and shingles."""
+        found = ("kept", "similarity", "lost_shingles", "shingles", "via", "via_similarity")
 
         def make() -> DataFrame:
             distinct = removals.where(F.col("counts").isNull()).select("place", *found)
@@ -340,6 +341,8 @@ class Stages:
                 "place",
                 "keeper kept",
                 "cast(1 as double) similarity",
+                "cast(0 as bigint) lost_shingles",
+                "cast(0 as bigint) shingles",
                 "cast(null as bigint) via",
                 "cast(null as double) via_similarity",
                 "'identical' found_by",
