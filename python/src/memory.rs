@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use simgpu::backend::Backend;
@@ -252,7 +253,9 @@ impl Prepared {
             let (mut lists, mut of_reference) = (Vec::new(), Vec::new());
             let documents = column.tokens(&mut lists)?;
             let reference = against.map(|against| against.tokens(&mut of_reference));
-            let reference = reference.transpose()?;
+            let reference = reference
+                .transpose()
+                .map_err(|error| in_against(py, error))?;
             let all = std::iter::once(&documents).chain(&reference);
             let bytes = all.map(|tokens| {
                 (0..tokens.len())
@@ -265,7 +268,8 @@ impl Prepared {
             });
         }
         let documents = column.texts()?;
-        let reference = against.map(Column::texts).transpose()?;
+        let reference = against.map(Column::texts).transpose();
+        let reference = reference.map_err(|error| in_against(py, error))?;
         let all = documents.iter().chain(reference.iter().flatten());
         let bytes: usize = all.map(|text| text.len()).sum();
         let engine = self.engines.for_bytes(py, bytes as u64)?;
@@ -364,6 +368,14 @@ pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
     )?;
     let parameters = prepared.parameters(py, found.candidates)?;
     deduplicated(&parameters, &found, &task, (documents.len(), &beside))
+}
+
+/// The error of documents that are in `against`.
+fn in_against(py: Python<'_>, error: PyErr) -> PyErr {
+    match error.is_instance_of::<PyTypeError>(py) {
+        true => PyTypeError::new_err(format!("against: {}", error.value(py))),
+        false => error,
+    }
 }
 
 /// Deduplicates documents, against a reference if there is one.
