@@ -54,6 +54,7 @@ const SEARCH: &[&[&str]] = &[
     &["stages"],
     &["signature_rows"],
     &["pairs", "removals"],
+    &["against"],
 ];
 
 /// The files of a run over files.
@@ -72,6 +73,7 @@ const FILES: &[&[&str]] = &[
     &["dedup_output", "sign"],
     &["dedup", "pairs"],
     &["signatures"],
+    &["against"],
 ];
 
 /// The rooms of the benchmark: what measures does not know how results are read.

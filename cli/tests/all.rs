@@ -2,6 +2,7 @@
 
 mod support;
 
+mod against;
 mod bad_input;
 mod bench_command_line;
 mod bench_error;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use super::dedup_output::{DedupOutput, Target, Written, stream_kept, write_kept};
+use super::dedup_output::{DedupOutput, Target, stream_kept, write_kept};
 use super::outcome::Outcome;
 use super::overview::Overview;
 use super::resume::resumable;
@@ -90,7 +90,7 @@ impl Run<'_> {
         if let Target::Folder(folder) = &target {
             // Whoever was stopped while it renamed files writes them again.
             if !folder.holds(&written.names) {
-                written = Written::default();
+                written = source.nothing_written();
             }
             folder.take_over(&written.names)?;
         }
@@ -103,7 +103,8 @@ impl Run<'_> {
         let resumed = source.resumed();
         // A run that goes on may write less.
         let bytes_written = if resumed > 0 { 0 } else { bytes };
-        let overview = Overview::of(&found, source.by_source())?;
+        let first_input = source.places.first_input();
+        let overview = Overview::of(&found, source.by_source(), first_input)?;
         let is_kept = &overview.is_kept;
         let sampler = self.sampler(&source, &overview);
         let to_read = source.bytes_to_read_again();
@@ -316,7 +317,8 @@ type NamedRemovals<'a> = Box<dyn Iterator<Item = Result<Removal<NamedRow<'a>>>> 
 /// The number of clusters of each size.
 fn histogram(sizes: &ClusterSizes, kept: u64) -> BTreeMap<u64, u64> {
     let mut histogram = sizes.histogram.clone();
-    let alone = kept - histogram.values().sum::<u64>();
+    // Of the clusters of documents of a reference, none is kept.
+    let alone = kept + sizes.of_reference - histogram.values().sum::<u64>();
     if alone > 0 {
         histogram.insert(1, alone);
     }
@@ -329,6 +331,7 @@ fn largest(places: &Places, sizes: &ClusterSizes) -> Result<Vec<LargeCluster>> {
         let (file, record) = places.place(*row);
         Ok(LargeCluster {
             kept_id: places.raw_id(*row)?,
+            kept_in: places.kept_in(*row),
             kept_file: file.to_owned(),
             kept_row: record,
             documents: *documents,
@@ -365,6 +368,7 @@ mod tests {
     fn documents_alone_are_clusters_of_one() {
         let sizes = |histogram: &[(u64, u64)]| ClusterSizes {
             histogram: histogram.iter().copied().collect(),
+            of_reference: 0,
             listed: Vec::new(),
         };
         let of = |known, kept| histogram(&sizes(known), kept);

@@ -104,12 +104,11 @@ impl<'a> Target<'a> {
         let level = source.run.options.compression_level;
         match self {
             Target::Folder(_) | Target::Nowhere(_) => {
-                let files = source.files.iter();
+                let files = source.files[source.of_reference..].iter();
                 check_compression_level(level, files.map(|file| file.original_compression))
             }
             Target::Stream(..) => {
-                let other = source
-                    .files
+                let other = source.files[source.of_reference..]
                     .iter()
                     .find(|file| file.format != Format::JsonLines);
                 if let Some(other) = other {
@@ -150,7 +149,15 @@ impl FileSource<'_> {
     pub(super) fn written(&self) -> Written {
         let spill = self.unfinished();
         let written = spill.and_then(|spill| spill.state(WRITE));
-        written.unwrap_or_default()
+        written.unwrap_or_else(|| self.nothing_written())
+    }
+
+    /// Nothing is written yet, and nothing will be of the reference.
+    pub(super) fn nothing_written(&self) -> Written {
+        Written {
+            inputs: self.of_reference,
+            ..Written::default()
+        }
     }
 
     /// The texts that were taken before the run was stopped, by row.
@@ -433,7 +440,7 @@ pub(super) fn stream_kept(
 ) -> Result<u64> {
     let failed = || Error::io("write to", STDOUT);
     let mut target = BufWriter::with_capacity(1 << 16, target);
-    let start = Position::default();
+    let start = source.places.start_of_file(source.of_reference);
     let written = for_each_kept(
         source,
         is_kept,

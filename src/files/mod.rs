@@ -45,6 +45,9 @@ mod source;
 mod sources;
 
 #[cfg(test)]
+mod against;
+
+#[cfg(test)]
 mod tests;
 
 pub(crate) use dedup::create_json;

@@ -36,8 +36,12 @@ pub(super) struct Overview {
 }
 
 impl Overview {
-    pub(super) fn of(found: &FoundRemovals, sources: Sources<'_>) -> Result<Self> {
-        let mut passing = Passing::new(found, sources);
+    pub(super) fn of(
+        found: &FoundRemovals,
+        sources: Sources<'_>,
+        first_input: u32,
+    ) -> Result<Self> {
+        let mut passing = Passing::new(found, sources, first_input);
         match &found.removals {
             Removals::Held(removals) => removals.iter().for_each(|removal| passing.add(removal)),
             Removals::Spilled(removals) => {
@@ -129,7 +133,7 @@ struct Passing<'a> {
 }
 
 impl<'a> Passing<'a> {
-    fn new(found: &FoundRemovals, sources: Sources<'a>) -> Self {
+    fn new(found: &FoundRemovals, sources: Sources<'a>, first_input: u32) -> Self {
         let largest: Vec<u32> = found.sizes.listed.iter().map(|(_, row)| *row).collect();
         let of_cluster = |row: &u32| (*row, Lowest::new(SHOWN_OF_CLUSTER, SHOWN_OF_CLUSTER));
         Passing {
@@ -141,7 +145,7 @@ impl<'a> Passing<'a> {
             lost: Lowest::new(2 * SHOWN, SHOWN_OF_CLUSTER),
             of_clusters: largest.iter().map(of_cluster).collect(),
             largest,
-            sources: SourceCounts::new(sources, found.rows),
+            sources: SourceCounts::new(sources, first_input, found.rows),
         }
     }
 

@@ -140,6 +140,9 @@ impl FileSource<'_> {
             };
             all.insert(name.to_owned(), field);
         }
+        if self.of_reference > 0 {
+            all.insert("against".to_owned(), json!(self.of_reference));
+        }
         all.extend(parameters);
         let inputs = self.files.iter().map(|file| {
             let metadata = file.open().and_then(|file| file.metadata()).ok();

@@ -191,6 +191,7 @@ impl FileSource<'_> {
             file,
             rows: RowNumbers::of(&self.places, file),
             events: match held {
+                Some(_) if file < start.file => Events::Ended,
                 Some(held) => Events::Held(chunks_of(file, held).iter()),
                 None => Events::Read(files.file(file)),
             },
@@ -316,7 +317,7 @@ impl FileSource<'_> {
         rows: &[Option<u32>],
     ) -> Result<DocumentBatch> {
         let at = |record: u64| rows.get(usize::try_from(record).ok()?).copied().flatten();
-        let fields = &self.run.fields;
+        let fields = self.fields_of(chunk.file);
         let mut documents = fields.empty_batch();
         chunk.parse(fields, |record| at(record).is_some(), &mut documents);
         if documents.len() != rows.iter().flatten().count() {

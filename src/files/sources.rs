@@ -99,20 +99,20 @@ impl Sources<'_> {
         }
     }
 
-    /// The number of documents of each source.
-    fn documents(&self, rows: u32) -> Vec<u64> {
+    /// The number of documents of each source, from the row of the first input on.
+    fn documents(&self, first_input: u32, rows: u32) -> Vec<u64> {
         match self {
             Sources::Files(places) => {
                 let starts = places.files.iter().map(|file| file.first_row);
                 let ends = starts.clone().skip(1).chain([rows]);
-                starts
+                let within = starts
                     .zip(ends)
-                    .map(|(start, end)| u64::from(end - start))
-                    .collect()
+                    .map(|(start, end)| end - start.max(first_input).min(end));
+                within.map(u64::from).collect()
             }
             Sources::Values(values) => {
                 let mut documents = vec![0; values.names.len()];
-                for number in &values.of_rows {
+                for number in &values.of_rows[first_input as usize..] {
                     documents[usize::from(*number)] += 1;
                 }
                 documents
@@ -137,16 +137,19 @@ pub(super) struct SourceCounts<'a> {
     sources: Sources<'a>,
     /// The sources that are listed, by number.
     listed: Vec<usize>,
-    /// The place of each source among the listed ones; that after the last is for all others.
+    /// The place of each source among the listed ones; that after the last is for all others, and the next one for the
+    /// reference.
     places: Vec<usize>,
+    /// The row of the first document that is not of a reference.
+    first_input: u32,
     counts: Vec<Count>,
     /// The removed documents by their place, and by that of the kept one.
     removed_for: HashMap<[usize; 2], u64>,
 }
 
 impl<'a> SourceCounts<'a> {
-    pub(super) fn new(sources: Sources<'a>, rows: u32) -> Self {
-        let documents = sources.documents(rows);
+    pub(super) fn new(sources: Sources<'a>, first_input: u32, rows: u32) -> Self {
+        let documents = sources.documents(first_input, rows);
         let mut listed: Vec<usize> = (0..documents.len())
             .filter(|of| documents[*of] > 0)
             .collect();
@@ -157,7 +160,7 @@ impl<'a> SourceCounts<'a> {
         for (place, source) in listed.iter().enumerate() {
             places[*source] = place;
         }
-        let mut counts = vec![Count::default(); listed.len() + 1];
+        let mut counts = vec![Count::default(); listed.len() + 2];
         for (source, of_source) in documents.into_iter().enumerate() {
             let count = &mut counts[places[source]];
             count.documents += of_source;
@@ -167,13 +170,17 @@ impl<'a> SourceCounts<'a> {
             sources,
             listed,
             places,
+            first_input,
             counts,
             removed_for: HashMap::new(),
         }
     }
 
     pub(super) fn add(&mut self, removal: &Removal) {
-        let place = |row| self.places[self.sources.of(row)];
+        let place = |row| match row < self.first_input {
+            true => self.listed.len() + 1,
+            false => self.places[self.sources.of(row)],
+        };
         let pair = [place(removal.document), place(removal.kept)];
         let count = &mut self.counts[pair[0]];
         count.removed += 1;
@@ -219,7 +226,8 @@ impl<'a> SourceCounts<'a> {
     fn named(&self, place: usize) -> (Option<String>, Option<u64>) {
         match self.listed.get(place) {
             Some(source) => (self.sources.name(*source), None),
-            None => (None, Some(self.counts[place].sources)),
+            None if place == self.listed.len() => (None, Some(self.counts[place].sources)),
+            None => (None, None),
         }
     }
 
@@ -231,11 +239,13 @@ impl<'a> SourceCounts<'a> {
             RemovedFor {
                 source,
                 others,
+                kept_in: (*place > self.listed.len()).then_some("reference"),
                 removed: *removed,
             }
         });
         let others = (!rest.is_empty()).then(|| RemovedFor {
             source: None,
+            kept_in: None,
             others: Some(
                 rest.iter()
                     .map(|(place, _)| self.counts[*place].sources)
@@ -301,7 +311,7 @@ mod tests {
     fn removed_documents_are_counted_by_source() {
         let of_rows = ["b", "", "a", "b", "", "b", "a"];
         let values = values(&of_rows);
-        let mut counts = SourceCounts::new(Sources::Values(&values), 7);
+        let mut counts = SourceCounts::new(Sources::Values(&values), 0, 7);
         let removed = [removal(3, 0), removal(4, 2), removal(5, 0), removal(6, 0)];
         removed.iter().for_each(|removal| counts.add(removal));
         let reports = counts.end();
@@ -343,7 +353,7 @@ mod tests {
         let of_rows: Vec<String> = (0..2200).map(|row| (row % 1100).to_string()).collect();
         let of_rows: Vec<&str> = of_rows.iter().map(String::as_str).collect();
         let values = values(&of_rows);
-        let mut counts = SourceCounts::new(Sources::Values(&values), 2200);
+        let mut counts = SourceCounts::new(Sources::Values(&values), 0, 2200);
         for row in 1..2200 {
             counts.add(&removal(row, row % 50));
         }

@@ -22,6 +22,7 @@ pub(crate) fn field_names(file: &InputFile, temporary: &Path) -> Result<Vec<Stri
             temporary: Some(temporary),
             beside: [None; 2],
             limit: Some(1),
+            reference: None,
         },
     )?;
     for event in reading.file(0) {

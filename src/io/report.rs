@@ -65,6 +65,12 @@ pub struct Parameters {
     /// The most records read; `None` if all were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
+    /// The field of the text or of the tokens in a reference; `None` without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against_content_field: Option<String>,
+    /// The field of the id in a reference; `None` without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against_id_field: Option<String>,
     /// The parameters of the search; `None` for `sign`.
     #[serde(flatten)]
     pub search: Option<SearchParameters>,
@@ -164,6 +170,9 @@ pub struct MissingIds {
 pub struct LargeCluster {
     /// The id of the kept document, as JSON.
     pub kept_id: Box<RawValue>,
+    /// Where the kept document is: `input` or `reference`; `None` in a run without a reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_in: Option<&'static str>,
     /// The file of the kept document.
     pub kept_file: String,
     /// The number of its record in the file, from 0.
@@ -203,6 +212,9 @@ pub struct RemovedFor {
     /// The number of further sources; `None` for one source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub others: Option<u64>,
+    /// `reference` if the kept documents are of a reference, which has no sources; else `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_in: Option<&'static str>,
     /// The removed documents.
     pub removed: u64,
 }
@@ -387,8 +399,11 @@ pub struct Report {
     /// What the names of inputs lead to and the run did not read.
     #[serde(skip_serializing_if = "NotRead::is_empty")]
     pub not_read: NotRead,
-    /// The bad records.
+    /// The bad records, without those of a reference.
     pub skipped: Vec<SkippedRecord>,
+    /// The bad records of a reference.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reference_skipped: Vec<SkippedRecord>,
 }
 
 impl Report {
@@ -413,6 +428,7 @@ impl Report {
             empty_files: Vec::new(),
             not_read: NotRead::default(),
             skipped: Vec::new(),
+            reference_skipped: Vec::new(),
         }
     }
 

@@ -49,6 +49,7 @@ impl RecordsReading<'_> {
                 temporary: Some(&self.temporary),
                 beside: [None; 2],
                 limit: None,
+                reference: None,
             },
         )?;
         let mut records = TokenBatch::default();

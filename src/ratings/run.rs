@@ -236,6 +236,7 @@ fn reading<'a>(fields: &'a [ValueField], temporary: &'a Path) -> Reading<'a> {
         temporary: Some(temporary),
         beside: [None; 2],
         limit: None,
+        reference: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::parameters::{CandidateMethod, Search};
 use super::verification::Verification;
-use crate::pipeline::{ClusterTask, Clustering, KeepPolicy, Removal, Similarity};
+use crate::pipeline::{ClusterTask, Clustering, KeepPolicy, Pairing, Removal, Similarity};
 use crate::progress::{Counts, Progress, Timings, grouped};
 
 /// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.
@@ -30,6 +30,14 @@ impl Dedup {
             clustering: Clustering::default(),
             keep: KeepPolicy::default(),
             max_bucket: MAX_BUCKET,
+        }
+    }
+
+    /// What is compared if there is a reference.
+    pub(crate) fn pairing(&self) -> Pairing {
+        match self.clustering {
+            Clustering::Greedy => Pairing::Distinct,
+            Clustering::Connected => Pairing::Input,
         }
     }
 
@@ -73,6 +81,9 @@ impl Dedup {
 pub struct Deduplication {
     /// The removed documents, named by their rows, ascending. All other documents are kept.
     pub removed: Vec<Removal>,
+    /// The number of documents of the reference of [`dedup_against`](super::dedup_against): they have the first rows, and
+    /// are neither kept nor removed. 0 without one.
+    pub reference: u32,
     /// The verification of the search, which found the removed documents that are not identical to a kept one.
     pub verification: Verification,
     /// The counts of documents and pairs.
@@ -99,7 +110,8 @@ impl Deduplication {
             .iter()
             .map(|removed| removed.document)
             .peekable();
-        let rows = (0..self.counts.documents).zip(0..).map(|(_, row)| row);
+        let rows = (0..self.counts.documents).zip(self.reference..);
+        let rows = rows.map(|(_, row)| row);
         rows.filter(move |row| removed.next_if_eq(row).is_none())
     }
 }
@@ -120,6 +132,7 @@ mod tests {
         };
         let found = |documents, rows: &[u32]| Deduplication {
             removed: rows.iter().copied().map(removed).collect(),
+            reference: 0,
             counts: Counts {
                 documents,
                 ..Counts::default()

@@ -4,6 +4,7 @@
 //! mapping memory. mimalloc as the command's allocator was tried and rejected
 //! (`results/2026-11-22-amd-epyc-2-cores/cores.md`).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -76,13 +77,23 @@ pub fn dedup_by_class<D: Documents + ?Sized>(
     check_classes(classes, documents.len())?;
     let source = &mut InMemory {
         documents,
+        reference: None,
         classes,
         progress,
     };
     find_removals(source, engine, task, progress)?.in_memory()
 }
 
-fn check_classes(classes: Option<&[u64]>, documents: usize) -> Result<()> {
+/// The classes of documents after those of a reference, whose classes do not matter.
+pub(super) fn classes_after(reference: usize, classes: Option<&[u64]>) -> Option<Cow<'_, [u64]>> {
+    let classes = classes?;
+    Some(match reference {
+        0 => Cow::Borrowed(classes),
+        _ => [&vec![0; reference], classes].concat().into(),
+    })
+}
+
+pub(super) fn check_classes(classes: Option<&[u64]>, documents: usize) -> Result<()> {
     match classes {
         Some(classes) if classes.len() != documents => Err(Error::Parameter {
             name: "the number of classes",
@@ -106,21 +117,51 @@ impl SignaturesInMemory<'_> {
         classes: Option<&[u64]>,
         progress: &dyn Progress,
     ) -> Result<Deduplication> {
+        self.removals(None, task, classes, progress)
+    }
+
+    /// Deduplicates the documents that were signed against others, the reference, as
+    /// [`dedup_against`](super::dedup_against) does.
+    ///
+    /// # Errors
+    /// Those of [`SignaturesInMemory::dedup`], and [`Error::Parameter`] for signatures of another scheme.
+    pub fn dedup_against(
+        &self,
+        reference: &SignaturesInMemory<'_>,
+        task: &Dedup,
+        classes: Option<&[u64]>,
+        progress: &dyn Progress,
+    ) -> Result<Deduplication> {
+        self.removals(Some(reference), task, classes, progress)
+    }
+
+    fn removals(
+        &self,
+        reference: Option<&SignaturesInMemory<'_>>,
+        task: &Dedup,
+        classes: Option<&[u64]>,
+        progress: &dyn Progress,
+    ) -> Result<Deduplication> {
         if task.keep == KeepPolicy::Longest {
             return Err(Conflict::LongestWithoutDocuments.into());
         }
-        check_classes(classes, self.slots.len() / self.scheme.num_perm())?;
+        check_classes(classes, self.rows())?;
+        let of_reference = reference.map_or(0, SignaturesInMemory::rows);
+        let classes = classes_after(of_reference, classes);
         let mut timings = Timings::default();
-        let searched = self.searched(&task.search, progress, &mut timings)?;
-        let found = removals(searched, classes, task, progress, timings)?;
+        let compared = (reference, task.pairing());
+        let searched = self.searched(compared, &task.search, progress, &mut timings)?;
+        let found = removals(searched, classes.as_deref(), task, progress, timings)?;
         found.in_memory()
     }
 }
 
 /// The documents that a deduplication removes, and the rest of its result.
 pub(crate) struct FoundRemovals {
-    /// The number of documents.
+    /// The number of documents, those of a reference included.
     pub(crate) rows: u32,
+    /// The number of documents of a reference, which have the first rows; `None` without one.
+    pub(crate) reference: Option<u32>,
     pub(crate) removals: Removals,
     pub(crate) verification: Verification,
     pub(crate) sizes: ClusterSizes,
@@ -154,6 +195,7 @@ pub(crate) fn find_removals(
     let mut timings = Timings::default();
     let context = &mut Context {
         search: &task.search,
+        pairing: task.pairing(),
         progress,
         timings: &mut timings,
     };
@@ -174,12 +216,17 @@ fn removals(
         search,
         num_perm,
         rows,
+        reference,
         counts,
         parts,
         ..
     } = searched;
     let (spill, count) = (parts.spill().cloned(), parts.count());
-    let mut found = PartResults::begin(spill.clone(), rows, counts, observed.clone());
+    let counts = Counts {
+        removed_for_reference: reference.map(|_| 0),
+        ..counts
+    };
+    let mut found = PartResults::begin(spill.clone(), (rows, reference), counts, observed.clone());
     let cluster = |part: Part<'_>, advance: &mut dyn FnMut(u64) -> Result<()>| {
         let (documents, clustered, similarity) =
             Clustered::of(part, classes, (task, &search), advance)?;
@@ -201,6 +248,7 @@ fn removals(
     let removals = found.sink.finish()?;
     let found = FoundRemovals {
         rows,
+        reference,
         sizes,
         removals,
         verification: search.verification,
@@ -227,11 +275,12 @@ impl FoundRemovals {
     }
 
     /// The result for documents in memory.
-    fn in_memory(self) -> Result<Deduplication> {
+    pub(super) fn in_memory(self) -> Result<Deduplication> {
         let similarity = self.similarity;
         rayon::spawn(|| drop(similarity));
         Ok(Deduplication {
             removed: self.removals.into_vec()?,
+            reference: self.reference.unwrap_or(0),
             verification: self.verification,
             counts: self.counts,
             candidates: self.candidates,
@@ -244,7 +293,7 @@ impl FoundRemovals {
 
 impl Removals {
     /// All of them, in memory.
-    fn into_vec(self) -> Result<Vec<Removal>> {
+    pub(super) fn into_vec(self) -> Result<Vec<Removal>> {
         match self {
             Removals::Held(removed) => Ok(removed),
             Removals::Spilled(removals) => removals.rows().collect(),
@@ -314,6 +363,8 @@ struct PartResults {
     sink: Sink,
     observed: Option<Observations>,
     spill: Option<Arc<Spill>>,
+    /// The number of documents of a reference.
+    reference: u32,
     /// Whether what was compared ends with a part.
     is_between_parts: bool,
     similarity: Option<Box<dyn Similarity + Send>>,
@@ -326,7 +377,7 @@ impl PartResults {
     /// Begins with the `counts` of documents, or goes on from a checkpoint.
     fn begin(
         spill: Option<Arc<Spill>>,
-        rows: u32,
+        (rows, reference): (u32, Option<u32>),
         counts: Counts,
         observed: Option<Observations>,
     ) -> Self {
@@ -346,6 +397,7 @@ impl PartResults {
             },
             observed,
             spill,
+            reference: reference.unwrap_or(0),
             is_between_parts: true,
             similarity: None,
         }
@@ -357,7 +409,13 @@ impl PartResults {
                 self.is_between_parts = false;
                 let Compared { counts, sizes, .. } = &mut self.compared;
                 clustered.count_in(counts);
-                sizes.add(&clustered.removed, |row| documents.row(row));
+                let reference = self.reference;
+                if let Some(removed) = &mut counts.removed_for_reference {
+                    let kept = clustered.removed.iter();
+                    let kept = kept.map(|removal| documents.row(removal.kept));
+                    *removed += kept.filter(|row| *row < reference).count() as u64;
+                }
+                sizes.add(&clustered.removed, |row| documents.row(row), reference);
                 self.similarity = similarity;
                 self.sink.add(&documents, clustered.removed)
             }
@@ -479,6 +537,7 @@ mod tests {
     fn in_memory(lists: &[List], classes: Option<&[u64]>, task: &Dedup) -> Outcome {
         let source = &mut InMemory {
             documents: &batch(lists),
+            reference: None,
             classes,
             progress: &Silent,
         };
@@ -769,7 +828,7 @@ mod tests {
         let observed = Observations::none(2);
         let begin = |spill| {
             let counts = Counts::default();
-            PartResults::begin(spill, 9, counts, Some(observed.clone())).compared
+            PartResults::begin(spill, (9, None), counts, Some(observed.clone())).compared
         };
         assert_eq!((begin(None).parts, observed.counts()), (0, vec![0; 4]));
         let found = begin(Some(spill));

@@ -235,6 +235,14 @@ class MemorySearchOptions(
 ):
     """A search in memory."""
 
+    against: Annotated[
+        Any,
+        Option(
+            None,
+            "Other documents to compare with, the reference, as ``data`` are given. None is removed, and no two of them "
+            "are compared. For Signatures: Signatures, or the path of a file of them.",
+        ),
+    ]
     id: Annotated[
         Any,
         Option(
@@ -353,6 +361,27 @@ class FieldOptions(TypedDict, total=False):
     ]
 
 
+class AgainstOptions(TypedDict, total=False):
+    """What files are compared with."""
+
+    against: Annotated[
+        Path | Iterable[Path],
+        Option(
+            (),
+            "File, folder or glob to compare the inputs with, or several. None of its documents is removed or written, "
+            "and no two of them are compared.",
+        ),
+    ]
+    against_text_field: Annotated[
+        str | Iterable[str],
+        Option((), "Field with the text in ``against``, or several; by default that of the inputs."),
+    ]
+    against_id_field: Annotated[
+        str | None,
+        Option(None, "Field with the id in ``against``; by default that of the inputs."),
+    ]
+
+
 class OverwriteOptions(TypedDict, total=False):
     """What is replaced."""
 
@@ -400,7 +429,14 @@ class SignFilesOptions(
 
 
 class FileSearchOptions(
-    SignFilesOptions, RarityOptions, BandingOptions, JoinOptions, LevelOptions, DryRunOptions, total=False
+    SignFilesOptions,
+    AgainstOptions,
+    RarityOptions,
+    BandingOptions,
+    JoinOptions,
+    LevelOptions,
+    DryRunOptions,
+    total=False,
 ):
     """A search in files."""
 
@@ -691,6 +727,37 @@ class LinkFilesOptions(
     equivalents: Annotated[
         Path | None,
         Option(None, "File of equal names: one set per line, separated by commas."),
+    ]
+
+
+class EvaluateOptions(FormatOptions, CallOptions, total=False):
+    """The options of ``evaluate``."""
+
+    truth_fields: Annotated[
+        str | Iterable[str],
+        Option(
+            (),
+            "Both fields of a pair of ids, that of the first input first. By default ``id_a`` and ``id_b``, or ``id`` "
+            "and ``kept_id``, or else the first two.",
+        ),
+    ]
+    entity_field: Annotated[
+        str | None,
+        Option(
+            None,
+            "Field with the entity, if the truth holds records and no pairs; those without a value do not count.",
+        ),
+    ]
+    id_field: Annotated[
+        str | None,
+        Option(
+            None,
+            "Field with the id of a record, beside its entity. By default ``id``; if there is none, all ids are "
+            "``FILE:ROW``.",
+        ),
+    ]
+    examples: Annotated[
+        int, Option(5, "Most wrong pairs, and most missed ones, in the report, from 0 on.")
     ]
 
 

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::{Shown, name};
-use crate::io::SourceReport;
+use crate::io::{RemovedFor, SourceReport};
 use crate::page::{percent, px};
 use crate::progress::grouped;
 
@@ -67,9 +67,10 @@ fn row(source: &SourceReport) -> Markup {
             td.long {
                 @for (i, of) in source.removed_for.iter().take(LISTED_FOR).enumerate() {
                     @if i > 0 { ", " }
-                    @match of.source == source.source && of.others == source.others {
-                        true => "itself",
-                        false => (title(of.source.as_deref(), of.others)),
+                    @match (of.kept_in, is_itself(of, source)) {
+                        (Some(_), _) => "the reference",
+                        (None, true) => "itself",
+                        (None, false) => (title(of.source.as_deref(), of.others)),
                     }
                     ": " (grouped(of.removed))
                 }
@@ -77,6 +78,11 @@ fn row(source: &SourceReport) -> Markup {
             }
         }
     }
+}
+
+/// Whether documents were removed in favour of their own source.
+fn is_itself(of: &RemovedFor, source: &SourceReport) -> bool {
+    of.kept_in.is_none() && (&of.source, of.others) == (&source.source, source.others)
 }
 
 /// The name of a source, or of further ones.
@@ -93,7 +99,7 @@ fn title(source: Option<&str>, others: Option<u64>) -> Markup {
 /// The share of a source that is removed: for documents of the same source, and for those of others.
 fn bar(source: &SourceReport) -> Markup {
     let own = source.removed_for.iter();
-    let own = own.filter(|of| of.source == source.source && of.others == source.others);
+    let own = own.filter(|of| is_itself(of, source));
     let own: u64 = own.map(|of| of.removed).sum();
     let width = |removed: u64| 100.0 * removed as f64 / source.documents.max(1) as f64;
     html! {
