@@ -430,6 +430,6 @@ mod tests {
         assert_eq!(warned(2, &[source(999, 0), source(1000, 1000)]), "");
         // No more than twice the share of all.
         assert_eq!(warned(2, &[source(1000, 0), source(1000, 1000)]), "");
-        assert_eq!(warned(60, &[source(5000, 100), source(1000, 900)]), "cs");
+        assert_eq!(warned(61, &[source(5000, 100), source(1000, 900)]), "cs");
     }
 }
