@@ -8,6 +8,7 @@ mod bench_error;
 mod bench_lsh;
 mod bench_report;
 mod command_line;
+mod contained;
 mod distances;
 mod embedding;
 mod evaluate;

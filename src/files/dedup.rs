@@ -18,7 +18,7 @@ use crate::io::{
     DedupParameters, KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD, RemovedFormat,
     Report, run_record, write_clusters, write_json, write_removed_lines, write_removed_table,
 };
-use crate::pipeline::{KeepPolicy, NamedRow, Removal};
+use crate::pipeline::{KeepPolicy, Measure, NamedRow, Removal};
 use crate::progress::{Counts, Timings, advance};
 use crate::search::{
     CandidateMethod, ClusterSizes, Dedup, FoundRemovals, Removals, Search, Verification,
@@ -34,7 +34,10 @@ impl Dedup {
     /// of the search and of a run over files.
     pub fn parameters(&self, candidates: CandidateMethod) -> DedupParameters {
         DedupParameters {
-            keep: self.keep.name(),
+            keep: match self.search.measure {
+                Measure::Jaccard => self.keep.name(),
+                Measure::Contained => "largest",
+            },
             keep_by: None,
             prefer_source: Vec::new(),
             cluster: self.clustering.name(),
@@ -64,6 +67,14 @@ impl Run<'_> {
 
     fn dedup_into(self, task: &Dedup, output: DedupOutput<'_>) -> Result<Outcome> {
         let folder = output.folder().map(Path::to_owned);
+        task.check_measure(match self.keep_by {
+            Some(_) => Some("`keep_by`"),
+            None => self
+                .prefer_source
+                .patterns()
+                .next()
+                .map(|_| "`prefer_source`"),
+        })?;
         if self.keep_by.is_some() && task.keep == KeepPolicy::Longest {
             return Err(Conflict::KeepTwice.into());
         }

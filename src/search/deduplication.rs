@@ -2,7 +2,8 @@
 
 use super::parameters::{CandidateMethod, Search};
 use super::verification::Verification;
-use crate::pipeline::{ClusterTask, Clustering, KeepPolicy, Removal, Similarity};
+use crate::error::{Conflict, Result};
+use crate::pipeline::{ClusterTask, Clustering, KeepPolicy, Measure, Removal, Similarity};
 use crate::progress::{Counts, Progress, Timings, grouped};
 
 /// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.
@@ -44,6 +45,24 @@ impl Dedup {
         match candidates {
             CandidateMethod::Join => task,
             CandidateMethod::Lsh | CandidateMethod::Auto => task.bounded(self.max_bucket),
+        }
+    }
+
+    /// Refuses a search by containment that would keep another document than one with the most shingles. `option` names
+    /// what else chooses the document to keep, beside [`Dedup::keep`].
+    pub(crate) fn check_measure(&self, option: Option<&'static str>) -> Result<()> {
+        let keep = match self.keep {
+            KeepPolicy::First => None,
+            KeepPolicy::Longest => Some("`keep=longest`"),
+        };
+        match (self.search.measure, self.clustering, keep.or(option)) {
+            (Measure::Jaccard, ..) | (Measure::Contained, Clustering::Greedy, None) => Ok(()),
+            (Measure::Contained, Clustering::Connected, _) => {
+                Err(Conflict::ContainedNotGreedy.into())
+            }
+            (Measure::Contained, Clustering::Greedy, Some(option)) => {
+                Err(Conflict::ContainedKeep { option }.into())
+            }
         }
     }
 
