@@ -157,6 +157,9 @@ pub mod progress;
 
 mod threads;
 
+#[cfg(feature = "io")]
+mod page;
+
 pub mod scheme;
 
 pub mod simd;

@@ -172,8 +172,14 @@ impl Timings {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct Counts {
-    /// Records read, including bad ones.
+    /// Records read, including bad ones, but for those of a reference.
     pub documents: u64,
+    /// Documents of the reference; `None` in a run without one. All counts of documents but this one leave them out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<u64>,
+    /// Of a deduplication, the documents removed because they are similar to one of the reference; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed_for_reference: Option<u64>,
     /// Documents kept by a deduplication, signed by a signing run, or read by a search for pairs.
     pub kept: u64,
     /// Documents removed.
@@ -235,7 +241,8 @@ impl Counts {
     /// it was not compared.
     pub(crate) fn bound_omitted_pairs(&mut self) {
         let distinct = u128::from(self.documents.saturating_sub(self.identical));
-        let all = distinct * distinct.saturating_sub(1) / 2;
+        let reference = u128::from(self.reference.unwrap_or(0));
+        let all = distinct * distinct.saturating_sub(1) / 2 + distinct * reference;
         if let Ok(all) = u64::try_from(all) {
             self.omitted_pairs = self.omitted_pairs.min(all);
         }

@@ -15,6 +15,7 @@ use house::House;
 const LIBRARY: &[&[&str]] = &[
     &["error", "machine"],
     &["documents", "threads", "progress"],
+    &["page"],
     &["scheme"],
     &["simd"],
     &["pipeline"],
@@ -53,6 +54,7 @@ const SEARCH: &[&[&str]] = &[
     &["stages"],
     &["signature_rows"],
     &["pairs", "removals"],
+    &["against"],
 ];
 
 /// The files of a run over files.
@@ -64,10 +66,13 @@ const FILES: &[&[&str]] = &[
     &["preference"],
     &["source"],
     &["resume", "second_pass"],
+    &["overview", "samples"],
+    &["page"],
     // What is written, and the runs.
     &["dedup_output", "sign"],
     &["dedup", "pairs"],
     &["signatures"],
+    &["against"],
 ];
 
 /// The rooms of the benchmark: what measures does not know how results are read.

@@ -130,6 +130,79 @@ pub struct InputArguments {
     pub exclude: Vec<String>,
 }
 
+/// What the inputs are compared with.
+#[derive(Debug, Default, Args)]
+pub struct AgainstArguments {
+    /// File, folder or glob to compare the inputs with, in any format; repeat it for more; none of its documents is
+    /// removed or written, and no two of them are compared
+    #[arg(long, value_name = "REF", help_heading = "Input")]
+    pub against: Vec<PathBuf>,
+
+    /// Field with the text in --against; repeat it to join several fields [default: that of the inputs]
+    #[arg(long, value_name = "FIELD", help_heading = "Input")]
+    pub against_text_field: Vec<String>,
+
+    /// Field with the id in --against [default: that of the inputs]
+    #[arg(long, value_name = "FIELD", help_heading = "Input")]
+    pub against_id_field: Option<String>,
+}
+
+impl AgainstArguments {
+    /// The modes that these arguments and the `inputs` lead to.
+    pub(crate) fn modes(&self, inputs: &InputArguments) -> Vec<Mode> {
+        let mut modes = inputs.modes();
+        if self.against.is_empty() {
+            modes.push(Mode::NoReference);
+        }
+        if !are_files(&self.against) {
+            modes.retain(|mode| *mode != Mode::NamedFiles);
+        }
+        modes
+    }
+
+    /// Finds the files, which are read as the inputs are; `None` without any.
+    pub(crate) fn find(
+        &self,
+        inputs: &InputArguments,
+        engine: &Engine,
+    ) -> anyhow::Result<Option<Inputs>> {
+        for field in &self.against_text_field {
+            check_field("against_text_field", Some(field))?;
+        }
+        if self.against.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Inputs::find_with(
+            &self.against,
+            inputs.naming(engine)?,
+        )?))
+    }
+
+    /// Compares a run with what was found. `inputs` says how its own records are read.
+    pub(crate) fn set<'a>(
+        &self,
+        run: Run<'a>,
+        found: Option<&'a Inputs>,
+        inputs: &InputArguments,
+        engine: &Engine,
+    ) -> Run<'a> {
+        let Some(found) = found else {
+            return run;
+        };
+        let mut fields = inputs.fields(engine.shingler().shingling());
+        if !self.against_text_field.is_empty() {
+            let text_fields = self.against_text_field.iter();
+            fields.content = text_fields.map(|field| FieldPath::new(field)).collect();
+        }
+        if let Some(id) = &self.against_id_field {
+            fields.id = FieldPath::new(id);
+        }
+        // Ids must be unique in the inputs alone.
+        fields.id_required = self.against_id_field.is_some() || inputs.records.id_field.is_some();
+        run.against(found, fields)
+    }
+}
+
 /// The ids of records, and what is done with bad ones.
 #[derive(Debug, Args)]
 pub struct RecordArguments {
@@ -324,7 +397,13 @@ impl OnBadRecordArgument {
 impl InputArguments {
     /// Finds the files, whose documents `engine` shingles.
     pub(crate) fn find(&self, engine: &Engine) -> anyhow::Result<Inputs> {
-        let naming = Naming {
+        let naming = self.naming(engine)?;
+        Ok(with_stdin(Inputs::find_with(&self.inputs, naming)?)?)
+    }
+
+    /// How to find files whose documents `engine` shingles.
+    fn naming(&self, engine: &Engine) -> anyhow::Result<Naming> {
+        Ok(Naming {
             hidden: self.hidden,
             filter: FileFilter {
                 include: globs("include", &self.include)?,
@@ -332,15 +411,13 @@ impl InputArguments {
             },
             takes_code: engine.shingler().shingling().unit == Unit::Code,
             ..self.format.naming()
-        };
-        Ok(with_stdin(Inputs::find_with(&self.inputs, naming)?)?)
+        })
     }
 
     /// The modes that the names of the inputs and the fields lead to.
     pub(crate) fn modes(&self) -> Vec<Mode> {
-        let is_file = |name: &PathBuf| is_stream(name) || (name.exists() && !name.is_dir());
         let mut modes = Vec::new();
-        if self.inputs.iter().all(is_file) {
+        if are_files(&self.inputs) {
             modes.push(Mode::NamedFiles);
         }
         if self.weights_field.is_none() {
@@ -392,6 +469,12 @@ impl InputArguments {
             id_required: self.records.needs_id(),
         }
     }
+}
+
+/// Whether each of these is the name of a file, or of the stream.
+fn are_files(names: &[PathBuf]) -> bool {
+    let is_file = |name: &PathBuf| is_stream(name) || (name.exists() && !name.is_dir());
+    names.iter().all(is_file)
 }
 
 /// The patterns of the option `name`.

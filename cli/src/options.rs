@@ -60,6 +60,8 @@ pub enum Mode {
     NoSimilarity,
     /// LSH finds the candidates, and no shingles are counted.
     NoJoin,
+    /// Inputs are compared with each other alone.
+    NoReference,
     /// No document is read a second time.
     ReadOnce,
     /// Documents are lists of tokens.
@@ -147,6 +149,7 @@ impl Mode {
             Mode::Distance => "a search by `distance` is an exact join, which computes no signatures; omit {o}",
             Mode::NoSimilarity => "{o} limit{s} a similarity, and `within` a distance; omit {o}, or `distance` and `within`",
             Mode::NoJoin => "{o} limit{s} an exact join and the counts of `weights=rarity`, and this search has neither; omit {o}, or pass `candidates=join`",
+            Mode::NoReference => "{o} {is} for the files of `against`; add `against`, or omit {o}",
             Mode::ReadOnce => "no document is read a second time, so no input is held; omit {o}, or pass `verify=exact`",
             Mode::Tokens => "{o} {is} for texts, and tokens stay as they are; omit {o}, or choose another `unit`",
             Mode::NoTextField => "{o} name{s} a field of texts, which `unit=tokens` does not read; pass `tokens_field`, or choose another `unit`",
@@ -201,9 +204,10 @@ const fn row(
 use Effect::{Checks, Memory, Messages, Results, Speed};
 use Mode::{
     Distance, Gpu, Join, LshOnly, NamedFiles, NoBuckets, NoDevice, NoJoin, NoNames, NoPlan,
-    NoRecommendations, NoReport, NoSample, NoSimilarity, NoTextField, NoThroughput, NoWeights,
-    NoWhiteSpace, NotStopWords, NotTokens, NothingHated, OneFile, OneInput, ReadOnce, Scalar, Seen,
-    Signatures, Stars, Stdout, TextFiles, Tokens, TruthEntities, TruthPairs, UsersOnly,
+    NoRecommendations, NoReference, NoReport, NoSample, NoSimilarity, NoTextField, NoThroughput,
+    NoWeights, NoWhiteSpace, NotStopWords, NotTokens, NothingHated, OneFile, OneInput, ReadOnce,
+    Scalar, Seen, Signatures, Stars, Stdout, TextFiles, Tokens, TruthEntities, TruthPairs,
+    UsersOnly,
 };
 
 /// The table. Each option of a command is in one row.
@@ -218,6 +222,9 @@ pub const TABLE: &[Row] = &[
     row(DOCUMENTS, &["tokens_field"], Results, &[Signatures, NotTokens]),
     row(DOCUMENTS, &["weight_scale"], Results, &[Signatures, NoWeights]),
     row(DOCUMENTS, &["id_field"], Results, &[Signatures, TextFiles]),
+    row(SEARCHES, &["against"], Results, &[Signatures]),
+    row(SEARCHES, &["against_text_field"], Results, &[Signatures, NoReference, NoTextField]),
+    row(SEARCHES, &["against_id_field"], Results, &[Signatures, NoReference]),
     row(DOCUMENTS, &["unique_ids", "on_bad_record"], Checks, &[Signatures]),
     // Shingles
     row(SIGNERS, &["unit", "size", "count"], Results, &[Signatures]),

@@ -358,6 +358,13 @@ pub(crate) fn documents(lines: &mut Lines, report: &Report) {
         "documents",
         format!("{documents} in {}", size(counts.bytes)),
     );
+    if let Some(reference) = counts.reference {
+        let reference = counted(reference, "document");
+        lines.row(
+            "reference",
+            format!("{reference}, none of which is written"),
+        );
+    }
     if counts.without_shingles > 0 {
         let fate = match report.command {
             "dedup" => ", kept unless identical to another",

@@ -179,6 +179,7 @@ fn summaries_say_what_is_lost() {
         ("--cluster connected", "pass --cluster greedy"),
         ("--keep longest", "leave out --keep longest"),
         ("--keep-by n", "leave out --keep-by"),
+        ("--against in.jsonl", "leave out --against"),
         ("--verify none", "pass --verify exact"),
         ("--weights rarity", "leave out the weights"),
     ] {

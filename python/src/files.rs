@@ -26,6 +26,7 @@ pub(crate) fn dedup_files<'py>(
     let options = Options(options);
     let arguments = dedup::Arguments {
         input: options.input()?,
+        against: options.against()?,
         output: options.path("output")?,
         outputs: options.outputs()?,
         removed_format: Some(options.choice("removed_format")?),
@@ -56,6 +57,7 @@ pub(crate) fn pairs_files<'py>(
     let options = Options(options);
     let arguments = pairs::Arguments {
         input: options.input()?,
+        against: options.against()?,
         signatures: None,
         pairs: pairs_of(&options)?,
         run: options.run()?,

@@ -9,9 +9,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use simgpu::Error;
 use simgpu_cli::arguments::{
-    BackendArguments, BadRecordArguments, BandingArguments, FormatArguments, HoldArguments,
-    InputArguments, ProcessArguments, RecordArguments, RunArguments, SearchArguments,
-    SignArguments, StopWordsArgument, delimiter, quote,
+    AgainstArguments, BackendArguments, BadRecordArguments, BandingArguments, FormatArguments,
+    HoldArguments, InputArguments, ProcessArguments, RecordArguments, RunArguments,
+    SearchArguments, SignArguments, StopWordsArgument, delimiter, quote,
 };
 use simgpu_cli::commands::dedup::ClusterArguments;
 use simgpu_cli::commands::pairs::WrittenArguments;
@@ -119,6 +119,16 @@ impl<'py> Options<'py> {
 
     /// One path, or several.
     fn paths(&self, name: &str) -> PyResult<Vec<PathBuf>> {
+        let paths = self.paths_or_none(name)?;
+        if paths.is_empty() {
+            let message = format!("{name} is empty; give a path, or several");
+            return Err(parameter_error(self.py(), message));
+        }
+        Ok(paths)
+    }
+
+    /// One path, several, or none.
+    fn paths_or_none(&self, name: &str) -> PyResult<Vec<PathBuf>> {
         let expected = "a path, or several";
         let value: Bound<'_, PyAny> = self.required(name, expected)?;
         let paths = match value.extract::<PathBuf>() {
@@ -131,14 +141,19 @@ impl<'py> Options<'py> {
                 })
                 .map_err(|error| refused(&value, name, expected, error))?,
         };
-        if paths.is_empty() {
-            let message = format!("{name} is empty; give a path, or several");
-            return Err(parameter_error(self.py(), message));
-        }
         for path in &paths {
             self.refuse_stream(name, path)?;
         }
         Ok(paths)
+    }
+
+    /// What the inputs are compared with.
+    pub(crate) fn against(&self) -> PyResult<AgainstArguments> {
+        Ok(AgainstArguments {
+            against: self.paths_or_none("against")?,
+            against_text_field: self.strings("against_text_field")?,
+            against_id_field: self.optional("against_id_field", "the name of a field, as a str")?,
+        })
     }
 
     /// A path, if there is one.

@@ -256,7 +256,14 @@ impl ComponentSearch {
     ) -> Result<Clusters> {
         let (shape, observed) = (&self.shape, Observed::Components(&self.observed));
         let go_on = &mut |_| Ok(());
-        let clusters = before.cluster(held.len(), &held.records, shape, task, observed, go_on)?;
+        let clusters = before.cluster(
+            (held.len(), None),
+            &held.records,
+            shape,
+            task,
+            observed,
+            go_on,
+        )?;
         self.take(&clusters, &held.places, &held.keepers);
         Ok(clusters)
     }

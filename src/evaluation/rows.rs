@@ -142,6 +142,7 @@ impl RowsReading<'_> {
                 temporary: Some(self.temporary),
                 keep_by: None,
                 limit: None,
+                reference: None,
             },
         )?;
         let (mut all, mut rows) = (0, vec![0; files.len()]);

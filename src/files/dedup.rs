@@ -3,15 +3,18 @@
 //! Tables are written beside kept files (`threads::beside`): they need one core, and the kept files all.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use super::dedup_output::{DedupOutput, Target, Written, stream_kept, write_kept};
+use super::dedup_output::{DedupOutput, Target, stream_kept, write_kept};
 use super::outcome::Outcome;
+use super::overview::Overview;
 use super::resume::resumable;
 use super::run::Run;
+use super::samples::{Sampler, Samples};
 use super::source::FileSource;
 use crate::error::{Conflict, Error, Result};
 use crate::io::{
@@ -25,6 +28,9 @@ use crate::search::{
     find_removals,
 };
 use crate::threads::beside;
+
+/// The file of the page.
+const PAGE: &str = "report.html";
 
 /// The file of the clusters.
 const CLUSTERS: &str = "clusters.parquet";
@@ -49,8 +55,8 @@ impl Dedup {
 impl Run<'_> {
     /// Keeps one document of each cluster of near-duplicates. Writes into a folder: `kept/` (the kept records of
     /// each input, in its format), `removed.jsonl` (each removed document and the one kept in its place; or
-    /// `removed.parquet`), `clusters.parquet` (the cluster of every document), `report.json` and `run.json`. Or
-    /// writes the kept records to a stream, or nothing ([`DedupOutput`]).
+    /// `removed.parquet`), `clusters.parquet` (the cluster of every document), `samples.jsonl` (texts to look at;
+    /// [`Run::samples`]), `report.html` (a page that shows the result), `report.json` and `run.json`. Or writes the kept records to a stream, or nothing ([`DedupOutput`]).
     ///
     /// # Errors
     /// Any error of reading the inputs or writing the output, and [`Error::Stopped`] if the progress stops the
@@ -67,14 +73,13 @@ impl Run<'_> {
 
     fn dedup_into(self, task: &Dedup, output: DedupOutput<'_>) -> Result<Outcome> {
         let folder = output.folder().map(Path::to_owned);
-        task.check_measure(match self.keep_by {
-            Some(_) => Some("`keep_by`"),
-            None => self
-                .prefer_source
-                .patterns()
-                .next()
-                .map(|_| "`prefer_source`"),
-        })?;
+        let others = [
+            ("`keep_by`", self.keep_by.is_some()),
+            ("`prefer_source`", self.prefer_source.patterns().count() > 0),
+            ("`against`", self.against.is_some()),
+        ];
+        let other = others.into_iter().find(|(_, is_given)| *is_given);
+        task.check_measure(other.map(|(option, _)| option))?;
         if self.keep_by.is_some() && task.keep == KeepPolicy::Longest {
             return Err(Conflict::KeepTwice.into());
         }
@@ -93,7 +98,7 @@ impl Run<'_> {
         if let Target::Folder(folder) = &target {
             // Whoever was stopped while it renamed files writes them again.
             if !folder.holds(&written.names) {
-                written = Written::default();
+                written = source.nothing_written();
             }
             folder.take_over(&written.names)?;
         }
@@ -106,7 +111,9 @@ impl Run<'_> {
         let resumed = source.resumed();
         // A run that goes on may write less.
         let bytes_written = if resumed > 0 { 0 } else { bytes };
-        let is_kept = kept_rows(&found)?;
+        let overview = Overview::of(&found)?;
+        let is_kept = &overview.is_kept;
+        let sampler = self.sampler(&source, &overview);
         let to_read = source.bytes_to_read_again();
         let folder = match target {
             Target::Folder(folder) => {
@@ -120,7 +127,9 @@ impl Run<'_> {
                             completed(self.removed_format.file_name().to_owned());
                             Ok(())
                         };
-                        let kept = || write_kept(&folder, &source, &is_kept, &written, completed);
+                        let kept = || {
+                            write_kept(&folder, &source, is_kept, (&written, &sampler), completed)
+                        };
                         let kept = beside(tables, kept, look)?;
                         // To free much memory takes time, which is there while the disk is busy, and keeps other threads
                         // from allocating any.
@@ -135,14 +144,18 @@ impl Run<'_> {
             }
             Target::Stream(target, _) => {
                 counts.kept =
-                    timings.time("write", bytes, || stream_kept(target, &source, &is_kept))?;
+                    timings.time("write", bytes, || stream_kept(target, &source, is_kept))?;
                 None
             }
             Target::Nowhere(_) => None,
         };
         check_sum(&counts)?;
         self.warn_of_oddities(&counts);
-        let report = self.report(&source, counts, task, &found)?;
+        let mut report = self.report(&source, counts, task, &found)?;
+        overview.describe(&mut report, &source.places, found.verification.name())?;
+        if let Some(folder) = &folder {
+            self.write_page(folder, &report, sampler, &source.places)?;
+        }
         let elapsed_s = timings.complete(self.options.started);
         if let Some(folder) = folder {
             create_json(&folder, REPORT, &report)?;
@@ -159,6 +172,32 @@ impl Run<'_> {
             elapsed_s,
             resumed,
         })
+    }
+
+    /// What takes the texts of the documents that the page shows.
+    fn sampler(&self, source: &FileSource<'_>, overview: &Overview) -> Sampler {
+        match self.samples {
+            true => Sampler::new(overview.shown(), source.sampled()),
+            false => Sampler::default(),
+        }
+    }
+
+    /// Writes the texts that are shown, and the page that shows them.
+    fn write_page(
+        &self,
+        folder: &OutputFolder,
+        report: &Report,
+        sampler: Sampler,
+        places: &Places,
+    ) -> Result<()> {
+        let samples = match self.samples {
+            true => sampler.write(folder, places)?,
+            false => Samples::default(),
+        };
+        let (mut file, path) = folder.create(PAGE)?;
+        let page = report.page(&samples);
+        file.write_all(page.as_bytes())
+            .map_err(Error::io("write", path))
     }
 
     /// Makes the report of a deduplication.
@@ -198,24 +237,6 @@ fn check_sum(counts: &Counts) -> Result<()> {
         removed: counts.removed,
         skipped: counts.skipped,
     })
-}
-
-/// Marks the kept documents, by row.
-fn kept_rows(found: &FoundRemovals) -> Result<Vec<bool>> {
-    let mut is_kept = vec![true; found.rows as usize];
-    match &found.removals {
-        Removals::Held(removed) => {
-            for removed in removed {
-                is_kept[removed.document as usize] = false;
-            }
-        }
-        Removals::Spilled(removals) => {
-            for removal in removals.rows() {
-                is_kept[removal?.document as usize] = false;
-            }
-        }
-    }
-    Ok(is_kept)
 }
 
 pub(crate) fn create_json(folder: &OutputFolder, name: &str, value: &impl Serialize) -> Result<()> {
@@ -302,7 +323,8 @@ type NamedRemovals<'a> = Box<dyn Iterator<Item = Result<Removal<NamedRow<'a>>>> 
 /// The number of clusters of each size.
 fn histogram(sizes: &ClusterSizes, kept: u64) -> BTreeMap<u64, u64> {
     let mut histogram = sizes.histogram.clone();
-    let alone = kept - histogram.values().sum::<u64>();
+    // Of the clusters of documents of a reference, none is kept.
+    let alone = kept + sizes.of_reference - histogram.values().sum::<u64>();
     if alone > 0 {
         histogram.insert(1, alone);
     }
@@ -315,6 +337,7 @@ fn largest(places: &Places, sizes: &ClusterSizes) -> Result<Vec<LargeCluster>> {
         let (file, record) = places.place(*row);
         Ok(LargeCluster {
             kept_id: places.raw_id(*row)?,
+            kept_in: places.kept_in(*row),
             kept_file: file.to_owned(),
             kept_row: record,
             documents: *documents,
@@ -351,6 +374,7 @@ mod tests {
     fn documents_alone_are_clusters_of_one() {
         let sizes = |histogram: &[(u64, u64)]| ClusterSizes {
             histogram: histogram.iter().copied().collect(),
+            of_reference: 0,
             listed: Vec::new(),
         };
         let of = |known, kept| histogram(&sizes(known), kept);

@@ -12,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::run::{Run, check_compression_level};
+use super::samples::{Sample, Sampler};
 use super::second_pass::{FileEvent, Placed};
 use super::source::FileSource;
 use crate::error::{Error, Result};
@@ -103,12 +104,11 @@ impl<'a> Target<'a> {
         let level = source.run.options.compression_level;
         match self {
             Target::Folder(_) | Target::Nowhere(_) => {
-                let files = source.files.iter();
+                let files = source.files[source.of_reference..].iter();
                 check_compression_level(level, files.map(|file| file.original_compression))
             }
             Target::Stream(..) => {
-                let other = source
-                    .files
+                let other = source.files[source.of_reference..]
                     .iter()
                     .find(|file| file.format != Format::JsonLines);
                 if let Some(other) = other {
@@ -130,6 +130,9 @@ impl<'a> Target<'a> {
 /// The name of the writing of kept records, for checkpoints.
 const WRITE: &str = "write";
 
+/// The name of the texts that the page shows, for checkpoints.
+const SAMPLED: &str = "samples";
+
 /// What is written of the kept records at a checkpoint.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Written {
@@ -146,7 +149,22 @@ impl FileSource<'_> {
     pub(super) fn written(&self) -> Written {
         let spill = self.unfinished();
         let written = spill.and_then(|spill| spill.state(WRITE));
-        written.unwrap_or_default()
+        written.unwrap_or_else(|| self.nothing_written())
+    }
+
+    /// Nothing is written yet, and nothing will be of the reference.
+    pub(super) fn nothing_written(&self) -> Written {
+        Written {
+            inputs: self.of_reference,
+            ..Written::default()
+        }
+    }
+
+    /// The texts that were taken before the run was stopped, by row.
+    pub(super) fn sampled(&self) -> BTreeMap<u32, Sample> {
+        let spill = self.unfinished();
+        let sampled = spill.and_then(|spill| spill.state(SAMPLED));
+        sampled.unwrap_or_default()
     }
 }
 
@@ -157,14 +175,17 @@ struct KeptOfChunk {
 }
 
 /// Reads the inputs again and copies the records that `is_kept` marks by row. Passes those of each chunk that has some
-/// to `each`, and the other parts of files. Returns the number of records.
+/// to `each`, and the other parts of files. `sampler` sees all documents. Returns the number of records.
 fn for_each_kept(
     source: &FileSource<'_>,
     is_kept: &[bool],
+    sampler: &Sampler,
     start: &Position,
     mut each: impl FnMut(FileEvent<KeptOfChunk>) -> Result<()>,
 ) -> Result<u64> {
-    let copy = |Placed { chunk, rows }: Placed| {
+    let copy = |placed: Placed| {
+        sampler.take(source, &placed)?;
+        let Placed { chunk, rows } = placed;
         let of_row = |row: Option<u32>| row.is_some_and(|row| is_kept[row as usize]);
         let keeps: Vec<bool> = rows.into_iter().map(of_row).collect();
         let records = keeps.iter().filter(|kept| **kept).count() as u64;
@@ -186,7 +207,8 @@ fn for_each_kept(
 }
 
 /// Writes the kept records of each input under its name, in its format and compression, and calls `completed` with
-/// the name of each file. Returns the number of documents written. Writes no file without records.
+/// the name of each file. Takes the texts that `sampler` wants. Returns the number of documents written. Writes no file
+/// without records.
 ///
 /// Each file of at most a frame is one job, which creates, compresses and writes it. Frames of larger files are
 /// compressed by all threads, and written by this one.
@@ -194,7 +216,7 @@ pub(super) fn write_kept(
     folder: &OutputFolder,
     source: &FileSource<'_>,
     is_kept: &[bool],
-    written: &Written,
+    (written, sampler): (&Written, &Sampler),
     completed: &(dyn Fn(String) + Sync),
 ) -> Result<u64> {
     let kept_folder = folder.partial().join("kept");
@@ -202,6 +224,7 @@ pub(super) fn write_kept(
     let files = &KeptFiles {
         folder,
         source,
+        sampler,
         completed,
         waiting_bytes: AtomicUsize::new(0),
         failed: Mutex::default(),
@@ -214,7 +237,7 @@ pub(super) fn write_kept(
     let mut ending: VecDeque<Ending> = VecDeque::new();
     let place = source.places.start_of_file(written.inputs);
     let records = rayon::in_place_scope(|scope| {
-        for_each_kept(source, is_kept, &place, |part| {
+        for_each_kept(source, is_kept, sampler, &place, |part| {
             match part {
                 FileEvent::Table(form) => start.form = Some(form),
                 FileEvent::Chunk(KeptOfChunk { records, kept, .. }) => {
@@ -324,6 +347,7 @@ impl Done {
 struct KeptFiles<'a> {
     folder: &'a OutputFolder,
     source: &'a FileSource<'a>,
+    sampler: &'a Sampler,
     completed: &'a (dyn Fn(String) + Sync),
     /// Bytes of small files that no thread has begun to write.
     waiting_bytes: AtomicUsize,
@@ -391,6 +415,7 @@ impl KeptFiles<'_> {
             Some(spill) if spill.is_due() => {
                 let written = self.done().written.clone();
                 self.folder.keep(&written.names)?;
+                spill.note(SAMPLED, &self.sampler.taken())?;
                 spill.checkpoint(WRITE, &written)
             }
             _ => Ok(()),
@@ -415,14 +440,20 @@ pub(super) fn stream_kept(
 ) -> Result<u64> {
     let failed = || Error::io("write to", STDOUT);
     let mut target = BufWriter::with_capacity(1 << 16, target);
-    let start = Position::default();
-    let written = for_each_kept(source, is_kept, &start, |part| match part {
-        FileEvent::Chunk(KeptOfChunk { kept, .. }) => {
-            let bytes = kept.bytes().unwrap_or_default();
-            target.write_all(bytes).map_err(failed())
-        }
-        FileEvent::Table(_) | FileEvent::End => Ok(()),
-    })?;
+    let start = source.places.start_of_file(source.of_reference);
+    let written = for_each_kept(
+        source,
+        is_kept,
+        &Sampler::default(),
+        &start,
+        |part| match part {
+            FileEvent::Chunk(KeptOfChunk { kept, .. }) => {
+                let bytes = kept.bytes().unwrap_or_default();
+                target.write_all(bytes).map_err(failed())
+            }
+            FileEvent::Table(_) | FileEvent::End => Ok(()),
+        },
+    )?;
     target.flush().map_err(failed())?;
     Ok(written)
 }

@@ -237,10 +237,14 @@ impl<'a> Noted<'a> {
         }
         let of_file = &mut self.places.files[file];
         of_file.fingerprint = Some(fingerprint);
+        let records = match file < self.places.of_reference {
+            true => 0,
+            false => of_file.records,
+        };
         self.position = Position {
             file: file + 1,
             chunk: 0,
-            records: self.position.records + of_file.records,
+            records: self.position.records + records,
         };
         if let Some(log) = &mut self.log {
             log.push(&Entry::End {

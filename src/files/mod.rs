@@ -20,6 +20,10 @@ mod log;
 
 mod outcome;
 
+mod overview;
+
+mod page;
+
 mod pairs;
 
 mod preference;
@@ -28,6 +32,8 @@ mod resume;
 
 mod run;
 
+mod samples;
+
 mod second_pass;
 
 mod sign;
@@ -35,6 +41,9 @@ mod sign;
 mod signatures;
 
 mod source;
+
+#[cfg(test)]
+mod against;
 
 #[cfg(test)]
 mod tests;

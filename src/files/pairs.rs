@@ -18,6 +18,7 @@ use crate::io::{
     PairsParameters, PairsToWrite, Places, Report, folder_of, with_suffix, write_json,
     write_pairs_table, write_pairs_text,
 };
+use crate::pipeline::Pairing;
 use crate::progress::{Progress, Timings, advance};
 use crate::search::{
     Context, DocumentPair, PairSearch, Pairs, PairsFound, Searched, Streamed, Verification,
@@ -125,6 +126,7 @@ impl Run<'_> {
         let (engine, progress) = (self.engine, self.options.progress);
         let context = &mut Context {
             search,
+            pairing: Pairing::Across,
             progress,
             timings: &mut timings,
         };

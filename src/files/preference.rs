@@ -47,7 +47,7 @@ pub(super) struct Preference {
 }
 
 impl Preference {
-    /// The preference among `rows` documents; `None` if there is none. `warn` takes warnings.
+    /// The preference among `rows` documents, without those of a reference; `None` if there is none. `warn` takes warnings.
     pub(super) fn of(
         run: &Run<'_>,
         places: &Places,
@@ -62,8 +62,9 @@ impl Preference {
             check_values(by, rows, forms, warn)?;
         }
         let mut is_matched = vec![false; run.prefer_source.patterns().len()];
-        let files = places.files.iter().map(|file| {
+        let files = places.files.iter().enumerate().map(|(number, file)| {
             let source = run.prefer_source.first_match(&file.relative);
+            let source = source.filter(|_| number >= places.of_reference);
             if let Some(source) = source {
                 is_matched[source] = true;
             }

@@ -40,6 +40,7 @@ impl Dedup {
                 ("keep_by", json!(keep_by)),
                 ("prefer_source", json!(sources.join(", "))),
                 ("removed_format", json!(run.removed_format.file_name())),
+                ("no_samples", json!(!run.samples)),
                 ("compression_level", json!(run.options.compression_level)),
             ],
         )
@@ -137,6 +138,9 @@ impl FileSource<'_> {
                 "text_field"
             };
             all.insert(name.to_owned(), field);
+        }
+        if self.of_reference > 0 {
+            all.insert("against".to_owned(), json!(self.of_reference));
         }
         all.extend(parameters);
         let inputs = self.files.iter().map(|file| {

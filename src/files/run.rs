@@ -77,6 +77,7 @@ impl std::fmt::Debug for RunOptions<'_> {
 pub struct Run<'a> {
     pub(super) engine: &'a Engine,
     pub(super) inputs: &'a Inputs,
+    pub(super) against: Option<(&'a Inputs, Fields)>,
     pub(super) options: RunOptions<'a>,
     pub(super) fields: Fields,
     pub(super) on_bad_record: OnBadRecord,
@@ -90,6 +91,7 @@ pub struct Run<'a> {
     pub(super) keep_by: Option<KeepBy>,
     pub(super) prefer_source: Globs,
     pub(super) removed_format: RemovedFormat,
+    pub(super) samples: bool,
 }
 
 impl std::fmt::Debug for Run<'_> {
@@ -109,6 +111,7 @@ impl<'a> Run<'a> {
             fields: Fields::of_form(engine.takes_tokens()),
             engine,
             inputs,
+            against: None,
             options: RunOptions::default(),
             on_bad_record: OnBadRecord::default(),
             unique_ids: false,
@@ -121,6 +124,7 @@ impl<'a> Run<'a> {
             keep_by: None,
             prefer_source: Globs::default(),
             removed_format: RemovedFormat::default(),
+            samples: true,
         }
     }
 
@@ -128,6 +132,18 @@ impl<'a> Run<'a> {
     /// if the engine takes tokens.
     pub fn fields(self, fields: Fields) -> Self {
         Run { fields, ..self }
+    }
+
+    /// Compares the inputs with a reference. [`Run::dedup`] removes a document if it is similar to one of the reference,
+    /// too; [`Run::pairs`] finds the pairs of a document of the inputs and one of the reference. No two documents of the
+    /// reference are compared, none of them is removed, and none is written. Its records have these fields, but no
+    /// [`Run::limit`], and no [`Run::keep_by`] or [`Run::prefer_source`]: its documents come first. [`Run::sign`] ignores
+    /// it.
+    pub fn against(self, reference: &'a Inputs, fields: Fields) -> Self {
+        Run {
+            against: Some((reference, fields)),
+            ..self
+        }
     }
 
     /// What the run does with a bad record; default [`OnBadRecord::Fail`].
@@ -230,6 +246,11 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Whether [`Run::dedup`] writes `samples.jsonl`, texts of at most 2 MB in all, and shows them on its page; default true.
+    pub fn samples(self, samples: bool) -> Self {
+        Run { samples, ..self }
+    }
+
     /// What it has in common with other runs.
     pub fn options(self, options: RunOptions<'a>) -> Self {
         Run { options, ..self }
@@ -238,6 +259,12 @@ impl<'a> Run<'a> {
     /// Bytes of memory for what grows with the number of documents; `None` without a bound.
     pub(super) fn memory_bytes(&self) -> Option<u64> {
         self.memory.or_else(usable_memory_bytes)
+    }
+
+    /// What records hold, those of the reference or all others.
+    pub(super) fn fields_of(&self, is_reference: bool) -> &Fields {
+        let against = self.against.as_ref().filter(|_| is_reference);
+        against.map_or(&self.fields, |(_, fields)| fields)
     }
 
     /// What `run.json` says of the run.
@@ -251,12 +278,20 @@ impl<'a> Run<'a> {
 
     /// Refuses an output path that is an input file, or a folder that contains an input file.
     pub(super) fn check_outputs(&self, outputs: &[PathBuf]) -> Result<()> {
-        self.inputs.check_not_overwritten_by(outputs)
+        let mut inputs = self.all_inputs();
+        inputs.try_for_each(|inputs| inputs.check_not_overwritten_by(outputs))
+    }
+
+    /// The inputs, and the reference.
+    fn all_inputs(&self) -> impl Iterator<Item = &'a Inputs> {
+        let against = self.against.as_ref().map(|(reference, _)| *reference);
+        std::iter::once(self.inputs).chain(against)
     }
 
     /// Refuses a folder of results that contains an input, or is inside an input folder.
     pub(super) fn check_folder(&self, folder: &Path) -> Result<()> {
-        self.inputs.check_output_outside(folder)?;
+        let mut inputs = self.all_inputs();
+        inputs.try_for_each(|inputs| inputs.check_output_outside(folder))?;
         self.check_outputs(&[folder.to_owned()])
     }
 
@@ -282,6 +317,7 @@ impl<'a> Run<'a> {
         let (major, minor, patch) = words_v1::UNICODE_VERSION;
         let has_words = matches!(shingling.unit, Unit::Words | Unit::StopWords(_));
         let weights = self.fields.weights.as_ref();
+        let against = self.against.as_ref().map(|(_, fields)| fields);
         let size = shingling.unit.takes_size().then(|| shingling.size.get());
         Parameters {
             scheme: scheme.to_string(),
@@ -301,6 +337,8 @@ impl<'a> Run<'a> {
             weight_scale: weights.map(|weights| weights.scale.get()),
             id_field: self.fields.id.to_string(),
             limit: self.limit.map(NonZeroU64::get),
+            against_content_field: against.map(Fields::content_names),
+            against_id_field: against.map(|fields| fields.id.to_string()),
             search: search.map(|search| search_parameters(search, scheme.num_perm())),
         }
     }
@@ -308,7 +346,8 @@ impl<'a> Run<'a> {
     /// Warns of repeated ids, and of what the names of inputs lead to and the run does not read.
     pub(super) fn warn_of_oddities(&self, counts: &Counts) {
         warn_of_repeated_ids(self.options.progress, counts.repeated_ids);
-        self.inputs.not_read().warn(self.options.progress);
+        let inputs = self.all_inputs();
+        inputs.for_each(|inputs| inputs.not_read().warn(self.options.progress));
     }
 }
 

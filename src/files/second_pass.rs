@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::source::FileSource;
-use crate::documents::Documents;
+use crate::documents::{DocumentBatch, Documents};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
@@ -191,6 +191,7 @@ impl FileSource<'_> {
             file,
             rows: RowNumbers::of(&self.places, file),
             events: match held {
+                Some(_) if file < start.file => Events::Ended,
                 Some(held) => Events::Held(chunks_of(file, held).iter()),
                 None => Events::Read(files.file(file)),
             },
@@ -295,26 +296,35 @@ impl FileSource<'_> {
         chunk: &Chunk,
         rows: &[Option<u32>],
     ) -> Result<Vec<(u32, Vec<u64>)>> {
-        let at = |record: u64| rows.get(usize::try_from(record).ok()?).copied().flatten();
         if rows.iter().all(Option::is_none) {
             return Ok(Vec::new());
         }
-        let fields = &self.run.fields;
-        let mut documents = fields.empty_batch();
-        chunk.parse(fields, |record| at(record).is_some(), &mut documents);
-        let wanted = rows.iter().flatten();
-        if documents.len() != wanted.clone().count() {
-            // A record that was good in the first pass is bad now, so the file has changed.
-            return Err(changed(&self.files[chunk.file]));
-        }
+        let documents = self.documents_of(chunk, rows)?;
         let mut scratch = Scratch::default();
-        let sets = wanted.enumerate().map(|(i, row)| {
+        let sets = rows.iter().flatten().enumerate().map(|(i, row)| {
             let mut set = Vec::new();
             let shingler = engine.shingler();
             shingler.exact_list(documents.get(i), &mut scratch, &mut set);
             (*row, set)
         });
         Ok(sets.collect())
+    }
+
+    /// The documents of a chunk that have a row here, in order.
+    pub(super) fn documents_of(
+        &self,
+        chunk: &Chunk,
+        rows: &[Option<u32>],
+    ) -> Result<DocumentBatch> {
+        let at = |record: u64| rows.get(usize::try_from(record).ok()?).copied().flatten();
+        let fields = self.fields_of(chunk.file);
+        let mut documents = fields.empty_batch();
+        chunk.parse(fields, |record| at(record).is_some(), &mut documents);
+        if documents.len() != rows.iter().flatten().count() {
+            // A record that was good in the first pass is bad now, so the file has changed.
+            return Err(changed(&self.files[chunk.file]));
+        }
+        Ok(documents)
     }
 }
 

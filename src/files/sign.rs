@@ -25,6 +25,14 @@ impl Run<'_> {
     /// Any error of reading the inputs or writing the output, and [`Error::Stopped`] if the progress stops the
     /// run. After an error there is no new output file, and an earlier one is unchanged.
     pub fn sign(self, output: &Path) -> Result<Outcome> {
+        let run = Run {
+            against: None,
+            ..self
+        };
+        run.sign_inputs(output)
+    }
+
+    fn sign_inputs(self, output: &Path) -> Result<Outcome> {
         let format = SignaturesFormat::of_path(output)?;
         self.check_outputs(&OutputFile::names(output, ".json"))?;
         let (target, file) = OutputFile::create(output, self.options.overwrite)?;

@@ -13,6 +13,7 @@ use crate::io::{
     DocumentIds, Places, REPORT_VERSION, Report, SignatureDescription, SignatureReader, Skipped,
     SkippedRecord, SourceFile, check_not_overwritten, damaged, description_of, misdescribed,
 };
+use crate::pipeline::Pairing;
 use crate::pipeline::Signatures;
 use crate::progress::{Progress, Timings, advance};
 use crate::scheme::Scheme;
@@ -171,6 +172,7 @@ impl<'a> SignatureRun<'a> {
             timings.time("read", bytes, || signatures.read(&mut banded, progress))?;
         let context = &mut Context {
             search,
+            pairing: Pairing::Across,
             progress,
             timings: &mut timings,
         };

@@ -15,8 +15,8 @@ use crate::documents::{DocumentBatch, DocumentRange};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
-    Chunk, Columns, Event, FieldValues, FilesReading, InputFile, Places, Position, Reading, Record,
-    Repeated, Report, ValueForms, Wanted,
+    Chunk, Columns, Event, FieldValues, Fields, FilesReading, InputFile, Places, Position, Reading,
+    Record, Repeated, Report, ValueForms, Wanted,
 };
 use crate::progress::{Counts, StageTime, Timings, advance, counted, grouped};
 use crate::search::{
@@ -29,7 +29,10 @@ use crate::store::{Bits, ExactSets, SETS_IN_MEMORY};
 /// The documents of a run over files.
 pub(super) struct FileSource<'a> {
     pub(super) run: &'a Run<'a>,
+    /// All files: first those of the reference.
     pub(super) files: Vec<InputFile>,
+    /// The number of files of the reference.
+    pub(super) of_reference: usize,
     pub(super) places: Places,
     /// The order of preference of documents.
     preference: Option<Preference>,
@@ -58,13 +61,21 @@ impl<'a> FileSource<'a> {
             run.inputs
                 .with_copy_of_stream(&temporary, run.options.progress)
         };
-        let files = match run.inputs.names_stream() {
+        let inputs = match run.inputs.names_stream() {
             true => timings.time("copy", 0, find),
             false => find(),
         };
+        let mut files = Vec::new();
+        if let Some((reference, _)) = &run.against {
+            run.inputs.check_apart_from(reference)?;
+            files.clone_from(&reference.files);
+        }
+        let of_reference = files.len();
+        files.extend(inputs?);
         Ok(FileSource {
             run,
-            files: files?,
+            files,
+            of_reference,
             places: Places::default(),
             preference: None,
             classes: None,
@@ -120,10 +131,10 @@ impl<'a> FileSource<'a> {
         if let Some(ids) = &mut places.ids {
             ids.end()?;
         }
-        if let (0, Some(first)) = (rows, places.skipped.first()) {
-            return Err(Error::NoGoodRecord(first.record.clone()));
-        }
         places.fill_first_rows(rows);
+        if let (0, Some(first)) = (rows - places.first_input(), places.first_bad_record()) {
+            return Err(Error::NoGoodRecord(first.clone()));
+        }
         let known = spill.and_then(|spill| spill.state::<Repeated>(IDS));
         let repeated = known.map_or_else(|| places.find_repeated_ids(), Ok)?;
         if let Some(spill) = spill {
@@ -152,7 +163,8 @@ impl<'a> FileSource<'a> {
                 self.run.options.progress.warn(message);
             }
         };
-        self.preference = Preference::of(self.run, &self.places, rows, forms, &warn)?;
+        let inputs = rows - self.places.first_input();
+        self.preference = Preference::of(self.run, &self.places, inputs, forms, &warn)?;
         let in_memory = self.preference.as_ref().filter(|_| self.log.is_none());
         let classes = in_memory.map(|preference| preference.classes(rows, values));
         self.classes = classes.transpose()?;
@@ -180,7 +192,16 @@ impl<'a> FileSource<'a> {
             temporary: Some(&self.temporary),
             keep_by: self.run.keep_by.as_ref().map(|by| &by.field),
             limit: self.run.limit.map(NonZeroU64::get),
+            reference: self.run.against.as_ref().map(|(_, fields)| {
+                let wanted = Wanted::Document(fields);
+                (self.of_reference, wanted)
+            }),
         }
+    }
+
+    /// What a record of a file holds.
+    pub(super) fn fields_of(&self, file: usize) -> &Fields {
+        self.run.fields_of(file < self.of_reference)
     }
 
     /// The total size of all files, compressed.
@@ -195,12 +216,13 @@ impl<'a> FileSource<'a> {
         counts: Counts,
         search: Option<&Search>,
     ) -> Report {
+        let documents = counts.documents - counts.skipped + counts.reference.unwrap_or(0);
         let mut report = Report::new(command, counts, self.run.parameters(search));
-        let documents = self.places.records() - self.places.skipped.len() as u64;
         report.missing_ids = self.places.missing_ids(documents);
         report.empty_files = self.places.empty_files();
         report.not_read = self.run.inputs.not_read().clone();
         report.skipped = self.places.skipped_records();
+        report.reference_skipped = self.places.skipped_of_reference();
         report
     }
 
@@ -241,7 +263,12 @@ impl<'a> FileSource<'a> {
                 is_between_chunks.set(false);
                 match event {
                     Some(Event::Chunk(Some(signed))) => pass.number(signed, noted)?,
-                    Some(Event::End { file, fingerprint }) => noted.end_file(file, fingerprint)?,
+                    Some(Event::End { file, fingerprint }) => {
+                        noted.end_file(file, fingerprint)?;
+                        if file + 1 == self.of_reference {
+                            pass.end_reference();
+                        }
+                    }
                     Some(Event::Table(_) | Event::Chunk(None)) | None => {}
                 }
                 is_between_chunks.set(true);
@@ -266,7 +293,7 @@ impl<'a> FileSource<'a> {
     /// Adds the counts of records to the counts of documents.
     pub(super) fn complete(&self, counts: &mut Counts) {
         counts.documents = self.places.records();
-        counts.skipped = self.places.skipped.len() as u64;
+        counts.skipped = self.places.bad_records();
         counts.repeated_ids = self.places.repeated_ids;
     }
 }
@@ -314,6 +341,7 @@ impl Source for FileSource<'_> {
             run: self.run,
             are_held: &are_held,
             held_bytes: self.held_bytes,
+            of_reference: self.of_reference,
         };
         let mut noted = Noted::new(
             self.run.on_bad_record,
@@ -321,6 +349,7 @@ impl Source for FileSource<'_> {
             (self.held_bytes, &are_held),
             before,
         );
+        noted.places.of_reference = self.of_reference;
         self.read_chunks(&chunks, &mut pass, &mut noted)?;
         if let Some(spill) = pass.on_disk() {
             spill.note(READ, &ReadState::of(&mut pass, &mut noted)?)?;
@@ -388,6 +417,8 @@ struct Chunks<'a> {
     are_held: &'a AtomicBool,
     /// The most bytes that are held.
     held_bytes: u64,
+    /// The number of files of the reference.
+    of_reference: usize,
 }
 
 impl Pieces for Chunks<'_> {
@@ -400,9 +431,12 @@ impl Pieces for Chunks<'_> {
         documents: &'a mut DocumentBatch,
     ) -> Result<Parsed<'a, ChunkRecords>> {
         let run = self.run;
-        let records = chunk.parse(&run.fields, |_| true, documents);
+        let is_reference = chunk.file < self.of_reference;
+        let records = chunk.parse(run.fields_of(is_reference), |_| true, documents);
         let is_good = |i: usize| matches!(records.get(i), Some(Record::Document(_)));
         let values = match &run.keep_by {
+            // Nothing prefers documents of a reference.
+            Some(_) if is_reference => Ok(FieldValues::absent(documents.len())),
             Some(by) => FieldValues::of_chunk(&chunk, &by.field, is_good),
             None => Ok(FieldValues::default()),
         };

@@ -172,18 +172,18 @@ impl DocumentIds {
     }
 
     /// The documents that repeat an earlier id. Asked once.
-    pub(super) fn repeated(&mut self) -> Result<Repeated> {
+    pub(super) fn repeated(&mut self, first: u32) -> Result<Repeated> {
         match self {
-            DocumentIds::Held(ids) => repeated_in(ids),
-            DocumentIds::Spilled(ids) => ids.repeated(),
+            DocumentIds::Held(ids) => repeated_in(ids, first),
+            DocumentIds::Spilled(ids) => ids.repeated(first),
         }
     }
 }
 
 /// Counts the ids that repeat an earlier one.
-fn repeated_in(ids: &Texts) -> Result<Repeated> {
+fn repeated_in(ids: &Texts, first: u32) -> Result<Repeated> {
     let rows = row_number(ids.len())?;
-    let mut hashed: Vec<(u64, u32)> = (0..rows)
+    let mut hashed: Vec<(u64, u32)> = (first..rows)
         .into_par_iter()
         .map(|row| (xxh3_64(ids.get(row as usize).as_bytes()), row))
         .collect();
@@ -259,7 +259,7 @@ impl SpilledIds {
         Ok(())
     }
 
-    fn repeated(&mut self) -> Result<Repeated> {
+    fn repeated(&mut self, first: u32) -> Result<Repeated> {
         let Some(digests) = self.digests.take() else {
             return Ok(Repeated::default());
         };
@@ -267,7 +267,8 @@ impl SpilledIds {
             &|digests| {
                 let mut repeated = Repeated::default();
                 for same in digests.chunk_by(|a, b| a[..4] == b[..4]) {
-                    repeated.add(same.iter().map(|digest| digest[4]));
+                    let before = same.partition_point(|digest| digest[4] < first);
+                    repeated.add(same[before..].iter().map(|digest| digest[4]));
                 }
                 Ok(repeated)
             },
@@ -362,7 +363,7 @@ mod tests {
                 }
                 drop(in_order);
                 assert_eq!(all.get(5).unwrap(), ids[5]);
-                let repeated = all.repeated().unwrap();
+                let repeated = all.repeated(0).unwrap();
                 assert_eq!((repeated.documents, repeated.first), (repeats, first));
             }
         }

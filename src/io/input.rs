@@ -1,5 +1,6 @@
 //! The files to read: found by name, by folder or by glob.
 
+use std::collections::HashSet;
 use std::fs::{File, Metadata};
 use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
@@ -278,6 +279,29 @@ impl Inputs {
     pub(crate) fn check_not_overwritten_by(&self, outputs: &[PathBuf]) -> Result<()> {
         let named: Vec<&Path> = self.files.iter().map(|file| &*file.named).collect();
         check_not_overwritten(&named, outputs)
+    }
+
+    /// Refuses a file that is also among the files of a reference, and a reference that is a stream.
+    pub(crate) fn check_apart_from(&self, reference: &Inputs) -> Result<()> {
+        if reference.names_stream() {
+            return Err(Error::Input {
+                path: PathBuf::from("-"),
+                problem: "a reference cannot be a stream".to_owned(),
+                remedy: "give `against` a file".to_owned(),
+            });
+        }
+        let known = reference.files.iter().map(|file| real_path(&file.named));
+        let known: HashSet<PathBuf> = known.collect::<Result<_>>()?;
+        for file in &self.files {
+            if known.contains(&real_path(&file.named)?) {
+                return Err(Error::Input {
+                    path: file.named.clone(),
+                    problem: "it is an input and also in `against`".to_owned(),
+                    remedy: "leave it out of one of them".to_owned(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Refuses an output inside an input folder, because the next run would read it.

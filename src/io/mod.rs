@@ -113,8 +113,8 @@ pub(crate) use refusal::listed;
 pub use removals::RemovedFormat;
 pub(crate) use removals::{write_removed_lines, write_removed_table};
 pub use report::{
-    DedupParameters, LargeCluster, MissingIds, PairsParameters, Parameters, Report,
-    SearchParameters, SkippedRecord,
+    DedupParameters, Example, ExampleDocument, LargeCluster, MissingIds, PairsParameters,
+    Parameters, Report, SearchParameters, SimilarityBin, SkippedRecord,
 };
 pub(crate) use report::{REPORT_VERSION, SignatureDescription, write_json};
 pub(crate) use result_rows::{write_rows_as_table, write_rows_as_text};

@@ -22,6 +22,7 @@ pub(crate) fn field_names(file: &InputFile, temporary: &Path) -> Result<Vec<Stri
             temporary: Some(temporary),
             keep_by: None,
             limit: Some(1),
+            reference: None,
         },
     )?;
     for event in reading.file(0) {

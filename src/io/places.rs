@@ -1,6 +1,7 @@
 //! The file, record number and id of each document.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,8 +23,10 @@ use crate::error::{BadRecord, Error, Result};
 /// Rows ascend by file and record. So only bad records, which have no row, need an entry.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    /// The input files, in order.
+    /// The input files, in order: first those of a reference.
     pub(crate) files: Vec<SourceFile>,
+    /// The number of files of a reference.
+    pub(crate) of_reference: usize,
     /// The bad records, in order.
     pub(crate) skipped: Vec<Skipped>,
     /// The ids of the documents; `None` if a document has no id.
@@ -118,9 +121,46 @@ impl Places {
         Ok(None)
     }
 
-    /// The number of records, including bad ones.
+    /// The number of records, including bad ones, without those of a reference.
     pub(crate) fn records(&self) -> u64 {
-        self.files.iter().map(|file| file.records).sum()
+        let inputs = &self.files[self.of_reference..];
+        inputs.iter().map(|file| file.records).sum()
+    }
+
+    /// The row of the first document that is not of a reference.
+    pub(crate) fn first_input(&self) -> u32 {
+        let first = self.files.get(self.of_reference);
+        first
+            .filter(|_| self.of_reference > 0)
+            .map_or(0, |file| file.first_row)
+    }
+
+    /// Where a kept document is: `input` or `reference`; `None` in a run without a reference.
+    pub(crate) fn kept_in(&self, row: u32) -> Option<&'static str> {
+        (self.of_reference > 0).then_some(match row < self.first_input() {
+            true => "reference",
+            false => "input",
+        })
+    }
+
+    /// The bad records of a reference, and all others.
+    fn skipped_apart(&self) -> (&[Skipped], &[Skipped]) {
+        let of_reference = |skipped: &Skipped| skipped.file < self.of_reference;
+        let reference = self.skipped.partition_point(of_reference);
+        self.skipped.split_at(reference)
+    }
+
+    /// The number of bad records, without those of a reference.
+    pub(crate) fn bad_records(&self) -> u64 {
+        self.skipped_apart().1.len() as u64
+    }
+
+    /// The first bad record, without those of a reference.
+    pub(crate) fn first_bad_record(&self) -> Option<&BadRecord> {
+        self.skipped_apart()
+            .1
+            .first()
+            .map(|skipped| &skipped.record)
     }
 
     /// The name of a document's file, and its record number in that file, from 0.
@@ -147,8 +187,14 @@ impl Places {
         Position {
             file,
             chunk: 0,
-            records: self.files.iter().take(file).map(|file| file.records).sum(),
+            records: self.records_before(file),
         }
+    }
+
+    /// The number of records in the files before one, but for those of a reference.
+    pub(crate) fn records_before(&self, file: usize) -> u64 {
+        let before = self.files.iter().take(file).skip(self.of_reference);
+        before.map(|file| file.records).sum()
     }
 
     /// The bad records of a file.
@@ -171,6 +217,26 @@ impl Places {
     fn made_id(&self, row: u32) -> String {
         let (file, record) = self.place(row);
         json_string(&format!("{file}:{record}"))
+    }
+
+    /// The ids of documents as JSON, by row. Ids on disk are read once, from their beginning.
+    pub(crate) fn ids_of(&self, rows: &BTreeSet<u32>) -> Result<BTreeMap<u32, Box<RawValue>>> {
+        if !matches!(self.ids, Some(DocumentIds::Spilled(_))) {
+            let of_row = |row: &u32| Ok((*row, self.raw_id(*row)?));
+            return rows.iter().map(of_row).collect();
+        }
+        let mut next_id = self.ids_in_order()?;
+        let mut next_row = 0;
+        let mut ids = BTreeMap::new();
+        for row in rows {
+            while next_row < *row {
+                next_id()?;
+                next_row += 1;
+            }
+            ids.insert(*row, raw_json(next_id()?));
+            next_row += 1;
+        }
+        Ok(ids)
     }
 
     /// The ids of all documents, in order of rows.
@@ -244,15 +310,24 @@ impl Places {
         self.empty_files.iter().map(name).collect()
     }
 
-    /// The bad records, for the report.
+    /// The bad records, without those of a reference, for the report.
     pub(crate) fn skipped_records(&self) -> Vec<SkippedRecord> {
+        self.listed(self.skipped_apart().1)
+    }
+
+    /// The bad records of a reference, for the report.
+    pub(crate) fn skipped_of_reference(&self) -> Vec<SkippedRecord> {
+        self.listed(self.skipped_apart().0)
+    }
+
+    fn listed(&self, skipped: &[Skipped]) -> Vec<SkippedRecord> {
         let listed = |skipped: &Skipped| SkippedRecord {
             file: self.files[skipped.file].relative.clone(),
             row: skipped.record.row,
             line: skipped.record.line,
             problem: skipped.record.problem.clone(),
         };
-        self.skipped.iter().map(listed).collect()
+        skipped.iter().map(listed).collect()
     }
 
     /// Sets the first row of files without records to that of the next file.
@@ -266,10 +341,11 @@ impl Places {
         }
     }
 
-    /// Finds the documents that repeat an earlier id. Asked once.
+    /// Finds the documents that repeat an earlier id, without those of a reference. Asked once.
     pub(crate) fn find_repeated_ids(&mut self) -> Result<Repeated> {
+        let first = self.first_input();
         let ids = self.ids.as_mut();
-        ids.map_or(Ok(Repeated::default()), DocumentIds::repeated)
+        ids.map_or(Ok(Repeated::default()), |ids| ids.repeated(first))
     }
 
     /// Counts the documents that repeat an earlier id, or refuses them if ids must be unique.

@@ -80,7 +80,7 @@ pub(crate) struct Position {
     pub(crate) file: usize,
     /// The number of the chunk in the file.
     pub(crate) chunk: u64,
-    /// The number of records in the files before it.
+    /// The number of records in the files before it, but for those of a reference.
     pub(crate) records: u64,
 }
 
@@ -102,8 +102,21 @@ pub(crate) struct Reading<'a> {
     pub(crate) temporary: Option<&'a Path>,
     /// The field that decides which documents are kept, if any.
     pub(crate) keep_by: Option<&'a FieldPath>,
-    /// The most records to read from all files together.
+    /// The most records to read from all files together, but for those of a reference.
     pub(crate) limit: Option<u64>,
+    /// The number of first files that are a reference, and what is wanted of them. Its documents have no preference.
+    pub(crate) reference: Option<(usize, Wanted<'a>)>,
+}
+
+impl<'a> Reading<'a> {
+    fn is_reference(&self, file: usize) -> bool {
+        self.reference.is_some_and(|(files, _)| file < files)
+    }
+
+    fn wanted_of(&self, file: usize) -> Wanted<'a> {
+        let of_reference = self.reference.filter(|(files, _)| file < *files);
+        of_reference.map_or(self.wanted, |(_, wanted)| wanted)
+    }
 }
 
 /// The columns to read from tables.
@@ -137,6 +150,9 @@ pub(crate) struct FilesReading<'a> {
 impl<'a> FilesReading<'a> {
     pub(crate) fn new(files: &'a [InputFile], reading: Reading<'a>) -> Result<Self> {
         reading.wanted.check()?;
+        if let Some((_, wanted)) = reading.reference {
+            wanted.check()?;
+        }
         Ok(FilesReading {
             files,
             consumed: AtomicU64::new(0),
@@ -265,6 +281,7 @@ pub fn read_documents(
         temporary: None,
         keep_by: None,
         limit: limit.map(NonZeroU64::get),
+        reference: None,
     };
     let mut rows = vec![0; files.len()];
     FilesReading::new(files, reading)?.map(
@@ -365,7 +382,8 @@ impl Iterator for Reader<'_> {
 impl Reader<'_> {
     fn next_event(&mut self) -> Result<Option<Event>> {
         let limit = &self.of_all.limit;
-        if matches!(self.state, ReaderState::Unopened) && !limit.is_reached() {
+        let is_limited = !self.of_all.reading.is_reference(self.file);
+        if matches!(self.state, ReaderState::Unopened) && !(is_limited && limit.is_reached()) {
             let table = self.open()?;
             if let Some(form) = table {
                 return Ok(Some(Event::Table(form)));
@@ -373,7 +391,7 @@ impl Reader<'_> {
         }
         let contents = match &mut self.state {
             ReaderState::Unopened | ReaderState::Ended => return Ok(None),
-            ReaderState::Open(..) if limit.is_reached() => None,
+            ReaderState::Open(..) if is_limited && limit.is_reached() => None,
             ReaderState::Open(parts, read) => parts.next(self.input, read)?,
         };
         if let Some(contents) = contents {
@@ -381,7 +399,10 @@ impl Reader<'_> {
             return Ok(Some(Event::Chunk(Chunk {
                 file: self.file,
                 number: self.chunks - 1,
-                contents: limit.first_of(contents),
+                contents: match is_limited {
+                    true => limit.first_of(contents),
+                    false => contents,
+                },
             })));
         }
         let ReaderState::Open(parts, mut fingerprint) =
@@ -407,7 +428,7 @@ impl Reader<'_> {
         if let Some(problem) = Compression::problem_of_size(&input.relative, metadata.len()) {
             return Err(unreadable(input, &problem));
         }
-        if let Some(refusal) = self.of_all.reading.wanted.refusal_of(input.format) {
+        if let Some(refusal) = self.wanted().refusal_of(input.format) {
             return Err(refusal.of(&input.named));
         }
         let mut fingerprint = Fingerprint::of(&metadata);
@@ -448,6 +469,11 @@ impl Reader<'_> {
     }
 }
 impl<'a> Reader<'a> {
+    /// What is wanted of the records of the file.
+    fn wanted(&self) -> Wanted<'a> {
+        self.of_all.reading.wanted_of(self.file)
+    }
+
     fn open_records(
         &self,
         mut stream: Hashed<Box<dyn Read + Send + 'a>>,
@@ -465,7 +491,7 @@ impl<'a> Reader<'a> {
         let is_array =
             input.format == Format::Json && Format::of_start(&start) == Some(Format::Json);
         let cutter: Box<dyn Cutter + Send> = match input.separators {
-            Some(separators) => Box::new(CsvCutter::new(separators, self.of_all.reading.wanted)),
+            Some(separators) => Box::new(CsvCutter::new(separators, self.wanted())),
             None if is_array => Box::new(ArrayCutter::new()),
             None => Box::new(LineCutter::new()),
         };
@@ -484,15 +510,15 @@ impl<'a> Reader<'a> {
         let (input, reading) = (self.input, &self.of_all.reading);
         let file = self.decompressed(file)?;
         let needed = (reading.columns == Columns::Needed).then_some(Needed {
-            wanted: reading.wanted,
-            keep_by: reading.keep_by,
+            wanted: self.wanted(),
+            keep_by: reading.keep_by.filter(|_| !reading.is_reference(self.file)),
         });
         if file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
             let problem = "the file is cut off: it is empty, and lacks even a schema";
             return Err(unreadable(input, problem));
         }
         let check = |schema: &SchemaRef| {
-            let checked = columns::check_schema(schema, reading.wanted);
+            let checked = columns::check_schema(schema, self.wanted());
             checked.map_err(|refusal| refusal.of(&input.named))
         };
         if input.format == Format::Arrow {

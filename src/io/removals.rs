@@ -33,6 +33,9 @@ impl RemovedFormat {
     }
 }
 
+/// The place of the column `kept_in`, if there is a reference.
+const KEPT_IN: usize = 4;
+
 /// A line of `removed.jsonl`.
 #[derive(Serialize)]
 struct RemovedLine<'a> {
@@ -40,6 +43,9 @@ struct RemovedLine<'a> {
     file: &'a str,
     row: u64,
     kept_id: &'a RawValue,
+    /// Absent in a run without a reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept_in: Option<&'static str>,
     kept_file: &'a str,
     kept_row: u64,
     similarity: Option<f64>,
@@ -76,6 +82,7 @@ pub(crate) fn write_removed_lines<'a>(
             file,
             row,
             kept_id: &kept_id,
+            kept_in: places.kept_in(removal.kept.row),
             kept_file,
             kept_row,
             similarity: removal.similarity,
@@ -98,7 +105,8 @@ pub(crate) fn write_removed_table<'a>(
     path: &Path,
 ) -> Result<()> {
     const BATCH: usize = 1 << 16;
-    let columns = vec![
+    let has_reference = places.of_reference > 0;
+    let mut columns = vec![
         ids.field("id"),
         Field::new("file", DataType::Utf8, false),
         Field::new("row", DataType::UInt64, false),
@@ -111,6 +119,9 @@ pub(crate) fn write_removed_table<'a>(
         ids.field("via_id").with_nullable(true),
         Field::new("via_similarity", DataType::Float64, true),
     ];
+    if has_reference {
+        columns.insert(KEPT_IN, Field::new("kept_in", DataType::Utf8, false));
+    }
     let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
     loop {
         let batch: Vec<Removal<NamedRow<'_>>> =
@@ -121,7 +132,7 @@ pub(crate) fn write_removed_table<'a>(
         let rows = || batch.iter().map(|removal| removal.document.row);
         let kept = || batch.iter().map(|removal| removal.kept.row);
         let via = || batch.iter().map(|removal| removal.via.as_ref());
-        let columns = vec![
+        let mut columns = vec![
             ids.array(batch.iter().map(|removal| &removal.document.id)),
             strings(rows().map(|row| places.place(row).0)),
             u64s(rows().map(|row| places.place(row).1)),
@@ -134,6 +145,12 @@ pub(crate) fn write_removed_table<'a>(
             ids.array_of_options(via().map(|via| Some(&via?.0.id))),
             f64s(via().map(|via| via?.1)),
         ];
+        if has_reference {
+            columns.insert(
+                KEPT_IN,
+                strings(kept().filter_map(|row| places.kept_in(row))),
+            );
+        }
         table.write(columns).map_err(unwritable(path))?;
     }
 }

@@ -65,6 +65,12 @@ pub struct Parameters {
     /// The most records read; `None` if all were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
+    /// The field of the text or of the tokens in a reference; `None` without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against_content_field: Option<String>,
+    /// The field of the id in a reference; `None` without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against_id_field: Option<String>,
     /// The parameters of the search; `None` for `sign`.
     #[serde(flatten)]
     pub search: Option<SearchParameters>,
@@ -169,12 +175,84 @@ pub struct MissingIds {
 pub struct LargeCluster {
     /// The id of the kept document, as JSON.
     pub kept_id: Box<RawValue>,
+    /// Where the kept document is: `input` or `reference`; `None` in a run without a reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_in: Option<&'static str>,
     /// The file of the kept document.
     pub kept_file: String,
     /// The number of its record in the file, from 0.
     pub kept_row: u64,
     /// Documents in the cluster, including the kept one.
     pub documents: u64,
+}
+
+/// Removed documents by similarity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SimilarityBin {
+    /// The least similarity of the bin, whose width is 0.01; that of the last bin is 1.
+    pub similarity: f64,
+    /// The removed documents with a similarity in the bin.
+    pub removed: u64,
+}
+
+impl SimilarityBin {
+    /// The bins with these numbers of documents, by the similarity in hundredths.
+    pub(crate) fn of(hundredths: &BTreeMap<u8, u64>) -> Vec<Self> {
+        let bins = hundredths
+            .iter()
+            .map(|(hundredths, removed)| SimilarityBin {
+                similarity: f64::from(*hundredths) / 100.0,
+                removed: *removed,
+            });
+        bins.collect()
+    }
+}
+
+/// Where a document of an example is.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct ExampleDocument {
+    /// Its id, as JSON.
+    pub id: Box<RawValue>,
+    /// Its file.
+    pub file: String,
+    /// The number of its record in the file, from 0.
+    pub row: u64,
+}
+
+impl ExampleDocument {
+    /// The kept document of a cluster.
+    pub(crate) fn of_cluster(cluster: &LargeCluster) -> Self {
+        ExampleDocument {
+            id: cluster.kept_id.clone(),
+            file: cluster.kept_file.clone(),
+            row: cluster.kept_row,
+        }
+    }
+}
+
+/// A removed document to look at, and the one that it was removed for.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Example {
+    /// Why it is shown: `threshold` (its similarity is among the lowest), `random`, or `cluster` (it is of one of the largest
+    /// clusters).
+    pub why: &'static str,
+    /// The removed document.
+    pub removed: ExampleDocument,
+    /// The document kept in its place.
+    pub kept: ExampleDocument,
+    /// The similarity of the two; `None` if not computed.
+    pub similarity: Option<f64>,
+    /// As in `removed.jsonl`: `identical`, `exact`, `signature` or `none`.
+    pub found_by: &'static str,
+    /// The next document on a chain of similar pairs that leads to the kept one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via: Option<ExampleDocument>,
+    /// The similarity of the removed document to that next document; absent unless it was computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via_similarity: Option<f64>,
 }
 
 /// The report of a run over files, as in `report.json`.
@@ -208,6 +286,13 @@ pub struct Report {
     /// The ten largest clusters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub largest_clusters: Vec<LargeCluster>,
+    /// The removed documents by similarity: to the document that they were found to be similar to, which is the kept one or
+    /// the next on a chain that leads to it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub histogram: Vec<SimilarityBin>,
+    /// Removed documents to look at.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Example>,
     /// The documents without an id; `None` if all or none have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_ids: Option<MissingIds>,
@@ -217,8 +302,11 @@ pub struct Report {
     /// What the names of inputs lead to and the run did not read.
     #[serde(skip_serializing_if = "NotRead::is_empty")]
     pub not_read: NotRead,
-    /// The bad records.
+    /// The bad records, without those of a reference.
     pub skipped: Vec<SkippedRecord>,
+    /// The bad records of a reference.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reference_skipped: Vec<SkippedRecord>,
 }
 
 impl Report {
@@ -235,10 +323,13 @@ impl Report {
             expected_precision: None,
             cluster_sizes: BTreeMap::new(),
             largest_clusters: Vec::new(),
+            histogram: Vec::new(),
+            examples: Vec::new(),
             missing_ids: None,
             empty_files: Vec::new(),
             not_read: NotRead::default(),
             skipped: Vec::new(),
+            reference_skipped: Vec::new(),
         }
     }
 

@@ -310,6 +310,12 @@ pub(crate) fn u64s(values: impl Iterator<Item = u64>) -> ArrayRef {
     Arc::new(column.finish())
 }
 
+pub(crate) fn u64s_or_null(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
+    let mut column = UInt64Builder::new();
+    values.for_each(|value| column.append_option(value));
+    Arc::new(column.finish())
+}
+
 pub(crate) fn f64s(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {
     let mut column = Float64Builder::new();
     values.for_each(|value| column.append_option(value));

@@ -156,6 +156,13 @@ pub(crate) struct Unordered {
 }
 
 impl FieldValues {
+    /// The values of as many documents, which all lack the field.
+    pub(crate) fn absent(documents: usize) -> Self {
+        let mut values = FieldValues::default();
+        (0..documents).for_each(|_| values.push(""));
+        values
+    }
+
     /// Some of the values of a column whose kind is known.
     pub(crate) fn of_known_kind(texts: Texts) -> Self {
         FieldValues {

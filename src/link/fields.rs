@@ -76,8 +76,12 @@ impl FromStr for ComparedField {
             }
         };
         let kind = kind.map(|kind| {
-            let expected = "name, text, date or code after :; write \\: where it is part of a name";
-            Kind::named(kind).ok_or_else(|| refused(expected))
+            let names: Vec<&str> = Kind::all().map(Kind::name).collect();
+            let expected = format!(
+                "one of {} after :; write \\: where it is part of a name",
+                names.join(", ")
+            );
+            Kind::named(kind).ok_or_else(|| refused(&expected))
         });
         let (a, b) = match &split(paths, '=')[..] {
             [both] => (path(both)?, path(both)?),
@@ -234,7 +238,7 @@ mod tests {
             ("year", same("year", None)),
             ("dob:date", same("dob", Some(Kind::Date))),
             ("title=name", ("title".into(), "name".into(), None)),
-            ("a.b=c:code", ("a.b".into(), "c".into(), Some(Kind::Code))),
+            ("a.b=c:phone", ("a.b".into(), "c".into(), Some(Kind::Phone))),
             (r"a\=b\:c\,d", same("a=b:c,d", None)),
             (r"a\\=b", (r"a\".into(), "b".into(), None)),
             (r"a\b", same(r"a\b", None)),
@@ -258,7 +262,7 @@ mod tests {
             "a:",
             "a:day",
             "a=b=c",
-            "a:date:code",
+            "a:date:phone",
             "a:date=b",
         ] {
             assert!(text.parse::<ComparedField>().is_err(), "{text}");

@@ -9,7 +9,7 @@ use super::{
     Files, Joined, LEAST_COSINE, Lists, Pair, Points, Score, Scratch, SymbolText, Symbols, Tables,
     Verdict, Words, for_each_shared, for_each_symbol,
 };
-use crate::progress::{Timings, counted};
+use crate::progress::{Timings, counted, grouped};
 
 /// Two records that describe the same thing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,6 +98,23 @@ pub struct ScoreBin {
     pub runners_up: u64,
 }
 
+/// What another threshold would change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "io", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Nearby {
+    /// The threshold; for evidence, the bits that a pair would need instead of 0.
+    pub threshold: f64,
+    /// The links there would be.
+    pub links: u64,
+    /// The entities of two or more records there would be, in one file.
+    #[cfg_attr(feature = "io", serde(skip_serializing_if = "Option::is_none"))]
+    pub entities: Option<u64>,
+    /// The expected precision, with two files; `None` if it cannot be told.
+    #[cfg_attr(feature = "io", serde(skip_serializing_if = "Option::is_none"))]
+    pub expected_precision: Option<f64>,
+}
+
 /// How the pairs were scored, and what explains a score.
 #[derive(Debug)]
 pub(super) enum Scorer {
@@ -114,7 +131,7 @@ pub(super) enum Scorer {
 /// Why pairs are scored as they are, where that was not given.
 #[derive(Debug)]
 pub(super) struct Choice {
-    /// Why not by evidence; `None` if the score was given, or is evidence.
+    /// Why by this score; `None` if the score was given, or is evidence.
     pub(super) because: Option<String>,
     /// What the evidence of one file is good for, if it was looked for.
     pub(super) verdict: Option<(Verdict, EvidenceReport)>,
@@ -185,6 +202,8 @@ pub(super) struct Accepted {
     pub(super) estimate: Estimate,
     /// The numbers of pairs by score.
     pub(super) bins: Bins,
+    /// What a lower threshold would change, and a higher one.
+    pub(super) nearby: Vec<Nearby>,
 }
 
 impl Accepted {
@@ -201,7 +220,13 @@ impl Accepted {
             entities,
             estimate,
             bins,
+            nearby: Vec::new(),
         }
+    }
+
+    /// The same with what other thresholds would change.
+    pub(super) fn with_nearby(self, nearby: Vec<Nearby>) -> Self {
+        Accepted { nearby, ..self }
     }
 }
 
@@ -250,13 +275,32 @@ impl Linked<'_> {
         &self.accepted.estimate
     }
 
+    /// What a threshold a tenth lower would change, and one a tenth higher; for evidence, odds that are a tenth lower or
+    /// higher. Empty if no two records share anything.
+    pub fn nearby(&self) -> &[Nearby] {
+        &self.accepted.nearby
+    }
+
     /// What the search left out, and so may have missed: a sentence for each bound that it met.
     pub fn warnings(&self) -> Vec<String> {
         let counts = &self.counts;
         let (floor, threshold) = (self.candidates.floor, self.estimate().threshold);
         // By a cosine above the floor, no pair is lost.
         let is_felt = floor > LEAST_COSINE && (self.score() != Score::Text || floor > threshold);
+        let alone = match &self.scorer {
+            Scorer::Evidence(evidence) => evidence.left_out.records,
+            _ => 0,
+        };
         let sentences = [
+            (alone > 0).then(|| {
+                format!(
+                    "{} only values that are too common to compare all their records by: their links are missing; compare more `fields`",
+                    match alone {
+                        1 => "1 record shares".to_owned(),
+                        records => format!("{} records share", grouped(records)),
+                    }
+                )
+            }),
             is_felt.then(|| {
                 format!(
                     "{} or more with a cosine from {LEAST_COSINE} to below {floor:.3} were left out, to bound memory: links among them are missing; compare more `fields`",
@@ -285,7 +329,7 @@ impl Linked<'_> {
         (self.score() != Score::Evidence).then_some(self.candidates.floor)
     }
 
-    /// Why the score is not that of evidence, where that was looked for and not given.
+    /// Why the score is what it is, where it was chosen.
     pub fn because(&self) -> Option<&str> {
         self.choice.because.as_deref()
     }
@@ -365,13 +409,16 @@ impl Linked<'_> {
 
     /// The values of both records of a link: first all fields of one.
     pub fn values(&self, link: &RecordLink) -> Vec<Vec<String>> {
-        let values = |row: usize| {
-            let fields = self.files.fields(row);
-            fields
-                .map(|field| String::from_utf8_lossy(field).into_owned())
-                .collect()
-        };
+        let values = |row: usize| self.fields_of(row);
         self.global_rows(link).map(values).into()
+    }
+
+    /// The values of the fields of a record, whose row is among those of both files.
+    pub(super) fn fields_of(&self, row: usize) -> Vec<String> {
+        let fields = self.files.fields(row);
+        fields
+            .map(|field| String::from_utf8_lossy(field).into_owned())
+            .collect()
     }
 
     /// The row of the first record of the file of the second record of a pair.

@@ -6,8 +6,9 @@ use arrow_array::RecordBatch;
 use rayon::prelude::*;
 
 use super::fields::{ComparedField, RecordFields, Side};
+use super::parameters::Link;
 use super::read::RecordsFile;
-use super::task::{Link, link};
+use super::task::link;
 use super::write::{LinkReport, Writing};
 use crate::documents::TokenBatch;
 use crate::error::{Result, row_number};

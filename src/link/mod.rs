@@ -41,6 +41,10 @@ mod evidence;
 
 mod links;
 
+mod parameters;
+
+mod decide;
+
 mod task;
 
 #[cfg(feature = "io")]
@@ -54,6 +58,9 @@ mod table;
 
 #[cfg(feature = "io")]
 mod read;
+
+#[cfg(feature = "io")]
+mod sizes;
 
 #[cfg(feature = "io")]
 mod write;
@@ -76,20 +83,21 @@ pub use self::{
     fields::{ComparedField, RecordFields},
     memory::{LinkFound, LinkInMemory},
     run::{LinkOutcome, LinkRun},
-    write::{FileReport, HistogramBin, LinkParameters, LinkReport},
+    write::{EntityRecord, EntitySizes, FileReport, HistogramBin, LinkParameters, LinkReport},
 };
 pub(crate) use agreement::Disagreement;
 pub(crate) use candidates::{Candidates, LEAST_COSINE, Pair, find};
 pub(crate) use distinct::Distinct;
-pub use evidence::{ClassEvidence, EvidenceReport, FieldEvidence, Kind, LevelEvidence};
-pub(crate) use evidence::{Evidence, Verdict};
-pub use links::{Explanation, LinkCounts, Linked, RecordLink, RunnerUp, ScoreBin};
+pub(crate) use evidence::{BARS, Evidence, Verdict};
+pub use evidence::{ClassEvidence, EvidenceReport, FieldEvidence, Kind, LeftOut, LevelEvidence};
+pub use links::{Explanation, LinkCounts, Linked, Nearby, RecordLink, RunnerUp, ScoreBin};
 pub use matching::Matching;
 pub(crate) use matching::{Entities, Joined, Rounds, all_pairs};
+pub use parameters::Link;
 pub use points::{FieldPoints, LevelPoints};
 pub(crate) use points::{Levels, Points, Start};
 pub(crate) use symbols::{Lists, Scratch, SymbolText, Symbols, for_each_shared, for_each_symbol};
-pub use task::{Link, link};
+pub use task::link;
 pub(crate) use textbook::FieldTexts;
 pub use threshold::Estimate;
 pub(crate) use threshold::{RoundScores, of_entities, of_rounds, why_rough};
@@ -99,7 +107,8 @@ pub(crate) use words::Words;
 /// How pairs of records are scored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Score {
-    /// In one file, [`Score::Evidence`] where the fields give enough of it; else, and with two files, [`Score::Text`].
+    /// In one file, [`Score::Evidence`] where the fields give enough of it, else [`Score::Text`]. With two files,
+    /// [`Score::Points`] if they tell how many of their links are right and text does not, else [`Score::Text`].
     #[default]
     Auto,
     /// In one file: the bits of evidence that both records are one thing, by all fields together.

@@ -1,7 +1,6 @@
 //! The report of links as a page: report.html, which needs neither scripts nor other files.
 //!
 //! ```text
-//! numbers    numbers and names as people read them
 //! scores     the histogram of scores
 //! points     what each field says
 //! evidence   what each field of one file says, and what pairs share
@@ -11,8 +10,6 @@
 //! The page follows from the report alone, so that the command, Python and whoever has a report render the same bytes.
 //! maud escapes every value; charts are SVG.
 
-mod numbers;
-
 mod scores;
 
 mod points;
@@ -21,13 +18,11 @@ mod evidence;
 
 mod examples;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 
-use super::page::numbers::{listed, names, percent, scored};
 use super::write::{FileReport, LinkReport};
+use crate::page::{Page, listed, names, percent, scored, short};
 use crate::progress::{counted, grouped};
-
-const STYLE: &str = include_str!("page/style.css");
 
 /// Bad records that are listed, at most.
 const LISTED: usize = 50;
@@ -35,36 +30,24 @@ const LISTED: usize = 50;
 impl LinkReport {
     /// The report as a page of HTML: the contents of `report.html`. Has no scripts and names no other files.
     pub fn page(&self) -> String {
-        let page = html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
-                    title { (self.title()) }
-                    style { (PreEscaped(STYLE)) }
-                }
-                body {
-                    header {
-                        h1 { (self.title()) }
-                        p { "simgpu link compared " strong { (listed(&self.parameters.fields)) } "." }
-                        (self.headlines())
-                    }
-                    main {
-                        (self.scores())
-                        (self.points_of_fields())
-                        (self.evidence_of_fields())
-                        (self.pairs_at_threshold())
-                        (self.records())
-                        (self.parameters())
-                        (self.skipped())
-                    }
-                    footer { p.note { "All numbers of this page are in report.json, and all links in links.jsonl." } }
-                }
-            }
+        let page = Page {
+            title: &self.title(),
+            header: html! {
+                p { "simgpu link compared " strong { (listed(&self.parameters.fields)) } "." }
+                (self.headlines())
+            },
+            main: html! {
+                (self.scores())
+                (self.points_of_fields())
+                (self.evidence_of_fields())
+                (self.pairs_at_threshold())
+                (self.records())
+                (self.parameters())
+                (self.skipped())
+            },
+            footer: "All numbers of this page are in report.json, and all links in links.jsonl.",
         };
-        page.into_string()
+        page.render()
     }
 
     /// Whether the records of one collection are linked to those of another.
@@ -261,7 +244,7 @@ impl LinkReport {
                                 tr {
                                     td { bdi { (bad.file) } }
                                     td.number { (bad.row) }
-                                    td.long { bdi { (numbers::short(&bad.problem)) } }
+                                    td.long { bdi { (short(&bad.problem)) } }
                                 }
                             }
                         }

@@ -49,6 +49,7 @@ impl RecordsReading<'_> {
                 temporary: Some(&self.temporary),
                 keep_by: None,
                 limit: None,
+                reference: None,
             },
         )?;
         let mut records = TokenBatch::default();

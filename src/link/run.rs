@@ -4,8 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::fields::{ComparedField, RecordFields, Side};
+use super::parameters::Link;
 use super::read::{RecordsFile, RecordsReading};
-use super::task::{Link, link};
+use super::task::link;
 use super::write::{LinkReport, Writing};
 use crate::error::{Error, Result};
 use crate::files::{RunOptions, create_json};

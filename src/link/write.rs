@@ -9,10 +9,11 @@ use serde_json::Value;
 
 use super::Score;
 use super::fields::{RecordFields, Side};
-use super::links::{LinkCounts, Linked, RecordLink, ScoreBin};
+use super::links::{LinkCounts, Linked, Nearby, RecordLink, ScoreBin};
+use super::parameters::Link;
 use super::rows::{EntityToWrite, FieldToWrite, LinkToWrite, Placed, link_line, write_entities};
+use super::sizes::entity_sizes;
 use super::table::{entities_table, links_table};
-use super::task::Link;
 use super::{Estimate, EvidenceReport, FieldPoints};
 use crate::error::{Error, Result};
 use crate::io::{FieldPath, NotRead, OutputFolder, Places, REPORT_VERSION, SkippedRecord};
@@ -23,6 +24,9 @@ const LINKS: &str = "links.jsonl";
 
 /// The file of the entities of one collection.
 const ENTITIES: &str = "entities.jsonl";
+
+/// Records of an entity in the report, at most.
+const SHOWN: usize = 6;
 
 /// Links explained and written at a time.
 const BLOCK: usize = 1 << 14;
@@ -141,6 +145,31 @@ impl Writing<'_> {
         lines.collect()
     }
 
+    /// How many entities there are of each size, with an example of each.
+    fn entity_sizes(&self) -> Result<Vec<EntitySizes>> {
+        let [places] = self.files else {
+            return Ok(Vec::new());
+        };
+        let sizes = entity_sizes(self.linked, SHOWN).into_iter();
+        let written = sizes.map(|of_size| {
+            let records = of_size.example.iter().map(|row| {
+                Ok(EntityRecord {
+                    id: places.id(*row)?.into_owned(),
+                    values: self.linked.fields_of(*row as usize),
+                })
+            });
+            Ok(EntitySizes {
+                least: of_size.sizes[0],
+                most: of_size.sizes[1],
+                entities: of_size.entities,
+                records: of_size.records,
+                example_records: of_size.example_records,
+                example: records.collect::<Result<_>>()?,
+            })
+        });
+        written.collect()
+    }
+
     /// The report.
     pub(super) fn report(&self, task: &Link, fields: &RecordFields) -> Result<LinkReport> {
         let linked = self.linked;
@@ -172,6 +201,8 @@ impl Writing<'_> {
                 .histogram()
                 .map(|(score, pairs)| HistogramBin::new(score, pairs))
                 .collect(),
+            nearby: linked.nearby().to_vec(),
+            entity_sizes: self.entity_sizes()?,
             examples: self.examples()?,
             files: file_reports(self.files),
         })
@@ -192,7 +223,7 @@ pub struct LinkReport {
     pub parameters: LinkParameters,
     /// How pairs were scored: `evidence`, `text`, `points` or `textbook`.
     pub score: &'static str,
-    /// Why `auto` did not choose `evidence`.
+    /// Why `auto` chose it, unless that is `evidence`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score_because: Option<String>,
     /// The least cosine of a candidate pair; absent with `evidence`, whose candidates share values or words.
@@ -213,6 +244,12 @@ pub struct LinkReport {
     pub bin_width: f64,
     /// The numbers of accepted pairs and of runners-up by score, as if there were no threshold.
     pub histogram: Vec<HistogramBin>,
+    /// What a threshold a tenth lower would change, and one a tenth higher; with `evidence`, odds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nearby: Vec<Nearby>,
+    /// How many entities there are of each size, in one file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub entity_sizes: Vec<EntitySizes>,
     /// Pairs next to the threshold, each as in `links.jsonl`, with the values of both records and whether it was accepted.
     pub examples: Vec<Value>,
     /// The files of the records: first those of the first collection.
@@ -258,6 +295,34 @@ impl HistogramBin {
     pub(super) fn new(score: f64, pairs: ScoreBin) -> Self {
         HistogramBin { score, pairs }
     }
+}
+
+/// The entities of some sizes.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct EntitySizes {
+    /// The least number of records.
+    pub least: u64,
+    /// The greatest one.
+    pub most: u64,
+    /// The number of such entities.
+    pub entities: u64,
+    /// Their records.
+    pub records: u64,
+    /// The records of the entity in `example`.
+    pub example_records: u64,
+    /// The first records of one of them: the one with most records that differ, and of these the first.
+    pub example: Vec<EntityRecord>,
+}
+
+/// A record of an entity.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct EntityRecord {
+    /// Its id.
+    pub id: String,
+    /// The values of the compared fields.
+    pub values: Vec<String>,
 }
 
 /// The records of a collection.

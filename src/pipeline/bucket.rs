@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::band::BandKeys;
 use super::candidates::CandidateSource;
 use super::prefix_filter::PrefixFilter;
+use super::reference::Reference;
 use crate::error::{Result, row_number};
 
 /// Buckets: groups of two or more documents with a key in common, in one or more bands.
@@ -41,6 +42,8 @@ pub struct Buckets {
     bands: Vec<u32>,
     /// What a join knows of its documents; `None` for band keys.
     filter: Option<PrefixFilter>,
+    /// The reference of the search, by position; `None` without one.
+    reference: Option<Reference>,
 }
 
 /// A document in a bucket.
@@ -114,6 +117,15 @@ impl Buckets {
     /// The first error of `after_band`, which ends the search;
     /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) for 2^32 buckets or more.
     pub fn of(keys: BandKeys, after_band: &mut dyn FnMut(usize) -> Result<()>) -> Result<Self> {
+        Buckets::of_compared(keys, None, after_band)
+    }
+
+    /// The same in a search with a reference: those buckets that hold a pair to compare.
+    pub(crate) fn of_compared(
+        keys: BandKeys,
+        reference: Option<Reference>,
+        after_band: &mut dyn FnMut(usize) -> Result<()>,
+    ) -> Result<Self> {
         let documents = keys.len();
         let (mut ends, mut members, mut bands) = (Vec::new(), Vec::new(), vec![0]);
         let mut columns = keys.into_columns().into_iter();
@@ -121,7 +133,8 @@ impl Buckets {
         let at_a_time = (SORTED_BYTES / sorted_bytes).clamp(1, rayon::current_num_threads());
         while !columns.as_slice().is_empty() {
             let some: Vec<_> = columns.by_ref().take(at_a_time).collect();
-            let found = some.into_par_iter().map(buckets_of_column);
+            let found = some.into_par_iter();
+            let found = found.map(|column| buckets_of_column(column, reference.as_ref()));
             for (sizes, of_band) in found.collect::<Result<Vec<_>>>()? {
                 members.extend_from_slice(&of_band);
                 ends.extend(sizes.into_iter().scan(
@@ -136,7 +149,7 @@ impl Buckets {
             }
         }
         let members = (members, Vec::new());
-        Ok(Buckets::new(documents, ends, members, bands, &[]))
+        Ok(Buckets::new(documents, ends, members, bands, &[]).against(reference))
     }
 
     /// The buckets of these members, each of two or more, of documents with positions below `documents`.
@@ -192,7 +205,48 @@ impl Buckets {
             members,
             bands,
             filter: None,
+            reference: None,
         }
+    }
+
+    /// The same in a search with this reference.
+    pub(crate) fn against(self, reference: Option<Reference>) -> Self {
+        Buckets { reference, ..self }
+    }
+
+    /// The number of first indexes that are of the reference.
+    pub(super) fn of_reference(&self) -> usize {
+        let reference = self.reference.as_ref();
+        reference.map_or(0, |reference| {
+            let is_of = |position: &u32| reference.is_reference(*position);
+            self.positions.partition_point(is_of)
+        })
+    }
+
+    /// Whether a document is of the input of a search with a reference, or stands for one that is.
+    pub(super) fn is_input(&self, index: u32) -> bool {
+        let reference = self.reference.as_ref();
+        reference.is_none_or(|reference| reference.is_input(self.positions[index as usize]))
+    }
+
+    /// All documents that the search compares with document `index` have at least this index.
+    fn first_partner(&self, index: u32) -> u32 {
+        let reference = self.reference.as_ref();
+        let of_reference = reference.filter(|reference| {
+            !reference.is_repeated() && reference.is_reference(self.positions[index as usize])
+        });
+        // The indexes of documents are row numbers.
+        of_reference.map_or(0, |_| {
+            u32::try_from(self.of_reference()).unwrap_or(u32::MAX)
+        })
+    }
+
+    /// Whether the search compares two documents.
+    pub(super) fn compares(&self, a: u32, b: u32) -> bool {
+        self.reference.as_ref().is_none_or(|reference| {
+            let [a, b] = [a, b].map(|index| self.positions[index as usize]);
+            reference.compares(a, b)
+        })
     }
 
     /// Adds what a join knows of the documents, by index.
@@ -280,8 +334,12 @@ impl Buckets {
         similar.iter().map(|(_, other)| *other)
     }
 
-    /// Sorts documents that share a bucket with document `index`, and keeps each once, if it may be similar.
+    /// Sorts documents that share a bucket with document `index`, and keeps each once, if the search compares the two and
+    /// they may be similar.
     pub(super) fn choose(&self, index: u32, partners: &mut Vec<u32>) {
+        if self.reference.is_some() {
+            partners.retain(|other| self.compares(index, *other));
+        }
         partners.sort_unstable();
         partners.dedup();
         partners.retain(|other| self.may_be_similar(index, *other));
@@ -312,9 +370,10 @@ impl CandidateSource for Buckets {
     }
 
     fn partners(&self, index: u32, from: u32, partners: &mut Vec<u32>) {
+        let first = from.max(self.first_partner(index));
         for bucket in self.row(index) {
             let members = self.members(*bucket);
-            let start = members.partition_point(|member| *member < from);
+            let start = members.partition_point(|member| *member < first);
             let others = members[start..].iter().copied();
             partners.extend(others.filter(|other| *other != index));
         }
@@ -334,14 +393,21 @@ impl CandidateSource for Buckets {
 const SORTED_BYTES: usize = 256 << 20;
 
 /// The buckets of a column of keys: their sizes and their members, which are positions here.
-fn buckets_of_column(column: Vec<u64>) -> Result<(Vec<u32>, Vec<u32>)> {
+fn buckets_of_column(
+    column: Vec<u64>,
+    reference: Option<&Reference>,
+) -> Result<(Vec<u32>, Vec<u32>)> {
     let mut sorted: Vec<(u64, u32)> = column.into_iter().zip(0..).collect();
     sorted.par_sort_unstable();
     let (mut sizes, mut members) = (Vec::new(), Vec::new());
     for run in sorted.chunk_by(|a, b| a.0 == b.0) {
-        if let [_, _, ..] = run {
+        let positions = run.iter().map(|(_, position)| *position);
+        let is_compared = |reference: &Reference| reference.compares_some(positions.clone());
+        if let [_, _, ..] = run
+            && reference.is_none_or(is_compared)
+        {
             let before = members.len();
-            members.extend(run.iter().map(|(_, position)| position));
+            members.extend(positions);
             sizes.push(row_number(members.len() - before)?);
         }
     }

@@ -131,12 +131,16 @@ impl Connected<'_> {
             return Ok(None);
         }
         let mut rest = members.to_vec();
-        rest.sort_unstable_by_key(|index| self.rank(*index));
+        // Those of a reference come last: nothing is left to compare once all others are reached.
+        let order = |index: &u32| (!self.buckets.is_input(*index), self.rank(*index));
+        rest.sort_unstable_by_key(order);
         let mut spanned = Spanned::default();
         let mut compared_documents = 0;
         let mut reached = HashSet::new();
         let mut queue = VecDeque::new();
-        while let Some(first) = rest.first() {
+        while let Some(first) = rest.first()
+            && self.buckets.is_input(*first)
+        {
             reached.insert(root(*first));
             move_reached(&mut rest, &mut queue, |index| {
                 reached.contains(&root(index))
@@ -144,14 +148,18 @@ impl Connected<'_> {
             while let Some(index) = queue.pop_front()
                 && !rest.is_empty()
             {
+                let partners = self.most_partners(index, &rest);
+                if partners.is_empty() {
+                    continue;
+                }
                 if !self.task.lists(compared_documents) {
-                    let (reached, rest) = (queue.len() as u64 + 1, rest.len() as u64);
-                    spanned.omitted = reached * rest + rest * (rest - 1) / 2;
+                    queue.push_front(index);
+                    spanned.omitted = self.omitted(queue.make_contiguous(), &rest);
                     return Ok(Some(spanned));
                 }
                 compared_documents += 1;
                 let similar =
-                    self.similar(bucket, index, &rest, comparer, &mut spanned.compared)?;
+                    self.similar(bucket, index, partners, comparer, &mut spanned.compared)?;
                 spanned.similar += similar.len() as u64;
                 for (other, verified) in similar {
                     if reached.insert(root(other)) {
@@ -167,6 +175,24 @@ impl Connected<'_> {
         Ok(Some(spanned))
     }
 
+    /// The documents of `rest` that a document may be compared with: those of the input come first.
+    fn most_partners<'b>(&self, index: u32, rest: &'b [u32]) -> &'b [u32] {
+        match self.buckets.is_input(index) {
+            true => rest,
+            false => &rest[..rest.partition_point(|other| self.buckets.is_input(*other))],
+        }
+    }
+
+    /// The number of pairs of `reached` documents and the `rest`, and among the rest, without those of two documents of a
+    /// reference.
+    fn omitted(&self, reached: &[u32], rest: &[u32]) -> u64 {
+        let is_of_reference = |index: &&u32| !self.buckets.is_input(**index);
+        let of_reference = |all: &[u32]| all.iter().filter(is_of_reference).count() as u64;
+        let pairs = |reached: u64, rest: u64| reached * rest + rest * rest.saturating_sub(1) / 2;
+        pairs(reached.len() as u64, rest.len() as u64)
+            - pairs(of_reference(reached), of_reference(rest))
+    }
+
     /// The documents of `rest` that are similar to document `index`.
     fn similar(
         &self,
@@ -176,7 +202,10 @@ impl Connected<'_> {
         comparer: &mut dyn Comparer,
         compared: &mut u64,
     ) -> Result<Vec<(u32, Verified)>> {
-        let is_new = |other: &u32| self.buckets.first_shared(index, *other) == Some(bucket);
+        let is_new = |other: &u32| {
+            self.buckets.compares(index, *other)
+                && self.buckets.first_shared(index, *other) == Some(bucket)
+        };
         let partners = rest.iter().copied().filter(is_new);
         let partners: Vec<u32> = partners
             .filter(|other| self.buckets.may_be_similar(index, *other))
@@ -233,6 +262,9 @@ impl Connected<'_> {
                         continue;
                     }
                     queue.push_back((other, Some(index)));
+                    if !self.buckets.is_input(other) {
+                        continue;
+                    }
                     removals.push(Removal {
                         document: self.position(other),
                         kept: self.position(first),

@@ -70,8 +70,10 @@ impl Clusters {
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Self> {
         let mut order: Vec<u32> = (0..).take(buckets.positions().len()).collect();
+        let of_reference = buckets.of_reference();
         if task.ranks.is_some() {
-            order.par_sort_unstable_by_key(|index| task.rank(buckets.positions()[*index as usize]));
+            let key = |index: &u32| task.rank(buckets.positions()[*index as usize]);
+            order[of_reference..].par_sort_unstable_by_key(key);
         }
         let mut greedy = Greedy {
             kept: vec![0; buckets.count()],
@@ -87,7 +89,10 @@ impl Clusters {
             *kept += unlisted;
         }
         greedy.clusters.omitted = Omitted::default();
-        for block in order[known..].chunks(block) {
+        // Documents of the reference that no earlier block has listed.
+        let (unlisted, order) = order[known..].split_at(of_reference.saturating_sub(known));
+        unlisted.iter().for_each(|index| greedy.list(*index));
+        for block in order.chunks(block) {
             greedy.visit(block, advance)?;
             advance(u64::from(greedy.visited))?;
         }

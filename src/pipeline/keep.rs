@@ -53,16 +53,21 @@ pub(crate) struct KeepOrder<'a> {
     pub(crate) classes: Option<&'a [u64]>,
     /// The bytes of text of each document, by row.
     pub(crate) lengths: &'a [u32],
+    /// The number of documents of a reference, which have the first rows. They come before all others, by row.
+    pub(crate) reference: u32,
 }
 
 impl KeepOrder<'_> {
-    fn key(&self, row: u32) -> (u64, Reverse<u32>, u32) {
+    fn key(&self, row: u32) -> (bool, u64, Reverse<u32>, u32) {
+        if row < self.reference {
+            return (false, 0, Reverse(0), row);
+        }
         let class = self.classes.map_or(0, |classes| classes[row as usize]);
         let length = match self.policy {
             KeepPolicy::First => 0,
             KeepPolicy::Longest => self.lengths[row as usize],
         };
-        (class, Reverse(length), row)
+        (true, class, Reverse(length), row)
     }
 
     /// Whether to keep the document `row` rather than the document `other`.
@@ -101,6 +106,7 @@ mod tests {
             policy: KeepPolicy::Longest,
             classes: Some(&[1, 0, 1, 0]),
             lengths: &[9, 5, 9, 6],
+            reference: 0,
         };
         assert_eq!(order.ranks(&[0, 1, 2, 3]).unwrap(), [2, 1, 3, 0]);
         assert!(order.prefers(3, 1) && order.prefers(1, 0) && !order.prefers(2, 0));
@@ -110,5 +116,11 @@ mod tests {
             ..order
         };
         assert!(first.ranks(&[0, 1, 2, 3]).is_none() && first.prefers(0, 1));
+        let against = KeepOrder {
+            reference: 3,
+            ..order
+        };
+        assert_eq!(against.ranks(&[0, 1, 2, 3]).unwrap(), [0, 1, 2, 3]);
+        assert!(against.prefers(0, 1) && against.prefers(2, 3));
     }
 }

@@ -24,6 +24,8 @@ mod least_error;
 
 mod band;
 
+mod reference;
+
 mod bucket;
 
 mod candidates;
@@ -90,8 +92,11 @@ pub use measure::{Loss, Measure, Overlap};
 pub use packing::PackedSignatures;
 pub(crate) use prefix_filter::WEIGHT_ROUNDING;
 pub(crate) use prefix_filter::{PairFilter, SetSummary};
-pub(crate) use prefixes::{Element, Prefix, PrefixFinder, PrefixScratch, SmallSizes, pairs_among};
+pub(crate) use prefixes::{
+    Element, Prefix, PrefixFinder, PrefixScratch, SmallSizes, compared_among,
+};
 pub use prefixes::{Prefixes, Sets};
+pub(crate) use reference::{Pairing, Reference};
 pub(crate) use removal::NamedRow;
 pub use removal::Removal;
 #[cfg(feature = "records")]

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use super::bucket::Buckets;
 use super::criterion::Criterion;
 use super::prefix_filter::{PairFilter, Parity, PrefixFilter, SetSummary};
+use super::reference::Reference;
 use crate::error::{Error, Result, row_number};
 use crate::scheme::spread;
 
@@ -242,9 +243,16 @@ impl Prefixes {
 
     /// The number of pairs of equal elements in two prefixes: the work of the join.
     pub fn shared_elements(&self) -> u64 {
+        self.shared_elements_of(None)
+    }
+
+    /// The same in a search with a reference, whose documents are not compared with each other.
+    pub(crate) fn shared_elements_of(&self, reference: Option<&Reference>) -> u64 {
         let runs = self.entries.chunk_by(same_element);
         let runs = runs.filter(|run| leads_to_pairs(run, &self.filter, &self.sets));
-        runs.map(|run| pairs_among(run.len() as u64)).sum()
+        let pairs =
+            runs.map(|run| compared_among(run.iter().map(|entry| entry.position), reference));
+        pairs.sum()
     }
 
     /// The number of pairs of sets that are similar by their sizes alone.
@@ -334,6 +342,20 @@ fn same_element(a: &Entry, b: &Entry) -> bool {
 /// The number of pairs among so many documents.
 pub(crate) fn pairs_among(documents: u64) -> u64 {
     halved(u128::from(documents) * u128::from(documents.saturating_sub(1)))
+}
+
+/// The number of pairs among documents, without those of two documents of a reference.
+pub(crate) fn compared_among(
+    documents: impl ExactSizeIterator<Item = u32>,
+    reference: Option<&Reference>,
+) -> u64 {
+    let all = pairs_among(documents.len() as u64);
+    let of_reference = reference.map_or(0, |reference| {
+        documents
+            .filter(|document| !reference.is_input(*document))
+            .count()
+    });
+    all - pairs_among(of_reference as u64)
 }
 
 /// The number of pairs, if both orders of each were counted.

@@ -236,6 +236,7 @@ fn reading<'a>(fields: &'a [ValueField], temporary: &'a Path) -> Reading<'a> {
         temporary: Some(temporary),
         keep_by: None,
         limit: None,
+        reference: None,
     }
 }
 

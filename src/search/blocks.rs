@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::part::{Members, Observed, PartRecords, PartShape};
 use crate::error::{Result, row_number};
-use crate::pipeline::{ClusterTask, Clusters, KeptBefore, Member, Removal};
+use crate::pipeline::{ClusterTask, Clusters, KeptBefore, Member, Reference, Removal};
 
 /// The documents of earlier blocks that stay. In a block, they have the first positions.
 #[derive(Debug, Default)]
@@ -25,11 +25,11 @@ impl KeptDocuments {
         self.count
     }
 
-    /// Clusters a block of `documents`, the kept ones included, in the order of positions. The similarity and the ranks of
-    /// `task` are not used.
+    /// Clusters a block of `documents`, the kept ones included, in the order of positions, and the `reference` among them.
+    /// The similarity and the ranks of `task` are not used.
     pub(crate) fn cluster(
         &self,
-        documents: usize,
+        (documents, reference): (usize, Option<Reference>),
         records: &PartRecords,
         shape: &PartShape,
         task: &ClusterTask<'_>,
@@ -58,7 +58,7 @@ impl KeptDocuments {
                 ranks: None,
                 ..*task
             };
-            Clusters::greedy_after(buckets, &task, kept, advance)
+            Clusters::greedy_after(buckets.against(reference), &task, kept, advance)
         })
     }
 
@@ -199,7 +199,8 @@ mod tests {
                 }
                 let observed = Observed::Components(&observed);
                 let go_on = &mut |_| Ok(());
-                let found = kept.cluster(held.len(), &records, &shape, &task, observed, go_on);
+                let block = (held.len(), None);
+                let found = kept.cluster(block, &records, &shape, &task, observed, go_on);
                 let found = found.unwrap();
                 all.add(&found, |position| held[position as usize]);
                 let left = kept.keep(held.len(), &mut records, &found.removals, &task).unwrap();

@@ -8,10 +8,11 @@
 use std::ops::ControlFlow;
 
 use super::context::Context;
+use super::corpus::Corpus;
 use super::parameters::{CandidateMethod, Search};
 use super::part::Compared;
 use crate::error::Result;
-use crate::pipeline::{Buckets, Prefixes, Sets};
+use crate::pipeline::{Buckets, Prefixes, Reference, Sets};
 use crate::progress::{Progress, advance, grouped};
 use crate::store::ExactSets;
 
@@ -41,6 +42,7 @@ const CHEAP_JOIN: u64 = 4_000_000;
 pub(super) struct Join {
     sets: ExactSets,
     prefixes: Prefixes,
+    reference: Option<Reference>,
     cost: JoinCost,
 }
 
@@ -94,8 +96,8 @@ impl Join {
     /// not fit in memory is an error.
     pub(super) fn choose(
         held: Option<ExactSets>,
-        method: CandidateMethod,
-        is_bounded: bool,
+        (method, is_bounded): (CandidateMethod, bool),
+        corpus: &Corpus,
         context: &mut Context<'_>,
     ) -> Result<ControlFlow<Join, Option<ExactSets>>> {
         let (search, progress) = (context.search, context.progress);
@@ -103,7 +105,8 @@ impl Join {
             tell_of_lsh(progress, LARGE_SETS);
             return Ok(ControlFlow::Continue(None));
         };
-        let join = Join::of(sets, context)?;
+        let reference = corpus.reference_of(Sets::len(&sets), context.pairing);
+        let join = Join::of(sets, reference, context)?;
         let cost = join.cost;
         let is_join = method == CandidateMethod::Join;
         if is_join && is_bounded && !cost.fits(search) {
@@ -121,7 +124,11 @@ impl Join {
         Ok(ControlFlow::Break(join))
     }
 
-    fn of(sets: ExactSets, context: &mut Context<'_>) -> Result<Self> {
+    fn of(
+        sets: ExactSets,
+        reference: Option<Reference>,
+        context: &mut Context<'_>,
+    ) -> Result<Self> {
         let (search, progress) = (context.search, context.progress);
         progress.begin("join", 2 * Sets::len(&sets) as u64);
         let prefixes = context.timings.time("join", 0, || {
@@ -131,11 +138,12 @@ impl Join {
         let cost = JoinCost {
             words: (sets.memory_bytes() / size_of::<u64>()) as u64,
             prefix_bytes: prefixes.bytes(),
-            shared_elements: prefixes.shared_elements(),
+            shared_elements: prefixes.shared_elements_of(reference.as_ref()),
         };
         Ok(Join {
             sets,
             prefixes,
+            reference,
             cost,
         })
     }
@@ -148,7 +156,8 @@ impl Join {
 
     /// The buckets, and what compares their documents.
     pub(super) fn finish(self) -> Result<(Buckets, Compared)> {
-        Ok((self.prefixes.into_buckets()?, Compared::Sets(self.sets)))
+        let buckets = self.prefixes.into_buckets()?.against(self.reference);
+        Ok((buckets, Compared::Sets(self.sets)))
     }
 }
 
@@ -204,10 +213,16 @@ mod tests {
         let timings = &mut Timings::default();
         let context = &mut Context {
             search: &search,
+            pairing: crate::pipeline::Pairing::default(),
             progress: &told,
             timings,
         };
-        let chosen = Join::choose(Some(sets), method, is_bounded, context);
+        let chosen = Join::choose(
+            Some(sets),
+            (method, is_bounded),
+            &Corpus::default(),
+            context,
+        );
         let chosen = chosen.map(|chosen| match chosen {
             ControlFlow::Break(join) => ControlFlow::Break(join.most_pairs()),
             ControlFlow::Continue(sets) => ControlFlow::Continue(sets.is_some()),
@@ -257,10 +272,11 @@ mod tests {
             }
             let context = &mut Context {
                 search: &search,
+                pairing: crate::pipeline::Pairing::default(),
                 progress: &Silent,
                 timings: &mut Timings::default(),
             };
-            let join = Join::of(sets, context).unwrap();
+            let join = Join::of(sets, None, context).unwrap();
             let similar = |(a, b): (usize, usize)| {
                 jaccard(&lists[a], &lists[b]).is_some_and(|known| known >= threshold)
             };

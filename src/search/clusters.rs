@@ -52,6 +52,7 @@ impl Clustered {
             policy: task.keep,
             classes: by_size.as_deref().or(of_part.as_deref()).or(classes),
             lengths: &corpus.lengths,
+            reference: corpus.first_input(),
         };
         let groups = Groups::of(&corpus, order);
         let cluster_task = ClusterTask {
@@ -140,7 +141,7 @@ impl Groups {
     }
 
     /// All removed documents, by ascending row: every document at a removed position, and every document but the
-    /// keeper at a kept position.
+    /// keeper at a kept position. None is of a reference.
     fn removed(&self, corpus: &Corpus, clusters: &Clusters) -> Vec<Removal> {
         let removals = &clusters.removals;
         let removal_of = |position: u32| {
@@ -159,6 +160,7 @@ impl Groups {
         let mut removed: Vec<Removal> = distinct
             .chain(repeats)
             .filter_map(|(row, position, removal)| match removal {
+                _ if row < corpus.first_input() => None,
                 Some(removal) => Some(removal.name(|_| row, keeper)),
                 None if row == keeper(position) => None,
                 None => Some(Removal {
@@ -201,6 +203,7 @@ mod tests {
             policy,
             classes,
             lengths: &corpus.lengths,
+            reference: 0,
         }
     }
 

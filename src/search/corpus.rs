@@ -1,6 +1,7 @@
 //! The data about documents that a run keeps between stages.
 
 use super::disk::SpilledDocuments;
+use crate::pipeline::{Pairing, Reference};
 use crate::progress::Counts;
 
 /// The documents of a run, without their texts.
@@ -10,15 +11,18 @@ use crate::progress::Counts;
 /// their positions serve to find their copies alone.
 #[derive(Debug, Default)]
 pub(crate) struct Corpus {
-    /// The number of documents.
+    /// The number of documents, those of a reference included.
     pub(crate) rows: u32,
+    /// The number of documents of a reference, which have the first rows; `None` without one.
+    pub(crate) reference: Option<u32>,
     /// The row of each position.
     pub(crate) distinct: Vec<u32>,
     /// The row of each document that repeats an earlier one, and the position of the earlier one.
     pub(crate) repeats: Vec<(u32, u32)>,
-    /// The number of documents without shingles.
+    /// The number of documents without shingles, without those of a reference.
     pub(crate) without_shingles: u64,
-    /// The number of documents with at most one shingle, without blank ones; `None` if it is not known.
+    /// The number of documents with at most one shingle, without blank ones and those of a reference; `None` if it is not
+    /// known.
     pub(crate) few_shingles: Option<u64>,
     /// The bytes of text of each document.
     pub(crate) lengths: Vec<u32>,
@@ -29,17 +33,49 @@ pub(crate) struct Corpus {
 }
 
 impl Corpus {
-    /// The number of documents.
+    /// The number of documents, those of a reference included.
     pub(crate) fn documents(&self) -> u64 {
         u64::from(self.rows)
+    }
+
+    /// The first row that is not of a reference.
+    pub(crate) fn first_input(&self) -> u32 {
+        self.reference.unwrap_or(0)
+    }
+
+    /// The number of documents, without those of a reference.
+    pub(crate) fn inputs(&self) -> u64 {
+        u64::from(self.rows - self.first_input())
+    }
+
+    /// The reference by position: of `positions` documents, whose rows ascend. `None` without one.
+    pub(super) fn reference_of(&self, positions: usize, pairing: Pairing) -> Option<Reference> {
+        let of_reference = self.reference?;
+        let distinct = &self.distinct[..positions.min(self.distinct.len())];
+        let positions = distinct.partition_point(|row| *row < of_reference);
+        // There are fewer positions than rows.
+        let positions = u32::try_from(positions).unwrap_or(of_reference);
+        let mut reference = Reference::new(positions, pairing);
+        let repeats = self.repeats.iter().filter(|(row, _)| *row >= of_reference);
+        repeats.for_each(|(_, position)| reference.repeat(*position));
+        Some(reference)
+    }
+
+    /// The number of documents that repeat an earlier one, without those of a reference.
+    fn identical(&self) -> u64 {
+        let repeats = self.repeats.iter();
+        repeats
+            .filter(|(row, _)| *row >= self.first_input())
+            .count() as u64
     }
 
     /// The counts of a run, without those of pairs.
     pub(crate) fn counts(&self) -> Counts {
         Counts {
-            documents: self.documents(),
-            kept: self.documents(),
-            identical: self.repeats.len() as u64,
+            documents: self.inputs(),
+            kept: self.inputs(),
+            reference: self.reference.map(u64::from),
+            identical: self.identical(),
             without_shingles: self.without_shingles,
             few_shingles: self.few_shingles,
             bytes: self.bytes,

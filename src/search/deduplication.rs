@@ -3,7 +3,7 @@
 use super::parameters::{CandidateMethod, Search};
 use super::verification::Verification;
 use crate::error::{Conflict, Result};
-use crate::pipeline::{ClusterTask, Clustering, KeepPolicy, Measure, Removal, Similarity};
+use crate::pipeline::{ClusterTask, Clustering, KeepPolicy, Measure, Pairing, Removal, Similarity};
 use crate::progress::{Counts, Progress, Timings, grouped};
 
 /// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.
@@ -31,6 +31,14 @@ impl Dedup {
             clustering: Clustering::default(),
             keep: KeepPolicy::default(),
             max_bucket: MAX_BUCKET,
+        }
+    }
+
+    /// What is compared if there is a reference.
+    pub(crate) fn pairing(&self) -> Pairing {
+        match self.clustering {
+            Clustering::Greedy => Pairing::Distinct,
+            Clustering::Connected => Pairing::Input,
         }
     }
 
@@ -92,6 +100,9 @@ impl Dedup {
 pub struct Deduplication {
     /// The removed documents, named by their rows, ascending. All other documents are kept.
     pub removed: Vec<Removal>,
+    /// The number of documents of the reference of [`dedup_against`](super::dedup_against): they have the first rows, and
+    /// are neither kept nor removed. 0 without one.
+    pub reference: u32,
     /// The verification of the search, which found the removed documents that are not identical to a kept one.
     pub verification: Verification,
     /// The counts of documents and pairs.
@@ -118,7 +129,8 @@ impl Deduplication {
             .iter()
             .map(|removed| removed.document)
             .peekable();
-        let rows = (0..self.counts.documents).zip(0..).map(|(_, row)| row);
+        let rows = (0..self.counts.documents).zip(self.reference..);
+        let rows = rows.map(|(_, row)| row);
         rows.filter(move |row| removed.next_if_eq(row).is_none())
     }
 }
@@ -139,6 +151,7 @@ mod tests {
         };
         let found = |documents, rows: &[u32]| Deduplication {
             removed: rows.iter().copied().map(removed).collect(),
+            reference: 0,
             counts: Counts {
                 documents,
                 ..Counts::default()

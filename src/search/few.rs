@@ -14,7 +14,7 @@ pub(crate) fn warn_of_few_shingles(
     progress: &dyn Progress,
 ) {
     let few = corpus.few_shingles.unwrap_or(0);
-    if let Some(warning) = few_shingles_warning(shingling, few, corpus.documents()) {
+    if let Some(warning) = few_shingles_warning(shingling, few, corpus.inputs()) {
         progress.warn(&warning);
     }
 }

@@ -415,6 +415,11 @@ impl<'a> FirstPass<'a> {
         Ok(())
     }
 
+    /// Says that the documents numbered so far are those of a reference.
+    pub(crate) fn end_reference(&mut self) {
+        self.signing.known_mut().numbered.end_reference();
+    }
+
     /// Passes the notices of the signer on.
     fn warn_of_notices(&self) {
         for notice in self.signing.engine.signer().notices() {
@@ -1015,6 +1020,7 @@ mod tests {
         };
         let source = InMemory {
             documents: texts,
+            reference: None,
             classes: None,
             progress: &Silent,
         };
@@ -1146,6 +1152,7 @@ mod tests {
         };
         let mut source = InMemory {
             documents: &TEXTS,
+            reference: None,
             classes: None,
             progress: &Silent,
         };

@@ -63,9 +63,12 @@ mod removals;
 
 mod pairs;
 
+mod against;
+
 #[cfg(test)]
 mod tests;
 
+pub use against::{dedup_against, pairs_against};
 pub(crate) use blocks::KeptDocuments;
 pub(crate) use context::Context;
 pub(crate) use corpus::Corpus;

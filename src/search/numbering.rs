@@ -146,6 +146,14 @@ impl Numbered {
         Ok((row, is_new))
     }
 
+    /// Says that the documents so far are those of a reference. They are counted apart.
+    pub(super) fn end_reference(&mut self) {
+        let corpus = &mut self.corpus;
+        corpus.reference = Some(corpus.rows);
+        corpus.without_shingles = 0;
+        corpus.few_shingles = None;
+    }
+
     /// Ends the reading.
     pub(super) fn finish(self) -> Result<Corpus> {
         if let Some(writer) = self.writer {
@@ -172,6 +180,7 @@ impl Numbered {
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct NumbersRead {
     rows: u32,
+    reference: Option<u32>,
     without_shingles: u64,
     few_shingles: u64,
     bytes: u64,
@@ -189,6 +198,7 @@ impl Numbered {
         let corpus = &self.corpus;
         Ok(NumbersRead {
             rows: corpus.rows,
+            reference: corpus.reference,
             without_shingles: corpus.without_shingles,
             few_shingles: corpus.few_shingles.unwrap_or(0),
             bytes: corpus.bytes,
@@ -199,6 +209,7 @@ impl Numbered {
     pub(super) fn restore(&mut self, read: &NumbersRead) {
         let corpus = &mut self.corpus;
         corpus.rows = read.rows;
+        corpus.reference = read.reference;
         corpus.without_shingles = read.without_shingles;
         corpus.few_shingles = Some(read.few_shingles);
         corpus.bytes = read.bytes;

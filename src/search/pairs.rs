@@ -10,14 +10,14 @@ use super::observations::Observations;
 use super::parameters::{CandidateMethod, Search};
 use super::part::Part;
 use super::signature_rows::SignaturesInMemory;
-use super::source::InMemory;
+use super::source::{InMemory, Source};
 use super::stages::{Parts, Searched};
 use crate::documents::Documents;
 use crate::engine::Engine;
 #[cfg(doc)]
 use crate::error::Conflict;
 use crate::error::Result;
-use crate::pipeline::{CandidateSource, similar_pairs};
+use crate::pipeline::{CandidateSource, Pairing, similar_pairs};
 use crate::progress::{Counts, Progress, Timings, advance, counted};
 
 /// The parameters of a search for all similar pairs. [`Pairs::new`] supplies defaults; change fields as needed.
@@ -128,14 +128,27 @@ pub fn pairs<D: Documents + ?Sized>(
     progress: &dyn Progress,
     each: &mut dyn FnMut(DocumentPair) -> Result<()>,
 ) -> Result<PairsFound> {
-    let mut timings = Timings::default();
     let source = &mut InMemory {
         documents,
+        reference: None,
         classes: None,
         progress,
     };
+    pairs_of(source, engine, task, progress, each)
+}
+
+/// Finds the similar pairs of a source.
+pub(super) fn pairs_of(
+    source: &mut dyn Source,
+    engine: &Engine,
+    task: &Pairs,
+    progress: &dyn Progress,
+    each: &mut dyn FnMut(DocumentPair) -> Result<()>,
+) -> Result<PairsFound> {
+    let mut timings = Timings::default();
     let context = &mut Context {
         search: &task.search,
+        pairing: Pairing::Across,
         progress,
         timings: &mut timings,
     };
@@ -175,6 +188,8 @@ pub(crate) struct PairSearch<'a> {
     num_perm: usize,
     /// The counts of documents.
     counts: Counts,
+    /// The number of documents of a reference, which have the first rows; `None` without one.
+    reference: Option<u32>,
     copies: Copies,
     /// At least the number of candidate pairs; `None` for those of LSH.
     most_pairs: Option<u64>,
@@ -223,6 +238,7 @@ impl<'a> PairSearch<'a> {
             search,
             num_perm,
             rows,
+            reference,
             counts,
             most_pairs,
             parts,
@@ -251,6 +267,7 @@ impl<'a> PairSearch<'a> {
             search,
             num_perm,
             counts,
+            reference,
             copies,
             most_pairs,
             observed,
@@ -271,6 +288,7 @@ impl<'a> PairSearch<'a> {
     ) -> Result<Streamed> {
         let mut stream = Stream {
             copies: &self.copies,
+            reference: self.reference,
             identical: self.task.identical,
             is_distance: self.search.within.is_some(),
             room: self.task.max_pairs,
@@ -344,6 +362,8 @@ impl<'a> PairSearch<'a> {
 /// Expands pairs of distinct documents, each named by its row, into pairs of documents.
 struct Stream<'a, 'b> {
     copies: &'a Copies,
+    /// The number of documents of a reference; `None` without one.
+    reference: Option<u32>,
     identical: Identical,
     /// Whether pairs have a distance in place of a similarity.
     is_distance: bool,
@@ -361,7 +381,7 @@ struct Stream<'a, 'b> {
 /// Pairs returned between two calls of [`Progress::advance`].
 const PAIRS: u64 = 1 << 16;
 
-impl Stream<'_, '_> {
+impl<'a> Stream<'a, '_> {
     /// Returns the pairs that the comparison of candidates finds, and whether there was no room for all of them.
     fn in_memory(
         &mut self,
@@ -444,10 +464,7 @@ impl Stream<'_, '_> {
             return Ok(ControlFlow::Break(()));
         }
         let copies = self.copies;
-        let [lo, hi] = rows.map(|row| match self.identical {
-            Identical::All => copies.of_row(row),
-            Identical::Star => &[],
-        });
+        let [lo, hi] = rows.map(|row| self.partners_like(row));
         for a in std::iter::once(&rows[0]).chain(lo) {
             for b in std::iter::once(&rows[1]).chain(hi) {
                 let ids = ids.map(|[of_lo, of_hi]| {
@@ -455,6 +472,9 @@ impl Stream<'_, '_> {
                         |row: u32, first: u32, id| if row == first { id } else { copies.id(row) };
                     [id(*a, rows[0], of_lo), id(*b, rows[1], of_hi)]
                 });
+                if !self.returns(*a, *b) {
+                    continue;
+                }
                 if self.emit([(*a), (*b)], similarity, ids)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -482,6 +502,9 @@ impl Stream<'_, '_> {
             };
             for (at, a) in group.iter().enumerate().take(firsts) {
                 for b in &group[at + 1..] {
+                    if !self.returns(*a, *b) {
+                        continue;
+                    }
                     let ids = copies.has_ids().then(|| [copies.id(*a), copies.id(*b)]);
                     if self.emit([*a, *b], Some(same), ids)?.is_break() {
                         return Ok(ControlFlow::Break(()));
@@ -491,6 +514,26 @@ impl Stream<'_, '_> {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// The copies of a document that have the same partners.
+    fn partners_like(&self, row: u32) -> &'a [u32] {
+        let copies = self.copies.of_row(row);
+        match (self.identical, self.reference) {
+            (Identical::All, _) => copies,
+            // A document of the reference stands for its copies there.
+            (Identical::Star, Some(reference)) if row < reference => {
+                let inputs = copies.partition_point(|row| *row < reference);
+                copies.get(inputs..=inputs).unwrap_or_default()
+            }
+            (Identical::Star, _) => &[],
+        }
+    }
+
+    /// Whether the search returns pairs of two documents: with a reference, one is of it.
+    fn returns(&self, a: u32, b: u32) -> bool {
+        let is_across = |reference| (a < reference) != (b < reference);
+        self.reference.is_none_or(is_across)
     }
 
     /// Returns a pair. `nearness` is its similarity, or its negative distance.
@@ -558,6 +601,7 @@ mod tests {
         let mut timings = Timings::default();
         let context = &mut Context {
             search: &task.search,
+            pairing: Pairing::Across,
             progress: &told,
             timings: &mut timings,
         };

@@ -117,11 +117,13 @@ mod tests {
         };
         let context = &mut Context {
             search: &search,
+            pairing: crate::pipeline::Pairing::default(),
             progress: &told,
             timings: &mut Timings::default(),
         };
         let source = &mut InMemory {
             documents: texts,
+            reference: None,
             classes: None,
             progress: &told,
         };

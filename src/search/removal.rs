@@ -35,14 +35,17 @@ pub(crate) struct ClusterSizes {
     pub(crate) histogram: BTreeMap<u64, u64>,
     /// The size and the kept row of the largest clusters, by size and then by row.
     pub(crate) listed: Vec<(u64, u32)>,
+    /// The number of clusters whose kept document is of a reference.
+    pub(crate) of_reference: u64,
 }
 
 impl ClusterSizes {
     /// The largest clusters that are listed.
     const LISTED: usize = 10;
 
-    /// Adds clusters, all of whose removed documents are given. `row_of` returns the rows of kept documents.
-    pub(super) fn add(&mut self, removed: &[Removal], row_of: impl Fn(u32) -> u32) {
+    /// Adds clusters, all of whose removed documents are given. `row_of` returns the rows of kept documents; those below
+    /// `reference` are of a reference.
+    pub(super) fn add(&mut self, removed: &[Removal], row_of: impl Fn(u32) -> u32, reference: u32) {
         let mut sizes: HashMap<u32, u64> = HashMap::new();
         for removed in removed {
             *sizes.entry(removed.kept).or_insert(1) += 1;
@@ -51,6 +54,9 @@ impl ClusterSizes {
             *self.histogram.entry(*size).or_insert(0) += 1;
         }
         let sizes = sizes.into_iter().map(|(kept, size)| (size, row_of(kept)));
+        let sizes: Vec<(u64, u32)> = sizes.collect();
+        let of_reference = sizes.iter().filter(|(_, row)| *row < reference);
+        self.of_reference += of_reference.count() as u64;
         self.listed.extend(sizes);
         self.listed
             .sort_unstable_by_key(|(size, row)| (Reverse(*size), *row));
@@ -88,11 +94,11 @@ mod tests {
         let mut sizes = ClusterSizes::default();
         assert_eq!((sizes.clusters(), sizes.largest()), (0, 0));
         let first = [removed(1, 0), removed(2, 0), removed(4, 3), removed(7, 6)];
-        sizes.add(&first, |row| row);
+        sizes.add(&first, |row| row, 0);
         // Another part, whose rows are others.
-        sizes.add(&[removed(1, 0), removed(2, 0), removed(3, 0)], |row| {
-            row + 100
-        });
+        let second = [removed(1, 0), removed(2, 0), removed(3, 0)];
+        sizes.add(&second, |row| row + 100, 101);
+        assert_eq!(sizes.of_reference, 1);
         assert_eq!(sizes.histogram, BTreeMap::from([(2, 2), (3, 1), (4, 1)]));
         assert_eq!(sizes.listed, [(4, 100), (3, 0), (2, 3), (2, 6)]);
         assert_eq!((sizes.clusters(), sizes.largest()), (4, 4));
@@ -107,7 +113,7 @@ mod tests {
                 5 => &[removed(1, 0), removed(2, 0)],
                 _ => &[removed(1, 0)],
             };
-            sizes.add(of_part, |row| row + 10 * part);
+            sizes.add(of_part, |row| row + 10 * part, 0);
         }
         let rows: Vec<u32> = sizes.listed.iter().map(|(_, row)| *row).collect();
         assert_eq!(rows, [50, 0, 10, 20, 30, 40, 60, 70, 80, 90]);

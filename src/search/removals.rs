@@ -76,13 +76,14 @@ pub fn dedup_by_class<D: Documents + ?Sized>(
     check_classes(classes, documents.len())?;
     let source = &mut InMemory {
         documents,
+        reference: None,
         classes,
         progress,
     };
     find_removals(source, engine, task, progress)?.in_memory()
 }
 
-fn check_classes(classes: Option<&[u64]>, documents: usize) -> Result<()> {
+pub(super) fn check_classes(classes: Option<&[u64]>, documents: usize) -> Result<()> {
     match classes {
         Some(classes) if classes.len() != documents => Err(Error::Parameter {
             name: "the number of classes",
@@ -119,8 +120,10 @@ impl SignaturesInMemory<'_> {
 
 /// The documents that a deduplication removes, and the rest of its result.
 pub(crate) struct FoundRemovals {
-    /// The number of documents.
+    /// The number of documents, those of a reference included.
     pub(crate) rows: u32,
+    /// The number of documents of a reference, which have the first rows; `None` without one.
+    pub(crate) reference: Option<u32>,
     pub(crate) removals: Removals,
     pub(crate) verification: Verification,
     pub(crate) sizes: ClusterSizes,
@@ -155,6 +158,7 @@ pub(crate) fn find_removals(
     let mut timings = Timings::default();
     let context = &mut Context {
         search: &task.search,
+        pairing: task.pairing(),
         progress,
         timings: &mut timings,
     };
@@ -175,12 +179,19 @@ fn removals(
         search,
         num_perm,
         rows,
+        reference,
         counts,
         parts,
         ..
     } = searched;
+    // A document of a reference may have fewer shingles than one that is removed for it.
+    task.check_measure(reference.map(|_| "`against`"))?;
     let (spill, count) = (parts.spill().cloned(), parts.count());
-    let mut found = PartResults::begin(spill.clone(), rows, counts, observed.clone());
+    let counts = Counts {
+        removed_for_reference: reference.map(|_| 0),
+        ..counts
+    };
+    let mut found = PartResults::begin(spill.clone(), (rows, reference), counts, observed.clone());
     let cluster = |part: Part<'_>, advance: &mut dyn FnMut(u64) -> Result<()>| {
         let (documents, clustered, similarity) =
             Clustered::of(part, classes, (task, &search), advance)?;
@@ -202,6 +213,7 @@ fn removals(
     let removals = found.sink.finish()?;
     let found = FoundRemovals {
         rows,
+        reference,
         sizes,
         removals,
         verification: search.verification,
@@ -228,11 +240,12 @@ impl FoundRemovals {
     }
 
     /// The result for documents in memory.
-    fn in_memory(self) -> Result<Deduplication> {
+    pub(super) fn in_memory(self) -> Result<Deduplication> {
         let similarity = self.similarity;
         rayon::spawn(|| drop(similarity));
         Ok(Deduplication {
             removed: self.removals.into_vec()?,
+            reference: self.reference.unwrap_or(0),
             verification: self.verification,
             counts: self.counts,
             candidates: self.candidates,
@@ -245,7 +258,7 @@ impl FoundRemovals {
 
 impl Removals {
     /// All of them, in memory.
-    fn into_vec(self) -> Result<Vec<Removal>> {
+    pub(super) fn into_vec(self) -> Result<Vec<Removal>> {
         match self {
             Removals::Held(removed) => Ok(removed),
             Removals::Spilled(removals) => removals.rows().collect(),
@@ -315,6 +328,8 @@ struct PartResults {
     sink: Sink,
     observed: Option<Observations>,
     spill: Option<Arc<Spill>>,
+    /// The number of documents of a reference.
+    reference: u32,
     /// Whether what was compared ends with a part.
     is_between_parts: bool,
     similarity: Option<Box<dyn Similarity + Send>>,
@@ -327,7 +342,7 @@ impl PartResults {
     /// Begins with the `counts` of documents, or goes on from a checkpoint.
     fn begin(
         spill: Option<Arc<Spill>>,
-        rows: u32,
+        (rows, reference): (u32, Option<u32>),
         counts: Counts,
         observed: Option<Observations>,
     ) -> Self {
@@ -347,6 +362,7 @@ impl PartResults {
             },
             observed,
             spill,
+            reference: reference.unwrap_or(0),
             is_between_parts: true,
             similarity: None,
         }
@@ -358,7 +374,13 @@ impl PartResults {
                 self.is_between_parts = false;
                 let Compared { counts, sizes, .. } = &mut self.compared;
                 clustered.count_in(counts);
-                sizes.add(&clustered.removed, |row| documents.row(row));
+                let reference = self.reference;
+                if let Some(removed) = &mut counts.removed_for_reference {
+                    let kept = clustered.removed.iter();
+                    let kept = kept.map(|removal| documents.row(removal.kept));
+                    *removed += kept.filter(|row| *row < reference).count() as u64;
+                }
+                sizes.add(&clustered.removed, |row| documents.row(row), reference);
                 self.similarity = similarity;
                 self.sink.add(&documents, clustered.removed)
             }
@@ -481,6 +503,7 @@ mod tests {
     fn in_memory(lists: &[List], classes: Option<&[u64]>, task: &Dedup) -> Outcome {
         let source = &mut InMemory {
             documents: &batch(lists),
+            reference: None,
             classes,
             progress: &Silent,
         };
@@ -861,7 +884,7 @@ mod tests {
         let observed = Observations::none(2);
         let begin = |spill| {
             let counts = Counts::default();
-            PartResults::begin(spill, 9, counts, Some(observed.clone())).compared
+            PartResults::begin(spill, (9, None), counts, Some(observed.clone())).compared
         };
         assert_eq!((begin(None).parts, observed.counts()), (0, vec![0; 4]));
         let found = begin(Some(spill));

@@ -75,6 +75,7 @@ impl SignaturesInMemory<'_> {
         })?;
         let context = &mut Context {
             search,
+            pairing: crate::pipeline::Pairing::default(),
             progress,
             timings,
         };

@@ -98,6 +98,8 @@ pub(crate) trait Classify: fmt::Debug + Send + Sync {
 /// Documents in memory.
 pub(crate) struct InMemory<'a, D: ?Sized> {
     pub(crate) documents: &'a D,
+    /// The number of first documents that are a reference; `None` without one.
+    pub(crate) reference: Option<usize>,
     /// Those of [`Source::classes`].
     pub(crate) classes: Option<&'a [u64]>,
     pub(crate) progress: &'a dyn Progress,
@@ -129,9 +131,23 @@ impl<D: Documents + ?Sized> InMemory<'_, D> {
             while end < rows && end - start < PIECE && bytes < PIECE_BYTES {
                 bytes += self.bytes(end);
                 end += 1;
+                // The next piece begins with the first document that is not of the reference.
+                if Some(end) == self.reference {
+                    break;
+                }
             }
             (start < end).then_some(start..end)
         })
+    }
+
+    /// Says that the reference ends, if it ends here.
+    pub(super) fn end_reference(&self, pass: &mut FirstPass<'_>) {
+        if self
+            .reference
+            .is_some_and(|rows| rows as u64 == pass.rows())
+        {
+            pass.end_reference();
+        }
     }
 
     /// The first of these rows, as many as make a batch.
@@ -153,6 +169,7 @@ impl<D: Documents + ?Sized> InMemory<'_, D> {
 impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
     fn read(&mut self, mut pass: FirstPass<'_>, times: &mut Vec<StageTime>) -> Result<Corpus> {
         self.progress.begin("read", self.documents.len() as u64);
+        self.end_reference(&mut pass);
         let signing = pass.signing();
         let ahead = Ahead {
             waiting: PIECES_PER_THREAD * current_num_threads(),
@@ -167,6 +184,7 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
             |signed| {
                 if let Some(signed) = signed {
                     pass.number(signed, &mut ())?;
+                    self.end_reference(&mut pass);
                 }
                 advance(self.progress, pass.rows(), pass.rows(), pass.bytes())
             },
@@ -248,6 +266,7 @@ mod tests {
         texts.extend([large.clone(), large.clone(), large, small]);
         let source = InMemory {
             documents: &texts,
+            reference: None,
             classes: None,
             progress: &Silent,
         };
@@ -266,6 +285,7 @@ mod tests {
         let none: Vec<String> = Vec::new();
         let empty = InMemory {
             documents: &none,
+            reference: None,
             classes: None,
             progress: &Silent,
         };
@@ -279,6 +299,7 @@ mod tests {
         let engine = engine_of_tokens();
         let source = InMemory {
             documents: &documents,
+            reference: None,
             classes: None,
             progress: &Silent,
         };

@@ -31,8 +31,10 @@ pub(crate) struct Searched {
     pub(crate) search: Search,
     /// Slots of a signature.
     pub(crate) num_perm: usize,
-    /// The number of documents.
+    /// The number of documents, those of a reference included.
     pub(crate) rows: u32,
+    /// The number of documents of a reference, which have the first rows; `None` without one.
+    pub(crate) reference: Option<u32>,
     /// The counts of documents.
     pub(crate) counts: Counts,
     /// At least the number of candidate pairs; `None` for those of LSH.
@@ -168,7 +170,7 @@ impl Searched {
         let mut held = banded.sets.take();
         if method != CandidateMethod::Lsh {
             let is_bounded = source.budget().is_none();
-            match Join::choose(held, method, is_bounded, context)? {
+            match Join::choose(held, (method, is_bounded), &corpus, context)? {
                 ControlFlow::Break(join) => {
                     let most_pairs = Some(join.most_pairs());
                     let (found, search) = (join.finish()?, search.joined());
@@ -178,7 +180,7 @@ impl Searched {
             }
         }
         warn_of_rarities(engine, progress);
-        let buckets = buckets_of(banded.keys, context)?;
+        let buckets = buckets_of(banded.keys, &corpus, context)?;
         let compared = match (search.verification, held) {
             (Verification::Exact, Some(sets)) => Compared::Sets(sets),
             (Verification::Exact, None) => {
@@ -203,7 +205,7 @@ impl Searched {
         num_perm: usize,
         context: &mut Context<'_>,
     ) -> Result<Self> {
-        let buckets = buckets_of(banded.keys, context)?;
+        let buckets = buckets_of(banded.keys, &corpus, context)?;
         let found = (buckets, Compared::of_signatures(banded.signatures));
         let search = context.search.through_bands();
         Ok(Searched::whole(corpus, found, None, num_perm, search))
@@ -220,6 +222,7 @@ impl Searched {
         Searched {
             num_perm,
             rows: corpus.rows,
+            reference: corpus.reference,
             counts: search.counts(&corpus),
             most_pairs,
             parts: Parts::Whole(Box::new(Part::whole(corpus, found, &search, &observed))),
@@ -243,13 +246,13 @@ impl Searched {
             .progress
             .tell(&format!("read {read}; the run goes on on disk"));
         let are_weighted = engine.shingler().takes_weights();
-        let connected = Connected::of(corpus.rows, documents, keys, are_weighted, context)?;
+        let connected = Connected::of(&corpus, documents, keys, are_weighted, context)?;
         let search = connected.search(context.search);
         if search.candidates == CandidateMethod::Lsh {
             warn_of_rarities(engine, context.progress);
         }
         let counts = Counts {
-            identical: connected.identical(),
+            identical: connected.identical_inputs(),
             ..search.counts(&corpus)
         };
         let context = &mut context.with(&search);
@@ -257,6 +260,7 @@ impl Searched {
         Ok(Searched {
             num_perm: engine.signer().num_perm(),
             rows: corpus.rows,
+            reference: corpus.reference,
             counts,
             most_pairs: parts.most_pairs(),
             observed: parts.observed.clone(),
@@ -294,11 +298,14 @@ fn collected(
     }
 }
 
-fn buckets_of(keys: BandKeys, context: &mut Context<'_>) -> Result<Buckets> {
+/// The buckets of all bands, of those documents that the search compares.
+fn buckets_of(keys: BandKeys, corpus: &Corpus, context: &mut Context<'_>) -> Result<Buckets> {
     let progress = context.progress;
     progress.begin("bucket", keys.banding().bands() as u64);
     context.timings.time("bucket", 0, || {
-        Buckets::of(keys, &mut |band| advance(progress, band as u64 + 1, 0, 0))
+        let reference = corpus.reference_of(keys.len(), context.pairing);
+        let after_band = &mut |band| advance(progress, band as u64 + 1, 0, 0);
+        Buckets::of_compared(keys, reference, after_band)
     })
 }
 

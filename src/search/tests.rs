@@ -246,6 +246,7 @@ impl<'a, D: Documents> Spilling<'a, D> {
         Spilling {
             memory: InMemory {
                 documents,
+                reference: None,
                 classes: None,
                 progress,
             },
@@ -289,9 +290,11 @@ impl<D: Documents> Source for Spilling<'_, D> {
             pass.restore(&spill, &numbers, &mut ())?;
             return pass.finish(times);
         }
+        self.memory.end_reference(&mut pass);
         let signing = pass.signing();
         for piece in self.memory.pieces() {
             pass.number(signing.sign(&self.memory, piece)?, &mut ())?;
+            self.memory.end_reference(&mut pass);
         }
         if let Some(spill) = pass.on_disk() {
             let numbers = pass.save()?;

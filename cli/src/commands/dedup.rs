@@ -14,8 +14,8 @@ use simgpu::search::{Dedup, Search, Verification};
 
 use super::execute;
 use crate::arguments::{
-    Caller, HoldArguments, InputArguments, RunArguments, SearchArguments, globs, modes_of_files,
-    modes_of_method, modes_of_search, whole_number,
+    AgainstArguments, Caller, HoldArguments, InputArguments, RunArguments, SearchArguments, globs,
+    modes_of_files, modes_of_method, modes_of_search, whole_number,
 };
 use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
@@ -40,6 +40,10 @@ pub struct Arguments {
     /// The input.
     #[command(flatten)]
     pub input: InputArguments,
+
+    /// What the input is compared with.
+    #[command(flatten)]
+    pub against: AgainstArguments,
 
     /// Folder for the results; - writes the kept records to stdout, and no other file, if all inputs are JSON
     /// Lines
@@ -177,7 +181,7 @@ impl Arguments {
     /// The modes that can be told before the engine is opened.
     fn modes(&self) -> anyhow::Result<Vec<Mode>> {
         let of_output = self.destination()?.modes();
-        let (of_sign, of_input) = (self.run.sign.modes()?, self.input.modes());
+        let (of_sign, of_input) = (self.run.sign.modes()?, self.against.modes(&self.input));
         Ok([&of_sign, &*of_input, of_output].concat())
     }
 
@@ -223,11 +227,14 @@ impl Arguments {
         }
         let inputs = self.input.find(&settings.engine)?;
         given.check(&modes_of_files(&inputs))?;
+        let reference = self.against.find(&self.input, &settings.engine)?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));
         let options = self.outputs.options(caller);
         let run = self.hold.set(settings.over(&self.input, &inputs, options));
         let run = self.set_output(run)?;
+        let engine = &settings.engine;
+        let run = (self.against).set(run, reference.as_ref(), &self.input, engine);
         let temporary = &std::env::temp_dir();
         Ok(match destination {
             Destination::Path(folder) => run.dedup(&task, folder),
@@ -250,6 +257,10 @@ impl Arguments {
         summarise_limit(&mut lines, outcome);
         lines.row("kept", terminal::share(counts.kept, counts.documents));
         lines.row("removed", terminal::share(counts.removed, counts.documents));
+        if let Some(removed) = counts.removed_for_reference {
+            let share = terminal::share(removed, counts.documents);
+            lines.row("", format!("of these {share} for the reference"));
+        }
         terminal::comparisons(&mut lines, outcome);
         if let Some(lost) = terminal::lost(counts) {
             lines.row("lost", lost);

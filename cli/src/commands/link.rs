@@ -51,7 +51,8 @@ pub struct Arguments {
     pub b: Option<PathBuf>,
 
     /// Fields to compare, separated by commas; a.b is the field b of the object a, title=name the field title of A and name
-    /// of B, dob:date a field whose kind (name, text, date or code) is set; \=, \: and \, are part of a name
+    /// of B, dob:date a field whose kind is set (date, coordinates, email, phone, postcode, number, identifier, text or name);
+    /// \=, \: and \, are part of a name
     #[arg(long, value_name = "FIELDS", required = true)]
     pub fields: Vec<FieldNames>,
 

@@ -12,9 +12,9 @@ use simgpu::search::{Identical, Pairs, Search, Verification};
 
 use super::execute;
 use crate::arguments::{
-    Caller, DistanceArgument, HoldArguments, InputArguments, RunArguments, SearchArguments,
-    SignArguments, modes_of_files, modes_of_method, modes_of_search, requested_distance,
-    whole_number, whole_number_or_0,
+    AgainstArguments, Caller, DistanceArgument, HoldArguments, InputArguments, RunArguments,
+    SearchArguments, SignArguments, modes_of_files, modes_of_method, modes_of_search,
+    requested_distance, whole_number, whole_number_or_0,
 };
 use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
@@ -31,6 +31,10 @@ pub struct Arguments {
     /// The input.
     #[command(flatten)]
     pub input: InputArguments,
+
+    /// What the input is compared with.
+    #[command(flatten)]
+    pub against: AgainstArguments,
 
     /// Read signatures written by `simgpu sign` instead of documents: .parquet, or .npy with its .npy.json;
     /// documents with equal signatures count as identical
@@ -227,7 +231,8 @@ impl Arguments {
         let task = self
             .pairs
             .task(&self.run.sign.scheme()?, Some(&self.run.sign))?;
-        let (of_sign, of_input) = (self.run.sign.modes()?, self.input.modes());
+        let of_sign = self.run.sign.modes()?;
+        let of_input = self.against.modes(&self.input);
         given.check(&[&of_sign, &*of_input, destination.modes()].concat())?;
         if task.search.verification != Verification::Exact {
             given.check(&[Mode::ReadOnce])?;
@@ -236,10 +241,13 @@ impl Arguments {
         given.check(modes_of_search(&task.search, &settings.engine)?)?;
         let inputs = self.input.find(&settings.engine)?;
         given.check(&modes_of_files(&inputs))?;
+        let reference = self.against.find(&self.input, &settings.engine)?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));
         let options = self.pairs.outputs.options(caller);
         let run = self.hold.set(settings.over(&self.input, &inputs, options));
+        let engine = &settings.engine;
+        let run = (self.against).set(run, reference.as_ref(), &self.input, engine);
         Ok(with_output(destination, |output| run.pairs(&task, output))?)
     }
 }

@@ -67,7 +67,7 @@ fn a_kind_that_is_set_is_that_of_the_report() {
     };
     assert_eq!(
         run("name,born,code"),
-        [json!("name"), json!("date"), json!("code")]
+        [json!("name"), json!("date"), json!("identifier")]
     );
     assert_eq!(
         run("name:text,born:name,code:name"),
@@ -86,7 +86,7 @@ fn what_is_no_field_is_refused() {
             "the name of a field on each side of =",
         ),
         ("a.csv b.csv --fields name=x=y", "one = at most"),
-        ("a.csv --fields name:day", "name, text, date or code"),
+        ("a.csv --fields name:day", "one of date, coordinates"),
         ("a.csv b.csv --fields name,phone=name", "twice"),
         ("a.csv b.csv --fields name=address,phone=address", "twice"),
         ("a.csv b.csv --fields name:text", "one input"),

@@ -8,6 +8,8 @@ mod evidence;
 
 mod fields;
 
+mod kinds;
+
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -362,6 +362,27 @@ class FieldOptions(TypedDict, total=False):
     ]
 
 
+class AgainstOptions(TypedDict, total=False):
+    """What files are compared with."""
+
+    against: Annotated[
+        Path | Iterable[Path],
+        Option(
+            (),
+            "File, folder or glob to compare the inputs with, or several. None of its documents is removed or written, "
+            "and no two of them are compared.",
+        ),
+    ]
+    against_text_field: Annotated[
+        str | Iterable[str],
+        Option((), "Field with the text in ``against``, or several; by default that of the inputs."),
+    ]
+    against_id_field: Annotated[
+        str | None,
+        Option(None, "Field with the id in ``against``; by default that of the inputs."),
+    ]
+
+
 class OverwriteOptions(TypedDict, total=False):
     """What is replaced."""
 
@@ -409,7 +430,14 @@ class SignFilesOptions(
 
 
 class FileSearchOptions(
-    SignFilesOptions, RarityOptions, BandingOptions, JoinOptions, LevelOptions, DryRunOptions, total=False
+    SignFilesOptions,
+    AgainstOptions,
+    RarityOptions,
+    BandingOptions,
+    JoinOptions,
+    LevelOptions,
+    DryRunOptions,
+    total=False,
 ):
     """A search in files."""
 

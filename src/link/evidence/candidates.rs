@@ -1,4 +1,4 @@
-//! Candidate pairs: records that share a value, a word or two values, in blocks from the smallest up.
+//! Candidate pairs: records that share a value, a part of one (see [`Kind::parts`](super::kinds::Kind)), or two values, in blocks from the smallest up.
 //!
 //! A pair is taken once: in the smallest block that both records are in. Of a block beyond [`WHOLE`] records, each record is
 //! compared with [`PARTNERS`] others by random steps around a ring; such a pair stands for all pairs of the block, so it has
@@ -54,6 +54,22 @@ pub(crate) struct Candidates {
     pub(crate) pairs: Vec<Candidate>,
     /// The records of the largest block that was taken.
     pub(crate) largest: usize,
+    pub(crate) left_out: LeftOut,
+}
+
+/// What the bounds leave out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "io", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct LeftOut {
+    /// Groups of records that share a value, a word or two values, and are not compared by it: it is too common.
+    pub groups: u64,
+    /// The pairs of records of these groups; a pair of several groups counts in each.
+    pub pairs: u64,
+    /// Records that are in such a group, and in none that is compared.
+    pub records: u64,
+    /// Pairs of large groups of which others were drawn in their place.
+    pub not_drawn: u64,
 }
 
 /// Blocks of records that share something, one after the other.
@@ -61,6 +77,9 @@ pub(crate) struct Candidates {
 struct Blocks {
     records: Vec<u32>,
     ends: Vec<usize>,
+    left_out: LeftOut,
+    /// Whether each record is in a block that is left out.
+    lacks: Vec<bool>,
 }
 
 impl Blocks {
@@ -73,18 +92,59 @@ impl Blocks {
     fn add(&mut self, mut keyed: Vec<(u64, u32)>) {
         keyed.par_sort_unstable();
         for equal in keyed.chunk_by(|a, b| a.0 == b.0) {
-            if (2..=MOST).contains(&equal.len()) {
-                self.records.extend(equal.iter().map(|(_, record)| *record));
-                self.ends.push(self.records.len());
+            let records = equal.iter().map(|(_, record)| *record);
+            match equal.len() {
+                0 | 1 => {}
+                2..=MOST => {
+                    self.records.extend(records);
+                    self.ends.push(self.records.len());
+                }
+                _ => leave_out(&mut self.left_out, &mut self.lacks, records),
             }
         }
     }
+
+    /// Counts the blocks that are not taken, which come last in `order`.
+    fn leave_out(&self, order: &[usize], taken: usize) -> LeftOut {
+        let (taken, others) = order.split_at(taken);
+        let (mut left_out, mut lacks) = (self.left_out, self.lacks.clone());
+        for block in others {
+            leave_out(&mut left_out, &mut lacks, self.of(*block).iter().copied());
+        }
+        for records in taken.iter().map(|block| self.of(*block)) {
+            records
+                .iter()
+                .for_each(|record| lacks[*record as usize] = false);
+            if records.len() > WHOLE {
+                left_out.not_drawn += all_pairs(records.len()) - pairs_of(records.len());
+            }
+        }
+        left_out.records = lacks.into_iter().filter(|lacks| *lacks).count() as u64;
+        left_out
+    }
+}
+
+/// Adds a block to what is left out.
+fn leave_out(
+    left_out: &mut LeftOut,
+    lacks: &mut [bool],
+    records: impl ExactSizeIterator<Item = u32>,
+) {
+    left_out.groups += 1;
+    left_out.pairs = left_out.pairs.saturating_add(all_pairs(records.len()));
+    records.for_each(|record| lacks[record as usize] = true);
+}
+
+/// All pairs of so many records, of which there are less than 2^32.
+fn all_pairs(records: usize) -> u64 {
+    let records = records as u64;
+    records * records.saturating_sub(1) / 2
 }
 
 /// The pairs that a block of so many records has.
 fn pairs_of(records: usize) -> u64 {
     match records {
-        0..=WHOLE => (records * (records - 1) / 2) as u64,
+        0..=WHOLE => all_pairs(records),
         _ => (records * PARTNERS) as u64,
     }
 }
@@ -103,6 +163,7 @@ pub(crate) fn find(fields: &[Field], records: usize) -> Candidates {
         pairs[is_sampled] <= most[is_sampled]
     });
     let taken = taken.count();
+    let left_out = blocks.leave_out(&order, taken);
     order.truncate(taken);
     let largest = order.last().map_or(0, |block| blocks.of(*block).len());
     let of_record = Places::of(&blocks, &order, records);
@@ -119,12 +180,19 @@ pub(crate) fn find(fields: &[Field], records: usize) -> Candidates {
         })
         .collect();
     let pairs = parts.concat();
-    Candidates { pairs, largest }
+    Candidates {
+        pairs,
+        largest,
+        left_out,
+    }
 }
 
 /// The blocks of all keys: values, words, and pairs of values.
 fn all_blocks(fields: &[Field], records: usize) -> Blocks {
-    let mut blocks = Blocks::default();
+    let mut blocks = Blocks {
+        lacks: vec![false; records],
+        ..Blocks::default()
+    };
     let rows = || (0..).take(records);
     for field in fields {
         let keyed = rows().zip(&field.codes);
@@ -265,13 +333,18 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::link::evidence::kinds::Kind;
     use crate::link::evidence::values::{Column, Fields};
 
     /// Fields of random values out of so many each.
     fn fields(records: u64, values: &[u64]) -> Fields {
         let columns = (0_u64..).zip(values).map(|(field, values)| {
             let value = |row| format!("v{}", fmix64(row << 8 | field) % values);
-            Column::of(&(0..records).map(value).collect::<Vec<_>>())
+            Column::of(
+                &(0..records).map(value).collect::<Vec<_>>(),
+                Some(Kind::Name),
+                &|_| None,
+            )
         });
         Fields::of_columns(columns)
     }
@@ -311,6 +384,42 @@ mod tests {
         }
         assert!(found.pairs.len() <= 6000 * PARTNERS);
         assert!(found.largest > 1900);
+    }
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        // All records share a value, and three quarters of them share one of rarer values with some others.
+        let records = 20_000;
+        let common = vec!["common".to_owned(); records];
+        let rare = (0..records).map(|row| match row % 4 {
+            0 => format!("alone{row}"),
+            _ => format!("v{}", row / 40),
+        });
+        let columns = [common, rare.collect()];
+        let fields = Fields::of_columns(columns.iter().map(|column| {
+            let mut column = column.clone();
+            // A field of one value is not used.
+            column[0] = "other".to_owned();
+            Column::of(&column)
+        }));
+        let found = find(&fields.used, records).left_out;
+        let expected = LeftOut {
+            groups: 1,
+            pairs: 19_999 * 19_998 / 2,
+            records: records as u64 / 4 - 1,
+            not_drawn: 0,
+        };
+        assert_eq!(found, expected);
+        // Where blocks are drawn from, the others of their pairs are counted.
+        let fields = self::fields(6000, &[3, 1 << 40]).used;
+        let found = find(&fields, 6000);
+        let all: u64 = fields[0]
+            .records
+            .iter()
+            .map(|n| all_pairs(*n as usize))
+            .sum();
+        assert_eq!(found.left_out.not_drawn, all - 6000 * PARTNERS as u64);
+        assert_eq!((found.left_out.groups, found.left_out.records), (0, 0));
     }
 
     #[test]

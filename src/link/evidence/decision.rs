@@ -2,14 +2,16 @@
 
 use rayon::prelude::*;
 
-use super::candidates::find;
+use super::candidates::{LeftOut, find};
 use super::clusters::{Clusters, Scored, connected};
+use super::kinds::{Kind, Noise};
 use super::levels::{EQUAL, Levels, compare, crossed, name};
-use super::mixture::{Mixture, Setting, Weights};
+use super::missed::{Missed, found_alone, nearly};
+use super::mixture::{Learned, Mixture, Setting, Weights};
 use super::patterns::{MOST_FIELDS, Patterns};
 use super::rates::{Rates, Things};
 use super::stated::{Expected, pairs_of};
-use super::values::{Column, Fields, Kind, clean, number};
+use super::values::{Column, Fields, Reason, number};
 use crate::error::Result;
 use crate::link::Tables;
 use crate::link::words::Equivalents;
@@ -31,14 +33,23 @@ const DOUBTED: f64 = 0.35;
 /// Such pairs must have the field, at least.
 const DOUBTED_PAIRS: f64 = 3.0;
 
-/// A doubted number whose levels are this near to those of chance is noise.
+/// A field that differs where others agree, and whose levels are this near to those of chance, is noise.
 const NOISE_BITS: f64 = 0.15;
+
+/// A strong field that agrees in this share of the pairs of the same thing tells noise.
+const AGREEING: f64 = 0.5;
+
+/// A field has errors if this share of the pairs of the same thing are not equal in it.
+const ERRORS: f64 = 0.02;
 
 /// Where fewer records than these are linked, or fewer than one in a thousand, a pair needs log odds of 99 to 1: rates are not
 /// known so well that the best of all pairs could be told from chance otherwise.
 const FEW: usize = 10;
 const FEW_SHARE: f64 = 1e-3;
 const LOG_ODDS_OF_FEW: f64 = 4.595;
+
+/// Odds that pairs would need instead of more than one, to show how much depends on that.
+pub(crate) const BARS: [f64; 2] = [0.9, 1.1];
 
 /// Pairs that are not linked are kept as examples from these log odds on.
 const LEAST_KEPT: f64 = -7.0;
@@ -47,8 +58,6 @@ const LEAST_KEPT: f64 = -7.0;
 #[derive(Debug)]
 pub(crate) struct Evidence {
     pub(crate) fields: Fields,
-    /// Fields that were set aside as noise, by their places among the compared ones.
-    pub(crate) noise: Vec<usize>,
     /// By used field.
     pub(crate) rates: Vec<Rates>,
     pub(crate) doubted: Vec<bool>,
@@ -64,6 +73,11 @@ pub(crate) struct Evidence {
     /// The records with copies, and the log odds that two equal ones are the same thing.
     pub(crate) equality: Vec<(u32, f64)>,
     pub(crate) expected: Expected,
+    pub(crate) missed: Missed,
+    /// What the bounds on candidates left out.
+    pub(crate) left_out: LeftOut,
+    /// The entities if pairs needed odds of [`BARS`].
+    pub(crate) at_bars: Vec<Clusters>,
     /// Pairs that are likely enough to be shown, connected or not.
     pub(crate) shown: Vec<Scored>,
 }
@@ -83,10 +97,10 @@ impl Evidence {
             let rows = (0..tables.rows()).into_par_iter();
             let texts = rows.map(|row| {
                 let value = tables.fields(row).nth(field).unwrap_or_default();
-                clean(&String::from_utf8_lossy(value), &replaced)
+                String::from_utf8_lossy(value)
             });
-            let column = Column::of(&texts.collect::<Vec<String>>());
-            columns.push(column.with_kind(kinds.get(field).copied().flatten()));
+            let set = kinds.get(field).copied().flatten();
+            columns.push(Column::of(&texts.collect::<Vec<_>>(), set, &replaced));
             advance(progress, field as u64 + 1, 0, 0)?;
         }
         let copies = (0..tables.rows()).map(|record| tables.distinct.copies(record));
@@ -109,7 +123,6 @@ impl Evidence {
             doubted: vec![false; fields.used.len()],
             crossed: crossed(&fields.used),
             fields,
-            noise: Vec::new(),
             rates: Vec::new(),
             learned: None,
             candidates: 0,
@@ -120,29 +133,55 @@ impl Evidence {
             },
             equality: Vec::new(),
             expected: Expected::default(),
+            missed: Missed::default(),
+            left_out: LeftOut::default(),
+            at_bars: Vec::new(),
             shown: Vec::new(),
         };
         let mut compared = Compared::of(&evidence, sizes, progress)?;
+        evidence.left_out = compared.left_out;
         if evidence.fields.used.is_empty() || compared.pairs.is_empty() {
             return Ok(evidence);
         }
         progress.begin("learn", ROUNDS as u64);
         let (mut round, mut rounds) = (0, ROUNDS);
         while round < rounds {
-            evidence.round(&compared, sizes);
+            evidence.round(&compared, sizes, round + 1 == rounds);
             round += 1;
             advance(progress, round as u64, 0, 0)?;
-            if let Some(noise) = evidence.find_noise() {
-                evidence.set_aside(noise, &mut compared);
-                rounds += 1;
+            let noise = evidence.find_noise();
+            rounds += usize::from(!noise.is_empty());
+            for field in noise.into_iter().rev() {
+                evidence.set_aside(field, &mut compared);
             }
         }
         evidence.expected = Expected::of(&evidence.pairs, &evidence.clusters.first, sizes);
+        evidence.missed = evidence.find_missed(sizes);
         Ok(evidence)
     }
 
+    /// What may be missed.
+    fn find_missed(&self, sizes: &[u32]) -> Missed {
+        let Some((mixture, weights)) = &self.learned else {
+            return Missed::default();
+        };
+        let mut missed = Missed {
+            between: [0.0; 3],
+            found_alone: found_alone(mixture, weights, (&self.fields.used, &self.rates)),
+            nearly: nearly(mixture, &self.doubted),
+            same: mixture.shares[mixture.same()] * mixture.all_pairs,
+        };
+        let between = self.shown.iter().filter_map(|pair| {
+            let [a, b] = pair.records.map(|record| record as usize);
+            let is_between = self.clusters.first[a] != self.clusters.first[b];
+            is_between.then(|| (pair.log_odds, f64::from(sizes[a]) * f64::from(sizes[b])))
+        });
+        missed.add_between(between);
+        missed
+    }
+
     /// One round: rates with the entities of the round before, the mixture, and new entities.
-    fn round(&mut self, compared: &Compared, sizes: &[u32]) {
+    fn round(&mut self, compared: &Compared, sizes: &[u32], is_last: bool) {
         let used = &self.fields.used;
         self.rates = self.count_rates(compared, sizes);
         let pairs = (&*compared.pairs, &*compared.weights);
@@ -169,10 +208,14 @@ impl Evidence {
         let equal = equal.map(|place| (compared.pairs[place][0], log_odds(place)));
         self.equality = equal.collect();
         let log_prior = mixture.shares[mixture.same()].max(1e-12).ln();
-        self.clusters = Clusters::of(&self.pairs, sizes, log_prior, 0.0);
-        let few = FEW_SHARE * sizes.len() as f64;
-        if (self.clusters.linked() as f64) < few.max(FEW as f64) {
-            self.clusters = Clusters::of(&self.pairs, sizes, log_prior, LOG_ODDS_OF_FEW);
+        self.clusters = clusters(&self.pairs, sizes, log_prior);
+        if is_last {
+            let at_bar = |bar: f64| {
+                let log_odds = |place: usize| log_odds(place) - bar.ln();
+                let pairs = connected(different, &compared.different, sizes.len(), log_odds);
+                clusters(&pairs, sizes, log_prior)
+            };
+            self.at_bars = BARS.map(at_bar).into();
         }
         self.doubt(&mixture);
         self.learned = Some((mixture, weights));
@@ -214,34 +257,64 @@ impl Evidence {
         }
     }
 
-    /// A number that never agrees beyond chance, and not even nearly, where two other strong fields agree.
-    fn find_noise(&self) -> Option<usize> {
-        let (mixture, _) = self.learned.as_ref()?;
-        let strong = mixture.strong_fields();
-        let agreeing = strong.filter(|(_, learned)| learned.agrees >= 0.5).count();
-        let is_noise = |field: &usize| {
-            let learned = &mixture.learned[*field];
-            let others = (0..self.doubted.len()).filter(|other| other != field);
-            self.fields.used[*field].kind == Kind::Code
-                && learned.pairs >= DOUBTED_PAIRS
-                && learned.agrees < DOUBTED
-                && learned.divergence < NOISE_BITS
-                && self.rates[*field].bits > 1.0
-                && !others.into_iter().any(|other| self.doubted[other])
+    /// The fields that never agree beyond chance, and not even nearly, where two strong fields agree; none if another field is
+    /// doubted, which may be right to differ.
+    fn find_noise(&self) -> Vec<usize> {
+        let Some((mixture, _)) = &self.learned else {
+            return Vec::new();
         };
-        (0..self.fields.used.len())
-            .find(is_noise)
-            .filter(|_| agreeing >= 2)
+        let strong = mixture.strong_fields();
+        let agreeing: Vec<(usize, &Learned)> = strong
+            .filter(|(_, learned)| learned.agrees >= AGREEING)
+            .collect();
+        let fields = 0..self.fields.used.len();
+        let noise: Vec<usize> = fields
+            .clone()
+            .filter(|field| {
+                let learned = &mixture.learned[*field];
+                learned.pairs >= DOUBTED_PAIRS
+                    && learned.agrees < DOUBTED
+                    && learned.divergence < NOISE_BITS
+                    && self.rates[*field].bits > 1.0
+                    && self.may_be_noise(*field, &agreeing)
+            })
+            .collect();
+        let are_all = fields
+            .into_iter()
+            .all(|field| !self.doubted[field] || noise.contains(&field));
+        match agreeing.len() >= 2 && are_all {
+            true => noise,
+            false => Vec::new(),
+        }
     }
 
-    /// Takes a field out, so that the next round begins without it.
+    /// Whether a field may be noise by its kind, where these strong fields agree.
+    fn may_be_noise(&self, field: usize, agreeing: &[(usize, &Learned)]) -> bool {
+        let used = &self.fields.used;
+        match used[field].kind.noise() {
+            Noise::Never => false,
+            Noise::Always => true,
+            Noise::BesideDate => agreeing
+                .iter()
+                .any(|(other, _)| used[*other].kind == used[field].kind),
+            Noise::IfUnique => {
+                let with_errors = agreeing
+                    .iter()
+                    .filter(|(_, learned)| learned.equal < 1.0 - ERRORS);
+                let is_crossed = self.crossed.iter().flatten().any(|place| *place == field);
+                used[field].is_unique() && !is_crossed && with_errors.count() >= 2
+            }
+        }
+    }
+
+    /// Takes noise out, so that the next round begins without it.
     fn set_aside(&mut self, field: usize, compared: &mut Compared) {
-        self.noise.push(self.fields.used.remove(field).place);
+        self.fields.set_aside(field, Reason::Noise);
         self.doubted.remove(field);
         if let Some((mixture, _)) = &mut self.learned {
             mixture.learned.remove(field);
         }
-        // A number stands crosswise with none.
+        // A name that stands crosswise with another one is no noise.
         let places = self.crossed.iter_mut().flatten();
         places
             .filter(|place| **place > field)
@@ -284,6 +357,16 @@ impl Evidence {
     }
 }
 
+/// The entities that pairs make, which are in the order of [`connected`].
+fn clusters(pairs: &[(u32, Scored)], sizes: &[u32], log_prior: f64) -> Clusters {
+    let clusters = Clusters::of(pairs, sizes, log_prior, 0.0);
+    let few = FEW_SHARE * sizes.len() as f64;
+    match (clusters.linked() as f64) < few.max(FEW as f64) {
+        true => Clusters::of(pairs, sizes, log_prior, LOG_ODDS_OF_FEW),
+        false => clusters,
+    }
+}
+
 /// The pairs that are worth showing.
 fn shown(pairs: &[[u32; 2]], log_odds: impl Fn(usize) -> f64 + Sync) -> Vec<Scored> {
     let likely = pairs.par_iter().enumerate().filter_map(|(place, records)| {
@@ -311,6 +394,7 @@ struct Compared {
     of_random: Levels,
     /// The records of the largest block that was taken.
     largest: usize,
+    left_out: LeftOut,
 }
 
 impl Compared {
@@ -340,6 +424,7 @@ impl Compared {
             different,
             random,
             largest: found.largest,
+            left_out: found.left_out,
         })
     }
 }
@@ -401,12 +486,9 @@ mod tests {
     }
 
     fn evidence(records: &[[String; 5]]) -> Evidence {
-        let replaced = |_: &str| None;
         let columns = (0..5).map(|field| {
-            let texts = records
-                .iter()
-                .map(|record| clean(&record[field], &replaced));
-            Column::of(&texts.collect::<Vec<String>>())
+            let texts = records.iter().map(|record| &*record[field]);
+            Column::of(&texts.collect::<Vec<&str>>(), None, &|_| None)
         });
         let fields = Fields::of_columns(columns);
         Evidence::of(fields, &vec![1; records.len()], &Silent).unwrap()

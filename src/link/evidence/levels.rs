@@ -1,9 +1,9 @@
 //! Levels of likeness of two values: missing, equal, close, near, far, other, or crosswise.
 
-use rapidfuzz::distance::{jaro_winkler, osa};
 use rayon::prelude::*;
 
-use super::values::{Field, Kind, MISSING};
+use super::kinds::{Kind, Likeness, Pair, jaro_winkler};
+use super::values::{Field, MISSING};
 use crate::error::Result;
 use crate::progress::{Progress, advance};
 
@@ -24,15 +24,6 @@ pub(crate) const CROSSWISE: u8 = CLOSE + 4;
 
 /// The number of levels.
 pub(crate) const LEVELS: usize = CROSSWISE as usize + 1;
-
-/// Least Jaro-Winkler similarities of names that are close, near and far.
-const NAMES: [f64; 3] = [0.9, 0.78, 0.65];
-
-/// The least cosine of the words of names that are close in any order.
-const REORDERED: f64 = 0.6;
-
-/// Least cosines of texts.
-const TEXTS: [f64; 3] = [0.65, 0.4, 0.2];
 
 /// The least Jaro-Winkler similarity of names that stand crosswise.
 const CROSSED: f64 = 0.88;
@@ -62,69 +53,13 @@ impl Field {
     /// The level of two values that differ.
     fn unequal(&self, x: u32, y: u32) -> u8 {
         let [a, b] = [x, y].map(|code| &*self.values[code as usize]);
-        let cosine = || self.words.as_ref().map_or(0.0, |words| words.cosine(x, y));
-        match self.kind {
-            Kind::Text => level_of(cosine(), TEXTS),
-            Kind::Date => dates(&self.dates[x as usize], &self.dates[y as usize]),
-            Kind::Code => codes(a, b),
-            Kind::Name if cosine() >= REORDERED => CLOSE,
-            Kind::Name => level_of(names(a, b), NAMES),
+        let cosine = &|| self.words.as_ref().map_or(0.0, |words| words.cosine(x, y));
+        match (self.kind.likeness())(&Pair { a, b, cosine }) {
+            Likeness::Close => CLOSE,
+            Likeness::Near => NEAR,
+            Likeness::Far => FAR,
+            Likeness::Other => OTHER,
         }
-    }
-}
-
-/// The level of two dates, each with its parts and all its digits.
-fn dates((parts, all): &([String; 3], String), (others, other_all): &([String; 3], String)) -> u8 {
-    let ([year, month, day], [other_year, other_month, other_day]) = (parts, others);
-    let is_exchanged = year == other_year && month == other_day && day == other_month;
-    let equal = parts
-        .iter()
-        .zip(others)
-        .filter(|(part, other)| part == other);
-    match edits(all, other_all) {
-        0 | 1 => CLOSE,
-        _ if is_exchanged => CLOSE,
-        2 => NEAR,
-        _ if equal.count() >= 2 => NEAR,
-        3 => FAR,
-        _ => OTHER,
-    }
-}
-
-/// The level of a similarity.
-fn level_of(similarity: f64, [close, near, far]: [f64; 3]) -> u8 {
-    match similarity {
-        s if s >= close => CLOSE,
-        s if s >= near => NEAR,
-        s if s >= far => FAR,
-        _ => OTHER,
-    }
-}
-
-/// The Jaro-Winkler similarity of two names.
-fn names(a: &str, b: &str) -> f64 {
-    match a.is_ascii() && b.is_ascii() {
-        true => jaro_winkler::similarity(a.bytes(), b.bytes()),
-        false => jaro_winkler::similarity(a.chars(), b.chars()),
-    }
-}
-
-/// Insertions, deletions, replacements and exchanges of neighbours.
-fn edits(a: &str, b: &str) -> usize {
-    match a.is_ascii() && b.is_ascii() {
-        true => osa::distance(a.bytes(), b.bytes()),
-        false => osa::distance(a.chars(), b.chars()),
-    }
-}
-
-/// The level of two codes: longer ones may have more edits.
-fn codes(a: &str, b: &str) -> u8 {
-    let shorter = a.chars().count().min(b.chars().count());
-    match edits(a, b) {
-        0 | 1 if shorter >= 3 => CLOSE,
-        0..=2 if shorter >= 5 => NEAR,
-        0..=3 if shorter >= 6 => FAR,
-        _ => OTHER,
     }
 }
 
@@ -197,7 +132,7 @@ fn cross(fields: &[Field], [f, g]: [usize; 2], [a, b]: [u32; 2], row: &mut [u8])
         return;
     }
     let alike = |x: Option<&str>, y: Option<&str>| match (x, y) {
-        (Some(x), Some(y)) => u8::from(x == y || names(x, y) >= CROSSED) * 2,
+        (Some(x), Some(y)) => u8::from(x == y || jaro_winkler(x, y) >= CROSSED) * 2,
         _ => 1,
     };
     let value = |field: usize, record: u32| fields[field].value(record as usize);
@@ -247,54 +182,18 @@ fn share_in(field: &Field, other: &Field) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::link::evidence::values::{Column, Fields, clean};
+    use crate::link::evidence::values::{Column, Fields};
 
     /// The levels of the first value of each field with each other one.
     fn levels(columns: &[&[&str]]) -> Vec<Vec<u8>> {
-        let columns = columns.iter().map(|values| {
-            let cleaned: Vec<String> = values.iter().map(|value| clean(value, &|_| None)).collect();
-            Column::of(&cleaned)
-        });
+        let columns = columns
+            .iter()
+            .map(|values| Column::of(values, None, &|_| None));
         let fields = Fields::of_columns(columns).used;
         let others = 1..super::super::values::number(fields[0].codes.len());
         others
             .map(|other| fields.iter().map(|field| field.level([0, other])).collect())
             .collect()
-    }
-
-    #[test]
-    fn names_fall_on_levels_by_likeness() {
-        let of = levels(&[&[
-            "martha",
-            "martha",
-            "marhta",
-            "marta lee",
-            "margot",
-            "bob",
-            "",
-        ]]);
-        assert_eq!(of.concat(), [EQUAL, CLOSE, NEAR, NEAR, OTHER, NONE]);
-    }
-
-    #[test]
-    fn dates_forgive_exchanged_parts_and_edits() {
-        let of = levels(&[&[
-            "1980-03-04",
-            "1980-03-04",
-            "1980-04-03",
-            "1980-03-05",
-            "1980-03-27",
-            "1991-03-04",
-            "1980-12-25",
-            "1955-12-25",
-        ]]);
-        assert_eq!(of.concat(), [EQUAL, CLOSE, CLOSE, NEAR, NEAR, OTHER, OTHER]);
-    }
-
-    #[test]
-    fn longer_codes_may_have_more_edits() {
-        let of = levels(&[&["123456", "123457", "123467", "129999", "12", ""]]);
-        assert_eq!(of.concat(), [CLOSE, NEAR, OTHER, OTHER, NONE]);
     }
 
     #[test]
@@ -313,7 +212,7 @@ mod tests {
     fn exchanged_names_stand_crosswise() {
         let given = ["ann", "lee", "bob", "kim", "lee"];
         let surname = ["lee", "ann", "ray", "ann", "kim"];
-        let columns = [given, surname].map(|values| Column::of(&values.map(str::to_owned)));
+        let columns = [given, surname].map(|values| Column::of(&values, None, &|_| None));
         let fields = Fields::of_columns(columns.into_iter()).used;
         let crossed = crossed(&fields);
         assert_eq!(crossed, [[0, 1]]);

@@ -7,10 +7,11 @@
 
 use rayon::prelude::*;
 
+use super::kinds::Kind;
 use super::levels::{CLOSE, CROSSWISE, LEVELS, NEAR, NONE};
 use super::patterns::Patterns;
 use super::rates::Rates;
-use super::values::{Field, Kind};
+use super::values::Field;
 
 /// Fields of which classes share subsets, at most.
 pub(crate) const LATTICE: usize = 8;
@@ -75,6 +76,8 @@ pub(crate) struct Learned {
     /// Pairs of the same thing that have the field, and the share in which it agrees.
     pub(crate) pairs: f64,
     pub(crate) agrees: f64,
+    /// The share in which it is equal.
+    pub(crate) equal: f64,
     /// Bits by which its levels differ from chance.
     pub(crate) divergence: f64,
 }
@@ -127,15 +130,16 @@ impl Mixture {
             rates[*field].bits >= least_bits && fields[*field].missing < STRONG_MISSING
         };
         let strong: Vec<bool> = order.iter().map(is_strong).collect();
-        let leading_text = order
-            .iter()
-            .position(|field| fields[*field].kind == Kind::Text);
+        let mut texts = order.iter().zip(&strong);
+        let leading_text =
+            texts.position(|(field, is_strong)| *is_strong && fields[*field].kind == Kind::Text);
         let learned = (0..fields.len()).map(|field| Learned {
             same: before.map_or(FIRST, |before| before.learned[field].same),
             related: (fields[field].kind == Kind::Text && order.contains(&field))
                 .then(|| related_at_first(&rates[field])),
             pairs: 0.0,
             agrees: 0.0,
+            equal: 0.0,
             divergence: 0.0,
         });
         let mut mixture = Mixture {
@@ -261,6 +265,7 @@ impl Mixture {
         let by_chance = in_six(&rates.u);
         learned.pairs = seen.iter().sum();
         learned.agrees = agreement(&seen) / learned.pairs.max(1e-9);
+        learned.equal = seen[0] / learned.pairs.max(1e-9);
         learned.divergence = divergence(&seen, &by_chance);
         if round < LEVELS_FROM {
             return;
@@ -425,7 +430,7 @@ impl Weights {
     }
 
     /// The natural logarithm of the odds that a pair on these levels is of the same thing. `of_class` has a place per class.
-    fn log_odds(&self, mixture: &Mixture, levels: &[u8], of_class: &mut [f64]) -> f64 {
+    pub(crate) fn log_odds(&self, mixture: &Mixture, levels: &[u8], of_class: &mut [f64]) -> f64 {
         self.likelihoods(mixture, levels, of_class);
         let same = mixture.same();
         let others: f64 = of_class[..same].iter().sum();

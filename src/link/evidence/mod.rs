@@ -1,6 +1,7 @@
 //! The decision for one file, by evidence that fields give together and without labels (Fellegi and Sunter, 1969, as a mixture).
 //!
 //! ```text
+//! kinds       date, phone, name and others: how a field is found to be of one, cleaned and compared
 //! values      clean the values, find the kind of each field, set copies of other fields aside
 //! candidates  pairs of records that share a value, a word or two values
 //! levels      how alike both values of a field are: equal, close, near, far, other, crosswise
@@ -9,6 +10,7 @@
 //! mixture     which sets of fields pairs share: the same thing shares all; chance is fixed
 //! clusters    two clusters join if all pairs between them together are more likely the same than not
 //! stated      how many of the pairs within entities are expected to be right
+//! missed      how many of the pairs of the same thing are expected to be missed
 //! decision    all of that, in rounds
 //! verdict     what the evidence is good for, and what is missing
 //! report      what was learned, so that decisions can be computed by hand
@@ -24,6 +26,8 @@
 //! 8. Entities form from the best pair on, and two join only if the pairs between them, taken together, speak for it.
 //! 9. The rates are counted again with each value once per entity, three times in all.
 //! 10. What is stated follows from the odds of all pairs within entities; without enough evidence, nothing is stated.
+
+mod kinds;
 
 mod values;
 
@@ -41,13 +45,16 @@ mod clusters;
 
 mod stated;
 
+mod missed;
+
 mod decision;
 
 mod verdict;
 
 mod report;
 
-pub(crate) use self::decision::Evidence;
+pub use self::candidates::LeftOut;
+pub(crate) use self::decision::{BARS, Evidence};
+pub use self::kinds::Kind;
 pub use self::report::{ClassEvidence, EvidenceReport, FieldEvidence, LevelEvidence};
-pub use self::values::Kind;
 pub(crate) use self::verdict::Verdict;

@@ -5,9 +5,10 @@ use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use rayon::prelude::*;
 
+use super::kinds::Kind;
 use super::levels::{CLOSE, EQUAL, Levels, NEAR, NONE};
 use super::rates::Rates;
-use super::values::{Field, Kind, number};
+use super::values::{Field, number};
 use crate::pipeline::Mixed;
 use crate::scheme::fmix64;
 

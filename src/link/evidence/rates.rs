@@ -2,8 +2,9 @@
 
 use rayon::prelude::*;
 
+use super::kinds::Kind;
 use super::levels::{CLOSE, CROSSWISE, LEVELS, Levels};
-use super::values::{Field, Kind, MISSING};
+use super::values::{Field, MISSING};
 
 /// Bits of rarity that one level of equal values spans.
 const BITS_PER_LEVEL: f64 = 2.0;

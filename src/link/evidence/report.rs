@@ -1,8 +1,10 @@
 //! What was learned, so that every decision can be computed again by hand.
 
+use super::candidates::LeftOut;
 use super::decision::Evidence;
+use super::kinds::Kind;
 use super::levels::{self, CLOSE, LEVELS};
-use super::values::{Unused, number};
+use super::values::{Reason, Unused, number};
 use super::verdict::Verdict;
 
 /// Classes with fewer pairs than this are left out: they change no odds.
@@ -19,6 +21,8 @@ pub struct EvidenceReport {
     pub equal_by_chance: u64,
     /// All pairs of records, of which one with many copies counts as eight at most.
     pub all_pairs: f64,
+    /// What the bounds on candidates left out.
+    pub left_out: LeftOut,
     /// The compared fields, in order.
     pub fields: Vec<FieldEvidence>,
     /// What pairs share: no field (chance), sets of fields (related things), or all fields (the same thing).
@@ -33,11 +37,15 @@ pub struct FieldEvidence {
     /// The place of the field among the compared ones.
     pub field: usize,
     /// `strong` (equality by chance is rare), `weak`, `doubted` (it differs where all others agree), or why it is not used:
-    /// `noise`, `copy` (its words stand in other fields), `empty`, `too many fields`.
+    /// `noise` (it never agrees beyond chance where others do), `copy` (its words stand in other fields), `empty`,
+    /// `too many fields`.
     pub used: &'static str,
-    /// `name`, `text`, `date` or `code`; absent if it is not used.
+    /// The name of its [`Kind`]; absent if it is empty.
     #[cfg_attr(feature = "io", serde(skip_serializing_if = "Option::is_none"))]
     pub kind: Option<&'static str>,
+    /// The places of the fields of which it is a copy; absent otherwise.
+    #[cfg_attr(feature = "io", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub copy_of: Vec<usize>,
     /// How much equality says: the logarithm to the base 2 of how rare it is by chance. Of texts, closeness counts, too.
     pub bits: f64,
     /// The share of the records that lack the field.
@@ -79,6 +87,29 @@ pub struct ClassEvidence {
     pub pairs: f64,
 }
 
+impl FieldEvidence {
+    fn of_unused(unused: &Unused) -> Self {
+        FieldEvidence {
+            field: unused.place,
+            used: match unused.why {
+                Reason::Empty => "empty",
+                Reason::Copy(_) => "copy",
+                Reason::Many => "too many fields",
+                Reason::Noise => "noise",
+            },
+            kind: unused.kind.map(Kind::name),
+            copy_of: match &unused.why {
+                Reason::Copy(others) => others.clone(),
+                _ => Vec::new(),
+            },
+            bits: unused.bits,
+            missing: unused.missing,
+            in_classes: false,
+            levels: Vec::new(),
+        }
+    }
+}
+
 impl Evidence {
     /// What was learned. `copies` counts the equal ones of a record.
     pub(crate) fn report(&self, verdict: &Verdict, copies: impl Fn(u32) -> u64) -> EvidenceReport {
@@ -89,21 +120,7 @@ impl Evidence {
         let mut fields: Vec<FieldEvidence> = (0..self.rates.len())
             .map(|field| self.field(field))
             .collect();
-        let unused = self.fields.unused.iter().map(|(place, why)| match why {
-            Unused::Empty => (*place, "empty"),
-            Unused::Copy => (*place, "copy"),
-            Unused::Many => (*place, "too many fields"),
-        });
-        let noise = self.noise.iter().map(|place| (*place, "noise"));
-        fields.extend(unused.chain(noise).map(|(field, used)| FieldEvidence {
-            field,
-            used,
-            kind: None,
-            bits: 0.0,
-            missing: 0.0,
-            in_classes: false,
-            levels: Vec::new(),
-        }));
+        fields.extend(self.fields.unused.iter().map(FieldEvidence::of_unused));
         fields.sort_by_key(|field| field.field);
         EvidenceReport {
             verdict: verdict.name(),
@@ -112,6 +129,7 @@ impl Evidence {
                 .learned
                 .as_ref()
                 .map_or(0.0, |(mixture, _)| mixture.all_pairs),
+            left_out: self.left_out,
             fields,
             classes: self.classes(),
         }
@@ -130,6 +148,7 @@ impl Evidence {
                 (false, false) => "weak",
             },
             kind: Some(used.kind.name()),
+            copy_of: Vec::new(),
             bits: rates.bits,
             missing: used.missing,
             in_classes: mixture.is_some_and(|mixture| mixture.lattice.contains(&field)),

@@ -1,8 +1,12 @@
 //! The values of the fields: cleaned, numbered, and each field with a kind that is found from them.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::HashMap;
 
-use crate::link::words::{is_of_word, normalised};
+use rayon::prelude::*;
+
+use super::kinds::{Kind, Parts};
+use crate::link::words::{is_of_word, normalised, of_keyboard};
 use crate::scheme::fmix64;
 
 /// The code of a value that is missing.
@@ -20,42 +24,14 @@ const SAMPLED: usize = 2000;
 /// A field is a copy if in more than this share of the records half of its words stand in other fields.
 const COPIED: f64 = 0.75;
 
-/// Values that are looked at to tell the kind of a field.
-const LOOKED_AT: usize = 5000;
+/// A field is unique if this share of its values occur once, and it has so many: fewer given names may differ by chance.
+const UNIQUE: f64 = 0.95;
+const LEAST_UNIQUE: f64 = 200.0;
 
-/// What the values of a field are, and so how two of them are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A few words: Jaro-Winkler similarity.
-    Name,
-    /// Three words or more on average: cosine of the words, weighted by rarity.
-    Text,
-    /// A day: edits, and day and month exchanged.
-    Date,
-    /// Mostly digits: edits.
-    Code,
-}
+/// Fields whose values have more parts than this on average have vectors of them.
+const SEVERAL_PARTS: f64 = 1.3;
 
-impl Kind {
-    const ALL: [Kind; 4] = [Kind::Name, Kind::Text, Kind::Date, Kind::Code];
-
-    /// The kind of this name, if there is one.
-    pub fn named(name: &str) -> Option<Self> {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// Its name: `name`, `text`, `date` or `code`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Name => "name",
-            Kind::Text => "text",
-            Kind::Date => "date",
-            Kind::Code => "code",
-        }
-    }
-}
-
-/// The words of the values of a field, as vectors of length 1, each word weighted by its rarity.
+/// The parts of the values of a field, such as words, as vectors of length 1, each part weighted by its rarity.
 #[derive(Debug, Default)]
 pub(crate) struct WordVectors {
     /// Words and their weights, one value after the other, by ascending word.
@@ -93,11 +69,11 @@ impl WordVectors {
         clippy::cast_possible_truncation,
         reason = "weights need no more digits"
     )]
-    fn of_values(values: &[String], codes: &[u32]) -> Self {
-        let mut numbers: HashMap<&str, u32> = HashMap::new();
+    fn of_values(values: &[String], codes: &[u32], parts: Parts) -> Self {
+        let mut numbers: HashMap<Cow<'_, str>, u32> = HashMap::new();
         let mut words: Vec<Vec<u32>> = Vec::with_capacity(values.len());
         for value in values {
-            let of_value = value.split(' ').map(|word| {
+            let of_value = parts(value).into_iter().map(|word| {
                 let next = numbers.len() as u32;
                 *numbers.entry(word).or_insert(next)
             });
@@ -139,30 +115,44 @@ pub(crate) struct Field {
     pub(crate) codes: Vec<u32>,
     /// For each value, how many records have it.
     pub(crate) records: Vec<u32>,
-    /// The words of the values, where they have several.
+    /// The parts of the values, where they have several.
     pub(crate) words: Option<WordVectors>,
-    /// Year, month and day of each value, where they are dates; and all digits of it.
-    pub(crate) dates: Vec<([String; 3], String)>,
+    /// The share of the records that lack it.
+    pub(crate) missing: f64,
+}
+
+/// A field that is not used.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Unused {
+    /// Its place among the compared fields.
+    pub(crate) place: usize,
+    pub(crate) why: Reason,
+    /// Its kind; `None` for an empty one.
+    pub(crate) kind: Option<Kind>,
+    /// How rare equal values are, in bits.
+    pub(crate) bits: f64,
     /// The share of the records that lack it.
     pub(crate) missing: f64,
 }
 
 /// Why a field is not used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unused {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
     /// It has fewer than two values, or hardly any record has one.
     Empty,
-    /// Its words stand in other fields.
-    Copy,
+    /// Its words stand in other fields: their places.
+    Copy(Vec<usize>),
     /// There are too many fields, and its values are among the commonest.
     Many,
+    /// It never agrees beyond chance where others do.
+    Noise,
 }
 
 /// The fields that are used, and those that are not.
 #[derive(Debug, Default)]
 pub(crate) struct Fields {
     pub(crate) used: Vec<Field>,
-    pub(crate) unused: Vec<(usize, Unused)>,
+    pub(crate) unused: Vec<Unused>,
 }
 
 impl Fields {
@@ -170,20 +160,17 @@ impl Fields {
     pub(crate) fn of_columns(columns: impl Iterator<Item = Column>) -> Self {
         let mut fields = Fields::default();
         for (place, column) in columns.enumerate() {
-            match Field::of_column(place, column) {
-                Some(field) => fields.used.push(field),
-                None => fields.unused.push((place, Unused::Empty)),
+            let field = Field::of_column(place, column);
+            match field.says_something() {
+                true => fields.used.push(field),
+                false => fields.unused.push(field.unused(Reason::Empty)),
             }
         }
         fields.set_copies_aside();
-        fields.unused.sort_by_key(|(place, _)| *place);
         for field in &mut fields.used {
-            if field.kind == Kind::Text || mean_words(&field.values) > 1.3 {
-                field.words = Some(WordVectors::of_values(&field.values, &field.codes));
-            }
-            if field.kind == Kind::Date {
-                let dates = field.values.iter().map(|value| parts_of_date(value));
-                field.dates = dates.map(|parts| (parts.clone(), parts.concat())).collect();
+            let parts = field.kind.parts();
+            if mean_parts(&field.values, parts) > SEVERAL_PARTS {
+                field.words = Some(WordVectors::of_values(&field.values, &field.codes, parts));
             }
         }
         fields
@@ -194,14 +181,20 @@ impl Fields {
         let mut by_worth: Vec<(f64, usize)> = self
             .used
             .iter()
-            .map(|field| (field.rarity(), field.place))
+            .map(|field| (field.bits() * (1.0 - field.missing), field.place))
             .collect();
         by_worth.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         for (_, place) in by_worth.iter().skip(most) {
-            self.used.retain(|field| field.place != *place);
-            self.unused.push((*place, Unused::Many));
+            if let Some(at) = self.used.iter().position(|field| field.place == *place) {
+                self.set_aside(at, Reason::Many);
+            }
         }
-        self.unused.sort_by_key(|(place, _)| *place);
+    }
+
+    /// Takes out the field at a place among those that are used.
+    pub(crate) fn set_aside(&mut self, at: usize, why: Reason) {
+        let unused = self.used.remove(at).unused(why);
+        self.unused.push(unused);
     }
 
     /// Sets fields aside whose words stand in other fields, those with the most words first.
@@ -223,33 +216,41 @@ impl Fields {
             let Some(at) = self.used.iter().position(|field| field.place == place) else {
                 continue;
             };
-            if self.is_copy(at, &sample) {
-                self.used.remove(at);
-                self.unused.push((place, Unused::Copy));
+            if let Some(others) = self.copied_from(at, &sample) {
+                self.set_aside(at, Reason::Copy(others));
             }
         }
     }
 
-    fn is_copy(&self, at: usize, sample: &[usize]) -> bool {
+    /// The places of the fields of which a field is a copy, those with most of its words; `None` if it is none.
+    fn copied_from(&self, at: usize, sample: &[usize]) -> Option<Vec<usize>> {
         let (mut looked_at, mut copied) = (0_u32, 0_u32);
+        let mut of_field = vec![0_u32; self.used.len()];
         for row in sample {
             let Some(value) = self.used[at].value(*row) else {
                 continue;
             };
-            let others = self
-                .used
-                .iter()
-                .enumerate()
-                .filter(|(other, _)| *other != at);
-            let words: HashSet<&str> = others
-                .filter_map(|(_, field)| field.value(*row))
-                .flat_map(|value| value.split(' '))
+            let others = self.used.iter().enumerate();
+            let words = others
+                .filter(|(other, _)| *other != at)
+                .filter_map(|(other, field)| Some((other, field.value(*row)?)))
+                .flat_map(|(other, value)| value.split(' ').map(move |word| (word, other)));
+            let words: HashMap<&str, usize> = words.collect();
+            let known: Vec<usize> = value
+                .split(' ')
+                .filter_map(|word| words.get(word).copied())
                 .collect();
-            let known = value.split(' ').filter(|word| words.contains(word)).count();
             looked_at += 1;
-            copied += u32::from(2 * known >= value.split(' ').count());
+            copied += u32::from(2 * known.len() >= value.split(' ').count());
+            known.iter().for_each(|other| of_field[*other] += 1);
         }
-        f64::from(copied) > COPIED * f64::from(looked_at)
+        if f64::from(copied) <= COPIED * f64::from(looked_at) {
+            return None;
+        }
+        let most = of_field.iter().max().copied().unwrap_or_default();
+        let holds_many =
+            |(other, known): (usize, &u32)| (2 * known > most).then_some(self.used[other].place);
+        Some(of_field.iter().enumerate().filter_map(holds_many).collect())
     }
 }
 
@@ -257,31 +258,58 @@ impl Fields {
 pub(crate) type Replaced<'a> = &'a (dyn Fn(&str) -> Option<&'a str> + Sync);
 
 /// The cleaned values of a field, by number.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Column {
     values: Vec<String>,
     codes: Vec<u32>,
-    /// The kind of the field, where it is set.
-    kind: Option<Kind>,
+    kind: Kind,
 }
 
 impl Column {
-    /// Sets the kind of the field.
-    pub(crate) fn with_kind(self, kind: Option<Kind>) -> Self {
-        Column { kind, ..self }
+    /// Cleans and numbers the values of a field, one per record, by the kind that is set or found.
+    pub(crate) fn of(
+        texts: &[impl AsRef<str> + Sync],
+        set: Option<Kind>,
+        replaced: Replaced<'_>,
+    ) -> Self {
+        let words = texts.par_iter().map(|text| clean(text.as_ref(), replaced));
+        let mut cleaned: Vec<String> = words.collect();
+        let present = texts
+            .iter()
+            .zip(&cleaned)
+            .filter(|(_, words)| !words.is_empty());
+        let kind = set.unwrap_or_else(|| {
+            Kind::of(present.map(|(text, words)| (plain(text.as_ref()), &**words)))
+        });
+        if !kind.is_of_words() {
+            let both = cleaned
+                .par_iter_mut()
+                .zip(texts)
+                .filter(|(words, _)| !words.is_empty());
+            both.for_each(|(value, text)| {
+                if let Some(of_kind) = kind.clean(&plain(text.as_ref())) {
+                    *value = of_kind;
+                }
+            });
+        }
+        Column::numbered(kind, &cleaned)
     }
 
-    /// Cleans and numbers the values of a field, one per record.
-    pub(crate) fn of(texts: &[String]) -> Self {
-        let mut column = Column::default();
+    /// Numbers cleaned values.
+    fn numbered(kind: Kind, cleaned: &[String]) -> Self {
+        let mut column = Column {
+            kind,
+            values: Vec::new(),
+            codes: Vec::with_capacity(cleaned.len()),
+        };
         let mut numbers: HashMap<&str, u32> = HashMap::new();
-        for text in texts {
-            if text.is_empty() {
+        for value in cleaned {
+            if value.is_empty() {
                 column.codes.push(MISSING);
                 continue;
             }
-            let code = *numbers.entry(text).or_insert_with(|| {
-                column.values.push(text.clone());
+            let code = *numbers.entry(value).or_insert_with(|| {
+                column.values.push(value.clone());
                 number(column.values.len() - 1)
             });
             column.codes.push(code);
@@ -320,47 +348,85 @@ pub(crate) fn clean(text: &str, replaced: Replaced<'_>) -> String {
     }
 }
 
+/// A text in lower case and without accents, as kinds read it.
+fn plain(text: &str) -> Cow<'_, str> {
+    match text.is_ascii() {
+        true if !text.bytes().any(|byte| byte.is_ascii_uppercase()) => Cow::Borrowed(text),
+        true => Cow::Owned(text.to_ascii_lowercase()),
+        false => Cow::Owned(normalised(text).map(of_keyboard).collect()),
+    }
+}
+
+/// The mean number of parts, where a single part that is not the whole value counts as one more.
+fn mean_parts(values: &[String], parts: Parts) -> f64 {
+    let of_value = |value: &String| match &parts(value)[..] {
+        [whole] if whole == value => 1.0,
+        parts => parts.len().max(2) as f64,
+    };
+    values.iter().map(of_value).sum::<f64>() / values.len().max(1) as f64
+}
+
 fn mean_words(values: &[String]) -> f64 {
     let words = values.iter().map(|value| value.split(' ').count() as f64);
     words.sum::<f64>() / values.len().max(1) as f64
 }
 
 impl Field {
-    /// `None` if the field says nothing.
-    fn of_column(place: usize, column: Column) -> Option<Self> {
+    fn of_column(place: usize, column: Column) -> Self {
         let Column {
             values,
             codes,
-            kind: set,
+            kind,
         } = column;
         let mut records = vec![0_u32; values.len()];
         let present = codes.iter().filter(|code| **code != MISSING);
         present.for_each(|code| records[*code as usize] += 1);
         let present: u64 = records.iter().map(|records| u64::from(*records)).sum();
         let missing = 1.0 - present as f64 / codes.len().max(1) as f64;
-        if missing > MOST_MISSING || values.len() < 2 {
-            return None;
-        }
-        Some(Field {
+        Field {
             place,
-            kind: set.unwrap_or_else(|| kind(&values, &codes)),
+            kind,
             values,
             codes,
             records,
             words: None,
-            dates: Vec::new(),
             missing,
-        })
+        }
     }
 
-    /// The share of the records that have it, in relation to the chance that two values are equal.
-    fn rarity(&self) -> f64 {
+    /// Whether it has several values, in records enough.
+    fn says_something(&self) -> bool {
+        self.missing <= MOST_MISSING && self.values.len() >= 2
+    }
+
+    fn unused(self, why: Reason) -> Unused {
+        Unused {
+            place: self.place,
+            kind: (why != Reason::Empty).then_some(self.kind),
+            why,
+            bits: self.bits(),
+            missing: self.missing,
+        }
+    }
+
+    /// How rare equal values are, in bits, where records have the field.
+    fn bits(&self) -> f64 {
         let all: f64 = self.records.iter().map(|records| f64::from(*records)).sum();
         let equal = self
             .records
             .iter()
             .map(|records| (f64::from(*records) / all).powi(2));
-        -equal.sum::<f64>().log2() * (1.0 - self.missing)
+        match equal.sum::<f64>() {
+            0.0 => 0.0,
+            equal => -equal.log2(),
+        }
+    }
+
+    /// Whether hardly any value repeats, and that in records enough to tell.
+    pub(crate) fn is_unique(&self) -> bool {
+        let all: f64 = self.records.iter().map(|records| f64::from(*records)).sum();
+        let once = self.records.iter().filter(|records| **records == 1).count();
+        all >= LEAST_UNIQUE && once as f64 >= UNIQUE * all
     }
 
     /// The value of a record.
@@ -370,68 +436,12 @@ impl Field {
     }
 }
 
-/// The kind of a field, by the values of the first records.
-fn kind(values: &[String], codes: &[u32]) -> Kind {
-    let present = codes.iter().filter(|code| **code != MISSING);
-    let looked_at: Vec<&str> = present
-        .take(LOOKED_AT)
-        .map(|code| &*values[*code as usize])
-        .collect();
-    let mean = |of: &dyn Fn(&str) -> f64| {
-        looked_at.iter().map(|value| of(value)).sum::<f64>() / looked_at.len() as f64
-    };
-    let digits = |value: &str| {
-        let letters = value.chars().filter(|letter| *letter != ' ');
-        let digits = letters.clone().filter(char::is_ascii_digit).count();
-        digits as f64 / letters.count().max(1) as f64
-    };
-    if mean(&|value| f64::from(is_date(value))) > 0.8 {
-        Kind::Date
-    } else if mean(&|value| value.split(' ').count() as f64) >= 3.0 {
-        Kind::Text
-    } else if mean(&digits) > 0.5 {
-        Kind::Code
-    } else {
-        Kind::Name
-    }
-}
-
-/// Whether a value has the form of a date: `1980 3 4`, `4 3 1980` or `19800304`, from 1500 to 2099.
-fn is_date(value: &str) -> bool {
-    let parts: Vec<&str> = value.split(' ').collect();
-    let all_digits = value
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b' ');
-    let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
-    all_digits
-        && match lengths[..] {
-            [4, 1 | 2, 1 | 2] | [1 | 2, 1 | 2, 4] => true,
-            [8] => ("1500".."2100").contains(&&value[..4]),
-            _ => false,
-        }
-}
-
-/// Year, month and day of a date, each with all digits; the other two are empty if it has no such form.
-fn parts_of_date(value: &str) -> [String; 3] {
-    let two = |part: &str| format!("{part:0>2}");
-    let parts: Vec<&str> = value.split(' ').collect();
-    match parts[..] {
-        [year, month, day] if year.len() == 4 => [year.to_owned(), two(month), two(day)],
-        [day, month, year] => [year.to_owned(), two(month), two(day)],
-        [whole] if whole.len() == 8 && whole.is_ascii() => {
-            [&whole[..4], &whole[4..6], &whole[6..]].map(str::to_owned)
-        }
-        _ => [value.to_owned(), String::new(), String::new()],
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn column(values: &[&str]) -> Column {
-        let cleaned: Vec<String> = values.iter().map(|value| clean(value, &|_| None)).collect();
-        Column::of(&cleaned)
+        Column::of(values, None, &|_| None)
     }
 
     #[test]
@@ -451,17 +461,27 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_found_from_values() {
-        for (values, expected) in [
-            (&["1980-03-04", "1.2.1990", ""][..], Kind::Date),
-            (&["19800304", "19991231"], Kind::Date),
-            (&["a red book", "the other long book"], Kind::Text),
-            (&["041 668 18", "5551234"], Kind::Code),
-            (&["Ann", "Bob Ray"], Kind::Name),
-        ] {
-            let column = column(values);
-            assert_eq!(kind(&column.values, &column.codes), expected, "{values:?}");
-        }
+    fn values_are_cleaned_by_their_kind() {
+        let texts = [
+            "+41 44 668 18 00",
+            "044/668 18 00",
+            "n/a",
+            "044 668 18 01",
+            "Ring him!",
+        ];
+        let column = |set| Column::of(&texts, set, &|_| None);
+        let found = column(Some(Kind::Phone));
+        assert_eq!(found.codes, [0, 0, MISSING, 1, 2]);
+        assert_eq!(found.values, ["446681800", "446681801", "ring him"]);
+        assert_eq!(column(Some(Kind::Name)).values.len(), 4);
+        assert_eq!(column(None).kind, Kind::Text);
+        assert_eq!(Column::of(&texts[..4], None, &|_| None).kind, Kind::Phone);
+        let dates = Column::of(
+            &["4. März 1980", "１９８０－０３－０４", "1980–03–05"],
+            Some(Kind::Date),
+            &|_| None,
+        );
+        assert_eq!(dates.values, ["1980 03 04", "1980 03 05"]);
     }
 
     #[test]
@@ -500,10 +520,20 @@ mod tests {
                 .collect::<Vec<_>>(),
             [0, 1]
         );
+        let unused = fields
+            .unused
+            .iter()
+            .map(|field| (field.place, &field.why, field.kind));
         assert_eq!(
-            fields.unused,
-            [(2, Unused::Empty), (3, Unused::Empty), (4, Unused::Copy)]
+            unused.collect::<Vec<_>>(),
+            [
+                (2, &Reason::Empty, None),
+                (3, &Reason::Empty, None),
+                (4, &Reason::Copy(vec![0, 1]), Some(Kind::Name))
+            ]
         );
+        let copy = &fields.unused[2];
+        assert!(copy.missing == 0.0 && copy.bits > 6.0, "{copy:?}");
     }
 
     #[test]
@@ -515,7 +545,7 @@ mod tests {
             "the owl",
             "the fox red",
         ]);
-        let vectors = WordVectors::of_values(&column.values, &column.codes);
+        let vectors = WordVectors::of_values(&column.values, &column.codes, Kind::Text.parts());
         let cosine = |a, b| vectors.cosine(a, b);
         assert!((cosine(0, 0) - 1.0).abs() < 1e-6);
         assert!((cosine(0, 3) - 1.0).abs() < 1e-6);

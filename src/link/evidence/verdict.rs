@@ -1,8 +1,8 @@
 //! Whether the evidence is enough to link records by it, and what is missing where it is not.
 
 use super::decision::Evidence;
+use super::kinds::Kind;
 use super::mixture::Mixture;
-use super::values::Kind;
 use crate::progress::{counted, grouped};
 
 /// Strong fields that tell records apart together, at least. With two, such as a name and a phone, members of a household are
@@ -91,6 +91,22 @@ impl Evidence {
         (least < LEAST_OF_RANGE).then(|| {
             "the pairs within entities are too few to tell how many are right; check them by hand".to_owned()
         })
+    }
+
+    /// The expected recall: least, expected, most; or why it cannot be told.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number of pairs"
+    )]
+    pub(crate) fn recall(&self) -> Result<[f64; 3], String> {
+        match self.missed.hides_too_many() {
+            false => Ok(self.missed.recall(self.expected.right)),
+            true => Err(format!(
+                "some {} pairs share at least half of the strong fields and differ in two or more: related things, such as a household, or the same thing with several errors",
+                grouped(self.missed.nearly.round() as u64)
+            )),
+        }
     }
 
     /// The strong fields.

@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::numbers::{listed, percent};
 use super::points::points;
 use crate::link::evidence::{ClassEvidence, EvidenceReport, FieldEvidence};
 use crate::link::write::LinkReport;
+use crate::page::{listed, percent};
 
 /// Classes that are listed, at most.
 const LISTED: usize = 12;
@@ -52,12 +52,18 @@ impl LinkReport {
     }
 
     fn field(&self, field: &FieldEvidence) -> Markup {
+        let others: Vec<String> = field
+            .copy_of
+            .iter()
+            .map(|other| self.name(*other).to_owned())
+            .collect();
+        let copy = format!("not used: its words stand in {}", listed(&others));
         let used = match field.used {
             "strong" => "strong: equality by chance is rare",
             "weak" => "weak",
             "doubted" => "doubted: it differs where all others agree",
             "noise" => "not used: it never agrees where others do",
-            "copy" => "not used: its words stand in other fields",
+            "copy" => &copy,
             "empty" => "not used: hardly any values, or one only",
             other => other,
         };
@@ -66,7 +72,7 @@ impl LinkReport {
                 th { bdi { (self.name(field.field)) } }
                 td { (field.kind.unwrap_or("–")) }
                 td { (used) }
-                @if field.kind.is_some() {
+                @if field.used != "empty" {
                     td.number { (format!("{:.1}", field.bits)) }
                     td.number { (percent(field.missing)) }
                 } @else { td.number { "–" } td.number { "–" } }

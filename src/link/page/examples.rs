@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::numbers::{scored, short};
 use super::points::{WHOLE, points};
 use crate::link::write::LinkReport;
+use crate::page::{scored, short};
 use crate::progress::counted;
 
 impl LinkReport {

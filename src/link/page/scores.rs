@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use super::numbers::scored;
 use crate::link::write::LinkReport;
+use crate::page::{px, scored, short_number, step, ticks_of_counts};
 use crate::progress::grouped;
 
 /// The width of the drawing. A unit is a CSS pixel on the narrowest screen.
@@ -138,9 +138,9 @@ impl<'a> Chart<'a> {
             _ => "middle",
         };
         let per_bar = match self.report.score {
-            "text" => format!("per {} of score", short(self.bin)),
+            "text" => format!("per {} of score", short_number(self.bin)),
             _ if self.bin == 1.0 => "per point".to_owned(),
-            _ => format!("per {} points", short(self.bin)),
+            _ => format!("per {} points", short_number(self.bin)),
         };
         let bottom = BASES[1];
         html! {
@@ -153,7 +153,7 @@ impl<'a> Chart<'a> {
                     text.strong x=(px(x)) y="15" text-anchor=(anchor) { "threshold " (scored(threshold)) }
                     @for score in self.ticks() {
                         line.tick x1=(px(self.x(score))) x2=(px(self.x(score))) y1=(px(bottom)) y2=(px(bottom + 3.0)) {}
-                        text.middle x=(px(self.x(score))) y=(px(bottom + 14.0)) { (short(score)) }
+                        text.middle x=(px(self.x(score))) y=(px(bottom + 14.0)) { (short_number(score)) }
                     }
                     text.middle x=(px(f64::midpoint(SIDES[0], SIDES[1]))) y=(px(bottom + 30.0)) { (self.report.unit()) }
                 }
@@ -181,7 +181,7 @@ impl<'a> Chart<'a> {
                 @if pairs > 0 {
                     rect class={ "bar kind" (kind) } x=(px(self.x(score) + 0.2)) y=(px(base - height(pairs as f64)))
                         width=(px(width - 0.4)) height=(px(height(pairs as f64))) {
-                        title { (short(score)) " to " (short(score + self.bin)) ": " (grouped(pairs)) }
+                        title { (short_number(score)) " to " (short_number(score + self.bin)) ": " (grouped(pairs)) }
                     }
                 }
             }
@@ -201,63 +201,5 @@ impl<'a> Chart<'a> {
         let first = (least / step - 1e-6).ceil() as i64;
         let last = (greatest / step + 1e-6).floor() as i64;
         (first..=last).map(move |number| number as f64 * step)
-    }
-}
-
-/// Numbers of pairs that are labelled: 0, the greatest round number, and round numbers of a fourth of it or less.
-fn ticks_of_counts(most: u64) -> Vec<u64> {
-    let round = |most: u64| {
-        let unit = 10_u64.pow(most.max(1).ilog10());
-        let factor = [5, 2].into_iter().find(|factor| factor * unit <= most);
-        factor.unwrap_or(1) * unit
-    };
-    let mut ticks = vec![round(most)];
-    while let Some(last) = ticks.last().filter(|last| **last >= 4 && ticks.len() < 3) {
-        ticks.push(round(last / 4));
-    }
-    ticks.push(0);
-    ticks
-}
-
-/// The least of 0.02, 0.1, 0.2, 1, 2, 10, 20 ... that is not below a number: each is a multiple of the one before, or of
-/// the second before it.
-fn step(least: f64) -> f64 {
-    let steps = (-2..18).flat_map(|power| {
-        let unit = 10_f64.powi(power);
-        [unit, 2.0 * unit].into_iter().filter(|step| *step >= 0.02)
-    });
-    let mut reaching = steps.filter(|step| *step >= least * (1.0 - 1e-9));
-    reaching.next().unwrap_or(1e18)
-}
-
-/// A number without digits that say nothing.
-fn short(number: f64) -> String {
-    let text = format!("{number:.2}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    match text {
-        "-0" => "0".to_owned(),
-        text => text.to_owned(),
-    }
-}
-
-/// A coordinate in tenths of a pixel.
-fn px(coordinate: f64) -> String {
-    let text = format!("{coordinate:.1}");
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn labels_are_round_numbers() {
-        assert_eq!(ticks_of_counts(1), [1, 0]);
-        assert_eq!(ticks_of_counts(3), [2, 0]);
-        assert_eq!(ticks_of_counts(731), [500, 100, 20, 0]);
-        assert_eq!(step(0.0), 0.02);
-        assert_eq!(step(0.14), 0.2);
-        assert_eq!(step(50.0), 100.0);
-        assert_eq!([0.1 + 0.2, 5.0, -0.001].map(short), ["0.3", "5", "0"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::parts::{BEFORE_SET, Known, LargeComponent, Parts, place_of};
 use crate::error::{Result, row_number};
-use crate::pipeline::{ClusterTask, Clusters};
+use crate::pipeline::{ClusterTask, Clusters, Reference};
 use crate::search::blocks::KeptDocuments;
 use crate::search::part::{GreedyInBlocks, Observed, PartRecords};
 use crate::search::verification::Verification;
@@ -53,7 +53,8 @@ impl GreedyInBlocks for Blocks<'_> {
                 Some(groups) => Observed::Groups(groups, held.clone()),
                 None => Observed::Components(&self.parts.observed),
             };
-            let found = kept.cluster(held.len(), &records, shape, task, observed, advance)?;
+            let block = (held.len(), self.reference_among(&held));
+            let found = kept.cluster(block, &records, shape, task, observed, advance)?;
             all.add(&found, |position| held[position as usize]);
             let left = kept.keep(held.len(), &mut records, &found.removals, task)?;
             held = left
@@ -82,6 +83,16 @@ impl GreedyInBlocks for Blocks<'_> {
 }
 
 impl Blocks<'_> {
+    /// The reference among documents that are given by their position in the component.
+    fn reference_among(&self, held: &[u32]) -> Option<Reference> {
+        let of_reference = self.parts.reference?;
+        let is_of = |position: &&u32| self.component.rows[**position as usize] < of_reference;
+        // There are fewer of them than rows.
+        let documents = held.iter().filter(is_of).count();
+        let documents = u32::try_from(documents).unwrap_or(of_reference);
+        Some(Reference::new(documents, self.parts.pairing))
+    }
+
     /// Adds what is known of the documents `here` of a block, which get the positions from `first` on.
     fn add_block(
         &self,

@@ -1,5 +1,6 @@
 //! Finds the documents that repeat earlier ones, and those that share a bucket.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::documents::{SpilledDocuments, SpilledKeys};
@@ -7,9 +8,11 @@ use super::edges::{Edges, panicked, push_all, stop_if_asked};
 use super::join::Joined;
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::pipeline::Reference;
 use crate::progress::{Progress, advance};
 use crate::search::candidates::{LARGE_SETS, tell_of_lsh};
 use crate::search::context::Context;
+use crate::search::corpus::Corpus;
 use crate::search::parameters::{CandidateMethod, Search};
 use crate::search::part::{BucketsOf, PartShape};
 use crate::store::Bits;
@@ -23,6 +26,8 @@ pub(crate) struct Connected {
     pub(super) repeats: Sorted<2>,
     /// The number of documents that repeat an earlier one.
     identical: u64,
+    /// The same, without those of a reference.
+    identical_inputs: u64,
     /// The rows that `repeats` repeats.
     pub(super) repeated: Bits,
     pub(super) edges: Edges,
@@ -86,7 +91,7 @@ impl Connected {
     /// Sorts the digests of a corpus on disk, and its band keys, or the prefixes of its sets if the search, or what it
     /// would cost, asks for a join.
     pub(crate) fn of(
-        rows: u32,
+        corpus: &Corpus,
         documents: SpilledDocuments,
         keys: SpilledKeys,
         are_weighted: bool,
@@ -108,13 +113,25 @@ impl Connected {
             later,
             repeated,
             records: identical,
+            inputs: identical_inputs,
+            of_inputs,
         } = context.timings.time("identical", 0, || {
-            Repeats::find(digests, rows, &spill, progress)
+            Repeats::find(digests, corpus, &spill, progress)
         })?;
+        let reference = corpus.reference.map(|documents| {
+            let mut reference = Reference::new(documents, context.pairing);
+            of_inputs.ones().for_each(|first| reference.repeat(first));
+            reference
+        });
+        let compared = Compared {
+            later: &later,
+            reference: reference.as_ref(),
+        };
+        let rows = corpus.rows;
         let used = spill.take_use(SpilledDocuments::PARTS);
         context.timings.add_disk_use(used);
         let joined = match &sets {
-            Some(sets) => Joined::find(sets, &later, are_weighted, &spill, rows, context)?,
+            Some(sets) => Joined::find(sets, compared, are_weighted, &spill, rows, context)?,
             None => {
                 if context.search.candidates == CandidateMethod::Auto {
                     tell_of_lsh(progress, LARGE_SETS);
@@ -128,7 +145,7 @@ impl Connected {
                 let count = bands.len();
                 let edges = Edges::none(rows);
                 let members = context.timings.time("bucket", 0, || {
-                    find_buckets(&edges, bands, &later, &spill, progress)
+                    find_buckets(&edges, bands, compared, &spill, progress)
                 })?;
                 let used = spill.take_use(count * SpilledDocuments::PARTS);
                 context.timings.add_disk_use(used);
@@ -140,6 +157,7 @@ impl Connected {
             spill,
             repeats,
             identical,
+            identical_inputs,
             repeated,
             edges,
             members,
@@ -154,6 +172,11 @@ impl Connected {
         self.identical
     }
 
+    /// The number of documents that repeat an earlier one, without those of a reference.
+    pub(crate) fn identical_inputs(&self) -> u64 {
+        self.identical_inputs
+    }
+
     /// The search, with the method that connects documents.
     pub(crate) fn search(&self, search: &Search) -> Search {
         match self.members {
@@ -163,11 +186,20 @@ impl Connected {
     }
 }
 
+/// Which documents a search compares.
+#[derive(Clone, Copy)]
+pub(super) struct Compared<'a> {
+    /// Those that are left out, since they repeat earlier ones.
+    pub(super) later: &'a Bits,
+    /// The reference by row; `None` without one.
+    pub(super) reference: Option<&'a Reference>,
+}
+
 /// Finds the buckets of all bands, connects their members, and returns them.
 fn find_buckets(
     edges: &Edges,
     bands: Vec<Sorted<3>>,
-    later: &Bits,
+    compared: Compared<'_>,
     spill: &Arc<Spill>,
     progress: &dyn Progress,
 ) -> Result<StreamFile> {
@@ -181,7 +213,7 @@ fn find_buckets(
     let left = (0u32..).zip(bands).skip(done as usize);
     for (band, keys) in left {
         let each = |keys: &[[u32; 3]]| {
-            let found = members_of(keys, band, later, progress)?;
+            let found = members_of(keys, band, compared, progress)?;
             for bucket in found.chunk_by(|a, b| a[2..] == b[2..]) {
                 for member in bucket {
                     edges.unite(bucket[0][0], member[0]);
@@ -241,29 +273,44 @@ struct Repeats {
     later: Bits,
     /// The rows that they repeat.
     repeated: Bits,
+    /// The number of those that are not of a reference.
+    inputs: u64,
+    /// The rows of a reference that these repeat.
+    of_inputs: Bits,
 }
 
 impl Repeats {
     /// Finds them by their digests, unless a stopped run has found them.
     fn find(
         digests: Sorted<5>,
-        rows: u32,
+        corpus: &Corpus,
         spill: &Arc<Spill>,
         progress: &dyn Progress,
     ) -> Result<Self> {
         progress.begin("identical", SpilledDocuments::PARTS as u64);
+        let (rows, of_reference) = (corpus.rows, corpus.first_input());
         let (later, repeated) = (Bits::zeros(rows), Bits::zeros(rows));
+        let (inputs, of_inputs) = (AtomicU64::new(0), Bits::zeros(of_reference));
+        let note = |row: u32, first: u32| {
+            later.set(row);
+            repeated.set(first);
+            if row >= of_reference {
+                inputs.fetch_add(1, Ordering::Relaxed);
+                if first < of_reference {
+                    of_inputs.set(first);
+                }
+            }
+        };
         let repeats = Partitions::new(spill, "repeats", PARTS, rows.into(), PARTS);
         if let Some(records) = spill.state(IDENTICAL) {
-            repeats.for_each(|[row, first]| {
-                later.set(row);
-                repeated.set(first);
-            })?;
+            repeats.for_each(|[row, first]| note(row, first))?;
             return Ok(Repeats {
                 all: repeats.finish()?,
                 records,
                 later,
                 repeated,
+                inputs: inputs.into_inner(),
+                of_inputs,
             });
         }
         let repeats = Mutex::new(repeats);
@@ -272,10 +319,9 @@ impl Repeats {
             let same = digests.chunk_by(|a, b| a[..4] == b[..4]);
             for same in same.filter(|same| same.len() > 1) {
                 let first = same[0][4];
-                repeated.set(first);
                 push_all(&repeats, |repeats| {
                     same[1..].iter().try_for_each(|repeat| {
-                        later.set(repeat[4]);
+                        note(repeat[4], first);
                         repeats.push(&[repeat[4], first])
                     })
                 })?;
@@ -291,16 +337,18 @@ impl Repeats {
             all,
             later,
             repeated,
+            inputs: inputs.into_inner(),
+            of_inputs,
         })
     }
 }
 
-/// The members of the buckets of sorted keys of a band, without those that repeat an earlier document: row, band and
-/// both words of the key.
+/// The members of the buckets of sorted keys of a band that hold a pair to compare, without those that repeat an earlier
+/// document: row, band and both words of the key.
 fn members_of(
     keys: &[[u32; 3]],
     band: u32,
-    later: &Bits,
+    compared: Compared<'_>,
     progress: &dyn Progress,
 ) -> Result<Vec<[u32; 4]>> {
     stop_if_asked(progress)?;
@@ -308,11 +356,13 @@ fn members_of(
     for same in keys.chunk_by(|a, b| a[..2] == b[..2]) {
         let start = members.len();
         if same.len() > 1 {
-            let distinct = same.iter().filter(|key| !later.get(key[2]));
+            let distinct = same.iter().filter(|key| !compared.later.get(key[2]));
             members.extend(distinct.map(|[high, low, row]| [*row, band, *high, *low]));
         }
-        if members.len() == start + 1 {
-            members.pop();
+        let rows = members[start..].iter().map(|member| member[0]);
+        let is_compared = |reference: &Reference| reference.compares_some(rows.clone());
+        if rows.len() == 1 || !compared.reference.is_none_or(is_compared) {
+            members.truncate(start);
         }
     }
     Ok(members)
@@ -338,8 +388,15 @@ mod tests {
         ];
         let later = Bits::zeros(5);
         later.set(2);
-        let found = members_of(&keys, 9, &later, &Silent).unwrap();
-        assert_eq!(found, [[1, 9, 0, 5], [4, 9, 0, 5]]);
+        let found = |reference: Option<&Reference>| {
+            let later = &later;
+            members_of(&keys, 9, Compared { later, reference }, &Silent).unwrap()
+        };
+        assert_eq!(found(None), [[1, 9, 0, 5], [4, 9, 0, 5]]);
+        // A bucket of the reference alone holds no pair to compare.
+        let reference = |documents| Reference::new(documents, Default::default());
+        assert_eq!(found(Some(&reference(4))), [[1, 9, 0, 5], [4, 9, 0, 5]]);
+        assert!(found(Some(&reference(5))).is_empty());
     }
 
     #[test]

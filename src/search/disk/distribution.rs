@@ -97,6 +97,8 @@ pub(crate) fn distribute(
     Ok(Parts {
         observed: Observations::none(shape.num_perm),
         shape,
+        reference: corpus.reference,
+        pairing: context.pairing,
         most_pairs: connected.members.most_pairs(),
         components: connected.edges.components,
         has_ids,

@@ -17,18 +17,18 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
+use super::components::Compared;
 use super::documents::{SpilledSets, number_of, sets_of, words_of};
 use super::edges::{Edges, panicked, push_all, stop_if_asked};
 use crate::error::Result;
 use crate::pipeline::{
     Element, PairFilter, Prefix, PrefixFinder, PrefixScratch, Prefixes, SetSummary, SmallSizes,
-    pairs_among,
+    compared_among,
 };
 use crate::progress::{Progress, advance};
 use crate::search::candidates::{JoinCost, tell_of_lsh};
 use crate::search::context::Context;
 use crate::search::parameters::{CandidateMethod, Search};
-use crate::store::Bits;
 use crate::store::spill::{Partitions, Sorted, Spill, Stored, StreamFile, Streams};
 use crate::threads::{Ahead, map_in_order};
 
@@ -106,8 +106,8 @@ impl JoinState {
 /// What a join on disk works with.
 struct Join<'a> {
     sets: &'a SpilledSets,
-    /// Documents that repeat earlier ones.
-    later: &'a Bits,
+    /// Which documents are compared.
+    compared: Compared<'a>,
     search: &'a Search,
     filter: PairFilter,
     spill: &'a Arc<Spill>,
@@ -122,7 +122,7 @@ impl Joined {
     /// repeat; `None` if LSH costs less, and the search leaves the choice.
     pub(super) fn find(
         sets: &SpilledSets,
-        later: &Bits,
+        compared: Compared<'_>,
         are_weighted: bool,
         spill: &Arc<Spill>,
         rows: u32,
@@ -136,7 +136,7 @@ impl Joined {
         }
         let join = Join {
             sets,
-            later,
+            compared,
             search,
             filter: PairFilter::new(search.criterion(), are_weighted)?,
             spill,
@@ -197,7 +197,7 @@ impl Join<'_> {
         };
         let mut elements: Vec<Partitions<10>> = (0..GROUPS).map(group).collect();
         if !state.has_prefixes {
-            state.words = self.sets.words(self.later)?;
+            state.words = self.sets.words(self.compared.later)?;
             let criterion = self.search.criterion();
             let finder = PrefixFinder::new(criterion, self.filter.are_weighted, state.words)?;
             let bytes = self.sets.sets.bytes();
@@ -322,7 +322,8 @@ impl Join<'_> {
                     if !self.filter.leads_to_pairs(of_element) {
                         continue;
                     }
-                    let pairs = pairs_among(sets.len() as u64);
+                    let rows = sets.iter().map(|set| set.row);
+                    let pairs = compared_among(rows, self.compared.reference);
                     shared_elements.fetch_add(pairs, Ordering::Relaxed);
                     if pairs > 0 && !rejects {
                         self.connect_sets(sets)?;
@@ -348,7 +349,10 @@ impl Join<'_> {
     /// Connects the sets that share an element and may be similar, breadth first: each set reached is compared with those
     /// that are not.
     fn connect_sets(&self, mut rest: Vec<Sharer>) -> Result<()> {
-        while let Some(first) = rest.pop() {
+        // The sets come by row. Once those of the input are reached, nothing is left to compare.
+        while let Some(first) = rest.pop()
+            && self.is_input(&first)
+        {
             let mut reached = vec![first];
             while let Some(set) = reached.pop()
                 && !rest.is_empty()
@@ -356,7 +360,7 @@ impl Join<'_> {
                 stop_if_asked(self.progress)?;
                 let others = rest.extract_if(.., |other| {
                     self.edges.are_connected(set.row, other.row)
-                        || set.may_be_similar(other, &self.filter)
+                        || self.compares(&set, other) && set.may_be_similar(other, &self.filter)
                 });
                 for other in others {
                     if !self.edges.are_connected(set.row, other.row) {
@@ -369,6 +373,17 @@ impl Join<'_> {
         Ok(())
     }
 
+    fn is_input(&self, set: &Sharer) -> bool {
+        let reference = self.compared.reference;
+        reference.is_none_or(|reference| reference.is_repeated() || reference.is_input(set.row))
+    }
+
+    /// Whether the search compares two documents.
+    fn compares(&self, a: &Sharer, b: &Sharer) -> bool {
+        let reference = self.compared.reference;
+        reference.is_none_or(|reference| reference.compares(a.row, b.row))
+    }
+
     /// Calls `each` with the sets of a block that do not repeat earlier ones, by row.
     fn for_each_distinct(
         &self,
@@ -378,7 +393,7 @@ impl Join<'_> {
         let mut set: Vec<u64> = Vec::new();
         for record in sets_of(block) {
             let (row, bytes, _) = record?;
-            if !self.later.get(row) {
+            if !self.compared.later.get(row) {
                 set.resize(bytes.len() / size_of::<u64>(), 0);
                 bytemuck::cast_slice_mut(&mut set).copy_from_slice(bytes);
                 each(row, &set)?;

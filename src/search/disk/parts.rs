@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::documents::{number_of, sets_of, words_of};
 use super::join::prefixes_of;
 use crate::error::{Result, row_number};
-use crate::pipeline::{Member, SharedComponents};
+use crate::pipeline::{Member, Pairing, SharedComponents};
 use crate::progress::{Progress, advance, grouped};
 use crate::search::corpus::Corpus;
 use crate::search::observations::{Observations, OpenGroups};
@@ -24,6 +24,10 @@ use crate::store::spill::{Stored, StreamFile};
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(super) shape: PartShape,
+    /// The number of documents of a reference, which have the first rows; `None` without one.
+    pub(super) reference: Option<u32>,
+    /// What is compared if there is one.
+    pub(super) pairing: Pairing,
     /// At least the number of candidate pairs of all parts; `None` for those of LSH.
     pub(super) most_pairs: Option<u64>,
     pub(super) components: SharedComponents,
@@ -218,6 +222,7 @@ impl Parts {
         }
         let held = if go.is_large { 0 } else { distinct_rows.len() };
         let (buckets, similarity) = records.finish(held, &self.shape, &self.observed)?;
+        let buckets = buckets.against(corpus.reference_of(held, self.pairing));
         let part = Part {
             documents,
             corpus,
@@ -265,6 +270,11 @@ impl Parts {
             Ok(())
         })?;
         corpus.rows = row_number(rows.len())?;
+        let of_reference = self.reference.map(|of_reference| {
+            let documents = rows.partition_point(|row| *row < of_reference);
+            row_number(documents)
+        });
+        corpus.reference = of_reference.transpose()?;
         let repeats = firsts.into_iter();
         corpus.repeats = repeats
             .filter_map(|(local, first)| Some((local, place_of(first, &distinct_rows)?)))
@@ -522,6 +532,8 @@ mod tests {
                 are_weighted: false,
                 buckets: BucketsOf::Bands(1),
             },
+            reference: None,
+            pairing: Pairing::default(),
             most_pairs: None,
             components,
             has_ids: true,

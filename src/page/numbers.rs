@@ -9,12 +9,12 @@ const LISTED: usize = 4;
 const LETTERS: usize = 300;
 
 /// A share in per cent.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
 /// A score, a similarity or a number of points.
-pub(super) fn scored(score: f64) -> String {
+pub(crate) fn scored(score: f64) -> String {
     match score.abs() {
         small if small < 10.0 => format!("{score:.3}"),
         _ => format!("{score:.1}"),
@@ -22,7 +22,7 @@ pub(super) fn scored(score: f64) -> String {
 }
 
 /// Names with commas between them.
-pub(super) fn listed(names: &[String]) -> String {
+pub(crate) fn listed(names: &[String]) -> String {
     match names {
         [] => String::new(),
         [one] => one.clone(),
@@ -31,7 +31,7 @@ pub(super) fn listed(names: &[String]) -> String {
 }
 
 /// The names of the files of a collection.
-pub(super) fn names(files: &[String]) -> String {
+pub(crate) fn names(files: &[String]) -> String {
     match files.split_at_checked(LISTED) {
         Some((first, more)) if !more.is_empty() => {
             format!(
@@ -45,7 +45,7 @@ pub(super) fn names(files: &[String]) -> String {
 }
 
 /// A value short enough for a table.
-pub(super) fn short(value: &str) -> String {
+pub(crate) fn short(value: &str) -> String {
     match value.char_indices().nth(LETTERS) {
         None => value.to_owned(),
         Some((end, _)) => format!("{}…", value.get(..end).unwrap_or_default()),

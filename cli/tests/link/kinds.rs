@@ -1,0 +1,459 @@
+//! Fields of every kind: found from their values, forgiven what is written in another way, and compared by levels that a second
+//! implementation computes, too.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::{links, report};
+use crate::support::{Numbers, Place, parse_lines};
+
+const FIELDS: [&str; 8] = [
+    "name", "phone", "mail", "price", "postcode", "account", "place", "opened",
+];
+const KINDS: [&str; 8] = [
+    "name",
+    "phone",
+    "email",
+    "number",
+    "postcode",
+    "identifier",
+    "coordinates",
+    "date",
+];
+const SHOPS: usize = 600;
+const COPIES: usize = 200;
+
+/// A shop, as plainly as it can be written.
+#[derive(Clone)]
+struct Shop {
+    name: String,
+    /// Without the zero of the country.
+    phone: String,
+    mail: [String; 2],
+    cents: usize,
+    postcode: String,
+    account: String,
+    /// In hundred-thousandths of a degree.
+    place: [usize; 2],
+    opened: [usize; 3],
+}
+
+fn letters(numbers: &mut Numbers, from: &str, count: usize) -> String {
+    let from: Vec<char> = from.chars().collect();
+    (0..count)
+        .map(|_| from[numbers.below(from.len())])
+        .collect()
+}
+
+fn shop(numbers: &mut Numbers) -> Shop {
+    let digits = "0123456789";
+    let upper = "ABCDEFGHJKLMNPRSTUWXYZ";
+    let cents = 100 + numbers.below(200_000);
+    let opened = [
+        1950 + numbers.below(60),
+        1 + numbers.below(12),
+        1 + numbers.below(28),
+    ];
+    let place = [4_600_000, 700_000].map(|least| least + numbers.below(100_000));
+    Shop {
+        name: letters(numbers, "aeioulmnrst", 8),
+        phone: format!("44{}", letters(numbers, digits, 7)),
+        mail: [
+            letters(numbers, "abcdefghij", 8),
+            format!("{}.example", letters(numbers, "klmnop", 6)),
+        ],
+        cents,
+        postcode: [
+            letters(numbers, upper, 2),
+            letters(numbers, "123456789", 2),
+            letters(numbers, digits, 1),
+            letters(numbers, upper, 2),
+        ]
+        .concat(),
+        account: letters(numbers, digits, 9),
+        place,
+        opened,
+    }
+}
+
+/// A shop as one clerk or another writes it.
+fn written(shop: &Shop, clerk: usize) -> [String; 8] {
+    let [area, local] = [&shop.phone[..2], &shop.phone[2..]];
+    let [latitude, longitude] = shop.place.map(|degrees| degrees as f64 / 1e5);
+    let (francs, rest) = (shop.cents / 100, shop.cents % 100);
+    let thousands = match francs {
+        0..1000 => francs.to_string(),
+        _ => format!("{},{:03}", francs / 1000, francs % 1000),
+    };
+    let [year, month, day] = shop.opened;
+    let [user, domain] = &shop.mail;
+    let (outward, inward) = shop.postcode.split_at(shop.postcode.len() - 3);
+    let account = &shop.account;
+    let of_clerk = match clerk {
+        0 => [
+            shop.name.clone(),
+            format!("+41 {area} {} {}", &local[..3], &local[3..]),
+            format!("{user}@{domain}"),
+            format!("${thousands}.{rest:02}"),
+            format!("{outward} {inward}"),
+            account.clone(),
+            format!("\"{latitude:.5}, {longitude:.5}\""),
+            format!("{year}-{month:02}-{day:02}"),
+        ],
+        _ => [
+            shop.name.to_uppercase(),
+            format!("0{area}/{local}"),
+            format!("Shop <{}@{domain}>", user.to_uppercase()),
+            format!("{francs}.{rest:02} USD"),
+            format!("{outward}{inward}").to_lowercase(),
+            format!("{}-{}-{}", &account[..3], &account[3..5], &account[5..]),
+            format!("({latitude} {longitude})"),
+            format!("{day}.{month}.{year}"),
+        ],
+    };
+    of_clerk.map(
+        |value| match value.contains(',') && !value.starts_with('"') {
+            true => format!("\"{value}\""),
+            false => value,
+        },
+    )
+}
+
+/// Makes an error in one field.
+fn with_error(shop: &mut Shop, field: usize, numbers: &mut Numbers) {
+    let replaced = |text: &str, at: usize| -> String {
+        let mut letters: Vec<char> = text.chars().collect();
+        letters[at] = if letters[at] == '5' { '6' } else { '5' };
+        letters.iter().collect()
+    };
+    let mut below = |bound| numbers.below(bound);
+    match field {
+        0 => shop.name = shop.name.replacen(['a', 'e', 'i', 'o', 'u'], "y", 1),
+        1 => shop.phone = replaced(&shop.phone, 4),
+        2 if below(2) == 0 => shop.mail[1] = "other.example".to_owned(),
+        2 => shop.mail[0].push('z'),
+        3 => shop.cents += shop.cents / [200, 30, 8, 2][below(4)],
+        4 => {
+            let at = [2, 5, 6][below(3)];
+            shop.postcode = replaced(&shop.postcode, at);
+            if below(2) == 0 {
+                shop.postcode.replace_range(5.., "QQ");
+            }
+        }
+        5 => {
+            shop.account = replaced(&shop.account, 2);
+            if below(2) == 0 {
+                shop.account = replaced(&shop.account, 7);
+            }
+        }
+        6 => shop.place[below(2)] += [30, 500, 4_000, 300_000][below(4)],
+        _ => match below(3) {
+            0 => shop.opened = [shop.opened[0], shop.opened[2].min(12), shop.opened[1]],
+            1 => shop.opened[0] += 1,
+            _ => shop.opened[2] = 1 + (shop.opened[2] + 10) % 28,
+        },
+    }
+}
+
+/// Insertions, deletions, replacements and exchanges of neighbours, by all ways to align two texts.
+fn edits(a: &str, b: &str) -> usize {
+    let [a, b]: [Vec<char>; 2] = [a.chars().collect(), b.chars().collect()];
+    let mut table = vec![vec![0_usize; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            table[i][j] = match (i, j) {
+                (0, _) | (_, 0) => i + j,
+                _ => {
+                    let replaced = table[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                    let mut least = replaced.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1);
+                    if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                        least = least.min(table[i - 2][j - 2] + 1);
+                    }
+                    least
+                }
+            };
+        }
+    }
+    table[a.len()][b.len()]
+}
+
+/// The level of a field of two shops, by the definition; `None` for names and for e-mails that only letters compare.
+fn level(field: usize, a: &Shop, b: &Shop) -> Option<&'static str> {
+    let by_edits = |a: &str, b: &str| match edits(a, b) {
+        0 => "equal",
+        1 => "close",
+        2 => "near",
+        3 => "far",
+        _ => "other",
+    };
+    let up_to = |measure: f64, bounds: [f64; 3]| {
+        let names = ["close", "near", "far"];
+        let found = bounds
+            .iter()
+            .zip(names)
+            .find(|(bound, _)| measure <= **bound);
+        found.map_or("other", |(_, name)| name)
+    };
+    Some(match field {
+        1 => by_edits(&a.phone, &b.phone),
+        2 if a.mail == b.mail => "equal",
+        2 if a.mail[0] == b.mail[0] || edits(&a.mail.join("@"), &b.mail.join("@")) == 1 => "close",
+        3 if a.cents == b.cents => "equal",
+        3 => up_to(
+            a.cents.abs_diff(b.cents) as f64 / a.cents.max(b.cents) as f64,
+            [0.01, 0.05, 0.2],
+        ),
+        4 => {
+            let shared = (0..7)
+                .take_while(|at| a.postcode[*at..=*at] == b.postcode[*at..=*at])
+                .count();
+            match edits(&a.postcode, &b.postcode) {
+                0 => "equal",
+                1 => "close",
+                _ if shared >= 5 => "near",
+                _ if shared == 4 => "far",
+                _ => "other",
+            }
+        }
+        5 => by_edits(&a.account, &b.account),
+        6 if a.place == b.place => "equal",
+        6 => {
+            // Within a degree, the Earth is flat.
+            let north = a.place[0].abs_diff(b.place[0]) as f64;
+            let middle = (a.place[0] + b.place[0]) as f64 / 2e5;
+            let east = a.place[1].abs_diff(b.place[1]) as f64 * middle.to_radians().cos();
+            up_to(north.hypot(east) / 1e5 * 111.195, [0.1, 1.0, 10.0])
+        }
+        7 => {
+            let [text, other] = [a, b].map(|shop| {
+                format!(
+                    "{:04}{:02}{:02}",
+                    shop.opened[0], shop.opened[1], shop.opened[2]
+                )
+            });
+            let ([year, month, day], [other_year, other_month, other_day]) = (a.opened, b.opened);
+            let is_exchanged = (year, month, day) == (other_year, other_day, other_month);
+            let is_year_off =
+                (month, day) == (other_month, other_day) && year.abs_diff(other_year) == 1;
+            let equal = (0..3)
+                .filter(|part| a.opened[*part] == b.opened[*part])
+                .count();
+            match edits(&text, &other) {
+                0 => "equal",
+                1 => "close",
+                _ if is_exchanged || is_year_off => "close",
+                2 => "near",
+                _ if equal >= 2 => "near",
+                3 => "far",
+                _ => "other",
+            }
+        }
+        _ => return None,
+    })
+}
+
+/// Shops that all differ, and some of them again by another clerk, with one or two errors each.
+fn shops() -> Vec<Shop> {
+    let numbers = &mut Numbers(5);
+    let mut shops: Vec<Shop> = (0..SHOPS).map(|_| shop(numbers)).collect();
+    for copy in 0..COPIES {
+        let mut shop = shops[copy].clone();
+        with_error(&mut shop, copy % 8, numbers);
+        if copy % 3 == 0 {
+            with_error(&mut shop, (copy / 8 + 3) % 8, numbers);
+        }
+        shops.push(shop);
+    }
+    shops
+}
+
+#[test]
+fn fields_of_every_kind_link_shops() {
+    let place = Place::new();
+    let shops = shops();
+    let mut table = format!("id,{}\n", FIELDS.join(","));
+    for (id, shop) in shops.iter().enumerate() {
+        writeln!(
+            table,
+            "{id},{}",
+            written(shop, usize::from(id >= SHOPS)).join(",")
+        )
+        .unwrap();
+    }
+    place.write("shops.csv", table);
+    let fields = FIELDS.join(",");
+    place
+        .run(&format!("link shops.csv --fields {fields} -o out -q"))
+        .succeeded();
+    let report = report(&place);
+    assert_eq!(report["evidence"]["verdict"], "links");
+    let found = report["evidence"]["fields"].as_array().unwrap();
+    let found: Vec<&Value> = found.iter().map(|field| &field["kind"]).collect();
+    assert_eq!(found, KINDS);
+    let (mut right, mut compared) = (0, [0_usize; 8]);
+    let links = links(&place);
+    for link in &links {
+        let [a, b] =
+            ["id_a", "id_b"].map(|id| link[id].as_str().unwrap().parse::<usize>().unwrap());
+        right += usize::from(b == a + SHOPS);
+        for (field, name) in FIELDS.iter().enumerate() {
+            let found = link["levels"][name].as_str().unwrap();
+            let found = found.split(' ').next().unwrap();
+            if let Some(expected) = level(field, &shops[a], &shops[b]) {
+                assert_eq!(found, expected, "{name} of {a} and {b}");
+                compared[field] += usize::from(expected != "equal");
+            }
+        }
+    }
+    assert!(
+        right >= COPIES - 2 && links.len() <= COPIES + 2,
+        "{right} {}",
+        links.len()
+    );
+    assert!(
+        compared[1..].iter().all(|compared| *compared >= 10),
+        "{compared:?}"
+    );
+    let precision = report["estimate"]["expected_precision"].as_f64().unwrap();
+    assert!(precision > 0.95, "{precision}");
+}
+
+/// A table of persons, each again with an error, and one field more.
+fn persons(more: impl Fn(usize) -> String) -> String {
+    let numbers = &mut Numbers(3);
+    let given: Vec<String> = (0..50)
+        .map(|_| letters(numbers, "abdefgilmnorstu", 7))
+        .collect();
+    let surnames: Vec<String> = (0..120)
+        .map(|_| letters(numbers, "abdefgilmnorstu", 8))
+        .collect();
+    let mut table = "id,given,surname,phone,born,more\n".to_owned();
+    for person in 0..300 {
+        let (name, surname) = (&given[numbers.below(50)], &surnames[numbers.below(120)]);
+        let phone = format!("+41 44 {}", letters(numbers, "0123456789", 7));
+        let born = format!(
+            "19{:02}-{:02}-{:02}",
+            30 + numbers.below(60),
+            1 + numbers.below(12),
+            1 + numbers.below(28)
+        );
+        let wrong = surname.replacen(['a', 'e', 'i', 'o', 'u'], "y", 1);
+        let misheard = name.replacen(['d', 'g', 'l', 'm'], "n", 1);
+        for (copy, given, surname) in [(0, name, surname), (1, &misheard, &wrong)] {
+            let row = 2 * person + copy;
+            writeln!(
+                table,
+                "{row},{given},{surname},{phone},{born},{}",
+                more(row)
+            )
+            .unwrap();
+        }
+    }
+    table
+}
+
+#[test]
+fn one_field_more_changes_little() {
+    let random = |row: usize| Numbers(row as u64).below(1 << 40);
+    let fields: [(&str, fn(usize) -> String, Value); 8] = [
+        ("constant", |_| "same".to_owned(), json!(["empty", null])),
+        (
+            "category",
+            |random| ["red", "green", "blue"][random % 3].to_owned(),
+            json!(["weak", "name"]),
+        ),
+        (
+            "number",
+            |random| format!("{}.{:03}", random % 1000, random % 997),
+            json!(["noise", "number"]),
+        ),
+        (
+            "identifier",
+            |random| format!("{:07}", random % 9_999_991),
+            json!(["noise", "identifier"]),
+        ),
+        (
+            "place",
+            |random| format!("\"{}.1234, {}.5678\"", random % 89, random % 179),
+            json!(["noise", "coordinates"]),
+        ),
+        (
+            "mail",
+            |random| format!("{}@{}.example", random % 999_983, random % 97),
+            json!(["noise", "email"]),
+        ),
+        (
+            "date",
+            |random| {
+                format!(
+                    "{}-{:02}-{:02}",
+                    1950 + random % 59,
+                    1 + random % 12,
+                    1 + random % 28
+                )
+            },
+            json!(["noise", "date"]),
+        ),
+        (
+            "word",
+            |random| {
+                (0..7)
+                    .map(|at| char::from(b'a' + (random >> (5 * at) & 15) as u8))
+                    .collect()
+            },
+            json!(["noise", "name"]),
+        ),
+    ];
+    let place = Place::new();
+    for (name, of, expected) in fields {
+        place.write("a.csv", persons(|row| of(random(row))));
+        let options = "--fields given,surname,phone,born,more -o out --overwrite -q";
+        place.run(&format!("link a.csv {options}")).succeeded();
+        let found = links(&place);
+        let id = |link: &Value, id: &str| link[id].as_str().unwrap().parse::<usize>().unwrap();
+        let right = found
+            .iter()
+            .filter(|link| id(link, "id_a") / 2 == id(link, "id_b") / 2);
+        let right = right.count();
+        assert!(
+            right >= 294 && found.len() <= right + 3,
+            "{name}: {right} of {}",
+            found.len()
+        );
+        let report = report(&place);
+        let more = &report["evidence"]["fields"][4];
+        assert_eq!(json!([more["used"], more["kind"]]), expected, "{name}");
+        assert_eq!(report["evidence"]["verdict"], "links", "{name}");
+    }
+}
+
+#[test]
+fn a_copy_names_the_fields_it_copies() {
+    let place = Place::new();
+    let table = persons(|_| String::new());
+    let copied: String = table
+        .lines()
+        .map(|line| {
+            let values: Vec<&str> = line.split(',').collect();
+            match values[0] {
+                "id" => format!("{line}\n"),
+                _ => format!("{line}{} {}\n", values[1], values[2]),
+            }
+        })
+        .collect();
+    place.write("a.csv", copied);
+    let options = "--fields given,surname,phone,born,more -o out -q";
+    place.run(&format!("link a.csv {options}")).succeeded();
+    let more = &report(&place)["evidence"]["fields"][4];
+    assert_eq!(more["used"], "copy");
+    assert_eq!(more["copy_of"], json!([0, 1]));
+    assert!(
+        more["bits"].as_f64().unwrap() > 5.0 && more["missing"] == 0.0,
+        "{more}"
+    );
+    let page = String::from_utf8(place.read("out/report.html")).unwrap();
+    assert!(page.contains("its words stand in given and surname"));
+    let entities = parse_lines(&place.read("out/entities.jsonl"));
+    assert_eq!(entities.len(), 600);
+}

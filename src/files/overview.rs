@@ -1,0 +1,267 @@
+//! What a report says of the removed documents: how similar they are, and which of them to look at.
+//!
+//! One pass over the removed documents, by ascending row. The examples follow from rows and similarities alone, so that
+//! they are the same in every run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::value::RawValue;
+
+use crate::error::{Error, Result};
+use crate::io::{Example, ExampleDocument, Places, Report, SimilarityBin};
+use crate::pipeline::Removal;
+use crate::scheme::fmix64;
+use crate::search::{FoundRemovals, Removals};
+
+/// Examples of a kind, at most.
+const SHOWN: usize = 8;
+
+/// Examples of each of the largest clusters, at most.
+const SHOWN_OF_CLUSTER: usize = 2;
+
+/// The seed of the documents that are shown at random.
+const SEED: u64 = 42;
+
+/// What one pass over the removed documents finds.
+pub(super) struct Overview {
+    /// Whether a document is kept, by row.
+    pub(super) is_kept: Vec<bool>,
+    /// The number of removed documents by similarity, in hundredths.
+    histogram: BTreeMap<u8, u64>,
+    examples: Vec<(&'static str, Removal)>,
+    /// The kept documents of the largest clusters.
+    largest: Vec<u32>,
+}
+
+impl Overview {
+    pub(super) fn of(found: &FoundRemovals) -> Result<Self> {
+        let mut passing = Passing::new(found);
+        match &found.removals {
+            Removals::Held(removals) => removals.iter().for_each(|removal| passing.add(removal)),
+            Removals::Spilled(removals) => {
+                for removal in removals.rows() {
+                    passing.add(&removal?);
+                }
+            }
+        }
+        Ok(passing.end())
+    }
+
+    /// The documents whose texts are shown.
+    pub(super) fn shown(&self) -> Vec<u32> {
+        let examples = self.examples.iter();
+        let pairs = examples.flat_map(|(_, removal)| [removal.document, beside(removal).0]);
+        pairs.chain(self.largest.iter().copied()).collect()
+    }
+
+    /// Adds what was found to a report.
+    pub(super) fn describe(
+        &self,
+        report: &mut Report,
+        places: &Places,
+        verification: &'static str,
+    ) -> Result<()> {
+        let via = |removal: &Removal| removal.via.map(|(via, _)| via);
+        let examples = self.examples.iter();
+        let rows: BTreeSet<u32> = examples
+            .flat_map(|(_, removal)| [Some(removal.document), Some(removal.kept), via(removal)])
+            .flatten()
+            .collect();
+        let ids = places.ids_of(&rows)?;
+        let examples = self.examples.iter().map(|(why, removal)| {
+            Ok(Example {
+                why,
+                removed: placed(removal.document, &ids, places)?,
+                kept: placed(removal.kept, &ids, places)?,
+                similarity: removal.similarity,
+                found_by: removal.found_by(verification),
+                via: via(removal)
+                    .map(|via| placed(via, &ids, places))
+                    .transpose()?,
+                via_similarity: removal.via.and_then(|(_, similarity)| similarity),
+            })
+        });
+        report.examples = examples.collect::<Result<_>>()?;
+        report.histogram = SimilarityBin::of(&self.histogram);
+        Ok(())
+    }
+}
+
+/// The document beside which a removed one is shown, and their similarity: the next one on the chain, if there is a chain,
+/// because that pair decided.
+fn beside(removal: &Removal) -> (u32, Option<f64>) {
+    removal.via.unwrap_or((removal.kept, removal.similarity))
+}
+
+fn placed(
+    row: u32,
+    ids: &BTreeMap<u32, Box<RawValue>>,
+    places: &Places,
+) -> Result<ExampleDocument> {
+    let id = ids.get(&row).cloned();
+    let (file, row) = places.place(row);
+    Ok(ExampleDocument {
+        id: id.ok_or_else(|| Error::Defect(format!("no id was read of row {row} of {file}")))?,
+        file: file.to_owned(),
+        row,
+    })
+}
+
+/// The pass over the removed documents.
+struct Passing {
+    is_kept: Vec<bool>,
+    histogram: BTreeMap<u8, u64>,
+    /// Those with the lowest similarities.
+    nearest: Lowest,
+    random: Lowest,
+    /// Those of the largest clusters, by the row of the kept document.
+    of_clusters: BTreeMap<u32, Lowest>,
+    /// The kept documents of the largest clusters, largest first.
+    largest: Vec<u32>,
+}
+
+impl Passing {
+    fn new(found: &FoundRemovals) -> Self {
+        let largest: Vec<u32> = found.sizes.listed.iter().map(|(_, row)| *row).collect();
+        let of_cluster = |row: &u32| (*row, Lowest::new(SHOWN_OF_CLUSTER));
+        Passing {
+            is_kept: vec![true; found.rows as usize],
+            histogram: BTreeMap::new(),
+            nearest: Lowest::new(SHOWN),
+            // As many as may be among the nearest, too.
+            random: Lowest::new(2 * SHOWN),
+            of_clusters: largest.iter().map(of_cluster).collect(),
+            largest,
+        }
+    }
+
+    fn add(&mut self, removal: &Removal) {
+        self.is_kept[removal.document as usize] = false;
+        let (_, similarity) = beside(removal);
+        if let Some(similarity) = similarity {
+            *self.histogram.entry(hundredths(similarity)).or_insert(0) += 1;
+        }
+        if let Some(of_cluster) = self.of_clusters.get_mut(&removal.kept) {
+            let similarity = removal.similarity.unwrap_or_default();
+            of_cluster.offer(similarity.to_bits(), removal);
+        }
+        if removal.is_identical {
+            return;
+        }
+        if let Some(similarity) = similarity {
+            self.nearest.offer(similarity.to_bits(), removal);
+        }
+        let random = fmix64(u64::from(removal.document) << 32 | SEED);
+        self.random.offer(random, removal);
+    }
+
+    fn end(self) -> Overview {
+        let is_near = |removal: &Removal| {
+            let mut nearest = self.nearest.removals();
+            nearest.any(|near| near.document == removal.document)
+        };
+        let random = self.random.removals().filter(|removal| !is_near(removal));
+        let of_clusters = self
+            .largest
+            .iter()
+            .filter_map(|row| self.of_clusters.get(row));
+        let of_clusters = of_clusters.flat_map(Lowest::removals);
+        let examples = [
+            self.nearest
+                .removals()
+                .map(|of| ("threshold", *of))
+                .collect(),
+            random.take(SHOWN).map(|of| ("random", *of)).collect(),
+            of_clusters.map(|of| ("cluster", *of)).collect::<Vec<_>>(),
+        ];
+        Overview {
+            examples: examples.concat(),
+            is_kept: self.is_kept,
+            histogram: self.histogram,
+            largest: self.largest,
+        }
+    }
+}
+
+/// A similarity in hundredths, rounded down.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a similarity is from 0 to 1"
+)]
+fn hundredths(similarity: f64) -> u8 {
+    // 0.29 is a little less in binary.
+    (similarity * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as u8
+}
+
+/// The removed documents with the lowest keys; of equal ones, the first.
+struct Lowest {
+    most: usize,
+    found: Vec<(u64, Removal)>,
+}
+
+impl Lowest {
+    fn new(most: usize) -> Self {
+        Lowest {
+            most,
+            found: Vec::with_capacity(most + 1),
+        }
+    }
+
+    fn offer(&mut self, key: u64, removal: &Removal) {
+        let at = self.found.partition_point(|(lower, _)| *lower <= key);
+        if at < self.most {
+            self.found.insert(at, (key, *removal));
+            self.found.truncate(self.most);
+        }
+    }
+
+    fn removals(&self) -> impl Iterator<Item = &Removal> {
+        self.found.iter().map(|(_, removal)| removal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::{ClusterSizes, Verification};
+
+    fn removal(document: u32, kept: u32, similarity: f64) -> Removal {
+        Removal {
+            document,
+            kept,
+            is_identical: similarity > 1.0,
+            similarity: Some(similarity.min(1.0)),
+            overlap: None,
+            via: None,
+        }
+    }
+
+    #[test]
+    fn hundredths_are_rounded_down() {
+        for (similarity, expected) in [(0.0, 0), (0.29, 29), (0.2999, 29), (0.999, 99), (1.0, 100)]
+        {
+            assert_eq!(hundredths(similarity), expected, "{similarity}");
+        }
+        for of_hundred in 0..=100u8 {
+            assert_eq!(hundredths(f64::from(of_hundred) / 100.0), of_hundred);
+        }
+    }
+
+    /// The lowest keys by a sort of all.
+    #[test]
+    fn the_lowest_are_those_of_a_sort() {
+        for most in [1, 3, 8, 200] {
+            let mut lowest = Lowest::new(most);
+            let mut all: Vec<(u64, u32)> =
+                (0..100).map(|row| (fmix64(row) % 17, row as u32)).collect();
+            for (key, row) in &all {
+                lowest.offer(*key, &removal(*row, 0, 0.9));
+            }
+            all.sort();
+            all.truncate(most);
+            let found = lowest.removals().map(|removal| removal.document);
+            assert!(found.eq(all.iter().map(|(_, row)| *row)), "{most}");
+        }
+    }
+}

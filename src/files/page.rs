@@ -1,0 +1,179 @@
+//! The report of a deduplication as a page: report.html, which needs neither scripts nor other files.
+//!
+//! ```text
+//! similarities  how similar the removed documents are
+//! pairs         removed documents beside the kept ones
+//! clusters      sizes, and the largest clusters
+//! parameters    what was asked for, and the command that asks for it again
+//! ```
+//!
+//! The page follows from the report and the samples, so that equal inputs and options make equal bytes.
+
+mod similarities;
+
+mod pairs;
+
+mod clusters;
+
+mod parameters;
+
+use maud::{Markup, html};
+
+use super::samples::Samples;
+use crate::io::Report;
+use crate::page::{Page, percent, short, visible};
+use crate::progress::{counted, grouped};
+
+/// Bad records that are listed, at most.
+const LISTED: usize = 50;
+
+/// A report and the texts of its documents.
+struct Shown<'a> {
+    report: &'a Report,
+    samples: &'a Samples,
+}
+
+impl Report {
+    /// The report of a deduplication as a page of HTML: the contents of `report.html`.
+    pub(crate) fn page(&self, samples: &Samples) -> String {
+        let shown = Shown {
+            report: self,
+            samples,
+        };
+        let title = shown.title();
+        let page = Page {
+            title: &title,
+            header: html! {
+                (shown.summary())
+                (shown.headlines())
+            },
+            main: html! {
+                (shown.similarities())
+                (shown.pairs_at_threshold())
+                (shown.clusters())
+                (shown.random_pairs())
+                (shown.parameters())
+                (shown.skipped())
+            },
+            footer: "The numbers of this page are in report.json, all removed documents in the file removed, and the texts in samples.jsonl.",
+        };
+        page.render()
+    }
+}
+
+impl Shown<'_> {
+    fn title(&self) -> String {
+        let counts = &self.report.counts;
+        format!(
+            "{} of {} removed",
+            grouped(counts.removed),
+            counted(counts.documents, "document")
+        )
+    }
+
+    /// What was done, in a sentence.
+    fn summary(&self) -> Markup {
+        let counts = &self.report.counts;
+        html! {
+            p {
+                "simgpu dedup looked for near-duplicates: " (grouped(counts.documents)) " documents = "
+                (grouped(counts.kept)) " kept + " (grouped(counts.removed)) " removed + " (grouped(counts.skipped)) " bad and skipped."
+            }
+        }
+    }
+
+    /// The main figures.
+    fn headlines(&self) -> Markup {
+        let counts = &self.report.counts;
+        let share = |part: u64| match counts.documents {
+            0 => "nothing".to_owned(),
+            all => percent(part as f64 / all as f64),
+        };
+        html! {
+            ul.headlines {
+                li {
+                    strong { (share(counts.removed)) } br;
+                    "of the documents are removed: " (grouped(counts.removed)) " of " (grouped(counts.documents))
+                }
+                li {
+                    strong { (grouped(self.identical_removals())) } br;
+                    "of the removed documents have the words of the kept one, so that nothing is lost with them; the other "
+                    (grouped(counts.removed.saturating_sub(self.identical_removals()))) " are similar to it"
+                }
+                li { (self.recall()) }
+                li {
+                    strong { (grouped(counts.clusters)) } br;
+                    "clusters of two or more documents, of which one is kept; the largest has " (counted(counts.largest_cluster, "document"))
+                    @if counts.clusters > 0 { ", " (share(counts.largest_cluster)) " of all" }
+                }
+            }
+        }
+    }
+
+    /// The removed documents that are identical to the kept one, or have its shingles.
+    fn identical_removals(&self) -> u64 {
+        let is_whole = |bin: &&crate::io::SimilarityBin| bin.similarity >= 1.0;
+        let mut whole = self.report.histogram.iter().filter(is_whole);
+        whole.next().map_or(0, |bin| bin.removed)
+    }
+
+    /// How many of the similar pairs the run finds, and whether what it finds is right.
+    fn recall(&self) -> Markup {
+        let report = self.report;
+        let Some(search) = &report.parameters.search else {
+            return html! {};
+        };
+        html! {
+            @match &*search.candidates {
+                "join" => {
+                    strong { "100 %" } br;
+                    "of the pairs at or above the threshold are found: the search is exact"
+                }
+                _ => {
+                    strong { (percent(search.recall_at_threshold)) } br;
+                    "of the pairs just at the threshold are expected to be found, and more of those above it"
+                }
+            }
+            @match (&*search.verify, report.expected_precision) {
+                ("exact", _) => "; every similarity is computed exactly",
+                (_, Some(precision)) => { "; " (percent(precision)) " of the pairs found are expected to be similar" }
+                ("none", None) => "; pairs are not verified, so that some may be less similar",
+                _ => "; similarities are estimates",
+            }
+            @if report.counts.omitted_pairs > 0 {
+                ". Up to " (counted(report.counts.omitted_pairs, "pair")) " were not compared, because of --max-bucket"
+            }
+        }
+    }
+
+    /// The bad records.
+    fn skipped(&self) -> Markup {
+        let skipped = &self.report.skipped;
+        let more = skipped.len().saturating_sub(LISTED);
+        html! {
+            @if !skipped.is_empty() {
+                section {
+                    h2 { "Bad records, skipped" }
+                    div.scroll { table {
+                        thead { tr { th { "file" } th.number { "row, from 0" } th { "problem" } } }
+                        tbody {
+                            @for bad in skipped.iter().take(LISTED) {
+                                tr {
+                                    td { (name(&bad.file)) }
+                                    td.number { (bad.row) }
+                                    td.long { (name(&bad.problem)) }
+                                }
+                            }
+                        }
+                    } }
+                    @if more > 0 { p.note { "And " (grouped(more as u64)) " more, in report.json." } }
+                }
+            }
+        }
+    }
+}
+
+/// A name or an id from the input, apart from the text around it.
+fn name(name: &str) -> Markup {
+    html! { bdi { (visible(&short(name))) } }
+}

@@ -1,0 +1,171 @@
+//! Removed documents beside those that they were removed for.
+
+use maud::{Markup, html};
+use rayon::prelude::*;
+
+use super::{Shown, name};
+use crate::files::samples::Sample;
+use crate::io::{Example, ExampleDocument};
+use crate::page::{Piece, differences, visible};
+use crate::progress::grouped;
+
+/// Bytes of HTML for the words of one side, at most.
+const SIDE: usize = 12_000;
+
+impl Shown<'_> {
+    /// The removed documents with the lowest similarities.
+    pub(super) fn pairs_at_threshold(&self) -> Markup {
+        self.section("threshold", "Doubtful pairs: just above the threshold", html! {
+            "These removed documents are the least similar to those that they were removed for. If they should have stayed, raise --threshold."
+        })
+    }
+
+    /// Some removed documents, at random.
+    pub(super) fn random_pairs(&self) -> Markup {
+        self.section("random", "Removed documents at random", html! {
+            "Chosen at random among those that are not identical to the kept one; the same in every run."
+        })
+    }
+
+    fn section(&self, why: &str, title: &str, note: Markup) -> Markup {
+        let examples: Vec<&Example> = self.examples(why).collect();
+        html! {
+            @if !examples.is_empty() {
+                section {
+                    h2 { (title) }
+                    p.note { (note) }
+                    @for pair in self.all(&examples) { (pair) }
+                }
+            }
+        }
+    }
+
+    /// The examples that are shown for a reason.
+    pub(super) fn examples(&self, why: &str) -> impl Iterator<Item = &Example> {
+        let examples = self.report.examples.iter();
+        examples.filter(move |example| example.why == why)
+    }
+
+    /// Pairs, each with both texts.
+    pub(super) fn all(&self, examples: &[&Example]) -> Vec<Markup> {
+        // To find what differs takes most of the time of a page.
+        examples
+            .par_iter()
+            .map(|example| self.pair(example))
+            .collect()
+    }
+
+    fn pair(&self, example: &Example) -> Markup {
+        let (other, similarity) = match &example.via {
+            Some(via) => (via, example.via_similarity),
+            None => (&example.kept, example.similarity),
+        };
+        let samples = [&example.removed, other].map(|of| self.samples.get(&of.file, of.row));
+        let heads = [
+            html! { b { "removed" } " " (place(&example.removed)) },
+            match &example.via {
+                Some(via) if via.file != example.kept.file || via.row != example.kept.row => {
+                    html! {
+                        b { "next on the chain" } " to the kept " (place(&example.kept)) ": " (place(via))
+                    }
+                }
+                _ => html! { b { "kept" } " " (place(other)) },
+            },
+        ];
+        html! {
+            article {
+                p.score {
+                    @match similarity {
+                        Some(similarity) => { "similarity " strong { (format!("{similarity:.3}")) } },
+                        None => "similarity unknown",
+                    }
+                    @if example.found_by == "identical" { ", identical" }
+                }
+                @match samples {
+                    [Some(removed), Some(other)] => (texts(heads, [removed, other])),
+                    _ => div.texts { @for head in heads { p.who { (head) } } },
+                }
+            }
+        }
+    }
+}
+
+/// Which document it is.
+pub(super) fn place(document: &ExampleDocument) -> Markup {
+    let id = document.id.get();
+    let id: Option<String> = serde_json::from_str(id)
+        .ok()
+        .or_else(|| Some(id.to_owned()));
+    html! { (name(&id.unwrap_or_default())) " in " (name(&document.file)) ", row " (grouped(document.row)) }
+}
+
+/// Two texts side by side, with what differs marked.
+fn texts(heads: [Markup; 2], samples: [&Sample; 2]) -> Markup {
+    let is_cut = samples
+        .iter()
+        .any(|sample| sample.bytes > sample.text.len() as u64);
+    let found = differences(&samples[0].text, &samples[1].text);
+    let note = match (&found, is_cut) {
+        (Some(_), _) => None,
+        (None, false) => Some("No word differs."),
+        (None, true) => Some(
+            "No word differs in the beginnings of both texts, which are all that the page has.",
+        ),
+    };
+    let sides = found.unwrap_or_else(|| samples.map(|sample| vec![Piece::Same(&sample.text)]));
+    html! {
+        @if let Some(note) = note { p.note { (note) } }
+        div.texts {
+            @for ((head, sample), pieces) in heads.iter().zip(samples).zip(&sides) {
+                div {
+                    p.who { (head) ", " (grouped(sample.bytes)) " bytes" }
+                    p.words { bdi { (words(pieces, SIDE)) } }
+                }
+            }
+        }
+    }
+}
+
+/// The words of one side, in so many bytes of HTML at most.
+pub(super) fn words(pieces: &[Piece<'_>], most: usize) -> Markup {
+    let mut left = most;
+    let mut shown = Vec::new();
+    for piece in pieces {
+        let part = match piece {
+            Piece::Same(text) => html! { (cut(text, left)) },
+            Piece::Other(text) => html! { mark { (cut(text, left)) } },
+            Piece::Omitted(words) => {
+                html! { i { " … " (grouped(*words as u64)) " equal words … " } }
+            }
+            Piece::Rest => html! { i { " … the rest is not compared here" } },
+        };
+        let bytes = part.0.len();
+        let is_whole = match piece {
+            Piece::Same(text) | Piece::Other(text) => cut(text, left).len() >= visible(text).len(),
+            _ => true,
+        };
+        shown.push(part);
+        left = left.saturating_sub(bytes);
+        if left == 0 || !is_whole {
+            shown.push(html! { i { " … the rest is not shown" } });
+            break;
+        }
+    }
+    html! { @for part in shown { (part) } }
+}
+
+/// The beginning of a text as it is shown, so that it takes at most about so many bytes of HTML.
+fn cut(text: &str, most: usize) -> String {
+    let mut left = most;
+    let beyond = text.char_indices().find(|(_, letter)| {
+        let bytes = match letter {
+            '&' | '<' | '>' | '"' => 6,
+            letter if visible(letter.encode_utf8(&mut [0; 4])).len() > 4 => 14,
+            letter => letter.len_utf8(),
+        };
+        let is_beyond = bytes > left;
+        left = left.saturating_sub(bytes);
+        is_beyond
+    });
+    visible(&text[..beyond.map_or(text.len(), |(at, _)| at)]).into_owned()
+}

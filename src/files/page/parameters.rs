@@ -1,0 +1,126 @@
+//! What was asked for, and the command that asks for it again.
+
+use maud::{Markup, html};
+
+use super::{Shown, name};
+use crate::io::{DedupParameters, Parameters, SearchParameters};
+use crate::page::short_number;
+
+/// An option of the command and its value.
+type Choice = (&'static str, String);
+
+impl Shown<'_> {
+    pub(super) fn parameters(&self) -> Markup {
+        let choices = self.choices();
+        html! {
+            section {
+                h2 { "Parameters" }
+                p.note { "To repeat the run, pass the same inputs and these options. The command line, with its paths, is in run.json." }
+                p.command { code { "simgpu " (self.report.command) " INPUT… -o DIR" @for (option, value) in &choices { " " (argument(option, value)) } } }
+                div.scroll { table { tbody {
+                    @for (option, value) in &choices { tr { th { (option.trim_start_matches('-')) } td.long { (name(value)) } } }
+                } } }
+            }
+        }
+    }
+
+    /// The options that lead to the result, in the words of the command.
+    fn choices(&self) -> Vec<Choice> {
+        let report = self.report;
+        let mut choices = Vec::new();
+        if let Some(search) = &report.parameters.search {
+            of_search(search, &mut choices);
+        }
+        of_dedup(report.dedup.as_ref(), &mut choices);
+        of_shingles(&report.parameters, &mut choices);
+        choices
+    }
+}
+
+/// An option as it is passed to a shell.
+fn argument(option: &str, value: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,:/".contains(letter);
+    match value {
+        "" => option.to_owned(),
+        plain if plain.chars().all(is_plain) => format!("{option} {plain}"),
+        other => format!("{option} '{}'", other.replace('\'', "'\\''")),
+    }
+}
+
+fn of_search(search: &SearchParameters, choices: &mut Vec<Choice>) {
+    if let Some(threshold) = search.threshold {
+        choices.push(("--threshold", threshold.to_string()));
+    }
+    choices.push(("--candidates", search.candidates.clone()));
+    if let (Some(bands), Some(rows)) = (search.bands, search.rows) {
+        choices.push(("--bands", bands.to_string()));
+        choices.push(("--rows", rows.to_string()));
+    }
+    choices.push(("--verify", search.verify.clone()));
+}
+
+fn of_dedup(dedup: Option<&DedupParameters>, choices: &mut Vec<Choice>) {
+    let Some(dedup) = dedup else {
+        return;
+    };
+    choices.push(("--cluster", dedup.cluster.to_owned()));
+    choices.push(("--keep", dedup.keep.to_owned()));
+    if let Some(keep_by) = &dedup.keep_by {
+        choices.push(("--keep-by", keep_by.clone()));
+    }
+    if !dedup.prefer_source.is_empty() {
+        choices.push(("--prefer-source", dedup.prefer_source.join(",")));
+    }
+    if let Some(max_bucket) = dedup.max_bucket {
+        choices.push(("--max-bucket", max_bucket.to_string()));
+    }
+}
+
+fn of_shingles(parameters: &Parameters, choices: &mut Vec<Choice>) {
+    choices.push(("--unit", parameters.unit.clone()));
+    if let Some(size) = parameters.size {
+        choices.push(("--size", size.to_string()));
+    }
+    let of_flags = [
+        ("--lowercase", parameters.lowercase),
+        ("--strip-punctuation", parameters.strip_punctuation),
+        ("--keep-whitespace", parameters.keep_whitespace),
+        ("--count", parameters.count),
+    ];
+    let flags = of_flags.into_iter().filter(|(_, is_set)| *is_set);
+    choices.extend(flags.map(|(flag, _)| (flag, String::new())));
+    if let Some(weights) = &parameters.weights {
+        choices.push(("--weights", weights.clone()));
+    }
+    if let Some(field) = &parameters.weights_field {
+        choices.push(("--weights-field", field.clone()));
+    }
+    if let Some(scale) = parameters.weight_scale {
+        choices.push(("--weight-scale", short_number(scale)));
+    }
+    let is_lsh = parameters
+        .search
+        .as_ref()
+        .is_some_and(|search| search.bands.is_some());
+    if is_lsh {
+        choices.push(("--scheme", parameters.scheme.clone()));
+        choices.push(("--hash", parameters.hash.clone()));
+        choices.push(("--num-perm", parameters.num_perm.to_string()));
+        choices.push(("--seed", parameters.seed.to_string()));
+    }
+    let (content, usual) = match &*parameters.unit {
+        "tokens" => ("--tokens-field", "tokens"),
+        _ => ("--text-field", "text"),
+    };
+    if parameters.content_field != usual {
+        let fields = parameters.content_field.split(", ");
+        choices.extend(fields.map(|field| (content, field.to_owned())));
+    }
+    // A field that is named must be in every record.
+    if parameters.id_field != "id" {
+        choices.push(("--id-field", parameters.id_field.clone()));
+    }
+    if let Some(limit) = parameters.limit {
+        choices.push(("--limit", limit.to_string()));
+    }
+}

@@ -1,0 +1,131 @@
+//! How similar the removed documents are.
+
+use maud::{Markup, html};
+
+use super::Shown;
+use crate::page::{Bar, Bars, percent, short_number};
+use crate::progress::{counted, grouped};
+
+/// Bars for similarities, from 0 to 1, without the last one.
+const HUNDREDTHS: u32 = 100;
+
+/// How much higher a threshold might be, in hundredths.
+const HIGHER: [u32; 2] = [2, 5];
+
+impl Shown<'_> {
+    /// The histogram, with the threshold.
+    pub(super) fn similarities(&self) -> Markup {
+        let bars = self.bars();
+        html! {
+            section {
+                h2 { "Is the threshold right?" }
+                @match bars.is_empty() {
+                    false => {
+                        div.beside {
+                            (self.chart(&bars))
+                            div { (self.how_to_read()) }
+                        }
+                    }
+                    true if self.report.counts.removed == 0 => p { "No document was removed." },
+                    true => p { "Similarities are unknown: the run did not verify pairs." },
+                }
+            }
+        }
+    }
+
+    /// The threshold, in hundredths.
+    fn threshold(&self) -> Option<f64> {
+        let search = self.report.parameters.search.as_ref()?;
+        search.threshold
+    }
+
+    /// The removed documents with a similarity from this one on, in hundredths, and below that one.
+    fn between(&self, least: u32, below: u32) -> u64 {
+        let bins = self.report.histogram.iter();
+        let within = bins.filter(|bin| (least..below).contains(&hundredths(bin.similarity)));
+        within.map(|bin| bin.removed).sum()
+    }
+
+    /// A bar for each hundredth, from a little below the least similarity or the threshold.
+    fn bars(&self) -> Vec<Bar> {
+        let Some(least) = self.report.histogram.first() else {
+            return Vec::new();
+        };
+        let least = hundredths(least.similarity.min(self.threshold().unwrap_or(1.0)));
+        let first = (least / 5 * 5).saturating_sub(5).min(HUNDREDTHS - 20);
+        // Labels need some room.
+        let step = if HUNDREDTHS - first > 40 { 10 } else { 5 };
+        let bars = (first..=HUNDREDTHS).map(|of_bar| {
+            let similarity = f64::from(of_bar) / 100.0;
+            let range = match of_bar {
+                HUNDREDTHS => "1".to_owned(),
+                _ => format!(
+                    "{} to {}",
+                    short_number(similarity),
+                    short_number(similarity + 0.01)
+                ),
+            };
+            let count = self.between(of_bar, of_bar + 1);
+            Bar {
+                label: (of_bar % step == 0).then(|| short_number(similarity)),
+                title: format!("{range}: {}", grouped(count)),
+                count,
+            }
+        });
+        bars.collect()
+    }
+
+    fn chart(&self, bars: &[Bar]) -> Markup {
+        let first = f64::from(HUNDREDTHS + 1) - bars.len() as f64;
+        let line = self.threshold().map(|threshold| {
+            let name = format!("threshold {}", short_number(threshold));
+            (100.0 * threshold - first, name)
+        });
+        let chart = Bars {
+            title: "Removed documents by similarity",
+            bars,
+            counts: "Removed documents per 0.01 of similarity",
+            unit: "similarity: the share of shingles that both documents have",
+            labels_edges: true,
+            line,
+        };
+        chart.draw()
+    }
+
+    /// What the bars mean, and what another threshold would do.
+    fn how_to_read(&self) -> Markup {
+        let threshold = self.threshold().unwrap_or_default();
+        let least = hundredths(threshold);
+        let removed = self.report.counts.removed.max(1);
+        html! {
+            ul.sentences {
+                li { "Each removed document counts once, with its similarity to the document that it was removed for." }
+                li {
+                    b { "Last bar: " } (grouped(self.between(HUNDREDTHS, HUNDREDTHS + 1)))
+                    " with a similarity of 1, which have all shingles in common."
+                }
+                @for higher in HIGHER {
+                    @if least + higher <= HUNDREDTHS {
+                        @let fewer = self.between(least, least + higher);
+                        li {
+                            "With a threshold of " (short_number(threshold + f64::from(higher) / 100.0)) ", about "
+                            b { (counted(fewer, "document")) } " fewer would go (" (percent(fewer as f64 / removed as f64)) " of the removed)."
+                        }
+                    }
+                }
+                li { "The pairs right above the threshold are shown below. If they are no duplicates, raise --threshold. If all are, try a lower one." }
+                li { "Bars grow with the square root of the number, so that a few can be seen beside many." }
+            }
+        }
+    }
+}
+
+/// A similarity in hundredths.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a similarity is from 0 to 1"
+)]
+fn hundredths(similarity: f64) -> u32 {
+    (100.0 * similarity + 1e-9).floor().clamp(0.0, 100.0) as u32
+}

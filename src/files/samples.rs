@@ -1,0 +1,199 @@
+//! Texts of some documents, taken while kept records are written: `samples.jsonl`, which the page shows.
+//!
+//! All of them together take at most 2 MB, so a long text is cut. What is shown is chosen before the reading, so that no
+//! text is read twice.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::second_pass::Placed;
+use super::source::FileSource;
+use crate::documents::{Document, Documents};
+use crate::error::{Error, Result};
+use crate::io::{OutputFolder, Places};
+
+/// The file of the texts.
+pub(super) const SAMPLES: &str = "samples.jsonl";
+
+/// Bytes of the file, at most.
+const FILE_BYTES: usize = 2_000_000;
+
+/// Bytes of a line, at most.
+const LINE_BYTES: usize = 32 << 10;
+
+/// The beginning of a document's text.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Sample {
+    /// Tokens are joined by spaces.
+    pub(crate) text: String,
+    /// Bytes of the whole text.
+    pub(crate) bytes: u64,
+}
+
+/// Texts by file and row.
+#[derive(Debug, Default)]
+pub(crate) struct Samples(BTreeMap<(String, u64), Sample>);
+
+impl Samples {
+    /// The text of the document at a row of a file.
+    pub(crate) fn get(&self, file: &str, row: u64) -> Option<&Sample> {
+        self.0.get(&(file.to_owned(), row))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of<'a>(texts: impl IntoIterator<Item = (&'a str, u64, &'a str)>) -> Self {
+        let samples = texts.into_iter().map(|(file, row, text)| {
+            let bytes = text.len() as u64;
+            let text = text.to_owned();
+            ((file.to_owned(), row), Sample { text, bytes })
+        });
+        Samples(samples.collect())
+    }
+}
+
+/// A line of `samples.jsonl`.
+#[derive(Serialize)]
+struct SampleLine<'a> {
+    file: &'a str,
+    row: u64,
+    bytes: u64,
+    text: &'a str,
+}
+
+/// Takes the texts of some documents out of the chunks that pass by.
+#[derive(Debug, Default)]
+pub(super) struct Sampler {
+    /// The documents, by ascending row.
+    rows: Vec<u32>,
+    taken: Mutex<BTreeMap<u32, Sample>>,
+}
+
+impl Sampler {
+    /// For the documents at these rows, of which `taken` has those that a stopped run took.
+    pub(super) fn new(mut rows: Vec<u32>, taken: BTreeMap<u32, Sample>) -> Self {
+        rows.sort_unstable();
+        rows.dedup();
+        Sampler {
+            rows,
+            taken: Mutex::new(taken),
+        }
+    }
+
+    /// Takes the texts of a chunk.
+    pub(super) fn take(&self, source: &FileSource<'_>, placed: &Placed) -> Result<()> {
+        let Placed { chunk, rows } = placed;
+        let wanted = rows
+            .iter()
+            .map(|row| row.filter(|row| self.rows.binary_search(row).is_ok()));
+        let wanted: Vec<Option<u32>> = match self.has_one_among(rows) {
+            true => wanted.collect(),
+            false => return Ok(()),
+        };
+        let documents = source.documents_of(chunk, &wanted)?;
+        let samples = wanted.iter().flatten().enumerate();
+        let samples = samples.map(|(i, row)| (*row, Sample::of(documents.get(i))));
+        self.taken
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(samples);
+        Ok(())
+    }
+
+    /// Whether one of the documents is in a chunk with these rows.
+    fn has_one_among(&self, rows: &[Option<u32>]) -> bool {
+        let (Some(first), Some(last)) =
+            (rows.iter().flatten().next(), rows.iter().flatten().last())
+        else {
+            return false;
+        };
+        let next = self.rows.partition_point(|row| row < first);
+        self.rows.get(next).is_some_and(|row| row <= last)
+    }
+
+    /// The texts so far.
+    pub(super) fn taken(&self) -> BTreeMap<u32, Sample> {
+        let taken = self.taken.lock();
+        taken.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Writes the texts, cut to the bytes that each may take. Returns what is written.
+    pub(super) fn write(self, folder: &OutputFolder, places: &Places) -> Result<Samples> {
+        let taken = self.taken.into_inner();
+        let taken = taken.unwrap_or_else(PoisonError::into_inner);
+        let most = (FILE_BYTES / taken.len().max(1)).min(LINE_BYTES);
+        let (mut samples, mut lines) = (Samples::default(), Vec::new());
+        for (row, Sample { mut text, bytes }) in taken {
+            let (file, row) = places.place(row);
+            let line = |text: &str| {
+                let sample = SampleLine {
+                    file,
+                    row,
+                    bytes,
+                    text,
+                };
+                serde_json::to_string(&sample).map_err(|error| Error::Defect(error.to_string()))
+            };
+            let rest = line("")?.len() + 1;
+            text.truncate(end_within(&text, most.saturating_sub(rest)));
+            lines.extend_from_slice(line(&text)?.as_bytes());
+            lines.push(b'\n');
+            samples
+                .0
+                .insert((file.to_owned(), row), Sample { text, bytes });
+        }
+        let (mut file, path) = folder.create(SAMPLES)?;
+        file.write_all(&lines).map_err(Error::io("write", path))?;
+        Ok(samples)
+    }
+}
+
+impl Sample {
+    fn of(document: Document<'_>) -> Self {
+        match document {
+            Document::Text(text) => Sample {
+                text: text[..end_of_beginning(text)].to_owned(),
+                bytes: text.len() as u64,
+            },
+            Document::Tokens(tokens) => Sample::of_tokens(tokens),
+            Document::Weighted(tokens) => Sample::of_tokens(tokens.map(|(token, _)| token)),
+        }
+    }
+
+    fn of_tokens<'a>(tokens: impl Iterator<Item = &'a [u8]>) -> Self {
+        let mut sample = Sample::default();
+        for (i, token) in tokens.enumerate() {
+            let blank = if i > 0 { " " } else { "" };
+            sample.bytes += (blank.len() + token.len()) as u64;
+            if sample.text.len() < LINE_BYTES {
+                sample.text += blank;
+                sample.text += &String::from_utf8_lossy(token);
+            }
+        }
+        sample.text.truncate(end_of_beginning(&sample.text));
+        sample
+    }
+}
+
+/// Where the beginning of a text ends that may be shown.
+fn end_of_beginning(text: &str) -> usize {
+    let mut ends = (0..=LINE_BYTES.min(text.len())).rev();
+    ends.find(|end| text.is_char_boundary(*end)).unwrap_or(0)
+}
+
+/// The length of the longest beginning of a text that takes at most `most` bytes in JSON.
+fn end_within(text: &str, most: usize) -> usize {
+    let bytes_of = |letter: char| match letter {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        '\0'..='\u{1f}' => 6,
+        letter => letter.len_utf8(),
+    };
+    let mut taken = 0;
+    let first_beyond = text.char_indices().find(|(_, letter)| {
+        taken += bytes_of(*letter);
+        taken > most
+    });
+    first_beyond.map_or(text.len(), |(at, _)| at)
+}

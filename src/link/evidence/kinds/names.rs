@@ -1,0 +1,61 @@
+//! Names: a few words.
+
+use super::likeness::{Likeness, Pair, from, jaro_winkler, words};
+use super::{Kind, Noise, Row};
+
+/// Least Jaro-Winkler similarities of names that are close, near and far.
+const LEAST: [f64; 3] = [0.9, 0.78, 0.65];
+
+/// The least cosine of the words of names that are close in any order.
+const REORDERED: f64 = 0.6;
+
+pub(super) const ROW: Row = Row {
+    kind: Kind::Name,
+    name: "name",
+    is_found: |_| true,
+    clean: |_| None,
+    likeness,
+    parts: words,
+    noise: Noise::IfUnique,
+};
+
+fn likeness(pair: &Pair<'_>) -> Likeness {
+    match (pair.cosine)() >= REORDERED {
+        true => Likeness::Close,
+        false => likeness_of(pair.a, pair.b),
+    }
+}
+
+/// The likeness of two names letter by letter.
+pub(super) fn likeness_of(a: &str, b: &str) -> Likeness {
+    from(jaro_winkler(a, b), LEAST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::likeness::{kind_of, of};
+    use super::*;
+
+    #[test]
+    fn names_are_found() {
+        for values in [&["Ann", "Bob Ray"][..], &["4 Elm St", "Main"], &["m", "f"]] {
+            assert_eq!(kind_of(values), Kind::Name, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn likeness_is_that_of_jaro_and_winkler() {
+        use Likeness::{Close, Near, Other};
+        for (other, expected) in [
+            ("marhta", Close),
+            ("marta lee", Near),
+            ("margot", Near),
+            ("bob", Other),
+        ] {
+            assert_eq!(of(Kind::Name, "martha", other), expected, "{other}");
+        }
+        let cosine = &|| REORDERED;
+        let (a, b) = ("ann lee", "lee ann");
+        assert_eq!(likeness(&Pair { a, b, cosine }), Close);
+    }
+}
