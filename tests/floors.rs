@@ -60,7 +60,8 @@ const SEARCH: &[&[&str]] = &[
 /// The files of a run over files.
 const FILES: &[&[&str]] = &[
     // The options of every run, and what it says at its end.
-    &["outcome", "log"],
+    &["outcome", "sources"],
+    &["log"],
     &["run"],
     // What is read, once and again.
     &["preference"],

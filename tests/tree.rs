@@ -34,11 +34,12 @@ const TOP: [&str; 24] = [
 ];
 
 /// What a run writes into its output folder. No source file has such a name.
-const OUTPUTS: [&str; 6] = [
+const OUTPUTS: [&str; 7] = [
     "run.json",
     "report.json",
     "report.html",
     "removed.jsonl",
+    "samples.jsonl",
     "entities.jsonl",
     "links.jsonl",
 ];

@@ -197,8 +197,8 @@ impl AgainstArguments {
         if let Some(id) = &self.against_id_field {
             fields.id = FieldPath::new(id);
         }
-        // Ids must be unique in the inputs alone.
-        fields.id_required = self.against_id_field.is_some() || inputs.records.id_field.is_some();
+        // Without an id, no id of the inputs would be known either.
+        fields.id_required |= self.against_id_field.is_some();
         run.against(found, fields)
     }
 }

@@ -248,6 +248,7 @@ pub const TABLE: &[Row] = &[
     row(&["dedup"], &["cluster", "keep"], Results, &[]),
     row(&["dedup"], &["prefer_source"], Results, &[OneFile]),
     row(&["dedup"], &["keep_by"], Results, &[TextFiles]),
+    row(&["dedup"], &["source_field"], Results, &[Stdout, TextFiles]),
     row(&["dedup"], &["max_bucket"], Results, &[NoBuckets]),
     // Machine
     row(DOCUMENTS, &["batch_mib"], Memory, &[Signatures]),
@@ -262,7 +263,7 @@ pub const TABLE: &[Row] = &[
     row(&["dedup", "pairs", "ratings", "link"], &["dry_run"], Results, &[]),
     row(&["dedup", "pairs", "ratings", "link"], &["report"], Messages, &[Stdout]),
     row(&["dedup", "pairs", "ratings"], &["compression_level"], Results, &[]),
-    row(&["dedup"], &["removed_format"], Results, &[Stdout]),
+    row(&["dedup"], &["removed_format", "no_samples"], Results, &[Stdout]),
     // Links
     row(&["link"], &["fields", "format", "delimiter", "quote", "id_field"], Results, &[]),
     row(&["link"], &["equivalents", "score", "threshold"], Results, &[]),

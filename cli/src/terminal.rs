@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use simgpu::engine::Engine;
 use simgpu::files::{Outcome, SignatureFile};
-use simgpu::io::Report;
+use simgpu::io::{Report, SourceReport};
 use simgpu::machine::peak_memory_bytes;
 use simgpu::pipeline::{Shingling, Unit, Weighting};
 use simgpu::progress::{Counts, Progress, StageTime, Timings};
@@ -362,7 +362,7 @@ pub(crate) fn documents(lines: &mut Lines, report: &Report) {
         let reference = counted(reference, "document");
         lines.row(
             "reference",
-            format!("{reference}, none of which is written"),
+            format!("{reference}, not compared with each other"),
         );
     }
     if counts.without_shingles > 0 {
@@ -501,6 +501,25 @@ pub(crate) fn lost(counts: &Counts) -> Option<String> {
         )),
         _ => None,
     }
+}
+
+/// The number of sources, and the one that loses most; `None` for one source.
+pub(crate) fn sources(sources: &[SourceReport]) -> Option<String> {
+    let named = sources.iter().filter(|source| source.others.is_none());
+    // Of equal ones, the first.
+    let most = named.rev().max_by_key(|source| source.removed)?;
+    let others: u64 = sources.iter().filter_map(|source| source.others).sum();
+    let listed = sources.len() as u64 - u64::from(others > 0);
+    (sources.len() > 1).then(|| {
+        format!(
+            "{}, most removed from {}: {}",
+            HumanCount(listed + others),
+            most.source
+                .as_deref()
+                .unwrap_or("documents without a value"),
+            share(most.removed, most.documents)
+        )
+    })
 }
 
 /// Number of clusters, and the size of the largest.

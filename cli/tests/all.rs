@@ -2,6 +2,7 @@
 
 mod support;
 
+mod against;
 mod bad_input;
 mod bench_command_line;
 mod bench_error;
@@ -9,6 +10,7 @@ mod bench_lsh;
 mod bench_report;
 mod command_line;
 mod contained;
+mod dedup_page;
 mod distances;
 mod embedding;
 mod evaluate;

@@ -195,11 +195,13 @@ fn a_killed_pairs_leaves_no_partial_file() {
 // Kills between two renames, which random moments almost never hit.
 
 /// The entries of a folder of results, in the order in which they are renamed.
-const ENTRIES: [&str; 5] = [
+const ENTRIES: [&str; 7] = [
     "run.json",
     "kept",
     "removed.jsonl",
     "clusters.parquet",
+    "samples.jsonl",
+    "report.html",
     "report.json",
 ];
 

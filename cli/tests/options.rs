@@ -134,6 +134,8 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "prefer_source") => "--prefer-source *b*",
         (_, "max_bucket") => "--max-bucket 1",
         (_, "removed_format") => "--removed-format parquet",
+        (_, "no_samples") => "--no-samples",
+        (_, "source_field") => "--source-field n",
         (_, "compression_level") => "--compression-level 1",
         (_, "batch_mib") => "--batch-mib 1",
         (_, "memory") => "--memory 1KB",

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use crate::dedup_page;
 use crate::support::made_up::{self, MadeUp};
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use serde_json::Value;
@@ -37,7 +38,7 @@ fn browser() -> Option<PathBuf> {
 }
 
 /// Names and pages, with the fewest labels of each: made-up results of a long measurement, the newest measured results,
-/// and links.
+/// links, and removed documents.
 fn pages() -> Vec<(String, String, u64)> {
     let place = tempfile::tempdir().unwrap();
     let mut made_up = ResultsFolder::create(place.path(), made_up::environment()).unwrap();
@@ -46,6 +47,9 @@ fn pages() -> Vec<(String, String, u64)> {
     if let Some(path) = newest() {
         let folder = ResultsFolder::read(&path).unwrap();
         pages.push((path.display().to_string(), folder.page(), 100));
+    }
+    for (name, page) in dedup_page::pages() {
+        pages.push((name.to_owned(), page, 10));
     }
     for (name, threshold) in [("links", 0.5), ("few links", 0.02), ("no links", 0.99)] {
         pages.push((name.to_owned(), links(threshold), 10));

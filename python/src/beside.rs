@@ -270,6 +270,22 @@ impl Ids {
     }
 }
 
+impl Ids {
+    /// The ids of these rows; null where there is none.
+    pub(crate) fn of_rows_or_null(&self, rows: impl Iterator<Item = Option<u32>>) -> ArrayRef {
+        match self {
+            Ids::Numbers(ids) => {
+                let ids = rows.map(|row| Some(ids[row? as usize]));
+                Arc::new(ids.collect::<Int64Array>())
+            }
+            Ids::Strings(ids) => {
+                let ids = rows.map(|row| Some(&ids[row? as usize]));
+                Arc::new(ids.collect::<StringArray>())
+            }
+        }
+    }
+}
+
 fn missing_id(py: Python<'_>, row: usize) -> PyErr {
     input_error(
         py,

@@ -1,4 +1,4 @@
-//! Runs over files: what the commands `dedup`, `pairs` and `sign` do, by the same functions.
+//! Runs over files: what the commands `dedup`, `pairs`, `sign`, `link` and `evaluate` do, by the same functions.
 
 use std::time::Instant;
 
@@ -9,7 +9,8 @@ use simgpu::progress::{StageTime, Timings};
 use simgpu_cli::Lines;
 use simgpu_cli::arguments::Caller;
 use simgpu_cli::commands::pairs::PairsArguments;
-use simgpu_cli::commands::{dedup, link, pairs, sign};
+use simgpu_cli::commands::{dedup, evaluate, link, pairs, sign};
+use simgpu_cli::outputs::ReportArgument;
 
 use crate::errors::{of_run, parameter_error, warn};
 use crate::json;
@@ -30,6 +31,8 @@ pub(crate) fn dedup_files<'py>(
         output: options.path("output")?,
         outputs: options.outputs()?,
         removed_format: Some(options.choice("removed_format")?),
+        no_samples: options.switch("no_samples")?,
+        source_field: options.optional("source_field", "the name of a field, as a str")?,
         clusters: options.clusters()?,
         keep_by: options.optional("keep_by", "the name of a field, as a str")?,
         prefer_source: options.strings("prefer_source")?,
@@ -41,7 +44,7 @@ pub(crate) fn dedup_files<'py>(
         arguments.execute(caller)
     })?;
     let of_output = |error| of_run(py, error);
-    if let Some(warning) = arguments.warning(&outcome).map_err(of_output)? {
+    for warning in arguments.warnings(&outcome).map_err(of_output)? {
         warn(py, &warning)?;
     }
     let summary = arguments.summary(&outcome).map_err(of_output)?;
@@ -177,6 +180,39 @@ pub(crate) fn link_files<'py>(
     outcome.report.write_json(&mut json)?;
     let times = (&outcome.timings, outcome.elapsed_s);
     report_of(py, json, times, &arguments.summary(&outcome))
+}
+
+/// Evaluates a result in files. The options are those of `simgpu.evaluate`.
+#[pyfunction]
+pub(crate) fn evaluate<'py>(
+    py: Python<'py>,
+    options: Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = Options(options);
+    let result = options.path("result")?;
+    let name = "the name of a field, as a str";
+    let arguments = evaluate::Arguments {
+        result: result
+            .ok_or_else(|| parameter_error(py, "result is None; give the path of a result"))?,
+        truth: options.paths("truth")?,
+        fields: evaluate::TruthArguments {
+            truth_fields: options.strings("truth_fields")?,
+            entity_field: options.optional("entity_field", name)?,
+            id_field: options.optional("id_field", name)?,
+        },
+        format: options.format()?,
+        examples: options.required("examples", "a whole number, from 0 on")?,
+        // The report is what is returned.
+        report: Some(ReportArgument::Json),
+        process: process(),
+    };
+    let outcome = run(&options, ("evaluate", "evaluate"), |caller| {
+        arguments.execute(caller)
+    })?;
+    let mut json = Vec::new();
+    outcome.report.write_json(&mut json)?;
+    let times = (&outcome.timings, outcome.elapsed_s);
+    report_of(py, json, times, &evaluate::summary(&outcome))
 }
 
 /// Runs on the pool, with the progress and the threads that the options name. The options are those of a function, which

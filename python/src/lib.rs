@@ -108,7 +108,9 @@ mod _simgpu {
     use super::command::command;
 
     #[pymodule_export]
-    use super::files::{dedup_files, link_files, pairs_files, pairs_signatures, sign_files};
+    use super::files::{
+        dedup_files, evaluate, link_files, pairs_files, pairs_signatures, sign_files,
+    };
 
     #[pymodule_export]
     use super::tools::{compare, devices, selftest, tune};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList, PyTuple};
 use simgpu::backend::Backend;
 use simgpu::documents::Documents;
 use simgpu::engine::Engine;
@@ -15,7 +15,7 @@ use simgpu::progress::{Counts, Progress, Timings};
 use simgpu::scheme::Scheme;
 use simgpu::search::{
     CandidateMethod, Dedup, Deduplication, DocumentPair, Pairs, PairsFound, Search, Verification,
-    dedup_by_class, pairs,
+    dedup_against, dedup_by_class, pairs, pairs_against,
 };
 use simgpu_cli::arguments::{
     BandingArguments, CandidatesArgument, MeasureArgument, VerifyArgument, WeightsArgument,
@@ -34,7 +34,7 @@ use crate::scheme::{NUM_PERM, PyShingling, SEED, banding_of, scheme_of};
 use crate::signatures::PySignatures;
 use crate::signer::open;
 use crate::table::PyTable;
-use crate::texts::{Column, Tokens, refuse_counts};
+use crate::texts::{Column, Tokens, column_name, refuse_counts};
 
 /// The default of `threshold`.
 const DEFAULT_THRESHOLD: f64 = 0.8;
@@ -202,6 +202,36 @@ impl Options<'_> {
     }
 }
 
+impl<'py> Options<'py> {
+    /// The documents that others are compared with.
+    fn reference(&self) -> PyResult<Option<Column<'py>>> {
+        let Some(against) = self.value("against")? else {
+            return Ok(None);
+        };
+        if against.cast::<PySignatures>().is_ok() {
+            let message = "against are Signatures, but data are documents; sign them, and give their Signatures";
+            return Err(parameter_error(self.py(), message));
+        }
+        let has_columns =
+            !against.is_instance_of::<PyList>() && !against.is_instance_of::<PyTuple>();
+        let column = self.value("column")?.filter(|_| has_columns);
+        let column = column_name(&against, column.as_ref())?;
+        Column::called("the documents of against", &against, column.as_deref()).map(Some)
+    }
+
+    /// The signatures that others are compared with.
+    fn reference_signatures(&self) -> PyResult<Option<Bound<'py, PySignatures>>> {
+        let Some(against) = self.value("against")? else {
+            return Ok(None);
+        };
+        against.cast_into::<PySignatures>().map(Some).map_err(|_| {
+            let message =
+                "data are Signatures, but against are not; give the Signatures of its documents";
+            parameter_error(self.py(), message)
+        })
+    }
+}
+
 impl Prepared {
     /// Refuses options that the search has no use for. They are those of the function `command` of `simgpu`.
     fn check_limits(&self, options: &Options<'_>, command: &str) -> PyResult<()> {
@@ -214,28 +244,43 @@ impl Prepared {
         checked.map_err(|error| of_run(options.py(), error))
     }
 
-    /// Runs a search on the pool, over the texts or lists of tokens of `column`.
+    /// Runs a search on the pool, over the texts or lists of tokens of a column, and of the reference if there is one.
     fn run<T: Send>(
         &mut self,
         py: Python<'_>,
-        column: &Column<'_>,
-        texts: impl FnOnce(&[&str], &Engine, &dyn Progress) -> simgpu::Result<T> + Send,
-        tokens: impl FnOnce(&Tokens<'_>, &Engine, &dyn Progress) -> simgpu::Result<T> + Send,
+        (column, against): (&Column<'_>, Option<&Column<'_>>),
+        texts: impl FnOnce(&[&str], Option<&[&str]>, &Engine, &dyn Progress) -> simgpu::Result<T> + Send,
+        tokens: impl FnOnce(
+            &Tokens<'_>,
+            Option<&Tokens<'_>>,
+            &Engine,
+            &dyn Progress,
+        ) -> simgpu::Result<T>
+        + Send,
     ) -> PyResult<T> {
         if self.engines.on_cpu().takes_tokens() {
-            let mut lists = Vec::new();
+            let (mut lists, mut of_reference) = (Vec::new(), Vec::new());
             let documents = column.tokens(&mut lists)?;
-            let bytes: usize = (0..documents.len()).map(|row| documents.bytes(row)).sum();
-            let engine = self.engines.for_bytes(py, bytes as u64)?;
+            let reference = against.map(|against| against.tokens(&mut of_reference));
+            let reference = reference.transpose()?;
+            let all = std::iter::once(&documents).chain(&reference);
+            let bytes = all.map(|tokens| {
+                (0..tokens.len())
+                    .map(|row| tokens.bytes(row))
+                    .sum::<usize>()
+            });
+            let engine = self.engines.for_bytes(py, bytes.sum::<usize>() as u64)?;
             return pool::run(py, self.threads, &mut self.display, |progress| {
-                tokens(&documents, &engine, progress)
+                tokens(&documents, reference.as_ref(), &engine, progress)
             });
         }
         let documents = column.texts()?;
-        let bytes: usize = documents.iter().map(|text| text.len()).sum();
+        let reference = against.map(Column::texts).transpose()?;
+        let all = documents.iter().chain(reference.iter().flatten());
+        let bytes: usize = all.map(|text| text.len()).sum();
         let engine = self.engines.for_bytes(py, bytes as u64)?;
         pool::run(py, self.threads, &mut self.display, |progress| {
-            texts(&documents, &engine, progress)
+            texts(&documents, reference.as_deref(), &engine, progress)
         })
     }
 
@@ -324,20 +369,48 @@ pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
     prepared.check_limits(&options, "dedup")?;
     let (documents, beside) = options.documents(&data)?;
     let preferred = beside.preferred(py, &task)?;
+    let reference = options.reference()?;
     let found = prepared.run(
         py,
-        &documents,
-        |texts, engine, progress| {
-            let classes = Preferred::classes(preferred, progress)?;
-            dedup_by_class(texts, classes.as_deref(), engine, &task, progress)
+        (&documents, reference.as_ref()),
+        |texts, reference, engine, progress| {
+            dedup_documents((texts, reference), preferred, engine, &task, progress)
         },
-        |tokens, engine, progress| {
-            let classes = Preferred::classes(preferred, progress)?;
-            dedup_by_class(tokens, classes.as_deref(), engine, &task, progress)
+        |tokens, reference, engine, progress| {
+            dedup_documents((tokens, reference), preferred, engine, &task, progress)
         },
     )?;
     let parameters = prepared.parameters(py, found.candidates)?;
     deduplicated(&parameters, &found, &task, (documents.len(), &beside))
+}
+
+/// Deduplicates documents, against a reference if there is one.
+fn dedup_documents<D: Documents + ?Sized>(
+    (documents, reference): (&D, Option<&D>),
+    preferred: Option<&Preferred>,
+    engine: &Engine,
+    task: &Dedup,
+    progress: &dyn Progress,
+) -> simgpu::Result<Deduplication> {
+    let classes = Preferred::classes(preferred, progress)?;
+    let classes = classes.as_deref();
+    match reference {
+        None => dedup_by_class(documents, classes, engine, task, progress),
+        Some(reference) => dedup_against(documents, reference, classes, engine, task, progress),
+    }
+}
+
+/// Finds pairs of documents, across if there is a reference.
+fn pairs_of_documents<D: Documents + ?Sized>(
+    (documents, reference): (&D, Option<&D>),
+    engine: &Engine,
+    task: &Pairs,
+    progress: &dyn Progress,
+) -> simgpu::Result<(PairsFound, Vec<DocumentPair>)> {
+    all_pairs(|each| match reference {
+        None => pairs(documents, engine, task, progress, each),
+        Some(reference) => pairs_against(documents, reference, engine, task, progress, each),
+    })
 }
 
 /// Deduplicates the documents that were signed.
@@ -348,13 +421,18 @@ fn dedup_of_signatures<'py>(
     let py = options.py();
     let search = options.search_of_signatures(signatures.scheme())?;
     let task = options.clusters()?.task(search.clone());
+    let reference = options.reference_signatures()?;
+    let reference = reference.as_ref().map(Bound::get);
     let beside = options.beside_signatures(signatures.rows())?;
     let preferred = beside.preferred(py, &task)?;
     let mut display = Display::new(options.value("progress")?)?;
     let found = pool::run(py, options.threads()?, &mut display, |progress| {
         let classes = Preferred::classes(preferred, progress)?;
-        let documents = signatures.in_memory();
-        documents.dedup(&task, classes.as_deref(), progress)
+        let (documents, classes) = (signatures.in_memory(), classes.as_deref());
+        match reference.map(PySignatures::in_memory) {
+            None => documents.dedup(&task, classes, progress),
+            Some(reference) => documents.dedup_against(&reference, &task, classes, progress),
+        }
     })?;
     let parameters = of_scheme(py, signatures.scheme())?;
     add_search(&parameters, &search, found.candidates, signatures.scheme())?;
@@ -370,11 +448,14 @@ fn deduplicated<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = parameters.py();
     let parts = parts(parameters, &found.counts, &found.timings)?;
-    let (is_kept, kept_by) = kept(py, found, rows)?;
+    let [kept_by, reference_by] = kept(py, found, rows);
+    let is_kept = is_kept(py, found, rows);
     let reported = task.parameters(found.candidates);
     parts.set_item("reported", json::of(py, &reported)?)?;
     parts.set_item("keep", is_kept)?;
     parts.set_item("kept_by", kept_by)?;
+    let reference_by = found.counts.reference.map(|_| reference_by);
+    parts.set_item("reference_by", reference_by)?;
     let removed = removed(found, beside.ids.as_ref())?;
     parts.set_item("removed", Bound::new(py, removed)?)?;
     parts.set_item("recall", found.recall_at_threshold)?;
@@ -396,33 +477,51 @@ fn parts<'py>(
     Ok(parts)
 }
 
-/// Which rows are kept, and the row kept for each row.
-#[allow(clippy::type_complexity, reason = "two arrays")]
+/// Which rows are kept.
+fn is_kept<'py>(py: Python<'py>, found: &Deduplication, rows: usize) -> Bound<'py, PyArray1<bool>> {
+    let mut is_kept = vec![true; rows];
+    for removed in &found.removed {
+        is_kept[(removed.document - found.reference) as usize] = false;
+    }
+    let is_kept = PyArray1::from_vec(py, is_kept);
+    is_kept.readwrite().make_nonwriteable();
+    is_kept
+}
+
+/// The row kept for each row, and the row of the reference for which each was removed; -1 where there is none.
 fn kept<'py>(
     py: Python<'py>,
     found: &Deduplication,
     rows: usize,
-) -> PyResult<(Bound<'py, PyArray1<bool>>, Bound<'py, PyArray1<i64>>)> {
-    let mut is_kept = vec![true; rows];
+) -> [Bound<'py, PyArray1<i64>>; 2] {
     let mut kept_by: Vec<i64> = (0..).take(rows).collect();
+    let mut reference_by = vec![-1; rows];
     for removed in &found.removed {
-        is_kept[removed.document as usize] = false;
-        kept_by[removed.document as usize] = i64::from(removed.kept);
+        let row = (removed.document - found.reference) as usize;
+        match removed.kept.checked_sub(found.reference) {
+            Some(kept) => kept_by[row] = i64::from(kept),
+            None => {
+                kept_by[row] = -1;
+                reference_by[row] = i64::from(removed.kept);
+            }
+        }
     }
-    let arrays = (
-        PyArray1::from_vec(py, is_kept),
-        PyArray1::from_vec(py, kept_by),
-    );
-    arrays.0.readwrite().make_nonwriteable();
-    arrays.1.readwrite().make_nonwriteable();
-    Ok(arrays)
+    [kept_by, reference_by].map(|rows| {
+        let rows = PyArray1::from_vec(py, rows);
+        rows.readwrite().make_nonwriteable();
+        rows
+    })
 }
 
 /// The table of removed documents.
 fn removed(found: &Deduplication, ids: Option<&Ids>) -> PyResult<PyTable> {
-    let removed = &found.removed;
-    let rows = || removed.iter().map(|removed| removed.document);
-    let kept = || removed.iter().map(|removed| removed.kept);
+    let (removed, reference) = (&found.removed, found.reference);
+    let rows = || removed.iter().map(|removed| removed.document - reference);
+    let kept = || {
+        removed
+            .iter()
+            .map(|removed| removed.kept.checked_sub(reference))
+    };
     let verification = found.verification.name();
     let found_by: StringArray = removed
         .iter()
@@ -432,16 +531,25 @@ fn removed(found: &Deduplication, ids: Option<&Ids>) -> PyResult<PyTable> {
     let lost: Float64Array = removed.iter().map(Removal::lost).collect();
     let mut columns: Vec<(&str, ArrayRef)> = vec![
         ("row", numbers(rows())),
-        ("kept", numbers(kept())),
+        ("kept", numbers_or_null(kept())),
         ("similarity", Arc::new(similarity)),
         ("lost", Arc::new(lost)),
         ("found_by", Arc::new(found_by)),
     ];
+    if found.counts.reference.is_some() {
+        let of_reference = |removed: &Removal| (removed.kept < reference).then_some(removed.kept);
+        let of_reference = removed.iter().map(of_reference);
+        columns.insert(2, ("reference", numbers_or_null(of_reference)));
+    }
     if let Some(ids) = ids {
         columns.push(("id", ids.of_rows(rows())));
-        columns.push(("kept_id", ids.of_rows(kept())));
+        columns.push(("kept_id", ids.of_rows_or_null(kept())));
     }
     PyTable::new(columns)
+}
+
+fn numbers_or_null(rows: impl Iterator<Item = Option<u32>>) -> ArrayRef {
+    Arc::new(rows.map(|row| row.map(i64::from)).collect::<Int64Array>())
 }
 
 fn numbers(rows: impl Iterator<Item = u32>) -> ArrayRef {
@@ -463,11 +571,16 @@ pub(crate) fn pairs_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
     refuse_counts(&data, prepared.engines.on_cpu().shingler().shingling())?;
     prepared.check_limits(&options, "pairs")?;
     let (documents, beside) = options.documents(&data)?;
+    let reference = options.reference()?;
     let found = prepared.run(
         py,
-        &documents,
-        |texts, engine, progress| all_pairs(|each| pairs(texts, engine, &task, progress, each)),
-        |tokens, engine, progress| all_pairs(|each| pairs(tokens, engine, &task, progress, each)),
+        (&documents, reference.as_ref()),
+        |texts, reference, engine, progress| {
+            pairs_of_documents((texts, reference), engine, &task, progress)
+        },
+        |tokens, reference, engine, progress| {
+            pairs_of_documents((tokens, reference), engine, &task, progress)
+        },
     )?;
     let parameters = prepared.parameters(py, found.0.candidates)?;
     found_pairs(&parameters, found, &task, &beside)
@@ -481,10 +594,16 @@ fn pairs_of_signatures<'py>(
     let py = options.py();
     let search = options.search_of_signatures(signatures.scheme())?;
     let task = options.written()?.task(search.clone());
+    let reference = options.reference_signatures()?;
+    let reference = reference.as_ref().map(Bound::get);
     let beside = options.beside_signatures(signatures.rows())?;
     let mut display = Display::new(options.value("progress")?)?;
     let found = pool::run(py, options.threads()?, &mut display, |progress| {
-        all_pairs(|each| signatures.in_memory().pairs(&task, progress, each))
+        let documents = signatures.in_memory();
+        all_pairs(|each| match reference.map(PySignatures::in_memory) {
+            None => documents.pairs(&task, progress, each),
+            Some(reference) => documents.pairs_against(&reference, &task, progress, each),
+        })
     })?;
     let parameters = of_scheme(py, signatures.scheme())?;
     add_search(
@@ -503,8 +622,10 @@ fn found_pairs<'py>(
     task: &Pairs,
     beside: &Beside,
 ) -> PyResult<Bound<'py, PyDict>> {
+    // Those of a reference have the first rows, and are on the left.
+    let reference = u32::try_from(found.counts.reference.unwrap_or(0))?;
     let left = || pairs.iter().map(|pair| pair.a);
-    let right = || pairs.iter().map(|pair| pair.b);
+    let right = || pairs.iter().map(|pair| pair.b - reference);
     let measured: (&str, ArrayRef) = if task.search.within.is_some() {
         let distances = pairs.iter().filter_map(|pair| pair.distance);
         let distances = distances
@@ -521,7 +642,9 @@ fn found_pairs<'py>(
         measured,
     ];
     if let Some(ids) = &beside.ids {
-        columns.push(("left_id", ids.of_rows(left())));
+        if found.counts.reference.is_none() {
+            columns.push(("left_id", ids.of_rows(left())));
+        }
         columns.push(("right_id", ids.of_rows(right())));
     }
     let parts = parts(parameters, &found.counts, &found.timings)?;
@@ -565,6 +688,14 @@ fn counts<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>>
         ("bytes", counts.bytes),
     ] {
         named.set_item(name, count)?;
+    }
+    for (name, count) in [
+        ("reference", counts.reference),
+        ("removed_for_reference", counts.removed_for_reference),
+    ] {
+        if let Some(count) = count {
+            named.set_item(name, count)?;
+        }
     }
     named.set_item("equal_shingles", counts.equal_shingles)?;
     named.set_item("few_shingles", counts.few_shingles)?;

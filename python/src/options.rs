@@ -118,7 +118,7 @@ impl<'py> Options<'py> {
     }
 
     /// One path, or several.
-    fn paths(&self, name: &str) -> PyResult<Vec<PathBuf>> {
+    pub(crate) fn paths(&self, name: &str) -> PyResult<Vec<PathBuf>> {
         let paths = self.paths_or_none(name)?;
         if paths.is_empty() {
             let message = format!("{name} is empty; give a path, or several");

@@ -62,6 +62,9 @@ def calls(tmp_path):
     yield simgpu.pairs_signatures, {"signatures": tmp_path / "s.npy", "dry_run": True}
     yield simgpu.sign_files, {"inputs": records, "output": tmp_path / "t.npy", "overwrite": True}
     yield simgpu.link_files, {"a": records, "fields": "name", "threshold": 0.5, "dry_run": True}
+    entities = tmp_path / "entities.jsonl"
+    entities.write_text('{"id": 1, "entity": 0}\n{"id": 2, "entity": 0}\n')
+    yield simgpu.evaluate, {"result": entities, "truth": entities, "entity_field": "entity"}
     yield simgpu.tune, {}
     yield simgpu.compare, {"a": TEXTS[0], "b": TEXTS[1]}
     yield simgpu.Scheme, {}

@@ -140,7 +140,7 @@ impl RowsReading<'_> {
                 columns: Columns::Needed,
                 batch_bytes: BATCH,
                 temporary: Some(self.temporary),
-                keep_by: None,
+                beside: [None; 2],
                 limit: None,
                 reference: None,
             },

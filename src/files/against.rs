@@ -158,7 +158,7 @@ fn assert_complete(place: &Place, folder: &str) {
                 .iter()
                 .all(|skipped| skipped["file"] == "a.jsonl")
     );
-    assert_eq!(report["against_id_field"], "key");
+    assert_eq!(report["parameters"]["against_id_field"], "key");
 }
 
 /// What a folder of results holds.
@@ -213,7 +213,7 @@ fn preferences_are_those_of_the_inputs() {
     let task = task(&engine);
     let new = || {
         let run = against(&engine, &inputs, &old).keep_by(KeepBy::new("score"));
-        run.prefer_source(crate::io::Globs::new(["d.jsonl"]).unwrap())
+        run.prefer_source(crate::io::Globs::new(&["d.jsonl"]).unwrap())
     };
     let expected = run(&place, &task, new());
     assert_eq!(run(&place, &task, new().memory(LITTLE)), expected);

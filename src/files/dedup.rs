@@ -18,8 +18,9 @@ use super::samples::{Sampler, Samples};
 use super::source::FileSource;
 use crate::error::{Conflict, Error, Result};
 use crate::io::{
-    DedupParameters, KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD, RemovedFormat,
-    Report, run_record, write_clusters, write_json, write_removed_lines, write_removed_table,
+    DedupParameters, FieldPath, KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD,
+    RemovedFormat, Report, run_record, write_clusters, write_json, write_removed_lines,
+    write_removed_table,
 };
 use crate::pipeline::{KeepPolicy, Measure, NamedRow, Removal};
 use crate::progress::{Counts, Timings, advance};
@@ -45,6 +46,7 @@ impl Dedup {
                 Measure::Contained => "largest",
             },
             keep_by: None,
+            source_field: None,
             prefer_source: Vec::new(),
             cluster: self.clustering.name(),
             max_bucket: (candidates != CandidateMethod::Join).then_some(self.max_bucket),
@@ -111,7 +113,8 @@ impl Run<'_> {
         let resumed = source.resumed();
         // A run that goes on may write less.
         let bytes_written = if resumed > 0 { 0 } else { bytes };
-        let overview = Overview::of(&found)?;
+        let first_input = source.places.first_input();
+        let overview = Overview::of(&found, source.by_source(), first_input)?;
         let is_kept = &overview.is_kept;
         let sampler = self.sampler(&source, &overview);
         let to_read = source.bytes_to_read_again();
@@ -216,6 +219,7 @@ impl Run<'_> {
         let mut report = source.report("dedup", counts, Some(&search));
         report.dedup = Some(DedupParameters {
             keep_by: self.keep_by.as_ref().map(KeepBy::to_string),
+            source_field: self.source_field.as_ref().map(FieldPath::to_string),
             prefer_source: self.prefer_source.patterns().map(str::to_owned).collect(),
             ..task.parameters(found.candidates)
         });

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use super::sources::FieldSources;
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{
     Chunk, DocumentIds, FieldValues, Fingerprint, InputFile, OnBadRecord, Places, Position, Record,
@@ -19,6 +20,8 @@ pub(crate) struct ChunkRecords {
     pub(crate) records: Vec<Record>,
     /// The values of the field of [`Run::keep_by`](super::Run::keep_by), one per document.
     pub(crate) values: std::result::Result<FieldValues, Unordered>,
+    /// The values of the field of [`Run::source_field`](super::Run::source_field), one per document.
+    pub(crate) sources: std::result::Result<FieldValues, Unordered>,
     /// Bytes of the chunk.
     pub(crate) bytes: usize,
     /// The chunk itself, if it may be held.
@@ -38,6 +41,8 @@ pub(crate) struct Noted<'a> {
     pub(crate) places: Places,
     /// The values of the field of [`Run::keep_by`](super::Run::keep_by), as long as the run is in memory.
     pub(crate) values: FieldValues,
+    /// The sources of documents, by the field of [`Run::source_field`](super::Run::source_field).
+    pub(crate) sources: Option<FieldSources>,
     /// What they are.
     pub(crate) forms: ValueForms,
     /// What an earlier read found of each file; empty without one.
@@ -66,6 +71,8 @@ pub(crate) struct Log {
     entries: JsonLines,
     /// The values of the field of [`Run::keep_by`](super::Run::keep_by).
     values: JsonLines,
+    /// The values of the field of [`Run::source_field`](super::Run::source_field).
+    sources: JsonLines,
 }
 
 /// An entry of the log.
@@ -90,6 +97,7 @@ impl Log {
         Log {
             entries: JsonLines::new(spill, "log"),
             values: JsonLines::new(spill, "values"),
+            sources: JsonLines::new(spill, "sources"),
         }
     }
 
@@ -104,7 +112,8 @@ impl Log {
 
     fn flush(&mut self) -> Result<()> {
         self.entries.flush()?;
-        self.values.flush()
+        self.values.flush()?;
+        self.sources.flush()
     }
 
     /// The values of the field of [`Run::keep_by`](super::Run::keep_by), by row.
@@ -141,6 +150,7 @@ impl<'a> Noted<'a> {
                 ..Places::default()
             },
             values: FieldValues::default(),
+            sources: None,
             forms: ValueForms::default(),
             before,
             position: Position::default(),
@@ -193,6 +203,10 @@ impl<'a> Noted<'a> {
             }
         })?;
         log.values.for_each(|value: String| forms.add(&value))?;
+        if let Some(sources) = &mut self.sources {
+            let mut values = log.sources.iter::<String>();
+            values.try_for_each(|value| sources.push(&value?))?;
+        }
         match (self.on_bad_record, self.places.skipped.first()) {
             (OnBadRecord::Fail, Some(first)) => Err(Error::BadRecord(first.record.clone())),
             _ => Ok(()),
@@ -268,6 +282,7 @@ impl Notes<ChunkRecords> for Noted<'_> {
             file,
             records,
             values,
+            sources,
             ..
         } = records;
         self.position.chunk += 1;
@@ -286,14 +301,17 @@ impl Notes<ChunkRecords> for Noted<'_> {
             }
             next_row += u32::from(is_good);
         }
-        let values = values.map_err(|unordered| {
-            let line = unordered.line.map(|line| format!("line {line}: "));
-            Error::Input {
-                path: self.files[file].named.clone(),
-                problem: line.unwrap_or_default() + &unordered.problem,
-                remedy: "choose another field for `keep_by`".to_owned(),
+        let named = &self.files[file].named;
+        let values = values.map_err(|unordered| unordered.error(named, "keep_by"))?;
+        let sources = sources.map_err(|unordered| unordered.error(named, "source_field"))?;
+        if let Some(all) = &mut self.sources {
+            for source in sources.iter() {
+                all.push(source)?;
+                self.log
+                    .as_mut()
+                    .map_or(Ok(()), |log| log.sources.push(&source))?;
             }
-        })?;
+        }
         self.forms = self.forms.and(values.forms());
         match &mut self.log {
             Some(log) => log.push_values(&values)?,
@@ -303,7 +321,8 @@ impl Notes<ChunkRecords> for Noted<'_> {
     }
 
     fn held_bytes(&self) -> u64 {
-        self.places.held_bytes() + self.values.bytes()
+        let sources = self.sources.as_ref().map_or(0, FieldSources::held_bytes);
+        self.places.held_bytes() + self.values.bytes() + sources
     }
 
     fn spill(&mut self, spill: &Arc<Spill>) -> Result<()> {
@@ -322,6 +341,8 @@ impl Notes<ChunkRecords> for Noted<'_> {
         let mut skipped = self.places.skipped.iter();
         skipped.try_for_each(|skipped| log.push(&Entry::of(skipped)))?;
         log.push_values(&std::mem::take(&mut self.values))?;
+        let mut sources = self.sources.iter().flat_map(FieldSources::iter);
+        sources.try_for_each(|source| log.sources.push(&source))?;
         self.log = Some(log);
         match &mut self.places.ids {
             Some(ids) => ids.spill(spill),

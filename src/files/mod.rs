@@ -42,6 +42,8 @@ mod signatures;
 
 mod source;
 
+mod sources;
+
 #[cfg(test)]
 mod against;
 

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 
+use super::sources::{SourceCounts, Sources, unusual};
 use crate::error::{Error, Result};
-use crate::io::{Example, ExampleDocument, Places, Report, SimilarityBin};
+use crate::io::{Example, ExampleDocument, Places, Report, SimilarityBin, SourceReport};
 use crate::pipeline::Removal;
 use crate::scheme::fmix64;
 use crate::search::{FoundRemovals, Removals};
@@ -29,13 +30,18 @@ pub(super) struct Overview {
     /// The number of removed documents by similarity, in hundredths.
     histogram: BTreeMap<u8, u64>,
     examples: Vec<(&'static str, Removal)>,
+    sources: Vec<SourceReport>,
     /// The kept documents of the largest clusters.
     largest: Vec<u32>,
 }
 
 impl Overview {
-    pub(super) fn of(found: &FoundRemovals) -> Result<Self> {
-        let mut passing = Passing::new(found);
+    pub(super) fn of(
+        found: &FoundRemovals,
+        sources: Sources<'_>,
+        first_input: u32,
+    ) -> Result<Self> {
+        let mut passing = Passing::new(found, sources, first_input);
         match &found.removals {
             Removals::Held(removals) => removals.iter().for_each(|removal| passing.add(removal)),
             Removals::Spilled(removals) => {
@@ -74,6 +80,7 @@ impl Overview {
                 removed: placed(removal.document, &ids, places)?,
                 kept: placed(removal.kept, &ids, places)?,
                 similarity: removal.similarity,
+                lost: removal.lost(),
                 found_by: removal.found_by(verification),
                 via: via(removal)
                     .map(|via| placed(via, &ids, places))
@@ -83,6 +90,8 @@ impl Overview {
         });
         report.examples = examples.collect::<Result<_>>()?;
         report.histogram = SimilarityBin::of(&self.histogram);
+        report.sources.clone_from(&self.sources);
+        report.warnings = unusual(&report.counts, &self.sources);
         Ok(())
     }
 }
@@ -108,35 +117,41 @@ fn placed(
 }
 
 /// The pass over the removed documents.
-struct Passing {
+struct Passing<'a> {
     is_kept: Vec<bool>,
     histogram: BTreeMap<u8, u64>,
     /// Those with the lowest similarities.
     nearest: Lowest,
     random: Lowest,
+    /// Those whose removal loses the most.
+    lost: Lowest,
     /// Those of the largest clusters, by the row of the kept document.
     of_clusters: BTreeMap<u32, Lowest>,
     /// The kept documents of the largest clusters, largest first.
     largest: Vec<u32>,
+    sources: SourceCounts<'a>,
 }
 
-impl Passing {
-    fn new(found: &FoundRemovals) -> Self {
+impl<'a> Passing<'a> {
+    fn new(found: &FoundRemovals, sources: Sources<'a>, first_input: u32) -> Self {
         let largest: Vec<u32> = found.sizes.listed.iter().map(|(_, row)| *row).collect();
-        let of_cluster = |row: &u32| (*row, Lowest::new(SHOWN_OF_CLUSTER));
+        let of_cluster = |row: &u32| (*row, Lowest::new(SHOWN_OF_CLUSTER, SHOWN_OF_CLUSTER));
         Passing {
             is_kept: vec![true; found.rows as usize],
             histogram: BTreeMap::new(),
-            nearest: Lowest::new(SHOWN),
+            nearest: Lowest::new(SHOWN, SHOWN_OF_CLUSTER),
             // As many as may be among the nearest, too.
-            random: Lowest::new(2 * SHOWN),
+            random: Lowest::new(3 * SHOWN, 3 * SHOWN),
+            lost: Lowest::new(2 * SHOWN, SHOWN_OF_CLUSTER),
             of_clusters: largest.iter().map(of_cluster).collect(),
             largest,
+            sources: SourceCounts::new(sources, first_input, found.rows),
         }
     }
 
     fn add(&mut self, removal: &Removal) {
         self.is_kept[removal.document as usize] = false;
+        self.sources.add(removal);
         let (_, similarity) = beside(removal);
         if let Some(similarity) = similarity {
             *self.histogram.entry(hundredths(similarity)).or_insert(0) += 1;
@@ -151,16 +166,26 @@ impl Passing {
         if let Some(similarity) = similarity {
             self.nearest.offer(similarity.to_bits(), removal);
         }
+        if let Some(lost) = removal.lost().filter(|lost| *lost > 0.0) {
+            // The more is lost, the lower the key.
+            self.lost.offer(u64::MAX - lost.to_bits(), removal);
+        }
         let random = fmix64(u64::from(removal.document) << 32 | SEED);
         self.random.offer(random, removal);
     }
 
     fn end(self) -> Overview {
-        let is_near = |removal: &Removal| {
-            let mut nearest = self.nearest.removals();
-            nearest.any(|near| near.document == removal.document)
+        // Nobody wants to look at a pair twice.
+        let mut shown: BTreeSet<u32> = self.nearest.removals().map(|of| of.document).collect();
+        let mut not_shown = |lowest: &Lowest| -> Vec<Removal> {
+            let new = lowest
+                .removals()
+                .filter(|removal| !shown.contains(&removal.document));
+            let new: Vec<Removal> = new.take(SHOWN).copied().collect();
+            shown.extend(new.iter().map(|removal| removal.document));
+            new
         };
-        let random = self.random.removals().filter(|removal| !is_near(removal));
+        let (lost, random) = (not_shown(&self.lost), not_shown(&self.random));
         let of_clusters = self
             .largest
             .iter()
@@ -171,11 +196,13 @@ impl Passing {
                 .removals()
                 .map(|of| ("threshold", *of))
                 .collect(),
-            random.take(SHOWN).map(|of| ("random", *of)).collect(),
+            lost.into_iter().map(|of| ("lost", of)).collect(),
+            random.into_iter().map(|of| ("random", of)).collect(),
             of_clusters.map(|of| ("cluster", *of)).collect::<Vec<_>>(),
         ];
         Overview {
             examples: examples.concat(),
+            sources: self.sources.end(),
             is_kept: self.is_kept,
             histogram: self.histogram,
             largest: self.largest,
@@ -197,23 +224,41 @@ fn hundredths(similarity: f64) -> u8 {
 /// The removed documents with the lowest keys; of equal ones, the first.
 struct Lowest {
     most: usize,
+    /// The most of one cluster.
+    of_cluster: usize,
     found: Vec<(u64, Removal)>,
 }
 
 impl Lowest {
-    fn new(most: usize) -> Self {
+    fn new(most: usize, of_cluster: usize) -> Self {
         Lowest {
             most,
+            of_cluster,
             found: Vec::with_capacity(most + 1),
         }
     }
 
     fn offer(&mut self, key: u64, removal: &Removal) {
         let at = self.found.partition_point(|(lower, _)| *lower <= key);
-        if at < self.most {
-            self.found.insert(at, (key, *removal));
-            self.found.truncate(self.most);
+        if at >= self.most {
+            return;
         }
+        let is_of_cluster = |(_, found): &(u64, Removal)| found.kept == removal.kept;
+        let of_cluster = self
+            .found
+            .iter()
+            .filter(|found| is_of_cluster(found))
+            .count();
+        if of_cluster >= self.of_cluster {
+            match self.found.iter().rposition(is_of_cluster) {
+                Some(last) if last >= at => {
+                    self.found.remove(last);
+                }
+                _ => return,
+            }
+        }
+        self.found.insert(at, (key, *removal));
+        self.found.truncate(self.most);
     }
 
     fn removals(&self) -> impl Iterator<Item = &Removal> {
@@ -224,7 +269,6 @@ impl Lowest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::{ClusterSizes, Verification};
 
     fn removal(document: u32, kept: u32, similarity: f64) -> Removal {
         Removal {
@@ -248,20 +292,27 @@ mod tests {
         }
     }
 
-    /// The lowest keys by a sort of all.
+    /// The lowest keys by a sort of all, of which each cluster has as many as it may.
     #[test]
     fn the_lowest_are_those_of_a_sort() {
-        for most in [1, 3, 8, 200] {
-            let mut lowest = Lowest::new(most);
-            let mut all: Vec<(u64, u32)> =
-                (0..100).map(|row| (fmix64(row) % 17, row as u32)).collect();
-            for (key, row) in &all {
-                lowest.offer(*key, &removal(*row, 0, 0.9));
+        for (most, of_cluster) in [(1, 1), (3, 1), (8, 2), (8, 8), (200, 3)] {
+            let mut lowest = Lowest::new(most, of_cluster);
+            let mut all: Vec<(u64, u32, u32)> = (0..100u32)
+                .map(|row| (fmix64(row.into()) % 17, row, row * row % 7))
+                .collect();
+            for (key, row, kept) in &all {
+                lowest.offer(*key, &removal(*row, *kept, 0.9));
             }
-            all.sort();
+            all.sort_unstable();
+            let mut counts = BTreeMap::new();
+            all.retain(|(_, _, kept)| {
+                let count = counts.entry(*kept).or_insert(0);
+                *count += 1;
+                *count <= of_cluster
+            });
             all.truncate(most);
             let found = lowest.removals().map(|removal| removal.document);
-            assert!(found.eq(all.iter().map(|(_, row)| *row)), "{most}");
+            assert!(found.eq(all.iter().map(|(_, row, _)| *row)), "{most}");
         }
     }
 }

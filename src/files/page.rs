@@ -1,6 +1,7 @@
 //! The report of a deduplication as a page: report.html, which needs neither scripts nor other files.
 //!
 //! ```text
+//! sources       what is kept and removed of each source
 //! similarities  how similar the removed documents are
 //! pairs         removed documents beside the kept ones
 //! clusters      sizes, and the largest clusters
@@ -8,6 +9,8 @@
 //! ```
 //!
 //! The page follows from the report and the samples, so that equal inputs and options make equal bytes.
+
+mod sources;
 
 mod similarities;
 
@@ -20,7 +23,7 @@ mod parameters;
 use maud::{Markup, html};
 
 use super::samples::Samples;
-use crate::io::Report;
+use crate::io::{Report, SimilarityBin};
 use crate::page::{Page, percent, short, visible};
 use crate::progress::{counted, grouped};
 
@@ -46,16 +49,19 @@ impl Report {
             header: html! {
                 (shown.summary())
                 (shown.headlines())
+                (shown.warnings())
             },
             main: html! {
                 (shown.similarities())
+                (shown.sources())
                 (shown.pairs_at_threshold())
+                (shown.losses())
                 (shown.clusters())
                 (shown.random_pairs())
                 (shown.parameters())
                 (shown.skipped())
             },
-            footer: "The numbers of this page are in report.json, all removed documents in the file removed, and the texts in samples.jsonl.",
+            footer: "The numbers of this page are in report.json, all removed documents in removed.jsonl or removed.parquet, and the texts in samples.jsonl.",
         };
         page.render()
     }
@@ -69,6 +75,15 @@ impl Shown<'_> {
             grouped(counts.removed),
             counted(counts.documents, "document")
         )
+    }
+
+    /// What is unusual about the result.
+    fn warnings(&self) -> Markup {
+        html! {
+            @for warning in &self.report.warnings {
+                p.warning { b { "Warning: " } bdi { (visible(&warning.to_string())) } "." }
+            }
+        }
     }
 
     /// What was done, in a sentence.
@@ -85,21 +100,14 @@ impl Shown<'_> {
     /// The main figures.
     fn headlines(&self) -> Markup {
         let counts = &self.report.counts;
-        let share = |part: u64| match counts.documents {
-            0 => "nothing".to_owned(),
-            all => percent(part as f64 / all as f64),
-        };
+        let share = |part: u64| percent(part as f64 / counts.documents.max(1) as f64);
         html! {
             ul.headlines {
                 li {
                     strong { (share(counts.removed)) } br;
                     "of the documents are removed: " (grouped(counts.removed)) " of " (grouped(counts.documents))
                 }
-                li {
-                    strong { (grouped(self.identical_removals())) } br;
-                    "of the removed documents have the words of the kept one, so that nothing is lost with them; the other "
-                    (grouped(counts.removed.saturating_sub(self.identical_removals()))) " are similar to it"
-                }
+                li { (self.lost()) }
                 li { (self.recall()) }
                 li {
                     strong { (grouped(counts.clusters)) } br;
@@ -110,9 +118,38 @@ impl Shown<'_> {
         }
     }
 
-    /// The removed documents that are identical to the kept one, or have its shingles.
-    fn identical_removals(&self) -> u64 {
-        let is_whole = |bin: &&crate::io::SimilarityBin| bin.similarity >= 1.0;
+    /// What the removed documents had that the kept ones lack.
+    fn lost(&self) -> Markup {
+        let counts = &self.report.counts;
+        let whole = self.whole_copies();
+        html! {
+            @match (counts.removed, counts.lost_shingles, counts.removed_shingles) {
+                (0, ..) => { strong { "nothing" } br; "is lost: no document was removed" }
+                (_, Some(lost), Some(shingles @ 1..)) => {
+                    strong { "lost " (percent(lost as f64 / shingles as f64)) } br;
+                    "of the shingles of the removed documents that are not identical to the kept one"
+                    @if self.is_greedy() {
+                        "; " (grouped(whole)) " of " (grouped(counts.removed)) " removed documents lose nothing: the kept one has the same shingles"
+                    }
+                }
+                (_, Some(_), _) if counts.unknown_losses == Some(0) => {
+                    strong { "nothing" } br;
+                    "is lost: all removed documents are identical to the kept one"
+                }
+                _ => { strong { "cannot tell" } br; "what is lost; --verify exact compares the documents" }
+            }
+        }
+    }
+
+    /// Whether each removed document is compared with its kept one, and not with another on a chain.
+    fn is_greedy(&self) -> bool {
+        let dedup = self.report.dedup.as_ref();
+        dedup.is_some_and(|dedup| dedup.cluster == "greedy")
+    }
+
+    /// The removed documents with a similarity of 1.
+    fn whole_copies(&self) -> u64 {
+        let is_whole = |bin: &&SimilarityBin| bin.similarity >= 1.0;
         let mut whole = self.report.histogram.iter().filter(is_whole);
         whole.next().map_or(0, |bin| bin.removed)
     }

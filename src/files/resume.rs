@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use super::run::Run;
 use super::source::FileSource;
 use crate::error::{Error, Result};
-use crate::io::{KeepBy, folder_of};
+use crate::io::{FieldPath, KeepBy, folder_of};
 use crate::search::{CandidateMethod, Dedup, Pairs, Search};
 use crate::store::spill::{Budget, InputIdentity, RunIdentity, Unfinished};
 
@@ -33,11 +33,13 @@ impl Dedup {
     pub(super) fn by_name(&self, run: &Run<'_>) -> ByName {
         let sources: Vec<&str> = run.prefer_source.patterns().collect();
         let keep_by = run.keep_by.as_ref().map(KeepBy::to_string);
+        let source_field = run.source_field.as_ref().map(FieldPath::to_string);
         // The method may not be known yet; a join follows from the other parameters.
         by_name(
             &self.parameters(CandidateMethod::Lsh),
             [
                 ("keep_by", json!(keep_by)),
+                ("source_field", json!(source_field)),
                 ("prefer_source", json!(sources.join(", "))),
                 ("removed_format", json!(run.removed_format.file_name())),
                 ("no_samples", json!(!run.samples)),

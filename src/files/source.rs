@@ -11,12 +11,13 @@ use serde::{Deserialize, Serialize};
 use super::log::{ChunkRecords, Log, Noted, RecordsRead};
 use super::preference::Preference;
 use super::run::Run;
+use super::sources::{FieldSources, Sources};
 use crate::documents::{DocumentBatch, DocumentRange};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
-    Chunk, Columns, Event, FieldValues, Fields, FilesReading, InputFile, Places, Position, Reading,
-    Record, Repeated, Report, ValueForms, Wanted,
+    Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, InputFile, Places,
+    Position, Reading, Record, Repeated, Report, ValueForms, Wanted,
 };
 use crate::progress::{Counts, StageTime, Timings, advance, counted, grouped};
 use crate::search::{
@@ -38,6 +39,8 @@ pub(super) struct FileSource<'a> {
     preference: Option<Preference>,
     /// The class of each document in this order, if they are in memory.
     classes: Option<Vec<u64>>,
+    /// The sources of documents, by a field.
+    pub(super) sources: Option<FieldSources>,
     held_bytes: u64,
     pub(super) temporary: PathBuf,
     /// The notes on disk, which a run that goes on reads.
@@ -79,12 +82,20 @@ impl<'a> FileSource<'a> {
             places: Places::default(),
             preference: None,
             classes: None,
+            sources: None,
             held_bytes,
             temporary,
             log: None,
             budget: None,
             spill: None,
         })
+    }
+
+    /// The source of each document: the value of its field, or its file.
+    pub(super) fn by_source(&self) -> Sources<'_> {
+        self.sources
+            .as_ref()
+            .map_or(Sources::Files(&self.places), Sources::Values)
     }
 
     /// The files of the run before it was stopped; `None` if it begins.
@@ -190,7 +201,10 @@ impl<'a> FileSource<'a> {
             columns,
             batch_bytes: self.run.batch_bytes,
             temporary: Some(&self.temporary),
-            keep_by: self.run.keep_by.as_ref().map(|by| &by.field),
+            beside: [
+                self.run.keep_by.as_ref().map(|by| &by.field),
+                self.run.source_field.as_ref(),
+            ],
             limit: self.run.limit.map(NonZeroU64::get),
             reference: self.run.against.as_ref().map(|(_, fields)| {
                 let wanted = Wanted::Document(fields);
@@ -350,6 +364,7 @@ impl Source for FileSource<'_> {
             before,
         );
         noted.places.of_reference = self.of_reference;
+        noted.sources = self.run.source_field.as_ref().map(FieldSources::new);
         self.read_chunks(&chunks, &mut pass, &mut noted)?;
         if let Some(spill) = pass.on_disk() {
             spill.note(READ, &ReadState::of(&mut pass, &mut noted)?)?;
@@ -358,10 +373,12 @@ impl Source for FileSource<'_> {
         let Noted {
             places,
             values,
+            sources,
             forms,
             log,
             ..
         } = noted;
+        self.sources = sources;
         self.log = log;
         let corpus = pass.finish(times)?;
         self.places = places;
@@ -373,7 +390,8 @@ impl Source for FileSource<'_> {
 
     fn held_bytes(&self) -> u64 {
         let classes = self.classes.as_ref().map_or(0, Vec::len);
-        self.places.held_bytes() + 8 * classes as u64
+        let sources = self.sources.as_ref().map_or(0, FieldSources::held_bytes);
+        self.places.held_bytes() + 8 * classes as u64 + sources
     }
 
     fn classes(&self) -> Option<&[u64]> {
@@ -434,18 +452,21 @@ impl Pieces for Chunks<'_> {
         let is_reference = chunk.file < self.of_reference;
         let records = chunk.parse(run.fields_of(is_reference), |_| true, documents);
         let is_good = |i: usize| matches!(records.get(i), Some(Record::Document(_)));
-        let values = match &run.keep_by {
-            // Nothing prefers documents of a reference.
+        let values = |field: Option<&FieldPath>| match field {
+            // Documents of a reference have no preference and no source.
             Some(_) if is_reference => Ok(FieldValues::absent(documents.len())),
-            Some(by) => FieldValues::of_chunk(&chunk, &by.field, is_good),
+            Some(field) => FieldValues::of_chunk(&chunk, field, is_good),
             None => Ok(FieldValues::default()),
         };
+        let sources = values(run.source_field.as_ref());
+        let values = values(run.keep_by.as_ref().map(|by| &by.field));
         let bytes = chunk.bytes();
         let is_held = self.are_held.load(Ordering::Relaxed) && bytes as u64 <= self.held_bytes;
         let records = ChunkRecords {
             file: chunk.file,
             records,
             values,
+            sources,
             bytes,
             // Unless held, the chunk is freed here.
             chunk: is_held.then_some(chunk),

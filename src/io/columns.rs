@@ -24,8 +24,8 @@ use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Needed<'a> {
     pub(super) wanted: Wanted<'a>,
-    /// The field that decides which documents are kept, if any.
-    pub(super) keep_by: Option<&'a FieldPath>,
+    /// Fields that are read beside the wanted ones, if any.
+    pub(super) beside: [Option<&'a FieldPath>; 2],
 }
 
 /// The needed columns of a table, at its top level.
@@ -38,7 +38,7 @@ pub(super) fn wanted_roots(schema: &Schema, needed: Needed<'_>) -> Vec<usize> {
         }
         Wanted::Values(fields) => fields.iter().map(|field| &field.path).collect(),
     };
-    let paths = paths.into_iter().chain(needed.keep_by);
+    let paths = paths.into_iter().chain(needed.beside.into_iter().flatten());
     let roots: Vec<_> = paths.filter_map(|path| path.segments().first()).collect();
     let columns = schema.fields().iter().enumerate();
     columns

@@ -114,7 +114,8 @@ pub use removals::RemovedFormat;
 pub(crate) use removals::{write_removed_lines, write_removed_table};
 pub use report::{
     DedupParameters, Example, ExampleDocument, LargeCluster, MissingIds, PairsParameters,
-    Parameters, Report, SearchParameters, SimilarityBin, SkippedRecord,
+    Parameters, RemovedFor, Report, SearchParameters, SimilarityBin, SkippedRecord, SourceReport,
+    Unusual,
 };
 pub(crate) use report::{REPORT_VERSION, SignatureDescription, write_json};
 pub(crate) use result_rows::{write_rows_as_table, write_rows_as_text};

@@ -20,7 +20,7 @@ pub(crate) fn field_names(file: &InputFile, temporary: &Path) -> Result<Vec<Stri
             columns: Columns::All,
             batch_bytes: 0,
             temporary: Some(temporary),
-            keep_by: None,
+            beside: [None; 2],
             limit: Some(1),
             reference: None,
         },

@@ -165,8 +165,7 @@ impl Places {
 
     /// The name of a document's file, and its record number in that file, from 0.
     pub(crate) fn place(&self, row: u32) -> (&str, u64) {
-        let file = self.files.partition_point(|file| file.first_row <= row) - 1;
-        // Files without documents share their first row with the next file. The last of these files holds the row.
+        let file = self.file_of(row);
         let nth = u64::from(row - self.files[file].first_row);
         let skipped = self.skipped_in(file);
         // The i-th bad record follows record.row - i good ones. These numbers ascend, so search by bisection.
@@ -180,6 +179,12 @@ impl Places {
             }
         }
         (&self.files[file].relative, nth + before as u64)
+    }
+
+    /// The number of a document's file among the inputs.
+    pub(crate) fn file_of(&self, row: u32) -> usize {
+        // Files without documents share their first row with the next file. The last of these files holds the row.
+        self.files.partition_point(|file| file.first_row <= row) - 1
     }
 
     /// The place before the first chunk of a file.

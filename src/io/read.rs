@@ -100,8 +100,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) batch_bytes: usize,
     /// The folder for decompressed copies of Parquet and Arrow files; `None` is the system's.
     pub(crate) temporary: Option<&'a Path>,
-    /// The field that decides which documents are kept, if any.
-    pub(crate) keep_by: Option<&'a FieldPath>,
+    /// Fields that are read beside the wanted ones, if any.
+    pub(crate) beside: [Option<&'a FieldPath>; 2],
     /// The most records to read from all files together, but for those of a reference.
     pub(crate) limit: Option<u64>,
     /// The number of first files that are a reference, and what is wanted of them. Its documents have no preference.
@@ -279,7 +279,7 @@ pub fn read_documents(
         columns: Columns::Needed,
         batch_bytes: WAITING,
         temporary: None,
-        keep_by: None,
+        beside: [None; 2],
         limit: limit.map(NonZeroU64::get),
         reference: None,
     };
@@ -511,7 +511,10 @@ impl<'a> Reader<'a> {
         let file = self.decompressed(file)?;
         let needed = (reading.columns == Columns::Needed).then_some(Needed {
             wanted: self.wanted(),
-            keep_by: reading.keep_by.filter(|_| !reading.is_reference(self.file)),
+            beside: match reading.is_reference(self.file) {
+                true => [None; 2],
+                false => reading.beside,
+            },
         });
         if file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
             let problem = "the file is cut off: it is empty, and lacks even a schema";

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::not_read::NotRead;
-use crate::progress::Counts;
+use crate::progress::{Counts, grouped};
 
 /// The version of the layout of reports and descriptions.
 pub(crate) const REPORT_VERSION: u32 = 1;
@@ -124,6 +124,9 @@ pub struct DedupParameters {
     /// The patterns of files whose documents are kept first, in order, before `keep_by` and `keep` decide.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prefer_source: Vec<String>,
+    /// The field whose value is the source of a document; `None` if its file is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_field: Option<String>,
     /// How clusters are formed: `greedy` or `connected`.
     pub cluster: &'static str,
     /// The most documents of one bucket that a further document is compared with; `None` for a join.
@@ -186,6 +189,99 @@ pub struct LargeCluster {
     pub documents: u64,
 }
 
+/// What was kept and removed of a source.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SourceReport {
+    /// The name of the file, or the value of the field; `None` for documents without a value, and for further sources.
+    pub source: Option<String>,
+    /// The number of the further sources, which have fewer documents than those that are listed; `None` for one source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others: Option<u64>,
+    /// Its documents, without bad records.
+    pub documents: u64,
+    /// Those that are kept.
+    pub kept: u64,
+    /// Those that are removed.
+    pub removed: u64,
+    /// The sources of the documents that were kept in place of these, at most ten, by number.
+    pub removed_for: Vec<RemovedFor>,
+    /// Of the removed documents that were compared exactly with their kept ones, the distinct shingles that these lack, as a
+    /// share; `None` if there is no such document.
+    pub lost: Option<f64>,
+}
+
+/// How many documents of a source were removed in favour of a source.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RemovedFor {
+    /// The source of the kept documents.
+    pub source: Option<String>,
+    /// The number of further sources; `None` for one source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub others: Option<u64>,
+    /// `reference` if the kept documents are of a reference, which has no sources; else `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept_in: Option<&'static str>,
+    /// The removed documents.
+    pub removed: u64,
+}
+
+/// What is unusual about a result, so that someone should look at it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "warning", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Unusual {
+    /// The largest cluster has more than 1 % of at least 1,000 documents.
+    LargeCluster {
+        /// The documents of the cluster.
+        documents: u64,
+        /// All documents.
+        of: u64,
+    },
+    /// A source loses more than half of its documents, and more than twice the share that all lose; it and another have at
+    /// least 1,000.
+    SourceLoss {
+        /// The source.
+        source: Option<String>,
+        /// Its removed documents.
+        removed: u64,
+        /// Its documents.
+        of: u64,
+        /// The share of all documents that is removed.
+        of_all: f64,
+    },
+}
+
+impl std::fmt::Display for Unusual {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let share = |part: u64, of: u64| {
+            let percent = 100.0 * part as f64 / of.max(1) as f64;
+            format!("{} ({percent:.1} %)", grouped(part))
+        };
+        match self {
+            Unusual::LargeCluster { documents, of } => write!(
+                f,
+                "the largest cluster has more than 1 % of all documents: {}",
+                share(*documents, *of)
+            ),
+            Unusual::SourceLoss {
+                source,
+                removed,
+                of,
+                of_all,
+            } => write!(
+                f,
+                "the source {} loses more than half of its documents, and more than twice the share of all: {} of {}, while all lose {:.1} %",
+                source.as_deref().unwrap_or("without a value"),
+                share(*removed, *of),
+                grouped(*of),
+                100.0 * of_all
+            ),
+        }
+    }
+}
+
 /// Removed documents by similarity.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -236,8 +332,8 @@ impl ExampleDocument {
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Example {
-    /// Why it is shown: `threshold` (its similarity is among the lowest), `random`, or `cluster` (it is of one of the largest
-    /// clusters).
+    /// Why it is shown: `threshold` (its similarity is among the lowest), `lost` (its removal loses the most), `random`, or
+    /// `cluster` (it is of one of the largest clusters).
     pub why: &'static str,
     /// The removed document.
     pub removed: ExampleDocument,
@@ -245,6 +341,8 @@ pub struct Example {
     pub kept: ExampleDocument,
     /// The similarity of the two; `None` if not computed.
     pub similarity: Option<f64>,
+    /// The share of the removed document's distinct shingles that the kept one lacks; `None` unless they were compared exactly.
+    pub lost: Option<f64>,
     /// As in `removed.jsonl`: `identical`, `exact`, `signature` or `none`.
     pub found_by: &'static str,
     /// The next document on a chain of similar pairs that leads to the kept one.
@@ -293,6 +391,13 @@ pub struct Report {
     /// Removed documents to look at.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Example>,
+    /// What was kept and removed of each source: each file, or each value of the source field; at most 1,000, and then all
+    /// further ones as one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<SourceReport>,
+    /// What is unusual about the result.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Unusual>,
     /// The documents without an id; `None` if all or none have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_ids: Option<MissingIds>,
@@ -325,6 +430,8 @@ impl Report {
             largest_clusters: Vec::new(),
             histogram: Vec::new(),
             examples: Vec::new(),
+            sources: Vec::new(),
+            warnings: Vec::new(),
             missing_ids: None,
             empty_files: Vec::new(),
             not_read: NotRead::default(),

@@ -6,6 +6,8 @@
 //! neighbouring integers of 64 bits. In the end each document has one number: the place of its source and of its value
 //! in the order of preference.
 
+use std::path::Path;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowTemporalType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
@@ -26,7 +28,7 @@ use super::decimal::Decimal;
 use super::fields::FieldPath;
 use super::jsonl;
 use super::usual::{text_of_day, text_of_duration, text_of_instant, usual};
-use crate::error::{self, row_number};
+use crate::error::{self, Error, row_number};
 use crate::store::Texts;
 
 /// The field whose value decides which document of a cluster is kept.
@@ -153,6 +155,18 @@ pub(crate) struct Unordered {
     /// Its line, from 1, in JSON Lines.
     pub(crate) line: Option<u64>,
     pub(crate) problem: String,
+}
+
+impl Unordered {
+    /// The error of a value in a file, of the field that a parameter names.
+    pub(crate) fn error(self, file: &Path, parameter: &str) -> Error {
+        let line = self.line.map(|line| format!("line {line}: "));
+        Error::Input {
+            path: file.to_owned(),
+            problem: line.unwrap_or_default() + &self.problem,
+            remedy: format!("choose another field for `{parameter}`"),
+        }
+    }
 }
 
 impl FieldValues {

@@ -59,7 +59,9 @@ impl Decision<'_> {
             return Ok((scorer, accepted));
         }
         if accepted.estimate.expected_precision.is_some() {
-            choice.because = Some("text tells how many of its links are right".to_owned());
+            choice.because = Some(
+                "how many of its links are right can be told, so points were not tried".to_owned(),
+            );
             return Ok((scorer, accepted));
         }
         let (by_points, because) =
@@ -85,7 +87,7 @@ impl Decision<'_> {
         };
         let accepted = self.accept(candidates, &scorer, choice)?;
         if accepted.estimate.expected_precision.is_some() {
-            let because = "points tell how many of their links are right, and text does not";
+            let because = "how many of its links are right can be told, and not so by text";
             return Ok((Some((scorer, accepted)), because.to_owned()));
         }
         let pairs = &mut candidates.pairs;
@@ -93,7 +95,7 @@ impl Decision<'_> {
             .iter_mut()
             .for_each(|pair| pair.score = pair.similarity);
         pairs.par_sort_unstable_by(Pair::before);
-        let because = "neither text nor points tell how many of their links are right";
+        let because = "how many links are right can be told neither by text nor by points";
         Ok((None, because.to_owned()))
     }
 

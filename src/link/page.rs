@@ -4,6 +4,8 @@
 //! scores     the histogram of scores
 //! points     what each field says
 //! evidence   what each field of one file says, and what pairs share
+//! nearby     what another threshold would change
+//! sizes      entities of each size
 //! examples   pairs next to the threshold
 //! ```
 //!
@@ -16,12 +18,17 @@ mod points;
 
 mod evidence;
 
+mod nearby;
+
+mod sizes;
+
 mod examples;
 
 use maud::{Markup, html};
 
 use super::write::{FileReport, LinkReport};
 use crate::page::{Page, listed, names, percent, scored, short};
+use crate::link::evidence::LeftOut;
 use crate::progress::{counted, grouped};
 
 /// Bad records that are listed, at most.
@@ -38,9 +45,11 @@ impl LinkReport {
             },
             main: html! {
                 (self.scores())
+                (self.other_thresholds())
+                (self.pairs_at_threshold())
+                (self.entities_by_size())
                 (self.points_of_fields())
                 (self.evidence_of_fields())
-                (self.pairs_at_threshold())
                 (self.records())
                 (self.parameters())
                 (self.skipped())
@@ -76,49 +85,89 @@ impl LinkReport {
                         "among " (counted(counts.records_a, "record"))
                     }
                 }
-                li {
-                    @match estimate.expected_precision {
-                        Some(precision) => {
-                            strong { (percent(precision)) } br;
-                            @if let Some([least, most]) = estimate.precision_range { "(" (percent(least)) " to " (percent(most)) ") " }
-                            @if self.has_two() {
-                                "of the links are expected to be right"
-                            } @else {
-                                "of the pairs within entities are expected to be right"
-                            }
-                        }
-                        None => {
-                            strong { "cannot tell" } br;
-                            "how many of the links are right"
-                            @if let Some(because) = &estimate.unknown_because { ": " (because) }
-                        }
-                    }
-                }
-                @if self.has_two() {
-                    li { (self.share()) }
-                    @if let Some(recall) = estimate.expected_recall {
-                        li {
-                            strong { "some " (percent(recall)) } br;
-                            "of the pairs of the same thing are expected to be links"
-                        }
-                    }
-                } @else {
+                li { (self.precision()) }
+                @if self.has_two() { li { (self.share()) } }
+                @if estimate.expected_precision.is_some() { (self.recall()) }
+                @if !self.has_two() {
                     li {
                         strong { (grouped(counts.entities)) } br;
-                        "entities of two or more records"
+                        (if counts.entities == 1 { "entity" } else { "entities" }) " of two or more records"
                     }
                 }
-                li {
-                    @if self.score == "evidence" {
-                        strong { (self.verdict()) } br;
-                        "decided by what all fields say together, without a threshold"
+                li { (self.decision()) }
+            }
+        }
+    }
+
+    /// How many links are expected to be right.
+    fn precision(&self) -> Markup {
+        let estimate = &self.estimate;
+        html! {
+            @match estimate.expected_precision {
+                Some(precision) => {
+                    strong { (percent(precision)) } br;
+                    (range(estimate.precision_range))
+                    @if self.has_two() {
+                        "of the links are expected to be right"
                     } @else {
-                        strong { (scored(estimate.threshold)) } br;
-                        "threshold: least score of a link, " (self.choice())
-                        @if let Some(because) = &self.score_because {
-                            @if self.parameters.threshold.is_none() && !self.has_two() { "; not by evidence: " (because) }
-                        }
+                        "of the pairs within entities are expected to be right"
                     }
+                }
+                None => {
+                    strong { "cannot tell" } br;
+                    "how many of the links are right"
+                    @if self.has_nothing_to_link() {
+                        ": no records that differ are linked"
+                    } @else if let Some(because) = &estimate.unknown_because { ": " (because) }
+                }
+            }
+        }
+    }
+
+    /// How many pairs of the same thing are expected to be found.
+    fn recall(&self) -> Markup {
+        let estimate = &self.estimate;
+        let what = match self.has_two() {
+            true => "of the pairs of the same thing are expected to be links",
+            false => "of the pairs of the same thing are expected to be within entities",
+        };
+        html! {
+            @match (estimate.expected_recall, estimate.recall_range) {
+                (Some(recall), of_recall) => li { strong { "some " (percent(recall)) } br; (range(of_recall)) (what) }
+                (None, Some([least, most])) => li {
+                    strong { (percent(least)) " to " (percent(most)) } br;
+                    (what)
+                    @if let Some(because) = &estimate.recall_unknown_because { ": " (because) }
+                }
+                (None, None) => @if let Some(because) = &estimate.recall_unknown_because {
+                    li { strong { "not known" } br; "how many pairs of the same thing are missed: " (because) }
+                }
+            }
+        }
+    }
+
+    /// How links were decided.
+    fn decision(&self) -> Markup {
+        let estimate = &self.estimate;
+        let because = self.score_because.as_ref();
+        html! {
+            @if self.has_nothing_to_link() {
+                strong { "nothing to link" } br;
+                @let because = estimate.unknown_because.as_deref().unwrap_or_default();
+                (because.strip_prefix("nothing to link: ").unwrap_or(because))
+            } @else if self.score == "evidence" {
+                strong { "by evidence" } br;
+                "by what all fields say together, without a threshold"
+                @let strong = self.fields_used("strong");
+                @if !strong.is_empty() { ", mostly " (strong.join(", ")) }
+            } @else {
+                strong { (scored(estimate.threshold)) } br;
+                "threshold: least score of a link by " (self.score) ", " (self.choice())
+                @match because {
+                    Some(_) if because == estimate.unknown_because.as_ref() => "; evidence is too weak to decide",
+                    Some(because) if self.evidence.is_some() => { "; not by evidence: " (because) }
+                    Some(because) => { "; " (because) }
+                    None => "",
                 }
             }
         }
@@ -198,6 +247,7 @@ impl LinkReport {
                         li { (counted(counts.equal_records, "record")) " equal to an earlier one of the same file in all fields: compared once, with it." }
                         @if counts.equal_links > 0 { li { (counted(counts.equal_links, "link")) " of all links lead between such equal records." } }
                     }
+                    @if let Some(evidence) = self.evidence.as_ref().filter(|_| self.score == "evidence") { (left_out(&evidence.left_out)) }
                     @for warning in &self.warnings { li { b { "Warning: " } (warning) "." } }
                 }
             }
@@ -218,6 +268,7 @@ impl LinkReport {
                 h2 { "Parameters" }
                 div.scroll { table { tbody {
                     tr { th { "fields" } td.long { (listed(&parameters.fields)) } }
+                    @if let Some(fields) = &parameters.fields_b { tr { th { "in B" } td.long { (listed(fields)) } } }
                     tr { th { "id field" } td.long { (parameters.id_field) } }
                     @if let Some(matching) = parameters.matching { tr { th { "match" } td { (matching) } } }
                     tr { th { "score" } td { (parameters.score) @if parameters.score != self.score { ": " (self.score) } } }
@@ -256,13 +307,40 @@ impl LinkReport {
     }
 }
 
+/// The least and the greatest share, in brackets.
+fn range(range: Option<[f64; 2]>) -> Markup {
+    html! {
+        @if let Some([least, most]) = range { "(" (percent(least)) " to " (percent(most)) ") " }
+    }
+}
+
+/// What the bounds on candidates left out.
+fn left_out(left_out: &LeftOut) -> Markup {
+    html! {
+        @if left_out.groups > 0 {
+            li {
+                (counted(left_out.groups, "group")) " of records that share too common a value, with "
+                (counted(left_out.pairs, "pair")) ", left out: "
+                @match left_out.records {
+                    0 => "all their records share something rarer with others, too.",
+                    records => { (counted(records, "record")) " of them share nothing rarer." }
+                }
+            }
+        }
+        @if left_out.not_drawn > 0 {
+            li { (counted(left_out.not_drawn, "pair")) " of large groups left out, for which others of the group were drawn." }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
     use crate::link::{
-        Estimate, FieldPoints, HistogramBin, LevelPoints, LinkCounts, LinkParameters, ScoreBin,
+        EntityRecord, EntitySizes, Estimate, FieldPoints, HistogramBin, LevelPoints, LinkCounts,
+        LinkParameters, Nearby, ScoreBin,
     };
 
     /// The points of a field by its similarity.
@@ -322,12 +400,9 @@ mod tests {
             score_because: None,
             floor: Some(0.1),
             estimate: Estimate {
-                threshold: 3.25,
                 share: Some(0.5),
-                expected_precision: None,
-                precision_range: None,
-                expected_recall: None,
                 unknown_because: Some("runners-up score as high".to_owned()),
+                ..Estimate::of_threshold(3.25)
             },
             warnings: vec!["2 records <were> searched".to_owned()],
             points: Some(Vec::from([Some(0), None].map(|field| FieldPoints {
@@ -337,6 +412,15 @@ mod tests {
             evidence: None,
             bin_width: 0.5,
             histogram: histogram(),
+            nearby: Vec::from([(2.925, 3, Some(0.875)), (3.575, 1, None)].map(
+                |(threshold, links, expected_precision)| Nearby {
+                    threshold,
+                    links,
+                    entities: None,
+                    expected_precision,
+                },
+            )),
+            entity_sizes: vec![],
             examples: vec![json!({
                 "id_a": "1", "id_b": 2, "score": 3.5, "similarities": {"name <b>": 0.75, "year": null},
                 "points": {"name <b>": 3.5, "year": 0.0}, "shared": [{"symbol": "bo_", "records": 2}],
@@ -379,5 +463,42 @@ mod tests {
             assert!(page.contains(expected), "{expected}: {page}");
         }
         assert!(!page.contains("<b>\""));
+    }
+
+    #[test]
+    fn other_thresholds_have_a_table() {
+        let page = report().page();
+        for expected in [
+            "<th>10 % lower</th><td class=\"number\">2.925</td><td class=\"number\">3</td><td class=\"number\">2 more</td><td class=\"number\">87.5 %</td>",
+            "<th>10 % higher</th><td class=\"number\">3.575</td><td class=\"number\">1</td><td class=\"number\">the same</td><td class=\"number\">cannot tell</td>",
+        ] {
+            assert!(page.contains(expected), "{expected}: {page}");
+        }
+    }
+
+    #[test]
+    fn entities_have_an_example_of_each_size() {
+        let record = |id: &str, values: [&str; 2]| EntityRecord {
+            id: id.to_owned(),
+            values: values.map(str::to_owned).into(),
+        };
+        let mut report = report();
+        report.files.truncate(1);
+        report.entity_sizes = vec![EntitySizes {
+            least: 5,
+            most: 9,
+            entities: 1234,
+            records: 8000,
+            example_records: 7,
+            example: vec![record("a<1>", ["Ann", "1990"]), record("7", ["Anne", ""])],
+        }];
+        let page = report.page();
+        for expected in [
+            "5 to 9 records: 1,234 entities, 8,000 records",
+            "a&lt;1&gt;",
+            "And 5 more records of this entity.",
+        ] {
+            assert!(page.contains(expected), "{expected}: {page}");
+        }
     }
 }

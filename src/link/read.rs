@@ -47,7 +47,7 @@ impl RecordsReading<'_> {
                 columns: Columns::Needed,
                 batch_bytes: self.batch_bytes,
                 temporary: Some(&self.temporary),
-                keep_by: None,
+                beside: [None; 2],
                 limit: None,
                 reference: None,
             },
@@ -59,6 +59,7 @@ impl RecordsReading<'_> {
             let of_chunk = ChunkRecords {
                 file: chunk.file,
                 records: parsed,
+                sources: Ok(FieldValues::default()),
                 values: Ok(FieldValues::default()),
                 bytes: chunk.bytes(),
                 chunk: None,

@@ -363,6 +363,21 @@ fn file_reports(files: &[&Places]) -> Vec<FileReport> {
 }
 
 impl LinkReport {
+    /// Whether no two records that differ are one thing, by evidence.
+    pub fn has_nothing_to_link(&self) -> bool {
+        let verdict = self.evidence.as_ref().map(|evidence| evidence.verdict);
+        self.score == "evidence" && verdict == Some("nothing to link")
+    }
+
+    /// The names of the fields that evidence used in a way, such as `strong` or `copy`.
+    pub fn fields_used(&self, used: &str) -> Vec<&str> {
+        let fields = self.evidence.iter().flat_map(|evidence| &evidence.fields);
+        let names = fields
+            .filter(|field| field.used == used)
+            .filter_map(|field| self.parameters.fields.get(field.field));
+        names.map(String::as_str).collect()
+    }
+
     /// Writes the report as indented JSON with a final newline: the bytes of `report.json`.
     ///
     /// # Errors

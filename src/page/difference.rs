@@ -1,14 +1,27 @@
 //! What two texts have in common, word by word.
 //!
-//! Words are those of Unicode, and white space does not count. A common beginning is not compared word by word, and after
-//! it only so many words that the time is bounded: the comparison (Myers, by the crate `similar`) takes time that grows
-//! with the square of the number of differences. It has no deadline, because the result would depend on the machine.
+//! Words are those of Unicode, and white space does not count. A common beginning is not compared word by word. After it,
+//! words that occur once in each text divide both into short parts (patience diff, by the crate `similar`), so that a long
+//! insertion does not hide what follows. Where there are few such words, fewer words are compared: the comparison of a part
+//! (Myers) takes time that grows with the square of its differences. There is no deadline, because the result would depend
+//! on the machine.
+
+use std::collections::HashMap;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Words that are compared on each side, after the common beginning.
-const COMPARED: usize = 1000;
+const COMPARED: usize = 8000;
+
+/// The same where few words divide the texts.
+const COMPARED_AT_ONCE: usize = 1000;
+
+/// Few are fewer than one of so many.
+const FEW: usize = 50;
+
+/// Words that are shown of a long run of one text that the other lacks: at its beginning, and at its end.
+const SHOWN: [usize; 2] = [40, 8];
 
 /// Words that are shown before and after a difference.
 const CONTEXT: usize = 12;
@@ -25,6 +38,8 @@ pub(crate) enum Piece<'a> {
     Other(&'a str),
     /// So many words that both texts have, and that are not shown.
     Omitted(usize),
+    /// So many words that the other text lacks, and that are not shown.
+    OmittedOther(usize),
     /// The rest of the text, which is not compared.
     Rest,
 }
@@ -33,11 +48,17 @@ pub(crate) enum Piece<'a> {
 pub(crate) fn differences<'a>(a: &'a str, b: &'a str) -> Option<[Vec<Piece<'a>>; 2]> {
     let texts = [a, b];
     let common = common_beginning(a, b);
-    let words = texts.map(|text| words(&text[common..]));
+    let mut words = texts.map(|text| words(&text[common..]));
+    if !has_dividers([&words[0].0, &words[1].0]) {
+        for (words, is_cut) in &mut words {
+            *is_cut |= words.len() > COMPARED_AT_ONCE;
+            words.truncate(COMPARED_AT_ONCE);
+        }
+    }
     let keys =
         [0, 1].map(|side| -> Vec<&str> { words[side].0.iter().map(|word| word.key).collect() });
     let is_cut = words[0].1 || words[1].1;
-    let mut steps = capture_diff_slices(Algorithm::Myers, &keys[0], &keys[1]);
+    let mut steps = capture_diff_slices(Algorithm::Patience, &keys[0], &keys[1]);
     if is_cut {
         // Where words beyond the compared ones may belong.
         while steps.len() > 1
@@ -79,6 +100,18 @@ pub(crate) fn differences<'a>(a: &'a str, b: &'a str) -> Option<[Vec<Piece<'a>>;
         pieces.pieces
     });
     Some(pieces)
+}
+
+/// Whether words that occur once in each text are not few.
+fn has_dividers(texts: [&[Word<'_>]; 2]) -> bool {
+    let mut counts: HashMap<&str, [u32; 2]> = HashMap::new();
+    for (side, words) in texts.into_iter().enumerate() {
+        for word in words {
+            counts.entry(word.key).or_default()[side] += 1;
+        }
+    }
+    let dividers = counts.values().filter(|count| **count == [1, 1]).count();
+    dividers * FEW >= texts[0].len().max(texts[1].len())
 }
 
 /// A word, and where it is with the white space after it.
@@ -178,9 +211,20 @@ impl<'a> Pieces<'a> {
     }
 
     fn other(&mut self, words: &[Word<'_>]) {
-        if !words.is_empty() {
-            self.pieces.push(Piece::Other(self.joined(words)));
+        let [before, after] = SHOWN;
+        if words.is_empty() {
+            return;
         }
+        if words.len() <= before + after + 1 {
+            return self.pieces.push(Piece::Other(self.joined(words)));
+        }
+        let (first, rest) = words.split_at(before);
+        let (omitted, last) = rest.split_at(rest.len() - after);
+        self.pieces.extend([
+            Piece::Other(self.joined(first)),
+            Piece::OmittedOther(omitted.len()),
+            Piece::Other(self.joined(last)),
+        ]);
     }
 
     fn push_same(&mut self, text: &'a str) {
@@ -209,6 +253,7 @@ mod tests {
             Piece::Same(text) => (*text).to_owned(),
             Piece::Other(text) => format!("[{text}]"),
             Piece::Omitted(words) => format!("({words})"),
+            Piece::OmittedOther(words) => format!("[({words})]"),
             Piece::Rest => "...".to_owned(),
         });
         shown.collect()

@@ -26,7 +26,7 @@ pub(crate) use bars::{Bar, Bars};
 pub(crate) use difference::{Piece, differences};
 pub(crate) use numbers::{listed, names, percent, scored, short};
 pub(crate) use scale::{px, short_number, step, ticks_of_counts};
-pub(crate) use visible::visible;
+pub(crate) use visible::{is_hidden, visible};
 
 const STYLE: &str = include_str!("style.css");
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 /// Whether a character is not seen itself, and changes how others are seen: controls, and marks of direction. White space is
 /// as it is.
-fn is_hidden(letter: char) -> bool {
+pub(crate) fn is_hidden(letter: char) -> bool {
     matches!(letter,
         '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
         | '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'

@@ -230,15 +230,12 @@ impl Buckets {
     }
 
     /// All documents that the search compares with document `index` have at least this index.
-    fn first_partner(&self, index: u32) -> u32 {
+    fn first_partner(&self, index: u32) -> usize {
         let reference = self.reference.as_ref();
         let of_reference = reference.filter(|reference| {
             !reference.is_repeated() && reference.is_reference(self.positions[index as usize])
         });
-        // The indexes of documents are row numbers.
-        of_reference.map_or(0, |_| {
-            u32::try_from(self.of_reference()).unwrap_or(u32::MAX)
-        })
+        of_reference.map_or(0, |_| self.of_reference())
     }
 
     /// Whether the search compares two documents.
@@ -370,10 +367,10 @@ impl CandidateSource for Buckets {
     }
 
     fn partners(&self, index: u32, from: u32, partners: &mut Vec<u32>) {
-        let first = from.max(self.first_partner(index));
+        let first = self.first_partner(index).max(from as usize);
         for bucket in self.row(index) {
             let members = self.members(*bucket);
-            let start = members.partition_point(|member| *member < first);
+            let start = members.partition_point(|member| (*member as usize) < first);
             let others = members[start..].iter().copied();
             partners.extend(others.filter(|other| *other != index));
         }

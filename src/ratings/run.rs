@@ -234,7 +234,7 @@ fn reading<'a>(fields: &'a [ValueField], temporary: &'a Path) -> Reading<'a> {
         columns: Columns::Needed,
         batch_bytes: 16 << 20,
         temporary: Some(temporary),
-        keep_by: None,
+        beside: [None; 2],
         limit: None,
         reference: None,
     }

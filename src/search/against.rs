@@ -6,7 +6,7 @@
 
 use super::deduplication::{Dedup, Deduplication};
 use super::pairs::{DocumentPair, Pairs, PairsFound, pairs_of};
-use super::removals::{check_classes, find_removals};
+use super::removals::{check_classes, classes_after, find_removals};
 use super::source::InMemory;
 use crate::documents::{Document, Documents};
 use crate::engine::Engine;
@@ -47,8 +47,7 @@ pub fn dedup_against<D: Documents + ?Sized, R: Documents + ?Sized>(
     progress: &dyn Progress,
 ) -> Result<Deduplication> {
     check_classes(classes, documents.len())?;
-    // Those of the reference do not matter.
-    let classes = classes.map(|classes| [&vec![0; reference.len()], classes].concat());
+    let classes = classes_after(reference.len(), classes);
     let source = &mut InMemory {
         documents: &Chained(reference, documents),
         reference: Some(reference.len()),
@@ -113,6 +112,7 @@ mod tests {
     use crate::search::pairs::{Identical, PairSearch};
     use crate::search::parameters::Search;
     use crate::search::removals::FoundRemovals;
+    use crate::search::signature_rows::SignaturesInMemory;
     use crate::search::stages::Searched;
     use crate::search::tests::{
         List, Spilling, Told, batch, chain, engine_of_tokens, families, groups, jaccard, joined,
@@ -503,6 +503,60 @@ mod tests {
                 assert_eq!(on_disk(&corpus, None, &task), found);
             }
         }
+    }
+
+    #[test]
+    fn signatures_are_removed_as_their_documents_are() {
+        let (lists, reference) = corpus(12);
+        let engine = engine_of_tokens();
+        let (old, new) = lists.split_at(reference as usize);
+        let [of_old, of_new] = [old, new].map(|lists| engine.sign(&batch(lists)).unwrap());
+        let in_memory = |signed: &Signatures, found: &mut dyn FnMut(&SignaturesInMemory<'_>)| {
+            let (slots, scheme) = (signed.slots(), engine.scheme());
+            found(&SignaturesInMemory { slots, scheme });
+        };
+        for verification in [Verification::None, Verification::Signature] {
+            for clustering in [Clustering::Greedy, Clustering::Connected] {
+                let task = Dedup {
+                    clustering,
+                    ..Dedup::new(Search {
+                        verification,
+                        ..through_bands(0.5, &engine)
+                    })
+                };
+                let rows = |found: Deduplication| {
+                    let removed = found.removed.iter().map(|removed| removed.document);
+                    (removed.collect::<Vec<u32>>(), found.counts.reference)
+                };
+                let documents =
+                    dedup_against(&batch(new), &batch(old), None, &engine, &task, &Silent);
+                let documents = rows(documents.unwrap());
+                assert!(documents.0.len() > 20);
+                in_memory(&of_old, &mut |old| {
+                    in_memory(&of_new, &mut |new| {
+                        let found = new.dedup_against(old, &task, None, &Silent).unwrap();
+                        assert_eq!(rows(found), documents, "{task:?}");
+                    });
+                });
+            }
+        }
+        let other = engine.scheme().clone().with_seed(9);
+        let slots = of_old.slots();
+        let old = SignaturesInMemory {
+            slots,
+            scheme: &other,
+        };
+        let task = Dedup::new(through_bands(0.5, &engine));
+        let task = Dedup {
+            search: Search {
+                verification: Verification::None,
+                ..task.search
+            },
+            ..task
+        };
+        in_memory(&of_new, &mut |new| {
+            assert!(new.dedup_against(&old, &task, None, &Silent).is_err());
+        });
     }
 
     #[test]

@@ -171,8 +171,35 @@ impl SignaturesInMemory<'_> {
         progress: &dyn Progress,
         each: &mut dyn FnMut(DocumentPair) -> Result<()>,
     ) -> Result<PairsFound> {
+        self.all_pairs(None, task, progress, each)
+    }
+
+    /// Finds all similar pairs of a document that was signed and one of the reference, as
+    /// [`pairs_against`](super::pairs_against) does.
+    ///
+    /// # Errors
+    /// Those of [`SignaturesInMemory::pairs`], and [`Error::Parameter`](crate::Error::Parameter) for signatures of another
+    /// scheme.
+    pub fn pairs_against(
+        &self,
+        reference: &SignaturesInMemory<'_>,
+        task: &Pairs,
+        progress: &dyn Progress,
+        each: &mut dyn FnMut(DocumentPair) -> Result<()>,
+    ) -> Result<PairsFound> {
+        self.all_pairs(Some(reference), task, progress, each)
+    }
+
+    fn all_pairs(
+        &self,
+        reference: Option<&SignaturesInMemory<'_>>,
+        task: &Pairs,
+        progress: &dyn Progress,
+        each: &mut dyn FnMut(DocumentPair) -> Result<()>,
+    ) -> Result<PairsFound> {
         let mut timings = Timings::default();
-        let searched = self.searched(&task.search, progress, &mut timings)?;
+        let compared = (reference, Pairing::Across);
+        let searched = self.searched(compared, &task.search, progress, &mut timings)?;
         let search = PairSearch::new(searched, task, progress, &mut timings)?;
         let each = &mut |pair, _: Option<[&str; 2]>| each(pair);
         let streamed = timings.time("compare", 0, || search.for_each(progress, each))?;

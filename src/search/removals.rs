@@ -4,6 +4,7 @@
 //! mapping memory. mimalloc as the command's allocator was tried and rejected
 //! (`results/2026-11-22-amd-epyc-2-cores/cores.md`).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -83,6 +84,15 @@ pub fn dedup_by_class<D: Documents + ?Sized>(
     find_removals(source, engine, task, progress)?.in_memory()
 }
 
+/// The classes of documents after those of a reference, whose classes do not matter.
+pub(super) fn classes_after(reference: usize, classes: Option<&[u64]>) -> Option<Cow<'_, [u64]>> {
+    let classes = classes?;
+    Some(match reference {
+        0 => Cow::Borrowed(classes),
+        _ => [&vec![0; reference], classes].concat().into(),
+    })
+}
+
 pub(super) fn check_classes(classes: Option<&[u64]>, documents: usize) -> Result<()> {
     match classes {
         Some(classes) if classes.len() != documents => Err(Error::Parameter {
@@ -107,13 +117,41 @@ impl SignaturesInMemory<'_> {
         classes: Option<&[u64]>,
         progress: &dyn Progress,
     ) -> Result<Deduplication> {
+        self.removals(None, task, classes, progress)
+    }
+
+    /// Deduplicates the documents that were signed against others, the reference, as
+    /// [`dedup_against`](super::dedup_against) does.
+    ///
+    /// # Errors
+    /// Those of [`SignaturesInMemory::dedup`], and [`Error::Parameter`] for signatures of another scheme.
+    pub fn dedup_against(
+        &self,
+        reference: &SignaturesInMemory<'_>,
+        task: &Dedup,
+        classes: Option<&[u64]>,
+        progress: &dyn Progress,
+    ) -> Result<Deduplication> {
+        self.removals(Some(reference), task, classes, progress)
+    }
+
+    fn removals(
+        &self,
+        reference: Option<&SignaturesInMemory<'_>>,
+        task: &Dedup,
+        classes: Option<&[u64]>,
+        progress: &dyn Progress,
+    ) -> Result<Deduplication> {
         if task.keep == KeepPolicy::Longest {
             return Err(Conflict::LongestWithoutDocuments.into());
         }
-        check_classes(classes, self.slots.len() / self.scheme.num_perm())?;
+        check_classes(classes, self.rows())?;
+        let of_reference = reference.map_or(0, SignaturesInMemory::rows);
+        let classes = classes_after(of_reference, classes);
         let mut timings = Timings::default();
-        let searched = self.searched(&task.search, progress, &mut timings)?;
-        let found = removals(searched, classes, task, progress, timings)?;
+        let compared = (reference, task.pairing());
+        let searched = self.searched(compared, &task.search, progress, &mut timings)?;
+        let found = removals(searched, classes.as_deref(), task, progress, timings)?;
         found.in_memory()
     }
 }

@@ -12,7 +12,7 @@ use super::stages::Searched;
 use super::verification::Verification;
 use crate::documents::{DigestMap, digest};
 use crate::error::{Conflict, Error, Result, row_number};
-use crate::pipeline::{Measure, Signatures};
+use crate::pipeline::{Measure, Pairing, Signatures};
 use crate::progress::{Progress, Timings, advance};
 use crate::scheme::{Scheme, Slots};
 
@@ -49,37 +49,82 @@ impl SignaturesInMemory<'_> {
     /// Finds the candidate pairs.
     pub(super) fn searched(
         &self,
+        (reference, pairing): (Option<&SignaturesInMemory<'_>>, Pairing),
         search: &Search,
         progress: &dyn Progress,
         timings: &mut Timings,
     ) -> Result<Searched> {
         check_search(search)?;
         let num_perm = self.scheme.num_perm();
-        let rows = self.slots.len() / num_perm;
+        if let Some(reference) = reference {
+            self.check_comparable(reference)?;
+        }
+        let of_reference = reference.map_or(0, SignaturesInMemory::rows);
+        let rows = of_reference + self.rows();
         if u32::try_from(rows).is_ok_and(|rows| rows < u32::MAX) {
             progress.begin("read", rows as u64);
         } else {
             return Err(Error::TooManyDocuments);
         }
         let mut banded = search.banded(num_perm);
-        let bytes = (self.slots.len() * self.slots.width().bytes()) as u64;
+        let bytes = (rows * num_perm * self.slots.width().bytes()) as u64;
         let corpus = timings.time("read", bytes, || {
             let mut numbered = SignedRows::new(self.scheme, bytes);
-            for first in (0..rows).step_by(ROWS) {
-                let end = rows.min(first + ROWS);
-                let slots = self.slots.range(first * num_perm..end * num_perm);
-                numbered.take(slots, &mut banded)?;
-                advance(progress, end as u64, end as u64, 0)?;
+            let sink = &mut banded;
+            if let Some(reference) = reference {
+                reference.number(&mut numbered, sink, progress)?;
+                numbered.end_reference();
             }
+            self.number(&mut numbered, sink, progress)?;
             Ok::<_, Error>(numbered.corpus)
         })?;
         let context = &mut Context {
             search,
-            pairing: crate::pipeline::Pairing::default(),
+            pairing,
             progress,
             timings,
         };
         Searched::of_banded(corpus, banded, num_perm, context)
+    }
+}
+
+impl SignaturesInMemory<'_> {
+    /// The number of signatures.
+    pub(super) fn rows(&self) -> usize {
+        self.slots.len() / self.scheme.num_perm()
+    }
+
+    /// Refuses signatures of another scheme.
+    fn check_comparable(&self, other: &SignaturesInMemory<'_>) -> Result<()> {
+        let [own, other] = [self.scheme, other.scheme];
+        if own == other {
+            return Ok(());
+        }
+        Err(Error::Parameter {
+            name: "the scheme of the reference",
+            value: other.to_string(),
+            expected: format!(
+                "{own}, as for the other signatures, with the same permutations and seed"
+            ),
+        })
+    }
+
+    /// Numbers all of them, and passes the distinct ones to `sink`.
+    fn number(
+        &self,
+        numbered: &mut SignedRows<'_>,
+        sink: &mut dyn Sink,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let num_perm = self.scheme.num_perm();
+        for first in (0..self.rows()).step_by(ROWS) {
+            let end = self.rows().min(first + ROWS);
+            let slots = self.slots.range(first * num_perm..end * num_perm);
+            numbered.take(slots, sink)?;
+            let done = numbered.corpus.documents();
+            advance(progress, done, done, 0)?;
+        }
+        Ok(())
     }
 }
 
@@ -115,6 +160,12 @@ impl<'a> SignedRows<'a> {
             scheme,
             positions: DigestMap::default(),
         }
+    }
+
+    /// Says that the signatures so far are those of a reference.
+    fn end_reference(&mut self) {
+        self.corpus.reference = Some(self.corpus.rows);
+        self.corpus.without_shingles = 0;
     }
 
     /// Takes the next signatures, and passes the distinct ones, except empty ones, to `sink`.

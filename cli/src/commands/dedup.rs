@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use simgpu::error::Conflict;
 use simgpu::files::{DedupOutput, Outcome, Run};
-use simgpu::io::{KeepBy, RemovedFormat};
+use simgpu::io::{FieldPath, KeepBy, RemovedFormat};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress as _;
 use simgpu::scheme::Scheme;
@@ -31,6 +31,10 @@ use crate::{terminal, usage};
 /// removed.jsonl: one line per removed document, with the document kept instead and their similarity.
 ///
 /// clusters.parquet: one row per document, with its cluster and whether it is kept.
+///
+/// samples.jsonl: the beginnings of some texts, at most 2 MB in all, which report.html shows.
+///
+/// report.html: a page that shows what was removed and why; it needs no network.
 ///
 /// report.json: counts, parameters and clusters; identical in every run with the same input and options.
 ///
@@ -57,6 +61,14 @@ pub struct Arguments {
     /// Format of the file of removed documents
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
     pub removed_format: Option<RemovedFormatArgument>,
+
+    /// Write no texts: neither samples.jsonl nor the texts on the page, which then names documents alone
+    #[arg(long, help_heading = "Output")]
+    pub no_samples: bool,
+
+    /// Field whose value is the source of a document, for the counts by source [default: the input file]
+    #[arg(long, value_name = "FIELD", help_heading = "Output")]
+    pub source_field: Option<String>,
 
     /// How to form clusters.
     #[command(flatten)]
@@ -193,6 +205,10 @@ impl Arguments {
                 Some(RemovedFormatArgument::Parquet) => RemovedFormat::Parquet,
                 Some(RemovedFormatArgument::Jsonl) | None => RemovedFormat::JsonLines,
             });
+        run = run.samples(!self.no_samples);
+        if let Some(field) = &self.source_field {
+            run = run.source_field(FieldPath::new(field));
+        }
         if let Some(keep_by) = &self.keep_by {
             if let KeepArgument::Longest = self.clusters.keep {
                 return Err(usage(Conflict::KeepTwice.into()));
@@ -266,30 +282,27 @@ impl Arguments {
             lines.row("lost", lost);
         }
         lines.row("clusters", terminal::clusters(counts));
+        if let Some(sources) = terminal::sources(&outcome.report.sources) {
+            lines.row("sources", sources);
+        }
         terminal::times(&mut lines, outcome);
         self.destination()?.summarise(&mut lines);
         Ok(lines)
     }
 
-    /// A warning if one cluster of a large input is suspiciously large.
+    /// Warnings of what is unusual about the result.
     ///
     /// # Errors
     /// Those of the output's name.
-    pub fn warning(&self, outcome: &Outcome) -> anyhow::Result<Option<String>> {
-        let counts = &outcome.report.counts;
-        /// In a smaller input, a few duplicates are more than 1 %.
-        const MANY: u64 = 1_000;
-        if counts.documents < MANY || counts.largest_cluster * 100 <= counts.documents {
-            return Ok(None);
-        }
-        let share = terminal::share(counts.largest_cluster, counts.documents);
+    pub fn warnings(&self, outcome: &Outcome) -> anyhow::Result<Vec<String>> {
         let place = match self.destination()? {
             Destination::Path(_) => "in report.json ",
             Destination::Stdout | Destination::Nowhere => "",
         };
-        Ok(Some(format!(
-            "the largest cluster has more than 1 % of all documents: {share}; check it {place}before you use the result"
-        )))
+        let unusual = outcome.report.warnings.iter();
+        let warnings =
+            unusual.map(|unusual| format!("{unusual}; check it {place}before you use the result"));
+        Ok(warnings.collect())
     }
 }
 
@@ -302,7 +315,7 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> a
         .shown
         .print_report(|bytes| outcome.report.write_json(bytes))?;
     terminal.summary(&arguments.summary(&outcome)?);
-    if let Some(warning) = arguments.warning(&outcome)? {
+    for warning in arguments.warnings(&outcome)? {
         terminal.warn(&warning);
     }
     Ok(())

@@ -170,7 +170,7 @@ impl Arguments {
 }
 
 /// The lines of the summary.
-fn summary(outcome: &EvaluationOutcome) -> Lines {
+pub fn summary(outcome: &EvaluationOutcome) -> Lines {
     let report = &outcome.report;
     let counts = &report.counts;
     let mut lines = Lines::default();

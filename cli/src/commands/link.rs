@@ -7,7 +7,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use simgpu::files::RunOptions;
 use simgpu::io::{FieldPath, Inputs};
-use simgpu::link::{ComparedField, Equivalents, Matching, Score};
+use simgpu::link::{ComparedField, Equivalents, Estimate, Matching, Score};
 use simgpu::link::{Link, LinkOutcome, LinkReport, LinkRun};
 
 use super::execute;
@@ -128,7 +128,8 @@ impl FromStr for FieldNames {
 /// The value of `--score`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ScoreArgument {
-    /// For one input, evidence, where the fields give enough of it; else text
+    /// For one input evidence, if the fields give enough of it, else text; for two, points if only they tell how many of
+    /// their links are right, else text
     #[default]
     Auto,
     /// Bits of evidence that all fields together give, chance and households weighed against it; for one input only
@@ -267,7 +268,7 @@ impl Arguments {
 
     /// The lines of the summary.
     pub fn summary(&self, outcome: &LinkOutcome) -> Lines {
-        let LinkReport { counts, .. } = &outcome.report;
+        let counts = &outcome.report.counts;
         let mut lines = Lines::default();
         let records = match self.b {
             Some(_) => format!(
@@ -283,19 +284,7 @@ impl Arguments {
             let empty = terminal::grouped(counts.empty);
             lines.row("no words", format!("{empty}, never linked"));
         }
-        let candidates = terminal::counted(counts.candidate_pairs, "pair");
-        let which = match outcome.report.floor {
-            Some(floor) => format!("every one from a cosine of {floor:.2} on"),
-            None => "which share a value, a word or two values".to_owned(),
-        };
-        lines.row("candidates", format!("{candidates}, {which}"));
-        if counts.equal_records > 0 {
-            let equal = terminal::grouped(counts.equal_records);
-            lines.row(
-                "equal",
-                format!("{equal}, each compared as the earlier record that it equals"),
-            );
-        }
+        compared(&mut lines, &outcome.report);
         decision(&mut lines, &outcome.report);
         let links = terminal::grouped(counts.links);
         lines.row(
@@ -336,34 +325,108 @@ impl Arguments {
                 lines.row("with partner", share);
             }
         }
-        let precision = match (&estimate.expected_precision, &estimate.unknown_because) {
-            (Some(precision), _) => {
-                let pairs = match self.b {
-                    Some(_) => "links",
-                    None => "pairs within entities",
-                };
-                let range = estimate
-                    .precision_range
-                    .map_or(String::new(), |[least, most]| {
-                        format!(" ({:.1} to {:.1} %)", 100.0 * least, 100.0 * most)
-                    });
-                format!("{:.1} %{range} expected of the {pairs}", 100.0 * precision)
-            }
-            (None, Some(because)) => format!("cannot tell: {because}"),
-            (None, None) => "cannot tell".to_owned(),
+        let pairs = match self.b {
+            Some(_) => "links",
+            None => "pairs within entities",
         };
-        lines.row("precision", precision);
-        if let Some(recall) = estimate.expected_recall {
-            lines.row("recall", format!("some {:.0} % expected", 100.0 * recall));
+        lines.row("precision", precision(report, pairs));
+        if let Some(recall) = recall(estimate) {
+            lines.row("recall", recall);
         }
+    }
+}
+
+/// A range in percent, in brackets, after a blank.
+fn range(range: Option<[f64; 2]>) -> String {
+    let said =
+        range.map(|[least, most]| format!(" ({:.1} to {:.1} %)", 100.0 * least, 100.0 * most));
+    said.unwrap_or_default()
+}
+
+/// The precision that is expected of the pairs, or why it is not known.
+fn precision(report: &LinkReport, pairs: &str) -> String {
+    let estimate = &report.estimate;
+    match (&estimate.expected_precision, &estimate.unknown_because) {
+        (Some(precision), _) => {
+            let range = range(estimate.precision_range);
+            format!("{:.1} %{range} expected of the {pairs}", 100.0 * precision)
+        }
+        // The line of the decision says why.
+        (None, Some(_)) if report.has_nothing_to_link() => {
+            "cannot tell: no records that differ are linked".to_owned()
+        }
+        (None, Some(because)) => format!("cannot tell: {because}"),
+        (None, None) => "cannot tell".to_owned(),
+    }
+}
+
+/// The recall that is expected, or why it is not known although the precision is.
+fn recall(estimate: &Estimate) -> Option<String> {
+    match (
+        estimate.expected_recall,
+        estimate.recall_range,
+        &estimate.recall_unknown_because,
+    ) {
+        (Some(recall), of_range, _) => {
+            let range = range(of_range);
+            Some(format!("some {:.0} %{range} expected", 100.0 * recall))
+        }
+        (None, Some([least, most]), because) => {
+            let because = because.as_ref().map(|because| format!(": {because}"));
+            let [least, most] = [least, most].map(|share| 100.0 * share);
+            let because = because.unwrap_or_default();
+            Some(format!("{least:.0} to {most:.0} % expected{because}"))
+        }
+        (None, None, Some(because)) => Some(format!("not known: {because}")),
+        (None, None, None) => None,
+    }
+}
+
+/// Adds lines with what was compared, and what was left out.
+fn compared(lines: &mut Lines, report: &LinkReport) {
+    let counts = &report.counts;
+    let candidates = terminal::counted(counts.candidate_pairs, "pair");
+    let which = match report.floor {
+        Some(floor) => format!("every one from a cosine of {floor:.2} on"),
+        None => "which share a value, a word or two values".to_owned(),
+    };
+    lines.row("candidates", format!("{candidates}, {which}"));
+    let evidence = report.evidence.as_ref();
+    let evidence = evidence.filter(|_| report.score == "evidence");
+    let left_out = evidence.map(|evidence| evidence.left_out);
+    if let Some(left_out) = left_out.filter(|left_out| left_out.groups > 0) {
+        let share = match left_out.records {
+            0 => "all their records share something rarer, too".to_owned(),
+            1 => "1 record shares nothing rarer".to_owned(),
+            records => format!("{} records share nothing rarer", terminal::grouped(records)),
+        };
+        lines.row(
+            "left out",
+            format!(
+                "{} in {} that share too common a value: {share}",
+                terminal::counted(left_out.pairs, "pair"),
+                terminal::counted(left_out.groups, "group")
+            ),
+        );
+    }
+    if counts.equal_records > 0 {
+        let equal = terminal::grouped(counts.equal_records);
+        let by_chance = match evidence.map_or(0, |evidence| evidence.equal_by_chance) {
+            0 => String::new(),
+            records => format!("; of {}, by chance", terminal::grouped(records)),
+        };
+        lines.row(
+            "equal",
+            format!("{equal}, each compared as the earlier record that it equals{by_chance}"),
+        );
     }
 }
 
 /// Adds a line with how the links were decided.
 fn decision(lines: &mut Lines, report: &LinkReport) {
     if report.score != "evidence" {
-        if let (Some(because), Some(_)) = (&report.score_because, &report.evidence) {
-            lines.row("decision", format!("by text, not by evidence: {because}"));
+        if let Some(decision) = by_score(report) {
+            lines.row("decision", decision);
         }
         lines.row("threshold", format!("{:.3}", report.estimate.threshold));
         return;
@@ -371,26 +434,38 @@ fn decision(lines: &mut Lines, report: &LinkReport) {
     let Some(evidence) = &report.evidence else {
         return;
     };
-    let names = |used: &str| -> Vec<&str> {
-        let fields = evidence.fields.iter().filter(|field| field.used == used);
-        let names = fields.filter_map(|field| report.parameters.fields.get(field.field));
-        names.map(String::as_str).collect()
+    let names = |used: &str| report.fields_used(used);
+    let decision = match (&names("strong")[..], &report.estimate.unknown_because) {
+        (_, Some(because)) if report.has_nothing_to_link() => because.clone(),
+        ([], _) => format!("{}, no field tells records apart", evidence.verdict),
+        (strong, _) => format!("{}, by {}", evidence.verdict, strong.join(", ")),
     };
-    let strong = match names("strong")[..] {
-        [] => "no field tells records apart".to_owned(),
-        ref strong => format!("by {}", strong.join(", ")),
-    };
-    lines.row("decision", format!("{}, {strong}", evidence.verdict));
+    lines.row("decision", decision);
     for (used, why) in [
         ("doubted", "differ where all others agree"),
         ("noise", "not used, never agree where others do"),
         ("copy", "not used, their words stand in other fields"),
-        ("empty", "not used, hardly any values"),
+        ("empty", "not used, hardly any values, or one only"),
+        ("too many fields", "not used, there are too many fields"),
     ] {
         let names = names(used);
         if !names.is_empty() {
             lines.row("fields", format!("{}: {why}", names.join(", ")));
         }
+    }
+}
+
+/// Why the score was chosen, if it was.
+fn by_score(report: &LinkReport) -> Option<String> {
+    let because = report.score_because.as_ref()?;
+    let score = report.score;
+    if report.evidence.is_none() {
+        return Some(format!("by {score}: {because}"));
+    }
+    // The line of the precision says why, unless it knows something else.
+    match report.estimate.unknown_because.as_ref() == Some(because) {
+        true => Some(format!("by {score}, not by evidence")),
+        false => Some(format!("by {score}, not by evidence: {because}")),
     }
 }
 

@@ -69,8 +69,10 @@ fn overwrite_drops_files_of_fewer_inputs() {
         "clusters.parquet",
         "kept/a.jsonl",
         "removed.jsonl",
+        "report.html",
         "report.json",
         "run.json",
+        "samples.jsonl",
     ];
     assert_eq!(names, expected);
 }
@@ -286,8 +288,10 @@ fn a_failed_run_does_not_block_the_next() {
         "out/clusters.parquet",
         "out/kept/in.jsonl",
         "out/removed.jsonl",
+        "out/report.html",
         "out/report.json",
         "out/run.json",
+        "out/samples.jsonl",
         "pairs.jsonl",
         "pairs.jsonl.report.json",
         "signatures.npy",

@@ -154,5 +154,5 @@ fn tables_do_not_depend_on_threads_or_batches() {
         files.remove("run.json");
         seen.push(files);
     }
-    assert!(seen[0] == seen[1] && seen[0].len() == 5);
+    assert!(seen[0] == seen[1] && seen[0].len() == 7);
 }

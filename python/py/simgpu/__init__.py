@@ -4,7 +4,14 @@ from ._dedup import Deduplicated, SimilarPairs, dedup, pairs
 from ._links import LinksFound, link
 from ._ratings import RatingsFound, hold_out, neighbours, recommend
 from ._simgpu import Scheme, Shingling, Signatures, Signer, Table
-from ._files import dedup_files, link_files, pairs_files, pairs_signatures, sign_files
+from ._files import (
+    dedup_files,
+    evaluate,
+    link_files,
+    pairs_files,
+    pairs_signatures,
+    sign_files,
+)
 from ._report import Comparison, Device, Report, Selftest, Tuning
 from ._simgpu import version as _version
 from ._tools import compare, devices, selftest, tune
@@ -48,6 +55,7 @@ __all__ = [
     "dedup",
     "dedup_files",
     "devices",
+    "evaluate",
     "hold_out",
     "link",
     "link_files",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
@@ -48,15 +49,20 @@ class Deduplicated(_Found):
     """Whether each document is kept."""
 
     kept_by: NDArray[np.int64]
-    """The row of the document kept for each document: its own row where it is kept."""
+    """The row of the document kept for each document: its own row where it is kept, -1 where that one is in ``against``."""
+
+    reference_by: NDArray[np.int64] | None
+    """The row in ``against`` of the document for which each document was removed, or -1; ``None`` without ``against``."""
 
     removed: Table
-    """The removed documents: row, kept (a row), similarity, lost, found_by; with ids, also id and kept_id."""
+    """The removed documents: row, kept (a row), similarity, lost, found_by; with ids, also id and kept_id. With ``against``,
+    also reference, the row there, where kept and kept_id are null."""
 
     def __init__(self, parts: dict[str, Any], options: dict[str, Any]) -> None:
         super().__init__("dedup", parts, options)
         self.keep = parts["keep"]
         self.kept_by = parts["kept_by"]
+        self.reference_by = parts["reference_by"]
         self.removed = parts["removed"]
         self.report["cluster_sizes"] = self._cluster_sizes()
 
@@ -65,7 +71,7 @@ class Deduplicated(_Found):
         """The rows of each cluster of two or more documents, the kept one first, by ascending kept row."""
         import numpy as np
 
-        removed = np.flatnonzero(~self.keep)
+        removed = np.flatnonzero(~self.keep & (self.kept_by >= 0))
         by_kept = removed[np.argsort(self.kept_by[removed], kind="stable")]
         kept, starts = np.unique(self.kept_by[by_kept], return_index=True)
         members = np.split(by_kept, starts[1:]) if len(kept) else []
@@ -74,7 +80,11 @@ class Deduplicated(_Found):
     def _cluster_sizes(self) -> dict[int, int]:
         import numpy as np
 
-        _, sizes = np.unique(self.kept_by, return_counts=True)
+        _, sizes = np.unique(self.kept_by[self.kept_by >= 0], return_counts=True)
+        if self.reference_by is not None:
+            # Such a cluster has the document of the reference, too.
+            _, others = np.unique(self.reference_by[self.reference_by >= 0], return_counts=True)
+            sizes = np.concatenate((sizes, others + 1))
         known, clusters = np.unique(sizes, return_counts=True)
         return dict(zip(known.tolist(), clusters.tolist(), strict=True))
 
@@ -166,7 +176,7 @@ class _Rows:
 
 class SimilarPairs(_Found, _Rows):
     """The similar pairs of documents: a table of left, right (rows) and similarity or distance; with ids, also of their
-    ids.
+    ids. With ``against``, left is a row there, and has no id.
 
     It goes to Arrow as :class:`Table` does; ``pairs["left"]`` is a numpy array.
     """
@@ -205,6 +215,7 @@ def dedup(data: Any, column: str | int | None = None, **options: Unpack[DedupOpt
         InputError: A document cannot be read; ``row`` says which.
         StoppedError: The progress function stopped the work.
     """
+    options["against"] = _reference(options["against"])
     parts = _simgpu.dedup_in_memory({"data": data, "column": column, **options})
     reported: dict[str, Any] = {"keep": options["keep"], "cluster": options["cluster"]}
     if (keep_by := options["keep_by"]) is not None:
@@ -223,8 +234,16 @@ def pairs(data: Any, column: str | int | None = None, **options: Unpack[PairsOpt
 
     The errors are those of :func:`dedup`.
     """
+    options["against"] = _reference(options["against"])
     parts = _simgpu.pairs_in_memory({"data": data, "column": column, **options})
     return SimilarPairs(parts, parts["reported"])
+
+
+def _reference(against: Any) -> Any:
+    """The reference, which may be a file of signatures."""
+    if isinstance(against, (str, os.PathLike)):
+        return _simgpu.Signatures.load(against)
+    return against
 
 
 def _parameter_error(message: str) -> Exception:

@@ -8,6 +8,7 @@ from typing import Unpack
 from . import _simgpu
 from ._options import (
     DedupFilesOptions,
+    EvaluateOptions,
     LinkFilesOptions,
     PairsFilesOptions,
     PairsSignaturesOptions,
@@ -128,3 +129,27 @@ def link_files(
     The report, and the errors, are those of ``dedup_files``.
     """
     return _simgpu.link_files({"a": a, "b": b, "output": output, "fields": fields, **options})
+
+
+@takes(EvaluateOptions)
+def evaluate(
+    result: Path, truth: Path | Iterable[Path], **options: Unpack[EvaluateOptions]
+) -> Report:
+    """Measures how far a result of ``link_files``, ``dedup_files`` or ``pairs_files`` is right.
+
+    Compares the result with a truth: pairs of ids that are the same thing, or records with the entity that each is of. Of one
+    input, true pairs are closed: if a and b are the same, and b and c, then a and c are, too. Writes no file.
+
+    Args:
+        result: The path of a folder of ``link_files`` or ``dedup_files``, or of a file of ``pairs_files``; also that of
+            ``links.jsonl``, ``entities.jsonl``, ``clusters.parquet`` or ``removed.jsonl`` alone.
+        truth: The path of a file of what is true, in any format of the inputs; it may be the input itself, if it has a field
+            with the entity. Two paths are the entities of ``a`` and of ``b``, if these were linked.
+        **options: Those of the command ``simgpu evaluate``; ``help(simgpu.evaluate)`` lists them.
+
+    Returns:
+        The report: ``pairs``, ``entities`` and ``b_cubed`` have precision, recall and F1; ``wrong`` and ``missed``, examples.
+
+    The errors are those of ``dedup_files``.
+    """
+    return _simgpu.evaluate({"result": result, "truth": truth, **options})

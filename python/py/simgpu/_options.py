@@ -244,6 +244,14 @@ class MemorySearchOptions(
 ):
     """A search in memory."""
 
+    against: Annotated[
+        Any,
+        Option(
+            None,
+            "Other documents to compare with, the reference, as ``data`` are given. None is removed, and no two of them "
+            "are compared. For Signatures: Signatures, or the path of a file of them.",
+        ),
+    ]
     id: Annotated[
         Any,
         Option(
@@ -490,6 +498,14 @@ class DedupFilesOptions(FileSearchOptions, ClusterOptions, total=False):
     removed_format: Annotated[
         Literal["jsonl", "parquet"], Option("jsonl", "Format of the file of removed documents.")
     ]
+    no_samples: Annotated[
+        bool,
+        Option(False, "Write no texts: neither ``samples.jsonl`` nor the texts on the page, ``report.html``."),
+    ]
+    source_field: Annotated[
+        str | None,
+        Option(None, "Field whose value is the source of a document, for the counts by source; default the input file."),
+    ]
 
 
 class PairsFilesOptions(FileSearchOptions, DistanceOptions, PairOptions, total=False):
@@ -720,6 +736,37 @@ class LinkFilesOptions(
     equivalents: Annotated[
         Path | None,
         Option(None, "File of equal names: one set per line, separated by commas."),
+    ]
+
+
+class EvaluateOptions(FormatOptions, CallOptions, total=False):
+    """The options of ``evaluate``."""
+
+    truth_fields: Annotated[
+        str | Iterable[str],
+        Option(
+            (),
+            "Both fields of a pair of ids, that of the first input first. By default ``id_a`` and ``id_b``, or ``id`` "
+            "and ``kept_id``, or else the first two.",
+        ),
+    ]
+    entity_field: Annotated[
+        str | None,
+        Option(
+            None,
+            "Field with the entity, if the truth holds records and no pairs; those without a value do not count.",
+        ),
+    ]
+    id_field: Annotated[
+        str | None,
+        Option(
+            None,
+            "Field with the id of a record, beside its entity. By default ``id``; if there is none, all ids are "
+            "``FILE:ROW``.",
+        ),
+    ]
+    examples: Annotated[
+        int, Option(5, "Most wrong pairs, and most missed ones, in the report, from 0 on.")
     ]
 
 

@@ -6,17 +6,25 @@ use rayon::prelude::*;
 use super::{Shown, name};
 use crate::files::samples::Sample;
 use crate::io::{Example, ExampleDocument};
-use crate::page::{Piece, differences, visible};
+use crate::page::{Piece, differences, is_hidden, percent, visible};
 use crate::progress::grouped;
 
 /// Bytes of HTML for the words of one side, at most.
-const SIDE: usize = 12_000;
+const SIDE: usize = 5_000;
 
 impl Shown<'_> {
     /// The removed documents with the lowest similarities.
     pub(super) fn pairs_at_threshold(&self) -> Markup {
-        self.section("threshold", "Doubtful pairs: just above the threshold", html! {
-            "These removed documents are the least similar to those that they were removed for. If they should have stayed, raise --threshold."
+        self.section("threshold", "Doubtful pairs: the least similar ones", html! {
+            "These removed documents are the least similar to those that they were removed for, at most two of each cluster. "
+            "Words that only one of both has are marked. If such documents should have stayed, raise --threshold."
+        })
+    }
+
+    /// The removed documents that lose the most.
+    pub(super) fn losses(&self) -> Markup {
+        self.section("lost", "Removed documents that lose the most", html! {
+            "The kept document lacks this share of the removed one's shingles: what is marked on the left is gone."
         })
     }
 
@@ -31,7 +39,7 @@ impl Shown<'_> {
         let examples: Vec<&Example> = self.examples(why).collect();
         html! {
             @if !examples.is_empty() {
-                section {
+                section id=(why) {
                     h2 { (title) }
                     p.note { (note) }
                     @for pair in self.all(&examples) { (pair) }
@@ -79,6 +87,7 @@ impl Shown<'_> {
                         Some(similarity) => { "similarity " strong { (format!("{similarity:.3}")) } },
                         None => "similarity unknown",
                     }
+                    @if let Some(lost) = example.lost { ", lost " strong { (percent(lost)) } " of the removed document's shingles" }
                     @if example.found_by == "identical" { ", identical" }
                 }
                 @match samples {
@@ -126,26 +135,29 @@ fn texts(heads: [Markup; 2], samples: [&Sample; 2]) -> Markup {
     }
 }
 
-/// The words of one side, in so many bytes of HTML at most.
+/// The words of one side, in about so many bytes of HTML at most.
 pub(super) fn words(pieces: &[Piece<'_>], most: usize) -> Markup {
     let mut left = most;
     let mut shown = Vec::new();
     for piece in pieces {
-        let part = match piece {
-            Piece::Same(text) => html! { (cut(text, left)) },
-            Piece::Other(text) => html! { mark { (cut(text, left)) } },
-            Piece::Omitted(words) => {
-                html! { i { " … " (grouped(*words as u64)) " equal words … " } }
+        let (part, is_whole) = match piece {
+            Piece::Same(text) => {
+                let (text, is_whole) = cut(text, left);
+                (html! { (text) }, is_whole)
             }
-            Piece::Rest => html! { i { " … the rest is not compared here" } },
+            Piece::Other(text) => {
+                // Blanks after a word are not marked.
+                let (text, is_whole) = cut(text.trim_end(), left);
+                (html! { mark { (text) } " " }, is_whole)
+            }
+            Piece::Omitted(words) => (omitted(*words, "equal words"), true),
+            Piece::OmittedOther(words) => {
+                (html! { mark { (omitted(*words, "words more")) } }, true)
+            }
+            Piece::Rest => (html! { i { " … the rest is not compared here" } }, true),
         };
-        let bytes = part.0.len();
-        let is_whole = match piece {
-            Piece::Same(text) | Piece::Other(text) => cut(text, left).len() >= visible(text).len(),
-            _ => true,
-        };
+        left = left.saturating_sub(part.0.len());
         shown.push(part);
-        left = left.saturating_sub(bytes);
         if left == 0 || !is_whole {
             shown.push(html! { i { " … the rest is not shown" } });
             break;
@@ -154,18 +166,23 @@ pub(super) fn words(pieces: &[Piece<'_>], most: usize) -> Markup {
     html! { @for part in shown { (part) } }
 }
 
-/// The beginning of a text as it is shown, so that it takes at most about so many bytes of HTML.
-fn cut(text: &str, most: usize) -> String {
+fn omitted(words: usize, what: &str) -> Markup {
+    html! { i { " … " (grouped(words as u64)) " " (what) " … " } }
+}
+
+/// The beginning of a text as it is shown, so that it takes at most so many bytes of HTML, and whether that is all.
+fn cut(text: &str, most: usize) -> (String, bool) {
     let mut left = most;
     let beyond = text.char_indices().find(|(_, letter)| {
         let bytes = match letter {
             '&' | '<' | '>' | '"' => 6,
-            letter if visible(letter.encode_utf8(&mut [0; 4])).len() > 4 => 14,
+            letter if is_hidden(*letter) => 14,
             letter => letter.len_utf8(),
         };
         let is_beyond = bytes > left;
         left = left.saturating_sub(bytes);
         is_beyond
     });
-    visible(&text[..beyond.map_or(text.len(), |(at, _)| at)]).into_owned()
+    let end = beyond.map_or(text.len(), |(at, _)| at);
+    (visible(&text[..end]).into_owned(), end == text.len())
 }

@@ -68,6 +68,9 @@ fn of_dedup(dedup: Option<&DedupParameters>, choices: &mut Vec<Choice>) {
     if let Some(keep_by) = &dedup.keep_by {
         choices.push(("--keep-by", keep_by.clone()));
     }
+    if let Some(field) = &dedup.source_field {
+        choices.push(("--source-field", field.clone()));
+    }
     if !dedup.prefer_source.is_empty() {
         choices.push(("--prefer-source", dedup.prefer_source.join(",")));
     }

@@ -113,7 +113,10 @@ impl Shown<'_> {
                         }
                     }
                 }
-                li { "The pairs right above the threshold are shown below. If they are no duplicates, raise --threshold. If all are, try a lower one." }
+                li {
+                    "Look at the " a href="#threshold" { "doubtful pairs" } ": if they are no duplicates, raise --threshold. If all of them are, "
+                    "try a lower one: simgpu pairs lists what it would add."
+                }
                 li { "Bars grow with the square root of the number, so that a few can be seen beside many." }
             }
         }

@@ -400,7 +400,7 @@ mod tests {
             let mut column = column.clone();
             // A field of one value is not used.
             column[0] = "other".to_owned();
-            Column::of(&column)
+            Column::of(&column, None, &|_| None)
         }));
         let found = find(&fields.used, records).left_out;
         let expected = LeftOut {

@@ -20,8 +20,8 @@ const LEAST_OF_RANGE: f64 = 0.5;
 pub(crate) enum Verdict {
     /// Records are linked by it, and so many pairs are expected to be right.
     Links,
-    /// No two different records are one thing.
-    Nothing,
+    /// No two different records are one thing; what they lack.
+    Nothing(String),
     /// Records are linked by it, and it is not told how many pairs are right, since the fields hardly tell records apart; why.
     TooWeak(String),
     /// Records are linked by it, and it is not told how many pairs are right; why.
@@ -35,12 +35,10 @@ impl Verdict {
     pub(crate) fn because(&self) -> &str {
         match self {
             Verdict::Links => "",
-            Verdict::Nothing => {
-                "nothing to link: no two records that differ agree more than chance and what households share explain"
-            }
-            Verdict::TooWeak(because) | Verdict::Rough(because) | Verdict::Texts(because) => {
-                because
-            }
+            Verdict::Nothing(because)
+            | Verdict::TooWeak(because)
+            | Verdict::Rough(because)
+            | Verdict::Texts(because) => because,
         }
     }
 
@@ -48,7 +46,7 @@ impl Verdict {
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Verdict::Links => "links",
-            Verdict::Nothing => "nothing to link",
+            Verdict::Nothing(_) => "nothing to link",
             Verdict::TooWeak(_) | Verdict::Rough(_) | Verdict::Texts(_) => "cannot tell",
         }
     }
@@ -72,7 +70,7 @@ impl Evidence {
                 "texts that differ show no more agreement than chance explains".to_owned(),
             ),
             (_, Some(because), _) => Verdict::TooWeak(because),
-            (None, ..) => Verdict::Nothing,
+            (None, ..) => Verdict::Nothing(self.nothing(names)),
             (_, _, Some(because)) => Verdict::Rough(because),
             _ => Verdict::Links,
         }
@@ -116,12 +114,27 @@ impl Evidence {
         strong.map(|(field, _)| field).collect()
     }
 
+    /// The name of a field that is used.
+    fn name(&self, field: usize, names: &[String]) -> String {
+        let place = self.fields.used[field].place;
+        let name = names.get(place).cloned();
+        name.unwrap_or_else(|| format!("field {}", place + 1))
+    }
+
+    /// What records that differ lack.
+    fn nothing(&self, names: &[String]) -> String {
+        let strong = self.strong().into_iter();
+        let strong: Vec<String> = strong.map(|field| self.name(field, names)).collect();
+        format!(
+            "nothing to link: no two records that differ agree in more of {} than chance and what households share explain",
+            strong.join(", ")
+        )
+    }
+
     /// Which fields tell records apart, where they are too few.
     fn too_few(&self, names: &[String]) -> String {
         let said = self.strong().into_iter().map(|field| {
-            let place = self.fields.used[field].place;
-            let name = names.get(place).cloned();
-            let name = name.unwrap_or_else(|| format!("field {}", place + 1));
+            let name = self.name(field, names);
             format!("{name} {:.0} bits", self.rates[field].bits)
         });
         let said: Vec<String> = said.collect();

@@ -6,18 +6,12 @@ use super::points::points;
 use crate::link::evidence::{ClassEvidence, EvidenceReport, FieldEvidence};
 use crate::link::write::LinkReport;
 use crate::page::{listed, percent};
+use crate::progress::counted;
 
 /// Classes that are listed, at most.
 const LISTED: usize = 12;
 
 impl LinkReport {
-    /// What the evidence is good for, in a word or two.
-    pub(super) fn verdict(&self) -> &'static str {
-        self.evidence
-            .as_ref()
-            .map_or("", |evidence| evidence.verdict)
-    }
-
     /// What each field says, and what pairs share, where evidence was looked for.
     pub(super) fn evidence_of_fields(&self) -> Markup {
         let Some(evidence) = &self.evidence else {
@@ -34,9 +28,10 @@ impl LinkReport {
                     tbody { @for field in &evidence.fields { (self.field(field)) } }
                 } }
                 @if evidence.equal_by_chance > 0 {
-                    p { "Equality of all fields is no evidence for some records: so many are equal by chance." }
+                    p { "Equality of all fields is no evidence for " (counted(evidence.equal_by_chance, "record")) ": so many are equal by chance." }
                 }
                 h3 { "What pairs of records share" }
+                p.note { "The null: pairs of different things that agree by chance, whose number is known, or share some fields, as a household does. The rest is the same thing." }
                 (self.classes(evidence))
                 @if evidence.fields.iter().any(|field| !field.levels.is_empty()) {
                     h3 { "What the levels of each field say" }
@@ -65,6 +60,7 @@ impl LinkReport {
             "noise" => "not used: it never agrees where others do",
             "copy" => &copy,
             "empty" => "not used: hardly any values, or one only",
+            "too many fields" => "not used: there are too many fields",
             other => other,
         };
         html! {

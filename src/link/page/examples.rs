@@ -45,6 +45,17 @@ impl LinkReport {
     }
 
     fn pair(&self, example: &Value) -> Markup {
+        html! {
+            article {
+                p.score { "score " strong { (exact(&example["score"])) } }
+                (self.both_records(example))
+                p.note { (why(example)) }
+            }
+        }
+    }
+
+    /// The fields of both records, and what each says.
+    fn both_records(&self, example: &Value) -> Markup {
         let sides = if self.has_two() {
             ["A", "B"]
         } else {
@@ -55,71 +66,73 @@ impl LinkReport {
             let value = example["values"][side][field].as_str();
             short(value.unwrap_or_default())
         };
-        // What the rejected pair lost a record to, mostly.
-        let is_better = example["runner_up"]["score"].as_f64() > example["score"].as_f64();
         let has_levels = example["levels"].is_object();
         let has_points = example["points"].is_object();
         html! {
-            article {
-                p.score { "score " strong { (exact(&example["score"])) } }
-                div.scroll { table {
-                    thead { tr {
-                        th { "field" }
-                        @for (side, id) in sides.iter().zip(&ids) { th.value { (side) ": " bdi { (short(id)) } } }
-                        th.number { "similarity" }
-                        @if has_levels { th { "level" } }
-                        @if has_points { th.number { "points" } }
-                    } }
-                    tbody {
-                        @for (i, name) in self.parameters.fields.iter().enumerate() {
-                            tr {
-                                th { bdi { (name) } }
-                                td.value { bdi { (values(0, i)) } }
-                                td.value { bdi { (values(1, i)) } }
-                                td.number { (number(&example["similarities"][name])) }
-                                @if has_levels { td { (plain(&example["levels"][name])) } }
-                                @if has_points { td.number { (signed(&example["points"][name])) } }
-                            }
-                        }
-                        @if has_levels {
-                            tr {
-                                th { "chance and related things" }
-                                td.value {}
-                                td.value {}
-                                td {}
-                                td {}
-                                td.number { (signed(&example["other_points"])) }
-                            }
-                        }
-                        @if example["whole_points"].is_number() {
-                            tr {
-                                th { (WHOLE) }
-                                td.value {}
-                                td.value {}
-                                td.number { (number(&example["similarity"])) }
-                                td.number { (signed(&example["whole_points"])) }
-                            }
-                        }
-                    }
+            div.scroll { table {
+                thead { tr {
+                    th { "field" }
+                    @for (side, id) in sides.iter().zip(&ids) { th.value { (side) ": " bdi { (short(id)) } } }
+                    th.number { "similarity" }
+                    @if has_levels { th { "level" } }
+                    @if has_points { th.number { "points" } }
                 } }
-                p.note {
-                    "Rarest words, or parts of words, that both have: "
-                    @for (i, shared) in example["shared"].as_array().into_iter().flatten().enumerate() {
-                        @if i > 0 { ", " }
-                        b { bdi { (plain(&shared["symbol"])) } }
-                        " (" (counted(shared["records"].as_u64().unwrap_or_default(), "record")) ")"
-                    }
-                    "."
-                    br;
-                    @match example["runner_up"].as_object() {
-                        Some(other) => {
-                            (if is_better { "Better pair of one of them: " } else { "Runner-up: " }) bdi { (short(&plain(&other["id_a"]))) } " and " bdi { (short(&plain(&other["id_b"]))) }
-                            ", score " (exact(&other["score"])) "."
+                tbody {
+                    @for (i, name) in self.parameters.fields.iter().enumerate() {
+                        tr {
+                            th { bdi { (name) } }
+                            td.value { bdi { (values(0, i)) } }
+                            td.value { bdi { (values(1, i)) } }
+                            td.number { (number(&example["similarities"][name])) }
+                            @if has_levels { td { (plain(&example["levels"][name])) } }
+                            @if has_points { td.number { (signed(&example["points"][name])) } }
                         }
-                        None => "Neither record has another candidate.",
+                    }
+                    @if has_levels { (last_row("chance and related things", None, &example["other_points"])) }
+                    @if example["whole_points"].is_number() {
+                        (last_row(WHOLE, Some(&example["similarity"]), &example["whole_points"]))
                     }
                 }
+            } }
+        }
+    }
+}
+
+/// The row of what all fields together say. Without a similarity, fields have a column for levels.
+fn last_row(name: &str, similarity: Option<&Value>, of_all: &Value) -> Markup {
+    html! {
+        tr {
+            th { (name) }
+            td.value {}
+            td.value {}
+            @match similarity {
+                Some(similarity) => td.number { (number(similarity)) },
+                None => { td {} td {} }
             }
+            td.number { (signed(of_all)) }
+        }
+    }
+}
+
+/// What both records share, and the next best pair.
+fn why(example: &Value) -> Markup {
+    // What the rejected pair lost a record to, mostly.
+    let is_better = example["runner_up"]["score"].as_f64() > example["score"].as_f64();
+    html! {
+        "Rarest words, or parts of words, that both have: "
+        @for (i, shared) in example["shared"].as_array().into_iter().flatten().enumerate() {
+            @if i > 0 { ", " }
+            b { bdi { (plain(&shared["symbol"])) } }
+            " (" (counted(shared["records"].as_u64().unwrap_or_default(), "record")) ")"
+        }
+        "."
+        br;
+        @match example["runner_up"].as_object() {
+            Some(other) => {
+                (if is_better { "Better pair of one of them: " } else { "Runner-up: " }) bdi { (short(&plain(&other["id_a"]))) } " and " bdi { (short(&plain(&other["id_b"]))) }
+                ", score " (exact(&other["score"])) "."
+            }
+            None => "Neither record has another candidate.",
         }
     }
 }

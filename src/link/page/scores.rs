@@ -40,7 +40,7 @@ impl LinkReport {
                             div { (self.how_to_read()) }
                         }
                     }
-                    None => p { "No two records have a word in common." },
+                    None => p { (self.no_pairs()) },
                 }
             }
         }
@@ -55,12 +55,27 @@ impl LinkReport {
                     li { b { "Orange: " } "runners-up, which would take their place if all of these were struck out. They show how high wrong pairs score." }
                 } @else {
                     li { b { "Blue: " } "candidate pairs within an entity." }
-                    li { b { "Orange: " } "candidate pairs of two entities." }
+                    li { b { "Orange: " } "candidate pairs of two entities. They show how high pairs of different things score." }
                 }
-                li { b { "Shaded: " } "scores from the threshold on." }
-                li { "The fewer pairs are near the threshold, the less depends on it." }
+                @if self.score == "evidence" {
+                    li { b { "Shaded: " } "more likely the same thing than not, each pair by itself. No pair decides alone: two groups of records join if the pairs between them say so on average." }
+                    li { "Pairs with odds below one to a thousand are not shown." }
+                } @else {
+                    li { b { "Shaded: " } "scores from the threshold on." }
+                    li { "The fewer pairs are near the threshold, the less depends on it." }
+                }
                 li { "Bars grow with the square root of the number of pairs, so that a few can be seen beside many." }
             }
+        }
+    }
+
+    /// Why there is no chart.
+    fn no_pairs(&self) -> &'static str {
+        match self.score {
+            "evidence" if self.counts.candidate_pairs > 0 => {
+                "No two records are anywhere near the same thing: the odds of all candidate pairs are below one to a thousand."
+            }
+            _ => "No two records have a word in common.",
         }
     }
 
@@ -131,6 +146,10 @@ impl<'a> Chart<'a> {
 
     fn draw(&self, accepted: &str, others: &str) -> Markup {
         let threshold = self.report.estimate.threshold;
+        let label = match self.report.score {
+            "evidence" => "even odds".to_owned(),
+            _ => format!("threshold {}", scored(threshold)),
+        };
         let x = self.x(threshold);
         let anchor = match x {
             x if x < 90.0 => "start",
@@ -147,10 +166,10 @@ impl<'a> Chart<'a> {
             figure {
                 svg viewBox={ "0 0 " (px(WIDTH)) " " (px(bottom + 34.0)) } role="img" {
                     title { "Pairs by score" }
-                    desc { (accepted) " above, " (others) " below; the threshold is " (scored(threshold)) "." }
+                    desc { (accepted) " above, " (others) " below; the dashed line is: " (label) "." }
                     (self.bars_of(0, accepted, &per_bar))
                     (self.bars_of(1, others, &per_bar))
-                    text.strong x=(px(x)) y="15" text-anchor=(anchor) { "threshold " (scored(threshold)) }
+                    text.strong x=(px(x)) y="15" text-anchor=(anchor) { (label) }
                     @for score in self.ticks() {
                         line.tick x1=(px(self.x(score))) x2=(px(self.x(score))) y1=(px(bottom)) y2=(px(bottom + 3.0)) {}
                         text.middle x=(px(self.x(score))) y=(px(bottom + 14.0)) { (short_number(score)) }
