@@ -323,7 +323,8 @@ mod tests {
                 .map(|at| format!("{} ", fmix64(seed << 32 | at) % 50))
                 .collect()
         };
-        let [left, right] = differences(&long(1), &long(2))
+        let texts = [long(1), long(2)];
+        let [left, right] = differences(&texts[0], &texts[1])
             .map(|sides| sides.map(|pieces| pieces.last().copied()))
             .unwrap();
         assert_eq!([left, right], [Some(Piece::Rest); 2]);
