@@ -43,7 +43,7 @@ impl Dedup {
         DedupParameters {
             keep: match self.search.measure {
                 Measure::Jaccard => self.keep.name(),
-                Measure::Contained => "largest",
+                Measure::Contained => DedupParameters::KEEPS_LARGEST,
             },
             keep_by: None,
             source_field: None,

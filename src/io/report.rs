@@ -134,6 +134,11 @@ pub struct DedupParameters {
     pub max_bucket: Option<usize>,
 }
 
+impl DedupParameters {
+    /// [`DedupParameters::keep`] with the measure `contained`.
+    pub(crate) const KEEPS_LARGEST: &str = "largest";
+}
+
 /// The parameters of a search for pairs, beside those of any search.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
