@@ -240,6 +240,7 @@ pub const TABLE: &[Row] = &[
     row(SEARCHES, &["threshold"], Results, &[NoSimilarity]),
     row(SEARCHES, &["bands", "rows"], Results, &[Join, Distance]),
     row(SEARCHES, &["verify"], Results, &[]),
+    row(SEARCHES, &["measure"], Results, &[Signatures]),
     row(SEARCHES, &["candidates"], Results, &[Signatures]),
     row(SEARCHES, &["join_mib"], Memory, &[Signatures, NoJoin]),
     row(&["pairs"], &["signatures", "identical", "max_pairs"], Results, &[]),

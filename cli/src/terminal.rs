@@ -446,6 +446,16 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
         let percent = 100.0 * recall;
         let recall = match &*search.candidates {
             "join" => "100 %: an exact join misses no similar pair".to_owned(),
+            _ if !search.recall_by_size_ratio.is_empty() => {
+                let of_ratio = |(ratio, recall): (&u32, &f64)| {
+                    format!("{:.1} % in one {ratio} times as large", 100.0 * recall)
+                };
+                let ratios = search.recall_by_size_ratio.iter().map(of_ratio);
+                let ratios = ratios.collect::<Vec<_>>().join(", ");
+                format!(
+                    "expected for a document contained at the threshold: {ratios}; --candidates join misses none"
+                )
+            }
             _ => format!("{percent:.1} % expected for pairs at the threshold"),
         };
         lines.row("recall", recall);

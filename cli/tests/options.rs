@@ -120,6 +120,7 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "threshold") => "--threshold 0.6",
         (_, "bands" | "rows") => "--bands 3 --rows 9",
         (_, "verify") => "--verify none",
+        (_, "measure") => "--measure contained",
         // A distance is found by a join.
         (_, "candidates") if mode.contains("--distance") => "--candidates lsh",
         (_, "candidates") => "--candidates join",

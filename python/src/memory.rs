@@ -1,5 +1,6 @@
 //! Deduplicates, and finds similar pairs of, what is in memory. `simgpu/_dedup.py` gives the results their shape.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
@@ -10,7 +11,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use simgpu::backend::Backend;
 use simgpu::documents::Documents;
 use simgpu::engine::Engine;
-use simgpu::pipeline::{Removal, Shingling, Weighting, Within, check_threshold};
+use simgpu::pipeline::{Measure, Removal, Shingling, Weighting, Within, check_threshold};
 use simgpu::progress::{Counts, Progress, Timings};
 use simgpu::scheme::Scheme;
 use simgpu::search::{
@@ -18,8 +19,8 @@ use simgpu::search::{
     dedup_against, dedup_by_class, pairs, pairs_against,
 };
 use simgpu_cli::arguments::{
-    BandingArguments, CandidatesArgument, VerifyArgument, WeightsArgument, candidate_method,
-    method_within, modes_of_method, modes_of_search, requested_distance,
+    BandingArguments, CandidatesArgument, MeasureArgument, VerifyArgument, WeightsArgument,
+    candidate_method, method_within, modes_of_method, modes_of_search, requested_distance,
 };
 use simgpu_cli::options::{Given, Mode};
 
@@ -135,14 +136,23 @@ impl Options<'_> {
             rows,
         } = self.banding()?;
         check_threshold(threshold).or_raise(self.py())?;
-        let banding = banding_of(self.py(), bands, rows, threshold, scheme)?;
+        let measure = match self.optional_choice("measure")? {
+            Some(MeasureArgument::Contained) => Measure::Contained,
+            Some(MeasureArgument::Jaccard) | None => Measure::Jaccard,
+        };
+        // The Jaccard similarity that bands are chosen for.
+        let banded = measure.jaccard_at(threshold, Search::BANDED_RATIO);
+        let banding = banding_of(self.py(), bands, rows, banded, scheme)?;
         let verification = match self.optional_choice("verify")? {
             None => default,
             Some(VerifyArgument::None) => Verification::None,
             Some(VerifyArgument::Signature) => Verification::Signature,
             Some(VerifyArgument::Exact) => Verification::Exact,
         };
-        Ok(Search::through_lsh(threshold, banding, verification))
+        Ok(Search {
+            measure,
+            ..Search::through_lsh(threshold, banding, verification)
+        })
     }
 
     /// The weighting that the search asks for, and by which argument.
@@ -301,7 +311,7 @@ impl Prepared {
         if shingling.weighting == Weighting::Rarity {
             parameters.set_item("weights", "rarity")?;
         }
-        add_search(&parameters, search, candidates)?;
+        add_search(&parameters, search, candidates, engine.scheme())?;
         Ok(parameters)
     }
 }
@@ -320,12 +330,23 @@ fn add_search(
     parameters: &Bound<'_, PyDict>,
     search: &Search,
     candidates: CandidateMethod,
+    scheme: &Scheme,
 ) -> PyResult<()> {
     match search.within {
         None => parameters.set_item("threshold", search.threshold)?,
         Some(within) => {
             parameters.set_item("distance", within.distance.name())?;
             parameters.set_item("within", within.most)?;
+        }
+    }
+    if search.measure != Measure::Jaccard {
+        parameters.set_item("measure", search.measure.name())?;
+        if candidates == CandidateMethod::Lsh {
+            let recall = search.recall_by_size_ratio(scheme.num_perm());
+            let recall = recall
+                .iter()
+                .map(|(ratio, recall)| (ratio.to_string(), recall));
+            parameters.set_item("recall_by_size_ratio", recall.collect::<BTreeMap<_, _>>())?;
         }
     }
     parameters.set_item("candidates", candidates.name())?;
@@ -432,7 +453,7 @@ fn dedup_of_signatures<'py>(
         }
     })?;
     let parameters = of_scheme(py, signatures.scheme())?;
-    add_search(&parameters, &search, found.candidates)?;
+    add_search(&parameters, &search, found.candidates, signatures.scheme())?;
     deduplicated(&parameters, &found, &task, (signatures.rows(), &beside))
 }
 
@@ -611,7 +632,12 @@ fn pairs_of_signatures<'py>(
         })
     })?;
     let parameters = of_scheme(py, signatures.scheme())?;
-    add_search(&parameters, &search, found.0.candidates)?;
+    add_search(
+        &parameters,
+        &search,
+        found.0.candidates,
+        signatures.scheme(),
+    )?;
     found_pairs(&parameters, found, &task, &beside)
 }
 

@@ -387,6 +387,8 @@ impl<'py> Options<'py> {
     pub(crate) fn search(&self) -> PyResult<SearchArguments> {
         Ok(SearchArguments {
             banding: self.banding()?,
+            // Signatures have no such option.
+            measure: self.optional_choice("measure")?,
             verify: Some(self.choice("verify")?),
             candidates: self.optional_choice("candidates")?,
             // Signatures have no shingles to join, and no such option.

@@ -22,7 +22,11 @@ use crate::io::{
     RUN_RECORD, RemovedFormat, Report, run_record, write_clusters, write_json, write_removed_lines,
     write_removed_table,
 };
+<<<<<<< HEAD
 use crate::pipeline::{KeepPolicy, NamedRow, Removal, Removed};
+=======
+use crate::pipeline::{KeepPolicy, Measure, NamedRow, Removal};
+>>>>>>> lost
 use crate::progress::{Counts, Timings, advance};
 use crate::search::{
     CandidateMethod, ClusterSizes, Dedup, DroppedRows, FoundRemovals, Removals, Search,
@@ -41,7 +45,10 @@ impl Dedup {
     /// of the search and of a run over files.
     pub fn parameters(&self, candidates: CandidateMethod) -> DedupParameters {
         DedupParameters {
-            keep: self.keep.name(),
+            keep: match self.search.measure {
+                Measure::Jaccard => self.keep.name(),
+                Measure::Contained => DedupParameters::KEEPS_LARGEST,
+            },
             keep_by: None,
             source_field: None,
             prefer_source: Vec::new(),
@@ -77,6 +84,13 @@ impl Run<'_> {
 
     fn dedup_into(self, task: &Dedup, output: DedupOutput<'_>) -> Result<Outcome> {
         let folder = output.folder().map(Path::to_owned);
+        let others = [
+            ("`keep_by`", self.keep_by.is_some()),
+            ("`prefer_source`", self.prefer_source.patterns().count() > 0),
+            ("`against`", self.against.is_some()),
+        ];
+        let other = others.into_iter().find(|(_, is_given)| *is_given);
+        task.check_measure(other.map(|(option, _)| option))?;
         if self.keep_by.is_some() && task.keep == KeepPolicy::Longest {
             return Err(Conflict::KeepTwice.into());
         }

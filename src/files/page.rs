@@ -172,6 +172,13 @@ impl Shown<'_> {
                     strong { "100 %" } br;
                     "of the pairs at or above the threshold are found: the search is exact"
                 }
+                _ if !search.recall_by_size_ratio.is_empty() => {
+                    strong { (percent(search.recall_at_threshold)) } br;
+                    "of the documents just at the threshold that are contained in one twice as large are expected to be found"
+                    @for (ratio, recall) in search.recall_by_size_ratio.iter().filter(|(ratio, _)| **ratio > 2) {
+                        ", " (percent(*recall)) " in one " (ratio) " times as large"
+                    }
+                }
                 _ => {
                     strong { (percent(search.recall_at_threshold)) } br;
                     "of the pairs just at the threshold are expected to be found, and more of those above it"

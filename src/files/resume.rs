@@ -127,8 +127,9 @@ impl FileSource<'_> {
 
     fn identity(&self, output: &Path, search: &Search, parameters: ByName) -> RunIdentity {
         let mut all = by_name(&self.run.parameters(Some(search)), []);
-        // It follows from the others.
+        // They follow from the others.
         all.remove("recall_at_threshold");
+        all.remove("recall_by_size_ratio");
         if search.candidates == CandidateMethod::Auto {
             all.insert("join_mib".to_owned(), json!(search.join_bytes >> 20));
         }

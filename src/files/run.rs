@@ -12,7 +12,7 @@ use crate::io::{
     RemovedFormat, SearchParameters,
 };
 use crate::machine::usable_memory_bytes;
-use crate::pipeline::{Unit, Weighting};
+use crate::pipeline::{Measure, Unit, Weighting};
 use crate::progress::{Counts, Progress, Silent};
 use crate::scheme::words_v1;
 use crate::search::{CandidateMethod, Search};
@@ -395,6 +395,7 @@ pub(super) fn search_parameters(search: &Search, num_perm: usize) -> SearchParam
     let of_lsh = |number| (!is_join).then_some(number);
     SearchParameters {
         threshold: search.within.is_none().then_some(search.threshold),
+        measure: (search.measure != Measure::Jaccard).then(|| search.measure.name().to_owned()),
         distance: search
             .within
             .map(|within| within.distance.name().to_owned()),
@@ -404,6 +405,7 @@ pub(super) fn search_parameters(search: &Search, num_perm: usize) -> SearchParam
         rows: of_lsh(search.banding.rows()),
         verify: search.verification.name().to_owned(),
         recall_at_threshold: search.recall_at_threshold(num_perm),
+        recall_by_size_ratio: search.recall_by_size_ratio(num_perm),
     }
 }
 

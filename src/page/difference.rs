@@ -324,9 +324,16 @@ mod tests {
                 .collect()
         };
         let texts = [long(1), long(2)];
+<<<<<<< HEAD
         for pieces in differences(&texts[0], &texts[1]).unwrap() {
             assert_eq!(pieces.last(), Some(&Piece::Rest));
         }
+=======
+        let [left, right] = differences(&texts[0], &texts[1])
+            .map(|sides| sides.map(|pieces| pieces.last().copied()))
+            .unwrap();
+        assert_eq!([left, right], [Some(Piece::Rest); 2]);
+>>>>>>> lost
         let one = "x".repeat(1 << 20);
         assert_eq!(both(&one, &one), None);
         let other = "y".repeat(1 << 20);

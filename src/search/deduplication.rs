@@ -3,7 +3,12 @@
 use super::parameters::{CandidateMethod, Search};
 use super::short::ShortDocuments;
 use super::verification::Verification;
+<<<<<<< HEAD
 use crate::pipeline::{ClusterTask, Clustering, Dropped, KeepPolicy, Pairing, Removal, Similarity};
+=======
+use crate::error::{Conflict, Result};
+use crate::pipeline::{ClusterTask, Clustering, KeepPolicy, Measure, Pairing, Removal, Similarity};
+>>>>>>> lost
 use crate::progress::{Counts, Progress, Timings, grouped};
 
 /// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.
@@ -56,6 +61,24 @@ impl Dedup {
         match candidates {
             CandidateMethod::Join => task,
             CandidateMethod::Lsh | CandidateMethod::Auto => task.bounded(self.max_bucket),
+        }
+    }
+
+    /// Refuses a search by containment that would keep another document than one with the most shingles. `option` names
+    /// what else chooses the document to keep, beside [`Dedup::keep`].
+    pub(crate) fn check_measure(&self, option: Option<&'static str>) -> Result<()> {
+        let keep = match self.keep {
+            KeepPolicy::First => None,
+            KeepPolicy::Longest => Some("`keep=longest`"),
+        };
+        match (self.search.measure, self.clustering, keep.or(option)) {
+            (Measure::Jaccard, ..) | (Measure::Contained, Clustering::Greedy, None) => Ok(()),
+            (Measure::Contained, Clustering::Connected, _) => {
+                Err(Conflict::ContainedNotGreedy.into())
+            }
+            (Measure::Contained, Clustering::Greedy, Some(option)) => {
+                Err(Conflict::ContainedKeep { option }.into())
+            }
         }
     }
 

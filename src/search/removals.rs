@@ -198,6 +198,7 @@ pub(crate) fn find_removals(
     if task.search.within.is_some() {
         return Err(Conflict::DistanceOfPairs.into());
     }
+    task.check_measure(source.classes().map(|_| "`keep_by`"))?;
     let mut timings = Timings::default();
     let context = &mut Context {
         search: &task.search,
@@ -228,6 +229,8 @@ fn removals(
         dropped,
         ..
     } = searched;
+    // A document of a reference may have fewer shingles than one that is removed for it.
+    task.check_measure(reference.map(|_| "`against`"))?;
     let (spill, count) = (parts.spill().cloned(), parts.count());
     let counts = Counts {
         removed_for_reference: reference.map(|_| 0),
@@ -477,15 +480,22 @@ impl PartResults {
 #[cfg(test)]
 mod tests {
     use super::*;
+<<<<<<< HEAD
     use std::collections::{BTreeMap, BTreeSet, HashSet};
 
     use crate::pipeline::{Distance, Dropped, Overlap, Shingling, Unit, Weighting, Within};
+=======
+    use std::cmp::Reverse;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use crate::pipeline::{Distance, Measure, Overlap, Within};
+>>>>>>> lost
     use crate::progress::Silent;
     use crate::scheme::fmix64;
     use crate::search::parameters::Search;
     use crate::search::tests::{
-        List, Spilling, Told, batch, chain, engine_of_tokens, families, greedy, groups, id_of,
-        jaccard, joined, keep_order, lost, through_bands,
+        List, Spilling, Told, batch, chain, contained, distinct, engine_of_tokens, families,
+        greedy, greedy_by, groups, id_of, jaccard, joined, keep_order, lost, nested, through_bands,
     };
     use crate::store::spill::Budget;
 
@@ -679,6 +689,96 @@ mod tests {
         assert_eq!(counts.lost_shingles, Some(lacking));
         assert_eq!(counts.removed_shingles, Some(shingles));
         assert_eq!(counts.unknown_losses, Some(0));
+    }
+
+    /// The search for contained documents.
+    fn of_contained(search: Search) -> Dedup {
+        Dedup::new(Search {
+            measure: Measure::Contained,
+            ..search
+        })
+    }
+
+    fn named(found: &Outcome) -> Vec<(u32, u32, Option<f64>, bool)> {
+        let removed = found.removed.iter();
+        removed
+            .map(|it| (it.document, it.kept, it.similarity, it.is_identical))
+            .collect()
+    }
+
+    #[test]
+    fn a_join_removes_all_contained_documents() {
+        let engine = engine_of_tokens();
+        for (seed, threshold) in [(1, 0.5), (2, 0.8), (3, 1.0)] {
+            let lists = [nested(seed, 50), chain(150)].concat();
+            let key = |row: u32| (Reverse(distinct(&lists[row as usize])), row);
+            let expected = greedy_by(contained, &lists, threshold, key);
+            let task = of_contained(joined(threshold, &engine));
+            let found = in_memory(&lists, None, &task);
+            assert_eq!(named(&found), expected);
+            assert!(expected.len() > 50);
+            assert_losses(&lists, &found);
+            assert_eq!(found.recall_at_threshold, 1.0);
+            for memory in [LITTLE, LITTLE / 4] {
+                assert_eq!(on_disk(&lists, None, &task, memory), found, "{threshold}");
+            }
+        }
+    }
+
+    #[test]
+    fn contained_documents_lose_no_more_than_the_threshold() {
+        let engine = engine_of_tokens();
+        let lists = [nested(4, 50), chain(150)].concat();
+        for threshold in [0.7, 1.0] {
+            let task = of_contained(through_bands(threshold, &engine));
+            let found = in_memory(&lists, None, &task);
+            assert!(found.removed.len() > 50);
+            for removed in &found.removed {
+                let [document, kept] =
+                    [removed.document, removed.kept].map(|row| &*lists[row as usize]);
+                let missing = lost(document, kept).unwrap_or(0.0);
+                assert!(missing <= 1.0 - threshold + 1e-12, "{removed:?}");
+                assert!(distinct(document) <= distinct(kept));
+            }
+            // The recall that is stated depends on the sizes of both documents.
+            assert!(found.recall_at_threshold < 1.0);
+            for memory in [LITTLE, LITTLE / 4] {
+                assert_eq!(on_disk(&lists, None, &task, memory), found, "{threshold}");
+            }
+        }
+    }
+
+    #[test]
+    fn containment_refuses_what_keeps_other_documents() {
+        let engine = engine_of_tokens();
+        let documents = batch(&families(1, 3));
+        let refused = |change: fn(&mut Dedup), classes: Option<&[u64]>| {
+            let mut task = of_contained(joined(0.5, &engine));
+            change(&mut task);
+            dedup_by_class(&documents, classes, &engine, &task, &Silent)
+                .unwrap_err()
+                .to_string()
+        };
+        for (change, word) in [
+            (
+                (|task| task.clustering = Clustering::Connected) as fn(&mut Dedup),
+                "`cluster=greedy`",
+            ),
+            (|task| task.keep = KeepPolicy::Longest, "`keep=longest`"),
+            (
+                |task| {
+                    task.search.candidates = CandidateMethod::Lsh;
+                    task.search.verification = Verification::Signature;
+                },
+                "`verify=exact`",
+            ),
+        ] {
+            let refused = refused(change, None);
+            assert!(refused.contains(word), "{refused}");
+        }
+        let classes = vec![0; documents.len()];
+        let refused = refused(|_| (), Some(&classes));
+        assert!(refused.contains("`keep_by`"), "{refused}");
     }
 
     #[test]

@@ -107,7 +107,7 @@ class BandingOptions(TypedDict, total=False):
     """Which pairs become candidates."""
 
     threshold: Annotated[
-        float, Option(0.8, "Least Jaccard similarity of near-duplicates, above 0 and up to 1.")
+        float, Option(0.8, "Least similarity of near-duplicates, above 0 and up to 1.")
     ]
     bands: Annotated[
         int | None,
@@ -117,8 +117,17 @@ class BandingOptions(TypedDict, total=False):
 
 
 class JoinOptions(TypedDict, total=False):
-    """How candidate pairs are found."""
+    """How similar two documents are, and how candidate pairs are found."""
 
+    measure: Annotated[
+        Literal["jaccard", "contained"],
+        Option(
+            "jaccard",
+            'How similar two documents are: ``"jaccard"``; or ``"contained"``: the share of the shingles of the smaller '
+            "document that the larger has. Then the document with the most shingles is kept, and a threshold of 1 removes "
+            "only what is contained whole.",
+        ),
+    ]
     candidates: Annotated[
         Candidates | None,
         Option(
