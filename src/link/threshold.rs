@@ -97,6 +97,25 @@ impl Estimate {
     }
 }
 
+impl Estimate {
+    /// States what is expected of so many accepted pairs of two files, of which some are correct.
+    fn state(&mut self, (accepted, correct): (f64, f64), recall: [f64; 2]) {
+        let precision = correct / accepted;
+        let error = BIAS + 2.0 * ((accepted - correct).max(0.0) + 1.0).sqrt() / accepted;
+        self.expected_precision = Some(precision);
+        self.precision_range = Some([(precision - error).max(0.0), (precision + error).min(1.0)]);
+        self.recall_range = Some(recall);
+        let [least, most] = recall;
+        match most - least <= WIDEST {
+            true => self.expected_recall = Some(f64::midpoint(least, most)),
+            false => {
+                self.recall_unknown_because =
+                    Some("the number of records with a partner is known too roughly".to_owned());
+            }
+        }
+    }
+}
+
 /// The scores of three rounds, each in descending order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RoundScores<'a> {
@@ -205,7 +224,6 @@ pub(crate) fn of_rounds(
     // A share that was said too high would hide wrong pairs.
     let careful = without_partner.max(estimated);
     let correct = scores.correct_above(threshold, careful);
-    let precision = correct / accepted.max(1) as f64;
     let recall = recall_range(scores, correct, (share, 1.0 - estimated), partners);
     let median = scores.of_round[0].get(accepted / 2).copied();
     let competing = median.map_or(0, |median| scores.reaching(1, median));
@@ -242,19 +260,7 @@ pub(crate) fn of_rounds(
         ..Estimate::of_threshold(threshold)
     };
     if told.unknown_because.is_none() {
-        told.expected_precision = Some(precision);
-        let error = (accepted as f64 - correct).max(0.0) + 1.0;
-        let error = BIAS + 2.0 * error.sqrt() / accepted as f64;
-        told.precision_range = Some([(precision - error).max(0.0), (precision + error).min(1.0)]);
-        told.recall_range = Some(recall);
-        let [least, most] = recall;
-        match most - least <= WIDEST {
-            true => told.expected_recall = Some(f64::midpoint(least, most)),
-            false => {
-                told.recall_unknown_because =
-                    Some("the number of records with a partner is known too roughly".to_owned());
-            }
-        }
+        told.state((accepted as f64, correct), recall);
     }
     told
 }
