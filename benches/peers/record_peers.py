@@ -31,9 +31,12 @@ simgpu is the command (cargo build --release). Each of its rules is a run: text 
 --share 1 says that every record of the smaller file has a partner. The pairs of one file are all
 those within entities. "expected" is the precision that its report states.
 
-CPU and wall seconds of splink and recordlinkage include blocking, comparison, training and
-prediction, not reading the files; a tool's first rule has them, and the other rules are of the same
-run. Those of simgpu are of the whole process, with reading and writing.
+CPU and wall seconds of the other tools include blocking, comparison, training and prediction, not
+reading the files; a tool's first rule has them, and the other rules are of the same run. Those of
+simgpu are of the whole process, with reading and writing. MB is the peak of the memory of the whole
+process, of 2^20 bytes: of the other tools with Python, its libraries and the records.
+
+A tool that takes more than LIMIT_S CPU seconds for a set is ended, and its row says so.
 """
 
 import argparse
@@ -46,8 +49,10 @@ import io
 import itertools
 import json
 import logging
+import multiprocessing
 import pathlib
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -62,6 +67,8 @@ RARE_WORDS = 3
 PROBABILITIES = (0.5, 0.95)
 # Pairs of which dedupe learns.
 LABELS = 500
+# CPU seconds that a tool may take for a set, with reading it.
+LIMIT_S = 900
 
 
 # Records and truth
@@ -701,8 +708,28 @@ def read_lines(path):
         return [json.loads(line) for line in file]
 
 
+# Runs a command, and prints its exit status, CPU and wall seconds and the peak of its memory in KiB.
+# A process begins with the peak of the one that starts it, so this one must be small.
+MEASURE = """
+import resource, subprocess, sys, time
+start = time.perf_counter()
+status = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
+wall, used = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+print(status, used.ru_utime + used.ru_stime, wall, used.ru_maxrss)
+"""
+
+
+def measured(call):
+    """What a command says to stderr if it fails, else None; and its CPU and wall seconds and MB."""
+    launcher = [sys.executable, "-I", "-S", "-c", MEASURE]
+    ran = subprocess.run([*launcher, *call], capture_output=True, text=True, check=True)
+    status, cpu, wall, memory = ran.stdout.split()
+    cost = f"{float(cpu):.2f} | {float(wall):.2f} | {int(memory) >> 10:,}"
+    return (None if status == "0" else ran.stderr.strip()), cost
+
+
 def simgpu_rows(records, command):
-    """Rules of simgpu: name, pairs, expected precision, CPU and wall seconds."""
+    """Rules of simgpu: name, pairs, expected precision, and what they cost."""
     kinds = [["auto"], ["text"], ["points"], ["textbook"]]
     if not records.is_one_file:
         kinds.insert(1, ["text", "--share", "1"])
@@ -715,16 +742,12 @@ def simgpu_rows(records, command):
         for kind in kinds:
             output = folder / "-".join(kind)
             call = [command, "link", *inputs, "--fields", ",".join(records.fields), "--score", *kind]
-            before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
             call = [*map(str, call), "--output", str(output), "--quiet"]
-            ran = subprocess.run(call, capture_output=True, text=True)
-            wall = time.perf_counter() - start
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            if ran.returncode != 0:
+            errors, cost = measured(call)
+            if errors is not None:
                 # Points that cannot be learned are an error that says so.
-                print(ran.stderr.strip(), file=sys.stderr)
-                yield " ".join(kind), [], "refused", f"{cpu:.2f} | {wall:.2f}"
+                print(errors, file=sys.stderr)
+                yield " ".join(kind), [], "refused", cost
                 continue
             if records.is_one_file:
                 entities = collections.defaultdict(list)
@@ -738,7 +761,7 @@ def simgpu_rows(records, command):
             estimate = json.loads((output / "report.json").read_text())["estimate"]
             expected = estimate["expected_precision"]
             expected = "unknown" if expected is None else f"{expected:.3f}"
-            yield " ".join(kind), pairs, expected, f"{cpu:.2f} | {wall:.2f}"
+            yield " ".join(kind), pairs, expected, cost
 
 
 TOOLS = {"splink": with_splink, "recordlinkage": with_recordlinkage, "dedupe": with_dedupe}
@@ -746,12 +769,41 @@ TOOLS = {"splink": with_splink, "recordlinkage": with_recordlinkage, "dedupe": w
 
 def peer_rows(records, tool):
     """Rules of another tool, as those of simgpu; nothing is expected."""
+    importlib.import_module(tool)
     cpu, wall = time.process_time(), time.perf_counter()
     found = TOOLS[tool](records)
-    times = f"{time.process_time() - cpu:.1f} | {time.perf_counter() - wall:.1f}"
+    cost = f"{time.process_time() - cpu:.1f} | {time.perf_counter() - wall:.1f}"
+    cost += f" | {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10:,}"
     for rule, pairs in rules(found, records):
-        yield rule, pairs, "", times
-        times = " | "
+        yield rule, pairs, "", cost
+        cost = " |  | "
+
+
+def rows_of(folder, name, tool, options):
+    """Prints the rows of a set and a tool, and ends this process if they take too long."""
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (options.limit, most))
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
+    records = load(folder, name)
+    version = "" if tool == "simgpu" else f" {importlib.metadata.version(tool)}"
+    rows = simgpu_rows(records, options.simgpu) if tool == "simgpu" else peer_rows(records, tool)
+    for rule, pairs, expected, cost in rows:
+        precision, recall, f1 = (f"{q:.3f}" for q in quality(pairs, records.truth))
+        quantities = f"{len(pairs):,} | {precision} | {expected} | {recall} | {f1}"
+        print(f"| {name} | {tool}{version} | {rule} | {quantities} | {cost} |", flush=True)
+
+
+def print_rows(folder, name, tool, options):
+    """Prints the rows in a process of its own, so that its memory is that of the tool."""
+    spawn = multiprocessing.get_context("spawn")
+    process = spawn.Process(target=rows_of, args=(folder, name, tool, options))
+    process.start()
+    process.join()
+    if process.exitcode:
+        is_late = process.exitcode == -signal.SIGXCPU
+        problem = f"did not finish in {options.limit} CPU s" if is_late else "failed"
+        print(f"| {name} | {tool} | {problem} |" + "  |" * 8, flush=True)
 
 
 def main():
@@ -765,25 +817,22 @@ def main():
     parser.add_argument(
         "--simgpu", type=pathlib.Path, default=COMMAND, help="the command; default: %(default)s"
     )
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=LIMIT_S,
+        help="CPU seconds of a tool for a set; default: %(default)s",
+    )
     options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    logging.disable(logging.WARNING)
-
-    header = "set | tool | rule | pairs | precision | expected | recall | F1 | CPU s | wall s"
+    header = "set | tool | rule | pairs | precision | expected | recall | F1 | CPU s | wall s | MB"
     print(f"| {header} |")
-    print("|---" * 10 + "|")
+    print("|---" * 11 + "|", flush=True)
     for name in options.sets.split(","):
-        records = load(options.data, name)
         for tool in options.tools.split(","):
-            if tool == "simgpu":
-                version, rows = "", simgpu_rows(records, options.simgpu)
-            else:
-                importlib.import_module(tool)
-                version, rows = f" {importlib.metadata.version(tool)}", peer_rows(records, tool)
-            for rule, pairs, expected, times in rows:
-                precision, recall, f1 = (f"{q:.3f}" for q in quality(pairs, records.truth))
-                quantities = f"{len(pairs):,} | {precision} | {expected} | {recall} | {f1}"
-                print(f"| {name} | {tool}{version} | {rule} | {quantities} | {times} |", flush=True)
+            # dedupe is measured on one file.
+            layout = SETS[name]
+            if tool != "dedupe" or len(layout.files) == 1 or layout.is_union:
+                print_rows(options.data, name, tool, options)
 
 
 if __name__ == "__main__":
