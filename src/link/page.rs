@@ -27,8 +27,8 @@ mod examples;
 use maud::{Markup, html};
 
 use super::write::{FileReport, LinkReport};
-use crate::page::{Page, listed, names, percent, scored, short};
 use crate::link::evidence::LeftOut;
+use crate::page::{Page, listed, names, percent, scored, short};
 use crate::progress::{counted, grouped};
 
 /// Bad records that are listed, at most.

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use maud::{Markup, html};
 
-use crate::page::{percent, scored};
 use crate::link::Nearby;
 use crate::link::write::LinkReport;
+use crate::page::{percent, scored};
 use crate::progress::grouped;
 
 impl LinkReport {

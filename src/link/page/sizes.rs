@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use crate::page::short;
 use crate::link::EntitySizes;
 use crate::link::write::LinkReport;
+use crate::page::short;
 use crate::progress::{counted, grouped};
 
 impl LinkReport {
