@@ -142,7 +142,7 @@ impl Shown<'_> {
                     strong { "nothing" } br;
                     "is lost: all removed documents are identical to the kept one"
                 }
-                _ => { strong { "cannot tell" } br; "what is lost; --verify exact compares the documents" }
+                _ => { strong { "cannot tell" } br; "what is lost; " code { "--verify exact" } " compares the documents" }
             }
         }
     }
@@ -191,7 +191,7 @@ impl Shown<'_> {
                 _ => "; similarities are estimates",
             }
             @if report.counts.omitted_pairs > 0 {
-                ". Up to " (counted(report.counts.omitted_pairs, "pair")) " were not compared, because of --max-bucket"
+                ". Up to " (counted(report.counts.omitted_pairs, "pair")) " were not compared, because of " code { "--max-bucket" }
             }
         }
     }

@@ -44,8 +44,13 @@ pub(crate) enum Piece<'a> {
     Rest,
 }
 
-/// The pieces of two texts; `None` if they have the same words.
-pub(crate) fn differences<'a>(a: &'a str, b: &'a str) -> Option<[Vec<Piece<'a>>; 2]> {
+/// The pieces of two texts; `None` if they have the same words. Unless both `are_whole`, a text may go on after its end, so
+/// that nothing is said of words there that the other lacks.
+pub(crate) fn differences<'a>(
+    a: &'a str,
+    b: &'a str,
+    are_whole: bool,
+) -> Option<[Vec<Piece<'a>>; 2]> {
     let texts = [a, b];
     let common = common_beginning(a, b);
     let mut words = texts.map(|text| words(&text[common..]));
@@ -57,23 +62,17 @@ pub(crate) fn differences<'a>(a: &'a str, b: &'a str) -> Option<[Vec<Piece<'a>>;
     }
     let keys =
         [0, 1].map(|side| -> Vec<&str> { words[side].0.iter().map(|word| word.key).collect() });
-    let is_cut = words[0].1 || words[1].1;
+    let is_cut = words[0].1 || words[1].1 || !are_whole;
     let mut steps = capture_diff_slices(Algorithm::Patience, &keys[0], &keys[1]);
+    let is_equal = |step: &DiffOp| matches!(step, DiffOp::Equal { .. });
     if is_cut {
-        // Where words beyond the compared ones may belong.
-        while steps.len() > 1
-            && steps
-                .last()
-                .is_some_and(|step| !matches!(step, DiffOp::Equal { .. }))
-        {
-            steps.pop();
+        // Words beyond the compared ones may belong to the last ones; if nothing is the same, all are shown.
+        let end = steps.iter().rposition(is_equal).map_or(0, |last| last + 1);
+        if end > 0 || words.iter().any(|(words, _)| words.is_empty()) {
+            steps.truncate(end);
         }
     }
-    if steps
-        .iter()
-        .all(|step| matches!(step, DiffOp::Equal { .. }))
-        && !is_cut
-    {
+    if steps.iter().all(is_equal) && words.iter().all(|(_, is_cut)| !is_cut) {
         return None;
     }
     let pieces = [0, 1].map(|side| {
@@ -260,7 +259,7 @@ mod tests {
     }
 
     fn both(a: &str, b: &str) -> Option<[String; 2]> {
-        differences(a, b).map(|sides| sides.map(|pieces| shown(&pieces)))
+        differences(a, b, true).map(|sides| sides.map(|pieces| shown(&pieces)))
     }
 
     #[test]
@@ -292,7 +291,7 @@ mod tests {
                 (0..fmix64(seed * 2 + side) % 10).map(word).collect()
             };
             let [a, b] = [0, 1].map(words);
-            let Some(sides) = differences(&a, &b) else {
+            let Some(sides) = differences(&a, &b, true) else {
                 let blank = |text: &str| text.split_whitespace().collect::<String>();
                 assert_eq!(blank(&a), blank(&b));
                 continue;
@@ -321,13 +320,13 @@ mod tests {
                 .collect()
         };
         let texts = [long(1), long(2)];
-        for pieces in differences(&texts[0], &texts[1]).unwrap() {
+        for pieces in differences(&texts[0], &texts[1], true).unwrap() {
             assert_eq!(pieces.last(), Some(&Piece::Rest));
         }
         let one = "x".repeat(1 << 20);
         assert_eq!(both(&one, &one), None);
         let other = "y".repeat(1 << 20);
-        let pieces = differences(&one, &other).unwrap();
+        let pieces = differences(&one, &other, true).unwrap();
         let omitted = COMPARED_AT_ONCE - SHOWN[0] - SHOWN[1];
         let [
             Piece::Other(text),
@@ -339,6 +338,17 @@ mod tests {
             panic!("{:?}", pieces[0]);
         };
         assert_eq!((text.len(), words), (SHOWN[0] * LETTERS, omitted));
+    }
+
+    #[test]
+    fn nothing_is_said_of_what_may_follow() {
+        let cut = |a: &str, b: &str| {
+            differences(a, b, false).map(|sides| sides.map(|pieces| shown(&pieces)))
+        };
+        let some = |a: &str, b: &str| Some([a.to_owned(), b.to_owned()]);
+        assert_eq!(cut("a b c", "a x c d"), some("a [b ]c...", "a [x ]c ..."));
+        assert_eq!(cut("a b c", "a b c d e"), None);
+        assert_eq!(cut("a b ", "a b c d e"), None);
     }
 
     /// What follows a long insertion is found to be the same.

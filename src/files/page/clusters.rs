@@ -56,7 +56,8 @@ impl Shown<'_> {
         }
         let bars: Vec<Bar> = ranges
             .iter()
-            .map(|[least, last]| {
+            .enumerate()
+            .map(|(at, [least, last])| {
                 let sizes = self.report.cluster_sizes.range(least..=last);
                 let count = sizes.map(|(_, clusters)| clusters).sum();
                 let range = match least == last {
@@ -64,7 +65,9 @@ impl Shown<'_> {
                     false => format!("{} to {}", grouped(*least), grouped(*last)),
                 };
                 Bar {
-                    label: Some(short_size(*least) + if least == last { "" } else { "+" }),
+                    // Many labels need more room than there is.
+                    label: (ranges.len() <= 8 || at % 2 == 0)
+                        .then(|| short_size(*least) + if least == last { "" } else { "+" }),
                     title: format!("{range} documents: {}", counted(count, "cluster")),
                     count,
                 }

@@ -17,7 +17,7 @@ impl Shown<'_> {
     pub(super) fn pairs_at_threshold(&self) -> Markup {
         self.section("threshold", "Doubtful pairs: the least similar ones", html! {
             "These removed documents are the least similar to those that they were removed for, at most two of each cluster. "
-            "Words that only one of both has are marked. If such documents should have stayed, raise --threshold."
+            "Words that only one of both has are marked. If such documents should have stayed, raise " code { "--threshold" } "."
         })
     }
 
@@ -113,7 +113,7 @@ fn texts(heads: [Markup; 2], samples: [&Sample; 2]) -> Markup {
     let is_cut = samples
         .iter()
         .any(|sample| sample.bytes > sample.text.len() as u64);
-    let found = differences(&samples[0].text, &samples[1].text);
+    let found = differences(&samples[0].text, &samples[1].text, !is_cut);
     let note = match (&found, is_cut) {
         (Some(_), _) => None,
         (None, false) => Some("No word differs."),

@@ -126,7 +126,7 @@ impl Shown<'_> {
                     }
                 }
                 li {
-                    "Look at the " a href="#threshold" { "doubtful pairs" } ": if they are no duplicates, raise --threshold. If all of them are, "
+                    "Look at the " a href="#threshold" { "doubtful pairs" } ": if they are no duplicates, raise " code { "--threshold" } ". If all of them are, "
                     "try a lower one: simgpu pairs lists what it would add."
                 }
                 li { "Bars grow with the square root of the number, so that a few can be seen beside many." }
