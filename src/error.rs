@@ -446,6 +446,11 @@ pub enum Conflict {
         "`keep=longest` needs the documents, not only signatures; pass `keep=first`, or give the documents"
     )]
     LongestWithoutDocuments,
+    /// Signatures, which do not tell how many shingles a document has, and a limit on shingles.
+    #[error(
+        "signatures do not tell the number of shingles; omit `min_shingles`, `drop_short` and `drop_empty`, or give the documents"
+    )]
+    ShortWithoutDocuments,
     /// An exact join was requested with another verification.
     #[error(
         "an exact join computes every similarity exactly; pass `verify=exact`, or `candidates=lsh`"

@@ -245,7 +245,7 @@ pub const TABLE: &[Row] = &[
     row(SEARCHES, &["join_mib"], Memory, &[Signatures, NoJoin]),
     row(&["pairs"], &["signatures", "identical", "max_pairs"], Results, &[]),
     row(&["pairs"], &["distance", "within"], Results, &[Signatures]),
-    row(&["dedup"], &["cluster", "keep"], Results, &[]),
+    row(&["dedup"], &["cluster", "keep", "min_shingles", "drop_short", "drop_empty"], Results, &[]),
     row(&["dedup"], &["prefer_source"], Results, &[OneFile]),
     row(&["dedup"], &["keep_by"], Results, &[TextFiles]),
     row(&["dedup"], &["source_field"], Results, &[Stdout, TextFiles]),
@@ -263,7 +263,7 @@ pub const TABLE: &[Row] = &[
     row(&["dedup", "pairs", "ratings", "link"], &["dry_run"], Results, &[]),
     row(&["dedup", "pairs", "ratings", "link"], &["report"], Messages, &[Stdout]),
     row(&["dedup", "pairs", "ratings"], &["compression_level"], Results, &[]),
-    row(&["dedup"], &["removed_format", "no_samples"], Results, &[Stdout]),
+    row(&["dedup"], &["removed_format", "action", "no_samples"], Results, &[Stdout]),
     // Links
     row(&["link"], &["fields", "format", "delimiter", "quote", "id_field"], Results, &[]),
     row(&["link"], &["equivalents", "score", "threshold"], Results, &[]),
@@ -287,6 +287,7 @@ pub const TABLE: &[Row] = &[
     row(&["ratings"], &["hated_to"], Results, &[NothingHated]),
     row(&["ratings"], &["neighbours"], Results, &[NoRecommendations]),
     // Tools
+    row(&["show"], &["no_text", "json"], Results, &[]),
     row(&["compare"], &["json", "threshold", "bands", "rows"], Results, &[]),
     row(&["tune"], &["threshold", "scheme", "num_perm", "bands", "rows"], Results, &[]),
     row(&["tune"], &["sample", "documents", "bytes"], Results, &[]),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use simgpu::backend::Backend;
@@ -262,7 +263,9 @@ impl Prepared {
             let (mut lists, mut of_reference) = (Vec::new(), Vec::new());
             let documents = column.tokens(&mut lists)?;
             let reference = against.map(|against| against.tokens(&mut of_reference));
-            let reference = reference.transpose()?;
+            let reference = reference
+                .transpose()
+                .map_err(|error| in_against(py, error))?;
             let all = std::iter::once(&documents).chain(&reference);
             let bytes = all.map(|tokens| {
                 (0..tokens.len())
@@ -275,7 +278,8 @@ impl Prepared {
             });
         }
         let documents = column.texts()?;
-        let reference = against.map(Column::texts).transpose()?;
+        let reference = against.map(Column::texts).transpose();
+        let reference = reference.map_err(|error| in_against(py, error))?;
         let all = documents.iter().chain(reference.iter().flatten());
         let bytes: usize = all.map(|text| text.len()).sum();
         let engine = self.engines.for_bytes(py, bytes as u64)?;
@@ -364,7 +368,10 @@ pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
         return dedup_of_signatures(&options, signatures.get());
     }
     let mut prepared = Prepared::new(&options)?;
-    let task = options.clusters()?.task(prepared.search.clone());
+    let task = Dedup {
+        short: options.short()?.documents(),
+        ..options.clusters()?.task(prepared.search.clone())
+    };
     refuse_counts(&data, prepared.engines.on_cpu().shingler().shingling())?;
     prepared.check_limits(&options, "dedup")?;
     let (documents, beside) = options.documents(&data)?;
@@ -382,6 +389,14 @@ pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
     )?;
     let parameters = prepared.parameters(py, found.candidates)?;
     deduplicated(&parameters, &found, &task, (documents.len(), &beside))
+}
+
+/// The error of documents that are in `against`.
+fn in_against(py: Python<'_>, error: PyErr) -> PyErr {
+    match error.is_instance_of::<PyTypeError>(py) {
+        true => PyTypeError::new_err(format!("against: {}", error.value(py))),
+        false => error,
+    }
 }
 
 /// Deduplicates documents, against a reference if there is one.
@@ -420,7 +435,10 @@ fn dedup_of_signatures<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = options.py();
     let search = options.search_of_signatures(signatures.scheme())?;
-    let task = options.clusters()?.task(search.clone());
+    let task = Dedup {
+        short: options.short()?.documents(),
+        ..options.clusters()?.task(search.clone())
+    };
     let reference = options.reference_signatures()?;
     let reference = reference.as_ref().map(Bound::get);
     let beside = options.beside_signatures(signatures.rows())?;
@@ -483,6 +501,9 @@ fn is_kept<'py>(py: Python<'py>, found: &Deduplication, rows: usize) -> Bound<'p
     for removed in &found.removed {
         is_kept[(removed.document - found.reference) as usize] = false;
     }
+    for (row, _) in &found.dropped {
+        is_kept[(row - found.reference) as usize] = false;
+    }
     let is_kept = PyArray1::from_vec(py, is_kept);
     is_kept.readwrite().make_nonwriteable();
     is_kept
@@ -506,6 +527,9 @@ fn kept<'py>(
             }
         }
     }
+    for (row, _) in &found.dropped {
+        kept_by[(row - found.reference) as usize] = -1;
+    }
     [kept_by, reference_by].map(|rows| {
         let rows = PyArray1::from_vec(py, rows);
         rows.readwrite().make_nonwriteable();
@@ -515,20 +539,22 @@ fn kept<'py>(
 
 /// The table of removed documents.
 fn removed(found: &Deduplication, ids: Option<&Ids>) -> PyResult<PyTable> {
-    let (removed, reference) = (&found.removed, found.reference);
-    let rows = || removed.iter().map(|removed| removed.document - reference);
-    let kept = || {
-        removed
-            .iter()
-            .map(|removed| removed.kept.checked_sub(reference))
-    };
     let verification = found.verification.name();
-    let found_by: StringArray = removed
-        .iter()
-        .map(|removed| Some(removed.found_by(verification)))
-        .collect();
-    let similarity: Float64Array = removed.iter().map(|removed| removed.similarity).collect();
-    let lost: Float64Array = removed.iter().map(Removal::lost).collect();
+    let for_others = found.removed.iter().map(|removed| {
+        let found_by = removed.found_by(verification);
+        (removed.document, Some(removed), found_by)
+    });
+    let dropped = found.dropped.iter();
+    let dropped = dropped.map(|(row, reason)| (*row, None, reason.name()));
+    let mut removed: Vec<_> = for_others.chain(dropped).collect();
+    removed.sort_by_key(|(row, ..)| *row);
+    let reference = found.reference;
+    let rows = || removed.iter().map(|(row, ..)| *row - reference);
+    let removals = || removed.iter().map(|(_, removal, _)| *removal);
+    let kept = || removals().map(|removal| removal?.kept.checked_sub(reference));
+    let found_by: StringArray = removed.iter().map(|(.., by)| Some(*by)).collect();
+    let similarity: Float64Array = removals().map(|removal| removal?.similarity).collect();
+    let lost: Float64Array = removals().map(|removal| removal?.lost()).collect();
     let mut columns: Vec<(&str, ArrayRef)> = vec![
         ("row", numbers(rows())),
         ("kept", numbers_or_null(kept())),
@@ -538,7 +564,7 @@ fn removed(found: &Deduplication, ids: Option<&Ids>) -> PyResult<PyTable> {
     ];
     if found.counts.reference.is_some() {
         let of_reference = |removed: &Removal| (removed.kept < reference).then_some(removed.kept);
-        let of_reference = removed.iter().map(of_reference);
+        let of_reference = removals().map(|removal| removal.and_then(of_reference));
         columns.insert(2, ("reference", numbers_or_null(of_reference)));
     }
     if let Some(ids) = ids {
@@ -703,8 +729,10 @@ fn counts<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>>
         ("lost_shingles", counts.lost_shingles),
         ("removed_shingles", counts.removed_shingles),
         ("unknown_losses", counts.unknown_losses),
+        ("short", counts.short),
+        ("dropped", counts.dropped),
     ] {
-        // Only of a deduplication.
+        // Only of a deduplication, or if asked for.
         if let Some(count) = count {
             named.set_item(name, count)?;
         }

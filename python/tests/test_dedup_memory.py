@@ -39,6 +39,10 @@ def deduplicated_by_command(tmp_path, *options):
         ),
         ({"scheme": "datatrove", "threads": 2}, ["--scheme", "datatrove"]),
         (
+            {"min_shingles": 35, "drop_short": True, "drop_empty": True},
+            ["--min-shingles", "35", "--drop-short", "--drop-empty"],
+        ),
+        (
             {"shingling": "chars", "num_perm": 64, "seed": 5},
             ["--unit", "chars", "--num-perm", "64", "--seed", "5"],
         ),
@@ -62,6 +66,31 @@ def test_results_are_those_of_the_command_line(tmp_path, arguments, options):
     assert found.report["cluster_sizes"] == sizes
     assert found.recall == report["parameters"]["recall_at_threshold"]
     assert found.expected_precision == report.get("expected_precision")
+
+
+def test_short_documents_are_kept_or_dropped():
+    long = "a b c d e f g h"
+    texts = ["", "one two", long, long, "one two", " "]
+    found = dedup(texts, id=list("uvwxyz"), min_shingles=2, drop_short=True)
+    assert found.keep.tolist() == [False, False, True, False, False, False]
+    assert found.kept_by.tolist() == [-1, -1, 2, 2, -1, -1]
+    assert [rows.tolist() for rows in found.clusters] == [[2, 3]]
+    assert found.report["cluster_sizes"] == {2: 1}
+    rows = found.removed.to_pylist()
+    assert [row["found_by"] for row in rows] == ["empty", "short", "identical", "short", "empty"]
+    assert [row["kept"] for row in rows] == [None, None, 2, None, None]
+    assert [row["kept_id"] for row in rows] == [None, None, "w", None, None]
+    assert (found.counts["short"], found.counts["dropped"], found.counts["removed"]) == (4, 4, 5)
+    kept = dedup(texts, min_shingles=2)
+    assert kept.keep.tolist() == [True, True, True, False, True, True]
+    assert "dropped" not in kept.counts
+    empty = dedup(texts, drop_empty=True)
+    assert empty.keep.tolist() == [False, True, True, False, False, False]
+    assert empty.kept_by.tolist() == [-1, 1, 2, 2, 1, -1]
+    with pytest.raises(simgpu.ParameterError, match="min_shingles"):
+        dedup(texts, drop_short=True)
+    with pytest.raises(simgpu.ParameterError, match="number of shingles"):
+        dedup(simgpu.Signer().sign(texts), drop_empty=True)
 
 
 def test_arrays_and_clusters_say_the_same():

@@ -108,6 +108,12 @@ impl Shown<'_> {
                     "of the documents are removed: " (grouped(counts.removed)) " of " (grouped(counts.documents))
                 }
                 li { (self.lost()) }
+                @if let Some(dropped) = counts.dropped {
+                    li {
+                        strong { (grouped(dropped)) } br;
+                        "are removed for no other, because they have no shingles, or too few"
+                    }
+                }
                 li { (self.recall()) }
                 li {
                     strong { (grouped(counts.clusters)) } br;

@@ -41,6 +41,7 @@ impl Dedup {
                 ("keep_by", json!(keep_by)),
                 ("source_field", json!(source_field)),
                 ("prefer_source", json!(sources.join(", "))),
+                ("action", json!(run.action.name())),
                 ("removed_format", json!(run.removed_format.file_name())),
                 ("no_samples", json!(!run.samples)),
                 ("compression_level", json!(run.options.compression_level)),

@@ -132,6 +132,15 @@ pub struct DedupParameters {
     /// The most documents of one bucket that a further document is compared with; `None` for a join.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_bucket: Option<usize>,
+    /// The fewest shingles of a document that is compared; `None` without a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_shingles: Option<u32>,
+    /// Whether documents with fewer are removed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub drop_short: bool,
+    /// Whether documents without shingles are removed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub drop_empty: bool,
 }
 
 impl DedupParameters {

@@ -1,9 +1,14 @@
 //! What a deduplication is asked for, and what it returns.
 
 use super::parameters::{CandidateMethod, Search};
+use super::short::ShortDocuments;
 use super::verification::Verification;
+<<<<<<< HEAD
+use crate::pipeline::{ClusterTask, Clustering, Dropped, KeepPolicy, Pairing, Removal, Similarity};
+=======
 use crate::error::{Conflict, Result};
 use crate::pipeline::{ClusterTask, Clustering, KeepPolicy, Measure, Pairing, Removal, Similarity};
+>>>>>>> lost
 use crate::progress::{Counts, Progress, Timings, grouped};
 
 /// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.
@@ -18,6 +23,8 @@ pub struct Dedup {
     /// The limit on comparisons in one bucket: a document is compared with at most this many other documents of the
     /// bucket; default 4096. What this leaves out is counted in [`Counts::omitted_pairs`].
     pub max_bucket: usize,
+    /// What happens to documents of few shingles; by default nothing.
+    pub short: ShortDocuments,
 }
 
 /// The default of [`Dedup::max_bucket`].
@@ -31,6 +38,7 @@ impl Dedup {
             clustering: Clustering::default(),
             keep: KeepPolicy::default(),
             max_bucket: MAX_BUCKET,
+            short: ShortDocuments::default(),
         }
     }
 
@@ -98,8 +106,10 @@ impl Dedup {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Deduplication {
-    /// The removed documents, named by their rows, ascending. All other documents are kept.
+    /// The documents removed for others, named by their rows, ascending.
     pub removed: Vec<Removal>,
+    /// The rows removed for no other, as [`Dedup::short`] asks, ascending. All further documents are kept.
+    pub dropped: Vec<(u32, Dropped)>,
     /// The number of documents of the reference of [`dedup_against`](super::dedup_against): they have the first rows, and
     /// are neither kept nor removed. 0 without one.
     pub reference: u32,
@@ -129,9 +139,12 @@ impl Deduplication {
             .iter()
             .map(|removed| removed.document)
             .peekable();
+        let mut dropped = self.dropped.iter().map(|(row, _)| *row).peekable();
         let rows = (0..self.counts.documents).zip(self.reference..);
         let rows = rows.map(|(_, row)| row);
-        rows.filter(move |row| removed.next_if_eq(row).is_none())
+        rows.filter(move |row| {
+            removed.next_if_eq(row).is_none() && dropped.next_if_eq(row).is_none()
+        })
     }
 }
 
@@ -151,6 +164,7 @@ mod tests {
         };
         let found = |documents, rows: &[u32]| Deduplication {
             removed: rows.iter().copied().map(removed).collect(),
+            dropped: vec![(7, Dropped::Empty)],
             reference: 0,
             counts: Counts {
                 documents,
@@ -166,5 +180,6 @@ mod tests {
         assert_eq!(kept(6, &[0, 3, 5]), [1, 2, 4]);
         assert_eq!(kept(3, &[]), [0, 1, 2]);
         assert!(kept(0, &[]).is_empty());
+        assert_eq!(kept(9, &[2]), [0, 1, 3, 4, 5, 6, 8]);
     }
 }

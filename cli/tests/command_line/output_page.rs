@@ -114,6 +114,10 @@ const OF_WEIGHTS: [&str; 7] = [
 /// Counts that only reports on deduplications have.
 const OF_REMOVALS: [&str; 3] = ["lost_shingles", "removed_shingles", "unknown_losses"];
 
+/// Fields of a deduplication that leaves out short documents, and its counts.
+const OF_SHORT: [&str; 3] = ["min_shingles", "drop_short", "drop_empty"];
+const OF_SHORT_COUNTS: [&str; 2] = ["short", "dropped"];
+
 /// Everything that a report holds is documented, and the reverse for `expected`.
 fn check_report(page: &Page, report: &Value, expected: &Names) {
     assert_eq!(&keys(report), expected);
@@ -121,6 +125,7 @@ fn check_report(page: &Page, report: &Value, expected: &Names) {
     if report["command"] != "dedup" {
         counts.retain(|name| !OF_REMOVALS.contains(&&**name));
     }
+    counts.retain(|name| !OF_SHORT_COUNTS.contains(&&**name));
     assert_eq!(keys(&report["counts"]), counts);
     let mut parameters = page.fields(REPORT, "`parameters`:");
     parameters.retain(|name| !OF_WEIGHTS.contains(&&**name));
@@ -145,7 +150,10 @@ fn every_field_of_a_deduplication_is_documented() {
             format!("dedup {OPTIONS} {dedup} -o {format} --removed-format {format} --memory 1KiB");
         place.run(&command).succeeded();
     }
-    let removed = page.fields("### removed.jsonl or removed.parquet", "");
+    let removed = page.fields(
+        "### removed.jsonl, removed.jsonl.zst or removed.parquet",
+        "",
+    );
     assert_eq!(
         keys_of_all(&parse_lines(&place.read("jsonl/removed.jsonl"))),
         removed
@@ -159,6 +167,9 @@ fn every_field_of_a_deduplication_is_documented() {
     // A result of so few documents is never unusual.
     for absent in ["identical", "max_pairs", "complete", "warnings"] {
         assert!(expected.remove(absent), "{absent}");
+    }
+    for of_short in OF_SHORT {
+        assert!(expected.remove(of_short), "{of_short}");
     }
     check_report(&page, &report, &expected);
     let missing = keys(&report["missing_ids"]);
@@ -221,7 +232,10 @@ fn every_field_of_pairs_is_documented() {
         "examples",
         "sources",
         "warnings",
-    ] {
+    ]
+    .into_iter()
+    .chain(OF_SHORT)
+    {
         assert!(expected.remove(of_dedup), "{of_dedup}");
     }
     check_report(&page, &report, &expected);

@@ -180,6 +180,20 @@ class ClusterOptions(TypedDict, total=False):
     ]
 
 
+class ShortOptions(TypedDict, total=False):
+    """What happens to documents of few shingles."""
+
+    min_shingles: Annotated[
+        int | None,
+        Option(
+            None,
+            "Compare only documents with at least this many distinct shingles; keep those with fewer, even copies.",
+        ),
+    ]
+    drop_short: Annotated[bool, Option(False, "Remove documents with fewer shingles than ``min_shingles``.")]
+    drop_empty: Annotated[bool, Option(False, "Remove documents without shingles.")]
+
+
 class PairOptions(TypedDict, total=False):
     """Which pairs are returned."""
 
@@ -269,7 +283,7 @@ class MemorySearchOptions(
     ]
 
 
-class DedupOptions(MemorySearchOptions, ClusterOptions, total=False):
+class DedupOptions(MemorySearchOptions, ClusterOptions, ShortOptions, total=False):
     """The options of ``dedup``."""
 
     keep_by: Annotated[
@@ -478,7 +492,7 @@ class FileSearchOptions(
     ]
 
 
-class DedupFilesOptions(FileSearchOptions, ClusterOptions, total=False):
+class DedupFilesOptions(FileSearchOptions, ClusterOptions, ShortOptions, total=False):
     """The options of ``dedup_files``."""
 
     keep_by: Annotated[
@@ -496,7 +510,16 @@ class DedupFilesOptions(FileSearchOptions, ClusterOptions, total=False):
         ),
     ]
     removed_format: Annotated[
-        Literal["jsonl", "parquet"], Option("jsonl", "Format of the file of removed documents.")
+        Literal["jsonl", "jsonl.zst", "parquet"],
+        Option("jsonl", "Format of the file of removed documents."),
+    ]
+    action: Annotated[
+        Literal["drop", "report"],
+        Option(
+            "drop",
+            'What to do with the documents to remove: ``"drop"``, or ``"report"``, which only lists them and writes no '
+            "``kept/``.",
+        ),
     ]
     no_samples: Annotated[
         bool,
