@@ -22,11 +22,7 @@ use crate::io::{
     RUN_RECORD, RemovedFormat, Report, run_record, write_clusters, write_json, write_removed_lines,
     write_removed_table,
 };
-<<<<<<< HEAD
-use crate::pipeline::{KeepPolicy, NamedRow, Removal, Removed};
-=======
-use crate::pipeline::{KeepPolicy, Measure, NamedRow, Removal};
->>>>>>> lost
+use crate::pipeline::{KeepPolicy, Measure, NamedRow, Removal, Removed};
 use crate::progress::{Counts, Timings, advance};
 use crate::search::{
     CandidateMethod, ClusterSizes, Dedup, DroppedRows, FoundRemovals, Removals, Search,

@@ -276,10 +276,7 @@ mod tests {
         let [left, right] = both(&many("x"), &many("y")).unwrap();
         assert_eq!(left, right.replace("[y ]", "[x ]"));
         let twelve = "a ".repeat(12);
-        assert!(
-            left.starts_with(&format!("{twelve}(16){twelve}")),
-            "{left}"
-        );
+        assert!(left.starts_with(&format!("{twelve}(16){twelve}")), "{left}");
         assert!(left.ends_with("(28)"), "{left}");
     }
 
@@ -324,23 +321,20 @@ mod tests {
                 .collect()
         };
         let texts = [long(1), long(2)];
-<<<<<<< HEAD
         for pieces in differences(&texts[0], &texts[1]).unwrap() {
             assert_eq!(pieces.last(), Some(&Piece::Rest));
         }
-=======
-        let [left, right] = differences(&texts[0], &texts[1])
-            .map(|sides| sides.map(|pieces| pieces.last().copied()))
-            .unwrap();
-        assert_eq!([left, right], [Some(Piece::Rest); 2]);
->>>>>>> lost
         let one = "x".repeat(1 << 20);
         assert_eq!(both(&one, &one), None);
         let other = "y".repeat(1 << 20);
         let pieces = differences(&one, &other).unwrap();
         let omitted = COMPARED_AT_ONCE - SHOWN[0] - SHOWN[1];
-        let [Piece::Other(text), Piece::OmittedOther(words), Piece::Other(_), Piece::Rest] =
-            pieces[0][..]
+        let [
+            Piece::Other(text),
+            Piece::OmittedOther(words),
+            Piece::Other(_),
+            Piece::Rest,
+        ] = pieces[0][..]
         else {
             panic!("{:?}", pieces[0]);
         };
@@ -351,11 +345,16 @@ mod tests {
     #[test]
     fn an_insertion_does_not_hide_what_follows() {
         let own = |from: u64| -> String {
-            (from..from + 2000).map(|word| format!("w{word} ")).collect()
+            (from..from + 2000)
+                .map(|word| format!("w{word} "))
+                .collect()
         };
         let [left, right] = both(&own(0), &(own(9000) + &own(0))).unwrap();
         assert!(left.ends_with("(1988)"), "{left}");
         assert!(right.starts_with("[w9000 "), "{right}");
-        assert!(right.contains("[(1952)]") && right.ends_with("(1988)"), "{right}");
+        assert!(
+            right.contains("[(1952)]") && right.ends_with("(1988)"),
+            "{right}"
+        );
     }
 }

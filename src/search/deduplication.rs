@@ -3,12 +3,10 @@
 use super::parameters::{CandidateMethod, Search};
 use super::short::ShortDocuments;
 use super::verification::Verification;
-<<<<<<< HEAD
-use crate::pipeline::{ClusterTask, Clustering, Dropped, KeepPolicy, Pairing, Removal, Similarity};
-=======
 use crate::error::{Conflict, Result};
-use crate::pipeline::{ClusterTask, Clustering, KeepPolicy, Measure, Pairing, Removal, Similarity};
->>>>>>> lost
+use crate::pipeline::{
+    ClusterTask, Clustering, Dropped, KeepPolicy, Measure, Pairing, Removal, Similarity,
+};
 use crate::progress::{Counts, Progress, Timings, grouped};
 
 /// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.

@@ -480,16 +480,12 @@ impl PartResults {
 #[cfg(test)]
 mod tests {
     use super::*;
-<<<<<<< HEAD
+    use std::cmp::Reverse;
     use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-    use crate::pipeline::{Distance, Dropped, Overlap, Shingling, Unit, Weighting, Within};
-=======
-    use std::cmp::Reverse;
-    use std::collections::{BTreeMap, BTreeSet};
-
-    use crate::pipeline::{Distance, Measure, Overlap, Within};
->>>>>>> lost
+    use crate::pipeline::{
+        Distance, Dropped, Measure, Overlap, Shingling, Unit, Weighting, Within,
+    };
     use crate::progress::Silent;
     use crate::scheme::fmix64;
     use crate::search::parameters::Search;
