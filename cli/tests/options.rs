@@ -98,7 +98,9 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "unique_ids") => "--unique-ids",
         (_, "on_bad_record") => "--on-bad-record skip",
         (_, "against") => "--against docs/.c.jsonl",
-        (_, "against_text_field") => "--against docs/.c.jsonl --against-text-field key --against-text-field text",
+        (_, "against_text_field") => {
+            "--against docs/.c.jsonl --against-text-field key --against-text-field text"
+        }
         (_, "against_id_field") => "--against docs/.c.jsonl --against-id-field key",
         (_, "unit") => "--unit bytes",
         (_, "size") => "--size 3",
