@@ -9,7 +9,7 @@ use simgpu::progress::{StageTime, Timings};
 use simgpu_cli::Lines;
 use simgpu_cli::arguments::Caller;
 use simgpu_cli::commands::pairs::PairsArguments;
-use simgpu_cli::commands::{dedup, evaluate, link, pairs, sign};
+use simgpu_cli::commands::{self, dedup, link, pairs, sign};
 use simgpu_cli::outputs::ReportArgument;
 
 use crate::errors::{of_run, parameter_error, warn};
@@ -191,11 +191,11 @@ pub(crate) fn evaluate<'py>(
     let options = Options(options);
     let result = options.path("result")?;
     let name = "the name of a field, as a str";
-    let arguments = evaluate::Arguments {
+    let arguments = commands::evaluate::Arguments {
         result: result
             .ok_or_else(|| parameter_error(py, "result is None; give the path of a result"))?,
         truth: options.paths("truth")?,
-        fields: evaluate::TruthArguments {
+        fields: commands::evaluate::TruthArguments {
             truth_fields: options.strings("truth_fields")?,
             entity_field: options.optional("entity_field", name)?,
             id_field: options.optional("id_field", name)?,
@@ -212,7 +212,7 @@ pub(crate) fn evaluate<'py>(
     let mut json = Vec::new();
     outcome.report.write_json(&mut json)?;
     let times = (&outcome.timings, outcome.elapsed_s);
-    report_of(py, json, times, &evaluate::summary(&outcome))
+    report_of(py, json, times, &commands::evaluate::summary(&outcome))
 }
 
 /// Runs on the pool, with the progress and the threads that the options name. The options are those of a function, which
