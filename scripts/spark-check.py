@@ -177,7 +177,7 @@ def run_command(arguments: argparse.Namespace, corpus: Path, search: dict) -> tu
     removed = {}
     for line in (output / "removed.jsonl").read_text().splitlines():
         row = json.loads(line)
-        names = ("kept_id", "similarity", "found_by", "via_id", "via_similarity")
+        names = ("kept_id", "similarity", "lost", "found_by", "via_id", "via_similarity")
         removed[row["id"]] = tuple(row.get(name) for name in names)
     return removed, report
 
@@ -206,7 +206,7 @@ def run_ray(ray, corpus: Path, search: dict):
     if signed != expected:
         sys.exit("signatures differ")
     found = dedup(dataset, id="id", text="text", partitions=4, **search)
-    names = ("kept_id", "similarity", "found_by", "via_id", "via_similarity")
+    names = ("kept_id", "similarity", "lost", "found_by", "via_id", "via_similarity")
     removed = {row["id"]: tuple(row[name] for name in names) for row in found.removed.take_all()}
     kept = {row["id"] for row in found.kept.select_columns(["id"]).take_all()}
     return removed, kept, found.report

@@ -446,6 +446,11 @@ pub enum Conflict {
         "`keep=longest` needs the documents, not only signatures; pass `keep=first`, or give the documents"
     )]
     LongestWithoutDocuments,
+    /// Signatures, which do not tell how many shingles a document has, and a limit on shingles.
+    #[error(
+        "signatures do not tell the number of shingles; omit `min_shingles`, `drop_short` and `drop_empty`, or give the documents"
+    )]
+    ShortWithoutDocuments,
     /// An exact join was requested with another verification.
     #[error(
         "an exact join computes every similarity exactly; pass `verify=exact`, or `candidates=lsh`"
@@ -508,6 +513,37 @@ pub enum Conflict {
     /// A search by distance was requested for another result than pairs.
     #[error("only pairs are found by distance; search for pairs, or by similarity")]
     DistanceOfPairs,
+    /// A search by containment was requested without exact verification.
+    #[error(
+        "`measure=contained` is computed from the shingles of both documents; pass `verify=exact`, or leave out `measure`"
+    )]
+    ContainedNotExact,
+    /// A search by containment was requested by distance, too.
+    #[error(
+        "`measure=contained` compares shares of shingles, not distances; leave out `measure`, or `distance` and `within`"
+    )]
+    ContainedDistance,
+    /// A search by containment was requested for weighted shingles.
+    #[error(
+        "`measure=contained` counts distinct shingles, whatever they weigh; leave out the weights, or `measure`"
+    )]
+    ContainedWeights,
+    /// A deduplication by containment was requested with connected components.
+    #[error(
+        "`measure=contained` keeps a document that contains those removed for it, which a chain of pairs does not; pass `cluster=greedy`, or leave out `measure`"
+    )]
+    ContainedNotGreedy,
+    /// A deduplication by containment was requested with another choice of the document to keep.
+    #[error(
+        "`measure=contained` keeps the document with the most shingles; leave out {option}, or `measure`"
+    )]
+    ContainedKeep {
+        /// What chooses another document.
+        option: &'static str,
+    },
+    /// Parts of a divided search cannot be searched by containment.
+    #[error("a divided search compares by the Jaccard similarity alone; leave out `measure`")]
+    ContainedDivided,
     /// Weights by rarity were requested outside of a run over all documents.
     #[error(
         "weights by rarity depend on all documents of a run, so signatures cannot be stored or compared; search for duplicates or pairs, or leave out `weights`"

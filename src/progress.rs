@@ -202,10 +202,17 @@ pub struct Counts {
     /// Removed documents that are neither identical to their kept ones nor compared exactly with them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown_losses: Option<u64>,
-    /// Documents without a shingle. A deduplication removes them only if they are identical to another.
+    /// Documents without a shingle. A deduplication removes them only if they are identical to another, or if it drops them.
     pub without_shingles: u64,
     /// Documents with at most one shingle, without blank ones. `None` if only signatures were read.
     pub few_shingles: Option<u64>,
+    /// Documents with fewer shingles than a deduplication compares; `None` without such a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short: Option<u64>,
+    /// Of the documents removed, those that are empty or short, and are removed for no other; `None` unless that is asked
+    /// for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<u64>,
     /// Documents whose id is that of an earlier document.
     pub repeated_ids: u64,
     /// Pairs compared.

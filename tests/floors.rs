@@ -34,6 +34,7 @@ const LIBRARY: &[&[&str]] = &[
 #[rustfmt::skip] // A floor is a line.
 const SEARCH: &[&[&str]] = &[
     // What is known of documents.
+    &["short"],
     &["verification", "observations", "removal", "disk::documents", "disk::edges"],
     &["corpus", "disk::rarities"],
     &["copies", "few", "numbering"],
@@ -74,6 +75,9 @@ const FILES: &[&[&str]] = &[
     &["dedup", "pairs"],
     &["signatures"],
     &["against"],
+    // What a result says of a document.
+    &["shown_texts"],
+    &["show"],
 ];
 
 /// The rooms of the benchmark: what measures does not know how results are read.

@@ -14,8 +14,8 @@ use simgpu::pipeline::{Clustering, KeepPolicy, Removal, Shingling, Unit};
 use simgpu::progress::{Progress, Silent};
 use simgpu::scheme::fmix64;
 use simgpu::search::{
-    CandidateMethod, Dedup, DocumentPair, Identical, Pairs, Search, SignaturesInMemory,
-    Verification, dedup, dedup_by_class, pairs,
+    CandidateMethod, Dedup, DocumentPair, Identical, Pairs, Search, ShortDocuments,
+    SignaturesInMemory, Verification, dedup, dedup_by_class, pairs,
 };
 
 /// Families of near-duplicates, with repeats, empty texts and short ones among them.
@@ -124,6 +124,7 @@ fn memory_and_files_give_one_result() {
         for clustering in [Clustering::Greedy, Clustering::Connected] {
             for keep in [KeepPolicy::First, KeepPolicy::Longest] {
                 let task = Dedup {
+                    short: ShortDocuments::default(),
                     search: search.clone(),
                     clustering,
                     keep,

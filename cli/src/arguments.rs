@@ -18,7 +18,7 @@ use simgpu::io::{
     FieldPath, Fields, FileFilter, Format, Globs, Inputs, Naming, OnBadRecord, Quote, WeightsField,
 };
 use simgpu::pipeline::{
-    Banding, Distance, Normalise, Shingling, StopWords, Unit, Weighting, Within,
+    Banding, Distance, Measure, Normalise, Shingling, StopWords, Unit, Weighting, Within,
 };
 use simgpu::progress::Progress;
 use simgpu::scheme::{BaseHash, Scheme, WeightScale};
@@ -1074,7 +1074,7 @@ const DEFAULT_THRESHOLD: f64 = 0.8;
 /// Which pairs become candidates.
 #[derive(Debug, Args)]
 pub struct BandingArguments {
-    /// Minimum Jaccard similarity of near-duplicates, above 0 and up to 1
+    /// Minimum similarity of near-duplicates, above 0 and up to 1: Jaccard, unless --measure names another
     #[arg(
         long,
         short,
@@ -1095,15 +1095,15 @@ pub struct BandingArguments {
 }
 
 impl BandingArguments {
-    /// The threshold, and the banding for it.
+    /// The threshold of a measure, and the banding for it.
     ///
     /// # Errors
     /// A usage error unless threshold, bands and rows fit each other and the scheme.
-    pub fn resolve(&self, scheme: &Scheme) -> anyhow::Result<(f64, Banding)> {
+    pub fn resolve(&self, scheme: &Scheme, measure: Measure) -> anyhow::Result<(f64, Banding)> {
         simgpu::pipeline::check_threshold(self.threshold).map_err(usage)?;
         let banding = match requested_banding(self.bands, self.rows, scheme)? {
             Some(banding) => banding,
-            None => Banding::for_scheme(self.threshold, scheme).map_err(usage)?,
+            None => Search::banding_for(measure, self.threshold, scheme).map_err(usage)?,
         };
         Ok((self.threshold, banding))
     }
@@ -1143,6 +1143,10 @@ pub struct SearchArguments {
     #[command(flatten)]
     pub banding: BandingArguments,
 
+    /// How similar two documents are [default: jaccard]
+    #[arg(long, value_enum, value_name = "MEASURE", help_heading = "Search")]
+    pub measure: Option<MeasureArgument>,
+
     /// How to verify candidate pairs [default: exact; signature with --signatures]
     #[arg(long, value_enum, value_name = "METHOD", help_heading = "Search")]
     pub verify: Option<VerifyArgument>,
@@ -1162,6 +1166,16 @@ pub struct SearchArguments {
         help_heading = "Search"
     )]
     pub join_mib: NonZeroUsize,
+}
+
+/// The value of `--measure`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MeasureArgument {
+    /// Share of the shingles of either document that both have
+    Jaccard,
+    /// Share of the shingles of the smaller document that the larger has; dedup keeps the document with the most shingles,
+    /// and --threshold 1 removes only what is contained whole
+    Contained,
 }
 
 /// The value of `--candidates`.
@@ -1234,7 +1248,11 @@ impl SearchArguments {
         sign: Option<&SignArguments>,
         within: Option<Within>,
     ) -> anyhow::Result<Search> {
-        let (threshold, banding) = self.banding.resolve(scheme)?;
+        let measure = match self.measure {
+            Some(MeasureArgument::Contained) => Measure::Contained,
+            Some(MeasureArgument::Jaccard) | None => Measure::Jaccard,
+        };
+        let (threshold, banding) = self.banding.resolve(scheme, measure)?;
         let candidates = match within {
             Some(_) => method_within(self.candidates)?,
             None => candidate_method(
@@ -1258,6 +1276,7 @@ impl SearchArguments {
             return Err(usage(conflict.into()));
         }
         Ok(Search {
+            measure,
             within,
             candidates,
             join_bytes,

@@ -38,7 +38,7 @@ use commands::bench;
 #[cfg(feature = "gpu")]
 use commands::devices;
 use commands::{
-    compare, completions, dedup, evaluate, link, man, pairs, ratings, selftest, sign, tune,
+    compare, completions, dedup, evaluate, link, man, pairs, ratings, selftest, show, sign, tune,
 };
 use options::Given;
 use parameters::with_flags;
@@ -73,6 +73,7 @@ enum Command {
     Ratings(Box<ratings::Arguments>),
     Link(link::Arguments),
     Evaluate(evaluate::Arguments),
+    Show(show::Arguments),
     #[cfg(feature = "bench")]
     Bench(bench::Arguments),
     Tune(tune::Arguments),
@@ -192,6 +193,7 @@ pub fn run(matches: &ArgMatches, command: &[String]) -> anyhow::Result<()> {
         Command::Ratings(arguments) => ratings::run(&arguments, given, command),
         Command::Link(arguments) => link::run(&arguments, given, command),
         Command::Evaluate(arguments) => evaluate::run(&arguments, given, command),
+        Command::Show(arguments) => show::run(&arguments),
         #[cfg(feature = "bench")]
         Command::Bench(arguments) => {
             threads::start_threads(cores())?;

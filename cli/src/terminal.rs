@@ -358,6 +358,7 @@ pub(crate) fn documents(lines: &mut Lines, report: &Report) {
         "documents",
         format!("{documents} in {}", size(counts.bytes)),
     );
+    let has_shortest = counts.short.is_some();
     if let Some(reference) = counts.reference {
         let reference = counted(reference, "document");
         lines.row(
@@ -367,6 +368,14 @@ pub(crate) fn documents(lines: &mut Lines, report: &Report) {
     }
     if counts.without_shingles > 0 {
         let fate = match report.command {
+            "dedup" if has_shortest && counts.dropped.is_none() => ", kept",
+            "dedup"
+                if counts
+                    .dropped
+                    .is_some_and(|dropped| dropped >= counts.without_shingles) =>
+            {
+                ", removed"
+            }
             "dedup" => ", kept unless identical to another",
             // Of signatures, nothing says which texts were equal.
             "pairs" if counts.few_shingles.is_none() => ", in no pair",
@@ -375,6 +384,13 @@ pub(crate) fn documents(lines: &mut Lines, report: &Report) {
         };
         let without = HumanCount(counts.without_shingles);
         lines.row("no shingles", format!("{without}{fate}"));
+    }
+    if let (Some(short), Some(dedup)) = (counts.short, &report.dedup) {
+        let fate = match dedup.drop_short {
+            true => "removed",
+            false => "kept",
+        };
+        lines.row("short", format!("{}, {fate}", HumanCount(short)));
     }
     if let Some(few @ 1..) = counts.few_shingles {
         let percent = 100.0 * few as f64 / counts.documents.max(1) as f64;
@@ -430,6 +446,16 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
         let percent = 100.0 * recall;
         let recall = match &*search.candidates {
             "join" => "100 %: an exact join misses no similar pair".to_owned(),
+            _ if !search.recall_by_size_ratio.is_empty() => {
+                let of_ratio = |(ratio, recall): (&u32, &f64)| {
+                    format!("{:.1} % in one {ratio} times as large", 100.0 * recall)
+                };
+                let ratios = search.recall_by_size_ratio.iter().map(of_ratio);
+                let ratios = ratios.collect::<Vec<_>>().join(", ");
+                format!(
+                    "expected for a document contained at the threshold: {ratios}; --candidates join misses none"
+                )
+            }
             _ => format!("{percent:.1} % expected for pairs at the threshold"),
         };
         lines.row("recall", recall);

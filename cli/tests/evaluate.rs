@@ -198,7 +198,7 @@ fn duplicates_and_pairs_are_evaluated_in_every_format() {
     let options = "texts.jsonl --unit chars --size 3 --quiet --overwrite";
     let options = |threshold: f64| format!("{options} --threshold {threshold}");
     let mut by_format = Vec::new();
-    for format in ["jsonl", "parquet"] {
+    for format in ["jsonl", "jsonl.zst", "parquet"] {
         let command = format!("dedup {} -o out --removed-format {format}", options(0.6));
         place.run(&command).succeeded();
         for result in ["out".to_owned(), format!("out/removed.{format}")] {
@@ -210,6 +210,22 @@ fn duplicates_and_pairs_are_evaluated_in_every_format() {
         }
     }
     assert!(by_format.iter().all(|report| *report == by_format[0]));
+    // Documents that are removed for no other are alone.
+    let short = "-o short --min-shingles 60 --drop-short";
+    place
+        .run(&format!("dedup {} {short}", options(0.6)))
+        .succeeded();
+    let removed = parse_lines(&place.read("short/removed.jsonl"));
+    assert!(removed.iter().any(|line| line["kept_id"].is_null()));
+    let evaluate = |result: &str| {
+        place.evaluate(&format!(
+            "{result} --truth people.csv --entity-field person"
+        ))["pairs"]
+            .clone()
+    };
+    let found = evaluate("short");
+    assert_eq!(found["found"], evaluate("short/removed.jsonl")["found"]);
+    assert!(found["found"].as_u64() < by_format[0].0["found"].as_u64());
     assert!(by_format[0].0["right"].as_u64().unwrap() > 5);
     for name in ["p.jsonl", "p.csv", "p.parquet", "p.csv.gz", "p.jsonl.zst"] {
         place

@@ -43,6 +43,7 @@ const MODES: &[&str] = &[
     "tune",
     "tune --sample docs",
     "tune --sample docs/*.jsonl --unit tokens",
+    "show removals 2",
     "link one.csv two.csv --fields name,city -o out",
     "link one.csv --fields name,city -o out",
     "evaluate linked --truth pairs.csv --report json",
@@ -121,6 +122,7 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "threshold") => "--threshold 0.6",
         (_, "bands" | "rows") => "--bands 3 --rows 9",
         (_, "verify") => "--verify none",
+        (_, "measure") => "--measure contained",
         // A distance is found by a join.
         (_, "candidates") if mode.contains("--distance") => "--candidates lsh",
         (_, "candidates") => "--candidates join",
@@ -130,10 +132,14 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "max_pairs") => "--max-pairs 3",
         (_, "distance" | "within") => "--distance hamming --within 3",
         (_, "cluster") => "--cluster connected",
+        (_, "min_shingles") => "--min-shingles 60",
+        (_, "drop_short") => "--drop-short --min-shingles 60",
+        (_, "drop_empty") => "--drop-empty",
         (_, "keep") => "--keep longest",
         (_, "keep_by") => "--keep-by n",
         (_, "prefer_source") => "--prefer-source *b*",
         (_, "max_bucket") => "--max-bucket 1",
+        (_, "action") => "--action report",
         (_, "removed_format") => "--removed-format parquet",
         (_, "no_samples") => "--no-samples",
         (_, "source_field") => "--source-field n",
@@ -150,6 +156,7 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "dry_run") => "--dry-run",
         (_, "report") => "--report json",
         (_, "json") => "--json",
+        (_, "no_text") => "--no-text",
         (_, "sample") => "--sample docs",
         (_, "documents") => "--documents 1000",
         (_, "bytes") => "--bytes 100KB --documents 1000",
@@ -263,6 +270,10 @@ fn place() -> Place {
     for (i, document) in documents.iter().enumerate() {
         if i % 2 == 0 { &mut a } else { &mut b }.push(document.clone());
     }
+    a.push(json!({
+        "id": "empty", "key": "empty", "text": "", "body": "", "tokens": [], "toks": [], "w": [], "n": 3,
+    }));
+    place.write("texts/a.txt", " ");
     for (name, part) in [("a", &a), ("b", &b)] {
         place.write(&format!("docs/{name}.jsonl"), lines(part));
         place.write(
@@ -290,6 +301,7 @@ fn place() -> Place {
     place.write("one.txt", format!("{} {}", text(0), text(2)));
     place.write("two.txt", format!("{} {} {}", text(3), text(5), text(6)));
     place.run("sign docs -o s.parquet --quiet").succeeded();
+    place.run("dedup docs -o removals --quiet").succeeded();
     write_records(&place);
     write_ratings(&place);
     place

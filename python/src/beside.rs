@@ -257,20 +257,9 @@ impl Ids {
 
     /// The ids of these rows.
     pub(crate) fn of_rows(&self, rows: impl Iterator<Item = u32>) -> ArrayRef {
-        match self {
-            Ids::Numbers(ids) => {
-                let ids = rows.map(|row| ids[row as usize]);
-                Arc::new(Int64Array::from_iter_values(ids))
-            }
-            Ids::Strings(ids) => {
-                let ids = rows.map(|row| &ids[row as usize]);
-                Arc::new(StringArray::from_iter_values(ids))
-            }
-        }
+        self.of_rows_or_null(rows.map(Some))
     }
-}
 
-impl Ids {
     /// The ids of these rows; null where there is none.
     pub(crate) fn of_rows_or_null(&self, rows: impl Iterator<Item = Option<u32>>) -> ArrayRef {
         match self {

@@ -1,5 +1,6 @@
 //! Deduplicates, and finds similar pairs of, what is in memory. `simgpu/_dedup.py` gives the results their shape.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
@@ -10,7 +11,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use simgpu::backend::Backend;
 use simgpu::documents::Documents;
 use simgpu::engine::Engine;
-use simgpu::pipeline::{Removal, Shingling, Weighting, Within, check_threshold};
+use simgpu::pipeline::{Measure, Removal, Shingling, Weighting, Within, check_threshold};
 use simgpu::progress::{Counts, Progress, Timings};
 use simgpu::scheme::Scheme;
 use simgpu::search::{
@@ -18,8 +19,8 @@ use simgpu::search::{
     dedup_against, dedup_by_class, pairs, pairs_against,
 };
 use simgpu_cli::arguments::{
-    BandingArguments, CandidatesArgument, VerifyArgument, WeightsArgument, candidate_method,
-    method_within, modes_of_method, modes_of_search, requested_distance,
+    BandingArguments, CandidatesArgument, MeasureArgument, VerifyArgument, WeightsArgument,
+    candidate_method, method_within, modes_of_method, modes_of_search, requested_distance,
 };
 use simgpu_cli::options::{Given, Mode};
 
@@ -135,14 +136,23 @@ impl Options<'_> {
             rows,
         } = self.banding()?;
         check_threshold(threshold).or_raise(self.py())?;
-        let banding = banding_of(self.py(), bands, rows, threshold, scheme)?;
+        let measure = match self.optional_choice("measure")? {
+            Some(MeasureArgument::Contained) => Measure::Contained,
+            Some(MeasureArgument::Jaccard) | None => Measure::Jaccard,
+        };
+        // The Jaccard similarity that bands are chosen for.
+        let banded = measure.jaccard_at(threshold, Search::BANDED_RATIO);
+        let banding = banding_of(self.py(), bands, rows, banded, scheme)?;
         let verification = match self.optional_choice("verify")? {
             None => default,
             Some(VerifyArgument::None) => Verification::None,
             Some(VerifyArgument::Signature) => Verification::Signature,
             Some(VerifyArgument::Exact) => Verification::Exact,
         };
-        Ok(Search::through_lsh(threshold, banding, verification))
+        Ok(Search {
+            measure,
+            ..Search::through_lsh(threshold, banding, verification)
+        })
     }
 
     /// The weighting that the search asks for, and by which argument.
@@ -301,7 +311,7 @@ impl Prepared {
         if shingling.weighting == Weighting::Rarity {
             parameters.set_item("weights", "rarity")?;
         }
-        add_search(&parameters, search, candidates)?;
+        add_search(&parameters, search, candidates, engine.scheme())?;
         Ok(parameters)
     }
 }
@@ -320,12 +330,23 @@ fn add_search(
     parameters: &Bound<'_, PyDict>,
     search: &Search,
     candidates: CandidateMethod,
+    scheme: &Scheme,
 ) -> PyResult<()> {
     match search.within {
         None => parameters.set_item("threshold", search.threshold)?,
         Some(within) => {
             parameters.set_item("distance", within.distance.name())?;
             parameters.set_item("within", within.most)?;
+        }
+    }
+    if search.measure != Measure::Jaccard {
+        parameters.set_item("measure", search.measure.name())?;
+        if candidates == CandidateMethod::Lsh {
+            let recall = search.recall_by_size_ratio(scheme.num_perm());
+            let recall = recall
+                .iter()
+                .map(|(ratio, recall)| (ratio.to_string(), recall));
+            parameters.set_item("recall_by_size_ratio", recall.collect::<BTreeMap<_, _>>())?;
         }
     }
     parameters.set_item("candidates", candidates.name())?;
@@ -347,7 +368,10 @@ pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
         return dedup_of_signatures(&options, signatures.get());
     }
     let mut prepared = Prepared::new(&options)?;
-    let task = options.clusters()?.task(prepared.search.clone());
+    let task = Dedup {
+        short: options.short()?.documents(),
+        ..options.clusters()?.task(prepared.search.clone())
+    };
     refuse_counts(&data, prepared.engines.on_cpu().shingler().shingling())?;
     prepared.check_limits(&options, "dedup")?;
     let (documents, beside) = options.documents(&data)?;
@@ -411,7 +435,10 @@ fn dedup_of_signatures<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = options.py();
     let search = options.search_of_signatures(signatures.scheme())?;
-    let task = options.clusters()?.task(search.clone());
+    let task = Dedup {
+        short: options.short()?.documents(),
+        ..options.clusters()?.task(search.clone())
+    };
     let reference = options.reference_signatures()?;
     let reference = reference.as_ref().map(Bound::get);
     let beside = options.beside_signatures(signatures.rows())?;
@@ -426,7 +453,7 @@ fn dedup_of_signatures<'py>(
         }
     })?;
     let parameters = of_scheme(py, signatures.scheme())?;
-    add_search(&parameters, &search, found.candidates)?;
+    add_search(&parameters, &search, found.candidates, signatures.scheme())?;
     deduplicated(&parameters, &found, &task, (signatures.rows(), &beside))
 }
 
@@ -474,6 +501,9 @@ fn is_kept<'py>(py: Python<'py>, found: &Deduplication, rows: usize) -> Bound<'p
     for removed in &found.removed {
         is_kept[(removed.document - found.reference) as usize] = false;
     }
+    for (row, _) in &found.dropped {
+        is_kept[(row - found.reference) as usize] = false;
+    }
     let is_kept = PyArray1::from_vec(py, is_kept);
     is_kept.readwrite().make_nonwriteable();
     is_kept
@@ -497,6 +527,9 @@ fn kept<'py>(
             }
         }
     }
+    for (row, _) in &found.dropped {
+        kept_by[(row - found.reference) as usize] = -1;
+    }
     [kept_by, reference_by].map(|rows| {
         let rows = PyArray1::from_vec(py, rows);
         rows.readwrite().make_nonwriteable();
@@ -506,20 +539,22 @@ fn kept<'py>(
 
 /// The table of removed documents.
 fn removed(found: &Deduplication, ids: Option<&Ids>) -> PyResult<PyTable> {
-    let (removed, reference) = (&found.removed, found.reference);
-    let rows = || removed.iter().map(|removed| removed.document - reference);
-    let kept = || {
-        removed
-            .iter()
-            .map(|removed| removed.kept.checked_sub(reference))
-    };
     let verification = found.verification.name();
-    let found_by: StringArray = removed
-        .iter()
-        .map(|removed| Some(removed.found_by(verification)))
-        .collect();
-    let similarity: Float64Array = removed.iter().map(|removed| removed.similarity).collect();
-    let lost: Float64Array = removed.iter().map(Removal::lost).collect();
+    let for_others = found.removed.iter().map(|removed| {
+        let found_by = removed.found_by(verification);
+        (removed.document, Some(removed), found_by)
+    });
+    let dropped = found.dropped.iter();
+    let dropped = dropped.map(|(row, reason)| (*row, None, reason.name()));
+    let mut removed: Vec<_> = for_others.chain(dropped).collect();
+    removed.sort_by_key(|(row, ..)| *row);
+    let reference = found.reference;
+    let rows = || removed.iter().map(|(row, ..)| *row - reference);
+    let removals = || removed.iter().map(|(_, removal, _)| *removal);
+    let kept = || removals().map(|removal| removal?.kept.checked_sub(reference));
+    let found_by: StringArray = removed.iter().map(|(.., by)| Some(*by)).collect();
+    let similarity: Float64Array = removals().map(|removal| removal?.similarity).collect();
+    let lost: Float64Array = removals().map(|removal| removal?.lost()).collect();
     let mut columns: Vec<(&str, ArrayRef)> = vec![
         ("row", numbers(rows())),
         ("kept", numbers_or_null(kept())),
@@ -529,7 +564,7 @@ fn removed(found: &Deduplication, ids: Option<&Ids>) -> PyResult<PyTable> {
     ];
     if found.counts.reference.is_some() {
         let of_reference = |removed: &Removal| (removed.kept < reference).then_some(removed.kept);
-        let of_reference = removed.iter().map(of_reference);
+        let of_reference = removals().map(|removal| removal.and_then(of_reference));
         columns.insert(2, ("reference", numbers_or_null(of_reference)));
     }
     if let Some(ids) = ids {
@@ -597,7 +632,12 @@ fn pairs_of_signatures<'py>(
         })
     })?;
     let parameters = of_scheme(py, signatures.scheme())?;
-    add_search(&parameters, &search, found.0.candidates)?;
+    add_search(
+        &parameters,
+        &search,
+        found.0.candidates,
+        signatures.scheme(),
+    )?;
     found_pairs(&parameters, found, &task, &beside)
 }
 
@@ -689,8 +729,10 @@ fn counts<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>>
         ("lost_shingles", counts.lost_shingles),
         ("removed_shingles", counts.removed_shingles),
         ("unknown_losses", counts.unknown_losses),
+        ("short", counts.short),
+        ("dropped", counts.dropped),
     ] {
-        // Only of a deduplication.
+        // Only of a deduplication, or if asked for.
         if let Some(count) = count {
             named.set_item(name, count)?;
         }

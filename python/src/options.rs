@@ -13,7 +13,7 @@ use simgpu_cli::arguments::{
     HoldArguments, InputArguments, ProcessArguments, RecordArguments, RunArguments,
     SearchArguments, SignArguments, StopWordsArgument, delimiter, quote,
 };
-use simgpu_cli::commands::dedup::ClusterArguments;
+use simgpu_cli::commands::dedup::{ClusterArguments, ShortArguments};
 use simgpu_cli::commands::pairs::WrittenArguments;
 use simgpu_cli::commands::sample::SampleArguments;
 use simgpu_cli::options::Given;
@@ -387,6 +387,8 @@ impl<'py> Options<'py> {
     pub(crate) fn search(&self) -> PyResult<SearchArguments> {
         Ok(SearchArguments {
             banding: self.banding()?,
+            // Signatures have no such option.
+            measure: self.optional_choice("measure")?,
             verify: Some(self.choice("verify")?),
             candidates: self.optional_choice("candidates")?,
             // Signatures have no shingles to join, and no such option.
@@ -400,6 +402,15 @@ impl<'py> Options<'py> {
             keep: self.choice("keep")?,
             cluster: self.choice("cluster")?,
             max_bucket: self.count("max_bucket")?,
+        })
+    }
+
+    /// What happens to documents of few shingles.
+    pub(crate) fn short(&self) -> PyResult<ShortArguments> {
+        Ok(ShortArguments {
+            min_shingles: self.optional("min_shingles", "a number of shingles, at least 1")?,
+            drop_short: self.switch("drop_short")?,
+            drop_empty: self.switch("drop_empty")?,
         })
     }
 

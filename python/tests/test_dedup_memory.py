@@ -39,6 +39,10 @@ def deduplicated_by_command(tmp_path, *options):
         ),
         ({"scheme": "datatrove", "threads": 2}, ["--scheme", "datatrove"]),
         (
+            {"min_shingles": 35, "drop_short": True, "drop_empty": True},
+            ["--min-shingles", "35", "--drop-short", "--drop-empty"],
+        ),
+        (
             {"shingling": "chars", "num_perm": 64, "seed": 5},
             ["--unit", "chars", "--num-perm", "64", "--seed", "5"],
         ),
@@ -53,6 +57,7 @@ def test_results_are_those_of_the_command_line(tmp_path, arguments, options):
         assert (row["row"], row["kept"]) == (other["id"], other["kept_id"])
         assert (row["id"], row["kept_id"]) == (other["id"], other["kept_id"])
         assert (row["similarity"], row["found_by"]) == (other["similarity"], other["found_by"])
+        assert row["lost"] == other["lost"]
     counts = {name: count for name, count in report["counts"].items() if name in found.counts}
     assert {**found.counts, "bytes": 0} == {**counts, "bytes": 0}
     for name, value in found.report["parameters"].items():
@@ -61,6 +66,31 @@ def test_results_are_those_of_the_command_line(tmp_path, arguments, options):
     assert found.report["cluster_sizes"] == sizes
     assert found.recall == report["parameters"]["recall_at_threshold"]
     assert found.expected_precision == report.get("expected_precision")
+
+
+def test_short_documents_are_kept_or_dropped():
+    long = "a b c d e f g h"
+    texts = ["", "one two", long, long, "one two", " "]
+    found = dedup(texts, id=list("uvwxyz"), min_shingles=2, drop_short=True)
+    assert found.keep.tolist() == [False, False, True, False, False, False]
+    assert found.kept_by.tolist() == [-1, -1, 2, 2, -1, -1]
+    assert [rows.tolist() for rows in found.clusters] == [[2, 3]]
+    assert found.report["cluster_sizes"] == {2: 1}
+    rows = found.removed.to_pylist()
+    assert [row["found_by"] for row in rows] == ["empty", "short", "identical", "short", "empty"]
+    assert [row["kept"] for row in rows] == [None, None, 2, None, None]
+    assert [row["kept_id"] for row in rows] == [None, None, "w", None, None]
+    assert (found.counts["short"], found.counts["dropped"], found.counts["removed"]) == (4, 4, 5)
+    kept = dedup(texts, min_shingles=2)
+    assert kept.keep.tolist() == [True, True, True, False, True, True]
+    assert "dropped" not in kept.counts
+    empty = dedup(texts, drop_empty=True)
+    assert empty.keep.tolist() == [False, True, True, False, False, False]
+    assert empty.kept_by.tolist() == [-1, 1, 2, 2, 1, -1]
+    with pytest.raises(simgpu.ParameterError, match="min_shingles"):
+        dedup(texts, drop_short=True)
+    with pytest.raises(simgpu.ParameterError, match="number of shingles"):
+        dedup(simgpu.Signer().sign(texts), drop_empty=True)
 
 
 def test_arrays_and_clusters_say_the_same():
@@ -139,6 +169,60 @@ def test_pairs_of_tokens_have_exact_similarities():
     assert not found.incomplete and found.recall > 0.99
 
 
+def runs_of(text, size=5):
+    words = text.split()
+    return {tuple(words[at : at + size]) for at in range(max(1, len(words) - size + 1))}
+
+
+@pytest.mark.parametrize("cluster", ["greedy", "connected"])
+def test_losses_are_counts_of_shingles(cluster):
+    words = [f"w{number}" for number in range(400)]
+    texts = [" ".join(words[start : start + 60 + start % 7]) for start in range(0, 300, 3)]
+    found = simgpu.dedup([*texts, texts[0]], threshold=0.5, cluster=cluster)
+    rows = found.removed.to_pylist()
+    assert len(rows) > 50
+    texts.append(texts[0])
+    lost, shingles = 0, 0
+    for row in rows:
+        document, kept = runs_of(texts[row["row"]]), runs_of(texts[row["kept"]])
+        assert row["lost"] == len(document - kept) / len(document)
+        if row["found_by"] != "identical":
+            lost += len(document - kept)
+            shingles += len(document)
+    assert found.counts["lost_shingles"] == lost > 0
+    assert found.counts["removed_shingles"] == shingles
+    assert found.counts["unknown_losses"] == 0
+    estimated = simgpu.dedup(texts, threshold=0.5, cluster=cluster, verify="signature")
+    unknown = [row for row in estimated.removed.to_pylist() if np.isnan(row["lost"] or 0) or row["lost"] is None]
+    assert len(unknown) == estimated.counts["unknown_losses"] > 0
+
+
+@pytest.mark.parametrize("candidates", ["lsh", "join"])
+def test_contained_documents_lose_nothing(candidates):
+    words = [f"w{number}" for number in range(400)]
+    wholes = [" ".join(words[start : start + 40]) for start in range(0, 360, 40)]
+    parts = [" ".join(words[start + 3 : start + 35]) for start in range(0, 360, 40)]
+    others = [part + " and more of its own" for part in parts[:4]]
+    texts = [*parts, *wholes, *others]
+    found = simgpu.dedup(texts, measure="contained", threshold=1, candidates=candidates)
+    removed = {row["row"]: (row["kept"], row["similarity"], row["lost"]) for row in found.removed.to_pylist()}
+    assert set(removed.values()) <= {(len(parts) + row, 1.0, 0.0) for row in range(len(parts))}
+    assert set(removed) <= set(range(len(parts))) and len(removed) >= 6
+    assert found.report["keep"] == "largest"
+    parameters = found.report["parameters"]
+    assert parameters["measure"] == "contained"
+    if candidates == "join":
+        assert len(removed) == len(parts) and found.recall == 1
+    else:
+        recall = parameters["recall_by_size_ratio"]
+        assert recall["1"] > recall["2"] > recall["10"] and recall["2"] == found.recall
+    both = {(row["left"], row["right"]) for row in simgpu.pairs(texts, measure="contained", threshold=1)}
+    assert both >= {(row, kept) for row, (kept, *_) in removed.items()}
+    for refused in ({"cluster": "connected"}, {"keep": "longest"}, {"verify": "signature"}, {"weights": "rarity"}):
+        with pytest.raises(simgpu.ParameterError, match="measure"):
+            simgpu.dedup(texts, measure="contained", **refused)
+
+
 def test_copies_of_symbols_are_removed():
     texts = ["???", "😀 😀", "???", "", "", "😀\n😀", "a < b and all the rest of it", "a > b and all the rest of it"]
     found = simgpu.dedup(texts, shingling=simgpu.Shingling("words", size=2))
@@ -184,7 +268,7 @@ def test_tables_go_to_arrow():
     removed = found.removed
     table = pa.table(removed)
     assert table.column_names == removed.column_names
-    assert table.column_names == ["row", "kept", "similarity", "found_by", "id", "kept_id"]
+    assert table.column_names == ["row", "kept", "similarity", "lost", "found_by", "id", "kept_id"]
     assert table.to_pylist() == removed.to_pylist() == pl.DataFrame(removed).to_dicts()
     assert np.isnan(removed["similarity"][removed["found_by"] == "none"]).all()
     same = pickle.loads(pickle.dumps(removed))

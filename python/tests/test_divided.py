@@ -127,9 +127,11 @@ def removed_by_stages(texts, plan, places):
         place, first = row["place"], row["first"]
         if first in by_first:
             found = by_first[first]
-            removed[place] = (found["kept"], found["similarity"], plan.verify)
+            shingles = found["shingles"]
+            lost = None if shingles is None else found["lost_shingles"] / shingles
+            removed[place] = (found["kept"], found["similarity"], lost, plan.verify)
         elif place != keepers[first]:
-            removed[place] = (keepers[first], 1.0, "identical")
+            removed[place] = (keepers[first], 1.0, 0.0, "identical")
     return removed, counts
 
 
@@ -158,7 +160,7 @@ def test_divided_results_equal_those_of_one_machine(arguments):
     assert len(rows) > 20
     of_row = lambda row: 1000 + 7 * row  # noqa: E731
     assert removed == {
-        of_row(row["row"]): (of_row(row["kept"]), row["similarity"], row["found_by"]) for row in rows
+        of_row(row["row"]): (of_row(row["kept"]), row["similarity"], row["lost"], row["found_by"]) for row in rows
     }
     assert counts == {name: expected.counts[name] for name in counts}
     assert plan.search().expected_precision(by_matches) == expected.expected_precision
@@ -175,7 +177,9 @@ def test_large_components_are_searched_in_blocks(keep, max_bucket):
     plan = plan_of(component_mib=0, **arguments)
     removed, (counts, _) = removed_by_stages(TEXTS, plan, list(range(len(TEXTS))))
     rows = expected.removed.to_pylist()
-    assert removed == {row["row"]: (row["kept"], row["similarity"], row["found_by"]) for row in rows}
+    assert removed == {
+        row["row"]: (row["kept"], row["similarity"], row["lost"], row["found_by"]) for row in rows
+    }
     assert counts == {name: expected.counts[name] for name in counts}
     assert (counts["omitted_pairs"] > 0) == (max_bucket == 3)
 

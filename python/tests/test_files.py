@@ -79,6 +79,14 @@ def files_below(folder):
             "--keep-by date:asc --removed-format parquet --max-bucket 10".split(),
         ),
         (
+            {"min_shingles": 30, "drop_short": True, "drop_empty": True},
+            "--min-shingles 30 --drop-short --drop-empty".split(),
+        ),
+        (
+            {"removed_format": "jsonl.zst", "action": "report", "compression_level": 5},
+            "--removed-format jsonl.zst --action report --compression-level 5".split(),
+        ),
+        (
             {"unit": "stopwords", "stop_words": WORDS[:40], "threshold": 0.6},
             "--unit stopwords --stop-words words.txt --threshold 0.6".split(),
         ),

@@ -66,7 +66,7 @@ def test_a_cluster_finds_what_one_machine_finds(cluster):
     arguments = {"cluster": "connected", "keep": "longest", "threshold": 0.6}
     expected = simgpu.dedup(texts, id=ids, candidates="lsh", **arguments)
     found = dedup(dataset(texts, ids), id="doc", text="body", partitions=2, **arguments)
-    names = ("id", "kept_id", "similarity", "found_by")
+    names = ("id", "kept_id", "similarity", "lost", "found_by")
     rows, removed = (
         sorted(tuple(row[name] for name in names) for row in table)
         for table in (expected.removed.to_pylist(), found.removed.take_all())

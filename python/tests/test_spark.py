@@ -74,13 +74,13 @@ def frame(session, texts, ids=None):
 
 
 def as_in_memory(found):
-    names = ("id", "kept_id", "similarity", "found_by")
+    names = ("id", "kept_id", "similarity", "lost", "found_by")
     return sorted(tuple(row[name] for name in names) for row in found.removed.collect())
 
 
 def in_memory(texts, ids, **arguments):
     found = simgpu.dedup(texts, id=ids, candidates="lsh", **arguments)
-    names = ("id", "kept_id", "similarity", "found_by")
+    names = ("id", "kept_id", "similarity", "lost", "found_by")
     return found, sorted(tuple(row[name] for name in names) for row in found.removed.to_pylist())
 
 

@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 use super::batch::{Compared, ConnectedBatch, Held, Memory};
 use crate::engine::Engine;
 use crate::error::{Conflict, Result};
-use crate::pipeline::{ClusterTask, Clustering, Clusters, Removal, Unverified, similar_pairs};
+use crate::pipeline::{
+    ClusterTask, Clustering, Clusters, Measure, Removal, Unverified, similar_pairs,
+};
 use crate::progress::Counts;
 use crate::search::{
     BucketsOf, CandidateMethod, Dedup, KeptDocuments, Observations, Observed, PartShape, Search,
@@ -99,6 +101,7 @@ impl ComponentSearch {
     ///
     /// # Errors
     /// [`Conflict::ForeignRecord`] for buckets or signatures of another length;
+    /// [`Conflict::ContainedDivided`] for another measure than the Jaccard similarity;
     /// [`Conflict::ComponentMemory`] if a component exceeds the memory that is not clustered greedily.
     pub fn add(
         &mut self,
@@ -106,6 +109,9 @@ impl ComponentSearch {
         compared: &Compared<'_>,
         engine: &Engine,
     ) -> Result<()> {
+        if self.shape.search.measure != Measure::Jaccard {
+            return Err(Conflict::ContainedDivided.into());
+        }
         for (row, component) in batch.components.iter().enumerate() {
             match self.open {
                 Some((open, _)) if open == *component => self.bound()?,

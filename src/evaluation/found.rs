@@ -111,6 +111,7 @@ impl FoundFile {
                 let names = [
                     ("clusters.parquet", Form::Entities("cluster")),
                     ("removed.jsonl", Form::Removed),
+                    ("removed.jsonl.zst", Form::Removed),
                     ("removed.parquet", Form::Removed),
                 ];
                 let mut files = names
@@ -191,8 +192,14 @@ impl FoundFile {
             itself: 0,
         };
         let mut entities = Labels::default();
-        found.rows =
-            reading.for_each(&inputs.files, &fields, |row| found.add(row, &mut entities))?;
+        // A deduplication may remove a document for no other.
+        let may_be_alone = matches!(self.form, Form::Entities("cluster") | Form::Removed);
+        found.rows = reading.for_each(&inputs.files, &fields, |row| {
+            match (row.value(0), row.value(1)) {
+                (Some(id), None) if may_be_alone => found.add_alone(id, &mut entities),
+                _ => found.add(row, &mut entities),
+            }
+        })?;
         Ok(found)
     }
 
@@ -221,6 +228,21 @@ impl FoundFile {
 }
 
 impl Found {
+    /// Adds a record that is an entity of its own.
+    fn add_alone(&mut self, id: &IdText, entities: &mut Labels) -> Result<()> {
+        let number = number(&mut self.ids[0], id)?;
+        match &mut self.records {
+            FoundRecords::Entities(of_records) if of_records.len() == number as usize => {
+                // Clusters are numbers, so that no other is called like this.
+                of_records.push(entities.add(&format!("alone {number}"), false)?);
+            }
+            FoundRecords::Entities(_) => self.repeated += 1,
+            FoundRecords::United(components) => grow(components, &self.ids[0])?,
+            FoundRecords::Pairs(_) => {}
+        }
+        Ok(())
+    }
+
     fn add(&mut self, row: &Row<'_>, entities: &mut Labels) -> Result<()> {
         let [first, second] = row.both()?;
         let a = number(&mut self.ids[0], first)?;

@@ -13,20 +13,20 @@ use super::dedup_output::{DedupOutput, Target, stream_kept, write_kept};
 use super::outcome::Outcome;
 use super::overview::Overview;
 use super::resume::resumable;
-use super::run::Run;
+use super::run::{Action, Run};
 use super::samples::{Sampler, Samples};
 use super::source::FileSource;
 use crate::error::{Conflict, Error, Result};
 use crate::io::{
-    DedupParameters, FieldPath, KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD,
-    RemovedFormat, Report, run_record, write_clusters, write_json, write_removed_lines,
+    DedupParameters, FieldPath, FrameWriter, KeepBy, LargeCluster, OutputFolder, Places, REPORT,
+    RUN_RECORD, RemovedFormat, Report, run_record, write_clusters, write_json, write_removed_lines,
     write_removed_table,
 };
-use crate::pipeline::{KeepPolicy, NamedRow, Removal};
+use crate::pipeline::{KeepPolicy, Measure, NamedRow, Removal, Removed};
 use crate::progress::{Counts, Timings, advance};
 use crate::search::{
-    CandidateMethod, ClusterSizes, Dedup, FoundRemovals, Removals, Search, Verification,
-    find_removals,
+    CandidateMethod, ClusterSizes, Dedup, DroppedRows, FoundRemovals, Removals, Search,
+    Verification, find_removals,
 };
 use crate::threads::beside;
 
@@ -41,12 +41,18 @@ impl Dedup {
     /// of the search and of a run over files.
     pub fn parameters(&self, candidates: CandidateMethod) -> DedupParameters {
         DedupParameters {
-            keep: self.keep.name(),
+            keep: match self.search.measure {
+                Measure::Jaccard => self.keep.name(),
+                Measure::Contained => DedupParameters::KEEPS_LARGEST,
+            },
             keep_by: None,
             source_field: None,
             prefer_source: Vec::new(),
             cluster: self.clustering.name(),
             max_bucket: (candidates != CandidateMethod::Join).then_some(self.max_bucket),
+            min_shingles: Some(self.short.min_shingles).filter(|least| *least > 0),
+            drop_short: self.short.drop_short,
+            drop_empty: self.short.drop_empty,
         }
     }
 }
@@ -54,8 +60,10 @@ impl Dedup {
 impl Run<'_> {
     /// Keeps one document of each cluster of near-duplicates. Writes into a folder: `kept/` (the kept records of
     /// each input, in its format), `removed.jsonl` (each removed document and the one kept in its place; or
-    /// `removed.parquet`), `clusters.parquet` (the cluster of every document), `samples.jsonl` (texts to look at;
-    /// [`Run::samples`]), `report.html` (a page that shows the result), `report.json` and `run.json`. Or writes the kept records to a stream, or nothing ([`DedupOutput`]).
+    /// in another [`RemovedFormat`]), `clusters.parquet` (the cluster of every document), `samples.jsonl` (texts to look at;
+    /// [`Run::samples`]), `report.html` (a page that shows the result), `report.json` and `run.json`. Or writes the kept
+    /// records to a stream, or nothing ([`DedupOutput`]). With [`Action::Report`], there is no `kept/`, and no `samples.jsonl`,
+    /// whose texts are taken while kept records are copied.
     ///
     /// # Errors
     /// Any error of reading the inputs or writing the output, and [`Error::Stopped`] if the progress stops the
@@ -72,13 +80,21 @@ impl Run<'_> {
 
     fn dedup_into(self, task: &Dedup, output: DedupOutput<'_>) -> Result<Outcome> {
         let folder = output.folder().map(Path::to_owned);
+        let others = [
+            ("`keep_by`", self.keep_by.is_some()),
+            ("`prefer_source`", self.prefer_source.patterns().count() > 0),
+            ("`against`", self.against.is_some()),
+        ];
+        let other = others.into_iter().find(|(_, is_given)| *is_given);
+        task.check_measure(other.map(|(option, _)| option))?;
         if self.keep_by.is_some() && task.keep == KeepPolicy::Longest {
             return Err(Conflict::KeepTwice.into());
         }
         let target = Target::open(&self, output)?;
-        let held_bytes = match (&target, task.search.verification) {
+        let copies = self.action == Action::Drop && !matches!(target, Target::Nowhere(_));
+        let held_bytes = match task.search.verification {
             // Nothing is read again.
-            (Target::Nowhere(_), Verification::None | Verification::Signature) => 0,
+            Verification::None | Verification::Signature if !copies => 0,
             _ => self.held_bytes,
         };
         let mut timings = Timings::default();
@@ -120,8 +136,12 @@ impl Run<'_> {
                             completed(self.removed_format.file_name().to_owned());
                             Ok(())
                         };
-                        let kept = || {
-                            write_kept(&folder, &source, is_kept, (&written, &sampler), completed)
+                        let kept = || match copies {
+                            true => {
+                                let written = (&written, &sampler);
+                                write_kept(&folder, &source, is_kept, written, completed)
+                            }
+                            false => Ok(counts.kept),
                         };
                         let kept = beside(tables, kept, look)?;
                         // To free much memory takes time, which is there while the disk is busy, and keeps other threads
@@ -152,7 +172,9 @@ impl Run<'_> {
         let elapsed_s = timings.complete(self.options.started);
         if let Some(folder) = folder {
             create_json(&folder, REPORT, &report)?;
-            let record = run_record(&self.facts(), &timings, elapsed_s, resumed, folder.files());
+            let mut record =
+                run_record(&self.facts(), &timings, elapsed_s, resumed, folder.files());
+            record["inputs"] = serde_json::json!(source.recorded_inputs());
             create_json(&folder, RUN_RECORD, &record)?;
             // Last chance to stop the run.
             advance(self.options.progress, to_read, report.counts.kept, bytes)?;
@@ -167,9 +189,14 @@ impl Run<'_> {
         })
     }
 
+    /// Whether texts are taken, which happens while kept records are copied.
+    fn takes_samples(&self) -> bool {
+        self.samples && self.action == Action::Drop
+    }
+
     /// What takes the texts of the documents that the page shows.
     fn sampler(&self, source: &FileSource<'_>, overview: &Overview) -> Sampler {
-        match self.samples {
+        match self.takes_samples() {
             true => Sampler::new(overview.shown(), source.sampled()),
             false => Sampler::default(),
         }
@@ -183,7 +210,7 @@ impl Run<'_> {
         sampler: Sampler,
         places: &Places,
     ) -> Result<()> {
-        let samples = match self.samples {
+        let samples = match self.takes_samples() {
             true => sampler.write(folder, places)?,
             false => Samples::default(),
         };
@@ -248,14 +275,16 @@ fn write_tables(
     let places = &source.places;
     let progress = source.run.options.progress;
     let documents = found.rows;
+    let may_drop = found.counts.dropped.is_some();
     let look = || match is_stopped.load(Ordering::Relaxed) || progress.is_stopped() {
         true => Err(Error::Stopped),
         false => Ok(()),
     };
     let (file, path) = folder.create(CLUSTERS)?;
-    let removed = named_removals(&found.removals, places)?;
+    let removed = named_removals(found, places)?;
+    let documents = (documents, may_drop);
     let ids = write_clusters(removed, places, documents, (file, &path), look)?;
-    let removed = named_removals(&found.removals, places)?;
+    let removed = named_removals(found, places)?;
     let stoppable = (0u64..).zip(removed).map(|(done, removed)| {
         if done % 65_536 == 65_535 {
             look()?;
@@ -266,31 +295,41 @@ fn write_tables(
     let verification = found.verification.name();
     let (file, path) = folder.create(format.file_name())?;
     match format {
-        RemovedFormat::JsonLines => {
-            write_removed_lines(stoppable, verification, places, file, &path)
+        RemovedFormat::JsonLines | RemovedFormat::JsonLinesZstd => {
+            let frames = FrameWriter::new(file, format.compression())
+                .with_level(source.run.options.compression_level);
+            write_removed_lines(stoppable, verification, places, frames, &path)
         }
-        RemovedFormat::Parquet => {
-            write_removed_table(stoppable, verification, places, ids, file, &path)
-        }
+        RemovedFormat::Parquet => write_removed_table(
+            stoppable,
+            verification,
+            places,
+            (ids, may_drop),
+            file,
+            &path,
+        ),
     }
 }
 
 /// The removed documents with their ids, by ascending row.
-fn named_removals<'a>(removals: &'a Removals, places: &'a Places) -> Result<NamedRemovals<'a>> {
+fn named_removals<'a>(found: &'a FoundRemovals, places: &'a Places) -> Result<NamedRemovals<'a>> {
     let named = |row| {
         let id = places.id(row)?;
         Ok(NamedRow { row, id })
     };
-    Ok(match removals {
-        Removals::Held(removals) => Box::new(
-            removals
-                .iter()
-                .map(move |removal| removal.try_name(named, named)),
-        ),
+    let dropped = &found.dropped;
+    Ok(match &found.removals {
+        Removals::Held(removals) => {
+            let removals = removals.iter().map(|removal| Ok(*removal));
+            let removed = with_dropped(removals, dropped, |row| *row, |row| row);
+            Box::new(removed.map(move |removed| removed?.try_name(named, named)))
+        }
         Removals::Spilled(removals) => {
             let mut next_id = places.ids_in_order()?;
             let mut next_row = 0;
-            Box::new(removals.iter().map(move |removal| {
+            let unnamed = |row| NamedRow { row, id: "".into() };
+            let removed = with_dropped(removals.iter(), dropped, |named| named.row, unnamed);
+            Box::new(removed.map(move |removed| {
                 let in_order = |removed: NamedRow<'a>| {
                     // Ids come in order, and so do removals.
                     while next_row < removed.row {
@@ -306,13 +345,36 @@ fn named_removals<'a>(removals: &'a Removals, places: &'a Places) -> Result<Name
                     Some(_) => Ok(other),
                     None => named(other.row),
                 };
-                removal?.try_name(in_order, other)
+                removed?.try_name(in_order, other)
             }))
         }
     })
 }
 
-type NamedRemovals<'a> = Box<dyn Iterator<Item = Result<Removal<NamedRow<'a>>>> + 'a>;
+type NamedRemovals<'a> = Box<dyn Iterator<Item = Result<Removed<NamedRow<'a>>>> + 'a>;
+
+/// Removals and dropped documents, by ascending row, as both come.
+fn with_dropped<'a, D: 'a>(
+    removals: impl Iterator<Item = Result<Removal<D>>> + 'a,
+    dropped: &'a DroppedRows,
+    row_of: impl Fn(&D) -> u32 + 'a,
+    of_row: impl Fn(u32) -> D + 'a,
+) -> impl Iterator<Item = Result<Removed<D>>> + 'a {
+    let mut removals = removals.peekable();
+    let mut dropped = dropped.iter().peekable();
+    std::iter::from_fn(move || {
+        let next = match removals.peek() {
+            Some(Ok(removal)) => row_of(&removal.document),
+            // An error comes next, too.
+            Some(Err(_)) => 0,
+            None => u32::MAX,
+        };
+        match dropped.next_if(|(row, _)| *row < next) {
+            Some((row, reason)) => Some(Ok(Removed::Dropped(of_row(row), reason))),
+            None => Some(removals.next()?.map(Removed::For)),
+        }
+    })
+}
 
 /// The number of clusters of each size.
 fn histogram(sizes: &ClusterSizes, kept: u64) -> BTreeMap<u64, u64> {

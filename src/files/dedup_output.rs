@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::run::{Run, check_compression_level};
+use super::run::{Action, Run, check_compression_level};
 use super::samples::{Sample, Sampler};
 use super::second_pass::{FileEvent, Placed};
 use super::source::FileSource;
@@ -102,12 +102,23 @@ impl<'a> Target<'a> {
     /// Refuses inputs and options that this output does not take.
     pub(super) fn check(&self, source: &FileSource<'_>) -> Result<()> {
         let level = source.run.options.compression_level;
+        let action = source.run.action;
         match self {
             Target::Folder(_) | Target::Nowhere(_) => {
-                let files = source.files[source.of_reference..].iter();
-                check_compression_level(level, files.map(|file| file.original_compression))
+                let copied = source.files[source.of_reference..].iter();
+                let copied = copied.filter(|_| action == Action::Drop);
+                let kept = copied.map(|file| file.original_compression);
+                let removed = source.run.removed_format.compression();
+                check_compression_level(level, kept.chain([removed]))
             }
             Target::Stream(..) => {
+                if action == Action::Report {
+                    return Err(Error::Output {
+                        path: STDOUT.into(),
+                        problem: "a stream takes kept records, and a report has none".to_owned(),
+                        remedy: "name an output folder".to_owned(),
+                    });
+                }
                 let other = source.files[source.of_reference..]
                     .iter()
                     .find(|file| file.format != Format::JsonLines);

@@ -36,6 +36,10 @@ mod samples;
 
 mod second_pass;
 
+mod show;
+
+mod shown_texts;
+
 mod sign;
 
 mod signatures;
@@ -58,5 +62,7 @@ pub(crate) use outcome::warn_of_repeated_ids;
 pub use pairs::PairsOutput;
 pub(crate) use pairs::{RowForms, Target};
 pub use preference::keep_classes;
-pub use run::{Run, RunOptions};
+pub use run::{Action, Run, RunOptions};
+pub use show::{Shown, ShownDocument, show};
+pub use shown_texts::{SharedShingles, TextsOfPair};
 pub use signatures::{SignatureFile, SignatureRun};

@@ -50,6 +50,10 @@ impl Overview {
                 }
             }
         }
+        for (row, _) in found.dropped.iter() {
+            passing.is_kept[row as usize] = false;
+            passing.sources.drop(row);
+        }
         Ok(passing.end())
     }
 

@@ -108,6 +108,12 @@ impl Shown<'_> {
                     "of the documents are removed: " (grouped(counts.removed)) " of " (grouped(counts.documents))
                 }
                 li { (self.lost()) }
+                @if let Some(dropped) = counts.dropped {
+                    li {
+                        strong { (grouped(dropped)) } br;
+                        "are removed for no other, because they have no shingles, or too few"
+                    }
+                }
                 li { (self.recall()) }
                 li {
                     strong { (grouped(counts.clusters)) } br;
@@ -165,6 +171,13 @@ impl Shown<'_> {
                 "join" => {
                     strong { "100 %" } br;
                     "of the pairs at or above the threshold are found: the search is exact"
+                }
+                _ if !search.recall_by_size_ratio.is_empty() => {
+                    strong { (percent(search.recall_at_threshold)) } br;
+                    "of the documents just at the threshold that are contained in one twice as large are expected to be found"
+                    @for (ratio, recall) in search.recall_by_size_ratio.iter().filter(|(ratio, _)| **ratio > 2) {
+                        ", " (percent(*recall)) " in one " (ratio) " times as large"
+                    }
                 }
                 _ => {
                     strong { (percent(search.recall_at_threshold)) } br;

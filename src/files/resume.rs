@@ -41,6 +41,7 @@ impl Dedup {
                 ("keep_by", json!(keep_by)),
                 ("source_field", json!(source_field)),
                 ("prefer_source", json!(sources.join(", "))),
+                ("action", json!(run.action.name())),
                 ("removed_format", json!(run.removed_format.file_name())),
                 ("no_samples", json!(!run.samples)),
                 ("compression_level", json!(run.options.compression_level)),
@@ -126,8 +127,9 @@ impl FileSource<'_> {
 
     fn identity(&self, output: &Path, search: &Search, parameters: ByName) -> RunIdentity {
         let mut all = by_name(&self.run.parameters(Some(search)), []);
-        // It follows from the others.
+        // They follow from the others.
         all.remove("recall_at_threshold");
+        all.remove("recall_by_size_ratio");
         if search.candidates == CandidateMethod::Auto {
             all.insert("join_mib".to_owned(), json!(search.join_bytes >> 20));
         }

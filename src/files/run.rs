@@ -12,7 +12,7 @@ use crate::io::{
     RemovedFormat, SearchParameters,
 };
 use crate::machine::usable_memory_bytes;
-use crate::pipeline::{Unit, Weighting};
+use crate::pipeline::{Measure, Unit, Weighting};
 use crate::progress::{Counts, Progress, Silent};
 use crate::scheme::words_v1;
 use crate::search::{CandidateMethod, Search};
@@ -22,7 +22,7 @@ use crate::search::{CandidateMethod, Search};
 pub struct RunOptions<'a> {
     /// Whether to replace the results of an earlier run; default false.
     pub overwrite: bool,
-    /// The level of compressed kept files, pairs and ratings: 1 to 22 for zstd (default 3), 0 to 9 for gzip and xz
+    /// The level of compressed kept files, removed documents, pairs and ratings: 1 to 22 for zstd (default 3), 0 to 9 for gzip and xz
     /// (default 6), 1 to 9 for bzip2 (default 9). Parquet files keep the codec of their input.
     pub compression_level: Option<u32>,
     /// The receiver of progress, which can stop the run; default [`Silent`].
@@ -52,6 +52,26 @@ impl std::fmt::Debug for RunOptions<'_> {
             .field("compression_level", &self.compression_level)
             .field("command", &self.command)
             .finish_non_exhaustive()
+    }
+}
+
+/// What [`Run::dedup`] does with the documents to remove.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Action {
+    /// Writes `kept/` without them.
+    #[default]
+    Drop,
+    /// Only says which they are: writes no `kept/`, and reads no document again to copy it.
+    Report,
+}
+
+impl Action {
+    /// The name: `drop` or `report`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Action::Drop => "drop",
+            Action::Report => "report",
+        }
     }
 }
 
@@ -91,6 +111,7 @@ pub struct Run<'a> {
     pub(super) keep_by: Option<KeepBy>,
     pub(super) prefer_source: Globs,
     pub(super) removed_format: RemovedFormat,
+    pub(super) action: Action,
     pub(super) samples: bool,
     pub(super) source_field: Option<FieldPath>,
 }
@@ -125,6 +146,7 @@ impl<'a> Run<'a> {
             keep_by: None,
             prefer_source: Globs::default(),
             removed_format: RemovedFormat::default(),
+            action: Action::default(),
             samples: true,
             source_field: None,
         }
@@ -248,6 +270,11 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// What [`Run::dedup`] does with the documents to remove; default [`Action::Drop`].
+    pub fn action(self, action: Action) -> Self {
+        Run { action, ..self }
+    }
+
     /// The field whose value is the source of a document, for the counts of [`Report::sources`](crate::io::Report::sources);
     /// default its file. A value that is absent, null or empty is a source of its own. A run holds 2 bytes per document.
     pub fn source_field(self, field: FieldPath) -> Self {
@@ -368,6 +395,7 @@ pub(super) fn search_parameters(search: &Search, num_perm: usize) -> SearchParam
     let of_lsh = |number| (!is_join).then_some(number);
     SearchParameters {
         threshold: search.within.is_none().then_some(search.threshold),
+        measure: (search.measure != Measure::Jaccard).then(|| search.measure.name().to_owned()),
         distance: search
             .within
             .map(|within| within.distance.name().to_owned()),
@@ -377,6 +405,7 @@ pub(super) fn search_parameters(search: &Search, num_perm: usize) -> SearchParam
         rows: of_lsh(search.banding.rows()),
         verify: search.verification.name().to_owned(),
         recall_at_threshold: search.recall_at_threshold(num_perm),
+        recall_by_size_ratio: search.recall_by_size_ratio(num_perm),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
     Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, InputFile, Places,
-    Position, Reading, Record, Repeated, Report, ValueForms, Wanted,
+    Position, Reading, Record, RecordedInput, Repeated, Report, ValueForms, Wanted,
 };
 use crate::progress::{Counts, StageTime, Timings, advance, counted, grouped};
 use crate::search::{
@@ -180,6 +180,23 @@ impl<'a> FileSource<'a> {
         let classes = in_memory.map(|preference| preference.classes(rows, values));
         self.classes = classes.transpose()?;
         Ok(())
+    }
+
+    /// What `run.json` says of the inputs.
+    pub(super) fn recorded_inputs(&self) -> Vec<RecordedInput> {
+        let is_named = |input: &InputFile| {
+            let mut named = self.run.inputs.names();
+            named.any(|name| name == input.relative)
+        };
+        let has_stream = self.run.inputs.names_stream();
+        let files = self.files.iter().enumerate();
+        files
+            .map(|(number, input)| {
+                let reference = number < self.of_reference;
+                let is_stream = !reference && has_stream && !is_named(input);
+                RecordedInput::of(input, reference, is_stream)
+            })
+            .collect()
     }
 
     /// How often the run went on after it was stopped.

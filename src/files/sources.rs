@@ -191,6 +191,11 @@ impl<'a> SourceCounts<'a> {
         *self.removed_for.entry(pair).or_insert(0) += 1;
     }
 
+    /// Adds a document that is removed for no other.
+    pub(super) fn drop(&mut self, row: u32) {
+        self.counts[self.places[self.sources.of(row)]].removed += 1;
+    }
+
     /// The report of each source. Empty if each has one document, as files of texts have.
     pub(super) fn end(self) -> Vec<SourceReport> {
         if self
@@ -425,6 +430,6 @@ mod tests {
         assert_eq!(warned(2, &[source(999, 0), source(1000, 1000)]), "");
         // No more than twice the share of all.
         assert_eq!(warned(2, &[source(1000, 0), source(1000, 1000)]), "");
-        assert_eq!(warned(60, &[source(5000, 100), source(1000, 900)]), "cs");
+        assert_eq!(warned(61, &[source(5000, 100), source(1000, 900)]), "cs");
     }
 }

@@ -46,7 +46,12 @@ enum Place {
 
 impl InputFile {
     /// Looks at the name and the first bytes of a file, which may be program text if the input `takes_code`.
-    fn find(named: PathBuf, relative: String, naming: &Naming, takes_code: bool) -> Result<Self> {
+    pub(super) fn find(
+        named: PathBuf,
+        relative: String,
+        naming: &Naming,
+        takes_code: bool,
+    ) -> Result<Self> {
         let format = naming.format;
         let format = format.or_else(|| Format::of_name(&relative, takes_code));
         let mut start = Vec::new();

@@ -67,6 +67,10 @@ mod keep;
 
 mod removals;
 
+mod removed_rows;
+
+mod recorded;
+
 mod clusters;
 
 mod pairs;
@@ -109,9 +113,12 @@ pub(crate) use read::{
     Columns, Event, FilesReading, Fingerprint, Position, Reader, Reading, TableForm, changed,
 };
 pub use read::{is_reading, read_documents};
+pub(crate) use recorded::RecordedInput;
 pub(crate) use refusal::listed;
 pub use removals::RemovedFormat;
 pub(crate) use removals::{write_removed_lines, write_removed_table};
+pub use removed_rows::{DocumentPlace, RemovedRow, id_text};
+pub(crate) use removed_rows::{PlaceOfRow, RemovedFile, documents_of_id};
 pub use report::{
     DedupParameters, Example, ExampleDocument, LargeCluster, MissingIds, PairsParameters,
     Parameters, RemovedFor, Report, SearchParameters, SimilarityBin, SkippedRecord, SourceReport,

@@ -1,4 +1,4 @@
-//! Writes the removed documents: `removed.jsonl` or `removed.parquet`.
+//! Writes the removed documents: `removed.jsonl`, `removed.jsonl.zst` or `removed.parquet`.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,11 +7,12 @@ use arrow_schema::{DataType, Field};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::compression::{Compression, FrameWriter};
 use super::keep::JsonLines;
 use super::places::{Places, raw_json};
 use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s, unwritable};
-use crate::error::Result;
-use crate::pipeline::{NamedRow, Removal};
+use crate::error::{Error, Result};
+use crate::pipeline::{NamedRow, Removal, Removed};
 
 /// The format of the file of removed documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub enum RemovedFormat {
     /// `removed.jsonl`: one JSON object per document.
     #[default]
     JsonLines,
+    /// `removed.jsonl.zst`: the same, compressed with zstd.
+    JsonLinesZstd,
     /// `removed.parquet`: one row per document.
     Parquet,
 }
@@ -28,7 +31,16 @@ impl RemovedFormat {
     pub(crate) fn file_name(self) -> &'static str {
         match self {
             RemovedFormat::JsonLines => "removed.jsonl",
+            RemovedFormat::JsonLinesZstd => "removed.jsonl.zst",
             RemovedFormat::Parquet => "removed.parquet",
+        }
+    }
+
+    /// The compression of the file. Parquet compresses within.
+    pub(crate) fn compression(self) -> Compression {
+        match self {
+            RemovedFormat::JsonLines | RemovedFormat::Parquet => Compression::None,
+            RemovedFormat::JsonLinesZstd => Compression::Zstd,
         }
     }
 }
@@ -42,12 +54,12 @@ struct RemovedLine<'a> {
     id: &'a RawValue,
     file: &'a str,
     row: u64,
-    kept_id: &'a RawValue,
+    kept_id: Option<&'a RawValue>,
     /// Absent in a run without a reference.
     #[serde(skip_serializing_if = "Option::is_none")]
-    kept_in: Option<&'static str>,
-    kept_file: &'a str,
-    kept_row: u64,
+    kept_in: Option<Option<&'static str>>,
+    kept_file: Option<&'a str>,
+    kept_row: Option<u64>,
     similarity: Option<f64>,
     lost: Option<f64>,
     found_by: &'static str,
@@ -58,49 +70,57 @@ struct RemovedLine<'a> {
     via_similarity: Option<Option<f64>>,
 }
 
-/// Writes `removed.jsonl`. `verification` names how those were found that are not identical to a kept document.
+/// Writes the lines of `removed.jsonl`, and finishes `frames`. `verification` names how those were found that are not identical to a kept document.
 pub(crate) fn write_removed_lines<'a>(
-    removals: impl Iterator<Item = Result<Removal<NamedRow<'a>>>>,
+    removals: impl Iterator<Item = Result<Removed<NamedRow<'a>>>>,
     verification: &'static str,
     places: &Places,
-    file: File,
+    mut frames: FrameWriter,
     path: &Path,
 ) -> Result<()> {
-    let mut lines = JsonLines::new(file, path.to_owned());
-    for removal in removals {
-        let removal = removal?;
-        let (file, row) = places.place(removal.document.row);
-        let (kept_file, kept_row) = places.place(removal.kept.row);
-        let (lost, found_by) = (removal.lost(), removal.found_by(verification));
-        let (id, kept_id) = (raw_json(removal.document.id), raw_json(removal.kept.id));
+    let mut lines = JsonLines::new(&mut frames, path.to_owned());
+    let has_reference = places.of_reference > 0;
+    for removed in removals {
+        let removed = removed?;
+        let NamedRow { row, id } = removed.document();
+        let (file, row) = places.place(*row);
+        let id = raw_json(id.clone());
+        let found_by = removed.found_by(verification);
+        let removal = removed.removal();
+        let kept = removal.map(|removal| &removal.kept);
+        let kept_id = kept.map(|kept| raw_json(kept.id.clone()));
+        let kept_in = kept.and_then(|kept| places.kept_in(kept.row));
+        let (kept_file, kept_row) = kept.map(|kept| places.place(kept.row)).unzip();
         let (via_id, via_similarity) = removal
-            .via
-            .map(|(via, of_via)| (raw_json(via.id), of_via))
+            .and_then(|removal| removal.via.as_ref())
+            .map(|(via, of_via)| (raw_json(via.id.clone()), *of_via))
             .unzip();
         lines.write(&RemovedLine {
             id: &id,
             file,
             row,
-            kept_id: &kept_id,
-            kept_in: places.kept_in(removal.kept.row),
+            kept_id: kept_id.as_deref(),
+            kept_in: has_reference.then_some(kept_in),
             kept_file,
             kept_row,
-            similarity: removal.similarity,
-            lost,
+            similarity: removal.and_then(|removal| removal.similarity),
+            lost: removal.and_then(Removal::lost),
             found_by,
             via_id: via_id.as_deref(),
             via_similarity,
         })?;
     }
-    lines.finish()
+    lines.finish()?;
+    frames.finish().map_err(Error::io("write", path))
 }
 
-/// Writes `removed.parquet`: the fields of `removed.jsonl` as columns. `ids` fits all ids.
+/// Writes `removed.parquet`: the fields of `removed.jsonl` as columns. `ids` fits all ids. A document may have no kept one
+/// if `may_drop`.
 pub(crate) fn write_removed_table<'a>(
-    mut removals: impl Iterator<Item = Result<Removal<NamedRow<'a>>>>,
+    mut removals: impl Iterator<Item = Result<Removed<NamedRow<'a>>>>,
     verification: &'static str,
     places: &Places,
-    ids: IdColumn,
+    (ids, may_drop): (IdColumn, bool),
     file: File,
     path: &Path,
 ) -> Result<()> {
@@ -110,9 +130,9 @@ pub(crate) fn write_removed_table<'a>(
         ids.field("id"),
         Field::new("file", DataType::Utf8, false),
         Field::new("row", DataType::UInt64, false),
-        ids.field("kept_id"),
-        Field::new("kept_file", DataType::Utf8, false),
-        Field::new("kept_row", DataType::UInt64, false),
+        ids.field("kept_id").with_nullable(may_drop),
+        Field::new("kept_file", DataType::Utf8, may_drop),
+        Field::new("kept_row", DataType::UInt64, may_drop),
         Field::new("similarity", DataType::Float64, true),
         Field::new("lost", DataType::Float64, true),
         Field::new("found_by", DataType::Utf8, false),
@@ -120,35 +140,37 @@ pub(crate) fn write_removed_table<'a>(
         Field::new("via_similarity", DataType::Float64, true),
     ];
     if has_reference {
-        columns.insert(KEPT_IN, Field::new("kept_in", DataType::Utf8, false));
+        columns.insert(KEPT_IN, Field::new("kept_in", DataType::Utf8, may_drop));
     }
     let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
     loop {
-        let batch: Vec<Removal<NamedRow<'_>>> =
+        let batch: Vec<Removed<NamedRow<'_>>> =
             removals.by_ref().take(BATCH).collect::<Result<_>>()?;
         if batch.is_empty() {
             return table.finish().map_err(unwritable(path));
         }
-        let rows = || batch.iter().map(|removal| removal.document.row);
-        let kept = || batch.iter().map(|removal| removal.kept.row);
-        let via = || batch.iter().map(|removal| removal.via.as_ref());
+        let documents = || batch.iter().map(Removed::document);
+        let removals = || batch.iter().map(Removed::removal);
+        let kept = || removals().map(|removal| Some(&removal?.kept));
+        let kept_places = || kept().map(|kept| Some(places.place(kept?.row)));
+        let via = || removals().map(|removal| removal?.via.as_ref());
         let mut columns = vec![
-            ids.array(batch.iter().map(|removal| &removal.document.id)),
-            strings(rows().map(|row| places.place(row).0)),
-            u64s(rows().map(|row| places.place(row).1)),
-            ids.array(batch.iter().map(|removal| &removal.kept.id)),
-            strings(kept().map(|row| places.place(row).0)),
-            u64s(kept().map(|row| places.place(row).1)),
-            f64s(batch.iter().map(|removal| removal.similarity)),
-            f64s(batch.iter().map(Removal::lost)),
-            strings(batch.iter().map(|removal| removal.found_by(verification))),
+            ids.array(documents().map(|document| &document.id)),
+            strings(documents().map(|document| places.place(document.row).0)),
+            u64s(documents().map(|document| places.place(document.row).1)),
+            ids.array_of_options(kept().map(|kept| Some(&kept?.id))),
+            strings(kept_places().map(|place| Some(place?.0))),
+            u64s(kept_places().map(|place| Some(place?.1))),
+            f64s(removals().map(|removal| removal?.similarity)),
+            f64s(removals().map(|removal| removal?.lost())),
+            strings(batch.iter().map(|removed| removed.found_by(verification))),
             ids.array_of_options(via().map(|via| Some(&via?.0.id))),
             f64s(via().map(|via| via?.1)),
         ];
         if has_reference {
             columns.insert(
                 KEPT_IN,
-                strings(kept().filter_map(|row| places.kept_in(row))),
+                strings(kept().map(|kept| places.kept_in(kept?.row))),
             );
         }
         table.write(columns).map_err(unwritable(path))?;
@@ -159,7 +181,7 @@ pub(crate) fn write_removed_table<'a>(
 mod tests {
     use super::*;
     use crate::io::places::SourceFile;
-    use crate::pipeline::Overlap;
+    use crate::pipeline::{Dropped, Overlap};
 
     #[test]
     fn lines_say_where_documents_are() {
@@ -174,16 +196,18 @@ mod tests {
             ..Places::default()
         };
         let named = |row: u32, id: String| NamedRow { row, id: id.into() };
-        let removed = |row: u32, via: Option<Option<f64>>| Removal {
-            document: named(row, format!("\"{row}\"")),
-            kept: named(1, "1".to_owned()),
-            is_identical: row == 0,
-            similarity: via.flatten(),
-            overlap: via.flatten().map(|_| Overlap {
-                sizes: [8, 9],
-                shared: 7,
-            }),
-            via: via.map(|similarity| (named(9, "7".to_owned()), similarity)),
+        let removed = |row: u32, via: Option<Option<f64>>| {
+            Removed::For(Removal {
+                document: named(row, format!("\"{row}\"")),
+                kept: named(1, "1".to_owned()),
+                is_identical: row == 0,
+                similarity: via.flatten(),
+                overlap: via.flatten().map(|_| Overlap {
+                    sizes: [8, 9],
+                    shared: 7,
+                }),
+                via: via.map(|similarity| (named(9, "7".to_owned()), similarity)),
+            })
         };
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("removed.jsonl");
@@ -191,9 +215,11 @@ mod tests {
             removed(0, None),
             removed(3, Some(None)),
             removed(4, Some(Some(0.5))),
+            Removed::Dropped(named(2, "null".to_owned()), Dropped::Short),
         ];
         let all = all.into_iter().map(Ok);
-        write_removed_lines(all, "exact", &places, File::create(&path).unwrap(), &path).unwrap();
+        let frames = || FrameWriter::new(File::create(&path).unwrap(), Compression::None);
+        write_removed_lines(all, "exact", &places, frames(), &path).unwrap();
         let kept = r#""kept_id":1,"kept_file":"a","kept_row":1"#;
         let expected = [
             format!(
@@ -205,12 +231,13 @@ mod tests {
             format!(
                 r#"{{"id":"4","file":"b","row":2,{kept},"similarity":0.5,"lost":0.125,"found_by":"exact","via_id":7,"via_similarity":0.5}}"#
             ),
+            r#"{"id":null,"file":"b","row":0,"kept_id":null,"kept_file":null,"kept_row":null,"similarity":null,"lost":null,"found_by":"short"}"#
+                .to_owned(),
         ];
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text.lines().collect::<Vec<_>>(), expected);
         // An error among them ends the writing.
         let failed = [Err(crate::Error::Stopped)].into_iter();
-        let file = File::create(&path).unwrap();
-        assert!(write_removed_lines(failed, "exact", &places, file, &path).is_err());
+        assert!(write_removed_lines(failed, "exact", &places, frames(), &path).is_err());
     }
 }

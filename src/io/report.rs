@@ -83,6 +83,9 @@ pub struct SearchParameters {
     /// The least similarity of a pair; `None` in a search by distance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
+    /// The measure of similarity: `contained`; `None` for the Jaccard similarity, and in a search by distance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure: Option<String>,
     /// The distance that the search goes by: `hamming` or `l1`; `None` for the similarity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distance: Option<String>,
@@ -99,15 +102,20 @@ pub struct SearchParameters {
     pub rows: Option<usize>,
     /// The verification of candidate pairs: `none`, `signature` or `exact`.
     pub verify: String,
-    /// The probability that the run finds a pair with a similarity equal to the threshold.
+    /// The probability that the run finds a pair with a similarity equal to the threshold; with `contained`, of a document in
+    /// one of twice its shingles.
     pub recall_at_threshold: f64,
+    /// With `contained`: the same for documents in others of so many times their shingles.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub recall_by_size_ratio: BTreeMap<u32, f64>,
 }
 
 /// The parameters of a deduplication, beside those of its search.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct DedupParameters {
-    /// Which document of a cluster is kept: `first` or `longest`.
+    /// Which document of a cluster is kept: `first`, `longest`, or with the measure `contained` the `largest`, which has the
+    /// most distinct shingles.
     pub keep: &'static str,
     /// The field whose largest (`:desc`) or smallest (`:asc`) value decides which document is kept, before
     /// `keep` does.
@@ -124,6 +132,20 @@ pub struct DedupParameters {
     /// The most documents of one bucket that a further document is compared with; `None` for a join.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_bucket: Option<usize>,
+    /// The fewest shingles of a document that is compared; `None` without a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_shingles: Option<u32>,
+    /// Whether documents with fewer are removed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub drop_short: bool,
+    /// Whether documents without shingles are removed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub drop_empty: bool,
+}
+
+impl DedupParameters {
+    /// [`DedupParameters::keep`] with the measure `contained`.
+    pub(crate) const KEEPS_LARGEST: &str = "largest";
 }
 
 /// The parameters of a search for pairs, beside those of any search.

@@ -298,21 +298,15 @@ pub(crate) fn unwritable(path: &Path) -> impl FnOnce(ParquetError) -> Error {
     }
 }
 
-pub(crate) fn strings<'a>(values: impl Iterator<Item = &'a str>) -> ArrayRef {
+pub(crate) fn strings<'a>(values: impl Iterator<Item = impl Into<Option<&'a str>>>) -> ArrayRef {
     let mut column = StringBuilder::new();
-    values.for_each(|value| column.append_value(value));
+    values.for_each(|value| column.append_option(value.into()));
     Arc::new(column.finish())
 }
 
-pub(crate) fn u64s(values: impl Iterator<Item = u64>) -> ArrayRef {
+pub(crate) fn u64s(values: impl Iterator<Item = impl Into<Option<u64>>>) -> ArrayRef {
     let mut column = UInt64Builder::new();
-    values.for_each(|value| column.append_value(value));
-    Arc::new(column.finish())
-}
-
-pub(crate) fn u64s_or_null(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
-    let mut column = UInt64Builder::new();
-    values.for_each(|value| column.append_option(value));
+    values.for_each(|value| column.append_option(value.into()));
     Arc::new(column.finish())
 }
 

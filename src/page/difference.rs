@@ -272,14 +272,11 @@ mod tests {
         assert_eq!(both("a b", "a"), some("a [b]", "a"));
         assert_eq!(both("", "a"), some("", "[a]"));
         // The hidden words are those of both sides.
-        let many = |word: &str| format!("{} {word} {}", "a ".repeat(40), "b ".repeat(40));
+        let many = |word: &str| format!("{}{word} {}", "a ".repeat(40), "b ".repeat(40));
         let [left, right] = both(&many("x"), &many("y")).unwrap();
         assert_eq!(left, right.replace("[y ]", "[x ]"));
         let twelve = "a ".repeat(12);
-        assert!(
-            left.starts_with(&format!("{twelve}(16){}", "a ".repeat(11))),
-            "{left}"
-        );
+        assert!(left.starts_with(&format!("{twelve}(16){twelve}")), "{left}");
         assert!(left.ends_with("(28)"), "{left}");
     }
 
@@ -324,16 +321,40 @@ mod tests {
                 .collect()
         };
         let texts = [long(1), long(2)];
-        let [left, right] = differences(&texts[0], &texts[1])
-            .map(|sides| sides.map(|pieces| pieces.last().copied()))
-            .unwrap();
-        assert_eq!([left, right], [Some(Piece::Rest); 2]);
+        for pieces in differences(&texts[0], &texts[1]).unwrap() {
+            assert_eq!(pieces.last(), Some(&Piece::Rest));
+        }
         let one = "x".repeat(1 << 20);
         assert_eq!(both(&one, &one), None);
         let other = "y".repeat(1 << 20);
         let pieces = differences(&one, &other).unwrap();
+        let omitted = COMPARED_AT_ONCE - SHOWN[0] - SHOWN[1];
+        let [
+            Piece::Other(text),
+            Piece::OmittedOther(words),
+            Piece::Other(_),
+            Piece::Rest,
+        ] = pieces[0][..]
+        else {
+            panic!("{:?}", pieces[0]);
+        };
+        assert_eq!((text.len(), words), (SHOWN[0] * LETTERS, omitted));
+    }
+
+    /// What follows a long insertion is found to be the same.
+    #[test]
+    fn an_insertion_does_not_hide_what_follows() {
+        let own = |from: u64| -> String {
+            (from..from + 2000)
+                .map(|word| format!("w{word} "))
+                .collect()
+        };
+        let [left, right] = both(&own(0), &(own(9000) + &own(0))).unwrap();
+        assert!(left.ends_with("(1988)"), "{left}");
+        assert!(right.starts_with("[w9000 "), "{right}");
         assert!(
-            matches!(pieces[0][..], [Piece::Other(text), Piece::Rest] if text.len() == COMPARED * LETTERS)
+            right.contains("[(1952)]") && right.ends_with("(1988)"),
+            "{right}"
         );
     }
 }

@@ -5,6 +5,8 @@
 //! found by their sizes, from one sorted list: each pair found so is a result, so this costs no more than to write
 //! them. LSH is not offered: its recall at distance D depends on the lengths of the lists.
 
+#[cfg(doc)]
+use super::measure::Measure;
 use super::shingle::{Shingling, Unit, Weighting};
 use crate::error::{Conflict, Result};
 
@@ -13,6 +15,8 @@ use crate::error::{Conflict, Result};
 pub enum Criterion {
     /// A Jaccard similarity of at least this, above 0 and up to 1.
     Jaccard(f64),
+    /// At least this share of the elements of the smaller set in the larger ([`Measure::Contained`]), above 0 and up to 1.
+    Contained(f64),
     /// A distance of at most this.
     Within(Within),
 }

@@ -1,4 +1,4 @@
-//! What an exact comparison of two sets counts.
+//! What an exact comparison of two sets counts, and the measures that follow from it.
 
 /// The numbers of distinct elements of two sets, and of those that both have.
 ///
@@ -51,6 +51,65 @@ impl Overlap {
     }
 }
 
+/// How similar two documents are, from what their sets of shingles have in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Measure {
+    /// The Jaccard similarity: the share of the shingles of either that both have.
+    #[default]
+    Jaccard,
+    /// The share of the shingles of the smaller document that the larger has (the overlap coefficient): the larger of both
+    /// containments. A deduplication keeps the larger one.
+    ///
+    /// It bounds the Jaccard similarity from above, and says nothing of it from below: a document of s shingles, of which a
+    /// share c is in one of l shingles, has the similarity c s / (s + l - c s) with it.
+    Contained,
+}
+
+impl Measure {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Measure::Jaccard => "jaccard",
+            Measure::Contained => "contained",
+        }
+    }
+
+    /// The similarity of two sets; 0 if one is empty.
+    pub fn of(self, overlap: Overlap) -> f64 {
+        match self {
+            Measure::Jaccard => overlap.jaccard(),
+            Measure::Contained => match overlap.sizes[0].min(overlap.sizes[1]) {
+                0 => 0.0,
+                smaller => f64::from(overlap.shared) / f64::from(smaller),
+            },
+        }
+    }
+
+    /// The Jaccard similarity of two documents of this similarity, one of which has `ratio` times the shingles of the other,
+    /// at least 1.
+    pub fn jaccard_at(self, similarity: f64, ratio: f64) -> f64 {
+        match self {
+            Measure::Jaccard => similarity,
+            Measure::Contained => similarity / (1.0 + ratio - similarity),
+        }
+    }
+
+    /// At most the number of elements that a set of `len` shares with every set that is similar to it.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "sets have far fewer than 2^52 elements; rounded down, to stay on the safe side"
+    )]
+    pub(crate) fn least_shared(self, len: usize, threshold: f64) -> usize {
+        match self {
+            // The union holds at least the set.
+            Measure::Jaccard => (threshold * len as f64) as usize,
+            // The other set may be of any size.
+            Measure::Contained => 0,
+        }
+    }
+}
+
 /// What the removal of a document loses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
@@ -73,6 +132,18 @@ impl Loss {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn measures_follow_from_counts() {
+        let overlap = Overlap::of([4, 6], 3);
+        let of = |measure: Measure| (measure.of(overlap), measure.of(overlap.swapped()));
+        assert_eq!(of(Measure::Jaccard), (3.0 / 7.0, 3.0 / 7.0));
+        assert_eq!(of(Measure::Contained), (0.75, 0.75));
+        assert_eq!(Measure::Contained.of(Overlap::of([0, 6], 0)), 0.0);
+        // Six are one and a half times four.
+        assert_eq!(Measure::Contained.jaccard_at(0.75, 1.5), 3.0 / 7.0);
+        assert_eq!(Measure::Jaccard.jaccard_at(0.75, 1.5), 0.75);
+    }
 
     #[test]
     fn the_loss_is_that_of_the_first_set() {

@@ -88,7 +88,7 @@ pub(crate) use greedy::KeptBefore;
 pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;
 pub(crate) use least_error::ErrorRanges;
-pub use measure::{Loss, Overlap};
+pub use measure::{Loss, Measure, Overlap};
 pub use packing::PackedSignatures;
 pub(crate) use prefix_filter::WEIGHT_ROUNDING;
 pub(crate) use prefix_filter::{PairFilter, SetSummary};
@@ -97,8 +97,8 @@ pub(crate) use prefixes::{
 };
 pub use prefixes::{Prefixes, Sets};
 pub(crate) use reference::{Pairing, Reference};
-pub(crate) use removal::NamedRow;
-pub use removal::Removal;
+pub use removal::{Dropped, Removal};
+pub(crate) use removal::{NamedRow, Removed};
 #[cfg(feature = "records")]
 pub(crate) use shingle::Mixed;
 pub(crate) use shingle::NormalisedTexts;

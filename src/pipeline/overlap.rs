@@ -17,6 +17,7 @@ impl Criterion {
     pub(crate) fn allows_sizes(self, a: u64, b: u64) -> bool {
         match self {
             Criterion::Jaccard(threshold) => a.min(b) as f64 / a.max(b) as f64 >= threshold,
+            Criterion::Contained(_) => true,
             Criterion::Within(within) => within.allows_sizes(a, b),
         }
     }
@@ -26,6 +27,7 @@ impl Criterion {
     pub(super) fn least_overlap(self, a: usize, b: usize) -> usize {
         match self {
             Criterion::Jaccard(threshold) => least_overlap(a, b, threshold),
+            Criterion::Contained(threshold) => least_subset(a.min(b), threshold),
             Criterion::Within(within) => within.least_overlap(a, b),
         }
     }
@@ -42,14 +44,33 @@ impl Criterion {
         match self {
             _ if len == 0 => 0,
             Criterion::Jaccard(threshold) => len - least_subset(len, threshold) + 1,
+            // Any element may be the rarest of a smaller set. Which of them lead to pairs, `leads_to_pairs` says.
+            Criterion::Contained(_) => len,
             Criterion::Within(within) => len.min(within.most_elements().saturating_add(1)),
+        }
+    }
+
+    /// Whether the element at this place, from 0, of the prefix of a set of `len` leads to similar sets.
+    ///
+    /// A set that is contained in a larger one, up to a share of its elements, has one of these in common with it: the
+    /// prefix of the smaller set stands against all elements of the larger. So an element leads to pairs only if it is
+    /// among the first of the smaller set. Elements that are so in no set need not be looked at.
+    pub(super) fn leads_to_pairs(self, len: u64, place: u32) -> bool {
+        match self {
+            // Prefixes hold no others.
+            Criterion::Jaccard(_) | Criterion::Within(_) => true,
+            Criterion::Contained(threshold) => {
+                // Saturates: a set in memory has fewer elements.
+                let len = usize::try_from(len).unwrap_or(usize::MAX);
+                len - least_subset(len, threshold) >= place as usize
+            }
         }
     }
 
     /// Whether a set of `len` elements may be similar to a set that shares none of them.
     pub(super) fn may_share_nothing(self, len: u64) -> bool {
         match self {
-            Criterion::Jaccard(_) => false,
+            Criterion::Jaccard(_) | Criterion::Contained(_) => false,
             Criterion::Within(within) => len <= within.most,
         }
     }
@@ -58,7 +79,7 @@ impl Criterion {
     /// are none.
     pub(super) fn similar_sizes(self, len: u64) -> Option<RangeInclusive<u64>> {
         match self {
-            Criterion::Jaccard(_) => None,
+            Criterion::Jaccard(_) | Criterion::Contained(_) => None,
             Criterion::Within(within) => within.reaches_without_overlap(len),
         }
     }
@@ -157,6 +178,27 @@ mod tests {
                     let expected = (1..=a.min(b)).find(reaches).unwrap_or(a.min(b) + 1);
                     assert_eq!(least_overlap(a, b, threshold), expected);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_contained_set_shares_an_element_that_leads_to_the_pair() {
+        for threshold in THRESHOLDS {
+            let criterion = Criterion::Contained(threshold);
+            for a in 1..=40_usize {
+                let reaches = |shared: &usize| *shared as f64 / a as f64 >= threshold;
+                let least = (1..=a).find(reaches).unwrap();
+                for b in a..=60 {
+                    assert_eq!(criterion.least_overlap(a, b), least);
+                    assert_eq!(criterion.least_overlap(b, a), least);
+                    assert!(criterion.allows_sizes(a as u64, b as u64));
+                }
+                assert_eq!(criterion.prefix_len(a), a);
+                // However the shared elements lie, one is among these: their number and that of the others exceed the set.
+                let places = (0..).take(a);
+                let leading = places.filter(|place| criterion.leads_to_pairs(a as u64, *place));
+                assert_eq!(leading.count(), a - least + 1);
             }
         }
     }

@@ -76,13 +76,17 @@ impl PairFilter {
     /// what rounding takes.
     ///
     /// # Errors
-    /// [`Conflict::DistanceOfWeights`] for a distance of weighted sets.
+    /// [`Conflict::DistanceOfWeights`] for a distance of weighted sets, and [`Conflict::ContainedWeights`] for their
+    /// containment.
     pub(crate) fn new(criterion: Criterion, are_weighted: bool) -> Result<Self> {
         let criterion = match criterion {
             Criterion::Jaccard(threshold) if are_weighted => {
                 Criterion::Jaccard(threshold - WEIGHT_ROUNDING)
             }
             Criterion::Within(_) if are_weighted => return Err(Conflict::DistanceOfWeights.into()),
+            Criterion::Contained(_) if are_weighted => {
+                return Err(Conflict::ContainedWeights.into());
+            }
             criterion => criterion,
         };
         Ok(PairFilter {
@@ -99,6 +103,20 @@ impl PairFilter {
                 let least = self.criterion.least_overlap(len_a, len_b);
                 a.parity.differences(b.parity) + 2 * least <= len_a + len_b
             })
+    }
+
+    /// Whether one of the sets that have an element, given with the place of the element in each, is led to similar sets
+    /// by it.
+    pub(crate) fn leads_to_pairs<'a>(
+        &self,
+        mut sets: impl Iterator<Item = (&'a SetSummary, u32)>,
+    ) -> bool {
+        match self.criterion {
+            Criterion::Contained(_) => {
+                sets.any(|(set, place)| self.criterion.leads_to_pairs(set.len, place))
+            }
+            Criterion::Jaccard(_) | Criterion::Within(_) => true,
+        }
     }
 
     /// Whether two sets may be similar that have a common element at these places, from 0, and none before (the position

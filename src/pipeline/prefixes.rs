@@ -249,6 +249,7 @@ impl Prefixes {
     /// The same in a search with a reference, whose documents are not compared with each other.
     pub(crate) fn shared_elements_of(&self, reference: Option<&Reference>) -> u64 {
         let runs = self.entries.chunk_by(same_element);
+        let runs = runs.filter(|run| leads_to_pairs(run, &self.filter, &self.sets));
         let pairs =
             runs.map(|run| compared_among(run.iter().map(|entry| entry.position), reference));
         pairs.sum()
@@ -285,7 +286,8 @@ impl Prefixes {
         let mut bands: Vec<u32> = Vec::new();
         let mut places = Vec::new();
         let mut last_band = None;
-        for run in entries.chunk_by(same_element).filter(|run| run.len() > 1) {
+        let leads = |run: &&[Entry]| run.len() > 1 && leads_to_pairs(run, &filter, &sets);
+        for run in entries.chunk_by(same_element).filter(leads) {
             let band = run[0].element.band(band_bits);
             if last_band.replace(band) != Some(band) {
                 bands.push(row_number(ends.len())?);
@@ -323,6 +325,14 @@ const BAND: u64 = 1 << 16;
 /// alone, so that those of a part of the sets are in the bands that they have in the whole join.
 fn band_bits(entries: u64) -> u32 {
     (entries / BAND).checked_ilog2().map_or(0, |log| log + 1)
+}
+
+/// Whether an element leads to similar sets, of `sets` by ascending position.
+fn leads_to_pairs(run: &[Entry], filter: &PairFilter, sets: &[(u32, SetSummary)]) -> bool {
+    filter.leads_to_pairs(run.iter().filter_map(|entry| {
+        let at = sets.binary_search_by_key(&entry.position, |(position, _)| *position);
+        Some((&sets[at.ok()?].1, entry.place))
+    }))
 }
 
 fn same_element(a: &Entry, b: &Entry) -> bool {

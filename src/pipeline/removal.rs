@@ -28,6 +28,73 @@ pub struct Removal<D = u32> {
     pub via: Option<(D, Option<f64>)>,
 }
 
+/// Why a document is removed without another one that is kept in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dropped {
+    /// It has no shingle.
+    Empty,
+    /// It has fewer shingles than a deduplication compares.
+    Short,
+}
+
+impl Dropped {
+    /// The name: `empty` or `short`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dropped::Empty => "empty",
+            Dropped::Short => "short",
+        }
+    }
+}
+
+/// A document that is removed: for another one, or for itself.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Removed<D> {
+    For(Removal<D>),
+    Dropped(D, Dropped),
+}
+
+impl<D> Removed<D> {
+    /// The removed document.
+    pub(crate) fn document(&self) -> &D {
+        match self {
+            Removed::For(removal) => &removal.document,
+            Removed::Dropped(document, _) => document,
+        }
+    }
+
+    /// The other one, if there is one.
+    pub(crate) fn removal(&self) -> Option<&Removal<D>> {
+        match self {
+            Removed::For(removal) => Some(removal),
+            Removed::Dropped(..) => None,
+        }
+    }
+
+    /// [`Removal::found_by`], or why the document is dropped.
+    pub(crate) fn found_by(&self, verification: &'static str) -> &'static str {
+        match self {
+            Removed::For(removal) => removal.found_by(verification),
+            Removed::Dropped(_, reason) => reason.name(),
+        }
+    }
+
+    /// [`Removal::try_name`].
+    ///
+    /// # Errors
+    /// Those of the arguments.
+    pub(crate) fn try_name<E, F>(
+        self,
+        document: impl FnOnce(D) -> Result<E, F>,
+        other: impl Fn(D) -> Result<E, F>,
+    ) -> Result<Removed<E>, F> {
+        Ok(match self {
+            Removed::For(removal) => Removed::For(removal.try_name(document, other)?),
+            Removed::Dropped(dropped, reason) => Removed::Dropped(document(dropped)?, reason),
+        })
+    }
+}
+
 /// A document's row, and its id as JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NamedRow<'a> {

@@ -9,7 +9,7 @@ use super::part::{Part, PartDocuments};
 use super::removal::{count_clusters, count_losses};
 use super::verification::Verification;
 use crate::error::Result;
-use crate::pipeline::{ClusterTask, Clustering, Clusters, KeepOrder, Removal, Similarity};
+use crate::pipeline::{ClusterTask, Clustering, Clusters, KeepOrder, Measure, Removal, Similarity};
 use crate::progress::Counts;
 
 /// The clusters of a part.
@@ -38,9 +38,19 @@ impl Clustered {
             similarity,
             in_blocks,
         } = part;
+        let by_size = match search.measure {
+            Measure::Jaccard => None,
+            Measure::Contained => {
+                let sizes = match &in_blocks {
+                    Some(blocks) => blocks.sizes()?,
+                    None => sizes(&*similarity, buckets.positions())?,
+                };
+                Some(classes_by_size(&corpus, &sizes))
+            }
+        };
         let order = KeepOrder {
             policy: task.keep,
-            classes: of_part.as_deref().or(classes),
+            classes: by_size.as_deref().or(of_part.as_deref()).or(classes),
             lengths: &corpus.lengths,
             reference: corpus.first_input(),
         };
@@ -82,6 +92,30 @@ impl Clustered {
             false => 0,
         }
     }
+}
+
+/// The number of distinct shingles of each of these positions.
+fn sizes(similarity: &dyn Similarity, positions: &[u32]) -> Result<Vec<(u32, u32)>> {
+    let with_themselves: Vec<(u32, u32)> = positions.iter().map(|at| (*at, *at)).collect();
+    let compared = similarity.verify_pairs(&with_themselves)?;
+    let sizes = compared.into_iter().map(|verified| {
+        let overlap = verified.overlap;
+        overlap.map_or(0, |overlap| overlap.shared)
+    });
+    Ok(positions.iter().copied().zip(sizes).collect())
+}
+
+/// The classes of documents of which those with the most shingles are kept first, by row. `sizes` has the number of distinct
+/// shingles of each position that may be similar to another.
+fn classes_by_size(corpus: &Corpus, sizes: &[(u32, u32)]) -> Vec<u64> {
+    let mut classes = vec![u64::MAX; corpus.rows as usize];
+    for (position, size) in sizes {
+        classes[corpus.distinct[*position as usize] as usize] = u64::MAX - u64::from(*size);
+    }
+    for (row, position) in &corpus.repeats {
+        classes[*row as usize] = classes[corpus.distinct[*position as usize] as usize];
+    }
+    classes
 }
 
 /// The document to keep among the identical documents at each position (the number of a distinct document, see

@@ -1,7 +1,7 @@
 //! The data about documents that a run keeps between stages.
 
 use super::disk::SpilledDocuments;
-use crate::pipeline::{Pairing, Reference};
+use crate::pipeline::{Dropped, Pairing, Reference};
 use crate::progress::Counts;
 
 /// The documents of a run, without their texts.
@@ -24,11 +24,16 @@ pub(crate) struct Corpus {
     /// The number of documents with at most one shingle, without blank ones and those of a reference; `None` if it is not
     /// known.
     pub(crate) few_shingles: Option<u64>,
+    /// The number of documents that are too short to compare; 0 without a limit.
+    pub(crate) short: u64,
+    /// The documents that are removed without another one, by row.
+    pub(crate) dropped: Vec<(u32, Dropped)>,
     /// The bytes of text of each document.
     pub(crate) lengths: Vec<u32>,
     /// Decompressed bytes of the input.
     pub(crate) bytes: u64,
-    /// What is known of each document, if it is on disk: then `distinct`, `repeats` and `lengths` are empty.
+    /// What is known of each document, if it is on disk: then `distinct`, `repeats`, `dropped` and `lengths` are
+    /// empty.
     pub(crate) on_disk: Option<SpilledDocuments>,
 }
 
@@ -78,6 +83,7 @@ impl Corpus {
             identical: self.identical(),
             without_shingles: self.without_shingles,
             few_shingles: self.few_shingles,
+            short: Some(self.short).filter(|short| *short > 0),
             bytes: self.bytes,
             ..Counts::default()
         }

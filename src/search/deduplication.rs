@@ -1,8 +1,12 @@
 //! What a deduplication is asked for, and what it returns.
 
 use super::parameters::{CandidateMethod, Search};
+use super::short::ShortDocuments;
 use super::verification::Verification;
-use crate::pipeline::{ClusterTask, Clustering, KeepPolicy, Pairing, Removal, Similarity};
+use crate::error::{Conflict, Result};
+use crate::pipeline::{
+    ClusterTask, Clustering, Dropped, KeepPolicy, Measure, Pairing, Removal, Similarity,
+};
 use crate::progress::{Counts, Progress, Timings, grouped};
 
 /// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.
@@ -17,6 +21,8 @@ pub struct Dedup {
     /// The limit on comparisons in one bucket: a document is compared with at most this many other documents of the
     /// bucket; default 4096. What this leaves out is counted in [`Counts::omitted_pairs`].
     pub max_bucket: usize,
+    /// What happens to documents of few shingles; by default nothing.
+    pub short: ShortDocuments,
 }
 
 /// The default of [`Dedup::max_bucket`].
@@ -30,6 +36,7 @@ impl Dedup {
             clustering: Clustering::default(),
             keep: KeepPolicy::default(),
             max_bucket: MAX_BUCKET,
+            short: ShortDocuments::default(),
         }
     }
 
@@ -52,6 +59,24 @@ impl Dedup {
         match candidates {
             CandidateMethod::Join => task,
             CandidateMethod::Lsh | CandidateMethod::Auto => task.bounded(self.max_bucket),
+        }
+    }
+
+    /// Refuses a search by containment that would keep another document than one with the most shingles. `option` names
+    /// what else chooses the document to keep, beside [`Dedup::keep`].
+    pub(crate) fn check_measure(&self, option: Option<&'static str>) -> Result<()> {
+        let keep = match self.keep {
+            KeepPolicy::First => None,
+            KeepPolicy::Longest => Some("`keep=longest`"),
+        };
+        match (self.search.measure, self.clustering, keep.or(option)) {
+            (Measure::Jaccard, ..) | (Measure::Contained, Clustering::Greedy, None) => Ok(()),
+            (Measure::Contained, Clustering::Connected, _) => {
+                Err(Conflict::ContainedNotGreedy.into())
+            }
+            (Measure::Contained, Clustering::Greedy, Some(option)) => {
+                Err(Conflict::ContainedKeep { option }.into())
+            }
         }
     }
 
@@ -79,8 +104,10 @@ impl Dedup {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Deduplication {
-    /// The removed documents, named by their rows, ascending. All other documents are kept.
+    /// The documents removed for others, named by their rows, ascending.
     pub removed: Vec<Removal>,
+    /// The rows removed for no other, as [`Dedup::short`] asks, ascending. All further documents are kept.
+    pub dropped: Vec<(u32, Dropped)>,
     /// The number of documents of the reference of [`dedup_against`](super::dedup_against): they have the first rows, and
     /// are neither kept nor removed. 0 without one.
     pub reference: u32,
@@ -110,9 +137,12 @@ impl Deduplication {
             .iter()
             .map(|removed| removed.document)
             .peekable();
+        let mut dropped = self.dropped.iter().map(|(row, _)| *row).peekable();
         let rows = (0..self.counts.documents).zip(self.reference..);
         let rows = rows.map(|(_, row)| row);
-        rows.filter(move |row| removed.next_if_eq(row).is_none())
+        rows.filter(move |row| {
+            removed.next_if_eq(row).is_none() && dropped.next_if_eq(row).is_none()
+        })
     }
 }
 
@@ -132,6 +162,7 @@ mod tests {
         };
         let found = |documents, rows: &[u32]| Deduplication {
             removed: rows.iter().copied().map(removed).collect(),
+            dropped: vec![(7, Dropped::Empty)],
             reference: 0,
             counts: Counts {
                 documents,
@@ -147,5 +178,6 @@ mod tests {
         assert_eq!(kept(6, &[0, 3, 5]), [1, 2, 4]);
         assert_eq!(kept(3, &[]), [0, 1, 2]);
         assert!(kept(0, &[]).is_empty());
+        assert_eq!(kept(9, &[2]), [0, 1, 3, 4, 5, 6, 8]);
     }
 }

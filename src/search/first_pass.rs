@@ -32,6 +32,7 @@ use super::disk::DocumentWriter;
 use super::disk::save_rarities;
 pub(crate) use super::numbering::NumbersRead;
 use super::numbering::{Numbered, Shingled};
+use super::short::ShortDocuments;
 use crate::documents::{DigestSet, Document, DocumentBatch, DocumentRange, Documents, TextBatch};
 use crate::engine::Engine;
 use crate::error::{Error, Result, row_number};
@@ -337,6 +338,12 @@ impl<'a> FirstPass<'a> {
         }
     }
 
+    /// Leaves out documents that are too short.
+    pub(crate) fn leaving_out(self, short: ShortDocuments) -> Self {
+        self.signing.known_mut().numbered = Numbered::leaving_out(short);
+        self
+    }
+
     /// Goes on on disk when the documents take more memory than this.
     pub(crate) fn within(self, budget: Option<Budget>) -> Self {
         FirstPass { budget, ..self }
@@ -636,7 +643,9 @@ impl<'e> Signing<'e> {
 
     /// The device that shingles texts itself, where the sink needs no more than it makes.
     fn device_for_texts(&self, wanted: &Wanted) -> Option<DeviceSigner<'e>> {
-        let is_enough = !wanted.sets && !matches!(wanted.signed, SignedForm::Nothing);
+        let is_enough = !wanted.sets
+            && !matches!(wanted.signed, SignedForm::Nothing)
+            && !self.known().numbered.short().counts_shingles();
         self.device.filter(|_| self.sends_texts && is_enough)
     }
 
@@ -674,7 +683,14 @@ impl<'e> Signing<'e> {
         }
         timed_without_nested(&spent.sign_ns, || {
             let shingles_of = |i| self.shingles_up_to_two(made, i, of_exact.is_some());
-            let shingled = self.choose(wanted, documents, digests, shingles_of);
+            let short = *self.known().numbered.short();
+            let are_halves =
+                of_exact.is_some() && shingler.hashes_exactly() && shingler.width() == Width::U32;
+            let is_short = |i| {
+                let sets = made.sets();
+                short.is_short(sets.hashes().range(sets.range(i)), are_halves)
+            };
+            let shingled = self.choose(wanted, documents, digests, shingles_of, is_short);
             let is_signed: Vec<bool> = shingled.iter().map(|document| document.is_signed).collect();
             let of_all = made.sets().hashes().len();
             made.retain(&is_signed);
@@ -749,7 +765,9 @@ impl<'e> Signing<'e> {
         });
         timed_without_nested(&spent.sign_ns, || {
             let shingles = |i| shingler.windows_up_to_two(texts.bytes(i));
-            let shingled = self.choose(wanted, documents, digests, shingles);
+            let least = self.known().numbered.short().min_shingles as usize;
+            let is_short = |i| shingles(i) < least;
+            let shingled = self.choose(wanted, documents, digests, shingles, is_short);
             let numbered = shingled.iter().enumerate();
             let chosen = numbered.filter_map(|(i, document)| document.is_signed.then_some(i));
             let chosen = chosen.collect();
@@ -801,6 +819,7 @@ impl<'e> Signing<'e> {
         documents: &DocumentRange<'_>,
         digests: Vec<u128>,
         shingles: impl Fn(usize) -> usize,
+        is_short: impl Fn(usize) -> bool,
     ) -> Vec<Shingled> {
         let shingler = self.engine.shingler();
         let known = self.known();
@@ -811,13 +830,18 @@ impl<'e> Signing<'e> {
                 0 if wanted.empty_sets => 1,
                 shingles => shingles,
             };
+            let is_short = is_short(i);
             let is_signed = !wanted.distinct_only
-                || shingles > 0 && !known.numbered.is_known(digest) && seen.insert(digest);
+                || shingles > 0
+                    && !is_short
+                    && !known.numbered.is_known(digest)
+                    && seen.insert(digest);
             let is_blank = || shingles == 0 && shingler.is_blank(documents.get(i));
             Shingled {
                 length: documents.get(i).length(),
                 digest: (!is_blank()).then_some(digest),
                 shingles,
+                is_short,
                 is_signed,
             }
         });

@@ -31,6 +31,8 @@ mod copies;
 
 mod removal;
 
+mod short;
+
 mod first_pass;
 
 mod source;
@@ -86,6 +88,8 @@ pub(crate) use part::{BucketsOf, Observed, PartRecords, PartShape};
 pub(crate) use removal::{ClusterSizes, count_clusters};
 pub(crate) use removals::{FoundRemovals, Removals, find_removals};
 pub use removals::{dedup, dedup_by_class};
+pub(crate) use short::DroppedRows;
+pub use short::ShortDocuments;
 pub use signature_rows::SignaturesInMemory;
 pub(crate) use signature_rows::{SignedRows, check_search};
 pub(crate) use source::{Classify, NextId, NextPreference, SetsByRow, Source};

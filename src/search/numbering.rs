@@ -8,6 +8,7 @@ use std::vec::IntoIter;
 
 use super::corpus::Corpus;
 use super::disk::DocumentWriter;
+use super::short::ShortDocuments;
 use crate::documents::DigestMap;
 use crate::error::{Error, Result, row_number};
 use crate::store::spill::Spill;
@@ -16,6 +17,8 @@ use crate::store::spill::Spill;
 #[derive(Debug, Default)]
 pub(super) struct Numbered {
     corpus: Corpus,
+    /// Which documents take no part.
+    short: ShortDocuments,
     positions_by_digest: DigestMap<u32>,
     bare: Bare,
     /// Takes what is known of each document once this is more than memory holds.
@@ -55,11 +58,26 @@ pub(super) struct Shingled {
     pub(super) digest: Option<u128>,
     /// The number of its shingles, repeats included; 2 stands for more.
     pub(super) shingles: usize,
+    /// Whether it is too short to compare.
+    pub(super) is_short: bool,
     /// Whether the document is signed. Those without shingles and repeated ones are not, unless all are.
     pub(super) is_signed: bool,
 }
 
 impl Numbered {
+    /// No documents yet. Some that come are short.
+    pub(super) fn leaving_out(short: ShortDocuments) -> Self {
+        Numbered {
+            short,
+            ..Numbered::default()
+        }
+    }
+
+    /// Which documents take no part.
+    pub(super) fn short(&self) -> &ShortDocuments {
+        &self.short
+    }
+
     /// The documents so far, without those on disk.
     pub(super) fn corpus(&self) -> &Corpus {
         &self.corpus
@@ -106,6 +124,7 @@ impl Numbered {
             length,
             digest,
             shingles,
+            is_short,
             ..
         } = *document;
         let corpus = &mut self.corpus;
@@ -117,10 +136,18 @@ impl Numbered {
         corpus.without_shingles += u64::from(shingles == 0);
         let has_few = digest.is_some() && shingles <= 1;
         *corpus.few_shingles.get_or_insert(0) += u64::from(has_few);
+        corpus.short += u64::from(is_short);
+        let fate = self.short.fate(shingles == 0, is_short);
+        // Without a digest, it has no position.
+        let digest = digest.filter(|_| !is_short && fate.is_none());
         if let Some(writer) = &mut self.writer {
+            if let Some(reason) = fate {
+                writer.drop((row, reason))?;
+            }
             return Ok((row, writer.add(row, length, digest, shingles > 0)?));
         }
         corpus.lengths.push(length);
+        corpus.dropped.extend(fate.map(|reason| (row, reason)));
         let Some(digest) = digest else {
             return Ok((row, !finds_repeats));
         };
@@ -152,13 +179,14 @@ impl Numbered {
         corpus.reference = Some(corpus.rows);
         corpus.without_shingles = 0;
         corpus.few_shingles = None;
+        corpus.short = 0;
     }
 
     /// Ends the reading.
     pub(super) fn finish(self) -> Result<Corpus> {
         if let Some(writer) = self.writer {
             return Ok(Corpus {
-                on_disk: Some(writer.finish()?),
+                on_disk: Some(writer.finish(self.corpus.first_input()..self.corpus.rows)?),
                 ..self.corpus
             });
         }
@@ -183,6 +211,7 @@ pub(crate) struct NumbersRead {
     reference: Option<u32>,
     without_shingles: u64,
     few_shingles: u64,
+    short: u64,
     bytes: u64,
 }
 
@@ -201,6 +230,7 @@ impl Numbered {
             reference: corpus.reference,
             without_shingles: corpus.without_shingles,
             few_shingles: corpus.few_shingles.unwrap_or(0),
+            short: corpus.short,
             bytes: corpus.bytes,
         })
     }
@@ -212,6 +242,7 @@ impl Numbered {
         corpus.reference = read.reference;
         corpus.without_shingles = read.without_shingles;
         corpus.few_shingles = Some(read.few_shingles);
+        corpus.short = read.short;
         corpus.bytes = read.bytes;
     }
 
@@ -219,7 +250,8 @@ impl Numbered {
     pub(super) fn held_bytes(&self) -> usize {
         let corpus = &self.corpus;
         let rows = corpus.distinct.capacity() + corpus.lengths.capacity();
-        size_of::<u32>() * rows
+        size_of_val(&*corpus.dropped)
+            + size_of::<u32>() * rows
             + size_of::<(u32, u32)>() * corpus.repeats.capacity()
             + (size_of::<(u128, u32)>() + 1)
                 * (self.positions_by_digest.capacity() + self.bare.by_digest.capacity())
@@ -234,6 +266,9 @@ impl Numbered {
             std::mem::take(&mut corpus.distinct),
             std::mem::take(&mut corpus.repeats),
         );
+        for dropped in std::mem::take(&mut corpus.dropped) {
+            writer.drop(dropped)?;
+        }
         let bare = std::mem::take(&mut self.bare);
         let mut bare = Digests::of(bare.by_digest, bare.distinct, bare.repeats);
         for (row, length) in (0..).zip(std::mem::take(&mut corpus.lengths)) {
@@ -293,6 +328,7 @@ mod tests {
                 length: 1,
                 digest: Some(digest),
                 shingles: 2,
+                is_short: false,
                 is_signed: true,
             };
             let number = grown.add(&document, true).unwrap();
@@ -309,6 +345,7 @@ mod tests {
             length: 10,
             digest: Some(digest),
             shingles,
+            is_short: false,
             is_signed: shingles > 0,
         }
     }

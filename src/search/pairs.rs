@@ -599,11 +599,11 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::pipeline::{Banding, Distance, Shingling, Unit, Within};
+    use crate::pipeline::{Banding, Distance, Measure, Shingling, Unit, Within};
     use crate::progress::Silent;
     use crate::search::tests::{
-        List, Spilling, Told, batch, chain, engine_of_tokens, families, groups, id_of, jaccard,
-        joined, through_bands,
+        List, Spilling, Told, batch, chain, contained, engine_of_tokens, families, groups, id_of,
+        jaccard, joined, nested, through_bands,
     };
     use crate::search::verification::Verification;
 
@@ -720,6 +720,67 @@ mod tests {
                 assert_eq!(spilled, found, "{task:?}");
                 assert_eq!(of_disk.counts, result.counts);
             }
+        }
+    }
+
+    #[test]
+    fn a_join_finds_all_contained_pairs() {
+        let engine = engine_of_tokens();
+        for (seed, threshold) in [(1, 0.5), (2, 0.8), (3, 1.0)] {
+            let lists = nested(seed, 50);
+            let task = Pairs::new(Search {
+                measure: Measure::Contained,
+                ..joined(threshold, &engine)
+            });
+            let mut expected = BTreeMap::new();
+            for (b, of_b) in (0..).zip(&lists) {
+                for (a, of_a) in (0..b).zip(&lists) {
+                    if let Some(share) = contained(of_a, of_b).filter(|share| *share >= threshold) {
+                        expected.insert([a, b], Some(share));
+                    }
+                }
+            }
+            let (found, result) = in_memory(&lists, &engine, &task);
+            let pairs = found.iter().map(|pair| ([pair.a, pair.b], pair.similarity));
+            assert_eq!(pairs.collect::<BTreeMap<_, _>>(), expected);
+            assert!(expected.len() > 100);
+            assert_eq!(result.counts.equal_shingles, None);
+            let (spilled, of_disk) = on_disk(&lists, &engine, &task);
+            assert_eq!(spilled, found);
+            assert_eq!(of_disk.counts, result.counts);
+        }
+    }
+
+    /// What bands find of all contained pairs, by the ratio of sizes, is what is stated.
+    #[test]
+    fn the_recall_of_contained_pairs_is_stated() {
+        let engine = engine_of_tokens();
+        let num_perm = engine.scheme().num_perm();
+        let search = through_bands(1.0, &engine);
+        let search = search
+            .measured(Measure::Contained, engine.scheme())
+            .unwrap();
+        for ratio in [1_u32, 2, 5, 10] {
+            // Pairs of their own tokens: a part of 12 and a whole that has them.
+            let pairs = 600;
+            let lists: Vec<List> = (0..pairs)
+                .flat_map(|pair| {
+                    let whole: List = (0..12 * u64::from(ratio) + u64::from(ratio == 1))
+                        .map(|at| pair << 20 | at)
+                        .collect();
+                    [whole[..12].to_vec(), whole]
+                })
+                .collect();
+            let (found, _) = in_memory(&lists, &engine, &Pairs::new(search.clone()));
+            let recall = found.len() as f64 / pairs as f64;
+            let stated = search.recall_at_ratio(num_perm, ratio.into());
+            let error = (stated * (1.0 - stated) / pairs as f64).sqrt();
+            // The whole of as many has one token more, so that the two are not identical.
+            let slack = 4.0 * error + if ratio == 1 { 0.05 } else { 0.005 };
+            assert!(
+                (recall - stated).abs() < slack,
+                "{ratio}: {recall} {stated}"
+            );
         }
     }
 

@@ -1,12 +1,14 @@
 //! The parameters of a search for similar documents.
 
+use std::collections::BTreeMap;
+
 use super::corpus::Corpus;
 use super::keys::Banded;
 use super::observations::Observations;
 use super::verification::Verification;
 use crate::engine::Engine;
 use crate::error::{Conflict, Result};
-use crate::pipeline::{Banding, Criterion, Detection, SlotBits, Within};
+use crate::pipeline::{Banding, Criterion, Detection, Measure, SlotBits, Within, check_threshold};
 #[cfg(doc)]
 use crate::pipeline::{Distance, Prefixes, Weighting};
 use crate::progress::Counts;
@@ -44,6 +46,11 @@ impl CandidateMethod {
 pub struct Search {
     /// The least similarity of a similar pair, above 0 and up to 1.
     pub threshold: f64,
+    /// How similar two documents are; default [`Measure::Jaccard`]. [`Measure::Contained`] takes [`Verification::Exact`] and
+    /// shingles without weights, and no distance. Through LSH it finds what its Jaccard similarity lets it find: choose a
+    /// banding for that ([`Search::measured`]). A deduplication with it compares documents by their number of distinct
+    /// shingles, largest first, with [`Clustering::Greedy`](crate::pipeline::Clustering::Greedy).
+    pub measure: Measure,
     /// The greatest distance of a similar pair, in place of the threshold; default `None`. Only for
     /// [`pairs`](super::pairs()) of lists of single tokens, which are found by [`CandidateMethod::Join`]. The engine's
     /// shingling has [`Weighting::Places`] for [`Distance::Hamming`] and [`Weighting::Counts`] for [`Distance::L1`].
@@ -80,10 +87,37 @@ impl Search {
         })
     }
 
+    /// The banding for a threshold of a measure: for [`Measure::Contained`] that of the Jaccard similarity of a document at
+    /// the threshold with one of [`Search::BANDED_RATIO`] times its shingles.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) unless the threshold lies in (0, 1].
+    pub fn banding_for(measure: Measure, threshold: f64, scheme: &Scheme) -> Result<Banding> {
+        check_threshold(threshold)?;
+        let jaccard = measure.jaccard_at(threshold, Search::BANDED_RATIO);
+        Banding::for_scheme(jaccard, scheme)
+    }
+
+    /// How many times the shingles of a contained document the other one has, in a pair for which bands are chosen.
+    pub const BANDED_RATIO: f64 = 2.0;
+
+    /// The same by another measure, with the banding for it.
+    ///
+    /// # Errors
+    /// As [`Search::banding_for`].
+    pub fn measured(self, measure: Measure, scheme: &Scheme) -> Result<Self> {
+        Ok(Search {
+            measure,
+            banding: Search::banding_for(measure, self.threshold, scheme)?,
+            ..self
+        })
+    }
+
     /// A search with [`CandidateMethod::Lsh`].
     pub fn through_lsh(threshold: f64, banding: Banding, verification: Verification) -> Self {
         Search {
             threshold,
+            measure: Measure::default(),
             within: None,
             banding,
             verification,
@@ -101,19 +135,38 @@ impl Search {
         }
     }
 
-    /// The probability that a pair with a similarity equal to the threshold is found.
+    /// The probability that a pair with a similarity equal to the threshold is found; with [`Measure::Contained`], of a
+    /// document in one of [`Search::BANDED_RATIO`] times its shingles.
     pub(crate) fn recall_at_threshold(&self, num_perm: usize) -> f64 {
+        self.recall_at_ratio(num_perm, Search::BANDED_RATIO)
+    }
+
+    /// The same for a document and one of `ratio` times its shingles. [`Measure::Jaccard`] does not depend on it.
+    pub fn recall_at_ratio(&self, num_perm: usize, ratio: f64) -> f64 {
+        let jaccard = self.measure.jaccard_at(self.threshold, ratio);
         match self.candidates {
             CandidateMethod::Join => 1.0,
             CandidateMethod::Lsh | CandidateMethod::Auto => {
-                self.detection(num_perm).probability(self.threshold)
+                self.detection(num_perm).probability(jaccard)
             }
+        }
+    }
+
+    /// [`Search::recall_at_ratio`] by the ratio of sizes; empty if it does not matter.
+    pub fn recall_by_size_ratio(&self, num_perm: usize) -> BTreeMap<u32, f64> {
+        const RATIOS: [u32; 5] = [1, 2, 5, 10, 100];
+        let recall = |ratio: u32| (ratio, self.recall_at_ratio(num_perm, ratio.into()));
+        match (self.measure, self.candidates) {
+            (Measure::Jaccard, _) | (_, CandidateMethod::Join) => BTreeMap::new(),
+            (Measure::Contained, _) => RATIOS.map(recall).into(),
         }
     }
 
     /// The counts of documents of a run, before it compares them.
     pub(crate) fn counts(&self, corpus: &Corpus) -> Counts {
-        let is_exact = self.verification == Verification::Exact && self.within.is_none();
+        let is_exact = self.verification == Verification::Exact
+            && self.within.is_none()
+            && self.measure == Measure::Jaccard;
         Counts {
             equal_shingles: is_exact.then_some(0),
             ..corpus.counts()
@@ -138,14 +191,17 @@ impl Search {
 
     /// What makes two documents similar.
     pub(crate) fn criterion(&self) -> Criterion {
-        let of_threshold = Criterion::Jaccard(self.threshold);
+        let of_threshold = match self.measure {
+            Measure::Jaccard => Criterion::Jaccard(self.threshold),
+            Measure::Contained => Criterion::Contained(self.threshold),
+        };
         self.within.map_or(of_threshold, Criterion::Within)
     }
 
     /// The least value of a similar pair: its similarity or, within a distance, the negative distance.
     pub(crate) fn least(&self) -> f64 {
         match self.criterion() {
-            Criterion::Jaccard(threshold) => threshold,
+            Criterion::Jaccard(threshold) | Criterion::Contained(threshold) => threshold,
             Criterion::Within(within) => -(within.most as f64),
         }
     }
@@ -166,9 +222,11 @@ impl Search {
     /// [`Conflict::JoinNotExact`] for a join with another verification than [`Verification::Exact`]. Within a distance,
     /// [`Conflict::DistanceNotJoined`] for another method or verification, [`Conflict::DistanceOfShingles`] if the
     /// engine takes no single tokens, and [`Conflict::DistanceWeighting`] if their weighting is not that of the
-    /// distance.
+    /// distance. With [`Measure::Contained`], [`Conflict::ContainedNotExact`] for another verification,
+    /// [`Conflict::ContainedDistance`] for a distance, and [`Conflict::ContainedWeights`] for weights.
     pub fn method(&self, engine: &Engine) -> Result<CandidateMethod> {
         let is_exact = self.verification == Verification::Exact;
+        self.check_measure(engine)?;
         if let Some(within) = self.within {
             within.distance.check(engine.shingler().shingling())?;
             if !is_exact || self.candidates == CandidateMethod::Lsh {
@@ -186,6 +244,21 @@ impl Search {
                 Ok(CandidateMethod::Lsh)
             }
             method => Ok(method),
+        }
+    }
+
+    /// Refuses what a measure does not support.
+    fn check_measure(&self, engine: &Engine) -> Result<()> {
+        match self.measure {
+            Measure::Jaccard => Ok(()),
+            Measure::Contained if self.within.is_some() => Err(Conflict::ContainedDistance.into()),
+            Measure::Contained if self.verification != Verification::Exact => {
+                Err(Conflict::ContainedNotExact.into())
+            }
+            Measure::Contained if engine.shingler().takes_weights() => {
+                Err(Conflict::ContainedWeights.into())
+            }
+            Measure::Contained => Ok(()),
         }
     }
 

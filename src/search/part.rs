@@ -57,6 +57,9 @@ pub(crate) trait GreedyInBlocks: Send {
         task: &ClusterTask<'_>,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Clusters>;
+
+    /// The number of distinct shingles of each position, if documents are compared by exact sets.
+    fn sizes(&self) -> Result<Vec<(u32, u32)>>;
 }
 
 /// A step of the work on all parts.
@@ -280,7 +283,8 @@ impl Compared {
                 Compared::Signatures(PackedSignatures::new(shape.num_perm, Search::SLOT_BITS))
             }
             Verification::Exact => {
-                Compared::Sets(ExactSets::default().weighted(shape.are_weighted))
+                let sets = ExactSets::default().weighted(shape.are_weighted);
+                Compared::Sets(sets.measured(shape.search.measure))
             }
         }
     }
@@ -303,7 +307,8 @@ impl Compared {
                 Ok(Compared::Signatures(packed))
             }
             Compared::Sets(all) => {
-                let mut sets = ExactSets::default().weighted(all.are_weighted());
+                let sets = ExactSets::default().weighted(all.are_weighted());
+                let mut sets = sets.measured(all.measure());
                 for (_, old) in (0..Sets::len(all)).zip(0..) {
                     if let Some(new) = position_of(old) {
                         sets.insert(new, all.get(old))?;
@@ -326,7 +331,7 @@ impl Compared {
                 Box::new(ObservedSignatures::counted_in(Cow::Owned(packed), observed))
             }
             Compared::Sets(sets) => match search.within {
-                None => Box::new(sets),
+                None => Box::new(sets.measured(search.measure)),
                 Some(within) => Box::new(NearSets { sets, within }),
             },
         }

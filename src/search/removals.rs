@@ -17,6 +17,7 @@ use super::observations::Observations;
 use super::parameters::CandidateMethod;
 use super::part::{Part, PartDocuments, Step};
 use super::removal::ClusterSizes;
+use super::short::{DroppedRows, ShortDocuments};
 use super::signature_rows::SignaturesInMemory;
 use super::source::{InMemory, Source};
 use super::stages::Searched;
@@ -108,8 +109,8 @@ impl SignaturesInMemory<'_> {
     /// Deduplicates the documents that were signed. `classes` are those of [`dedup_by_class`].
     ///
     /// # Errors
-    /// [`Conflict::ExactWithoutDocuments`], [`Conflict::JoinWithoutDocuments`] and
-    /// [`Conflict::LongestWithoutDocuments`] for a task that needs the documents; otherwise those of
+    /// [`Conflict::ExactWithoutDocuments`], [`Conflict::JoinWithoutDocuments`],
+    /// [`Conflict::LongestWithoutDocuments`] and [`Conflict::ShortWithoutDocuments`] for a task that needs the documents; otherwise those of
     /// [`dedup_by_class`].
     pub fn dedup(
         &self,
@@ -145,6 +146,9 @@ impl SignaturesInMemory<'_> {
         if task.keep == KeepPolicy::Longest {
             return Err(Conflict::LongestWithoutDocuments.into());
         }
+        if task.short != ShortDocuments::default() {
+            return Err(Conflict::ShortWithoutDocuments.into());
+        }
         check_classes(classes, self.rows())?;
         let of_reference = reference.map_or(0, SignaturesInMemory::rows);
         let classes = classes_after(of_reference, classes);
@@ -163,6 +167,8 @@ pub(crate) struct FoundRemovals {
     /// The number of documents of a reference, which have the first rows; `None` without one.
     pub(crate) reference: Option<u32>,
     pub(crate) removals: Removals,
+    /// The documents that are removed without another one.
+    pub(crate) dropped: DroppedRows,
     pub(crate) verification: Verification,
     pub(crate) sizes: ClusterSizes,
     pub(crate) counts: Counts,
@@ -192,6 +198,7 @@ pub(crate) fn find_removals(
     if task.search.within.is_some() {
         return Err(Conflict::DistanceOfPairs.into());
     }
+    task.check_measure(source.classes().map(|_| "`keep_by`"))?;
     let mut timings = Timings::default();
     let context = &mut Context {
         search: &task.search,
@@ -199,7 +206,7 @@ pub(crate) fn find_removals(
         progress,
         timings: &mut timings,
     };
-    let searched = Searched::read(source, engine, context)?;
+    let searched = Searched::read_but(task.short, source, engine, context)?;
     removals(searched, source.classes(), task, progress, timings)
 }
 
@@ -219,8 +226,11 @@ fn removals(
         reference,
         counts,
         parts,
+        dropped,
         ..
     } = searched;
+    // A document of a reference may have fewer shingles than one that is removed for it.
+    task.check_measure(reference.map(|_| "`against`"))?;
     let (spill, count) = (parts.spill().cloned(), parts.count());
     let counts = Counts {
         removed_for_reference: reference.map(|_| 0),
@@ -241,7 +251,16 @@ fn removals(
             found.take(step)
         })
     })?;
-    let Compared { counts, sizes, .. } = found.end()?;
+    let Compared {
+        mut counts, sizes, ..
+    } = found.end()?;
+    if task.short.drops() {
+        counts.dropped = Some(dropped.count());
+        counts.removed += dropped.count();
+    }
+    if task.short.min_shingles > 0 {
+        counts.short.get_or_insert(0);
+    }
     if let Some(spill) = &spill {
         timings.add_disk_use(spill.take_use(count));
     }
@@ -251,6 +270,7 @@ fn removals(
         reference,
         sizes,
         removals,
+        dropped,
         verification: search.verification,
         counts,
         candidates: search.candidates,
@@ -280,6 +300,7 @@ impl FoundRemovals {
         rayon::spawn(|| drop(similarity));
         Ok(Deduplication {
             removed: self.removals.into_vec()?,
+            dropped: self.dropped.iter().collect(),
             reference: self.reference.unwrap_or(0),
             verification: self.verification,
             counts: self.counts,
@@ -459,15 +480,18 @@ impl PartResults {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::cmp::Reverse;
+    use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-    use crate::pipeline::{Distance, Overlap, Within};
+    use crate::pipeline::{
+        Distance, Dropped, Measure, Overlap, Shingling, Unit, Weighting, Within,
+    };
     use crate::progress::Silent;
     use crate::scheme::fmix64;
     use crate::search::parameters::Search;
     use crate::search::tests::{
-        List, Spilling, Told, batch, chain, engine_of_tokens, families, greedy, groups, id_of,
-        jaccard, joined, keep_order, lost, through_bands,
+        List, Spilling, Told, batch, chain, contained, distinct, engine_of_tokens, families,
+        greedy, greedy_by, groups, id_of, jaccard, joined, keep_order, lost, nested, through_bands,
     };
     use crate::store::spill::Budget;
 
@@ -516,6 +540,7 @@ mod tests {
     #[derive(Debug, PartialEq)]
     struct Outcome {
         removed: Vec<Removal>,
+        dropped: Vec<(u32, Dropped)>,
         counts: Counts,
         candidates: CandidateMethod,
         recall_at_threshold: f64,
@@ -530,6 +555,7 @@ mod tests {
             expected_precision: found.expected_precision,
             sizes: (found.sizes.histogram.clone(), found.sizes.listed.clone()),
             counts: found.counts.clone(),
+            dropped: found.dropped.iter().collect(),
             removed: found.removals.into_vec().unwrap(),
         }
     }
@@ -661,6 +687,96 @@ mod tests {
         assert_eq!(counts.unknown_losses, Some(0));
     }
 
+    /// The search for contained documents.
+    fn of_contained(search: Search) -> Dedup {
+        Dedup::new(Search {
+            measure: Measure::Contained,
+            ..search
+        })
+    }
+
+    fn named(found: &Outcome) -> Vec<(u32, u32, Option<f64>, bool)> {
+        let removed = found.removed.iter();
+        removed
+            .map(|it| (it.document, it.kept, it.similarity, it.is_identical))
+            .collect()
+    }
+
+    #[test]
+    fn a_join_removes_all_contained_documents() {
+        let engine = engine_of_tokens();
+        for (seed, threshold) in [(1, 0.5), (2, 0.8), (3, 1.0)] {
+            let lists = [nested(seed, 50), chain(150)].concat();
+            let key = |row: u32| (Reverse(distinct(&lists[row as usize])), row);
+            let expected = greedy_by(contained, &lists, threshold, key);
+            let task = of_contained(joined(threshold, &engine));
+            let found = in_memory(&lists, None, &task);
+            assert_eq!(named(&found), expected);
+            assert!(expected.len() > 50);
+            assert_losses(&lists, &found);
+            assert_eq!(found.recall_at_threshold, 1.0);
+            for memory in [LITTLE, LITTLE / 4] {
+                assert_eq!(on_disk(&lists, None, &task, memory), found, "{threshold}");
+            }
+        }
+    }
+
+    #[test]
+    fn contained_documents_lose_no_more_than_the_threshold() {
+        let engine = engine_of_tokens();
+        let lists = [nested(4, 50), chain(150)].concat();
+        for threshold in [0.7, 1.0] {
+            let task = of_contained(through_bands(threshold, &engine));
+            let found = in_memory(&lists, None, &task);
+            assert!(found.removed.len() > 50);
+            for removed in &found.removed {
+                let [document, kept] =
+                    [removed.document, removed.kept].map(|row| &*lists[row as usize]);
+                let missing = lost(document, kept).unwrap_or(0.0);
+                assert!(missing <= 1.0 - threshold + 1e-12, "{removed:?}");
+                assert!(distinct(document) <= distinct(kept));
+            }
+            // The recall that is stated depends on the sizes of both documents.
+            assert!(found.recall_at_threshold < 1.0);
+            for memory in [LITTLE, LITTLE / 4] {
+                assert_eq!(on_disk(&lists, None, &task, memory), found, "{threshold}");
+            }
+        }
+    }
+
+    #[test]
+    fn containment_refuses_what_keeps_other_documents() {
+        let engine = engine_of_tokens();
+        let documents = batch(&families(1, 3));
+        let refused = |change: fn(&mut Dedup), classes: Option<&[u64]>| {
+            let mut task = of_contained(joined(0.5, &engine));
+            change(&mut task);
+            dedup_by_class(&documents, classes, &engine, &task, &Silent)
+                .unwrap_err()
+                .to_string()
+        };
+        for (change, word) in [
+            (
+                (|task| task.clustering = Clustering::Connected) as fn(&mut Dedup),
+                "`cluster=greedy`",
+            ),
+            (|task| task.keep = KeepPolicy::Longest, "`keep=longest`"),
+            (
+                |task| {
+                    task.search.candidates = CandidateMethod::Lsh;
+                    task.search.verification = Verification::Signature;
+                },
+                "`verify=exact`",
+            ),
+        ] {
+            let refused = refused(change, None);
+            assert!(refused.contains(word), "{refused}");
+        }
+        let classes = vec![0; documents.len()];
+        let refused = refused(|_| (), Some(&classes));
+        assert!(refused.contains("`keep_by`"), "{refused}");
+    }
+
     #[test]
     fn components_are_those_of_all_similar_pairs() {
         let engine = engine_of_tokens();
@@ -775,6 +891,115 @@ mod tests {
         }
     }
 
+    /// What a deduplication of the documents that are not short finds, with their rows among all.
+    fn without_short(lists: &[List], task: &Dedup) -> Vec<Removal> {
+        let least = task.short.min_shingles as usize;
+        let distinct = |list: &List| list.iter().collect::<HashSet<_>>().len();
+        let is_long = |row: &usize| distinct(&lists[*row]) >= least;
+        let is_long =
+            |row: &usize| is_long(row) && !(task.short.drop_empty && lists[*row].is_empty());
+        let long: Vec<usize> = (0..lists.len()).filter(is_long).collect();
+        let of_long: Vec<List> = long.iter().map(|row| lists[*row].clone()).collect();
+        let row = |row: u32| u32::try_from(long[row as usize]).unwrap();
+        let task = Dedup {
+            short: ShortDocuments::default(),
+            ..task.clone()
+        };
+        let found = in_memory(&of_long, None, &task).removed.into_iter();
+        found.map(|removal| removal.name(row, row)).collect()
+    }
+
+    #[test]
+    fn short_documents_take_no_part() {
+        let engine = engine_of_tokens();
+        let mut lists = families(8, 60);
+        // Many tokens, few of them distinct; and copies of these.
+        lists.extend([vec![3; 40], vec![3; 40], [vec![4; 30], vec![5; 9]].concat()]);
+        lists.extend_from_within(lists.len() - 1..);
+        for (at, (min_shingles, drop_short, drop_empty)) in [
+            (1, false, false),
+            (2, false, true),
+            (3, true, false),
+            (9, true, true),
+            (0, false, true),
+            (11, false, false),
+            (1_000, true, false),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let joined = joined(0.5, &engine);
+            let banded = through_bands(0.5, &engine);
+            let task = Dedup {
+                short: ShortDocuments {
+                    min_shingles,
+                    drop_short,
+                    drop_empty,
+                },
+                clustering: [Clustering::Greedy, Clustering::Connected][at % 2],
+                ..Dedup::new([joined, banded][at / 2 % 2].clone())
+            };
+            let found = in_memory(&lists, None, &task);
+            assert_eq!(on_disk(&lists, None, &task, LITTLE), found, "{task:?}");
+            assert_eq!(found.removed, without_short(&lists, &task), "{task:?}");
+            let fate = |list: &List| {
+                let distinct = list.iter().collect::<HashSet<_>>().len();
+                let is_short = drop_short && distinct < min_shingles as usize;
+                match distinct {
+                    0 if drop_empty || is_short => Some(Dropped::Empty),
+                    1.. if is_short => Some(Dropped::Short),
+                    _ => None,
+                }
+            };
+            let dropped = (0..)
+                .zip(&lists)
+                .filter_map(|(row, list)| Some((row, fate(list)?)));
+            assert_eq!(found.dropped, dropped.collect::<Vec<_>>(), "{task:?}");
+            let counts = &found.counts;
+            let short = lists.iter().map(|list| list.iter().collect::<HashSet<_>>());
+            let short = short
+                .filter(|set| set.len() < min_shingles as usize)
+                .count() as u64;
+            assert_eq!(counts.short, (min_shingles > 0).then_some(short));
+            let dropped = found.dropped.len() as u64;
+            assert_eq!(counts.dropped, task.short.drops().then_some(dropped));
+            assert_eq!(counts.removed, found.removed.len() as u64 + dropped);
+            assert_eq!(counts.kept, counts.documents - counts.removed);
+        }
+    }
+
+    #[test]
+    fn a_limit_without_a_meaning_is_refused() {
+        let engine = engine_of_tokens();
+        let documents = batch(&families(1, 3));
+        let alone = Dedup {
+            short: ShortDocuments {
+                drop_short: true,
+                ..ShortDocuments::default()
+            },
+            ..Dedup::new(joined(0.5, &engine))
+        };
+        let refused = dedup(&documents, &engine, &alone, &Silent).unwrap_err();
+        assert!(refused.to_string().contains("`min_shingles`"), "{refused}");
+        let rare = Shingling {
+            weighting: Weighting::Rarity,
+            ..Shingling::of(Unit::Tokens)
+        };
+        let weighted = Engine::builder().shingling(rare).build().unwrap();
+        let limited = Dedup {
+            short: ShortDocuments {
+                min_shingles: 2,
+                ..ShortDocuments::default()
+            },
+            ..Dedup::new(joined(0.5, &weighted))
+        };
+        let refused = dedup(&documents, &weighted, &limited, &Silent).unwrap_err();
+        assert!(
+            refused.to_string().contains("weighted shingles"),
+            "{refused}"
+        );
+    }
+
     #[test]
     fn a_stopped_run_goes_on_with_the_same_result() {
         let engine = engine_of_tokens();
@@ -787,11 +1012,19 @@ mod tests {
                 &["distribute", "read again", "compare"],
             ),
         ] {
-            let task = Dedup::new(Search {
-                verification,
-                ..through_bands(0.5, &engine)
-            });
+            let task = Dedup {
+                short: ShortDocuments {
+                    min_shingles: 8,
+                    drop_short: true,
+                    drop_empty: false,
+                },
+                ..Dedup::new(Search {
+                    verification,
+                    ..through_bands(0.5, &engine)
+                })
+            };
             let expected = in_memory(&lists, None, &task);
+            assert!(expected.dropped.len() > 4);
             for stage in stages {
                 for last in [0, 1, 3] {
                     let folder = tempfile::tempdir().unwrap();

@@ -12,7 +12,7 @@ use super::stages::Searched;
 use super::verification::Verification;
 use crate::documents::{DigestMap, digest};
 use crate::error::{Conflict, Error, Result, row_number};
-use crate::pipeline::{Pairing, Signatures};
+use crate::pipeline::{Measure, Pairing, Signatures};
 use crate::progress::{Progress, Timings, advance};
 use crate::scheme::{Scheme, Slots};
 
@@ -130,6 +130,9 @@ impl SignaturesInMemory<'_> {
 
 /// Refuses a search that needs more than signatures.
 pub(crate) fn check_search(search: &Search) -> Result<()> {
+    if search.measure == Measure::Contained {
+        return Err(Conflict::ContainedNotExact.into());
+    }
     if search.verification == Verification::Exact {
         return Err(Conflict::ExactWithoutDocuments.into());
     }

@@ -16,6 +16,7 @@ use super::observations::Observations;
 use super::parameters::{CandidateMethod, Search};
 use super::part::{Compared, Part, Step};
 use super::rarity::weigh_by_rarity;
+use super::short::{DroppedRows, ShortDocuments};
 use super::source::Source;
 use super::verification::Verification;
 use crate::engine::Engine;
@@ -37,6 +38,8 @@ pub(crate) struct Searched {
     pub(crate) reference: Option<u32>,
     /// The counts of documents.
     pub(crate) counts: Counts,
+    /// The documents that are removed without another one.
+    pub(crate) dropped: DroppedRows,
     /// At least the number of candidate pairs; `None` for those of LSH.
     pub(crate) most_pairs: Option<u64>,
     /// The estimates of compared candidates.
@@ -122,6 +125,17 @@ impl Searched {
         engine: &Engine,
         context: &mut Context<'_>,
     ) -> Result<Self> {
+        Searched::read_but(ShortDocuments::default(), source, engine, context)
+    }
+
+    /// Reads all documents, and leaves out those that are too short.
+    pub(crate) fn read_but(
+        short: ShortDocuments,
+        source: &mut dyn Source,
+        engine: &Engine,
+        context: &mut Context<'_>,
+    ) -> Result<Self> {
+        short.check(engine)?;
         let method = context.search.method(engine)?;
         let weighed;
         let engine = if engine.shingler().needs_rarities() {
@@ -131,7 +145,8 @@ impl Searched {
             engine
         };
         let mut banded = collected(method, source, engine, context.search);
-        let pass = FirstPass::new(engine, context.progress, &mut banded).within(source.budget());
+        let pass = FirstPass::new(engine, context.progress, &mut banded);
+        let pass = pass.leaving_out(short).within(source.budget());
         let mut corpus = source.read(pass, &mut context.timings.0)?;
         banded.end()?;
         warn_of_few_shingles(engine.shingler().shingling(), &corpus, context.progress);
@@ -224,6 +239,7 @@ impl Searched {
             rows: corpus.rows,
             reference: corpus.reference,
             counts: search.counts(&corpus),
+            dropped: DroppedRows::held(corpus.first_input()..corpus.rows, &corpus.dropped),
             most_pairs,
             parts: Parts::Whole(Box::new(Part::whole(corpus, found, &search, &observed))),
             observed,
@@ -233,12 +249,13 @@ impl Searched {
 
     fn on_disk(
         corpus: Corpus,
-        (documents, keys): (SpilledDocuments, SpilledKeys),
+        (mut documents, keys): (SpilledDocuments, SpilledKeys),
         source: &dyn Source,
         engine: &Engine,
         context: &mut Context<'_>,
     ) -> Result<Self> {
         let spill = Arc::clone(&documents.spill);
+        let dropped = std::mem::take(&mut documents.dropped);
         let used = spill.take_use(SpilledDocuments::PARTS);
         context.timings.add_disk_use(used);
         let read = counted(corpus.documents(), "document");
@@ -262,6 +279,7 @@ impl Searched {
             rows: corpus.rows,
             reference: corpus.reference,
             counts,
+            dropped,
             most_pairs: parts.most_pairs(),
             observed: parts.observed.clone(),
             parts: Parts::Spilled(Box::new(parts), spill),

@@ -62,6 +62,27 @@ pub(super) fn chain(documents: u64) -> Vec<List> {
         .collect()
 }
 
+/// Families, and parts of some of them: some whole, some with a token of their own, some many times smaller.
+pub(super) fn nested(seed: u64, count: u64) -> Vec<List> {
+    let mut lists = families(seed, count);
+    let wholes = lists.clone();
+    for (at, whole) in (0..).zip(wholes.iter().filter(|list| list.len() > 4)) {
+        let random = |of: u64| fmix64(seed << 50 | at << 8 | of);
+        let place = |of: u64, below: usize| usize::try_from(random(of)).unwrap_or(0) % below;
+        let start = place(1, whole.len() - 3);
+        let end = start + 1 + place(2, whole.len() - start);
+        let mut part = whole[start..end].to_vec();
+        if at % 3 == 1 {
+            part.push(1_000 + at);
+        }
+        if at % 3 == 2 {
+            part.extend(&wholes[place(3, wholes.len())]);
+        }
+        lists.push(part);
+    }
+    lists
+}
+
 pub(super) fn batch(lists: &[List]) -> TokenBatch {
     let mut batch = TokenBatch::default();
     for list in lists {
@@ -101,6 +122,18 @@ pub(super) fn jaccard(a: &[u64], b: &[u64]) -> Option<f64> {
     let [a, b]: [HashSet<_>; 2] = [a, b].map(|list| list.iter().collect());
     let union = a.union(&b).count();
     (!a.is_empty() && !b.is_empty()).then(|| a.intersection(&b).count() as f64 / union as f64)
+}
+
+/// The share of the tokens of the smaller of two documents that the larger has; `None` if one is empty.
+pub(super) fn contained(a: &[u64], b: &[u64]) -> Option<f64> {
+    let [a, b]: [HashSet<_>; 2] = [a, b].map(|list| list.iter().collect());
+    let smaller = a.len().min(b.len());
+    (smaller > 0).then(|| a.intersection(&b).count() as f64 / smaller as f64)
+}
+
+/// The number of distinct tokens.
+pub(super) fn distinct(list: &[u64]) -> usize {
+    list.iter().collect::<HashSet<_>>().len()
 }
 
 /// The share of the tokens of `a` that `b` lacks; `None` if one is empty.
@@ -143,8 +176,21 @@ pub(super) fn groups(lists: &[List]) -> BTreeMap<u32, Vec<u32>> {
 /// A removed document: its row, that of the kept one, the similarity, and whether both are identical.
 pub(super) type Removal = (u32, u32, Option<f64>, bool);
 
+/// How similar two documents are.
+type Similarity = fn(&[u64], &[u64]) -> Option<f64>;
+
 /// Greedy clustering as its definition says it, with every pair compared.
 pub(super) fn greedy<K: Ord>(
+    lists: &[List],
+    threshold: f64,
+    key: impl Fn(u32) -> K,
+) -> Vec<Removal> {
+    greedy_by(jaccard, lists, threshold, key)
+}
+
+/// The same by another measure.
+pub(super) fn greedy_by<K: Ord>(
+    similarity: Similarity,
     lists: &[List],
     threshold: f64,
     key: impl Fn(u32) -> K,
@@ -159,7 +205,7 @@ pub(super) fn greedy<K: Ord>(
     for (keeper, rows) in groups {
         let mut best: Option<(u32, f64)> = None;
         for other in &kept {
-            let similarity = jaccard(&lists[keeper as usize], &lists[*other as usize]);
+            let similarity = similarity(&lists[keeper as usize], &lists[*other as usize]);
             if let Some(similarity) = similarity.filter(|similarity| *similarity >= threshold)
                 && best.is_none_or(|(_, known)| similarity > known)
             {

@@ -12,7 +12,7 @@ use super::set_table::SetTable;
 use crate::error::Error;
 use crate::error::Result;
 use crate::pipeline::{
-    Comparer, Distance, Overlap, Sets, Similarity, Verified, WEIGHT_ROUNDING, Within,
+    Comparer, Distance, Measure, Overlap, Sets, Similarity, Verified, WEIGHT_ROUNDING, Within,
 };
 
 /// Stores the shingle sets of documents and computes their exact Jaccard similarities.
@@ -34,6 +34,8 @@ use crate::pipeline::{
 pub struct ExactSets {
     /// Whether sets are weighted: each hash is followed by its weight, and hashes ascend.
     is_weighted: bool,
+    /// How similar two sets are, unless they are weighted.
+    measure: Measure,
     /// The number of the set of each position; [`NONE`] without one.
     numbers: Vec<u32>,
     spans: Vec<Span>,
@@ -110,6 +112,23 @@ impl ExactSets {
         }
     }
 
+    /// Compares sets without weights by another measure; default [`Measure::Jaccard`].
+    ///
+    /// ```
+    /// use simgpu::pipeline::{Measure, Similarity};
+    /// use simgpu::store::ExactSets;
+    ///
+    /// let mut sets = ExactSets::default().measured(Measure::Contained);
+    /// sets.insert(0, &[1, 2])?;
+    /// sets.insert(1, &[1, 2, 3, 4])?;
+    /// assert_eq!(sets.of_pairs(&[(0, 1)])?, [Some(1.0)]);
+    /// # Ok::<(), simgpu::Error>(())
+    /// ```
+    #[must_use]
+    pub fn measured(self, measure: Measure) -> Self {
+        ExactSets { measure, ..self }
+    }
+
     /// Stores the set of the document at `position`, or replaces it.
     ///
     /// # Errors
@@ -151,6 +170,11 @@ impl ExactSets {
             self.memory_bytes += size_of::<u64>() * range.len();
             self.place_in_last(position, range)
         })
+    }
+
+    /// How similar two sets are.
+    pub(crate) fn measure(&self) -> Measure {
+        self.measure
     }
 
     /// Bytes of the sets in memory.
@@ -248,23 +272,17 @@ struct SetComparer<'a> {
 }
 
 impl Comparer for SetComparer<'_> {
-    #[allow(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "sets have far fewer than 2^52 hashes"
-    )]
     fn compare(&mut self, a: u32, b: u32, least: f64) -> Result<Verified> {
         if self.first != Some(a) {
             self.table.fill(self.sets.read(a, &mut self.buffer)?);
             self.first = Some(a);
         }
         let other = self.sets.read(b, &mut self.buffer)?;
-        // The union holds at least the set in the table. Rounded down, to stay on the safe side.
-        let least_shared = (least * self.table.len() as f64) as usize;
+        let measure = self.sets.measure;
+        let least_shared = measure.least_shared(self.table.len(), least);
         let overlap = self.table.overlap(other, least_shared);
         Ok(Verified {
-            similarity: Some(overlap.map_or(0.0, Overlap::jaccard)),
+            similarity: Some(overlap.map_or(0.0, |overlap| measure.of(overlap))),
             overlap,
         })
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use simgpu::engine::Engine;
-use simgpu::pipeline::{Banding, Comparison, SequenceUnit, Weighting, compare};
+use simgpu::pipeline::{Banding, Comparison, Measure, SequenceUnit, Weighting, compare};
 
 use crate::Usage;
 use crate::arguments::{BandingArguments, SignArguments};
@@ -124,7 +124,7 @@ impl TextComparer {
     ) -> anyhow::Result<Self> {
         given.check(&sign.modes()?)?;
         let engine = sign.resolve()?;
-        let (threshold, banding) = banding.resolve(engine.scheme())?;
+        let (threshold, banding) = banding.resolve(engine.scheme(), Measure::Jaccard)?;
         if engine.takes_tokens() {
             return Err(Usage::error(
                 "compare reads texts, not tokens; choose another `unit`",

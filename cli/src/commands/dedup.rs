@@ -1,16 +1,16 @@
 //! `simgpu dedup`.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use simgpu::error::Conflict;
-use simgpu::files::{DedupOutput, Outcome, Run};
+use simgpu::files::{Action, DedupOutput, Outcome, Run};
 use simgpu::io::{FieldPath, KeepBy, RemovedFormat};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress as _;
 use simgpu::scheme::Scheme;
-use simgpu::search::{Dedup, Search, Verification};
+use simgpu::search::{Dedup, Search, ShortDocuments, Verification};
 
 use super::execute;
 use crate::arguments::{
@@ -28,7 +28,7 @@ use crate::{terminal, usage};
 ///
 /// kept/: the kept records of each input, under the same name, in the same format and compression.
 ///
-/// removed.jsonl: one line per removed document, with the document kept instead and their similarity.
+/// removed.jsonl (or .jsonl.zst, .parquet): one line per removed document, with the document kept instead and their similarity.
 ///
 /// clusters.parquet: one row per document, with its cluster and whether it is kept.
 ///
@@ -62,6 +62,16 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
     pub removed_format: Option<RemovedFormatArgument>,
 
+    /// What to do with the documents to remove
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ACTION",
+        default_value = "drop",
+        help_heading = "Output"
+    )]
+    pub action: ActionArgument,
+
     /// Write no texts: neither samples.jsonl nor the texts on the page, which then names documents alone
     #[arg(long, help_heading = "Output")]
     pub no_samples: bool,
@@ -73,6 +83,10 @@ pub struct Arguments {
     /// How to form clusters.
     #[command(flatten)]
     pub clusters: ClusterArguments,
+
+    /// Which documents are too short.
+    #[command(flatten)]
+    pub short: ShortArguments,
 
     /// Keep the document with the largest value of this field (FIELD:asc: the smallest); ties go to the first.
     /// Numbers, dates (RFC 3339) and strings are compared as such; a missing value comes last
@@ -139,6 +153,38 @@ pub struct ClusterArguments {
     pub max_bucket: NonZeroUsize,
 }
 
+/// What happens to documents of few shingles.
+#[derive(Args, Debug, Default)]
+pub struct ShortArguments {
+    /// Compare only documents with at least this many distinct shingles; keep those with fewer, even copies
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = whole_number::<NonZeroU32>,
+        help_heading = "Search"
+    )]
+    pub min_shingles: Option<NonZeroU32>,
+
+    /// Remove documents with fewer shingles than --min-shingles
+    #[arg(long, help_heading = "Search")]
+    pub drop_short: bool,
+
+    /// Remove documents without shingles
+    #[arg(long, help_heading = "Search")]
+    pub drop_empty: bool,
+}
+
+impl ShortArguments {
+    /// What a deduplication does with them.
+    pub fn documents(&self) -> ShortDocuments {
+        ShortDocuments {
+            min_shingles: self.min_shingles.map_or(0, NonZeroU32::get),
+            drop_short: self.drop_short,
+            drop_empty: self.drop_empty,
+        }
+    }
+}
+
 impl ClusterArguments {
     /// A deduplication by a search.
     pub fn task(&self, search: Search) -> Dedup {
@@ -153,6 +199,7 @@ impl ClusterArguments {
                 KeepArgument::Longest => KeepPolicy::Longest,
             },
             max_bucket: self.max_bucket.get(),
+            short: ShortDocuments::default(),
         }
     }
 }
@@ -171,8 +218,20 @@ pub enum KeepArgument {
 pub enum RemovedFormatArgument {
     /// removed.jsonl
     Jsonl,
+    /// removed.jsonl.zst, compressed with zstd
+    #[value(name = "jsonl.zst")]
+    JsonlZst,
     /// removed.parquet
     Parquet,
+}
+
+/// The value of `--action`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ActionArgument {
+    /// Write the kept records without them
+    Drop,
+    /// Only list them: write no kept/
+    Report,
 }
 
 /// The value of `--cluster`.
@@ -203,7 +262,12 @@ impl Arguments {
             .prefer_source(globs("prefer_source", &self.prefer_source)?)
             .removed_format(match self.removed_format {
                 Some(RemovedFormatArgument::Parquet) => RemovedFormat::Parquet,
+                Some(RemovedFormatArgument::JsonlZst) => RemovedFormat::JsonLinesZstd,
                 Some(RemovedFormatArgument::Jsonl) | None => RemovedFormat::JsonLines,
+            })
+            .action(match self.action {
+                ActionArgument::Drop => Action::Drop,
+                ActionArgument::Report => Action::Report,
             });
         run = run.samples(!self.no_samples);
         if let Some(field) = &self.source_field {
@@ -220,7 +284,10 @@ impl Arguments {
 
     fn task(&self, scheme: &Scheme) -> anyhow::Result<Dedup> {
         let search = self.search.resolve(scheme, Some(&self.run.sign), None)?;
-        Ok(self.clusters.task(search))
+        Ok(Dedup {
+            short: self.short.documents(),
+            ..self.clusters.task(search)
+        })
     }
 
     /// Deduplicates, on the current rayon pool.
@@ -236,9 +303,9 @@ impl Arguments {
         let mut settings = self.run.resolve(&self.input, None)?;
         given.check(modes_of_search(&task.search, &settings.engine)?)?;
         let destination = self.destination()?;
-        if let (Destination::Nowhere, false) =
-            (destination, task.search.verification == Verification::Exact)
-        {
+        let copies =
+            self.action == ActionArgument::Drop && !matches!(destination, Destination::Nowhere);
+        if !copies && task.search.verification != Verification::Exact {
             given.check(&[Mode::ReadOnce])?;
         }
         let inputs = self.input.find(&settings.engine)?;
@@ -272,7 +339,11 @@ impl Arguments {
         terminal::documents(&mut lines, &outcome.report);
         summarise_limit(&mut lines, outcome);
         lines.row("kept", terminal::share(counts.kept, counts.documents));
-        lines.row("removed", terminal::share(counts.removed, counts.documents));
+        let removed = match self.action {
+            ActionArgument::Drop => "removed",
+            ActionArgument::Report => "to remove",
+        };
+        lines.row(removed, terminal::share(counts.removed, counts.documents));
         if let Some(removed) = counts.removed_for_reference {
             let share = terminal::share(removed, counts.documents);
             lines.row("", format!("of these {share} for the reference"));

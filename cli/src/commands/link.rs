@@ -437,7 +437,7 @@ fn decision(lines: &mut Lines, report: &LinkReport) {
     let names = |used: &str| report.fields_used(used);
     let decision = match (&names("strong")[..], &report.estimate.unknown_because) {
         (_, Some(because)) if report.has_nothing_to_link() => because.clone(),
-        ([], _) => format!("{}, no field tells records apart", evidence.verdict),
+        ([], _) => "by evidence".to_owned(),
         (strong, _) => format!("{}, by {}", evidence.verdict, strong.join(", ")),
     };
     lines.row("decision", decision);

@@ -35,6 +35,8 @@ pub mod ratings;
 pub mod sample;
 pub mod selftest;
 
+pub mod show;
+
 pub mod sign;
 
 pub mod tune;

@@ -18,7 +18,7 @@ fn every_command_has_help() {
     let help = place.run("--help").succeeded();
     let help = String::from_utf8(help.stdout).unwrap();
     for command in [
-        "dedup", "pairs", "ratings", "sign", "tune", "compare", "evaluate", "selftest",
+        "dedup", "pairs", "ratings", "sign", "tune", "compare", "evaluate", "show", "selftest",
     ] {
         assert!(help.contains(command), "{help}");
         let of_command = place.run(&format!("{command} --help")).succeeded();

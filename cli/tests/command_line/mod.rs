@@ -2,6 +2,7 @@
 
 mod outputs;
 
+mod action;
 mod bags;
 mod clusters;
 mod compressed;
@@ -15,6 +16,8 @@ mod paths;
 mod preference;
 mod presets;
 mod shells;
+mod short;
+mod show;
 mod sign;
 mod stdout;
 mod weights;

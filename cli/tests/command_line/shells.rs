@@ -22,7 +22,8 @@ fn every_command_has_a_manual_page() {
     let pages = files_in(&place.path("pages"));
     assert_eq!(pages["simgpu.1"], page.into_bytes());
     for command in [
-        "dedup", "pairs", "sign", "link", "evaluate", "tune", "compare", "bench", "selftest",
+        "dedup", "pairs", "sign", "link", "evaluate", "show", "tune", "compare", "bench",
+        "selftest",
     ] {
         let page = String::from_utf8(pages[&format!("simgpu-{command}.1")].clone()).unwrap();
         assert!(page.contains(".SH OPTIONS"), "{command}");

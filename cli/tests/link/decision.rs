@@ -119,8 +119,28 @@ fn persons_are_told_from_their_households() {
     ] {
         assert!(run.stderr.contains(expected), "{expected}: {}", run.stderr);
     }
+    // Members of a household share most strong fields, as would a person with several errors.
+    assert!(report["estimate"]["expected_recall"].is_null());
+    let because = report["estimate"]["recall_unknown_because"]
+        .as_str()
+        .unwrap();
+    assert!(because.contains("share at least half of the strong fields"));
+    assert!(run.stderr.contains(&format!("not known: {because}")));
+    let nearby = report["nearby"].as_array().unwrap();
+    let links_of = |place: usize| nearby[place]["links"].as_u64().unwrap();
+    assert!(links_of(0) >= links.len() as u64 && links_of(1) <= links.len() as u64);
+    let sizes = report["entity_sizes"].as_array().unwrap();
+    let entities: u64 = sizes
+        .iter()
+        .map(|size| size["entities"].as_u64().unwrap())
+        .sum();
+    assert_eq!(report["counts"]["entities"], entities);
+    assert_eq!(sizes[0]["example"].as_array().unwrap().len(), 2);
     let page = String::from_utf8(place.read("out/report.html")).unwrap();
     for expected in [
+        "even odds",
+        "2 records: ",
+        "10 % lower",
         "<h2>Evidence</h2>",
         "all fields: the same thing",
         "only surname, street and phone",
@@ -166,6 +186,49 @@ fn households_alone_give_nothing_to_link() {
     assert_eq!(report["evidence"]["verdict"], "nothing to link");
     assert_eq!(report["estimate"]["expected_precision"], Value::Null);
     assert!(run.stderr.contains("nothing to link"), "{}", run.stderr);
+}
+
+/// The files that hold what is decided.
+const DECIDED: [&str; 1] = ["out/links.jsonl"];
+
+#[test]
+fn auto_takes_the_score_that_can_tell() {
+    let table = people(300, 200);
+    let lines: Vec<&str> = table.lines().collect();
+    let (header, records) = (lines[0], &lines[1..]);
+    let file = |records: &[&str]| format!("{header}\n{}\n", records.join("\n"));
+    let place = Place::new();
+    let mut taken = Vec::new();
+    // Persons and their copies, by all fields and by names alone; and two halves without a person in common.
+    for (a, b, fields) in [
+        (0..900, 800..1100, FIELDS),
+        (0..900, 800..1100, "given,surname"),
+        (0..450, 450..900, FIELDS),
+    ] {
+        place.write("a.csv", file(&records[a]));
+        place.write("b.csv", file(&records[b]));
+        let run = |score: &str| {
+            let command =
+                format!("link a.csv b.csv --fields {fields} --score {score} -o out --overwrite");
+            let run = place.run(&command);
+            (run.code == Some(0)).then(|| {
+                let told = report(&place)["estimate"]["expected_precision"].is_number();
+                (told, DECIDED.map(|file| place.read(file)), report(&place))
+            })
+        };
+        let (text, points) = (run("text").unwrap(), run("points"));
+        let points = points.filter(|(told, ..)| *told && !text.0);
+        let (expected, score) = match &points {
+            Some((_, decided, _)) => (decided, "points"),
+            None => (&text.1, "text"),
+        };
+        let (_, found, report) = run("auto").unwrap();
+        assert_eq!(report["score"], score);
+        assert!(report["score_because"].is_string());
+        assert!(found == *expected, "{fields}");
+        taken.push(score);
+    }
+    assert_eq!(taken[2], "text");
 }
 
 #[test]

@@ -73,7 +73,7 @@ impl Sets {
         self.ends.len()
     }
 
-    fn get(&self, i: usize) -> &[u32] {
+    pub(crate) fn get(&self, i: usize) -> &[u32] {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         &self.elements[start..self.ends[i]]
     }

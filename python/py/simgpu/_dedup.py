@@ -49,14 +49,15 @@ class Deduplicated(_Found):
     """Whether each document is kept."""
 
     kept_by: NDArray[np.int64]
-    """The row of the document kept for each document: its own row where it is kept, -1 where that one is in ``against``."""
+    """The row of the document kept for each document: its own row where it is kept, -1 where that one is in ``against``, or
+    where it is removed for none (``drop_short``, ``drop_empty``)."""
 
     reference_by: NDArray[np.int64] | None
     """The row in ``against`` of the document for which each document was removed, or -1; ``None`` without ``against``."""
 
     removed: Table
-    """The removed documents: row, kept (a row), similarity, lost, found_by; with ids, also id and kept_id. With ``against``,
-    also reference, the row there, where kept and kept_id are null."""
+    """The removed documents: row, kept (a row; null if removed for none), similarity, lost, found_by; with ids, also id and
+    kept_id. With ``against``, also reference, the row there, where kept and kept_id are null."""
 
     def __init__(self, parts: dict[str, Any], options: dict[str, Any]) -> None:
         super().__init__("dedup", parts, options)

@@ -107,7 +107,7 @@ class BandingOptions(TypedDict, total=False):
     """Which pairs become candidates."""
 
     threshold: Annotated[
-        float, Option(0.8, "Least Jaccard similarity of near-duplicates, above 0 and up to 1.")
+        float, Option(0.8, "Least similarity of near-duplicates, above 0 and up to 1.")
     ]
     bands: Annotated[
         int | None,
@@ -117,8 +117,17 @@ class BandingOptions(TypedDict, total=False):
 
 
 class JoinOptions(TypedDict, total=False):
-    """How candidate pairs are found."""
+    """How similar two documents are, and how candidate pairs are found."""
 
+    measure: Annotated[
+        Literal["jaccard", "contained"],
+        Option(
+            "jaccard",
+            'How similar two documents are: ``"jaccard"``; or ``"contained"``: the share of the shingles of the smaller '
+            "document that the larger has. Then the document with the most shingles is kept, and a threshold of 1 removes "
+            "only what is contained whole.",
+        ),
+    ]
     candidates: Annotated[
         Candidates | None,
         Option(
@@ -169,6 +178,20 @@ class ClusterOptions(TypedDict, total=False):
     max_bucket: Annotated[
         int, Option(4096, "Most documents of one LSH bucket to compare a further document with.")
     ]
+
+
+class ShortOptions(TypedDict, total=False):
+    """What happens to documents of few shingles."""
+
+    min_shingles: Annotated[
+        int | None,
+        Option(
+            None,
+            "Compare only documents with at least this many distinct shingles; keep those with fewer, even copies.",
+        ),
+    ]
+    drop_short: Annotated[bool, Option(False, "Remove documents with fewer shingles than ``min_shingles``.")]
+    drop_empty: Annotated[bool, Option(False, "Remove documents without shingles.")]
 
 
 class PairOptions(TypedDict, total=False):
@@ -260,7 +283,7 @@ class MemorySearchOptions(
     ]
 
 
-class DedupOptions(MemorySearchOptions, ClusterOptions, total=False):
+class DedupOptions(MemorySearchOptions, ClusterOptions, ShortOptions, total=False):
     """The options of ``dedup``."""
 
     keep_by: Annotated[
@@ -469,7 +492,7 @@ class FileSearchOptions(
     ]
 
 
-class DedupFilesOptions(FileSearchOptions, ClusterOptions, total=False):
+class DedupFilesOptions(FileSearchOptions, ClusterOptions, ShortOptions, total=False):
     """The options of ``dedup_files``."""
 
     keep_by: Annotated[
@@ -487,7 +510,16 @@ class DedupFilesOptions(FileSearchOptions, ClusterOptions, total=False):
         ),
     ]
     removed_format: Annotated[
-        Literal["jsonl", "parquet"], Option("jsonl", "Format of the file of removed documents.")
+        Literal["jsonl", "jsonl.zst", "parquet"],
+        Option("jsonl", "Format of the file of removed documents."),
+    ]
+    action: Annotated[
+        Literal["drop", "report"],
+        Option(
+            "drop",
+            'What to do with the documents to remove: ``"drop"``, or ``"report"``, which only lists them and writes no '
+            "``kept/``.",
+        ),
     ]
     no_samples: Annotated[
         bool,

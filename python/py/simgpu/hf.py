@@ -69,7 +69,7 @@ def dedup(
         dataset: A ``Dataset``. A ``DatasetDict`` has several: deduplicate each, or concatenate them before.
         column: The column of texts.
         mark: Whether to keep all rows and add two columns instead: ``kept`` (bool), and ``kept_by`` (int64), the row
-            that is kept for this one (its own number if it is kept). With ``id``, also ``kept_id``, the id of that row.
+            that is kept for this one (its own number if it is kept, -1 if none is). With ``id``, also ``kept_id``, the id of that row.
         options: The options of :func:`simgpu.dedup`, such as ``threshold=0.8``. ``id`` and ``keep_by`` may name columns.
 
     Returns:
@@ -94,7 +94,7 @@ def dedup(
         return dataset
     ids = options["id"]
     ids = dataset[ids][:] if isinstance(ids, str) else list(ids)
-    return dataset.add_column("kept_id", [ids[row] for row in found.kept_by])
+    return dataset.add_column("kept_id", [ids[row] if row >= 0 else None for row in found.kept_by])
 
 
 def _table(dataset: datasets.Dataset, names: list[str]) -> Any:

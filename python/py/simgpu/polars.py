@@ -73,7 +73,7 @@ class FrameNamespace:
         Args:
             column: The column of texts.
             mark: Whether to keep all rows and add two columns instead: ``kept`` (bool) and ``kept_by`` (int64), the
-                row that is kept for this one (its own number if it is kept). With ``id``, also ``kept_id``, the id of
+                row that is kept for this one (its own number if it is kept, -1 if none is). With ``id``, also ``kept_id``, the id of
                 that row.
             options: The options of :func:`simgpu.dedup`, such as ``threshold=0.8``. ``id`` and ``keep_by`` may name
                 columns.
@@ -87,7 +87,12 @@ class FrameNamespace:
         marks = [pl.Series("kept", found.keep), pl.Series("kept_by", found.kept_by)]
         if (ids := options.get("id")) is not None:
             ids = self._frame[ids] if isinstance(ids, str) else pl.Series(ids)
-            marks.append(ids[found.kept_by].alias("kept_id"))
+            if (found.kept_by < 0).any():
+                values = ids.to_list()
+                of_rows = [values[row] if row >= 0 else None for row in found.kept_by.tolist()]
+                marks.append(pl.Series("kept_id", of_rows, dtype=ids.dtype))
+            else:
+                marks.append(ids[found.kept_by].alias("kept_id"))
         return self._frame.with_columns(marks)
 
     def pairs(self, column: str, **options: Unpack[PairsOptions]) -> pl.DataFrame:

@@ -51,6 +51,9 @@ fn of_search(search: &SearchParameters, choices: &mut Vec<Choice>) {
     if let Some(threshold) = search.threshold {
         choices.push(("--threshold", threshold.to_string()));
     }
+    if let Some(measure) = &search.measure {
+        choices.push(("--measure", measure.clone()));
+    }
     choices.push(("--candidates", search.candidates.clone()));
     if let (Some(bands), Some(rows)) = (search.bands, search.rows) {
         choices.push(("--bands", bands.to_string()));
@@ -64,7 +67,10 @@ fn of_dedup(dedup: Option<&DedupParameters>, choices: &mut Vec<Choice>) {
         return;
     };
     choices.push(("--cluster", dedup.cluster.to_owned()));
-    choices.push(("--keep", dedup.keep.to_owned()));
+    // What a measure keeps, no option names.
+    if dedup.keep != DedupParameters::KEEPS_LARGEST {
+        choices.push(("--keep", dedup.keep.to_owned()));
+    }
     if let Some(keep_by) = &dedup.keep_by {
         choices.push(("--keep-by", keep_by.clone()));
     }

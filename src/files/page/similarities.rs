@@ -39,6 +39,12 @@ impl Shown<'_> {
         search.threshold
     }
 
+    /// Whether the similarity is the share of the removed document's shingles.
+    fn is_contained(&self) -> bool {
+        let search = self.report.parameters.search.as_ref();
+        search.is_some_and(|search| search.measure.is_some())
+    }
+
     /// The removed documents with a similarity from this one on, in hundredths, and below that one.
     fn between(&self, least: u32, below: u32) -> u64 {
         let bins = self.report.histogram.iter();
@@ -85,7 +91,12 @@ impl Shown<'_> {
             title: "Removed documents by similarity",
             bars,
             counts: "Removed documents per 0.01 of similarity",
-            unit: "similarity: the share of shingles that both documents have",
+            unit: match self.is_contained() {
+                true => {
+                    "similarity: the share of the removed document's shingles that the kept one has"
+                }
+                false => "similarity: the share of shingles that both documents have",
+            },
             labels_edges: true,
             line,
         };
@@ -102,7 +113,8 @@ impl Shown<'_> {
                 li { "Each removed document counts once, with its similarity to the document that it was removed for." }
                 li {
                     b { "Last bar: " } (grouped(self.between(HUNDREDTHS, HUNDREDTHS + 1)))
-                    " with a similarity of 1, which have all shingles in common."
+                    @if self.is_contained() { " with a similarity of 1, which lose no shingle." }
+                    @else { " with a similarity of 1, which have all shingles in common." }
                 }
                 @for higher in HIGHER {
                     @if least + higher <= HUNDREDTHS {

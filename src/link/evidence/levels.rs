@@ -38,9 +38,8 @@ const CHUNK: usize = 1 << 10;
 const BLOCK: usize = 1 << 18;
 
 impl Field {
-    /// The level of the values of two records.
-    fn level(&self, [a, b]: [u32; 2]) -> u8 {
-        let [x, y] = [a, b].map(|record| self.codes[record as usize]);
+    /// The level of two values, each by its code.
+    fn level(&self, [x, y]: [u32; 2]) -> u8 {
         if x == MISSING || y == MISSING {
             NONE
         } else if x == y {
@@ -80,6 +79,9 @@ impl Levels {
     ) -> Result<Self> {
         progress.begin("score", pairs.len() as u64);
         let columns = fields.len().max(1);
+        // All codes of a record in one place: records of pairs are far apart.
+        let codes = of_records(fields);
+        let of_record = |record: u32| &codes[record as usize * columns..][..fields.len()];
         let mut of_pairs = vec![NONE; pairs.len() * columns];
         let mut done = 0;
         for (rows, pairs) in of_pairs
@@ -89,7 +91,11 @@ impl Levels {
             rows.par_chunks_mut(columns)
                 .zip(pairs)
                 .with_min_len(CHUNK)
-                .for_each(|(row, pair)| compare(fields, crossed, *pair, row));
+                .for_each(|(row, pair)| {
+                    let codes = pair.map(of_record);
+                    compare_codes(fields, codes, row);
+                    cross_all(fields, crossed, *pair, row);
+                });
             done += pairs.len() as u64;
             advance(progress, done, 0, 0)?;
         }
@@ -117,11 +123,31 @@ impl Levels {
 /// Compares all fields of two records.
 pub(crate) fn compare(fields: &[Field], crossed: &[[usize; 2]], pair: [u32; 2], row: &mut [u8]) {
     for (level, field) in row.iter_mut().zip(fields) {
-        *level = field.level(pair);
+        *level = field.level(pair.map(|record| field.codes[record as usize]));
     }
+    cross_all(fields, crossed, pair, row);
+}
+
+fn compare_codes(fields: &[Field], [a, b]: [&[u32]; 2], row: &mut [u8]) {
+    for (((level, field), x), y) in row.iter_mut().zip(fields).zip(a).zip(b) {
+        *level = field.level([*x, *y]);
+    }
+}
+
+fn cross_all(fields: &[Field], crossed: &[[usize; 2]], pair: [u32; 2], row: &mut [u8]) {
     for places in crossed {
         cross(fields, *places, pair, row);
     }
+}
+
+/// The codes of all fields of each record, one after the other.
+fn of_records(fields: &[Field]) -> Vec<u32> {
+    let records = fields.first().map_or(0, |field| field.codes.len());
+    let mut codes = Vec::with_capacity(records * fields.len());
+    for record in 0..records {
+        codes.extend(fields.iter().map(|field| field.codes[record]));
+    }
+    codes
 }
 
 /// Gives the first of two fields the level [`CROSSWISE`], and the other one none, if their values are alike crosswise and not
@@ -192,7 +218,12 @@ mod tests {
         let fields = Fields::of_columns(columns).used;
         let others = 1..super::super::values::number(fields[0].codes.len());
         others
-            .map(|other| fields.iter().map(|field| field.level([0, other])).collect())
+            .map(|other| {
+                fields
+                    .iter()
+                    .map(|field| field.level([field.codes[0], field.codes[other as usize]]))
+                    .collect()
+            })
             .collect()
     }
 

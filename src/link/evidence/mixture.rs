@@ -433,7 +433,7 @@ impl Weights {
     pub(crate) fn log_odds(&self, mixture: &Mixture, levels: &[u8], of_class: &mut [f64]) -> f64 {
         self.likelihoods(mixture, levels, of_class);
         let same = mixture.same();
-        let others: f64 = of_class[..same].iter().sum();
+        let others = sum(&of_class[..same]);
         of_class[same].max(1e-300).ln() - others.ln()
     }
 
@@ -475,6 +475,20 @@ fn related_by_level(related: &[f64; 4], rates: &Rates) -> [f64; LEVELS] {
     })
 }
 
+/// The sum, in eight parts side by side: a sum one after the other waits for each addition.
+fn sum(values: &[f64]) -> f64 {
+    let mut parts = [0.0; 8];
+    let chunks = values.chunks_exact(parts.len());
+    let rest: f64 = chunks.remainder().iter().sum();
+    for chunk in chunks {
+        parts
+            .iter_mut()
+            .zip(chunk)
+            .for_each(|(part, value)| *part += value);
+    }
+    rest + parts.iter().sum::<f64>()
+}
+
 /// Sums of the expectation step.
 struct Sums {
     of_class: Vec<f64>,
@@ -495,7 +509,7 @@ impl Sums {
 
     /// Adds so many pairs of a pattern, whose likelihoods are given.
     fn add(&mut self, mixture: &Mixture, levels: &[u8], count: f64, of_class: &mut [f64]) {
-        let scale = count / of_class.iter().sum::<f64>();
+        let scale = count / sum(of_class);
         for (sum, likelihood) in self.of_class.iter_mut().zip(of_class.iter_mut()) {
             *likelihood *= scale;
             *sum += *likelihood;
@@ -507,7 +521,7 @@ impl Sums {
         for (place, field) in mixture.lattice.iter().enumerate() {
             if mixture.learned[*field].related.is_some() {
                 let without = of_class.chunks(1 << place).step_by(2);
-                let sum: f64 = without.map(|classes| classes.iter().sum::<f64>()).sum();
+                let sum: f64 = without.map(sum).sum();
                 self.related[*field][usize::from(levels[*field])] += sum - of_class[0];
             }
         }

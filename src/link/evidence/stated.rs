@@ -34,7 +34,8 @@ fn probability(log_odds: f64, factor: f64) -> f64 {
 
 impl Expected {
     /// Counts the pairs of different records within entities: each is right with its own probability, or by way of a third
-    /// record of the entity, whichever is more likely.
+    /// record of the entity, whichever is more likely. Where only some pairs were compared, two records hardly have a third one
+    /// in common: there, the way may lead by two.
     pub(crate) fn of(pairs: &[(u32, Scored)], first: &[u32], sizes: &[u32]) -> Self {
         let entity = |pair: &Scored| pair.records.map(|record| first[record as usize]);
         let within = pairs.iter().map(|(_, pair)| (entity(pair), pair));
@@ -99,8 +100,11 @@ fn of_entity<'a>(
     let place = |record: u32| members.partition_point(|member| *member < record);
     // The log odds of the sampled records with all others.
     let mut odds: Vec<Vec<f64>> = vec![vec![f64::NEG_INFINITY; members.len()]; sampled.len()];
+    let (mut compared, mut is_sampled) = (Vec::new(), false);
     for pair in pairs {
         let [a, b] = pair.records.map(place);
+        is_sampled |= pair.weight > 1.0;
+        compared.push(([a, b], pair.log_odds));
         for (x, y) in [(a, b), (b, a)] {
             if let Ok(row) = sampled.binary_search(&number(x)) {
                 odds[row][y] = pair.log_odds;
@@ -113,7 +117,10 @@ fn of_entity<'a>(
             .iter()
             .map(|row| row.iter().map(|log| probability(*log, factor)).collect())
             .collect();
-        *sum = mean(&sampled, &rows);
+        *sum = match is_sampled {
+            true => mean(&sampled, &by_third(&rows, &compared, factor), &rows),
+            false => mean(&sampled, &rows, &rows),
+        };
     }
     let all: f64 = members
         .iter()
@@ -139,10 +146,24 @@ pub(crate) fn pairs_of(copies: u32) -> f64 {
     copies * (copies - 1.0) / 2.0
 }
 
-/// The mean over the pairs of sampled records of the probability: their own, or by way of a third record.
-fn mean(sampled: &[u32], rows: &[Vec<f64>]) -> f64 {
+/// The probabilities that sampled records are the same thing as others: their own, or by way of a third record.
+fn by_third(rows: &[Vec<f64>], pairs: &[([usize; 2], f64)], factor: f64) -> Vec<Vec<f64>> {
+    let mut further = rows.to_vec();
+    for ([a, b], log_odds) in pairs {
+        let probability = probability(*log_odds, factor);
+        for (further, row) in further.iter_mut().zip(rows) {
+            further[*a] = further[*a].max(row[*b] * probability);
+            further[*b] = further[*b].max(row[*a] * probability);
+        }
+    }
+    further
+}
+
+/// The mean over the pairs of sampled records of the probability: their own, or by way of a third record, to which the lower
+/// one has the probabilities `lower`.
+fn mean(sampled: &[u32], lower: &[Vec<f64>], rows: &[Vec<f64>]) -> f64 {
     let (mut sum, mut pairs) = (0.0, 0.0);
-    for (i, row) in rows.iter().enumerate() {
+    for (i, row) in lower.iter().enumerate() {
         for (j, other) in rows.iter().enumerate().skip(i + 1) {
             let direct = row[sampled[j] as usize];
             let by_third = row
@@ -195,6 +216,23 @@ mod tests {
     fn copies_count_as_records() {
         let expected = Expected::of(&[pair(0, 1, 0.0)], &[0, 0], &[2, 3]);
         assert_eq!((expected.pairs, expected.right), (6.0, 3.0));
+    }
+
+    #[test]
+    fn where_pairs_are_sampled_two_records_lead_to_another() {
+        // A ring: 0 and 3 are connected by 1 and 2, with a probability of .9 each; also by 5 and 4.
+        let ring = |weight: f64| -> Vec<(u32, Scored)> {
+            let next = (0..6).map(|a| pair(a.min((a + 1) % 6), a.max((a + 1) % 6), 9_f64.ln()));
+            next.map(|(root, pair)| (root, Scored { weight, ..pair }))
+                .collect()
+        };
+        // Six neighbours, six pairs with one record between, three with two.
+        let near = 6.0 * 0.9 + 6.0 * 0.81;
+        for (weight, opposite) in [(1.0, 0.0), (20.0, 0.729)] {
+            let expected = Expected::of(&ring(weight), &[0; 6], &[1; 6]);
+            let right = near + 3.0 * opposite;
+            assert!((expected.right - right).abs() < 1e-9, "{expected:?}");
+        }
     }
 
     #[test]

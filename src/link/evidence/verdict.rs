@@ -123,8 +123,10 @@ impl Evidence {
 
     /// What records that differ lack.
     fn nothing(&self, names: &[String]) -> String {
-        let strong = self.strong().into_iter();
-        let strong: Vec<String> = strong.map(|field| self.name(field, names)).collect();
+        let mut strong = self.strong();
+        strong.sort_unstable();
+        let strong = strong.into_iter().map(|field| self.name(field, names));
+        let strong: Vec<String> = strong.collect();
         format!(
             "nothing to link: no two records that differ agree in more of {} than chance and what households share explain",
             strong.join(", ")

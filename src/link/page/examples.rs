@@ -21,7 +21,7 @@ impl LinkReport {
         html! {
             @if !self.examples.is_empty() {
                 section {
-                    h2 { "Pairs at the threshold" }
+                    h2 { (if self.score == "evidence" { "Pairs to look at" } else { "Pairs at the threshold" }) }
                     p.note {
                         @if self.score == "evidence" {
                             "Look here first: the links that the evidence is weakest for, and the best pairs of two entities."

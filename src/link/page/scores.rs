@@ -158,6 +158,8 @@ impl<'a> Chart<'a> {
         };
         let per_bar = match self.report.score {
             "text" => format!("per {} of score", short_number(self.bin)),
+            "evidence" if self.bin == 1.0 => "per bit".to_owned(),
+            "evidence" => format!("per {} bits", short_number(self.bin)),
             _ if self.bin == 1.0 => "per point".to_owned(),
             _ => format!("per {} points", short_number(self.bin)),
         };

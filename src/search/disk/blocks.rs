@@ -1,6 +1,6 @@
 //! A component of documents that memory does not hold, clustered greedily in blocks.
 
-use super::parts::{Known, LargeComponent, Parts, place_of};
+use super::parts::{BEFORE_SET, Known, LargeComponent, Parts, place_of};
 use crate::error::{Result, row_number};
 use crate::pipeline::{ClusterTask, Clusters, Reference};
 use crate::search::blocks::KeptDocuments;
@@ -65,6 +65,20 @@ impl GreedyInBlocks for Blocks<'_> {
         all.removals
             .sort_unstable_by_key(|removal| removal.document);
         Ok(all)
+    }
+
+    fn sizes(&self) -> Result<Vec<(u32, u32)>> {
+        let (mut sizes, mut set) = (Vec::new(), Vec::new());
+        self.for_each_record(Known::Compared, |position, record| {
+            let words = &record[BEFORE_SET..];
+            set.resize(words.len() / size_of::<u64>(), 0_u64);
+            bytemuck::cast_slice_mut(&mut set).copy_from_slice(words);
+            set.sort_unstable();
+            set.dedup();
+            sizes.push((position, row_number(set.len())?));
+            Ok(())
+        })?;
+        Ok(sizes)
     }
 }
 

@@ -102,6 +102,7 @@ impl Connected {
             spill,
             digests,
             lengths,
+            dropped: _,
         } = documents;
         let SpilledKeys {
             bands,

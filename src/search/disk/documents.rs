@@ -1,12 +1,14 @@
 //! What is known of each document while all are read, on disk.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::documents::DigestSet;
 use crate::error::Result;
-use crate::pipeline::{BandKeys, PackedSignatures};
+use crate::pipeline::{BandKeys, Dropped, PackedSignatures};
+use crate::search::short::{self, DroppedRows};
 use crate::store::Bits;
 use crate::store::spill::{Partitions, Sorted, Spill, Stored, StreamFile, Streams};
 
@@ -21,6 +23,8 @@ pub(crate) struct DocumentWriter {
     digests: Partitions<5>,
     /// The bytes of text of each document.
     lengths: Streams,
+    /// The documents that are removed without another one.
+    dropped: Streams,
     /// Digests of some earlier documents: these need no signature again.
     recent: DigestSet,
     most_recent: usize,
@@ -32,6 +36,7 @@ pub(crate) struct SpilledDocuments {
     pub(crate) spill: Arc<Spill>,
     pub(super) digests: Sorted<5>,
     pub(super) lengths: StreamFile,
+    pub(crate) dropped: DroppedRows,
 }
 
 impl SpilledDocuments {
@@ -42,10 +47,11 @@ impl SpilledDocuments {
 impl DocumentWriter {
     /// Writes beside `files` other files.
     pub(crate) fn new(spill: &Arc<Spill>, files: usize) -> Self {
-        let files = files + PARTS + 1;
+        let files = files + PARTS + 2;
         DocumentWriter {
             digests: Partitions::new(spill, "digests", PARTS, 1 << 32, files),
             lengths: Streams::new(spill, "lengths", 1, files),
+            dropped: Streams::new(spill, "dropped", 1, files),
             recent: DigestSet::default(),
             most_recent: spill.memory() / 8 / (2 * size_of::<u128>()),
             spill: Arc::clone(spill),
@@ -81,10 +87,17 @@ impl DocumentWriter {
         Ok(self.recent.insert(digest))
     }
 
+    /// Notes that a document is removed without another one.
+    pub(crate) fn drop(&mut self, dropped: (u32, Dropped)) -> Result<()> {
+        let words = short::words_of(dropped);
+        self.dropped.push(0, bytemuck::cast_slice(&words))
+    }
+
     /// Writes everything added so far, for a checkpoint.
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.digests.flush()?;
-        self.lengths.flush()
+        self.lengths.flush()?;
+        self.dropped.flush()
     }
 
     /// The folder.
@@ -92,8 +105,10 @@ impl DocumentWriter {
         &self.spill
     }
 
-    pub(crate) fn finish(self) -> Result<SpilledDocuments> {
+    /// Ends the writing of the documents up to the end of `rows`, which are those of the inputs.
+    pub(crate) fn finish(self, rows: Range<u32>) -> Result<SpilledDocuments> {
         Ok(SpilledDocuments {
+            dropped: DroppedRows::stored(rows, self.dropped.finish_one()?)?,
             digests: self.digests.finish()?,
             lengths: self.lengths.finish_one()?,
             spill: self.spill,

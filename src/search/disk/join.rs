@@ -316,7 +316,12 @@ impl Join<'_> {
             let each = |elements: &[ElementRecord]| {
                 stop_if_asked(self.progress)?;
                 for sets in elements.chunk_by(|a, b| a[..2] == b[..2]) {
-                    let rows = sets.iter().map(|[_, _, row, ..]| *row);
+                    let sets: Vec<Sharer> = sets.iter().map(Sharer::of).collect();
+                    let of_element = sets.iter().map(|set| (&set.summary, set.place));
+                    if !self.filter.leads_to_pairs(of_element) {
+                        continue;
+                    }
+                    let rows = sets.iter().map(|set| set.row);
                     let pairs = compared_among(rows, self.compared.reference);
                     shared_elements.fetch_add(pairs, Ordering::Relaxed);
                     if pairs > 0 && !rejects {
@@ -342,8 +347,7 @@ impl Join<'_> {
 
     /// Connects the sets that share an element and may be similar, breadth first: each set reached is compared with those
     /// that are not.
-    fn connect_sets(&self, sets: &[ElementRecord]) -> Result<()> {
-        let mut rest: Vec<Sharer> = sets.iter().map(Sharer::of).collect();
+    fn connect_sets(&self, mut rest: Vec<Sharer>) -> Result<()> {
         // The sets come by row. Once those of the input are reached, nothing is left to compare.
         while let Some(first) = rest.pop()
             && self.is_input(&first)

@@ -48,6 +48,9 @@ pub(crate) struct Parts {
 /// Words of a record of a document, before its id.
 const DOCUMENT: usize = 8;
 
+/// Bytes of the record of an exact set before its words: the row, and their number.
+pub(super) const BEFORE_SET: usize = size_of::<[u32; 3]>();
+
 /// What is known of the documents of a part, beside the documents themselves.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Known {
@@ -357,7 +360,7 @@ impl Parts {
             (Known::Compared, _) => {
                 // Before the words are the row and, for a set, their number.
                 let before = match self.shape.search.verification {
-                    Verification::Exact => size_of::<[u32; 3]>(),
+                    Verification::Exact => BEFORE_SET,
                     Verification::None | Verification::Signature => size_of::<u32>(),
                 };
                 let mut words: Vec<u64> = Vec::new();

@@ -1,0 +1,92 @@
+//! The inputs that `run.json` names, so that their texts can be found again.
+
+use std::path::PathBuf;
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+
+use super::find::absolute;
+use super::format::{Format, Quote};
+use super::input::{InputFile, Naming};
+
+/// An input of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RecordedInput {
+    /// The name in reports.
+    pub(crate) file: String,
+    /// Whether it is of the reference.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) reference: bool,
+    /// The absolute path; `None` for a stream.
+    path: Option<String>,
+    /// The ending of names of the format.
+    format: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delimiter: Option<char>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quote: Option<char>,
+    /// Its size, compressed.
+    bytes: u64,
+    /// When it was changed last, in nanoseconds since 1970; `None` if the system does not tell.
+    modified_ns: Option<u64>,
+}
+
+impl RecordedInput {
+    /// What there is to say of an input.
+    pub(crate) fn of(input: &InputFile, reference: bool, is_stream: bool) -> Self {
+        let path = absolute(&input.named).ok().filter(|_| !is_stream);
+        let (bytes, modified_ns) = size_and_time(input);
+        let separators = input.separators;
+        RecordedInput {
+            file: input.relative.clone(),
+            reference,
+            path: path.map(|path| path.to_string_lossy().into_owned()),
+            format: input.format.ending().trim_start_matches('.').to_owned(),
+            delimiter: separators.map(|separators| separators.delimiter.into()),
+            quote: separators.and_then(|separators| separators.quote.map(char::from)),
+            bytes,
+            modified_ns,
+        }
+    }
+
+    /// Opens the input, or says why its texts cannot be shown.
+    pub(crate) fn find(&self) -> Result<InputFile, String> {
+        let Some(path) = &self.path else {
+            return Err("it was a stream".to_owned());
+        };
+        let format = Format::of_name(&format!("x.{}", self.format), false);
+        let byte = |character: char| u8::try_from(character).ok();
+        let naming = Naming {
+            format,
+            delimiter: self.delimiter.and_then(byte),
+            quote: match (self.delimiter, self.quote) {
+                (None, _) => None,
+                (Some(_), quote) => {
+                    let quote = quote.and_then(byte);
+                    Some(quote.map_or(Quote::None, Quote::Character))
+                }
+            },
+            ..Naming::default()
+        };
+        let path = PathBuf::from(path);
+        if !path.exists() {
+            return Err(format!("{} is gone", path.display()));
+        }
+        let input = InputFile::find(path.clone(), self.file.clone(), &naming, true);
+        let input = input.map_err(|error| error.to_string())?;
+        if size_and_time(&input) != (self.bytes, self.modified_ns) {
+            return Err(format!("{} has changed since the run", path.display()));
+        }
+        Ok(input)
+    }
+}
+
+fn size_and_time(input: &InputFile) -> (u64, Option<u64>) {
+    let metadata = input.metadata().ok();
+    let modified = metadata
+        .as_ref()
+        .and_then(|metadata| metadata.modified().ok());
+    let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let modified_ns = since.and_then(|since| u64::try_from(since.as_nanos()).ok());
+    (metadata.map_or(0, |metadata| metadata.len()), modified_ns)
+}
