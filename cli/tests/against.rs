@@ -270,7 +270,7 @@ fn a_copy_of_a_reference_leaves_nothing() {
         let records = documents.map(|text| json!({"id": name, "text": text}));
         place.write(&format!("{name}.jsonl"), lines_of(records));
     };
-    ["a", "a2"].map(lines);
+    ["a", "a2"].into_iter().for_each(lines);
     for cluster in ["greedy", "connected"] {
         let results = place.dedup(&format!("a2.jsonl --against a.jsonl --cluster {cluster}"));
         assert_eq!(

@@ -127,7 +127,7 @@ mod tests {
     /// leads from one to the other and back.
     fn corpus(seed: u64) -> (Vec<List>, u32) {
         let all = [families(seed, 20), chain(30)].concat();
-        let is_old = |(row, _): &(u64, &List)| fmix64(seed << 32 | row) % 2 == 0;
+        let is_old = |(row, _): &(u64, &List)| fmix64(seed << 32 | row).is_multiple_of(2);
         let (old, new): (Vec<_>, Vec<_>) = (0u64..).zip(&all).partition(is_old);
         let old: Vec<List> = old.into_iter().map(|(_, list)| list.clone()).collect();
         let new = new.into_iter().map(|(_, list)| list.clone());

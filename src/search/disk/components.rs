@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::documents::{SpilledDocuments, SpilledKeys};
-use super::edges::{Edges, panicked, push_all, stop_if_asked};
+use super::edges::{Compared, Edges, panicked, push_all, stop_if_asked};
 use super::join::Joined;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -185,15 +185,6 @@ impl Connected {
             Members::OfPrefixes(_) => search.joined(),
         }
     }
-}
-
-/// Which documents a search compares.
-#[derive(Clone, Copy)]
-pub(super) struct Compared<'a> {
-    /// Those that are left out, since they repeat earlier ones.
-    pub(super) later: &'a Bits,
-    /// The reference by row; `None` without one.
-    pub(super) reference: Option<&'a Reference>,
 }
 
 /// Finds the buckets of all bands, connects their members, and returns them.

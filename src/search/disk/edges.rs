@@ -3,9 +3,18 @@
 use std::sync::Mutex;
 
 use crate::error::{Error, Result};
-use crate::pipeline::SharedComponents;
+use crate::pipeline::{Reference, SharedComponents};
 use crate::progress::Progress;
 use crate::store::Bits;
+
+/// Which documents a search compares.
+#[derive(Clone, Copy)]
+pub(super) struct Compared<'a> {
+    /// Those that are left out, since they repeat earlier ones.
+    pub(super) later: &'a Bits,
+    /// The reference by row; `None` without one.
+    pub(super) reference: Option<&'a Reference>,
+}
 
 /// The documents that others are connected to. Threads may connect documents at the same time.
 #[derive(Debug)]

@@ -17,9 +17,8 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
-use super::components::Compared;
 use super::documents::{SpilledSets, number_of, sets_of, words_of};
-use super::edges::{Edges, panicked, push_all, stop_if_asked};
+use super::edges::{Compared, Edges, panicked, push_all, stop_if_asked};
 use crate::error::Result;
 use crate::pipeline::{
     Element, PairFilter, Prefix, PrefixFinder, PrefixScratch, Prefixes, SetSummary, SmallSizes,
