@@ -42,16 +42,6 @@ impl Samples {
     pub(crate) fn get(&self, file: &str, row: u64) -> Option<&Sample> {
         self.0.get(&(file.to_owned(), row))
     }
-
-    #[cfg(test)]
-    pub(crate) fn of<'a>(texts: impl IntoIterator<Item = (&'a str, u64, &'a str)>) -> Self {
-        let samples = texts.into_iter().map(|(file, row, text)| {
-            let bytes = text.len() as u64;
-            let text = text.to_owned();
-            ((file.to_owned(), row), Sample { text, bytes })
-        });
-        Samples(samples.collect())
-    }
 }
 
 /// A line of `samples.jsonl`.
