@@ -172,18 +172,20 @@ fn page_has_the_numbers_of_the_report() {
         assert!(text.contains(&expected), "{expected}: {text}");
     }
     // The histogram by a count of the removed documents.
-    let mut bins: BTreeMap<u64, u64> = BTreeMap::new();
+    let hundredths = |similarity: f64| format!("{similarity:.0}");
+    let mut bins: BTreeMap<String, u64> = BTreeMap::new();
     for line in &removed {
         let similarity = line["similarity"].as_f64().unwrap();
-        *bins.entry((100.0 * similarity + 1e-9) as u64).or_insert(0) += 1;
+        let bin = hundredths((100.0 * similarity + 1e-9).floor());
+        *bins.entry(bin).or_insert(0) += 1;
     }
     let bin = |bin: &Value| {
         (
-            (100.0 * bin["similarity"].as_f64().unwrap()).round() as u64,
+            hundredths(100.0 * bin["similarity"].as_f64().unwrap()),
             bin["removed"].as_u64().unwrap(),
         )
     };
-    let written: BTreeMap<u64, u64> = report["histogram"]
+    let written: BTreeMap<String, u64> = report["histogram"]
         .as_array()
         .unwrap()
         .iter()

@@ -284,9 +284,10 @@ mod tests {
     fn pieces_are_the_whole_texts() {
         for seed in 0..500u64 {
             let words = |side: u64| -> String {
+                let words = ["a ", "b ", "c\n", "\u{4e2d}", "d, "];
                 let word = |at: u64| {
-                    ["a ", "b ", "c\n", "\u{4e2d}", "d, "]
-                        [fmix64(seed * 64 + side * 32 + at) as usize % 5]
+                    let random = fmix64(seed * 64 + side * 32 + at) % 5;
+                    words[usize::try_from(random).unwrap()]
                 };
                 (0..fmix64(seed * 2 + side) % 10).map(word).collect()
             };

@@ -360,10 +360,13 @@ fn word(random: usize) -> String {
         .collect()
 }
 
+/// A value of a field by a random number.
+type Made = fn(usize) -> String;
+
 #[test]
 fn one_field_more_changes_little() {
     let random = |row: usize| Numbers(row as u64).below(1 << 40);
-    let fields: [(&str, fn(usize) -> String, Value); 8] = [
+    let fields: [(&str, Made, Value); 8] = [
         ("constant", |_| "same".to_owned(), json!(["empty", null])),
         (
             "category",
