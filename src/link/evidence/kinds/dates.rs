@@ -160,7 +160,7 @@ fn parts_of(value: &str) -> [&str; 3] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::likeness::{kind_of, of};
+    use super::super::tests::{kind_of, of};
     use super::*;
 
     #[test]

@@ -62,7 +62,7 @@ fn likeness(pair: &Pair<'_>) -> Likeness {
 
 #[cfg(test)]
 mod tests {
-    use super::super::likeness::{kind_of, of};
+    use super::super::tests::{kind_of, of};
     use super::*;
 
     #[test]

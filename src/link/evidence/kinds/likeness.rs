@@ -88,29 +88,3 @@ pub(super) fn whole(value: &str) -> Vec<Cow<'_, str>> {
 pub(super) fn words(value: &str) -> Vec<Cow<'_, str>> {
     value.split(' ').map(Cow::Borrowed).collect()
 }
-
-/// The likeness of two values of a kind, for its tests.
-#[cfg(test)]
-pub(super) fn of(kind: super::Kind, a: &str, b: &str) -> Likeness {
-    let [a, b] = [a, b].map(|text| kind.clean(text).unwrap_or_else(|| text.to_owned()));
-    assert_ne!(a, b);
-    let pair = |a: &str, b: &str| {
-        (kind.likeness())(&Pair {
-            a,
-            b,
-            cosine: &|| 0.0,
-        })
-    };
-    let likeness = pair(&a, &b);
-    assert_eq!(likeness, pair(&b, &a), "{a} {b}");
-    likeness
-}
-
-/// The kind that is found from values, for tests.
-#[cfg(test)]
-pub(super) fn kind_of(values: &[&str]) -> super::Kind {
-    use crate::link::evidence::values::clean;
-    let words: Vec<String> = values.iter().map(|value| clean(value, &|_| None)).collect();
-    let values = values.iter().map(|value| Cow::Owned(value.to_lowercase()));
-    super::Kind::of(values.zip(words.iter().map(|words| &**words)))
-}

@@ -169,3 +169,32 @@ impl Kind {
         self.row().noise
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::evidence::values::clean;
+
+    /// The likeness of two values of a kind, for its tests.
+    pub(super) fn of(kind: Kind, a: &str, b: &str) -> Likeness {
+        let [a, b] = [a, b].map(|text| kind.clean(text).unwrap_or_else(|| text.to_owned()));
+        assert_ne!(a, b);
+        let pair = |a: &str, b: &str| {
+            (kind.likeness())(&Pair {
+                a,
+                b,
+                cosine: &|| 0.0,
+            })
+        };
+        let likeness = pair(&a, &b);
+        assert_eq!(likeness, pair(&b, &a), "{a} {b}");
+        likeness
+    }
+
+    /// The kind that is found from values, for tests.
+    pub(super) fn kind_of(values: &[&str]) -> Kind {
+        let words: Vec<String> = values.iter().map(|value| clean(value, &|_| None)).collect();
+        let values = values.iter().map(|value| Cow::Owned(value.to_lowercase()));
+        Kind::of(values.zip(words.iter().map(|words| &**words)))
+    }
+}

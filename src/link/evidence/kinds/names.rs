@@ -33,7 +33,7 @@ pub(super) fn likeness_of(a: &str, b: &str) -> Likeness {
 
 #[cfg(test)]
 mod tests {
-    use super::super::likeness::{kind_of, of};
+    use super::super::tests::{kind_of, of};
     use super::*;
 
     #[test]

@@ -128,7 +128,7 @@ fn parts(value: &str) -> Vec<Cow<'_, str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::likeness::{kind_of, of};
+    use super::super::tests::{kind_of, of};
     use super::*;
 
     #[test]

@@ -22,7 +22,8 @@ pub(super) const ROW: Row = Row {
 #[cfg(test)]
 mod tests {
     use super::super::Pair;
-    use super::super::likeness::{Likeness, kind_of};
+    use super::super::likeness::Likeness;
+    use super::super::tests::kind_of;
     use super::*;
 
     #[test]
