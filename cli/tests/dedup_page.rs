@@ -264,17 +264,30 @@ fn the_command_on_the_page_repeats_the_run() {
         "--threshold 0.7 --unit chars --size 6 --lowercase --scheme mersenne61 --num-perm 64 --seed 5",
         "--candidates join --cluster connected --keep longest --limit 70",
         "--bands 9 --rows 7 --verify signature --source-field id --scheme datatrove",
+        "--against old.jsonl --against-text-field body --min-shingles 40 --drop-short --drop-empty",
+        "--measure contained --on-bad-record skip",
     ] {
-        let place = Place::with_texts(families(20, 4, 60));
+        let place = Place::new();
+        let records = families(20, 4, 60).into_iter();
+        let records = records.map(|text| json!({"text": text, "score": 1}));
+        let bad = if options.contains("skip") { "{}\n" } else { "" };
+        place.write(
+            "in.jsonl",
+            [&lines_of(records)[..], bad.as_bytes()].concat(),
+        );
+        let old = families(20, 1, 60).into_iter();
+        place.write("old.jsonl", lines_of(old.map(|text| json!({"body": text}))));
         place
             .run(&format!("dedup in.jsonl -o out -q {options}"))
             .succeeded();
         let page = page(&place);
-        let (_, command) = page.split_once("<code>").unwrap();
+        let (_, command) = page
+            .split_once("<p class=\"command\"><code>simgpu ")
+            .unwrap();
         let (command, _) = command.split_once("</code>").unwrap();
         let command = command
-            .replace("simgpu ", "")
             .replace("INPUT…", "in.jsonl")
+            .replace("REF", "old.jsonl")
             .replace("DIR", "again -q");
         place.run(&command).succeeded();
         let [mut first, mut again] = ["out", "again"].map(|folder| files_in(&place.path(folder)));

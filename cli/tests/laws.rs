@@ -582,7 +582,7 @@ fn results_ignore_threads_batches_and_backend() {
                     lasting_files_in(&place.path("out"))
                 };
                 let plain = run("--threads 1 --batch-mib 1 --backend scalar");
-                assert_eq!(plain.len(), 3 + FORMS.len(), "{:?}", plain.keys());
+                assert_eq!(plain.len(), 5 + FORMS.len(), "{:?}", plain.keys());
                 let mut ways = vec!["--threads 2 --batch-mib 64 --backend simd"];
                 if (keep, cluster) == ("first", "greedy") {
                     // Change one option at a time, so that a difference has one cause.

@@ -69,6 +69,7 @@ fn page_has_the_numbers_of_the_report() {
     run(&place, "a.jsonl b.jsonl", "--fields title,year");
     let (report, text) = (report(&place), text(&page(&place)));
     let estimate = |name: &str| report["estimate"][name].as_f64().unwrap();
+    let of_range = |end: usize| report["estimate"]["precision_range"][end].as_f64().unwrap();
     let links = report["counts"]["links"].as_u64().unwrap();
     assert!(links > 900 && links < 1100, "{links}");
     let grouped = |count: u64| match count {
@@ -79,15 +80,17 @@ fn page_has_the_numbers_of_the_report() {
         "Links between a.jsonl and b.jsonl".to_owned(),
         format!("{} links between 1,500 and 1,500 records", grouped(links)),
         format!(
-            "{:.1} % of the links are expected to be right",
-            100.0 * estimate("expected_precision")
+            "{:.1} % ({:.1} % to {:.1} %) of the links are expected to be right",
+            100.0 * estimate("expected_precision"),
+            100.0 * of_range(0),
+            100.0 * of_range(1)
         ),
         format!(
             "{:.1} % of the records of A have a partner, estimated",
             100.0 * estimate("share")
         ),
         format!(
-            "{:.3} threshold: least score of a link, chosen by the runners-up",
+            "{:.3} threshold: least score of a link by text, chosen by the runners-up",
             estimate("threshold")
         ),
         format!("threshold {:.3}", estimate("threshold")),
@@ -165,7 +168,7 @@ fn given_parameters_are_stated() {
     let of_two = text(&page(&place));
     for expected in [
         "50.0 % of the records of A have a partner, as given",
-        "0.700 threshold: least score of a link, as given",
+        "0.700 threshold: least score of a link by text, as given",
         "threshold 0.7 share 0.5",
     ] {
         assert!(of_two.contains(expected), "{expected}: {of_two}");

@@ -389,12 +389,17 @@ fn a_stopped_run_goes_on_with_the_same_files() {
     let all = Watched::stop_at(usize::MAX);
     begin(&all, "whole").unwrap();
     let calls = all.calls.into_inner();
+    let mut stopped = 0;
     for last in (0..calls).step_by((calls / 12).max(1)) {
         let name = format!("stopped-{last}");
-        assert!(begin(&Watched::stop_at(last), &name).is_err());
-        begin(&Watched::stop_at(usize::MAX), &name).unwrap();
+        // A later run may end with fewer calls than the first: how many there are depends on time.
+        if begin(&Watched::stop_at(last), &name).is_err() {
+            stopped += 1;
+            begin(&Watched::stop_at(usize::MAX), &name).unwrap();
+        }
         assert_eq!(place.results(&name), expected, "{last}");
     }
+    assert!(stopped > 3, "{stopped}");
 }
 
 #[test]

@@ -7,8 +7,8 @@ use crate::documents::{DocumentBatch, Documents};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
-    Chunk, Columns, Event, FilesReading, Fingerprint, InputFile, Places, Position, Reader, Skipped,
-    TableForm, changed,
+    Chunk, Columns, Event, Fields, FilesReading, Fingerprint, InputFile, Places, Position, Reader,
+    Skipped, TableForm, changed,
 };
 use crate::pipeline::Scratch;
 use crate::progress::advance;
@@ -317,9 +317,13 @@ impl FileSource<'_> {
         rows: &[Option<u32>],
     ) -> Result<DocumentBatch> {
         let at = |record: u64| rows.get(usize::try_from(record).ok()?).copied().flatten();
-        let fields = self.fields_of(chunk.file);
+        // Ids are known, and a table that is read whole lacks what makes some of them ids: that bytes are a UUID.
+        let fields = Fields {
+            id_required: false,
+            ..self.fields_of(chunk.file).clone()
+        };
         let mut documents = fields.empty_batch();
-        chunk.parse(fields, |record| at(record).is_some(), &mut documents);
+        chunk.parse(&fields, |record| at(record).is_some(), &mut documents);
         if documents.len() != rows.iter().flatten().count() {
             // A record that was good in the first pass is bad now, so the file has changed.
             return Err(changed(&self.files[chunk.file]));

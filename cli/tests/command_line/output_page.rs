@@ -100,6 +100,8 @@ const OPTIONS: &str = "docs --on-bad-record skip --limit 100 --quiet";
 
 const REPORT: &str = "### report.json";
 
+const REMOVED: &str = "### removed.jsonl, removed.jsonl.zst or removed.parquet";
+
 /// Parameters that are absent from reports on documents without weights, and on searches by the Jaccard similarity.
 const OF_WEIGHTS: [&str; 7] = [
     "measure",
@@ -118,6 +120,16 @@ const OF_REMOVALS: [&str; 3] = ["lost_shingles", "removed_shingles", "unknown_lo
 const OF_SHORT: [&str; 3] = ["min_shingles", "drop_short", "drop_empty"];
 const OF_SHORT_COUNTS: [&str; 2] = ["short", "dropped"];
 
+/// Fields of runs against a reference, and their counts.
+const OF_REFERENCES: [&str; 5] = [
+    "reference_skipped",
+    "against_content_field",
+    "against_id_field",
+    "kept_in",
+    "reference",
+];
+const OF_REFERENCES_COUNTS: [&str; 2] = ["reference", "removed_for_reference"];
+
 /// Everything that a report holds is documented, and the reverse for `expected`.
 fn check_report(page: &Page, report: &Value, expected: &Names) {
     assert_eq!(&keys(report), expected);
@@ -126,9 +138,11 @@ fn check_report(page: &Page, report: &Value, expected: &Names) {
         counts.retain(|name| !OF_REMOVALS.contains(&&**name));
     }
     counts.retain(|name| !OF_SHORT_COUNTS.contains(&&**name));
+    counts.retain(|name| !OF_REFERENCES_COUNTS.contains(&&**name));
     assert_eq!(keys(&report["counts"]), counts);
     let mut parameters = page.fields(REPORT, "`parameters`:");
     parameters.retain(|name| !OF_WEIGHTS.contains(&&**name));
+    parameters.retain(|name| !OF_REFERENCES.contains(&&**name));
     let is_search = report["command"] != "sign";
     let written = keys(&report["parameters"]);
     if is_search {
@@ -150,22 +164,27 @@ fn every_field_of_a_deduplication_is_documented() {
             format!("dedup {OPTIONS} {dedup} -o {format} --removed-format {format} --memory 1KiB");
         place.run(&command).succeeded();
     }
-    let removed = page.fields(
-        "### removed.jsonl, removed.jsonl.zst or removed.parquet",
-        "",
-    );
+    let mut removed = page.fields(REMOVED, "");
+    assert!(removed.remove("kept_in"));
     assert_eq!(
         keys_of_all(&parse_lines(&place.read("jsonl/removed.jsonl"))),
         removed
     );
     assert_eq!(columns(&place, "parquet/removed.parquet"), removed);
-    let clusters = page.fields("### clusters.parquet", "");
+    let mut clusters = page.fields("### clusters.parquet", "");
+    assert!(clusters.remove("reference"));
     assert_eq!(columns(&place, "jsonl/clusters.parquet"), clusters);
 
     let report: Value = serde_json::from_slice(&place.read("jsonl/report.json")).unwrap();
     let mut expected = page.fields(REPORT, "");
     // A result of so few documents is never unusual.
-    for absent in ["identical", "max_pairs", "complete", "warnings"] {
+    for absent in [
+        "identical",
+        "max_pairs",
+        "complete",
+        "warnings",
+        "reference_skipped",
+    ] {
         assert!(expected.remove(absent), "{absent}");
     }
     for of_short in OF_SHORT {
@@ -178,7 +197,9 @@ fn every_field_of_a_deduplication_is_documented() {
     assert!(keys(&report["not_read"]).is_subset(&not_read));
     assert_eq!(report["not_read"]["descriptions"]["count"], 1);
     let largest = keys_of_all(report["largest_clusters"].as_array().unwrap());
-    assert_eq!(largest, page.inner(REPORT, "largest_clusters"));
+    let mut documented = page.inner(REPORT, "largest_clusters");
+    assert!(documented.remove("kept_in"));
+    assert_eq!(largest, documented);
 
     for field in ["histogram", "examples", "sources"] {
         let mut written = keys_of_all(report[field].as_array().unwrap());
@@ -202,6 +223,38 @@ fn every_field_of_a_deduplication_is_documented() {
     assert_eq!(keys(&run["machine"]), page.inner("### run.json", "machine"));
     let stages = keys_of_all(run["stages"].as_array().unwrap());
     assert_eq!(stages, page.inner("### run.json", "stages"));
+}
+
+#[test]
+fn every_field_of_a_reference_is_documented() {
+    let (page, place) = (Page::read(), corpus());
+    place.write(
+        "old.jsonl",
+        [place.read("docs/a.jsonl"), b"{}\n".to_vec()].concat(),
+    );
+    place
+        .run("dedup docs --against old.jsonl --cluster connected --on-bad-record skip --quiet -o out")
+        .succeeded();
+    let written = keys_of_all(&parse_lines(&place.read("out/removed.jsonl")));
+    assert_eq!(written, page.fields(REMOVED, ""));
+    let clusters = page.fields("### clusters.parquet", "");
+    assert_eq!(columns(&place, "out/clusters.parquet"), clusters);
+    let report: Value = serde_json::from_slice(&place.read("out/report.json")).unwrap();
+    let (counts, parameters) = (keys(&report["counts"]), keys(&report["parameters"]));
+    assert!(counts.is_subset(&page.fields(REPORT, "`counts`:")));
+    assert!(
+        OF_REFERENCES_COUNTS
+            .iter()
+            .all(|name| counts.contains(*name))
+    );
+    assert!(parameters.is_subset(&page.fields(REPORT, "`parameters`:")));
+    assert!(
+        parameters.contains("against_content_field") && parameters.contains("against_id_field")
+    );
+    let skipped = keys_of_all(report["reference_skipped"].as_array().unwrap());
+    assert_eq!(skipped, page.inner(REPORT, "skipped"));
+    let largest = keys_of_all(report["largest_clusters"].as_array().unwrap());
+    assert_eq!(largest, page.inner(REPORT, "largest_clusters"));
 }
 
 #[test]
@@ -232,6 +285,7 @@ fn every_field_of_pairs_is_documented() {
         "examples",
         "sources",
         "warnings",
+        "reference_skipped",
     ]
     .into_iter()
     .chain(OF_SHORT)

@@ -19,7 +19,7 @@ fn every_command_reads_stdin() {
     assert_eq!(Results::of(&place.path("deep/er/out")).count("removed"), 1);
     // No copy of stdin remains.
     let names: Vec<String> = files_in(&place.path("")).into_keys().collect();
-    assert_eq!(names.len(), 7, "{names:?}");
+    assert_eq!(names.len(), 9, "{names:?}");
 }
 
 #[test]

@@ -33,6 +33,13 @@ impl Shown<'_> {
         }
         of_dedup(report.dedup.as_ref(), &mut choices);
         of_shingles(&report.parameters, &mut choices);
+        if report.counts.reference.is_some() {
+            choices.push(("--against", "REF".to_owned()));
+        }
+        of_fields(&report.parameters, &mut choices);
+        if report.counts.skipped > 0 {
+            choices.push(("--on-bad-record", "skip".to_owned()));
+        }
         choices
     }
 }
@@ -83,6 +90,14 @@ fn of_dedup(dedup: Option<&DedupParameters>, choices: &mut Vec<Choice>) {
     if let Some(max_bucket) = dedup.max_bucket {
         choices.push(("--max-bucket", max_bucket.to_string()));
     }
+    if let Some(min_shingles) = dedup.min_shingles {
+        choices.push(("--min-shingles", min_shingles.to_string()));
+    }
+    let of_flags = [
+        ("--drop-short", dedup.drop_short),
+        ("--drop-empty", dedup.drop_empty),
+    ];
+    push_flags(&of_flags, choices);
 }
 
 fn of_shingles(parameters: &Parameters, choices: &mut Vec<Choice>) {
@@ -96,8 +111,7 @@ fn of_shingles(parameters: &Parameters, choices: &mut Vec<Choice>) {
         ("--keep-whitespace", parameters.keep_whitespace),
         ("--count", parameters.count),
     ];
-    let flags = of_flags.into_iter().filter(|(_, is_set)| *is_set);
-    choices.extend(flags.map(|(flag, _)| (flag, String::new())));
+    push_flags(&of_flags, choices);
     if let Some(weights) = &parameters.weights {
         choices.push(("--weights", weights.clone()));
     }
@@ -117,19 +131,43 @@ fn of_shingles(parameters: &Parameters, choices: &mut Vec<Choice>) {
         choices.push(("--num-perm", parameters.num_perm.to_string()));
         choices.push(("--seed", parameters.seed.to_string()));
     }
+    if let Some(limit) = parameters.limit {
+        choices.push(("--limit", limit.to_string()));
+    }
+}
+
+fn of_fields(parameters: &Parameters, choices: &mut Vec<Choice>) {
     let (content, usual) = match &*parameters.unit {
         "tokens" => ("--tokens-field", "tokens"),
         _ => ("--text-field", "text"),
     };
     if parameters.content_field != usual {
-        let fields = parameters.content_field.split(", ");
-        choices.extend(fields.map(|field| (content, field.to_owned())));
+        push_fields(content, &parameters.content_field, choices);
     }
     // A field that is named must be in every record.
     if parameters.id_field != "id" {
         choices.push(("--id-field", parameters.id_field.clone()));
     }
-    if let Some(limit) = parameters.limit {
-        choices.push(("--limit", limit.to_string()));
+    if let Some(fields) = &parameters.against_content_field
+        && *fields != parameters.content_field
+    {
+        push_fields("--against-text-field", fields, choices);
     }
+    if let Some(field) = &parameters.against_id_field
+        && *field != parameters.id_field
+    {
+        choices.push(("--against-id-field", field.clone()));
+    }
+}
+
+/// One option for each of the fields that a parameter joins.
+fn push_fields(option: &'static str, joined: &str, choices: &mut Vec<Choice>) {
+    let fields = joined.split(", ");
+    choices.extend(fields.map(|field| (option, field.to_owned())));
+}
+
+/// Options without a value, as far as they are set.
+fn push_flags(flags: &[(&'static str, bool)], choices: &mut Vec<Choice>) {
+    let set = flags.iter().filter(|(_, is_set)| *is_set);
+    choices.extend(set.map(|(flag, _)| (*flag, String::new())));
 }

@@ -92,10 +92,8 @@ impl Shown<'_> {
             bars,
             counts: "Removed documents per 0.01 of similarity",
             unit: match self.is_contained() {
-                true => {
-                    "similarity: the share of the removed document's shingles that the kept one has"
-                }
-                false => "similarity: the share of shingles that both documents have",
+                true => "similarity: share of its shingles in the kept one",
+                false => "similarity: share of common shingles",
             },
             labels_edges: true,
             line,
