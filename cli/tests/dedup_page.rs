@@ -431,3 +431,31 @@ fn a_template_and_a_copied_file_are_told_once_each() {
     assert!(!run.stderr.contains("warning"), "{}", run.stderr);
     assert_eq!(report(&few).get("warnings"), None);
 }
+
+#[test]
+fn one_document_of_a_reference_that_removes_many_is_warned_of() {
+    let place = Place::new();
+    let template = text(7, 60);
+    place.write(
+        "old.jsonl",
+        lines_of([json!({"id": "x", "text": text(8, 60)}), json!({"id": "t", "text": template})]),
+    );
+    let of = |copies: u64| {
+        let own = (0..400).map(|i| text(2_000_000 + i, 12));
+        let texts = own.chain((0..copies).map(|_| template.clone()));
+        place.write("new.jsonl", lines_of((0..).zip(texts).map(|(id, text): (u32, String)| json!({"id": id, "text": text}))));
+        let run = place.run("dedup new.jsonl --against old.jsonl -o out --overwrite").succeeded();
+        let told = run.stderr.matches("one document of the reference removes").count();
+        let warnings = report(&place)["warnings"].as_array().cloned().unwrap_or_default();
+        let is_of = |warning: &&Value| warning["warning"] == "reference_document";
+        (told, warnings.iter().find(is_of).cloned(), parts(&page(&place)).1)
+    };
+    let (told, warning, _) = of(1000);
+    assert_eq!((told, warning), (0, None));
+    let (told, warning, shown) = of(1001);
+    let expected = json!({
+        "warning": "reference_document", "id": "t", "file": "old.jsonl", "row": 1, "removed": 1001, "of": 1401,
+    });
+    assert_eq!((told, warning), (1, Some(expected)));
+    assert!(shown.contains("1,001 (71.4 %) go for t in old.jsonl, row 1"), "{shown}");
+}

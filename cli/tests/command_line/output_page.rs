@@ -179,6 +179,8 @@ fn every_field_of_a_deduplication_is_documented() {
     let mut expected = page.fields(REPORT, "");
     // A result of so few documents is never unusual.
     for absent in [
+        "from_pairs",
+        "inputs",
         "identical",
         "max_pairs",
         "complete",
@@ -281,6 +283,7 @@ fn every_field_of_pairs_is_documented() {
         "cluster_sizes",
         "largest_clusters",
         "source_field",
+        "from_pairs",
         "histogram",
         "examples",
         "sources",
@@ -293,6 +296,8 @@ fn every_field_of_pairs_is_documented() {
         assert!(expected.remove(of_dedup), "{of_dedup}");
     }
     check_report(&page, &report, &expected);
+    let inputs = keys_of_all(report["inputs"].as_array().unwrap());
+    assert_eq!(inputs, page.inner(REPORT, "inputs"));
 }
 
 #[test]
