@@ -206,11 +206,11 @@ const fn row(
 
 use Effect::{Checks, Memory, Messages, Results, Speed};
 use Mode::{
-    Distance, FromPairs, Gpu, Join, LshOnly, NamedFiles, NoBuckets, NoDevice, NoJoin, NoNames, NoPlan,
-    NoRecommendations, NoReference, NoReport, NoSample, NoSimilarity, NoTextField, NoThroughput,
-    NoWeights, NoWhiteSpace, NotStopWords, NotTokens, NothingHated, OneFile, OneInput, ReadOnce,
-    Scalar, Seen, Signatures, Stars, Stdout, TextFiles, Tokens, TruthEntities, TruthPairs,
-    UsersOnly,
+    Distance, FromPairs, Gpu, Join, LshOnly, NamedFiles, NoBuckets, NoDevice, NoJoin, NoNames,
+    NoPlan, NoRecommendations, NoReference, NoReport, NoSample, NoSimilarity, NoTextField,
+    NoThroughput, NoWeights, NoWhiteSpace, NotStopWords, NotTokens, NothingHated, OneFile,
+    OneInput, ReadOnce, Scalar, Seen, Signatures, Stars, Stdout, TextFiles, Tokens, TruthEntities,
+    TruthPairs, UsersOnly,
 };
 
 /// The table. Each option of a command is in one row.

@@ -25,15 +25,31 @@ const FIELDS: &str = "--text-field body --id-field key";
 fn a_result_from_pairs_is_that_of_a_search() {
     let place = place();
     let search = format!("in {FIELDS} --threshold 0.7");
-    place.run(&format!("pairs {search} -o p.csv.gz --identical star")).succeeded();
+    place
+        .run(&format!("pairs {search} -o p.csv.gz --identical star"))
+        .succeeded();
     for cluster in ["greedy", "connected"] {
-        let found = place.run(&format!("dedup {search} --cluster {cluster} -o found --overwrite"));
+        let found = place.run(&format!(
+            "dedup {search} --cluster {cluster} -o found --overwrite"
+        ));
         found.succeeded();
-        let from = format!("dedup in --from-pairs p.csv.gz --cluster {cluster} -o from --overwrite");
+        let from =
+            format!("dedup in --from-pairs p.csv.gz --cluster {cluster} -o from --overwrite");
         let run = place.run(&from).succeeded();
-        assert!(run.stderr.contains("found by an earlier run"), "{}", run.stderr);
-        for name in ["kept/a.jsonl", "kept/b.jsonl", "clusters.parquet"] {
-            let [found, from] = ["found", "from"].map(|folder| place.read(&format!("{folder}/{name}")));
+        assert!(
+            run.stderr.contains("found by an earlier run"),
+            "{}",
+            run.stderr
+        );
+        // A list of pairs does not tell how similar the ends of a chain are.
+        let of_greedy: &[&str] = if cluster == "greedy" {
+            &["clusters.parquet"]
+        } else {
+            &[]
+        };
+        for name in ["kept/a.jsonl", "kept/b.jsonl"].iter().chain(of_greedy) {
+            let [found, from] =
+                ["found", "from"].map(|folder| place.read(&format!("{folder}/{name}")));
             assert!(found == from, "{cluster} {name}");
         }
         let report: Value = serde_json::from_slice(&place.read("from/report.json")).unwrap();
@@ -51,14 +67,29 @@ fn a_result_from_pairs_is_that_of_a_search() {
 #[test]
 fn what_pairs_do_not_serve_is_refused() {
     let place = place();
-    place.run(&format!("pairs in {FIELDS} -o p.jsonl --max-pairs 3")).refused(3, &["incomplete"]);
+    place
+        .run(&format!("pairs in {FIELDS} -o p.jsonl --max-pairs 3"))
+        .refused(3, &["incomplete"]);
     let dedup = "dedup in --from-pairs p.jsonl -o out";
-    place.run(dedup).refused(1, &["p.jsonl", "ended early", "--from-pairs"]);
-    place.run(&format!("pairs in {FIELDS} -o p.jsonl --overwrite")).succeeded();
-    place.run(&format!("{dedup} --threshold 0.9")).refused(2, &["--threshold", "--from-pairs"]);
-    place.run(&format!("{dedup} --unit chars --against x")).refused(2, &["--unit", "--against"]);
+    place
+        .run(dedup)
+        .refused(1, &["p.jsonl", "ended early", "--from-pairs"]);
+    place
+        .run(&format!("pairs in {FIELDS} -o p.jsonl --overwrite"))
+        .succeeded();
+    place
+        .run(&format!("{dedup} --threshold 0.9"))
+        .refused(2, &["--threshold", "--from-pairs"]);
+    place
+        .run(&format!("{dedup} --unit chars --against x"))
+        .refused(2, &["--unit", "--against"]);
     place.write("in/b.jsonl", lines_of([json!({"key": 1, "body": "new"})]));
-    place.run(dedup).refused(1, &["in/b.jsonl has changed"].map(|says| says.trim_start_matches("in/")));
-    place.run("dedup in --from-pairs q.jsonl -o out").refused(1, &["q.jsonl"]);
+    place.run(dedup).refused(
+        1,
+        &["in/b.jsonl has changed"].map(|says| says.trim_start_matches("in/")),
+    );
+    place
+        .run("dedup in --from-pairs q.jsonl -o out")
+        .refused(1, &["q.jsonl"]);
     assert!(!place.holds("out/report.json"));
 }

@@ -136,6 +136,7 @@ impl Run<'_> {
                 counts.kept = timings.time("write", bytes_written, || {
                     let look =
                         || advance(self.options.progress, to_read, u64::from(found.rows), bytes);
+                    sampler.take_of_reference(&source)?;
                     let kept = folder.sync_beside(|completed| {
                         let tables = |is_stopped: &AtomicBool| {
                             write_tables(&folder, &source, &found, is_stopped)?;

@@ -55,7 +55,7 @@ impl PairsFile {
         corpus.few_shingles = counts.few_shingles;
         self.check_inputs(source, &corpus)?;
         let bytes = std::fs::metadata(&self.path).map_or(0, |file| file.len());
-        let pairs = timings.time("read pairs", bytes, || self.pairs(source, &corpus))?;
+        let pairs = timings.time("read pairs", bytes, || self.distinct_pairs(source, &corpus))?;
         let asked = (task, self.num_perm);
         let mut found =
             find_listed_removals(corpus, pairs, asked, source.classes(), progress, timings)?;
@@ -128,7 +128,7 @@ impl PairsFile {
     }
 
     /// The pairs of distinct documents, by position.
-    fn pairs(&self, source: &FileSource<'_>, corpus: &Corpus) -> Result<ListedPairs> {
+    fn distinct_pairs(&self, source: &FileSource<'_>, corpus: &Corpus) -> Result<ListedPairs> {
         let places = &source.places;
         let names = places.files.iter().zip(0..);
         let numbers: HashMap<&str, usize> = names.map(|(file, at)| (&*file.relative, at)).collect();
@@ -137,7 +137,7 @@ impl PairsFile {
         let mut pairs = ListedPairs::default();
         let mut add = |record: u64, pair: ListedPair| {
             let mut of_pair = [u32::MAX; 2];
-            for side in 0..2 {
+            for (side, position) in of_pair.iter_mut().enumerate() {
                 let (file, row) = (&pair.files[side], pair.rows[side]);
                 let odd = |problem: &str| {
                     odd_pair(&self.path, record, &format!("{file}, row {row}: {problem}"))
@@ -148,7 +148,7 @@ impl PairsFile {
                 if id_text(&places.raw_id(row)?) != pair.ids[side] {
                     return Err(odd("the document has another id"));
                 }
-                of_pair[side] = positions[row as usize];
+                *position = positions[row as usize];
             }
             // Pairs of copies say nothing new.
             if of_pair.contains(&u32::MAX) {
@@ -187,7 +187,9 @@ impl PairsFile {
     fn too_large(&self, source: &FileSource<'_>) -> Error {
         let bytes = source.run.memory_bytes().unwrap_or_default();
         let problem = "its documents and pairs need more memory than this run may take";
-        self.refused(format!("{problem}, {bytes} bytes, and only a search goes on on disk"))
+        self.refused(format!(
+            "{problem}, {bytes} bytes, and only a search goes on on disk"
+        ))
     }
 }
 
@@ -231,6 +233,25 @@ mod tests {
             }
         }
         lines
+    }
+
+    /// The cluster of each document, and whether it is kept.
+    fn clusters(place: &Place, folder: &str) -> Vec<(u64, bool)> {
+        use arrow_array::cast::AsArray;
+        use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+        let file = std::fs::File::open(place.path(&format!("{folder}/clusters.parquet")));
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file.unwrap()).unwrap();
+        let mut clusters = Vec::new();
+        for batch in reader.build().unwrap() {
+            let batch = batch.unwrap();
+            let column = |name: &str| batch.column_by_name(name).unwrap();
+            let of_rows = column("cluster").as_primitive::<arrow_array::types::UInt64Type>();
+            let kept = column("kept").as_boolean();
+            let rows = 0..batch.num_rows();
+            clusters.extend(rows.map(|row| (of_rows.value(row), kept.value(row))));
+        }
+        clusters
     }
 
     /// A run with the preferences of one kind.
@@ -312,13 +333,13 @@ mod tests {
                     );
                     let same = |place: &Place, folder: &str| {
                         let results = place.results(folder).into_iter();
-                        let is_same =
-                            |name: &str| name.starts_with("kept/") || name == "clusters.parquet";
+                        let is_same = |name: &str| name.starts_with("kept/");
                         results
                             .filter(|(name, _)| is_same(name))
                             .collect::<Vec<_>>()
                     };
                     assert!(same(&place, "from") == same(&place, "out"), "{what}");
+                    assert_eq!(clusters(&place, "from"), clusters(&place, "out"), "{what}");
                     known.push(same(&place, "from"));
                     assert_eq!(found.cluster_sizes, expected.cluster_sizes);
                     assert_eq!(found.sources.len(), expected.sources.len());

@@ -129,11 +129,13 @@ fn placed(
     places: &Places,
 ) -> Result<ExampleDocument> {
     let id = ids.get(&row).cloned();
+    let reference = row < places.first_input();
     let (file, row) = places.place(row);
     Ok(ExampleDocument {
         id: id.ok_or_else(|| Error::Defect(format!("no id was read of row {row} of {file}")))?,
         file: file.to_owned(),
         row,
+        reference,
     })
 }
 

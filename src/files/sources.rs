@@ -291,7 +291,7 @@ pub(super) fn unusual(counts: &Counts, sources: &[SourceReport]) -> Vec<Unusual>
 /// Whether so many of all documents are unusually many to be removed for one document of a reference: more than 1,000, and
 /// more than 0.1 %.
 pub(super) fn removes_many(removed: u64, of: u64) -> bool {
-    removed > MANY && removed.saturating_mul(1000) > of
+    removed > MANY && removed > of / 1000
 }
 
 #[cfg(test)]

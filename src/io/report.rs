@@ -372,6 +372,9 @@ pub struct ExampleDocument {
     pub file: String,
     /// The number of its record in the file, from 0.
     pub row: u64,
+    /// Whether it is of the reference.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub reference: bool,
 }
 
 impl ExampleDocument {
@@ -381,7 +384,13 @@ impl ExampleDocument {
             id: cluster.kept_id.clone(),
             file: cluster.kept_file.clone(),
             row: cluster.kept_row,
+            reference: cluster.kept_in == Some("reference"),
         }
+    }
+
+    /// Where it is, of the reference or not: a file of each may have the same name.
+    pub(crate) fn place(&self) -> (bool, &str, u64) {
+        (self.reference, &self.file, self.row)
     }
 }
 

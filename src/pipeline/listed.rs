@@ -64,7 +64,6 @@ impl Comparer for &ListedPairs {
 
 #[cfg(test)]
 mod tests {
-    use super::super::candidates::CandidateSource;
     use super::*;
 
     #[test]

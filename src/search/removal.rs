@@ -113,7 +113,11 @@ mod tests {
         assert_eq!(sizes.of_reference, 1);
         assert_eq!(sizes.most_for_reference, Some((3, 100)));
         // The first of those that are as large.
-        sizes.add(&[1, 2, 3].map(|document| removed(document, 0)), |row| row + 90, 91);
+        sizes.add(
+            &[1, 2, 3].map(|document| removed(document, 0)),
+            |row| row + 90,
+            91,
+        );
         sizes.add(&[removed(1, 0)], |row| row, 91);
         assert_eq!(sizes.most_for_reference, Some((3, 90)));
         sizes = sizes_before;

@@ -19,7 +19,10 @@ impl Shown<'_> {
                 let stated = choices;
                 choices = vec![("--from-pairs", (*pairs).to_owned())];
                 of_dedup(self.report.dedup.as_ref(), &mut choices);
-                stated.into_iter().filter(|choice| !choices.contains(choice)).collect()
+                stated
+                    .into_iter()
+                    .filter(|choice| !choices.contains(choice))
+                    .collect()
             }
         };
         html! {
