@@ -405,13 +405,6 @@ fn a_stopped_run_goes_on_with_the_same_files() {
             .filter(is_other)
             .map(|(name, _)| name)
             .collect();
-        if found["report.json"] != expected["report.json"] {
-            let [a, b] = [&found, &expected]
-                .map(|of| String::from_utf8_lossy(&of["report.json"]).into_owned());
-            for (x, y) in a.lines().zip(b.lines()).filter(|(x, y)| x != y).take(12) {
-                eprintln!("DIFF {x} | {y}");
-            }
-        }
         assert!(others.is_empty(), "{last}: {others:?}");
     }
     assert!(stopped > 3, "{stopped}");
