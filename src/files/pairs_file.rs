@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-#[cfg(doc)]
-use super::run::Run;
 use crate::backend::Backend;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -22,7 +20,7 @@ use crate::search::{Search, Verification};
 /// The ending of the report beside a file of pairs: `pairs.jsonl.report.json`.
 pub(super) const REPORT: &str = ".report.json";
 
-/// A file of pairs that [`Run::pairs`] wrote, with the report beside it.
+/// A file of pairs that [`Run::pairs`](super::Run::pairs) wrote, with the report beside it.
 ///
 /// ```no_run
 /// use std::path::Path;

@@ -296,7 +296,7 @@ fn every_field_of_pairs_is_documented() {
     }
     check_report(&page, &report, &expected);
     let inputs = keys_of_all(report["inputs"].as_array().unwrap());
-    assert_eq!(inputs, page.inner(REPORT, "inputs"));
+    assert!(!inputs.is_empty() && inputs.is_subset(&page.inner(REPORT, "inputs")));
 }
 
 #[test]
