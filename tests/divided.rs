@@ -102,6 +102,7 @@ fn searched(
             places: &places,
             keepers: &places,
             buckets: &buckets,
+            inputs: None,
         };
         let text = |place: &i64| texts[usize::try_from(*place).unwrap()].as_str();
         let compared: Vec<&str> = places.iter().map(text).collect();
