@@ -423,7 +423,7 @@ def test_the_command_for_spark_writes_all_tables(session, tmp_path, monkeypatch,
 
 def test_the_command_for_spark_takes_a_reference(session, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(type(session), "stop", lambda _: None)
-    old, new = halves(5, documents=300)
+    old, new = halves(5, documents=400)
     for name, fields, texts in [("old", ("key", "body"), old), ("new", ("id", "text"), new)]:
         rows = (dict(zip(fields, row)) for row in enumerate(texts))
         lines = (json.dumps(row) + "\n" for row in rows)
