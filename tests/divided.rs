@@ -230,11 +230,11 @@ fn divided_pairs_are_those_of_one_machine() {
 #[test]
 fn divided_removals_for_a_reference_are_those_of_one_machine() {
     let (texts, engine) = (texts(), Engine::builder().build().unwrap());
-    // Every third text is of the reference, and some of these are on both sides.
-    let is_old = |row: usize| row.is_multiple_of(3);
+    // Some texts are of the reference, and some of these are on both sides.
+    let is_old = |row: usize| row.is_multiple_of(7);
     let rows = (0..texts.len()).filter(|row| is_old(*row));
     let old: Vec<String> = rows.map(|row| texts[row].clone()).collect();
-    let new = (0..texts.len()).filter(|row| !is_old(*row) || row.is_multiple_of(9));
+    let new = (0..texts.len()).filter(|row| !is_old(*row) || row.is_multiple_of(21));
     let new: Vec<String> = new.map(|row| texts[row].clone()).collect();
     let (all, reference) = ([&old[..], &new[..]].concat(), old.len());
     let mut search = Search::new(0.6, engine.scheme()).unwrap();
@@ -271,7 +271,7 @@ fn divided_removals_for_a_reference_are_those_of_one_machine() {
             .collect();
         let there = expected.iter().filter(|(_, kept)| *kept < whole.reference);
         let there = there.count();
-        assert!(there > 30 && there < expected.len(), "{there}");
+        assert!(there > 20 && there < expected.len(), "{there}");
         assert_eq!(rows, expected, "{clustering:?} {most_bytes}");
         let (one, all) = (found.counts(), &whole.counts);
         assert_eq!(
