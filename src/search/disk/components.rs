@@ -81,8 +81,8 @@ impl Members {
 /// Parts of the repeated documents.
 const PARTS: usize = 16;
 
-/// The name of the search for identical documents, for checkpoints. The state is their number, and that of those that are not
-/// of a reference.
+/// The name of the search for identical documents, for checkpoints. The state is their number, and that of those that are
+/// not of a reference: a later stage ends the list.
 const IDENTICAL: &str = "identical";
 
 /// The name of the search for buckets, for checkpoints. The state is the number of bands done.
@@ -295,8 +295,7 @@ impl Repeats {
             }
         };
         let repeats = Partitions::new(spill, "repeats", PARTS, rows.into(), PARTS);
-        // Once they are distributed, the records are gone: their numbers are noted.
-        if let Some((records, inputs)) = spill.state(IDENTICAL) {
+        if let Some([records, inputs]) = spill.state::<[u64; 2]>(IDENTICAL) {
             repeats.for_each(|[row, first]| note(row, first))?;
             return Ok(Repeats {
                 all: repeats.finish()?,
@@ -325,10 +324,10 @@ impl Repeats {
         digests.map(&each, &mut |done| advance(progress, done, 0, 0))?;
         let repeats = repeats.into_inner().map_err(|_| panicked())?;
         let all = repeats.finish()?;
-        let inputs = inputs.into_inner();
-        spill.note(IDENTICAL, &(all.records(), inputs))?;
+        let (records, inputs) = (all.records(), inputs.into_inner());
+        spill.note(IDENTICAL, &[records, inputs])?;
         Ok(Repeats {
-            records: all.records(),
+            records,
             all,
             later,
             repeated,
