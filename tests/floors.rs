@@ -55,20 +55,20 @@ const SEARCH: &[&[&str]] = &[
     &["stages"],
     &["signature_rows"],
     &["pairs", "removals"],
-    &["against"],
+    &["against", "listed"],
 ];
 
 /// The files of a run over files.
 const FILES: &[&[&str]] = &[
     // The options of every run, and what it says at its end.
-    &["outcome", "sources"],
+    &["outcome", "pairs_file", "sources"],
     &["log"],
     &["run"],
     // What is read, once and again.
     &["preference"],
     &["source"],
     &["resume", "second_pass"],
-    &["overview", "samples"],
+    &["from_pairs", "overview", "samples"],
     &["page"],
     // What is written, and the runs.
     &["dedup_output", "sign"],

@@ -906,7 +906,7 @@ impl RunArguments {
         Ok(RunSettings {
             engine,
             builder: self.sign.machine.is_auto().then_some(builder),
-            batch_bytes: self.batch_mib.get().saturating_mul(1 << 20),
+            batch_bytes: self.batch_bytes(),
         })
     }
 }
@@ -987,6 +987,17 @@ impl RunSettings {
             .on_bad_record(arguments.records.bad.on_bad_record.resolve())
             .unique_ids(arguments.records.unique_ids)
             .batch_bytes(self.batch_bytes)
+    }
+}
+
+impl RunArguments {
+    /// Sets what a run over inputs takes that signs nothing.
+    pub(crate) fn set<'a>(&self, run: Run<'a>) -> Run<'a> {
+        run.batch_bytes(self.batch_bytes())
+    }
+
+    fn batch_bytes(&self) -> usize {
+        self.batch_mib.get().saturating_mul(1 << 20)
     }
 }
 

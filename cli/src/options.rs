@@ -50,6 +50,8 @@ pub enum Effect {
 pub enum Mode {
     /// Stored signatures are read in place of documents.
     Signatures,
+    /// A file of pairs says how they were found.
+    FromPairs,
     /// An exact join was requested.
     Join,
     /// An exact join, which compares no buckets.
@@ -144,6 +146,7 @@ impl Mode {
     const fn refusal_of_any(self) -> &'static str {
         match self {
             Mode::Signatures => "`signatures` are read in place of documents; omit {o}, or give documents as INPUT instead",
+            Mode::FromPairs => "the report beside the pairs of `from_pairs` says how they were found; omit {o}, or omit `from_pairs` to search again",
             Mode::Join => "`candidates=join` computes no signatures; omit {o}, or pass `candidates=lsh`",
             Mode::NoBuckets => "an exact join compares no buckets; omit {o}, or pass `candidates=lsh`",
             Mode::Distance => "a search by `distance` is an exact join, which computes no signatures; omit {o}",
@@ -203,58 +206,61 @@ const fn row(
 
 use Effect::{Checks, Memory, Messages, Results, Speed};
 use Mode::{
-    Distance, Gpu, Join, LshOnly, NamedFiles, NoBuckets, NoDevice, NoJoin, NoNames, NoPlan,
-    NoRecommendations, NoReference, NoReport, NoSample, NoSimilarity, NoTextField, NoThroughput,
-    NoWeights, NoWhiteSpace, NotStopWords, NotTokens, NothingHated, OneFile, OneInput, ReadOnce,
-    Scalar, Seen, Signatures, Stars, Stdout, TextFiles, Tokens, TruthEntities, TruthPairs,
-    UsersOnly,
+    Distance, FromPairs, Gpu, Join, LshOnly, NamedFiles, NoBuckets, NoDevice, NoJoin, NoNames,
+    NoPlan, NoRecommendations, NoReference, NoReport, NoSample, NoSimilarity, NoTextField,
+    NoThroughput, NoWeights, NoWhiteSpace, NotStopWords, NotTokens, NothingHated, OneFile,
+    OneInput, ReadOnce, Scalar, Seen, Signatures, Stars, Stdout, TextFiles, Tokens, TruthEntities,
+    TruthPairs, UsersOnly,
 };
 
 /// The table. Each option of a command is in one row.
 #[rustfmt::skip] // A row is a line.
 pub const TABLE: &[Row] = &[
     // Input
-    row(DOCUMENTS, &["format", "delimiter", "quote", "limit", "weights_field"], Results, &[Signatures]),
-    row(SEARCHES, &["weights"], Results, &[Signatures]),
+    row(DOCUMENTS, &["format", "delimiter", "quote"], Results, &[Signatures]),
+    row(DOCUMENTS, &["limit", "weights_field"], Results, &[Signatures, FromPairs]),
+    row(SEARCHES, &["weights"], Results, &[Signatures, FromPairs]),
     row(&["sign"], &["weights"], Checks, &[]),
     row(DOCUMENTS, &["hidden", "include", "exclude"], Results, &[Signatures, NamedFiles]),
-    row(DOCUMENTS, &["text_field"], Results, &[Signatures, NoTextField, TextFiles]),
-    row(DOCUMENTS, &["tokens_field"], Results, &[Signatures, NotTokens]),
-    row(DOCUMENTS, &["weight_scale"], Results, &[Signatures, NoWeights]),
-    row(DOCUMENTS, &["id_field"], Results, &[Signatures, TextFiles]),
-    row(SEARCHES, &["against"], Results, &[Signatures]),
-    row(SEARCHES, &["against_text_field"], Results, &[Signatures, NoReference, NoTextField]),
-    row(SEARCHES, &["against_id_field"], Results, &[Signatures, NoReference]),
-    row(DOCUMENTS, &["unique_ids", "on_bad_record"], Checks, &[Signatures]),
+    row(DOCUMENTS, &["text_field"], Results, &[Signatures, FromPairs, NoTextField, TextFiles]),
+    row(DOCUMENTS, &["tokens_field"], Results, &[Signatures, FromPairs, NotTokens]),
+    row(DOCUMENTS, &["weight_scale"], Results, &[Signatures, FromPairs, NoWeights]),
+    row(DOCUMENTS, &["id_field"], Results, &[Signatures, FromPairs, TextFiles]),
+    row(SEARCHES, &["against"], Results, &[Signatures, FromPairs]),
+    row(SEARCHES, &["against_text_field"], Results, &[Signatures, FromPairs, NoReference, NoTextField]),
+    row(SEARCHES, &["against_id_field"], Results, &[Signatures, FromPairs, NoReference]),
+    row(DOCUMENTS, &["unique_ids", "on_bad_record"], Checks, &[Signatures, FromPairs]),
     // Shingles
-    row(SIGNERS, &["unit", "size", "count"], Results, &[Signatures]),
-    row(SIGNERS, &["stop_words"], Results, &[Signatures, NotStopWords]),
-    row(SIGNERS, &["lowercase", "strip_punctuation"], Results, &[Signatures, Tokens]),
-    row(SIGNERS, &["keep_whitespace"], Results, &[Signatures, Tokens, NoWhiteSpace]),
+    row(SIGNERS, &["unit", "size", "count"], Results, &[Signatures, FromPairs]),
+    row(SIGNERS, &["stop_words"], Results, &[Signatures, FromPairs, NotStopWords]),
+    row(SIGNERS, &["lowercase", "strip_punctuation"], Results, &[Signatures, FromPairs, Tokens]),
+    row(SIGNERS, &["keep_whitespace"], Results, &[Signatures, FromPairs, Tokens, NoWhiteSpace]),
     // Signatures
-    row(SIGNERS, &["scheme", "hash", "num_perm", "seed"], Results, &[Signatures, Join, Distance]),
-    row(SIGNERS, &["backend"], Speed, &[Signatures, Join, Distance]),
-    row(SIGNERS, &["device", "lose_device_after"], Speed, &[Signatures, Join, Distance, NoDevice]),
-    row(SIGNERS, &["isa"], Speed, &[Signatures, Scalar, Gpu]),
+    row(SIGNERS, &["scheme", "hash", "num_perm", "seed"], Results, &[Signatures, FromPairs, Join, Distance]),
+    row(SIGNERS, &["backend"], Speed, &[Signatures, FromPairs, Join, Distance]),
+    row(SIGNERS, &["device", "lose_device_after"], Speed, &[Signatures, FromPairs, Join, Distance, NoDevice]),
+    row(SIGNERS, &["isa"], Speed, &[Signatures, FromPairs, Scalar, Gpu]),
     // Search
-    row(SEARCHES, &["threshold"], Results, &[NoSimilarity]),
-    row(SEARCHES, &["bands", "rows"], Results, &[Join, Distance]),
-    row(SEARCHES, &["verify"], Results, &[]),
-    row(SEARCHES, &["measure"], Results, &[Signatures]),
-    row(SEARCHES, &["candidates"], Results, &[Signatures]),
-    row(SEARCHES, &["join_mib"], Memory, &[Signatures, NoJoin]),
+    row(SEARCHES, &["threshold"], Results, &[FromPairs, NoSimilarity]),
+    row(SEARCHES, &["bands", "rows"], Results, &[FromPairs, Join, Distance]),
+    row(SEARCHES, &["verify"], Results, &[FromPairs]),
+    row(SEARCHES, &["measure"], Results, &[Signatures, FromPairs]),
+    row(SEARCHES, &["candidates"], Results, &[Signatures, FromPairs]),
+    row(SEARCHES, &["join_mib"], Memory, &[Signatures, FromPairs, NoJoin]),
     row(&["pairs"], &["signatures", "identical", "max_pairs"], Results, &[]),
     row(&["pairs"], &["distance", "within"], Results, &[Signatures]),
-    row(&["dedup"], &["cluster", "keep", "min_shingles", "drop_short", "drop_empty"], Results, &[]),
+    row(&["dedup"], &["cluster", "keep", "from_pairs"], Results, &[]),
+    row(&["dedup"], &["min_shingles", "drop_short", "drop_empty"], Results, &[FromPairs]),
     row(&["dedup"], &["prefer_source"], Results, &[OneFile]),
     row(&["dedup"], &["keep_by"], Results, &[TextFiles]),
     row(&["dedup"], &["source_field"], Results, &[Stdout, TextFiles]),
-    row(&["dedup"], &["max_bucket"], Results, &[NoBuckets]),
+    row(&["dedup"], &["max_bucket"], Results, &[FromPairs, NoBuckets]),
     // Machine
     row(DOCUMENTS, &["batch_mib"], Memory, &[Signatures]),
-    row(SEARCHES, &["memory", "temp_dir"], Memory, &[Signatures]),
+    row(SEARCHES, &["memory"], Memory, &[Signatures, FromPairs]),
+    row(SEARCHES, &["temp_dir"], Memory, &[Signatures]),
     row(SEARCHES, &["hold_mib"], Memory, &[Signatures, ReadOnce]),
-    row(SEARCHES, &["restart"], Checks, &[Signatures, Stdout]),
+    row(SEARCHES, &["restart"], Checks, &[Signatures, FromPairs, Stdout]),
     row(RUNS, &["threads"], Speed, &[]),
     row(RUNS, &["quiet"], Messages, &[]),
     // Output

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use simgpu::engine::Engine;
-use simgpu::files::{Outcome, SignatureFile};
+use simgpu::files::{Outcome, PairsFile, SignatureFile};
 use simgpu::io::{Report, SourceReport};
 use simgpu::machine::peak_memory_bytes;
 use simgpu::pipeline::{Shingling, Unit, Weighting};
@@ -214,6 +214,15 @@ pub(crate) fn announce_signatures(
         k = HumanCount(scheme.num_perm() as u64),
         seed = scheme.seed(),
         search = search_parameters(scheme, search),
+    ));
+}
+
+/// Tells what a run by a file of pairs does.
+pub(crate) fn announce_pairs(progress: &dyn Progress, pairs: &PairsFile) {
+    progress.tell(&format!(
+        "{} of similarity {} or more, found by an earlier run; no shingles and no signatures are computed",
+        counted(pairs.pairs(), "pair"),
+        pairs.search().threshold
     ));
 }
 

@@ -15,6 +15,7 @@ mod distances;
 mod embedding;
 mod evaluate;
 mod formats;
+mod from_pairs;
 #[cfg(feature = "gpu")]
 mod gpu_bench;
 #[cfg(feature = "gpu")]

@@ -431,3 +431,116 @@ fn a_template_and_a_copied_file_are_told_once_each() {
     assert!(!run.stderr.contains("warning"), "{}", run.stderr);
     assert_eq!(report(&few).get("warnings"), None);
 }
+
+#[test]
+fn one_document_of_a_reference_that_removes_many_is_warned_of() {
+    let place = Place::new();
+    let template = text(7, 60);
+    place.write(
+        "old.jsonl",
+        lines_of([
+            json!({"id": "x", "text": text(8, 60)}),
+            json!({"id": "t", "text": template}),
+        ]),
+    );
+    let of = |copies: u64| {
+        let own = (0..400).map(|i| text(2_000_000 + i, 12));
+        let texts = own.chain((0..copies).map(|_| template.clone()));
+        place.write(
+            "new.jsonl",
+            lines_of(
+                (0..)
+                    .zip(texts)
+                    .map(|(id, text): (u32, String)| json!({"id": id, "text": text})),
+            ),
+        );
+        let run = place
+            .run("dedup new.jsonl --against old.jsonl -o out --overwrite")
+            .succeeded();
+        let told = run
+            .stderr
+            .matches("one document of the reference removes")
+            .count();
+        let warnings = report(&place)["warnings"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let is_of = |warning: &&Value| warning["warning"] == "reference_document";
+        (
+            told,
+            warnings.iter().find(is_of).cloned(),
+            parts(&page(&place)).1,
+        )
+    };
+    let (told, warning, _) = of(1000);
+    assert_eq!((told, warning), (0, None));
+    let (told, warning, shown) = of(1001);
+    let expected = json!({
+        "warning": "reference_document", "id": "t", "file": "old.jsonl", "row": 1, "removed": 1001, "of": 1401,
+    });
+    assert_eq!((told, warning), (1, Some(expected)));
+    assert!(
+        shown.contains("1,001 (71.4 %) go for t in old.jsonl, row 1"),
+        "{shown}"
+    );
+}
+
+/// Files of both sides have the same name, so that only the side tells their documents apart.
+#[test]
+fn texts_of_a_reference_are_shown() {
+    let place = Place::new();
+    let of = |side: &str, seeds: std::ops::Range<u64>, edits: u64| {
+        let texts = seeds.map(|seed| edited(&text(seed, 60), seed + edits, 1) + " of " + side);
+        let records = (0..)
+            .zip(texts)
+            .map(|(id, text): (u32, String)| json!({"id": id, "text": text}));
+        lines_of(records)
+    };
+    place.write(
+        "old/part.jsonl",
+        [
+            of("the old", 0..400, 0),
+            b"{}\n".to_vec(),
+            of("the old", 400..900, 0),
+        ]
+        .concat(),
+    );
+    place.write("old/rest.jsonl", of("the old", 2000..2005, 0));
+    place.write("new/part.jsonl", of("the new", 300..420, 1));
+    let command = "dedup new --against old --on-bad-record skip --threshold 0.7 --quiet";
+    let mut known = Vec::new();
+    for (name, options) in [
+        ("memory", ""),
+        ("read", "--hold-mib 0"),
+        ("disk", "--memory 1KB"),
+    ] {
+        place
+            .run(&format!("{command} -o {name} {options}"))
+            .succeeded();
+        known.push(
+            ["samples.jsonl", "report.html"].map(|file| place.read(&format!("{name}/{file}"))),
+        );
+    }
+    assert!(known.iter().all(|files| *files == known[0]));
+    let samples = parse_lines(&place.read("memory/samples.jsonl"));
+    let lines = ["old", "new"].map(|side| {
+        let lines = place.read(&format!("{side}/part.jsonl"));
+        parse_lines(&lines)
+    });
+    let mut of_sides = [0, 0];
+    for sample in &samples {
+        let side = usize::from(sample.get("reference").is_none());
+        assert!(side == 1 || sample["reference"] == true);
+        assert_eq!(sample["file"], "part.jsonl");
+        let row = usize::try_from(sample["row"].as_u64().unwrap()).unwrap();
+        assert_eq!(sample["text"], lines[side][row]["text"], "{sample}");
+        of_sides[side] += 1;
+    }
+    assert!(of_sides[0] > 8 && of_sides[1] > 8, "{of_sides:?}");
+    let page = String::from_utf8(place.read("memory/report.html")).unwrap();
+    assert!(
+        page.contains("<mark>old</mark>") && page.contains("<mark>new</mark>"),
+        "{page}"
+    );
+    assert!(page.contains(" of the reference"));
+}

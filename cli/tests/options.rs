@@ -24,6 +24,8 @@ const MODES: &[&str] = &[
     "dedup docs -o out --keep-by n --verify signature --backend simd --memory 1KB",
     "dedup docs/a.jsonl docs/b.jsonl -o - --bands 2 --rows 3",
     "dedup texts -o out",
+    "dedup docs -o out --from-pairs found.jsonl",
+    "dedup docs -o - --include *.jsonl --from-pairs found.csv --cluster connected",
     "pairs docs -o p.csv",
     "pairs docs -o p.jsonl.gz --unit bytes --backend scalar",
     "pairs docs -o - --unit stopwords --verify none",
@@ -66,8 +68,9 @@ const WITHOUT_MODES: [&str; 4] = ["bench", "devices", "completions", "man"];
 
 /// Options that no mode runs: those that the modes themselves give, those that need a GPU, and those of a plan, whose
 /// times differ in every run.
-const NEVER_RUN: [&str; 7] = [
+const NEVER_RUN: [&str; 8] = [
     "output",
+    "from_pairs",
     "signatures",
     "fields",
     "device",
@@ -131,6 +134,7 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "identical") => "--identical star",
         (_, "max_pairs") => "--max-pairs 3",
         (_, "distance" | "within") => "--distance hamming --within 3",
+        (_, "from_pairs") => "--from-pairs found.jsonl",
         (_, "cluster") => "--cluster connected",
         (_, "min_shingles") => "--min-shingles 60",
         (_, "drop_short") => "--drop-short --min-shingles 60",
@@ -302,6 +306,10 @@ fn place() -> Place {
     place.write("two.txt", format!("{} {} {}", text(3), text(5), text(6)));
     place.run("sign docs -o s.parquet --quiet").succeeded();
     place.run("dedup docs -o removals --quiet").succeeded();
+    let pairs = "pairs docs -o found.jsonl --quiet";
+    place.run(pairs).succeeded();
+    let pairs = "pairs docs --include *.jsonl -o found.csv --quiet";
+    place.run(pairs).succeeded();
     write_records(&place);
     write_ratings(&place);
     place
@@ -615,6 +623,10 @@ fn idle_options_are_all_named_with_a_remedy() {
         (
             "dedup docs -o out --unit tokens --candidates join --max-bucket 9",
             "an exact join compares no buckets; omit --max-bucket, or pass --candidates lsh",
+        ),
+        (
+            "dedup docs -o out --from-pairs found.jsonl --threshold 0.9 --min-shingles 3",
+            "the report beside the pairs of --from-pairs says how they were found; omit --min-shingles and --threshold",
         ),
         (
             "dedup docs -o out --join-mib 5",

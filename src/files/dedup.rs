@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::dedup_output::{DedupOutput, Target, stream_kept, write_kept};
 use super::outcome::Outcome;
 use super::overview::Overview;
+use super::pairs_file::PairsFile;
 use super::resume::resumable;
 use super::run::{Action, Run};
 use super::samples::{Sampler, Samples};
@@ -48,6 +49,7 @@ impl Dedup {
             keep_by: None,
             source_field: None,
             prefer_source: Vec::new(),
+            from_pairs: None,
             cluster: self.clustering.name(),
             max_bucket: (candidates != CandidateMethod::Join).then_some(self.max_bucket),
             min_shingles: Some(self.short.min_shingles).filter(|least| *least > 0),
@@ -101,7 +103,9 @@ impl Run<'_> {
         let temporary = target.temporary();
         let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
         target.check(&source)?;
-        source.set_budget(folder.as_deref(), &task.search, task.by_name(&self))?;
+        if self.from_pairs.is_none() {
+            source.set_budget(folder.as_deref(), &task.search, task.by_name(&self))?;
+        }
         let mut written = source.written();
         if let Target::Folder(folder) = &target {
             // Whoever was stopped while it renamed files writes them again.
@@ -110,7 +114,10 @@ impl Run<'_> {
             }
             folder.take_over(&written.names)?;
         }
-        let mut found = find_removals(&mut source, self.engine, task, self.options.progress)?;
+        let mut found = match self.from_pairs {
+            Some(pairs) => pairs.find_removals(&mut source, task)?,
+            None => find_removals(&mut source, self.engine, task, self.options.progress)?,
+        };
         let mut similarity = found.similarity.take();
         timings.0.extend(found.timings.0.iter().cloned());
         let mut counts = found.counts.clone();
@@ -129,6 +136,7 @@ impl Run<'_> {
                 counts.kept = timings.time("write", bytes_written, || {
                     let look =
                         || advance(self.options.progress, to_read, u64::from(found.rows), bytes);
+                    sampler.take_of_reference(&source)?;
                     let kept = folder.sync_beside(|completed| {
                         let tables = |is_stopped: &AtomicBool| {
                             write_tables(&folder, &source, &found, is_stopped)?;
@@ -238,8 +246,16 @@ impl Run<'_> {
             keep_by: self.keep_by.as_ref().map(KeepBy::to_string),
             source_field: self.source_field.as_ref().map(FieldPath::to_string),
             prefer_source: self.prefer_source.patterns().map(str::to_owned).collect(),
+            from_pairs: self.from_pairs.map(PairsFile::name),
             ..task.parameters(found.candidates)
         });
+        if let Some(pairs) = self.from_pairs {
+            report.parameters = pairs.parameters();
+            let of_dedup = report.dedup.as_mut();
+            of_dedup
+                .into_iter()
+                .for_each(|of_dedup| of_dedup.max_bucket = None);
+        }
         report.expected_precision = found.expected_precision;
         report.cluster_sizes = histogram(&found.sizes, kept);
         report.largest_clusters = largest(&source.places, &found.sizes)?;
@@ -431,6 +447,7 @@ mod tests {
         let sizes = |histogram: &[(u64, u64)]| ClusterSizes {
             histogram: histogram.iter().copied().collect(),
             of_reference: 0,
+            most_for_reference: None,
             listed: Vec::new(),
         };
         let of = |known, kept| histogram(&sizes(known), kept);

@@ -16,6 +16,8 @@ mod dedup;
 
 mod dedup_output;
 
+mod from_pairs;
+
 mod log;
 
 mod outcome;
@@ -25,6 +27,8 @@ mod overview;
 mod page;
 
 mod pairs;
+
+mod pairs_file;
 
 mod preference;
 
@@ -61,6 +65,7 @@ pub use outcome::Outcome;
 pub(crate) use outcome::warn_of_repeated_ids;
 pub use pairs::PairsOutput;
 pub(crate) use pairs::{RowForms, Target};
+pub use pairs_file::PairsFile;
 pub use preference::keep_classes;
 pub use run::{Action, Run, RunOptions};
 pub use show::{Shown, ShownDocument, show};

@@ -7,9 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 
-use super::sources::{SourceCounts, Sources, unusual};
+use super::sources::{SourceCounts, Sources, removes_many, unusual};
 use crate::error::{Error, Result};
-use crate::io::{Example, ExampleDocument, Places, Report, SimilarityBin, SourceReport};
+use crate::io::{
+    Example, ExampleDocument, Places, Report, SimilarityBin, SourceReport, Unusual, id_text,
+};
 use crate::pipeline::Removal;
 use crate::scheme::fmix64;
 use crate::search::{FoundRemovals, Removals};
@@ -33,6 +35,8 @@ pub(super) struct Overview {
     sources: Vec<SourceReport>,
     /// The kept documents of the largest clusters.
     largest: Vec<u32>,
+    /// [`ClusterSizes::most_for_reference`](crate::search::ClusterSizes::most_for_reference).
+    most_for_reference: Option<(u64, u32)>,
 }
 
 impl Overview {
@@ -96,6 +100,19 @@ impl Overview {
         report.histogram = SimilarityBin::of(&self.histogram);
         report.sources.clone_from(&self.sources);
         report.warnings = unusual(&report.counts, &self.sources);
+        let of = report.counts.documents;
+        if let Some((removed, row)) = self.most_for_reference
+            && removes_many(removed, of)
+        {
+            let (file, record) = places.place(row);
+            report.warnings.push(Unusual::ReferenceDocument {
+                id: id_text(&places.raw_id(row)?),
+                file: file.to_owned(),
+                row: record,
+                removed,
+                of,
+            });
+        }
         Ok(())
     }
 }
@@ -112,11 +129,13 @@ fn placed(
     places: &Places,
 ) -> Result<ExampleDocument> {
     let id = ids.get(&row).cloned();
+    let reference = row < places.first_input();
     let (file, row) = places.place(row);
     Ok(ExampleDocument {
         id: id.ok_or_else(|| Error::Defect(format!("no id was read of row {row} of {file}")))?,
         file: file.to_owned(),
         row,
+        reference,
     })
 }
 
@@ -134,6 +153,7 @@ struct Passing<'a> {
     /// The kept documents of the largest clusters, largest first.
     largest: Vec<u32>,
     sources: SourceCounts<'a>,
+    most_for_reference: Option<(u64, u32)>,
 }
 
 impl<'a> Passing<'a> {
@@ -149,6 +169,7 @@ impl<'a> Passing<'a> {
             lost: Lowest::new(2 * SHOWN, SHOWN_OF_CLUSTER),
             of_clusters: largest.iter().map(of_cluster).collect(),
             largest,
+            most_for_reference: found.sizes.most_for_reference,
             sources: SourceCounts::new(sources, first_input, found.rows),
         }
     }
@@ -210,6 +231,7 @@ impl<'a> Passing<'a> {
             is_kept: self.is_kept,
             histogram: self.histogram,
             largest: self.largest,
+            most_for_reference: self.most_for_reference,
         }
     }
 }

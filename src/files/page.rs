@@ -91,7 +91,11 @@ impl Shown<'_> {
         let counts = &self.report.counts;
         html! {
             p {
-                "simgpu dedup looked for near-duplicates: " (grouped(counts.documents)) " documents = "
+                @match self.pairs_file() {
+                    None => "simgpu dedup looked for near-duplicates: ",
+                    Some(pairs) => { "simgpu dedup removed documents by the similar pairs in " (name(pairs)) ", which an earlier run had found: " },
+                }
+                (grouped(counts.documents)) " documents = "
                 (grouped(counts.kept)) " kept + " (grouped(counts.removed)) " removed + " (grouped(counts.skipped)) " bad and skipped."
             }
         }
@@ -142,6 +146,7 @@ impl Shown<'_> {
                     strong { "nothing" } br;
                     "is lost: all removed documents are identical to the kept one"
                 }
+                _ if self.pairs_file().is_some() => { strong { "cannot tell" } br; "what is lost: a list of pairs does not say; a run that searches does" }
                 _ => { strong { "cannot tell" } br; "what is lost; " code { "--verify exact" } " compares the documents" }
             }
         }

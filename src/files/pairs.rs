@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::dedup_output::STDOUT;
 use super::outcome::Outcome;
+use super::pairs_file::REPORT;
 use super::resume::resumable;
 use super::run::{Run, check_compression_level};
 use super::source::FileSource;
@@ -42,9 +43,6 @@ pub enum PairsOutput<'a> {
         temporary: &'a Path,
     },
 }
-
-/// The ending of the report beside a file of pairs: `pairs.jsonl.report.json`.
-const REPORT: &str = ".report.json";
 
 impl std::fmt::Debug for PairsOutput<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -140,6 +138,7 @@ impl Run<'_> {
         source.complete(&mut found.counts);
         self.warn_of_oddities(&found.counts);
         let mut report = source.report("pairs", found.counts.clone(), Some(pairs.search()));
+        report.inputs = source.places.input_reports();
         describe(&mut report, task, &found);
         target.commit(&report, self.options.progress, compared)?;
         source.complete_budget();

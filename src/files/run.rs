@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::outcome::warn_of_repeated_ids;
+use super::pairs_file::PairsFile;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
@@ -114,6 +115,7 @@ pub struct Run<'a> {
     pub(super) action: Action,
     pub(super) samples: bool,
     pub(super) source_field: Option<FieldPath>,
+    pub(super) from_pairs: Option<&'a PairsFile>,
 }
 
 impl std::fmt::Debug for Run<'_> {
@@ -149,6 +151,7 @@ impl<'a> Run<'a> {
             action: Action::default(),
             samples: true,
             source_field: None,
+            from_pairs: None,
         }
     }
 
@@ -309,7 +312,7 @@ impl<'a> Run<'a> {
     pub(super) fn facts(&self) -> Facts<'_> {
         Facts {
             command: &self.options.command,
-            signer: Some(self.engine.signer()),
+            signer: self.from_pairs.is_none().then(|| self.engine.signer()),
             memory_bytes: self.memory_bytes(),
         }
     }

@@ -2,6 +2,11 @@
 //!
 //! All of them together take at most 2 MB, so a long text is cut. What is shown is chosen before the reading, so that no
 //! text is read twice.
+//!
+//! **Texts of a reference take a reading of their own.** Nothing of it is copied, and while it is read first, nobody knows
+//! which of its documents will be shown; to hold the beginnings of all that share a bucket would take more than the time
+//! saved. So those of its files are read again that hold a shown document, each up to the last of these; records are counted,
+//! and only chunks with a shown document are parsed.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -13,7 +18,7 @@ use super::second_pass::Placed;
 use super::source::FileSource;
 use crate::documents::{Document, Documents};
 use crate::error::{Error, Result};
-use crate::io::{OutputFolder, Places};
+use crate::io::{ExampleDocument, OutputFolder, PlaceOfRow, Places};
 
 /// The file of the texts.
 pub(super) const SAMPLES: &str = "samples.jsonl";
@@ -33,14 +38,15 @@ pub(crate) struct Sample {
     pub(crate) bytes: u64,
 }
 
-/// Texts by file and row.
+/// Texts by where their documents are.
 #[derive(Debug, Default)]
-pub(crate) struct Samples(BTreeMap<(String, u64), Sample>);
+pub(crate) struct Samples(BTreeMap<PlaceOfRow, Sample>);
 
 impl Samples {
-    /// The text of the document at a row of a file.
-    pub(crate) fn get(&self, file: &str, row: u64) -> Option<&Sample> {
-        self.0.get(&(file.to_owned(), row))
+    /// The text of a document.
+    pub(crate) fn get(&self, document: &ExampleDocument) -> Option<&Sample> {
+        let (reference, file, row) = document.place();
+        self.0.get(&(reference, file.to_owned(), row))
     }
 }
 
@@ -49,6 +55,8 @@ impl Samples {
 struct SampleLine<'a> {
     file: &'a str,
     row: u64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    reference: bool,
     bytes: u64,
     text: &'a str,
 }
@@ -92,6 +100,24 @@ impl Sampler {
         Ok(())
     }
 
+    /// Takes the texts of documents of a reference that were not taken.
+    pub(super) fn take_of_reference(&self, source: &FileSource<'_>) -> Result<()> {
+        let places = &source.places;
+        let taken = self.taken();
+        let of_reference = self.rows.iter().filter(|row| **row < places.first_input());
+        let mut ends: BTreeMap<usize, u32> = BTreeMap::new();
+        // Rows ascend, so that the last one of each file stays.
+        ends.extend(
+            of_reference
+                .filter(|row| !taken.contains_key(row))
+                .map(|row| (places.file_of(*row), *row)),
+        );
+        match ends.is_empty() {
+            true => Ok(()),
+            false => source.read_beginnings(&ends, |placed| self.take(source, &placed)),
+        }
+    }
+
     /// Whether one of the documents is in a chunk with these rows.
     fn has_one_among(&self, rows: &[Option<u32>]) -> bool {
         let (Some(first), Some(last)) =
@@ -116,11 +142,13 @@ impl Sampler {
         let most = (FILE_BYTES / taken.len().max(1)).min(LINE_BYTES);
         let (mut samples, mut lines) = (Samples::default(), Vec::new());
         for (row, Sample { mut text, bytes }) in taken {
+            let reference = row < places.first_input();
             let (file, row) = places.place(row);
             let line = |text: &str| {
                 let sample = SampleLine {
                     file,
                     row,
+                    reference,
                     bytes,
                     text,
                 };
@@ -132,7 +160,7 @@ impl Sampler {
             lines.push(b'\n');
             samples
                 .0
-                .insert((file.to_owned(), row), Sample { text, bytes });
+                .insert((reference, file.to_owned(), row), Sample { text, bytes });
         }
         let (mut file, path) = folder.create(SAMPLES)?;
         file.write_all(&lines).map_err(Error::io("write", path))?;

@@ -1,5 +1,6 @@
 //! The second pass: reads the files again, for exact verification and for writing.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::source::FileSource;
@@ -92,6 +93,8 @@ struct Parts<'a> {
     file: usize,
     rows: RowNumbers<'a>,
     events: Events<'a>,
+    /// Nothing is wanted after this row; `None` if all of the file is.
+    last_row: Option<u32>,
 }
 
 /// The chunks of a file among those of all files, in order.
@@ -112,6 +115,9 @@ impl Iterator for Parts<'_> {
     type Item = Result<FileEvent<Placed>>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if self.last_row.is_some_and(|last| self.rows.next_row > last) {
+            return self.stop();
+        }
         match &mut self.events {
             Events::Held(chunks) => match chunks.next() {
                 Some(chunk) => Some(self.place(Arc::clone(chunk))),
@@ -151,6 +157,18 @@ impl Parts<'_> {
         match self.rows.is_at_end() {
             true => Ok(FileEvent::End),
             false => Err(self.changed()),
+        }
+    }
+
+    /// Ends before the end of the file. So only its size and time tell whether it has changed.
+    fn stop(&mut self) -> Option<Result<FileEvent<Placed>>> {
+        let is_read = matches!(self.events, Events::Read(_));
+        self.events = Events::Ended;
+        self.last_row = None;
+        let is_outdated = |known: &Fingerprint| known.is_outdated(self.input());
+        match is_read && self.known().is_some_and(is_outdated) {
+            true => Some(Err(self.changed())),
+            false => Some(Ok(FileEvent::End)),
         }
     }
 
@@ -195,6 +213,7 @@ impl FileSource<'_> {
                 Some(held) => Events::Held(chunks_of(file, held).iter()),
                 None => Events::Read(files.file(file)),
             },
+            last_row: None,
         };
         let map = |part: Result<FileEvent<Placed>>| {
             Ok(match part? {
@@ -230,6 +249,49 @@ impl FileSource<'_> {
                 files.consumed()
             };
             advance(progress, consumed, documents, bytes)
+        })
+    }
+
+    /// Calls `map` with the chunks of some files, from memory if they are held, on all threads: each file up to a row.
+    ///
+    /// # Errors
+    /// [`Error::InputChanged`] if a file has changed since the first pass.
+    pub(super) fn read_beginnings(
+        &self,
+        last_rows: &BTreeMap<usize, u32>,
+        map: impl Fn(Placed) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let progress = self.run.options.progress;
+        let wanted: Vec<(usize, u32)> = last_rows.iter().map(|(file, row)| (*file, *row)).collect();
+        let stored = wanted
+            .iter()
+            .map(|(file, _)| self.files[*file].stored_bytes());
+        progress.begin("read again", stored.sum());
+        let files = FilesReading::new(&self.files, self.reading(Columns::Needed))?;
+        let held = self.places.held.as_deref();
+        let open = |at: usize| {
+            let (file, row) = wanted[at];
+            Parts {
+                source: self,
+                file,
+                rows: RowNumbers::of(&self.places, file),
+                events: match held {
+                    Some(held) => Events::Held(chunks_of(file, held).iter()),
+                    None => Events::Read(files.file(file)),
+                },
+                last_row: Some(row),
+            }
+        };
+        let ahead = files.ahead(|part: &Result<FileEvent<Placed>>| match part {
+            Ok(FileEvent::Chunk(placed)) => placed.chunk.weight(),
+            _ => 1,
+        });
+        let map = |part: Result<FileEvent<Placed>>| match part? {
+            FileEvent::Chunk(placed) => map(placed),
+            FileEvent::Table(_) | FileEvent::End => Ok(()),
+        };
+        map_in_order(wanted.len(), ahead, open, map, |_| {
+            advance(progress, files.consumed(), 0, 0)
         })
     }
 

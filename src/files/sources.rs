@@ -288,6 +288,12 @@ pub(super) fn unusual(counts: &Counts, sources: &[SourceReport]) -> Vec<Unusual>
     of_cluster.into_iter().chain(of_sources).collect()
 }
 
+/// Whether so many of all documents are unusually many to be removed for one document of a reference: more than 1,000, and
+/// more than 0.1 %.
+pub(super) fn removes_many(removed: u64, of: u64) -> bool {
+    removed > MANY && removed > of / 1000
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -395,6 +401,19 @@ mod tests {
     }
 
     #[test]
+    fn many_documents_may_go_for_one_of_a_reference() {
+        for (removed, of, expected) in [
+            (1000, 1000, false),
+            (1001, 1001, true),
+            (1001, 1_000_999, true),
+            (1001, 1_001_000, false),
+            (u64::MAX, u64::MAX, true),
+        ] {
+            assert_eq!(removes_many(removed, of), expected, "{removed} {of}");
+        }
+    }
+
+    #[test]
     fn only_unusual_results_are_warned_of() {
         let source = |documents: u64, removed: u64| SourceReport {
             source: Some(documents.to_string()),
@@ -417,6 +436,7 @@ mod tests {
                 .map(|unusual| match unusual {
                     Unusual::LargeCluster { .. } => 'c',
                     Unusual::SourceLoss { .. } => 's',
+                    Unusual::ReferenceDocument { .. } => 'r',
                 });
             warned.collect::<String>()
         };

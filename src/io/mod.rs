@@ -75,6 +75,8 @@ mod clusters;
 
 mod pairs;
 
+mod listed_pairs;
+
 mod result_rows;
 
 mod run_record;
@@ -96,6 +98,7 @@ pub use input::{Inputs, Naming, read_text};
 pub(crate) use keep::JsonLines;
 pub(crate) use keep::{EndingFile, KeptFile, unwritable};
 pub(crate) use labels::Labels;
+pub(crate) use listed_pairs::{ListedPair, for_each_listed_pair, odd_pair};
 pub(crate) use names::field_names;
 pub use not_read::{NotRead, Several};
 pub(crate) use npy::{HEADER, header};
@@ -120,9 +123,9 @@ pub(crate) use removals::{write_removed_lines, write_removed_table};
 pub use removed_rows::{DocumentPlace, RemovedRow, id_text};
 pub(crate) use removed_rows::{PlaceOfRow, RemovedFile, documents_of_id};
 pub use report::{
-    DedupParameters, Example, ExampleDocument, LargeCluster, MissingIds, PairsParameters,
-    Parameters, RemovedFor, Report, SearchParameters, SimilarityBin, SkippedRecord, SourceReport,
-    Unusual,
+    DedupParameters, Example, ExampleDocument, InputReport, LargeCluster, MissingIds,
+    PairsParameters, Parameters, RemovedFor, Report, SearchParameters, SimilarityBin,
+    SkippedRecord, SourceReport, Unusual,
 };
 pub(crate) use report::{REPORT_VERSION, SignatureDescription, write_json};
 pub(crate) use result_rows::{write_rows_as_table, write_rows_as_text};

@@ -14,7 +14,7 @@ use super::ids::{DocumentIds, Id, Repeated};
 use super::jsonl::json_string;
 use super::not_read::NotRead;
 use super::read::{Fingerprint, Position};
-use super::report::{FirstRow, MissingIds, SkippedRecord};
+use super::report::{FirstRow, InputReport, MissingIds, SkippedRecord};
 use super::table::IdColumn;
 use crate::error::{BadRecord, Error, Result};
 
@@ -285,6 +285,35 @@ impl Places {
             first_row: file.first_row,
         };
         self.files.iter().map(first_row).collect()
+    }
+
+    /// What a report says of the input files, without those of a reference.
+    pub(crate) fn input_reports(&self) -> Vec<InputReport> {
+        let reports = self.files[self.of_reference..].iter().map(|file| {
+            let known = file.fingerprint.as_ref();
+            InputReport {
+                file: file.relative.clone(),
+                records: file.records,
+                bytes: known.map_or(0, Fingerprint::size),
+                xxh3: known
+                    .and_then(Fingerprint::checksum)
+                    .map(|checksum| format!("{checksum:016x}")),
+            }
+        });
+        reports.collect()
+    }
+
+    /// The row of the document at a record of a file; `None` if there is no such record, or if it is a bad one.
+    pub(crate) fn row_of(&self, file: usize, record: u64) -> Option<u32> {
+        let of_file = self.files.get(file)?;
+        let skipped = self.skipped_in(file);
+        let before = skipped.partition_point(|skipped| skipped.record.row < record);
+        let is_bad = |skipped: &Skipped| skipped.record.row == record;
+        if record >= of_file.records || skipped.get(before).is_some_and(is_bad) {
+            return None;
+        }
+        let nth = u32::try_from(record - before as u64).ok()?;
+        of_file.first_row.checked_add(nth)
     }
 
     /// The documents without an id, if some among `documents` have one.

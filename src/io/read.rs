@@ -697,6 +697,16 @@ impl Fingerprint {
         }
     }
 
+    /// The size of the file, compressed.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// XXH3 of the decompressed bytes that were read; `None` for Parquet and Arrow.
+    pub(crate) fn checksum(&self) -> Option<u64> {
+        Some(self.checksum).filter(|checksum| *checksum != 0)
+    }
+
     /// Whether the file is gone by now, or has another size or time.
     pub(crate) fn is_outdated(&self, input: &InputFile) -> bool {
         let is_other =

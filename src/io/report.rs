@@ -127,6 +127,9 @@ pub struct DedupParameters {
     /// The field whose value is the source of a document; `None` if its file is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_field: Option<String>,
+    /// The name of the file of pairs that the result follows from; `None` if the run searched for pairs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_pairs: Option<String>,
     /// How clusters are formed: `greedy` or `connected`.
     pub cluster: &'static str,
     /// The most documents of one bucket that a further document is compared with; `None` for a join.
@@ -172,6 +175,21 @@ pub struct SkippedRecord {
     /// What is wrong with it.
     #[serde(default)]
     pub problem: String,
+}
+
+/// An input file of a search for pairs, so that a later run can tell whether it is still the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct InputReport {
+    /// The file.
+    pub file: String,
+    /// Its records, including bad ones.
+    pub records: u64,
+    /// Its size in bytes, compressed.
+    pub bytes: u64,
+    /// XXH3 of its decompressed bytes in hexadecimal digits; `None` for Parquet and Arrow, which are not read from end to end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xxh3: Option<String>,
 }
 
 /// Documents without an id, although others have one. Because of them, every id is `FILE:ROW`.
@@ -265,6 +283,20 @@ pub enum Unusual {
         /// The share of all documents that is removed.
         of_all: f64,
     },
+    /// More than 1,000 documents, and more than 0.1 % of all, are removed for one document of the reference: the one with the
+    /// most.
+    ReferenceDocument {
+        /// Its id; a string without quotes.
+        id: String,
+        /// Its file.
+        file: String,
+        /// The number of its record in the file, from 0.
+        row: u64,
+        /// The documents that are removed for it.
+        removed: u64,
+        /// All documents of the inputs.
+        of: u64,
+    },
 }
 
 impl std::fmt::Display for Unusual {
@@ -291,6 +323,17 @@ impl std::fmt::Display for Unusual {
                 share(*removed, *of),
                 grouped(*of),
                 100.0 * of_all
+            ),
+            Unusual::ReferenceDocument {
+                id,
+                file,
+                row,
+                removed,
+                of,
+            } => write!(
+                f,
+                "one document of the reference removes more than 0.1 % of all documents: {} go for {id} in {file}, row {row}",
+                share(*removed, *of)
             ),
         }
     }
@@ -329,6 +372,9 @@ pub struct ExampleDocument {
     pub file: String,
     /// The number of its record in the file, from 0.
     pub row: u64,
+    /// Whether it is of the reference.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub reference: bool,
 }
 
 impl ExampleDocument {
@@ -338,7 +384,13 @@ impl ExampleDocument {
             id: cluster.kept_id.clone(),
             file: cluster.kept_file.clone(),
             row: cluster.kept_row,
+            reference: cluster.kept_in == Some("reference"),
         }
+    }
+
+    /// Where it is, of the reference or not: a file of each may have the same name.
+    pub(crate) fn place(&self) -> (bool, &str, u64) {
+        (self.reference, &self.file, self.row)
     }
 }
 
@@ -412,6 +464,9 @@ pub struct Report {
     /// What is unusual about the result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Unusual>,
+    /// The input files; empty except for `pairs`, and if signatures were read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<InputReport>,
     /// The documents without an id; `None` if all or none have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_ids: Option<MissingIds>,
@@ -446,6 +501,7 @@ impl Report {
             examples: Vec::new(),
             sources: Vec::new(),
             warnings: Vec::new(),
+            inputs: Vec::new(),
             missing_ids: None,
             empty_files: Vec::new(),
             not_read: NotRead::default(),

@@ -174,6 +174,23 @@ impl Buckets {
         Ok(Buckets::new(documents, ends, members, first_of_bands, &[]))
     }
 
+    /// A bucket for each of these pairs of positions below `documents`, of which the lower one comes first.
+    ///
+    /// # Errors
+    /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) for 2^32 pairs or more.
+    pub(crate) fn of_pairs(documents: usize, pairs: &[(u32, u32)]) -> Result<Self> {
+        let members = pairs.iter().flat_map(|(lo, hi)| [*lo, *hi]).collect();
+        let ends = (1..=pairs.len()).map(|pair| 2 * pair).collect();
+        let bands = vec![0, row_number(pairs.len())?];
+        Ok(Buckets::new(
+            documents,
+            ends,
+            (members, Vec::new()),
+            bands,
+            &[],
+        ))
+    }
+
     /// Buckets of members that are positions below `documents`, with a place beside each, or no places. The positions
     /// of `others` have an index, too.
     pub(super) fn new(

@@ -60,6 +60,8 @@ mod greedy;
 
 mod connectivity;
 
+mod listed;
+
 mod keep;
 
 mod removal;
@@ -88,6 +90,7 @@ pub(crate) use greedy::KeptBefore;
 pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;
 pub(crate) use least_error::ErrorRanges;
+pub(crate) use listed::ListedPairs;
 pub use measure::{Loss, Measure, Overlap};
 pub use packing::PackedSignatures;
 pub(crate) use prefix_filter::WEIGHT_ROUNDING;

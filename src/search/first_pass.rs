@@ -168,13 +168,15 @@ pub(crate) enum SignedForm {
     Keys(Banding),
     /// Nothing.
     Nothing,
+    /// Nothing, nor anything else of shingles: only the digests of documents.
+    Digests,
 }
 
 impl SignedForm {
     fn banding(self) -> Option<Banding> {
         match self {
             SignedForm::Keys(banding) => Some(banding),
-            SignedForm::Signatures | SignedForm::Nothing => None,
+            SignedForm::Signatures | SignedForm::Nothing | SignedForm::Digests => None,
         }
     }
 }
@@ -625,12 +627,16 @@ impl<'e> Signing<'e> {
         let _in_progress = Giant::of(&self.giant_bytes, bytes);
         self.engine.shingler().check_forms(&documents)?;
         let wanted = self.known().wanted;
-        let (shingled, signed, sets) = match self.device_for_texts(&wanted) {
-            Some(device) => {
+        let (shingled, signed, sets) = match (wanted.signed, self.device_for_texts(&wanted)) {
+            (SignedForm::Digests, _) => {
+                let nothing = Signed::Ready(SignedBatch::Nothing);
+                (self.digested(&documents, scratch), nothing, None)
+            }
+            (_, Some(device)) => {
                 let (shingled, signed) = self.send_texts(device, &wanted, &documents, bytes)?;
                 (shingled, signed, None)
             }
-            None => self.sign_sets(&wanted, &documents, bytes, scratch, shingles, exact)?,
+            (_, None) => self.sign_sets(&wanted, &documents, bytes, scratch, shingles, exact)?,
         };
         Ok(SignedPiece {
             records,
@@ -641,10 +647,25 @@ impl<'e> Signing<'e> {
         })
     }
 
+    /// The documents of a piece, of whose shingles nothing is known.
+    fn digested(&self, documents: &DocumentRange<'_>, scratch: &mut Scratch) -> Vec<Shingled> {
+        let digests = timed_without_nested(&self.spent.shingle_ns, || {
+            self.engine.shingler().digests(documents, scratch)
+        });
+        let shingled = digests.into_iter().enumerate().map(|(i, digest)| Shingled {
+            length: documents.get(i).length(),
+            digest,
+            shingles: 2,
+            is_short: false,
+            is_signed: false,
+        });
+        shingled.collect()
+    }
+
     /// The device that shingles texts itself, where the sink needs no more than it makes.
     fn device_for_texts(&self, wanted: &Wanted) -> Option<DeviceSigner<'e>> {
         let is_enough = !wanted.sets
-            && !matches!(wanted.signed, SignedForm::Nothing)
+            && !matches!(wanted.signed, SignedForm::Nothing | SignedForm::Digests)
             && !self.known().numbered.short().counts_shingles();
         self.device.filter(|_| self.sends_texts && is_enough)
     }

@@ -300,7 +300,7 @@ mod tests {
             let signed = match signed {
                 SignedForm::Signatures => "signatures",
                 SignedForm::Keys(_) => "keys",
-                SignedForm::Nothing => "nothing",
+                SignedForm::Nothing | SignedForm::Digests => "nothing",
             };
             (signed, sets, empty_sets)
         };

@@ -63,6 +63,8 @@ mod clusters;
 
 mod removals;
 
+mod listed;
+
 mod pairs;
 
 mod against;
@@ -80,6 +82,7 @@ pub(crate) use few::warn_of_few_shingles;
 pub(crate) use first_pass::{
     FirstPass, Notes, NumbersRead, Parsed, Pieces, SignedBatch, SignedForm, Sink, Wanted,
 };
+pub(crate) use listed::{find_listed_removals, read_digests};
 pub(crate) use observations::Observations;
 pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};
 pub(crate) use pairs::{PairSearch, Streamed};

@@ -37,6 +37,8 @@ pub(crate) struct ClusterSizes {
     pub(crate) listed: Vec<(u64, u32)>,
     /// The number of clusters whose kept document is of a reference.
     pub(crate) of_reference: u64,
+    /// The most documents that are removed for one of a reference, and the row of that one; of several, the first.
+    pub(crate) most_for_reference: Option<(u64, u32)>,
 }
 
 impl ClusterSizes {
@@ -55,8 +57,17 @@ impl ClusterSizes {
         }
         let sizes = sizes.into_iter().map(|(kept, size)| (size, row_of(kept)));
         let sizes: Vec<(u64, u32)> = sizes.collect();
-        let of_reference = sizes.iter().filter(|(_, row)| *row < reference);
-        self.of_reference += of_reference.count() as u64;
+        for (size, row) in sizes.iter().filter(|(_, row)| *row < reference) {
+            self.of_reference += 1;
+            let found = (size - 1, *row);
+            let order = |(removed, row): (u64, u32)| (removed, Reverse(row));
+            if self
+                .most_for_reference
+                .is_none_or(|most| order(found) > order(most))
+            {
+                self.most_for_reference = Some(found);
+            }
+        }
         self.listed.extend(sizes);
         self.listed
             .sort_unstable_by_key(|(size, row)| (Reverse(*size), *row));
@@ -98,7 +109,18 @@ mod tests {
         // Another part, whose rows are others.
         let second = [removed(1, 0), removed(2, 0), removed(3, 0)];
         sizes.add(&second, |row| row + 100, 101);
+        let sizes_before = sizes.clone();
         assert_eq!(sizes.of_reference, 1);
+        assert_eq!(sizes.most_for_reference, Some((3, 100)));
+        // The first of those that are as large.
+        sizes.add(
+            &[1, 2, 3].map(|document| removed(document, 0)),
+            |row| row + 90,
+            91,
+        );
+        sizes.add(&[removed(1, 0)], |row| row, 91);
+        assert_eq!(sizes.most_for_reference, Some((3, 90)));
+        sizes = sizes_before;
         assert_eq!(sizes.histogram, BTreeMap::from([(2, 2), (3, 1), (4, 1)]));
         assert_eq!(sizes.listed, [(4, 100), (3, 0), (2, 3), (2, 6)]);
         assert_eq!((sizes.clusters(), sizes.largest()), (4, 4));

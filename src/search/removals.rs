@@ -211,7 +211,7 @@ pub(crate) fn find_removals(
 }
 
 /// Clusters the documents of each part. `classes` are those of documents in memory.
-fn removals(
+pub(super) fn removals(
     searched: Searched,
     classes: Option<&[u64]>,
     task: &Dedup,

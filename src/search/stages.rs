@@ -43,7 +43,7 @@ pub(crate) struct Searched {
     /// At least the number of candidate pairs; `None` for those of LSH.
     pub(crate) most_pairs: Option<u64>,
     /// The estimates of compared candidates.
-    observed: Observations,
+    pub(super) observed: Observations,
     /// The documents that may be similar to others.
     pub(crate) parts: Parts,
 }

@@ -1,11 +1,11 @@
 //! `simgpu dedup`.
 
 use std::num::{NonZeroU32, NonZeroUsize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use simgpu::error::Conflict;
-use simgpu::files::{Action, DedupOutput, Outcome, Run};
+use simgpu::files::{Action, DedupOutput, Outcome, PairsFile, Run};
 use simgpu::io::{FieldPath, KeepBy, RemovedFormat};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress as _;
@@ -48,6 +48,11 @@ pub struct Arguments {
     /// What the input is compared with.
     #[command(flatten)]
     pub against: AgainstArguments,
+
+    /// Remove documents by a file of `simgpu pairs` over the same inputs, with its FILE.report.json beside it, instead of
+    /// searching: no shingles and no signatures are computed
+    #[arg(long, value_name = "FILE", help_heading = "Search")]
+    pub from_pairs: Option<PathBuf>,
 
     /// Folder for the results; - writes the kept records to stdout, and no other file, if all inputs are JSON
     /// Lines
@@ -295,6 +300,29 @@ impl Arguments {
     /// # Errors
     /// A usage error if the arguments contradict each other, and the errors of [`Run::dedup`].
     pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
+        match &self.from_pairs {
+            Some(pairs) => self.execute_from_pairs(pairs, caller),
+            None => self.execute_by_search(caller),
+        }
+    }
+
+    /// Removes documents by pairs that an earlier run has found.
+    fn execute_from_pairs(&self, pairs: &Path, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
+        let given = caller.given;
+        given.check(&[Mode::FromPairs])?;
+        let destination = self.destination()?;
+        given.check(destination.modes())?;
+        let pairs = PairsFile::open(pairs)?;
+        let inputs = self.input.find(pairs.engine())?;
+        given.check(&modes_of_files(&inputs))?;
+        terminal::announce_pairs(caller.progress, &pairs);
+        let run = self.run.set(pairs.run(&inputs));
+        let run = self.hold.set(run.options(self.outputs.options(caller)));
+        let task = self.clusters.task(pairs.search().clone());
+        write(self.set_output(run)?, &task, destination)
+    }
+
+    fn execute_by_search(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
         let given = caller.given;
         // First: what a join has no use for need not be valid.
         given.check(modes_of_method(self.search.candidates, None))?;
@@ -318,15 +346,7 @@ impl Arguments {
         let run = self.set_output(run)?;
         let engine = &settings.engine;
         let run = (self.against).set(run, reference.as_ref(), &self.input, engine);
-        let temporary = &std::env::temp_dir();
-        Ok(match destination {
-            Destination::Path(folder) => run.dedup(&task, folder),
-            Destination::Stdout => {
-                let target = &mut std::io::stdout();
-                run.dedup(&task, DedupOutput::Stream { target, temporary })
-            }
-            Destination::Nowhere => run.dedup(&task, DedupOutput::Nowhere { temporary }),
-        }?)
+        write(run, &task, destination)
     }
 
     /// The lines of the summary.
@@ -375,6 +395,19 @@ impl Arguments {
             unusual.map(|unusual| format!("{unusual}; check it {place}before you use the result"));
         Ok(warnings.collect())
     }
+}
+
+/// Runs with the output for this destination.
+fn write(run: Run<'_>, task: &Dedup, destination: Destination<'_>) -> anyhow::Result<Outcome> {
+    let temporary = &std::env::temp_dir();
+    Ok(match destination {
+        Destination::Path(folder) => run.dedup(task, folder),
+        Destination::Stdout => {
+            let target = &mut std::io::stdout();
+            run.dedup(task, DedupOutput::Stream { target, temporary })
+        }
+        Destination::Nowhere => run.dedup(task, DedupOutput::Nowhere { temporary }),
+    }?)
 }
 
 pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {

@@ -525,6 +525,14 @@ class DedupFilesOptions(FileSearchOptions, ClusterOptions, ShortOptions, total=F
         bool,
         Option(False, "Write no texts: neither ``samples.jsonl`` nor the texts on the page, ``report.html``."),
     ]
+    from_pairs: Annotated[
+        Path | None,
+        Option(
+            None,
+            "File of pairs that ``pairs_files`` wrote for the same inputs, with its report beside it: documents are removed by "
+            "these, and no shingles and no signatures are computed.",
+        ),
+    ]
     source_field: Annotated[
         str | None,
         Option(None, "Field whose value is the source of a document, for the counts by source; default the input file."),

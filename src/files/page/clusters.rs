@@ -86,12 +86,9 @@ impl Shown<'_> {
 
     fn cluster(&self, cluster: &LargeCluster) -> Markup {
         let kept = ExampleDocument::of_cluster(cluster);
-        let is_of = |kept: &ExampleDocument| {
-            (&kept.file, kept.row) == (&cluster.kept_file, cluster.kept_row)
-        };
         let removed = self
             .examples("cluster")
-            .filter(|example| is_of(&example.kept));
+            .filter(|example| example.kept.place() == kept.place());
         let share = cluster.documents as f64 / self.report.counts.documents.max(1) as f64;
         html! {
             article {
@@ -111,7 +108,7 @@ impl Shown<'_> {
 
     /// The beginning of a text.
     fn beginning(&self, document: &ExampleDocument) -> Markup {
-        let sample = self.samples.get(&document.file, document.row);
+        let sample = self.samples.get(document);
         html! {
             @if let Some(sample) = sample {
                 p.words { bdi { (words(&[Piece::Same(&sample.text)], BEGINNING)) } }

@@ -68,11 +68,11 @@ impl Shown<'_> {
             Some(via) => (via, example.via_similarity),
             None => (&example.kept, example.similarity),
         };
-        let samples = [&example.removed, other].map(|of| self.samples.get(&of.file, of.row));
+        let samples = [&example.removed, other].map(|of| self.samples.get(of));
         let heads = [
             html! { b { "removed" } " " (place(&example.removed)) },
             match &example.via {
-                Some(via) if via.file != example.kept.file || via.row != example.kept.row => {
+                Some(via) if via.place() != example.kept.place() => {
                     html! {
                         b { "next on the chain" } " to the kept " (place(&example.kept)) ": " (place(via))
                     }
@@ -105,7 +105,7 @@ pub(super) fn place(document: &ExampleDocument) -> Markup {
     let id: Option<String> = serde_json::from_str(id)
         .ok()
         .or_else(|| Some(id.to_owned()));
-    html! { (name(&id.unwrap_or_default())) " in " (name(&document.file)) ", row " (grouped(document.row)) }
+    html! { (name(&id.unwrap_or_default())) " in " (name(&document.file)) ", row " (grouped(document.row)) @if document.reference { " of the reference" } }
 }
 
 /// Two texts side by side, with what differs marked.

@@ -11,17 +11,35 @@ type Choice = (&'static str, String);
 
 impl Shown<'_> {
     pub(super) fn parameters(&self) -> Markup {
-        let choices = self.choices();
+        let mut choices = self.choices();
+        let stated = match &self.pairs_file() {
+            None => Vec::new(),
+            // The file says how its pairs were found.
+            Some(pairs) => {
+                let stated = choices;
+                choices = vec![("--from-pairs", (*pairs).to_owned())];
+                of_dedup(self.report.dedup.as_ref(), &mut choices);
+                stated
+                    .into_iter()
+                    .filter(|choice| !choices.contains(choice))
+                    .collect()
+            }
+        };
         html! {
             section {
                 h2 { "Parameters" }
                 p.note { "To repeat the run, pass the same inputs and these options. The command line, with its paths, is in run.json." }
                 p.command { code { "simgpu " (self.report.command) " INPUT… -o DIR" @for (option, value) in &choices { " " (argument(option, value)) } } }
                 div.scroll { table { tbody {
-                    @for (option, value) in &choices { tr { th { (option.trim_start_matches('-')) } td.long { (name(value)) } } }
+                    @for (option, value) in choices.iter().chain(&stated) { tr { th { (option.trim_start_matches('-')) } td.long { (name(value)) } } }
                 } } }
             }
         }
+    }
+
+    /// The file of pairs that the result follows from, if it does.
+    pub(super) fn pairs_file(&self) -> Option<&str> {
+        self.report.dedup.as_ref()?.from_pairs.as_deref()
     }
 
     /// The options that lead to the result, in the words of the command.

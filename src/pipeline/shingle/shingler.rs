@@ -400,6 +400,42 @@ impl Shingler {
         digests
     }
 
+    /// The digests of [`Shingler::shingle_with_digests`], without any shingles; `None` for a document without shingles that
+    /// is blank.
+    pub(crate) fn digests<D: Documents + ?Sized>(
+        &self,
+        documents: &D,
+        scratch: &mut Scratch,
+    ) -> Vec<Option<u128>> {
+        scratch.is_digested = true;
+        let digests = (0..documents.len()).map(|row| {
+            scratch.begin();
+            match (documents.get(row), self.shingling.weighting) {
+                (Document::Text(text), _) => {
+                    let normalise = self.shingling.normalise;
+                    normalise.apply_to_bytes(self.isa, text, &mut scratch.normalised);
+                    scratch.digests_normalised = true;
+                }
+                (Document::Tokens(tokens), _) => tokens.for_each(|token| scratch.push_token(token)),
+                (Document::Weighted(tokens), Weighting::Given(scale)) => {
+                    tokens.for_each(|(token, weight)| {
+                        scratch.push_weighted_token(token, scale.fixed(weight));
+                    });
+                }
+                (Document::Weighted(tokens), _) => {
+                    tokens.for_each(|(token, _)| scratch.push_token(token));
+                }
+            }
+            let is_blank = match self.shingling.unit {
+                // White space has shingles, too.
+                Unit::Bytes | Unit::Chars => scratch.normalised.as_slice().is_empty(),
+                _ => self.is_blank(documents.get(row)),
+            };
+            (!is_blank).then(|| scratch.digest())
+        });
+        digests.collect()
+    }
+
     /// Appends the lists of [`Shingler::exact_list`] to `batch`, which has 64-bit hashes, and returns the digests of
     /// [`Shingler::shingle_with_digests`].
     pub(crate) fn exact_with_digests<D: Documents + ?Sized>(
@@ -976,6 +1012,7 @@ mod tests {
             "a  b Two",
             "?!",
             "",
+            " ",
             &"x ".repeat(99),
         ];
         let normalise = |lowercase, strip_punctuation, keep_whitespace| Normalise {
@@ -1010,6 +1047,12 @@ mod tests {
                 let mut shingles = ShingleBatch::new(shingler.width());
                 let mut scratch = Scratch::default();
                 let digests = shingler.shingle_with_digests(&texts, &mut scratch, &mut shingles);
+                let alone = shingler.digests(&texts, &mut scratch);
+                for (row, alone) in alone.into_iter().enumerate() {
+                    let is_empty = shingles.sets().range(row).is_empty();
+                    let is_blank = is_empty && shingler.is_blank(Document::Text(texts[row]));
+                    assert_eq!(alone, (!is_blank).then_some(digests[row]), "{unit}");
+                }
                 let normalised = texts.map(|text| {
                     let mut out = String::new();
                     normalise.apply(text, &mut out);
