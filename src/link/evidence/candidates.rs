@@ -266,42 +266,54 @@ impl Places {
         &self.places[start..self.ends[record]]
     }
 
-    /// The first block that both records are in.
-    fn first_common(&self, a: u32, b: u32) -> Option<u32> {
-        let (mut a, mut b) = (self.of_record(a), self.of_record(b));
-        while let ([x, rest_a @ ..], [y, rest_b @ ..]) = (a, b) {
-            match x.cmp(y) {
-                std::cmp::Ordering::Equal => return Some(*x),
-                std::cmp::Ordering::Less => a = rest_a,
-                std::cmp::Ordering::Greater => b = rest_b,
-            }
-        }
-        None
+    /// The blocks of a record that come before the one at `place`.
+    fn before(&self, record: u32, place: u32) -> &[u32] {
+        let places = self.of_record(record);
+        &places[..places.partition_point(|other| *other < place)]
     }
+}
+
+/// Whether two ascending lists have a number in common. Steps without branches: which of two numbers is the lower one cannot
+/// be foreseen.
+fn have_common(a: &[u32], b: &[u32]) -> bool {
+    let (mut i, mut j) = (0, 0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        if x == y {
+            return true;
+        }
+        i += usize::from(x < y);
+        j += usize::from(y < x);
+    }
+    false
 }
 
 /// Takes the pairs of a block that no earlier block has.
 fn take(block: &[u32], place: u32, places: &Places, pairs: &mut Vec<Candidate>) {
-    let mut add = |a: u32, b: u32, weight: f32| {
-        if places.first_common(a, b) == Some(place) {
+    let mut ring = block.to_vec();
+    if ring.len() > WHOLE {
+        ring.sort_unstable_by_key(|record| fmix64(u64::from(*record) | 1 << 40));
+    }
+    let before = ring.iter().map(|record| places.before(*record, place));
+    let before: Vec<&[u32]> = before.collect();
+    let mut add = |a: usize, b: usize, weight: f32| {
+        if !have_common(before[a], before[b]) {
+            let (a, b) = (ring[a], ring[b]);
             let records = [a.min(b), a.max(b)];
             pairs.push(Candidate { records, weight });
         }
     };
-    if block.len() <= WHOLE {
-        for (i, a) in block.iter().enumerate() {
-            block[i + 1..].iter().for_each(|b| add(*a, *b, 1.0));
+    if ring.len() <= WHOLE {
+        for a in 0..ring.len() {
+            (a + 1..ring.len()).for_each(|b| add(a, b, 1.0));
         }
         return;
     }
-    let mut ring = block.to_vec();
-    ring.sort_unstable_by_key(|record| fmix64(u64::from(*record) | 1 << 40));
     let steps = steps(ring.len());
     #[allow(clippy::cast_possible_truncation, reason = "a weight below 2^14")]
     let weight = (ring.len() - 1) as f32 / (2 * steps.len()) as f32;
-    for (i, a) in ring.iter().enumerate() {
+    for a in 0..ring.len() {
         for step in &steps {
-            add(*a, ring[(i + step) % ring.len()], weight);
+            add(a, (a + step) % ring.len(), weight);
         }
     }
 }

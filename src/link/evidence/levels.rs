@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::kinds::{Kind, Likeness, Pair, jaro_winkler};
+use super::kinds::{Kind, Likeness, Pair, Sketch, jaro_winkler};
 use super::values::{Field, MISSING};
 use crate::error::Result;
 use crate::progress::{Progress, advance};
@@ -53,7 +53,14 @@ impl Field {
     fn unequal(&self, x: u32, y: u32) -> u8 {
         let [a, b] = [x, y].map(|code| &*self.values[code as usize]);
         let cosine = &|| self.words.as_ref().map_or(0.0, |words| words.cosine(x, y));
-        match (self.kind.likeness())(&Pair { a, b, cosine }) {
+        let sketches = [x, y].map(|code| self.sketches[code as usize]);
+        let pair = Pair {
+            a,
+            b,
+            sketches,
+            cosine,
+        };
+        match (self.kind.likeness())(&pair) {
             Likeness::Close => CLOSE,
             Likeness::Near => NEAR,
             Likeness::Far => FAR,
@@ -157,11 +164,20 @@ fn cross(fields: &[Field], [f, g]: [usize; 2], [a, b]: [u32; 2], row: &mut [u8])
     if !differs(row[f]) || !differs(row[g]) {
         return;
     }
-    let alike = |x: Option<&str>, y: Option<&str>| match (x, y) {
-        (Some(x), Some(y)) => u8::from(x == y || jaro_winkler(x, y) >= CROSSED) * 2,
+    let alike = |x: Option<(&str, Sketch)>, y: Option<(&str, Sketch)>| match (x, y) {
+        (Some((x, of_x)), Some((y, of_y))) => {
+            let is_alike =
+                || of_x.most_jaro_winkler(of_y) >= CROSSED && jaro_winkler(x, y) >= CROSSED;
+            u8::from(x == y || is_alike()) * 2
+        }
         _ => 1,
     };
-    let value = |field: usize, record: u32| fields[field].value(record as usize);
+    let value = |field: usize, record: u32| {
+        let field = &fields[field];
+        let code = field.codes[record as usize];
+        let sketch = field.sketches.get(code as usize);
+        field.value(record as usize).zip(sketch.copied())
+    };
     let one = alike(value(f, a), value(g, b));
     if one > 0 && one + alike(value(g, a), value(f, b)) >= 3 {
         (row[f], row[g]) = (CROSSWISE, NONE);

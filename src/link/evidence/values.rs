@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::kinds::{Kind, Parts};
+use super::kinds::{Kind, Parts, Sketch};
 use crate::link::words::{is_of_word, normalised, of_keyboard};
 use crate::scheme::fmix64;
 
@@ -111,6 +111,8 @@ pub(crate) struct Field {
     pub(crate) kind: Kind,
     /// The distinct values, by first appearance.
     pub(crate) values: Vec<String>,
+    /// The letters of each value.
+    pub(crate) sketches: Vec<Sketch>,
     /// The value of each record, or [`MISSING`].
     pub(crate) codes: Vec<u32>,
     /// For each value, how many records have it.
@@ -386,6 +388,7 @@ impl Field {
         Field {
             place,
             kind,
+            sketches: values.par_iter().map(|value| Sketch::of(value)).collect(),
             values,
             codes,
             records,

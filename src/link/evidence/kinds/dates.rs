@@ -135,7 +135,12 @@ fn likeness(pair: &Pair<'_>) -> Likeness {
     if is_exchanged || is_year_off {
         return Likeness::Close;
     }
-    match edits(day_in(pair.a), day_in(pair.b)) {
+    let days = [pair.a, pair.b].map(day_in);
+    let edits = match days == [pair.a, pair.b] {
+        true => pair.edits(),
+        false => edits(days[0], days[1]),
+    };
+    match edits {
         0 | 1 => Likeness::Close,
         2 => Likeness::Near,
         _ if equal >= 2 => Likeness::Near,
@@ -154,8 +159,22 @@ fn day_in(value: &str) -> &str {
 
 /// Year, month and day of a value; the others are empty where it has no such form.
 fn parts_of(value: &str) -> [&str; 3] {
-    let mut parts = day_in(value).split(' ');
+    let day = day_in(value);
+    // Most values have this form, which takes no search.
+    if let (10, Some([year, month, of_month])) = (day.len(), digits_of(day)) {
+        return [year, month, of_month];
+    }
+    let mut parts = day.split(' ');
     std::array::from_fn(|_| parts.next().unwrap_or_default())
+}
+
+/// The parts of a day of ten letters if all are digits.
+fn digits_of(day: &str) -> Option<[&str; 3]> {
+    let parts = [day.get(..4)?, day.get(5..7)?, day.get(8..)?];
+    let are_digits = parts
+        .iter()
+        .all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+    (are_digits && [4, 7].iter().all(|at| day.as_bytes()[*at] == b' ')).then_some(parts)
 }
 
 #[cfg(test)]

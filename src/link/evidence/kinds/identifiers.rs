@@ -1,6 +1,6 @@
 //! Identifiers: digits, or letters and digits, that name something, such as a number of social security, a DOI or an ISBN.
 
-use super::likeness::{Likeness, Pair, Sample, edits, letters, mean, share, whole};
+use super::likeness::{Likeness, Pair, Sample, letters, mean, share, whole};
 use super::{Kind, Noise, Row};
 
 /// Values of more digits than this share of their letters and digits, on average, are identifiers; single words with letters and
@@ -75,7 +75,7 @@ fn clean(text: &str) -> Option<String> {
 /// Longer identifiers may have more edits.
 fn likeness(pair: &Pair<'_>) -> Likeness {
     let shorter = pair.a.chars().count().min(pair.b.chars().count());
-    match edits(pair.a, pair.b) {
+    match pair.edits() {
         0 | 1 if shorter >= 3 => Likeness::Close,
         0..=2 if shorter >= 5 => Likeness::Near,
         0..=3 if shorter >= 6 => Likeness::Far,

@@ -4,6 +4,11 @@ use std::borrow::Cow;
 
 use rapidfuzz::distance::{jaro_winkler, osa};
 
+use super::sketches::Sketch;
+
+/// No kind tells more edits apart.
+const MOST_EDITS: usize = 3;
+
 /// How alike two values are that differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Likeness {
@@ -17,8 +22,26 @@ pub(crate) enum Likeness {
 pub(crate) struct Pair<'a> {
     pub(crate) a: &'a str,
     pub(crate) b: &'a str,
+    pub(crate) sketches: [Sketch; 2],
     /// The cosine of their words, 0 if the field has single words only.
     pub(crate) cosine: &'a dyn Fn() -> f64,
+}
+
+impl Pair<'_> {
+    /// The edits between both values, if there are at most [`MOST_EDITS`]; else more than these.
+    pub(super) fn edits(&self) -> usize {
+        let [a, b] = self.sketches;
+        match a.least_edits(b) {
+            0..=MOST_EDITS => edits(self.a, self.b),
+            least => least,
+        }
+    }
+
+    /// The Jaro-Winkler similarity of both values, at most.
+    pub(super) fn most_jaro_winkler(&self) -> f64 {
+        let [a, b] = self.sketches;
+        a.most_jaro_winkler(b)
+    }
 }
 
 /// A value from which the kind of its field is told.

@@ -34,12 +34,15 @@ mod phones;
 
 mod postcodes;
 
+mod sketches;
+
 mod texts;
 
 use std::borrow::Cow;
 
 use self::likeness::Sample;
 pub(crate) use self::likeness::{Likeness, Pair, jaro_winkler};
+pub(crate) use self::sketches::Sketch;
 
 /// Values that are looked at to tell the kind of a field.
 const LOOKED_AT: usize = 5000;
@@ -183,6 +186,7 @@ mod tests {
             (kind.likeness())(&Pair {
                 a,
                 b,
+                sketches: [a, b].map(Sketch::of),
                 cosine: &|| 0.0,
             })
         };

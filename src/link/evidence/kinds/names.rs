@@ -20,8 +20,10 @@ pub(super) const ROW: Row = Row {
 };
 
 fn likeness(pair: &Pair<'_>) -> Likeness {
+    let [.., far] = LEAST;
     match (pair.cosine)() >= REORDERED {
         true => Likeness::Close,
+        false if pair.most_jaro_winkler() < far => Likeness::Other,
         false => likeness_of(pair.a, pair.b),
     }
 }
@@ -33,6 +35,7 @@ pub(super) fn likeness_of(a: &str, b: &str) -> Likeness {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Sketch;
     use super::super::tests::{kind_of, of};
     use super::*;
 
@@ -56,6 +59,12 @@ mod tests {
         }
         let cosine = &|| REORDERED;
         let (a, b) = ("ann lee", "lee ann");
-        assert_eq!(likeness(&Pair { a, b, cosine }), Close);
+        let pair = Pair {
+            a,
+            b,
+            sketches: [a, b].map(Sketch::of),
+            cosine,
+        };
+        assert_eq!(likeness(&pair), Close);
     }
 }

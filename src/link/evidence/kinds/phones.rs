@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::likeness::{Likeness, Pair, edits, share};
+use super::likeness::{Likeness, Pair, share};
 use super::{Kind, Noise, Row};
 
 /// The least share of the values that may be numbers of phones, and of those that are written as such.
@@ -111,7 +111,7 @@ fn likeness(pair: &Pair<'_>) -> Likeness {
         true => (pair.a, pair.b),
         false => (pair.b, pair.a),
     };
-    match edits(shorter, longer) {
+    match pair.edits() {
         0 | 1 => Likeness::Close,
         _ if shorter.len() >= LOCAL && longer.ends_with(shorter) => Likeness::Close,
         2 => Likeness::Near,

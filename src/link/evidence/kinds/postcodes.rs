@@ -1,6 +1,6 @@
 //! Postcodes with letters, or with a part after a hyphen.
 
-use super::likeness::{Likeness, Pair, edits, letters, share, whole};
+use super::likeness::{Likeness, Pair, letters, share, whole};
 use super::{Kind, Noise, Row};
 
 /// The least share of the values that have the form of postcodes.
@@ -87,7 +87,7 @@ fn likeness(pair: &Pair<'_>) -> Likeness {
     let [of_a, of_b] = [a, b].map(|code| code.chars().count());
     let shared = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
     let rest = of_a.max(of_b) - shared;
-    match edits(a, b) {
+    match pair.edits() {
         0 | 1 => Likeness::Close,
         _ if shared >= 4 && shared == of_a.min(of_b) => Likeness::Close,
         _ if rest <= 2 && shared >= 2 => Likeness::Near,

@@ -21,9 +21,9 @@ pub(super) const ROW: Row = Row {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Pair;
     use super::super::likeness::Likeness;
     use super::super::tests::kind_of;
+    use super::super::{Pair, Sketch};
     use super::*;
 
     #[test]
@@ -45,6 +45,7 @@ mod tests {
             let pair = Pair {
                 a,
                 b,
+                sketches: [a, b].map(Sketch::of),
                 cosine: &|| cosine,
             };
             assert_eq!((ROW.likeness)(&pair), expected, "{cosine}");
