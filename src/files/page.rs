@@ -137,7 +137,7 @@ impl Shown<'_> {
                 (0, ..) => { strong { "nothing" } br; "is lost: no document was removed" }
                 (_, Some(lost), Some(shingles @ 1..)) => {
                     strong { "lost " (percent(lost as f64 / shingles as f64)) } br;
-                    "of the shingles of the removed documents that are not identical to the kept one"
+                    "of the shingles of the removed documents that are not identical to the kept one" (self.shingles())
                     @if self.is_greedy() {
                         "; " (grouped(whole)) " of " (grouped(counts.removed)) " removed documents lose nothing: the kept one has the same shingles"
                     }
@@ -149,6 +149,23 @@ impl Shown<'_> {
                 _ if self.pairs_file().is_some() => { strong { "cannot tell" } br; "what is lost: a list of pairs does not say; a run that searches does" }
                 _ => { strong { "cannot tell" } br; "what is lost; " code { "--verify exact" } " compares the documents" }
             }
+        }
+    }
+
+    /// What a shingle is, where a few words say it.
+    fn shingles(&self) -> Markup {
+        let parameters = &self.report.parameters;
+        let unit = match &*parameters.unit {
+            "words" => "words in a row",
+            "chars" => "characters in a row",
+            "bytes" => "bytes in a row",
+            "tokens" => "tokens in a row",
+            "code" => "words, numbers or signs in a row",
+            _ => return html! {},
+        };
+        match parameters.size {
+            Some(size) if size > 1 => html! { " (each " (size) " " (unit) ")" },
+            _ => html! {},
         }
     }
 

@@ -24,7 +24,7 @@ impl Shown<'_> {
     /// The removed documents that lose the most.
     pub(super) fn losses(&self) -> Markup {
         self.section("lost", "Removed documents that lose the most", html! {
-            "The kept document lacks this share of the removed one's shingles: what is marked on the left is gone."
+            "The kept document lacks this share of the removed one's shingles: what is marked on the left is gone. Pairs that are shown above are left out."
         })
     }
 

@@ -119,13 +119,13 @@ impl Shown<'_> {
                         @let fewer = self.between(least, least + higher);
                         li {
                             "With a threshold of " (short_number(threshold + f64::from(higher) / 100.0)) ", about "
-                            b { (counted(fewer, "document")) } " fewer would go (" (percent(fewer as f64 / removed as f64)) " of the removed)."
+                            b { (counted(fewer, "document")) } " fewer would go (" (percent(fewer as f64 / removed as f64)) " of the removed), and about " (grouped(self.report.counts.kept + fewer)) " would stay."
                         }
                     }
                 }
                 li {
                     "Look at the " a href="#threshold" { "doubtful pairs" } ": if they are no duplicates, raise " code { "--threshold" } ". If all of them are, "
-                    "try a lower one: simgpu pairs lists what it would add."
+                    "try a lower one: " code { "simgpu pairs" } " lists what it would add."
                 }
                 li { "Bars grow with the square root of the number, so that a few can be seen beside many." }
             }
