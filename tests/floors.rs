@@ -24,7 +24,7 @@ const LIBRARY: &[&[&str]] = &[
     &["index", "io"],
     &["search"],
     &["files", "divided"],
-    &["link", "ratings", "evaluation"],
+    &["link", "ratings", "evaluation", "passages"],
     &["selftest", "internals"],
 ];
 
