@@ -185,7 +185,7 @@ impl Mode {
 const DOCUMENTS: &[&str] = &["dedup", "pairs", "sign"];
 const SEARCHES: &[&str] = &["dedup", "pairs"];
 const SIGNERS: &[&str] = &["dedup", "pairs", "sign", "compare"];
-const RUNS: &[&str] = &["dedup", "pairs", "sign", "link", "ratings"];
+const RUNS: &[&str] = &["dedup", "pairs", "sign", "link", "passages", "ratings"];
 
 const fn row(
     commands: &'static [&'static str],
@@ -260,8 +260,8 @@ pub const TABLE: &[Row] = &[
     // Output
     row(RUNS, &["output"], Results, &[]),
     row(RUNS, &["overwrite"], Checks, &[Stdout]),
-    row(&["dedup", "pairs", "ratings", "link"], &["dry_run"], Results, &[]),
-    row(&["dedup", "pairs", "ratings", "link"], &["report"], Messages, &[Stdout]),
+    row(&["dedup", "pairs", "ratings", "link", "passages"], &["dry_run"], Results, &[]),
+    row(&["dedup", "pairs", "ratings", "link", "passages"], &["report"], Messages, &[Stdout]),
     row(&["dedup", "pairs", "ratings"], &["compression_level"], Results, &[]),
     row(&["dedup"], &["removed_format", "action", "no_samples"], Results, &[Stdout]),
     // Links
@@ -269,6 +269,12 @@ pub const TABLE: &[Row] = &[
     row(&["link"], &["equivalents", "score", "threshold"], Results, &[]),
     row(&["link"], &["match", "share"], Results, &[OneInput]),
     row(&["link"], &["unique_ids", "on_bad_record"], Checks, &[]),
+    // Passages
+    row(&["passages"], &["format", "delimiter", "quote", "limit"], Results, &[]),
+    row(&["passages"], &["hidden", "include", "exclude"], Results, &[NamedFiles]),
+    row(&["passages"], &["text_field", "id_field"], Results, &[TextFiles]),
+    row(&["passages"], &["unique_ids", "on_bad_record"], Checks, &[]),
+    row(&["passages"], &["unit", "min_length", "occurrences"], Results, &[]),
     // Evaluations
     row(&["evaluate"], &["truth", "format", "delimiter", "quote", "entity_field"], Results, &[]),
     row(&["evaluate"], &["truth_fields"], Results, &[TruthEntities]),
