@@ -100,6 +100,12 @@ pub enum Mode {
     TruthPairs,
     /// The truth of an evaluation is the entity of each record.
     TruthEntities,
+    /// Passages are listed, and stay in the documents.
+    PassagesStay,
+    /// No documents are dropped for their passages.
+    PassagesDropNone,
+    /// Passages are not cut out of documents.
+    PassagesUncut,
     /// No report is printed.
     NoReport,
     /// Ratings count as seen, whatever their stars.
@@ -170,6 +176,9 @@ impl Mode {
             Mode::OneInput => "{o} {is} for two inputs: the records of one form entities of any size; omit {o}, or give a second input",
             Mode::TruthPairs => "{o} {is} for `entity_field`, and the truth is pairs of ids; add `entity_field`, or omit {o}",
             Mode::TruthEntities => "{o} {is} for pairs of ids, and `entity_field` names the entity of each record; omit {o}, or `entity_field`",
+            Mode::PassagesStay => "`action=report` writes no documents; omit {o}, or pass `action=cut`",
+            Mode::PassagesDropNone => "{o} {is} for `action=drop`; add `action=drop`, or omit {o}",
+            Mode::PassagesUncut => "{o} {is} for `action=cut`; add `action=cut`, or omit {o}",
             Mode::NoReport => "the report holds what {o} ask{s} for, and is not printed; add `report=json`, or omit {o}",
             Mode::Seen => "`as=seen` takes everything rated, whatever its stars; omit {o}, or choose another `as`",
             Mode::Stars => "`as=stars` counts all stars; omit {o}, or choose another `as`",
@@ -205,9 +214,9 @@ use Effect::{Checks, Memory, Messages, Results, Speed};
 use Mode::{
     Distance, Gpu, Join, LshOnly, NamedFiles, NoBuckets, NoDevice, NoJoin, NoNames, NoPlan,
     NoRecommendations, NoReference, NoReport, NoSample, NoSimilarity, NoTextField, NoThroughput,
-    NoWeights, NoWhiteSpace, NotStopWords, NotTokens, NothingHated, OneFile, OneInput, ReadOnce,
-    Scalar, Seen, Signatures, Stars, Stdout, TextFiles, Tokens, TruthEntities, TruthPairs,
-    UsersOnly,
+    NoWeights, NoWhiteSpace, NotStopWords, NotTokens, NothingHated, OneFile, OneInput,
+    PassagesDropNone, PassagesStay, PassagesUncut, ReadOnce, Scalar, Seen, Signatures, Stars,
+    Stdout, TextFiles, Tokens, TruthEntities, TruthPairs, UsersOnly,
 };
 
 /// The table. Each option of a command is in one row.
@@ -274,7 +283,12 @@ pub const TABLE: &[Row] = &[
     row(&["passages"], &["hidden", "include", "exclude"], Results, &[NamedFiles]),
     row(&["passages"], &["text_field", "id_field"], Results, &[TextFiles]),
     row(&["passages"], &["unique_ids", "on_bad_record"], Checks, &[]),
-    row(&["passages"], &["unit", "min_length", "occurrences"], Results, &[]),
+    row(&["passages"], &["unit", "min_length", "occurrences", "min_count"], Results, &[]),
+    row(&["passages"], &["same_document", "bytes_equal", "action"], Results, &[]),
+    row(&["passages"], &["max_covered"], Results, &[PassagesDropNone]),
+    row(&["passages"], &["snap"], Results, &[PassagesUncut]),
+    row(&["passages"], &["min_left", "compression_level"], Results, &[PassagesStay]),
+    row(&["passages"], &["memory", "temp_dir"], Memory, &[]),
     // Evaluations
     row(&["evaluate"], &["truth", "format", "delimiter", "quote", "entity_field"], Results, &[]),
     row(&["evaluate"], &["truth_fields"], Results, &[TruthEntities]),

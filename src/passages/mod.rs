@@ -38,18 +38,31 @@ mod search;
 mod units;
 
 #[cfg(feature = "io")]
+mod cuts;
+
+#[cfg(feature = "io")]
+mod lost;
+
+#[cfg(feature = "io")]
 mod report;
 
 #[cfg(feature = "io")]
 mod run;
+
+#[cfg(feature = "io")]
+mod find;
+
+#[cfg(feature = "io")]
+mod write;
 
 #[cfg(test)]
 mod brute_force;
 
 #[cfg(feature = "io")]
 pub use self::{
+    cuts::Snap,
     report::{PassageCounts, PassageParameters, PassageReport},
-    run::{PassagesOutcome, PassagesRun},
+    run::{PassageAction, PassagesOutcome, PassagesRun},
     units::{PassageUnit, PassageUnits},
 };
 pub use search::{PassageSearch, Passages, Piece, Symbols};

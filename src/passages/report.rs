@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::sources::Occurrences;
-use super::units::{PassageUnits, PlacedPiece, UnitTexts};
+use super::cuts::{Cuts, Removal};
+use super::lost::Lost;
+use super::units::{PlacedPiece, UnitTexts};
 use crate::error::Result;
 use crate::io::{MissingIds, NotRead, Places, REPORT_VERSION, SkippedRecord, write_json};
 
@@ -35,6 +36,33 @@ pub struct PassageCounts {
     pub within_document: u64,
     /// Those whose bytes differ from those of their source.
     pub inexact: u64,
+    /// What was cut and removed; `None` if passages are only listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<CutCounts>,
+}
+
+/// The counts of what was cut and removed. `bytes = kept_bytes + cut_bytes + removed_bytes`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct CutCounts {
+    /// Documents written.
+    pub kept: u64,
+    /// Documents removed.
+    pub removed: u64,
+    /// Documents written of which something was cut.
+    pub cut_documents: u64,
+    /// Cuts.
+    pub cuts: u64,
+    /// Bytes of texts that are written.
+    pub kept_bytes: u64,
+    /// Bytes of texts that were cut out of documents that are written.
+    pub cut_bytes: u64,
+    /// Bytes of the texts of documents that were removed.
+    pub removed_bytes: u64,
+    /// Units that were cut, or are of removed documents.
+    pub lost_of_units: u64,
+    /// Of these, units that stand in no passage of the least length any more that is written.
+    pub lost_units: u64,
 }
 
 impl PassageCounts {
@@ -45,7 +73,7 @@ impl PassageCounts {
     ) -> Self {
         let mut counts = PassageCounts {
             bytes: texts.bytes(),
-            units: texts.symbol_count(),
+            units: texts.units(),
             ..PassageCounts::default()
         };
         let mut last = None;
@@ -65,6 +93,39 @@ impl PassageCounts {
         self.inexact += u64::from(!piece.is_exact);
     }
 
+    /// Counts what was cut and removed, unless passages are only listed.
+    pub(super) fn add_cuts(
+        &mut self,
+        texts: &UnitTexts,
+        cuts: &Cuts,
+        lost: Lost,
+        cuts_texts: bool,
+    ) {
+        if !cuts_texts {
+            return;
+        }
+        let removed = cuts.removed.iter();
+        let removed_bytes = removed
+            .map(|(document, _)| texts.text(*document).len() as u64)
+            .sum();
+        let mut counts = CutCounts {
+            kept: (texts.len() - cuts.removed.len()) as u64,
+            removed: cuts.removed.len() as u64,
+            cut_bytes: cuts.bytes(),
+            kept_bytes: texts.bytes() - cuts.bytes() - removed_bytes,
+            removed_bytes,
+            lost_of_units: lost.removed,
+            lost_units: lost.lost,
+            ..CutCounts::default()
+        };
+        for document in 0..texts.len() {
+            let of_document = cuts.of(document).len() as u64;
+            counts.cuts += of_document;
+            counts.cut_documents += u64::from(of_document > 0);
+        }
+        self.cut = Some(counts);
+    }
+
     /// The covered share of the bytes; 0 without any.
     pub fn covered_share(&self) -> f64 {
         match self.bytes {
@@ -75,15 +136,32 @@ impl PassageCounts {
 }
 
 /// All parameters that affect the result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PassageParameters {
-    /// The unit of passages: `words`, `code`, `bytes`, `lines` or `paragraphs`.
+    /// The unit of passages: `words`, `code`, `chars`, `bytes`, `lines` or `paragraphs`.
     pub unit: &'static str,
     /// The least length, in units; in characters for lines and paragraphs.
     pub min_length: u64,
     /// Which occurrences are covered: `later` or `all`.
     pub occurrences: &'static str,
+    /// How often a passage occurs at least.
+    pub min_count: u32,
+    /// Whether what occurs before in the same document is a passage: `cut`, or `keep` if it is none.
+    pub same_document: &'static str,
+    /// Whether all bytes of a passage are those of its source.
+    pub bytes_equal: bool,
+    /// What is done with passages: `report`, `cut` or `drop`.
+    pub action: &'static str,
+    /// The largest covered share of a document that is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_covered: Option<f64>,
+    /// To what cuts are shrunk: `words`, `lines` or `none`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snap: Option<&'static str>,
+    /// The fewest units that are left of a document that is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_left: Option<u64>,
     /// The field of the text, or the names of several.
     pub content_field: String,
     /// The field of the id.
@@ -91,26 +169,6 @@ pub struct PassageParameters {
     /// The most records read, if there is a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-}
-
-impl PassageParameters {
-    pub(super) fn name(occurrences: Occurrences) -> &'static str {
-        match occurrences {
-            Occurrences::Later => "later",
-            Occurrences::All => "all",
-        }
-    }
-
-    pub(super) fn of(units: PassageUnits, occurrences: Occurrences) -> Self {
-        PassageParameters {
-            unit: units.unit.name(),
-            min_length: units.min_length.get() as u64,
-            occurrences: Self::name(occurrences),
-            content_field: String::new(),
-            id_field: String::new(),
-            limit: None,
-        }
-    }
 }
 
 /// The report of a search for passages, as in `report.json`.
@@ -206,6 +264,59 @@ impl<'a> PassageLine<'a> {
             source_end: piece.source_bytes.end,
             length: piece.len,
             exact: piece.is_exact,
+        })
+    }
+}
+
+/// A line of `cuts.jsonl`.
+#[derive(Serialize)]
+pub(super) struct CutsLine<'a> {
+    id: Box<serde_json::value::RawValue>,
+    file: &'a str,
+    row: u64,
+    /// Bytes of the text.
+    cuts: &'a [[u32; 2]],
+}
+
+impl<'a> CutsLine<'a> {
+    pub(super) fn of(document: usize, cuts: &'a [[u32; 2]], places: &'a Places) -> Result<Self> {
+        let row = crate::error::row_number(document)?;
+        let (file, of_file) = places.place(row);
+        Ok(CutsLine {
+            id: places.raw_id(row)?,
+            file,
+            row: of_file,
+            cuts,
+        })
+    }
+}
+
+/// A line of `removed.jsonl`.
+#[derive(Serialize)]
+pub(super) struct RemovedLine<'a> {
+    id: Box<serde_json::value::RawValue>,
+    file: &'a str,
+    row: u64,
+    reason: &'static str,
+    bytes: usize,
+    covered_bytes: usize,
+}
+
+impl<'a> RemovedLine<'a> {
+    pub(super) fn of(
+        (document, why, covered_bytes): (usize, Removal, usize),
+        texts: &UnitTexts,
+        places: &'a Places,
+    ) -> Result<Self> {
+        let row = crate::error::row_number(document)?;
+        let (file, of_file) = places.place(row);
+        Ok(RemovedLine {
+            id: places.raw_id(row)?,
+            file,
+            row: of_file,
+            reason: why.name(),
+            bytes: texts.text(document).len(),
+            covered_bytes,
         })
     }
 }

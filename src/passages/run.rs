@@ -4,26 +4,55 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use super::report::{PassageCounts, PassageLine, PassageParameters, PassageReport};
-use super::search::{PassageSearch, Passages};
+use super::cuts::Snap;
+use super::report::{PassageParameters, PassageReport};
+use super::search::PassageSearch;
 use super::sources::Occurrences;
 use super::units::{PassageUnits, UnitTexts};
 use crate::documents::DocumentBatch;
-use crate::error::{Error, Result, row_number};
-use crate::files::{ChunkRecords, Noted, RunOptions, create_json, warn_of_repeated_ids};
-use crate::io::{
-    Chunk, Columns, Event, Facts, FieldValues, Fields, FilesReading, InputFile, Inputs, JsonLines,
-    OnBadRecord, OutputFolder, Places, REPORT, RUN_RECORD, Reading, Record, Wanted, run_record,
+use crate::error::{Conflict, Error, Result, row_number};
+use crate::files::{
+    ChunkRecords, Noted, RunOptions, check_compression_level, warn_of_repeated_ids,
 };
+use crate::io::{
+    Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, InputFile, Inputs,
+    OnBadRecord, OutputFolder, Places, Reading, Record, Wanted,
+};
+use crate::machine::usable_memory_bytes;
 use crate::pipeline::UnitPlaces;
 use crate::progress::{Timings, advance};
 use crate::search::Notes;
 
-/// The file of the passages.
-const PASSAGES: &str = "passages.jsonl";
+/// What to do with passages.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum PassageAction {
+    /// List them.
+    #[default]
+    Report,
+    /// Write the records without them.
+    Cut,
+    /// Write the records but for documents of which a larger share of the bytes is passages.
+    Drop {
+        /// The largest share that is kept, from 0 to 1.
+        max_covered: f64,
+    },
+}
 
-/// Lines written between two looks at whether to stop.
-const BLOCK: usize = 1 << 14;
+impl PassageAction {
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            PassageAction::Report => "report",
+            PassageAction::Cut => "cut",
+            PassageAction::Drop { .. } => "drop",
+        }
+    }
+
+    /// Whether all texts stay as they are, and are not written.
+    pub(super) fn keeps_texts(self) -> bool {
+        self == PassageAction::Report
+    }
+}
 
 /// The outcome of a search for passages in files.
 #[derive(Clone, Debug)]
@@ -37,7 +66,7 @@ pub struct PassagesOutcome {
     pub elapsed_s: f64,
 }
 
-/// A search for passages in files. Set its options, then call [`PassagesRun::report`]. All texts are in memory.
+/// A search for passages in files. Set its options, then call [`PassagesRun::run`]. All texts are in memory.
 ///
 /// ```
 /// use simgpu::io::Inputs;
@@ -49,22 +78,28 @@ pub struct PassagesOutcome {
 /// std::fs::write(folder.join("in.jsonl"), lines).unwrap();
 /// let inputs = Inputs::find(&[folder.join("in.jsonl")], None)?;
 /// let units = PassageUnits { min_length: 3.try_into()?, ..PassageUnits::of(PassageUnit::Words) };
-/// let outcome = PassagesRun::new(&inputs, units).report(Some(&folder.join("out")))?;
+/// let outcome = PassagesRun::new(&inputs, units).run(Some(&folder.join("out")))?;
 /// assert_eq!(outcome.report.counts.covered_units, 3); // it was the
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
 pub struct PassagesRun<'a> {
-    inputs: &'a Inputs,
-    units: PassageUnits,
-    occurrences: Occurrences,
-    fields: Fields,
-    on_bad_record: OnBadRecord,
-    unique_ids: bool,
-    batch_bytes: usize,
-    limit: Option<NonZeroU64>,
-    temporary: Option<PathBuf>,
-    options: RunOptions<'a>,
+    pub(super) inputs: &'a Inputs,
+    pub(super) units: PassageUnits,
+    pub(super) occurrences: Occurrences,
+    pub(super) min_count: u32,
+    pub(super) other_documents: bool,
+    pub(super) action: PassageAction,
+    pub(super) snap: Snap,
+    pub(super) min_left: Option<NonZeroU64>,
+    pub(super) memory: Option<u64>,
+    pub(super) fields: Fields,
+    pub(super) on_bad_record: OnBadRecord,
+    pub(super) unique_ids: bool,
+    pub(super) batch_bytes: usize,
+    pub(super) limit: Option<NonZeroU64>,
+    pub(super) temporary: Option<PathBuf>,
+    pub(super) options: RunOptions<'a>,
 }
 
 impl std::fmt::Debug for PassagesRun<'_> {
@@ -84,6 +119,12 @@ impl<'a> PassagesRun<'a> {
             inputs,
             units,
             occurrences: Occurrences::default(),
+            min_count: 2,
+            other_documents: false,
+            action: PassageAction::default(),
+            snap: Snap::default(),
+            min_left: None,
+            memory: None,
             fields: Fields::default(),
             on_bad_record: OnBadRecord::default(),
             unique_ids: false,
@@ -98,6 +139,49 @@ impl<'a> PassagesRun<'a> {
     pub fn occurrences(self, occurrences: Occurrences) -> Self {
         PassagesRun {
             occurrences,
+            ..self
+        }
+    }
+
+    /// Covers only passages that occur so often, all occurrences counted; default 2.
+    pub fn min_count(self, count: u32) -> Self {
+        PassagesRun {
+            min_count: count,
+            ..self
+        }
+    }
+
+    /// Covers only passages that occur in another document; default false: what occurs before in the same document is a
+    /// passage, too.
+    pub fn other_documents(self, other_documents: bool) -> Self {
+        PassagesRun {
+            other_documents,
+            ..self
+        }
+    }
+
+    /// What to do with passages; default [`PassageAction::Report`].
+    pub fn action(self, action: PassageAction) -> Self {
+        PassagesRun { action, ..self }
+    }
+
+    /// To what a cut is shrunk; default [`Snap::Words`].
+    pub fn snap(self, snap: Snap) -> Self {
+        PassagesRun { snap, ..self }
+    }
+
+    /// Removes a document with passages if fewer units than these would be left of it. It is the source of no passage.
+    pub fn min_left(self, units: NonZeroU64) -> Self {
+        PassagesRun {
+            min_left: Some(units),
+            ..self
+        }
+    }
+
+    /// Bytes of memory for the texts and the search; default 60 % of what the process may use. A run that needs more fails.
+    pub fn memory(self, bytes: u64) -> Self {
+        PassagesRun {
+            memory: Some(bytes),
             ..self
         }
     }
@@ -157,30 +241,38 @@ impl<'a> PassagesRun<'a> {
     /// `source_id`, `source_file`, `source_row`, `source_start`, `source_end`, `length` in units, and `exact`: whether all
     /// bytes are the same, not only the units.
     ///
+    /// But for [`PassageAction::Report`], it reads the inputs again and writes the kept records of each into `kept/`, what
+    /// was cut out of each document into `cuts.jsonl`, and the documents that are removed into `removed.jsonl`.
+    ///
     /// # Errors
-    /// Any error of reading the inputs or writing the output, those of [`PassageSearch::find`], and [`Error::Stopped`] if
-    /// the progress stops the run. After an error the folder holds no new results, and earlier ones are unchanged.
-    pub fn report(self, folder: Option<&Path>) -> Result<PassagesOutcome> {
+    /// Any error of reading the inputs or writing the output, those of [`PassageSearch::find`](super::PassageSearch::find),
+    /// [`Conflict::PassageMemory`](crate::error::Conflict::PassageMemory), and [`Error::Stopped`] if the progress stops the
+    /// run. After an error the folder holds no new results, and earlier ones are unchanged.
+    pub fn run(self, folder: Option<&Path>) -> Result<PassagesOutcome> {
+        self.check()?;
         let output = folder.map(|folder| self.open(folder)).transpose()?;
         let beside = || output.as_ref().map(OutputFolder::partial);
         let temporary = self.temporary.clone().or_else(beside);
         let temporary = temporary.unwrap_or_else(|| PathBuf::from("."));
         let mut timings = Timings::default();
-        let (texts, places) = timings.time("read", 0, || self.read(&temporary))?;
-        let search = PassageSearch::new(self.units.symbols()).occurrences(self.occurrences);
-        let found = timings.time("compare", 0, || {
-            let (symbols, ends) = texts.symbols();
-            search.find(symbols, ends, self.options.progress)
-        })?;
+        let files = self
+            .inputs
+            .with_copy_of_stream(&temporary, self.options.progress)?;
+        if !self.action.keeps_texts() {
+            let outputs = files.iter().map(|file| file.original_compression);
+            check_compression_level(self.options.compression_level, outputs)?;
+        }
+        let (texts, places) = timings.time("read", 0, || self.read(&files, &temporary))?;
+        let found = self.find(&texts, &mut timings)?;
         let counts = timings.time("write", 0, || {
-            self.write(output.as_ref(), &texts, &places, &found)
+            let mut counts = self.write(output.as_ref(), &texts, &places, &found)?;
+            if let Some(output) = output.as_ref().filter(|_| !self.action.keeps_texts()) {
+                self.write_kept(output, (&files, &temporary), &places, &found.cuts)?;
+            }
+            counts.add_cuts(&texts, &found.cuts, found.lost, !self.action.keeps_texts());
+            Ok::<_, Error>(counts)
         })?;
-        let parameters = PassageParameters {
-            content_field: self.fields.content_names(),
-            id_field: self.fields.id.to_string(),
-            limit: self.limit.map(NonZeroU64::get),
-            ..PassageParameters::of(self.units, self.occurrences)
-        };
+        let parameters = self.parameters();
         let report = PassageReport::new(counts, parameters, &places);
         let elapsed_s = timings.complete(self.options.started);
         if let Some(output) = output {
@@ -193,6 +285,57 @@ impl<'a> PassagesRun<'a> {
         })
     }
 
+    /// Refuses options that contradict each other.
+    fn check(&self) -> Result<()> {
+        let removes = self.min_left.is_some() || matches!(self.action, PassageAction::Drop { .. });
+        if removes && self.occurrences == Occurrences::All {
+            return Err(Conflict::PassagesWithoutOrder.into());
+        }
+        if let PassageAction::Drop { max_covered } = self.action
+            && !(0.0..=1.0).contains(&max_covered)
+        {
+            return Err(Error::Parameter {
+                name: "`max_covered`",
+                value: max_covered.to_string(),
+                expected: "a share from 0 to 1".to_owned(),
+            });
+        }
+        let content = &self.fields.content;
+        let is_repeated = |(i, field): (usize, &FieldPath)| content[..i].contains(field);
+        if !self.action.keeps_texts() && content.iter().enumerate().any(is_repeated) {
+            return Err(Error::Parameter {
+                name: "`text_field`",
+                value: self.fields.content_names(),
+                expected: "each field once, since its text is cut".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    fn parameters(&self) -> PassageParameters {
+        PassageParameters {
+            unit: self.units.unit.name(),
+            min_length: self.units.min_length.get() as u64,
+            occurrences: match self.occurrences {
+                Occurrences::Later => "later",
+                Occurrences::All => "all",
+            },
+            min_count: self.min_count.max(2),
+            same_document: if self.other_documents { "keep" } else { "cut" },
+            bytes_equal: self.units.bytes_equal,
+            action: self.action.name(),
+            max_covered: match self.action {
+                PassageAction::Drop { max_covered } => Some(max_covered),
+                PassageAction::Report | PassageAction::Cut => None,
+            },
+            snap: (self.action == PassageAction::Cut).then(|| self.snap.name()),
+            min_left: self.min_left.map(NonZeroU64::get),
+            content_field: self.fields.content_names(),
+            id_field: self.fields.id.to_string(),
+            limit: self.limit.map(NonZeroU64::get),
+        }
+    }
+
     /// Opens the output folder, unless it would destroy an input.
     fn open(&self, folder: &Path) -> Result<OutputFolder> {
         self.inputs.check_output_outside(folder)?;
@@ -201,22 +344,13 @@ impl<'a> PassagesRun<'a> {
     }
 
     /// Reads all documents into memory.
-    fn read(&self, temporary: &Path) -> Result<(UnitTexts, Places)> {
+    fn read(&self, files: &[InputFile], temporary: &Path) -> Result<(UnitTexts, Places)> {
         let progress = self.options.progress;
-        let files = self.inputs.with_copy_of_stream(temporary, progress)?;
+        let budget = self.budget();
         progress.begin("read", files.iter().map(InputFile::stored_bytes).sum());
         let are_held = AtomicBool::new(false);
-        let mut noted = Noted::new(self.on_bad_record, &files, (0, &are_held), Vec::new());
-        let reading = Reading {
-            wanted: Wanted::Document(&self.fields),
-            columns: Columns::Needed,
-            batch_bytes: self.batch_bytes,
-            temporary: Some(temporary),
-            beside: [None, None],
-            limit: self.limit.map(NonZeroU64::get),
-            reference: None,
-        };
-        let reading = FilesReading::new(&files, reading)?;
+        let mut noted = Noted::new(self.on_bad_record, files, (0, &are_held), Vec::new());
+        let reading = FilesReading::new(files, self.reading(Columns::Needed, temporary))?;
         let mut texts = UnitTexts::default();
         reading.map(
             |chunk| Ok(self.parse(&chunk)),
@@ -225,6 +359,7 @@ impl<'a> PassagesRun<'a> {
                     Some(Event::Chunk((records, of_chunk))) => {
                         noted.note(records, row_number(texts.len())?)?;
                         texts.append(&of_chunk);
+                        self.search_memory(&texts, budget)?;
                     }
                     Some(Event::End { file, fingerprint }) => noted.end_file(file, fingerprint)?,
                     Some(Event::Table(_)) | None => {}
@@ -239,6 +374,36 @@ impl<'a> PassagesRun<'a> {
         )?;
         let places = self.complete(noted.places, texts.len())?;
         Ok((texts, places))
+    }
+
+    pub(super) fn reading<'r>(&'r self, columns: Columns, temporary: &'r Path) -> Reading<'r> {
+        Reading {
+            wanted: Wanted::Document(&self.fields),
+            columns,
+            batch_bytes: self.batch_bytes,
+            temporary: Some(temporary),
+            beside: [None, None],
+            limit: self.limit.map(NonZeroU64::get),
+            reference: None,
+        }
+    }
+
+    /// The search for the passages.
+    pub(super) fn search(&self) -> PassageSearch {
+        PassageSearch::new(self.units.symbols())
+            .occurrences(self.occurrences)
+            .min_count(self.min_count)
+            .other_documents(self.other_documents)
+    }
+
+    /// Whether it matters how often passages occur.
+    pub(super) fn counts_windows(&self) -> bool {
+        self.min_count > 2 || self.occurrences == Occurrences::All
+    }
+
+    /// Bytes of memory for texts and search.
+    pub(super) fn budget(&self) -> u64 {
+        self.memory.or_else(usable_memory_bytes).unwrap_or(u64::MAX)
     }
 
     /// The records of a chunk, and the texts of the good ones.
@@ -290,54 +455,5 @@ impl<'a> PassagesRun<'a> {
             progress.warn(&format!("{file} holds no records"));
         }
         Ok(places)
-    }
-
-    /// Writes and counts the pieces.
-    fn write(
-        &self,
-        output: Option<&OutputFolder>,
-        texts: &UnitTexts,
-        places: &Places,
-        found: &Passages,
-    ) -> Result<PassageCounts> {
-        let progress = self.options.progress;
-        let field = self.fields.content_names();
-        progress.begin("write", found.pieces().len() as u64);
-        let mut counts = PassageCounts::of(texts, texts.spans(found));
-        let lines = output.map(|output| output.create(PASSAGES)).transpose()?;
-        let mut lines = lines.map(|(file, path)| JsonLines::new(file, path));
-        for pieces in found.pieces().chunks(BLOCK) {
-            for piece in pieces {
-                let piece = texts.placed(piece);
-                counts.add(&piece);
-                if let Some(lines) = &mut lines {
-                    lines.write(&PassageLine::of(&piece, places, &field)?)?;
-                }
-            }
-            advance(progress, counts.pieces, 0, 0)?;
-        }
-        lines.map_or(Ok(()), JsonLines::finish)?;
-        Ok(counts)
-    }
-
-    /// Writes what the run says of itself, and gives all files their names.
-    fn commit(
-        &self,
-        output: OutputFolder,
-        report: &PassageReport,
-        timings: &Timings,
-        elapsed_s: f64,
-    ) -> Result<()> {
-        create_json(&output, REPORT, report)?;
-        let facts = Facts {
-            command: &self.options.command,
-            signer: None,
-            memory_bytes: None,
-        };
-        let record = run_record(&facts, timings, elapsed_s, 0, output.files());
-        create_json(&output, RUN_RECORD, &record)?;
-        // Last chance to stop the run.
-        advance(self.options.progress, report.counts.pieces, 0, 0)?;
-        output.commit()
     }
 }

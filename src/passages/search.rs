@@ -136,9 +136,19 @@ impl PassageSearch {
         }
     }
 
-    /// The conditions of passages.
-    pub(super) fn conditions(&mut self) -> &mut Conditions {
-        &mut self.conditions
+    /// Passages begin only at such a multiple of symbols from the beginning of their run.
+    #[cfg(feature = "io")]
+    pub(super) fn set_stride(&mut self, stride: usize) {
+        self.conditions.stride = stride;
+    }
+
+    /// Bytes that a search takes beside texts of so many symbols, unless few of them are repeated.
+    #[cfg(feature = "io")]
+    pub(super) fn typical_bytes(min_length: NonZeroUsize, symbols: usize) -> u64 {
+        // A window chooses one of its places, so of as many places about two have a region, of 16 bytes and more.
+        const REGION: f64 = 16.0;
+        let places = Lengths::new(min_length).grams.places;
+        (REGION * 2.0 * symbols as f64 / (places + 1) as f64) as u64
     }
 
     /// Selects the instruction set; default the fastest. The result does not depend on it.
@@ -212,7 +222,7 @@ impl PassageSearch {
         Ok(later_runs(text, lengths.window, &matches))
     }
 
-    fn has_conditions(&self) -> bool {
+    pub(super) fn has_conditions(&self) -> bool {
         let conditions = Conditions {
             occurrences: self.conditions.occurrences,
             ..Conditions::default()

@@ -19,6 +19,8 @@ pub enum PassageUnit {
     Words,
     /// Tokens of program text, as in [`Unit::Code`](crate::pipeline::Unit::Code). White space does not count.
     Code,
+    /// Characters: Unicode scalar values.
+    Chars,
     /// Bytes.
     Bytes,
     /// Lines, without white space around them. Each is a passage if it is long enough.
@@ -29,9 +31,10 @@ pub enum PassageUnit {
 
 impl PassageUnit {
     /// All units.
-    pub const ALL: [PassageUnit; 5] = [
+    pub const ALL: [PassageUnit; 6] = [
         PassageUnit::Words,
         PassageUnit::Code,
+        PassageUnit::Chars,
         PassageUnit::Bytes,
         PassageUnit::Lines,
         PassageUnit::Paragraphs,
@@ -42,17 +45,18 @@ impl PassageUnit {
         match self {
             PassageUnit::Words => "words",
             PassageUnit::Code => "code",
+            PassageUnit::Chars => "chars",
             PassageUnit::Bytes => "bytes",
             PassageUnit::Lines => "lines",
             PassageUnit::Paragraphs => "paragraphs",
         }
     }
 
-    /// The default of the least length: 50 words or tokens, 200 bytes, 20 characters of a line or paragraph.
+    /// The default of the least length: 50 words or tokens, 200 characters or bytes, 20 characters of a line or paragraph.
     pub fn default_min_length(self) -> NonZeroUsize {
         let length = match self {
             PassageUnit::Words | PassageUnit::Code => 50,
-            PassageUnit::Bytes => 200,
+            PassageUnit::Chars | PassageUnit::Bytes => 200,
             PassageUnit::Lines | PassageUnit::Paragraphs => 20,
         };
         NonZeroUsize::MIN.saturating_add(length - 1)
@@ -77,6 +81,8 @@ pub struct PassageUnits {
     pub unit: PassageUnit,
     /// The least length, in units; in characters for lines and paragraphs.
     pub min_length: NonZeroUsize,
+    /// Whether what stands between the units of a passage must be equal, too; default false.
+    pub bytes_equal: bool,
 }
 
 impl Default for PassageUnits {
@@ -91,14 +97,24 @@ impl PassageUnits {
         PassageUnits {
             unit,
             min_length: unit.default_min_length(),
+            bytes_equal: false,
         }
     }
 
     /// The least number of symbols of a passage.
     pub(crate) fn symbols(self) -> NonZeroUsize {
-        match self.unit.is_passage() {
+        let units = match self.unit.is_passage() {
             true => NonZeroUsize::MIN,
             false => self.min_length,
+        };
+        units.saturating_add((units.get() - 1).saturating_mul(self.stride() - 1))
+    }
+
+    /// The symbols of a unit: a second one stands for what is between it and the next unit.
+    pub(crate) fn stride(self) -> usize {
+        match self.bytes_equal && !matches!(self.unit, PassageUnit::Bytes | PassageUnit::Chars) {
+            true => 2,
+            false => 1,
         }
     }
 }
@@ -117,6 +133,9 @@ pub(crate) struct UnitTexts {
     symbol_ends: Vec<usize>,
     /// Where runs of symbols end, which no passage leaves: documents, and parts of them between units that are too short.
     run_ends: Vec<usize>,
+    /// The number of runs up to the end of each document.
+    document_runs: Vec<usize>,
+    units: u64,
 }
 
 /// A piece as bytes of two texts.
@@ -148,38 +167,55 @@ impl UnitTexts {
         }
         self.text.push_str(text);
         self.text_ends.push(self.text.len());
-        let add = |place: Range<usize>| self.add(text, place);
+        let mut end = None;
+        let mut add = |place: Option<Range<usize>>| end = self.add(text, place, end.take(), units);
         match units.unit {
-            PassageUnit::Bytes => return Ok(()),
-            PassageUnit::Words => finder.for_each_word(Isa::best(), text, add),
-            PassageUnit::Code => place_code_tokens(text, add),
-            PassageUnit::Lines => {
-                place_lines(text, |place| self.add_if_long(text, place, units));
+            PassageUnit::Bytes => {
+                self.units += text.len() as u64;
+                return Ok(());
             }
+            PassageUnit::Chars => text.char_indices().for_each(|(at, char)| {
+                add(Some(at..at + char.len_utf8()));
+            }),
+            PassageUnit::Words => finder.for_each_word(Isa::best(), text, |place| add(Some(place))),
+            PassageUnit::Code => place_code_tokens(text, |place| add(Some(place))),
+            PassageUnit::Lines => place_lines(text, |place| add(units.if_long(text, place))),
             PassageUnit::Paragraphs => {
-                place_paragraphs(text, |place| self.add_if_long(text, place, units));
+                place_paragraphs(text, |place| add(units.if_long(text, place)));
             }
         }
         self.symbol_ends.push(self.symbols.len());
         self.run_ends.push(self.symbols.len());
+        self.document_runs.push(self.run_ends.len());
         Ok(())
     }
 
+    /// Adds a unit, or the end of a run if it is too short. `end` is where the unit before ended, in the same run; returns
+    /// the same for the next one.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "a text has less than 4 GiB"
     )]
-    fn add(&mut self, text: &str, place: Range<usize>) {
-        self.places.push([place.start as u32, place.end as u32]);
-        self.symbols.push(xxh3_64(&text.as_bytes()[place]));
-    }
-
-    fn add_if_long(&mut self, text: &str, place: Range<usize>, units: PassageUnits) {
-        let mut characters = text[place.clone()].chars();
-        match characters.nth(units.min_length.get() - 1) {
-            Some(_) => self.add(text, place),
-            None => self.run_ends.push(self.symbols.len()),
+    fn add(
+        &mut self,
+        text: &str,
+        place: Option<Range<usize>>,
+        end: Option<usize>,
+        units: PassageUnits,
+    ) -> Option<usize> {
+        let Some(place) = place else {
+            self.run_ends.push(self.symbols.len());
+            return None;
+        };
+        if let (2, Some(end)) = (units.stride(), end) {
+            self.places.push([end as u32, place.start as u32]);
+            self.symbols
+                .push(xxh3_64(&text.as_bytes()[end..place.start]));
         }
+        self.units += 1;
+        self.places.push([place.start as u32, place.end as u32]);
+        self.symbols.push(xxh3_64(&text.as_bytes()[place.clone()]));
+        Some(place.end)
     }
 
     /// Appends all documents of other texts.
@@ -193,7 +229,10 @@ impl UnitTexts {
         };
         moved(&mut self.text_ends, &other.text_ends, text);
         moved(&mut self.symbol_ends, &other.symbol_ends, symbols);
+        let runs = self.run_ends.len();
         moved(&mut self.run_ends, &other.run_ends, symbols);
+        moved(&mut self.document_runs, &other.document_runs, runs);
+        self.units += other.units;
     }
 
     /// The number of documents.
@@ -210,11 +249,31 @@ impl UnitTexts {
         self.symbol_ends.len() < self.text_ends.len()
     }
 
-    /// The number of symbols.
-    pub(crate) fn symbol_count(&self) -> u64 {
+    /// The number of units.
+    pub(crate) fn units(&self) -> u64 {
+        self.units
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        let words = [
+            &self.text_ends,
+            &self.symbol_ends,
+            &self.run_ends,
+            &self.document_runs,
+        ];
+        let words: usize = words.iter().map(|list| list.capacity()).sum();
+        let words = words + self.symbols.capacity() + self.places.capacity();
+        (self.text.capacity() + 8 * words) as u64
+    }
+
+    /// The first run of each document, and the number of runs.
+    pub(crate) fn documents(&self) -> Vec<usize> {
         match self.are_bytes() {
-            true => self.bytes(),
-            false => self.symbols.len() as u64,
+            true => (0..=self.text_ends.len()).collect(),
+            false => std::iter::once(0)
+                .chain(self.document_runs.iter().copied())
+                .collect(),
         }
     }
 
@@ -227,13 +286,50 @@ impl UnitTexts {
     }
 
     /// The text of a document.
-    #[cfg(test)]
     pub(crate) fn text(&self, document: usize) -> &str {
         &self.text[start(&self.text_ends, document)..self.text_ends[document]]
     }
 
+    /// The number of units of a document.
+    pub(crate) fn units_of(&self, document: usize, units: PassageUnits) -> usize {
+        match self.are_bytes() {
+            true => self.text(document).len(),
+            false => {
+                let runs = self.documents_runs(document);
+                let of_run = |run: usize| {
+                    let len = self.run_ends[run] - start(&self.run_ends, run);
+                    len.div_ceil(units.stride())
+                };
+                runs.map(of_run).sum()
+            }
+        }
+    }
+
+    fn documents_runs(&self, document: usize) -> Range<usize> {
+        start(&self.document_runs, document)..self.document_runs[document]
+    }
+
+    /// Whether a run of symbols ends before this one, by its number among all.
+    pub(crate) fn ends_run(&self, symbol: usize) -> bool {
+        !self.are_bytes() && self.run_ends.binary_search(&symbol).is_ok()
+    }
+
+    /// The bytes of a symbol, by its number among all.
+    pub(crate) fn bytes_of_symbol(&self, document: usize, symbol: usize) -> Range<usize> {
+        match self.are_bytes() {
+            true => {
+                let at = symbol - start(&self.text_ends, document);
+                at..at + 1
+            }
+            false => {
+                let [from, to] = self.places[symbol];
+                from as usize..to as usize
+            }
+        }
+    }
+
     /// A document and bytes of it, of symbols of a run.
-    fn place(&self, run: usize, symbols: Range<usize>) -> (usize, Range<usize>) {
+    pub(crate) fn place(&self, run: usize, symbols: Range<usize>) -> (usize, Range<usize>) {
         if self.are_bytes() {
             return (run, symbols);
         }
@@ -245,7 +341,7 @@ impl UnitTexts {
     }
 
     /// The bytes of a piece and its source.
-    pub(crate) fn placed(&self, piece: &Piece) -> PlacedPiece {
+    pub(crate) fn placed(&self, piece: &Piece, stride: usize) -> PlacedPiece {
         let symbols = |start: usize| start..start + piece.len;
         let (document, bytes) = self.place(piece.document, symbols(piece.start));
         let (source_document, source_bytes) =
@@ -260,7 +356,7 @@ impl UnitTexts {
             bytes,
             source_document,
             source_bytes,
-            len: piece.len,
+            len: piece.len.div_ceil(stride),
         }
     }
 
@@ -268,12 +364,21 @@ impl UnitTexts {
     pub(crate) fn spans<'a>(
         &'a self,
         found: &'a Passages,
+        stride: usize,
     ) -> impl Iterator<Item = (usize, Range<usize>, usize)> + 'a {
-        found.spans().map(|(run, symbols)| {
-            let len = symbols.len();
+        found.spans().map(move |(run, symbols)| {
+            let len = symbols.len().div_ceil(stride);
             let (document, bytes) = self.place(run, symbols);
             (document, bytes, len)
         })
+    }
+}
+
+impl PassageUnits {
+    /// The place of a unit, unless it is too short.
+    fn if_long(self, text: &str, place: Range<usize>) -> Option<Range<usize>> {
+        let mut characters = text[place.clone()].chars();
+        characters.nth(self.min_length.get() - 1).map(|_| place)
     }
 }
 
@@ -316,7 +421,10 @@ mod tests {
         let (symbols, ends) = all.symbols();
         let search = PassageSearch::new(units.symbols());
         let found = search.find(symbols, ends, &Silent).unwrap();
-        let pieces = found.pieces().iter().map(|piece| all.placed(piece));
+        let pieces = found
+            .pieces()
+            .iter()
+            .map(|piece| all.placed(piece, units.stride()));
         pieces
             .map(|piece| {
                 let text = all.text(piece.document)[piece.bytes.clone()].to_owned();
@@ -331,6 +439,7 @@ mod tests {
         PassageUnits {
             unit,
             min_length: NonZeroUsize::new(min_length).unwrap(),
+            bytes_equal: false,
         }
     }
 
