@@ -265,8 +265,8 @@ fn unglued(text: &str, Range { mut start, mut end }: Range<usize>) -> Range<usiz
         (None, Some(blank)) => start += blank.len_utf8(),
         (None, None) => {
             while start < end && is_glued(text, &(start..end)) {
-                let words = text[start..end].unicode_word_indices();
-                end = start + words.last().map_or(0, |(at, _)| at);
+                let mut words = text[start..end].unicode_word_indices();
+                end = start + words.next_back().map_or(0, |(at, _)| at);
             }
         }
     }

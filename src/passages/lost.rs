@@ -60,14 +60,14 @@ impl Lost {
             let windows = windows_of(text, window, run);
             let mut segments = Segment::all(twins, windows).flat_map(Segment::windows);
             let mut next = segments.next();
-            for symbol in start..end {
+            for (symbol, is_removed) in (start..end).zip(&is_removed[start..end]) {
                 while let Some((first, place)) = next.filter(|(first, _)| *first <= symbol) {
                     if stands[place] {
                         found = first + window;
                     }
                     next = segments.next();
                 }
-                if is_removed[symbol] && (symbol - start).is_multiple_of(units.stride()) {
+                if *is_removed && (symbol - start).is_multiple_of(units.stride()) {
                     counted.removed += 1;
                     counted.lost += u64::from(found <= symbol);
                 }
@@ -93,7 +93,9 @@ fn removed_symbols<S: Symbol>(
         }
         let mut at = 0;
         for run in documents[document]..documents[document + 1] {
-            for symbol in text.document_start(run)..text.ends[run] {
+            let symbols = text.document_start(run)..text.ends[run];
+            let of_run = &mut is_removed[symbols.clone()];
+            for (symbol, is_removed) in symbols.zip(of_run) {
                 let bytes = texts.bytes_of_symbol(document, symbol);
                 while of_document
                     .get(at)
@@ -104,7 +106,7 @@ fn removed_symbols<S: Symbol>(
                 let cut = of_document.get(at);
                 let is_cut =
                     cut.is_some_and(|cut| (cut[0] as usize) < bytes.end.max(bytes.start + 1));
-                is_removed[symbol] = is_whole || is_cut;
+                *is_removed = is_whole || is_cut;
             }
         }
     }

@@ -146,9 +146,9 @@ impl PassageSearch {
     #[cfg(feature = "io")]
     pub(super) fn typical_bytes(min_length: NonZeroUsize, symbols: usize) -> u64 {
         // A window chooses one of its places, so of as many places about two have a region, of 16 bytes and more.
-        const REGION: f64 = 16.0;
-        let places = Lengths::new(min_length).grams.places;
-        (REGION * 2.0 * symbols as f64 / (places + 1) as f64) as u64
+        const REGION: u64 = 16;
+        let places = Lengths::new(min_length).grams.places as u64;
+        (2 * REGION * symbols as u64).div_ceil(places + 1)
     }
 
     /// Selects the instruction set; default the fastest. The result does not depend on it.
