@@ -325,7 +325,7 @@ fn place() -> Place {
 /// The same documents, and some that repeat a part of themselves.
 fn write_repeats(place: &Place, parts: [&[Value]; 2], csv: &str) {
     let mut state = 9;
-    let repeats: Vec<Value> = (0..9)
+    let repeats: Vec<Value> = (0..60)
         .map(|i| {
             let part = words(&mut state, 30).join(" ");
             let text = format!("{part}\n{}\n{part}\n", words(&mut state, 5).join(" "));

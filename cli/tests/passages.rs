@@ -257,7 +257,7 @@ fn records_keep_all_but_their_passages() {
         ),
         (
             "--unit lines",
-            [TEXTS[0], TEXTS[1], TEXTS[2], TEXTS[3], "other\n\nend"],
+            [TEXTS[0], TEXTS[1], TEXTS[2], TEXTS[3], "other\nend"],
         ),
     ] {
         passages(&place, &format!("in.jsonl --action cut {options}"));

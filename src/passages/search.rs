@@ -199,7 +199,7 @@ impl PassageSearch {
     ) -> Result<Text<'a, S>> {
         if !ends.is_sorted() || ends.last().copied().unwrap_or(0) != symbols.len() {
             return Err(Error::Parameter {
-                name: "`ends`",
+                name: "the ends of documents",
                 value: format!("a list up to {:?}", ends.last()),
                 expected: format!("ends that ascend to {}", symbols.len()),
             });
