@@ -189,8 +189,10 @@ pub(crate) struct DividedComponents {
 #[pymethods]
 impl DividedComponents {
     /// Searches the next documents: columns of their components, places, keepers, buckets and, unless pairs are not
-    /// verified, of their signatures or texts.
-    #[pyo3(signature = (by, component, place, keeper, buckets, compared=None))]
+    /// verified, of their signatures or texts. In a search with a reference, `inputs` is 1 for a document of the input, or
+    /// one that stands for one, and else 0; documents of the reference have places below 0.
+    #[pyo3(signature = (by, component, place, keeper, buckets, compared=None, inputs=None))]
+    #[expect(clippy::too_many_arguments, reason = "they are the columns of a batch")]
     fn add(
         &mut self,
         by: &DividedSearch,
@@ -199,24 +201,28 @@ impl DividedComponents {
         keeper: &Bound<'_, PyAny>,
         buckets: &Bound<'_, PyAny>,
         compared: Option<&Bound<'_, PyAny>>,
+        inputs: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let py = component.py();
         let (components, places) = (numbers(component)?, numbers(place)?);
         let keepers = numbers(keeper)?;
         let buckets = Column::new(buckets, None)?;
         let buckets = binaries(&buckets)?;
+        let inputs = inputs.map(flags).transpose()?;
         let rows = components.len();
         let batch = ConnectedBatch {
             components: &components,
             places: &places,
             keepers: &keepers,
             buckets: &buckets,
+            inputs: inputs.as_deref(),
         };
         let search = &mut self.search;
         let prepared = &by.prepared;
         let engine = prepared.engines.on_cpu();
         let is_short = |len: usize| len != rows;
-        if [places.len(), keepers.len(), buckets.len()]
+        let of_inputs = inputs.as_ref().map_or(rows, Vec::len);
+        if [places.len(), keepers.len(), buckets.len(), of_inputs]
             .into_iter()
             .any(is_short)
         {
@@ -322,22 +328,30 @@ impl DividedEdges {
         DividedEdges::default()
     }
 
-    /// Adds members of buckets, by ascending band and key. Returns those of buckets of two or more: place, band, key.
+    /// Adds members of buckets, by ascending band and key. Returns those of buckets of two or more: place, band, key. In a
+    /// search with a reference, `inputs` is 1 for the first members of a bucket, and 0 for those of the reference, which are
+    /// not compared with each other.
+    #[pyo3(signature = (band, key, place, inputs=None))]
     fn add_members(
         &mut self,
         band: &Bound<'_, PyAny>,
         key: &Bound<'_, PyAny>,
         place: &Bound<'_, PyAny>,
+        inputs: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyTable> {
         let py = place.py();
         let (bands, keys, places) = (numbers(band)?, numbers(key)?, numbers(place)?);
+        let inputs = inputs.map_or_else(|| Ok(vec![true; places.len()]), flags)?;
         let mut shared = SharedMembers::default();
-        for ((number, key), place) in bands.into_iter().zip(keys).zip(places) {
+        let members = bands.into_iter().zip(keys).zip(places).zip(inputs);
+        for (((number, key), place), is_input) in members {
             let band = u32::try_from(number).map_err(|_| foreign(py))?;
-            let added = self
-                .edges
-                .add_member(band, key.cast_unsigned(), place, &mut shared);
-            added.or_raise(py)?;
+            let add = match is_input {
+                true => Edges::add_member,
+                false => Edges::add_reference,
+            };
+            let key = key.cast_unsigned();
+            add(&mut self.edges, band, key, place, &mut shared).or_raise(py)?;
         }
         let bands = shared.bands.into_iter().map(i32::try_from);
         let bands: Vec<i32> = bands.collect::<Result<_, _>>().map_err(|_| foreign(py))?;
@@ -392,6 +406,12 @@ fn numbers(data: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     numbers.ok_or_else(|| {
         PyTypeError::new_err("places, bands and keys are Arrow columns of integers without nulls")
     })
+}
+
+/// The values of a column of zeros and ones.
+fn flags(data: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
+    let numbers = numbers(data)?.into_iter();
+    Ok(numbers.map(|number| number != 0).collect())
 }
 
 /// The values of a column of binaries.

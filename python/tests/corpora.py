@@ -42,7 +42,7 @@ def run_command(*arguments):
     """Runs the command line program; skips the test if it is not built."""
     if not COMMAND.exists():
         pytest.skip(f"{COMMAND} is not built")
-    subprocess.run([COMMAND, *map(str, arguments)], check=True, capture_output=True)
+    return subprocess.run([COMMAND, *map(str, arguments)], check=True, capture_output=True)
 
 
 def write_records(path, field, documents):

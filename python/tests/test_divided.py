@@ -22,9 +22,11 @@ TEXTS += [
 ]
 
 
-def plan_of(component_mib=64, record="place", skips=False, **arguments):
+def plan_of(component_mib=64, record="place", skips=False, against=False, **arguments):
     settings = _divided.settings_of({"verify": "exact", **arguments})
-    return _divided.Plan(settings, component_mib=component_mib, record=record, skips=skips)
+    return _divided.Plan(
+        settings, component_mib=component_mib, record=record, skips=skips, against=against
+    )
 
 
 def batches_of(table, rows=7):
@@ -72,14 +74,13 @@ def connected(texts, plan, places):
     )
     distinct = documents.filter(documents["keeper"].is_valid())
     bands = plan.search().bands
-    members = _divided.Members(bands, 0, bands)
-    members = mapped(distinct.select(["place", "keys"]), members, _divided.MEMBERS)
+    members = _divided.Members(bands, 0, bands, plan.against)
     edges = mapped(
-        members,
+        mapped(distinct.select(members.columns), members, members.schema),
         _divided.connect,
         _divided.EDGES,
         by=["band", "key"],
-        sort=_divided.ascending("band", "key", "place"),
+        sort=members.order,
     )
     shared = edges.filter(edges["band"].is_valid())
     least = edges.filter(edges["band"].is_null()).select(["least", "place"])
@@ -102,6 +103,8 @@ def connected(texts, plan, places):
     firsts = [by_place[place] for place in found["place"].to_pylist()]
     columns["keeper"] = pa.array([row["keeper"] for row in firsts], pa.int64())
     columns["length"] = pa.array([row["length"] for row in firsts], pa.int64())
+    if plan.against:
+        columns["input"] = pa.array([row["input"] for row in firsts], pa.int32())
     if verify == "exact":
         columns["compared"] = pa.array([text_of[row["place"]] for row in firsts], pa.string())
     elif verify == "signature":
@@ -125,6 +128,8 @@ def removed_by_stages(texts, plan, places):
     keepers = {row["first"]: row["keeper"] for row in documents.to_pylist() if row["keeper"] is not None}
     for row in documents.to_pylist():
         place, first = row["place"], row["first"]
+        if plan.against and place < 0:
+            continue
         if first in by_first:
             found = by_first[first]
             shingles = found["shingles"]
@@ -184,6 +189,177 @@ def test_large_components_are_searched_in_blocks(keep, max_bucket):
     assert (counts["omitted_pairs"] > 0) == (max_bucket == 3)
 
 
+def sides_of(texts, seed):
+    """A reference and an input: parts of the texts, with copies in each and across."""
+    rng = random.Random(seed)
+    is_old = [rng.random() < 0.5 for _ in texts]
+    old = [text for text, there in zip(texts, is_old) if there]
+    new = [text for text, there in zip(texts, is_old) if not there]
+    return [*old, *old[::11]], [*new[:40], *old[::9], *new[40:], *new[::13]]
+
+
+def removed_against(old, new, plan):
+    """The removed rows of an input: row to (side and row of the kept one), similarity, lost and found_by."""
+    places = [3 * row - 3 * len(old) for row in range(len(old))] + [5 * row for row in range(len(new))]
+    side_of = {place: ("old", row) for row, place in enumerate(places[: len(old)])}
+    side_of |= {place: ("new", row) for row, place in enumerate(places[len(old) :])}
+    removed, counts = removed_by_stages([*old, *new], plan, places)
+    rows = {}
+    for place, (kept, *found) in removed.items():
+        side, row = side_of[place]
+        assert side == "new"
+        rows[row] = (side_of[kept], *found)
+    return rows, counts
+
+
+def in_memory_against(old, new, **arguments):
+    expected = simgpu.dedup(new, against=old, candidates="lsh", **arguments)
+    rows = {}
+    for row in expected.removed.to_pylist():
+        kept = ("new", row["kept"]) if row["reference"] is None else ("old", row["reference"])
+        rows[row["row"]] = (kept, row["similarity"], row["lost"], row["found_by"])
+    return rows, expected
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("arguments", CASES)
+def test_a_reference_is_that_of_one_machine(arguments, seed):
+    old, new = sides_of(TEXTS, seed)
+    rows, expected = in_memory_against(old, new, **arguments)
+    plan = plan_of(against=True, **arguments)
+    removed, (counts, by_matches) = removed_against(old, new, plan)
+    assert removed == rows
+    assert {side for (side, _), *_ in rows.values()} == {"old", "new"}
+    assert counts == {name: expected.counts[name] for name in counts}
+    assert plan.search().expected_precision(by_matches) == expected.expected_precision
+
+
+@pytest.mark.parametrize("keep", ["first", "longest"])
+@pytest.mark.parametrize("max_bucket", [3, 4096])
+def test_large_components_of_a_reference_are_searched_in_blocks(keep, max_bucket):
+    arguments = {"bands": 64, "rows": 1, "threshold": 0.6, "keep": keep, "max_bucket": max_bucket}
+    old, new = sides_of(TEXTS, 7)
+    rows, expected = in_memory_against(old, new, **arguments)
+    plan = plan_of(component_mib=0, against=True, **arguments)
+    removed, (counts, _) = removed_against(old, new, plan)
+    assert removed == rows
+    assert counts == {name: expected.counts[name] for name in counts}
+    assert (counts["omitted_pairs"] > 0) == (max_bucket == 3)
+
+
+@pytest.mark.parametrize("cluster", ["greedy", "connected"])
+def test_a_reference_alone_connects_nothing(cluster):
+    def texts_of(name):
+        return [" ".join(f"{name}{row}x{at}" for at in range(30)) for row in range(20)]
+
+    def edited(texts):
+        return [f"{text} more" for text in texts]
+
+    # Near-copies that only the reference has, and others that the input has.
+    alone, shared = texts_of("a"), texts_of("s")
+    old = [*alone, *edited(alone), *shared]
+    # A copy of a document of the reference stands for it, where chains are followed.
+    new = [*edited(shared), alone[0]]
+    plan = plan_of(against=True, cluster=cluster)
+    places = [row - len(old) for row in range(len(old))] + list(range(len(new)))
+    _, table = connected([*old, *new], plan, places)
+    found = {}
+    for row in table.to_pylist():
+        found.setdefault(row["component"], set()).add((row["compared"], row["place"] < 0, row["input"]))
+    expected = [{(a, True, 0), (b, False, 1)} for a, b in zip(shared, edited(shared))]
+    if cluster == "connected":
+        expected.append({(alone[0], True, 1), (f"{alone[0]} more", True, 0)})
+    assert sorted(map(sorted, found.values())) == sorted(map(sorted, expected))
+
+
+def families(seed):
+    """Texts of 4 to 9 words in families; some have equal words in another order, some are equal, some have no words."""
+    rng = random.Random(seed)
+    texts = ["", "???", "", "???"]
+    while len(texts) < 140:
+        base = [f"w{rng.randrange(300)}" for _ in range(rng.randrange(4, 10))]
+        for _ in range(rng.randrange(1, 6)):
+            member = list(base)
+            for _ in range(rng.randrange(3)):
+                member[rng.randrange(len(member))] = f"w{rng.randrange(300)}"
+            if rng.random() < 0.2:
+                rng.shuffle(member)
+            texts.append(" ".join(member))
+    rng.shuffle(texts)
+    return texts
+
+
+def similarity(a, b):
+    a, b = ({word for word in text.split() if word != "???"} for text in (a, b))
+    return len(a & b) / len(a | b) if a and b else 0.0
+
+
+def greedy_by_definition(old, new, order, threshold):
+    """The kept document of each removed one: ("old" or "new", row)."""
+    text_of = {("old", row): text for row, text in enumerate(old)}
+    text_of |= {("new", row): text for row, text in enumerate(new)}
+    kept, removed = [("old", row) for row in range(len(old)) if old[row] not in old[:row]], {}
+    groups = {}
+    for row in sorted(range(len(new)), key=order):
+        if new[row]:
+            groups.setdefault(new[row], []).append(row)
+    for text, rows in groups.items():
+        equal = [other for other in kept if other[0] == "old" and text_of[other] == text]
+        best = max(kept, key=lambda other: similarity(text_of[other], text), default=None)
+        if not equal and (best is None or similarity(text_of[best], text) < threshold):
+            best = ("new", rows.pop(0))
+            kept.append(best)
+        removed |= {row: equal[0] if equal else best for row in rows}
+    return removed
+
+
+def chains_by_definition(old, new, order, threshold):
+    """The same of documents that chains of similar pairs connect, of which no pair is of the reference alone."""
+    documents = [("old", row) for row in range(len(old))] + [("new", row) for row in range(len(new))]
+    text_of = dict(zip(documents, [*old, *new]))
+    component = {document: {document} for document in documents}
+    for a in documents:
+        for b in documents:
+            x, y = text_of[a], text_of[b]
+            is_similar = (x == y and x) or similarity(x, y) >= threshold
+            if is_similar and (a[0], b[0]) != ("old", "old") and component[a] is not component[b]:
+                component[a] |= component[b]
+                for other in component[b]:
+                    component[other] = component[a]
+    removed = {}
+    for row in range(len(new)):
+        members = component["new", row]
+        kept = min(members, key=lambda it: (it[0] == "new", order(it[1]) if it[0] == "new" else (it[1],)))
+        if kept != ("new", row):
+            removed[row] = kept
+    return removed
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("keep", ["first", "longest"])
+@pytest.mark.parametrize("cluster", ["greedy", "connected"])
+def test_removals_are_those_of_their_definition(cluster, keep, seed):
+    old, new = sides_of(families(seed), seed)
+    by_definition = {"greedy": greedy_by_definition, "connected": chains_by_definition}[cluster]
+
+    def order(row):
+        return (-len(new[row]) if keep == "longest" else 0, row)
+
+    expected = by_definition(old, new, order, 0.5)
+    # One slot per band misses a pair of this similarity with a probability of 2^-128.
+    search = {"bands": 128, "rows": 1, "threshold": 0.5, "shingling": simgpu.Shingling(size=1)}
+    plan = plan_of(against=True, cluster=cluster, keep=keep, **search)
+    removed, _ = removed_against(old, new, plan)
+    assert {row: kept for row, (kept, *_) in removed.items()} == expected
+    assert {side for side, _ in expected.values()} == {"old", "new"}
+    texts = {"old": old, "new": new}
+    for row, ((side, kept), found, lost, found_by) in removed.items():
+        a, b = new[row], texts[side][kept]
+        assert (found_by == "identical") == (a == b)
+        assert found == (1 if a == b else similarity(a, b))
+        assert lost == (0 if a == b else len(set(a.split()) - set(b.split())) / len(set(a.split())))
+
+
 def test_a_large_component_is_not_divided_for_chains():
     plan = plan_of(component_mib=0, cluster="connected", threshold=0.5)
     with pytest.raises(ParameterError, match="component_mib.*cluster=\"greedy\""):
@@ -204,6 +380,51 @@ def test_divided_pairs_equal_those_of_one_machine(verify):
     assert len(rows) > 20
     assert found == {(row["left"], row["right"]): row["similarity"] for row in rows}
     assert counts["candidate_pairs"] == expected.counts["candidate_pairs"]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 100])
+@pytest.mark.parametrize("cluster", ["greedy", "connected"])
+def test_identical_documents_of_a_reference_do_not_depend_on_batches(cluster, rows):
+    rng = random.Random(rows)
+    plan = plan_of(keep="longest", cluster=cluster, against=True)
+    schema = _divided.schema_of(_divided.SIGNED)
+    records = [
+        (rng.randrange(14).to_bytes(16, "little"), place, rng.randrange(4)) for place in range(-25, 25)
+    ]
+    columns = [(place, digest, length, 2, digest, b"", 0) for digest, place, length in sorted(records)]
+    table = pa.Table.from_pylist(
+        [dict(zip(schema.names, row, strict=True)) for row in columns], schema
+    )
+    found = collected(_divided.Identical(plan), batches_of(table, rows), _divided.DOCUMENTS)
+    found = {row["place"]: row for row in found.to_pylist()}
+    groups = {}
+    for digest, place, length in records:
+        groups.setdefault(digest, []).append((place, length))
+    expected = set()
+    for group in groups.values():
+        first = min(group)[0]
+        inputs = {place for place, _ in group if place >= 0}
+        expected |= {first} | inputs
+        keeper = first if first < 0 else min(group, key=lambda it: (-it[1], it[0]))[0]
+        assert (found[first]["first"], found[first]["keeper"]) == (first, keeper)
+        stands = first >= 0 or (cluster == "connected" and len(inputs) > 0)
+        assert found[first]["input"] == stands
+        for place in inputs - {first}:
+            assert (found[place]["first"], found[place]["keeper"]) == (first, None)
+    assert set(found) == expected
+
+
+def test_places_of_a_reference_are_below_zero():
+    keys = pa.array([-(1 << 62), -5, 0, 7, (1 << 62) - 1])
+    for side, is_below in [(_divided.INPUT, False), (_divided.REFERENCE, True)]:
+        places = side.places(keys, "doc")
+        assert [place < 0 for place in places.to_pylist()] == [is_below] * 5
+        assert places.to_pylist() == sorted(places.to_pylist())
+        assert _divided.keys_at(places) == keys
+        for beyond in (-(1 << 62) - 1, 1 << 62):
+            with pytest.raises(ParameterError, match=f"with doc {beyond} has no place beside a reference"):
+                side.places(pa.array([1, beyond, None]), "doc")
+    assert _divided.ALONE.places(pa.array([1 << 62]), "doc").to_pylist() == [1 << 62]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 100])
@@ -243,6 +464,9 @@ def test_bad_records_are_named_or_counted():
         list(_divided.Sign(plan_of(record="doc"))([batch]))
     with pytest.raises(InputError, match="the record with doc 6 has no text"):
         list(_divided.Sign(plan_of(record="doc"))([batch.slice(2)]))
+    moved = pa.record_batch({"place": pa.array([6 - _divided.REACH]), "text": pa.array([None], pa.string())})
+    with pytest.raises(InputError, match="the record of against with doc 6 has no text"):
+        list(_divided.Sign(plan_of(record="doc"), _divided.REFERENCE)([moved]))
     skipping = _divided.Sign(plan_of(skips=True))
     signed = collected(skipping, [batch, batch.slice(2)], _divided.SIGNED)
     places, lengths = signed["place"].to_pylist(), signed["length"].to_pylist()

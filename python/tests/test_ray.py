@@ -79,6 +79,55 @@ def test_a_cluster_finds_what_one_machine_finds(cluster):
     assert found.report["cluster_sizes"] == expected.report["cluster_sizes"]
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [{"threshold": 0.6}, {"cluster": "connected", "keep": "longest", "threshold": 0.5}],
+)
+def test_a_reference_is_that_of_one_machine(cluster, arguments):
+    texts = corpus(500, seed=8)
+    old = [*texts[:200], *texts[5:200:15], ""]
+    new = [*texts[200:], *texts[:200:10], *texts[210:300:15]]
+    # The same numbers are ids on both sides, and some of them are negative.
+    ids = [3 * row - 90 for row in range(len(new))]
+    expected = simgpu.dedup(new, against=old, candidates="lsh", **arguments)
+    found = dedup(
+        dataset(new, ids),
+        id="doc",
+        text="body",
+        against=dataset(old, ids[: len(old)]),
+        partitions=2,
+        **arguments,
+    )
+    rows = set()
+    for row in expected.removed.to_pylist():
+        side = "input" if row["reference"] is None else "reference"
+        kept = row["kept"] if row["reference"] is None else row["reference"]
+        rows.add((ids[row["row"]], ids[kept], side, row["similarity"], row["lost"], row["found_by"]))
+    names = ("id", "kept_id", "kept_in", "similarity", "lost", "found_by")
+    removed = [tuple(row[name] for name in names) for row in found.removed.take_all()]
+    assert len(removed) == len(rows) > 30 and set(removed) == rows
+    assert {side for _, _, side, *_ in rows} == {"input", "reference"}
+    kept = [row["doc"] for row in found.kept.take_all()]
+    assert sorted(kept) == sorted(set(ids) - {row[0] for row in rows})
+    assert {name: found.report["counts"][name] for name in expected.counts} == expected.counts
+    assert found.report["cluster_sizes"] == expected.report["cluster_sizes"]
+
+
+def test_a_reference_that_cannot_be_used_is_refused(cluster):
+    new = dataset(["a b", "c d"])
+    arguments = {"id": "doc", "text": "body", "partitions": 1}
+    for against, message in [
+        (new, "against is the dataset itself"),
+        (new.select_columns(["doc"]), "no column 'body' of against"),
+        (dataset(["a"], ["x"]), "'doc' of against has the type string"),
+        (dataset(["a"], [1 << 62]), f"the record of against with doc {1 << 62} has no place"),
+    ]:
+        with pytest.raises(ParameterError, match=message):
+            dedup(new, against=against, **arguments)
+    with pytest.raises(InputError, match="several records of against have doc 7"):
+        dedup(new, against=dataset(["a", "b"], [7, 7]), **arguments)
+
+
 def test_bad_records_are_refused(cluster):
     arguments = {"id": "doc", "text": "body", "partitions": 1}
     with pytest.raises(ParameterError, match="whole numbers, or use simgpu.spark"):

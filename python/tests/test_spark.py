@@ -2,12 +2,13 @@
 
 import json
 import os
+import random
 import shutil
 import sys
 
 import numpy as np
 import pytest
-from corpora import corpus
+from corpora import corpus, run_command
 
 import simgpu
 from simgpu.errors import InputError, ParameterError
@@ -131,6 +132,105 @@ def test_names_passes_and_rounds_change_no_result(session, tmp_path):
     )
     check(found, expected, rows, ids)
     assert "stars-0" in found.report["stages"] and "edges-7" in found.report["stages"]
+
+
+def halves(seed, documents=500):
+    """A reference and an input, with copies in each and across. Their ids are the same numbers."""
+    texts, rng = many(documents), random.Random(seed)
+    is_old = [rng.random() < 0.5 for _ in texts]
+    old = [text for text, there in zip(texts, is_old) if there]
+    new = [text for text, there in zip(texts, is_old) if not there]
+    return [*old, *old[::20]], [*new, *old[::15], *new[::25]]
+
+
+def by_command(folder, old, new, ids, arguments):
+    """What the command removes and keeps, and its report."""
+    for name, texts in [("old", old), ("new", new)]:
+        lines = (json.dumps({"id": ids(row), "text": text}) + "\n" for row, text in enumerate(texts))
+        (folder / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
+    flags = [flag for name, value in arguments.items() for flag in (f"--{name}", value)]
+    output = folder / "out"
+    inputs = [folder / "new.jsonl", "--against", folder / "old.jsonl"]
+    run_command("dedup", *inputs, "-o", output, "--candidates", "lsh", "--quiet", *flags)
+    names = ("id", "kept_id", "kept_in", "similarity", "lost", "found_by")
+    removed = map(json.loads, (output / "removed.jsonl").read_text().splitlines())
+    kept = map(json.loads, (output / "kept" / "new.jsonl").read_text(encoding="utf-8").splitlines())
+    report = json.loads((output / "report.json").read_text())
+    rows = sorted(tuple(row[name] for name in names) for row in removed)
+    return rows, sorted(row["id"] for row in kept), report
+
+
+@pytest.mark.parametrize(
+    ("seed", "ids", "arguments"),
+    [
+        (1, lambda row: row, {}),
+        (2, lambda row: f"id {row:04}", {"cluster": "connected", "threshold": 0.5}),
+        # Beyond what numbers beside a reference may be, so that they are numbered.
+        (3, lambda row: (1 << 62) + row, {"keep": "longest", "verify": "signature", "threshold": 0.6}),
+        (4, lambda row: row, {"keep": "longest", "cluster": "connected", "verify": "none"}),
+    ],
+)
+def test_a_reference_is_that_of_the_command(session, tmp_path, seed, ids, arguments):
+    old, new = halves(seed)
+    rows, kept, report = by_command(tmp_path, old, new, ids, arguments)
+    assert {row[2] for row in rows} == {"input", "reference"} and len(rows) > 60
+    df, against = (frame(session, texts, [*map(ids, range(len(texts)))]) for texts in (new, old))
+    folder = str(tmp_path / "checkpoints")
+    found = dedup(df, id="doc", text="body", against=against, checkpoint_dir=folder, **arguments)
+    names = ("id", "kept_id", "kept_in", "similarity", "lost", "found_by")
+    assert sorted(tuple(row[name] for name in names) for row in found.removed.collect()) == rows
+    assert sorted(row["doc"] for row in found.kept.collect()) == kept
+    counts = found.report["counts"]
+    of_documents = set(counts) - {"bytes"}
+    assert of_documents >= {"reference", "removed_for_reference"}
+    assert {name: counts[name] for name in of_documents} == {
+        name: report["counts"].get(name) for name in of_documents
+    }
+    assert counts["reference"] == len(old)
+    sizes = {str(size): clusters for size, clusters in found.report["cluster_sizes"].items()}
+    assert sizes == report["cluster_sizes"]
+    clusters = found.clusters.collect()
+    # Documents of the reference are in no table.
+    there = [row for row in clusters if row["kept_in"] == "reference"]
+    assert len(there) == counts["removed_for_reference"] and not any(row["kept"] for row in there)
+    here = {row["kept_id"] for row in clusters if row["kept_in"] == "input"}
+    assert {row["id"] for row in clusters if row["kept"]} == here
+    # The same call goes on after the last stage.
+    again = dedup(df, id="doc", text="body", against=against, checkpoint_dir=folder, **arguments)
+    assert again.report["stages"] == found.report["stages"]
+
+
+def test_a_reference_that_cannot_be_used_is_refused(session, tmp_path):
+    df = frame(session, ["a b c d e f", "g h i j k l"])
+    arguments = {"id": "doc", "text": "body", "checkpoint_dir": str(tmp_path / "none")}
+    for against, message in [
+        (df, "against is df itself"),
+        (df.select("doc"), "no column 'body' of against; give one of doc, or name a column as in df"),
+        (df.selectExpr("doc", "1 as body"), "'body' of against has the type int; give a column of strings"),
+        (df.selectExpr("cast(doc as int) doc", "body"), "type bigint in df and int in against; cast one"),
+        (["a"], "against is a builtins.list; give a DataFrame"),
+    ]:
+        with pytest.raises(ParameterError, match=message):
+            dedup(df, against=against, **arguments)
+    repeated = frame(session, ["a", "b"], [7, 7])
+    with pytest.raises(InputError, match="2 records of against have doc 7"):
+        dedup(df, against=repeated, **{**arguments, "checkpoint_dir": str(tmp_path / "repeated")})
+    rows = [(0, "a b c d e f"), (1, None), (None, "a"), (2, "x")]
+    bad = session.createDataFrame(rows, "doc bigint, body string")
+    arguments["checkpoint_dir"] = str(tmp_path / "bad")
+    with pytest.raises(InputError, match="a record of against has no doc|of against with doc 1 has no text"):
+        dedup(df, against=bad, **arguments)
+    arguments["on_bad_record"] = "skip"
+    arguments["checkpoint_dir"] = str(tmp_path / "skipped")
+    found = dedup(df, against=bad, **arguments)
+    counts = found.report["counts"]
+    names = ("documents", "kept", "removed", "skipped", "reference", "reference_skipped")
+    assert [counts[name] for name in names] == [2, 1, 1, 0, 2, 2]
+    with pytest.raises(ParameterError, match="another run: documents of against is 4 there and None here"):
+        dedup(df, **arguments)
+    changed = session.createDataFrame([*rows[:3], (2, "y")], "doc bigint, body string")
+    with pytest.raises(ParameterError, match="a run over other texts with the same ids"):
+        dedup(df, against=changed, **arguments)
 
 
 @pytest.mark.parametrize("identical", ["all", "star"])
@@ -319,3 +419,26 @@ def test_the_command_for_spark_writes_all_tables(session, tmp_path, monkeypatch,
     assert main([*other, "--threshold", "2"]) == 1
     assert main([str(tmp_path / "none.jsonl"), "-o", str(tmp_path / "other")]) == 1
     assert "error: [PATH_NOT_FOUND]" in capsys.readouterr().err
+
+
+def test_the_command_for_spark_takes_a_reference(session, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(type(session), "stop", lambda _: None)
+    old, new = halves(5, documents=400)
+    for name, fields, texts in [("old", ("key", "body"), old), ("new", ("id", "text"), new)]:
+        rows = (dict(zip(fields, row)) for row in enumerate(texts))
+        lines = (json.dumps(row) + "\n" for row in rows)
+        (tmp_path / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
+    inputs = [str(tmp_path / "new.jsonl"), "-o", str(tmp_path / "out"), "--against"]
+    fields = ["--against-id-field", "key", "--against-text-field", "body"]
+    assert main([*inputs, str(tmp_path / "old.jsonl"), *fields]) == 0
+    expected = simgpu.dedup(new, against=old)
+    kept = {row["id"] for row in session.read.parquet(str(tmp_path / "out" / "kept")).collect()}
+    assert kept == set(np.flatnonzero(expected.keep).tolist())
+    removed = session.read.parquet(str(tmp_path / "out" / "removed")).collect()
+    there = {row["id"]: row["kept_id"] for row in removed if row["kept_in"] == "reference"}
+    assert there == {row: kept for row, kept in enumerate(expected.reference_by.tolist()) if kept >= 0}
+    inputs[2] = str(tmp_path / "other")
+    assert main([*inputs, str(tmp_path / "old.jsonl"), "--against-id-field", "none"]) == 1
+    assert "no column 'none' of against; give one of body, key" in capsys.readouterr().err
+    assert main([*inputs, str(tmp_path / "*.jsonl")]) == 1
+    assert "new.jsonl is an input and in --against; give it on one side" in capsys.readouterr().err

@@ -3,7 +3,7 @@
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Conflict, Result, row_number};
-use crate::pipeline::{ClusterTask, Member, Removal, Scratch};
+use crate::pipeline::{ClusterTask, Member, Pairing, Reference, Removal, Scratch};
 use crate::search::{KeptDocuments, PartRecords, PartShape, Search};
 
 /// Distinct connected documents: entry i of each list belongs to document i.
@@ -20,6 +20,9 @@ pub struct ConnectedBatch<'a> {
     /// The buckets that the document shares with others: 12 bytes each, the number of the band and the key,
     /// little-endian.
     pub buckets: &'a [&'a [u8]],
+    /// In a search with a reference, whether the document is of the input, or one of the input has the same units.
+    /// `None` in a search without one.
+    pub inputs: Option<&'a [bool]>,
 }
 
 /// What compares connected documents, in the same order.
@@ -54,6 +57,8 @@ const IN_MEMORY_PER_MEMBER: usize = 40;
 pub(super) struct Held {
     pub(super) places: Vec<i64>,
     pub(super) keepers: Vec<i64>,
+    /// Whether each is of the input, or stands for one that is; empty without a reference.
+    inputs: Vec<bool>,
     /// Their buckets, and their signatures or exact sets.
     pub(super) records: PartRecords,
 }
@@ -71,6 +76,7 @@ impl Held {
         Held {
             places: Vec::new(),
             keepers: Vec::new(),
+            inputs: Vec::new(),
             records: PartRecords::none(shape),
         }
     }
@@ -124,6 +130,7 @@ impl Held {
         }
         self.places.push(batch.places[row]);
         self.keepers.push(batch.keepers[row]);
+        self.inputs.extend(batch.inputs.map(|inputs| inputs[row]));
         Ok(())
     }
 
@@ -143,6 +150,28 @@ impl Held {
         Ok((self.select(&numbers)?, numbers))
     }
 
+    /// The documents of all components, those of the reference first.
+    pub(super) fn reference_first(self) -> Result<Held> {
+        if self.inputs.is_empty() || self.places.is_sorted_by_key(|place| *place >= 0) {
+            return Ok(self);
+        }
+        let mut numbers: Vec<u32> = (0..).take(self.len()).collect();
+        numbers.sort_by_key(|number| self.places[*number as usize] >= 0);
+        self.select(&numbers)
+    }
+
+    /// The reference among these documents, of which it has the first; `None` in a search without one.
+    pub(super) fn reference(&self, pairing: Pairing) -> Result<Option<Reference>> {
+        if self.inputs.is_empty() {
+            return Ok(None);
+        }
+        let documents = self.places.partition_point(|place| *place < 0);
+        let mut reference = Reference::new(row_number(documents)?, pairing);
+        let stand_for_inputs = (0..).zip(&self.inputs).filter(|(_, is_input)| **is_input);
+        stand_for_inputs.for_each(|(position, _)| reference.repeat(position));
+        Ok(Some(reference))
+    }
+
     /// The documents with these numbers, in this order.
     fn select(&self, numbers: &[u32]) -> Result<Held> {
         let mut positions = vec![None; self.len()];
@@ -150,10 +179,10 @@ impl Held {
             positions[*number as usize] = Some(position);
         }
         let position_of = |number: u32| positions[number as usize];
-        let of = |all: &[i64]| numbers.iter().map(|number| all[*number as usize]).collect();
         Ok(Held {
-            places: of(&self.places),
-            keepers: of(&self.keepers),
+            places: entries(&self.places, numbers),
+            keepers: entries(&self.keepers, numbers),
+            inputs: entries(&self.inputs, numbers),
             records: self.records.select(numbers.len(), position_of)?,
         })
     }
@@ -166,10 +195,18 @@ impl Held {
         task: &ClusterTask<'_>,
     ) -> Result<()> {
         let left = kept.keep(self.len(), &mut self.records, removals, task)?;
-        let of = |all: &[i64]| left.iter().map(|number| all[*number as usize]).collect();
-        (self.places, self.keepers) = (of(&self.places), of(&self.keepers));
+        (self.places, self.keepers) = (entries(&self.places, &left), entries(&self.keepers, &left));
+        self.inputs = entries(&self.inputs, &left);
         Ok(())
     }
+}
+
+/// The entries with these numbers, in this order; none of an empty list.
+fn entries<T: Copy>(all: &[T], numbers: &[u32]) -> Vec<T> {
+    let of = numbers
+        .iter()
+        .filter_map(|number| all.get(*number as usize));
+    of.copied().collect()
 }
 
 /// The words of a packed signature.

@@ -94,6 +94,25 @@ impl Edges {
         self.unite(first, place)
     }
 
+    /// Adds a document of a reference to a bucket, after all documents of the input. Without one of these, the bucket holds
+    /// nothing to compare, and connects nothing.
+    ///
+    /// # Errors
+    /// Those of [`Edges::unite`].
+    pub fn add_reference(
+        &mut self,
+        band: u32,
+        key: u64,
+        place: i64,
+        shared: &mut SharedMembers,
+    ) -> Result<()> {
+        let is_open = |bucket: OpenBucket| (bucket.band, bucket.key) == (band, key);
+        match self.bucket.is_some_and(is_open) {
+            true => self.add_member(band, key, place, shared),
+            false => Ok(()),
+        }
+    }
+
     /// Connects two documents.
     ///
     /// # Errors
@@ -184,6 +203,30 @@ mod tests {
         }
         assert_eq!(joined.take(), expected);
         assert!(joined.is_empty() && joined.take().is_empty());
+    }
+
+    #[test]
+    fn a_bucket_of_a_reference_alone_connects_nothing() {
+        let (mut edges, mut shared) = (Edges::default(), SharedMembers::default());
+        // The documents of the input have places from 0 on.
+        for (band, key, place) in [
+            (0, 7, 5),
+            (0, 8, -3),
+            (0, 8, -2),
+            (1, 7, 6),
+            (1, 7, -3),
+            (1, 7, -1),
+        ] {
+            let add = if place < 0 {
+                Edges::add_reference
+            } else {
+                Edges::add_member
+            };
+            add(&mut edges, band, key, place, &mut shared).unwrap();
+        }
+        assert_eq!(edges.take(), [(-3, -1), (-3, 6)]);
+        assert_eq!(shared.places, [6, -3, -1]);
+        assert_eq!((shared.bands, shared.keys), (vec![1; 3], vec![7; 3]));
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! [`dedup`](crate::search::dedup()) and [`pairs`](crate::search::pairs()): no bucket, no similar pair and no cluster reaches from one
 //! component to another. So the results and counts of all components together are those of one machine.
 //!
-//! A *place* is the number of a document in the order of all documents. Places need not be consecutive.
+//! A *place* is the number of a document in the order of all documents. Places need not be consecutive. In a search with a
+//! reference, its documents have places below 0, and all others have places from 0 on.
 //!
 //! A distributed greedy algorithm in rounds was rejected: it would have needed a second definition of the rule for
 //! large buckets. Of a bucket, only the first member is held while edges are made. Greedy clustering takes a large

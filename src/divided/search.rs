@@ -6,7 +6,7 @@ use super::batch::{Compared, ConnectedBatch, Held, Memory};
 use crate::engine::Engine;
 use crate::error::{Conflict, Result};
 use crate::pipeline::{
-    ClusterTask, Clustering, Clusters, Measure, Removal, Unverified, similar_pairs,
+    ClusterTask, Clustering, Clusters, Measure, Pairing, Removal, Unverified, similar_pairs,
 };
 use crate::progress::Counts;
 use crate::search::{
@@ -199,6 +199,11 @@ impl ComponentSearch {
             ComponentTask::Dedup(dedup) => match dedup.clustering {
                 Clustering::Greedy => {
                     let task = dedup.clusters_of(&Unverified, CandidateMethod::Lsh);
+                    // The kept documents of a component come first, and so does its reference.
+                    let held = match before.count() {
+                        0 => held.reference_first()?,
+                        _ => held,
+                    };
                     self.search_block(&held, before, &task)?;
                     Ok(())
                 }
@@ -208,13 +213,13 @@ impl ComponentSearch {
     }
 
     fn search_pairs(&mut self, held: &Held, search: &Search) -> Result<()> {
-        let (
-            Held {
-                places, records, ..
-            },
-            _,
-        ) = held.by_place()?;
+        let (held, _) = held.by_place()?;
+        let reference = held.reference(Pairing::Across)?;
+        let Held {
+            places, records, ..
+        } = held;
         let (buckets, similarity) = records.finish(places.len(), &self.shape, &self.observed)?;
+        let buckets = buckets.against(reference);
         let place = |position: u32| places[position as usize];
         let (pairs, counts) = (&mut self.pairs, &mut self.counts);
         similar_pairs(&buckets, &*similarity, search.least(), &mut |block| {
@@ -232,12 +237,15 @@ impl ComponentSearch {
     fn search_connected(&mut self, held: &Held, dedup: &Dedup) -> Result<()> {
         // The number of a document is its rank.
         let (held, ranks) = held.by_place()?;
+        let reference = held.reference(dedup.pairing())?;
         let Held {
             places,
             keepers,
             records,
+            ..
         } = held;
         let (buckets, similarity) = records.finish(places.len(), &self.shape, &self.observed)?;
+        let buckets = buckets.against(reference);
         let task = ClusterTask {
             ranks: Some(&ranks),
             ..dedup.clusters_of(&*similarity, CandidateMethod::Lsh)
@@ -256,8 +264,9 @@ impl ComponentSearch {
     ) -> Result<Clusters> {
         let (shape, observed) = (&self.shape, Observed::Components(&self.observed));
         let go_on = &mut |_| Ok(());
+        let reference = held.reference(Pairing::Distinct)?;
         let clusters = before.cluster(
-            (held.len(), None),
+            (held.len(), reference),
             &held.records,
             shape,
             task,

@@ -48,12 +48,14 @@ impl Dropped {
 }
 
 /// A document that is removed: for another one, or for itself.
+#[cfg(feature = "io")]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Removed<D> {
     For(Removal<D>),
     Dropped(D, Dropped),
 }
 
+#[cfg(feature = "io")]
 impl<D> Removed<D> {
     /// The removed document.
     pub(crate) fn document(&self) -> &D {

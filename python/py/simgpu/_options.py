@@ -625,7 +625,22 @@ class SparkSearchOptions(DividedSearchOptions, total=False):
     ]
 
 
-class SparkDedupOptions(SparkSearchOptions, ClusterOptions, total=False):
+class DividedReferenceOptions(TypedDict, total=False):
+    """What a search that is divided among machines compares with."""
+
+    against: Annotated[
+        Any,
+        Option(
+            None,
+            "Other documents to compare with, the reference, in columns of the same names and types. None is removed or "
+            "written, and no two of them are compared. An id may be in both.",
+        ),
+    ]
+
+
+class SparkDedupOptions(
+    SparkSearchOptions, DividedReferenceOptions, ClusterOptions, total=False
+):
     """The options of ``spark.dedup``."""
 
 
@@ -661,7 +676,9 @@ class RaySignOptions(SignOptions, RayResources, total=False):
     """The options of ``ray.sign``."""
 
 
-class RayDedupOptions(DividedSearchOptions, ClusterOptions, RayResources, total=False):
+class RayDedupOptions(
+    DividedSearchOptions, DividedReferenceOptions, ClusterOptions, RayResources, total=False
+):
     """The options of ``ray.dedup``."""
 
     partitions: Annotated[int, Option(200, "Parts of shuffled tables.")]

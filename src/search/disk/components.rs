@@ -81,7 +81,8 @@ impl Members {
 /// Parts of the repeated documents.
 const PARTS: usize = 16;
 
-/// The name of the search for identical documents, for checkpoints.
+/// The name of the search for identical documents, for checkpoints. The state is their number, and that of those that are
+/// not of a reference: a later stage ends the list.
 const IDENTICAL: &str = "identical";
 
 /// The name of the search for buckets, for checkpoints. The state is the number of bands done.
@@ -294,14 +295,14 @@ impl Repeats {
             }
         };
         let repeats = Partitions::new(spill, "repeats", PARTS, rows.into(), PARTS);
-        if let Some(records) = spill.state(IDENTICAL) {
+        if let Some([records, inputs]) = spill.state::<[u64; 2]>(IDENTICAL) {
             repeats.for_each(|[row, first]| note(row, first))?;
             return Ok(Repeats {
                 all: repeats.finish()?,
                 records,
                 later,
                 repeated,
-                inputs: inputs.into_inner(),
+                inputs,
                 of_inputs,
             });
         }
@@ -323,13 +324,14 @@ impl Repeats {
         digests.map(&each, &mut |done| advance(progress, done, 0, 0))?;
         let repeats = repeats.into_inner().map_err(|_| panicked())?;
         let all = repeats.finish()?;
-        spill.note(IDENTICAL, &all.records())?;
+        let (records, inputs) = (all.records(), inputs.into_inner());
+        spill.note(IDENTICAL, &[records, inputs])?;
         Ok(Repeats {
-            records: all.records(),
+            records,
             all,
             later,
             repeated,
-            inputs: inputs.into_inner(),
+            inputs,
             of_inputs,
         })
     }

@@ -9,15 +9,22 @@ from .edges import Contract, Members, gather, connect
 from .ordered import Order, Ordered, ascending
 from .plan import Plan, check_numbers, settings_of
 from .raised import raised
-from .report import add_clusters, add_losses, added_counts, report_of, skipped_of
+from .report import (
+    add_clusters,
+    add_losses,
+    add_reference,
+    added_counts,
+    report_of,
+    skipped_of,
+)
 from .search import Search
+from .side import ALONE, INPUT, REACH, REFERENCE, Side, keys_at
 from .signing import Band, Number, Sign, SignAlone
 from .tables import (
     DOCUMENTS,
     LEAST,
     CONNECTED,
     EDGES,
-    MEMBERS,
     PAIRS,
     REMOVALS,
     SIGNED,
@@ -29,12 +36,15 @@ from .tables import (
 )
 
 __all__ = [
+    "ALONE",
     "DOCUMENTS",
     "LEAST",
     "CONNECTED",
     "EDGES",
-    "MEMBERS",
+    "INPUT",
     "PAIRS",
+    "REACH",
+    "REFERENCE",
     "REMOVALS",
     "SIGNED",
     "Band",
@@ -47,16 +57,19 @@ __all__ = [
     "Ordered",
     "Plan",
     "Search",
+    "Side",
     "Sign",
     "SignAlone",
     "add_clusters",
     "add_losses",
+    "add_reference",
     "added_counts",
     "ascending",
     "batch_of",
     "check_numbers",
     "column_named",
     "gather",
+    "keys_at",
     "kind_named",
     "connect",
     "raised",

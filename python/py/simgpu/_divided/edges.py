@@ -9,7 +9,19 @@ import numpy as np
 import pyarrow as pa
 
 from .. import _simgpu
-from .tables import LEAST, CONNECTED, EDGES, MEMBERS, Batches, batch_of, columns_of, rows_of, words_of
+from .ordered import Order, ascending
+from .tables import (
+    CONNECTED,
+    EDGES,
+    LEAST,
+    MEMBERS,
+    MEMBERS_AGAINST,
+    Batches,
+    batch_of,
+    columns_of,
+    rows_of,
+    words_of,
+)
 
 #: Connected documents in the memory of a task, before it writes the edges of their components: some 100 MB.
 _CONNECTED_AT_A_TIME = 1 << 20
@@ -23,11 +35,32 @@ _BUCKET = np.dtype([("band", "<u4"), ("key", "<i8")])
 
 @dataclass(frozen=True)
 class Members:
-    """Lists the members of the buckets of some bands: (place, keys) to ``MEMBERS``."""
+    """Lists the members of the buckets of some bands: (place, keys) to ``MEMBERS``, or with ``input`` to
+    ``MEMBERS_AGAINST``.
+    """
 
     bands: int
     first: int
     end: int
+    against: bool = False
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of documents that it needs."""
+        return ["place", "keys", "input"] if self.against else ["place", "keys"]
+
+    @property
+    def schema(self) -> str:
+        """The columns of members."""
+        return MEMBERS_AGAINST if self.against else MEMBERS
+
+    @property
+    def order(self) -> Order:
+        """The order of members: by bucket. The documents of the input come first, so that their first row says whether
+        the bucket has any.
+        """
+        first = (("input", "descending"),) if self.against else ()
+        return (*ascending("band", "key"), *first, *ascending("place"))
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         bands = np.arange(self.first, self.end, dtype=np.int32)
@@ -38,23 +71,29 @@ class Members:
             for start in range(0, batch.num_rows, rows):
                 part = batch.slice(start, rows)
                 keys = words_of(part.column("keys"), self.bands)[:, self.first : self.end]
+                of_input = {}
+                if self.against:
+                    of_row = part.column("input").to_numpy()
+                    of_input["input"] = pa.array(np.repeat(of_row, len(bands)))
                 yield batch_of(
-                    MEMBERS,
+                    self.schema,
                     place=pa.array(np.repeat(part.column("place").to_numpy(), len(bands))),
                     band=pa.array(np.tile(bands, part.num_rows)),
                     key=pa.array(np.ascontiguousarray(keys).reshape(-1).view("<i8")),
+                    **of_input,
                 )
 
 
 def connect(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Connects the documents of buckets: ``MEMBERS``, by ascending band, key and place, to ``EDGES``.
+    """Connects the documents of buckets: members, in the order of :attr:`Members.order`, to ``EDGES``.
 
     Rows with a band are the members of buckets of two or more; others connect a document to the least place of those it is
-    connected with here.
+    connected with here. A bucket of a reference alone has no rows.
     """
     edges = _simgpu.DividedEdges()
     for batch in batches:
-        shared = columns_of(edges.add_members(*(batch.column(name) for name in ("band", "key", "place"))))
+        names = ("band", "key", "place", "input")[: batch.num_columns]
+        shared = columns_of(edges.add_members(*(batch.column(name) for name in names)))
         if len(shared["place"]) > 0:
             yield batch_of(EDGES, **shared)
         if len(edges) >= _CONNECTED_AT_A_TIME:

@@ -15,7 +15,8 @@ def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """What decides the search, of the options of a call; what they leave out is at its default. A task has one thread."""
     settings = _options.defaults(_options.DedupOptions)
     settings |= {name: options[name] for name in settings if name in options}
-    return {**settings, "candidates": "lsh", "join_mib": 0, "threads": 1, "progress": None}
+    fixed = {"against": None, "candidates": "lsh", "join_mib": 0, "threads": 1, "progress": None}
+    return {**settings, **fixed}
 
 
 def check_numbers(options: Mapping[str, Any], least: dict[str, int]) -> None:
@@ -36,6 +37,8 @@ class Plan:
     #: What a bad record is called, and how it is skipped.
     record: str = "place"
     skips: bool = False
+    #: Whether documents are compared with a reference.
+    against: bool = False
     _bytes: bytes = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -64,6 +67,11 @@ class Plan:
     def keep(self) -> str:
         """Which document of a cluster is kept: ``first`` or ``longest``."""
         return self.settings["keep"]
+
+    @property
+    def chains(self) -> bool:
+        """Whether chains of similar pairs make a cluster."""
+        return self.settings["cluster"] == "connected"
 
 
 _SEARCHES: dict[bytes, _simgpu.DividedSearch] = {}

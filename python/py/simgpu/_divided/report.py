@@ -89,13 +89,36 @@ def add_losses(report: dict[str, Any], losses: Iterable[int]) -> None:
     report["counts"] |= dict(zip(names, losses, strict=True))
 
 
+def add_reference(
+    report: dict[str, Any], signed: tuple[int, int, int, int], removed_for_reference: int
+) -> None:
+    """Adds what is known of a reference to the counts of a report.
+
+    Args:
+        signed: How many records of the reference have a text and a place, how many have no text, how many others have no
+            place, and the bytes of all texts.
+    """
+    reference, skipped, without_place, bytes_of_texts = signed
+    counts = report["counts"]
+    counts["reference"] = reference
+    counts["removed_for_reference"] = removed_for_reference
+    if skipped + without_place:
+        counts["reference_skipped"] = skipped + without_place
+    counts["bytes"] += bytes_of_texts
+
+
 def add_clusters(
-    report: dict[str, Any], kept: int, removed: int, removed_of_cluster: Iterable[tuple[int, int]]
+    report: dict[str, Any],
+    kept: int,
+    removed: int,
+    removed_of_cluster: Iterable[tuple[int, int]],
+    of_reference: int = 0,
 ) -> None:
     """Adds the documents that are kept and removed to a report, and the sizes of clusters.
 
     Args:
         removed_of_cluster: How many documents are removed of a cluster, and of how many clusters so many.
+        of_reference: How many clusters are of a document of a reference.
 
     Raises:
         DefectError: A document is neither kept nor removed nor skipped.
@@ -111,5 +134,6 @@ def add_clusters(
     by_size = {size + 1: clusters for size, clusters in removed_of_cluster}
     counts["clusters"] = sum(by_size.values())
     counts["largest_cluster"] = max(by_size, default=0)
-    alone = {1: kept - counts["clusters"]} if kept > counts["clusters"] else {}
+    with_others = counts["clusters"] - of_reference
+    alone = {1: kept - with_others} if kept > with_others else {}
     report["cluster_sizes"] = dict(sorted((alone | by_size).items()))

@@ -15,7 +15,8 @@ from .tables import PAIRS, REMOVALS, Batches, batch_of, columns_of
 
 @dataclass(frozen=True)
 class Search:
-    """Searches components: columns component, place, keeper, buckets and compared to ``REMOVALS`` or ``PAIRS``.
+    """Searches components: columns component, place, keeper, buckets, compared and, with a reference, input to
+    ``REMOVALS`` or ``PAIRS``.
 
     The documents of a component come in a row, the one to keep first. The last row of the task has its counts.
     """
@@ -35,11 +36,15 @@ class Search:
         components = search.components(self.plan.component_mib, self.pairs)
         schema = PAIRS if self.pairs else REMOVALS
         take = components.take_pairs if self.pairs else components.take_removals
-        names = ["component", "place", "keeper", "buckets", "compared"]
-        if self.plan.verify == "none":
-            names.remove("compared")
+        names = ["component", "place", "keeper", "buckets"]
+        others = {"compared": "compared"} if self.plan.verify != "none" else {}
+        if self.plan.against:
+            others["inputs"] = "input"
         for batch in batches:
-            components.add(search, *(batch.column(name) for name in names))
+            columns = (batch.column(name) for name in names)
+            components.add(
+                search, *columns, **{name: batch.column(of) for name, of in others.items()}
+            )
             found = columns_of(take())
             if len(found["similarity"]) > 0:
                 yield batch_of(schema, **found)

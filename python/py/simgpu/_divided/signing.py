@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from .. import _simgpu
 from ..errors import InputError
 from .plan import Plan
+from .side import ALONE, Side
 from .tables import SIGNED, Batches, batch_of, columns_of, words_of
 
 
@@ -24,6 +25,7 @@ class Sign:
     """
 
     plan: Plan
+    side: Side = ALONE
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         search = self.plan.search()
@@ -47,10 +49,11 @@ class Sign:
         bad = np.flatnonzero(~good)
         if not self.plan.skips:
             row = int(bad[0])
-            name = f"the record with {self.plan.record} {place[row].as_py()!r}"
-            problem = f"{name} has no text"
-            if not place[row].is_valid:
-                problem = f"a record has no {self.plan.record}"
+            of = self.side.of
+            problem = f"a record{of} has no {self.plan.record}"
+            if place[row].is_valid:
+                key = place[row].as_py() - self.side.shift
+                problem = f"the record{of} with {self.plan.record} {key!r} has no text"
             raise InputError(f'{problem}; correct it, or pass on_bad_record="skip"')
         return pa.array(good)
 

@@ -1,6 +1,8 @@
 """The tables that go from stage to stage: their columns, and batches of them.
 
-A *place* is the number of a document in the order of all documents; places need not be consecutive.
+A *place* is the number of a document in the order of all documents; places need not be consecutive. In a search with a
+reference, ``input`` is 1 for a document of the input, and where documents are clustered by chains also for one of the
+reference that a document of the input repeats; else it is 0.
 """
 
 from __future__ import annotations
@@ -24,9 +26,11 @@ SIGNED = (
     "hash bigint"
 )
 DOCUMENTS = (
-    "place bigint, first bigint, keeper bigint, length bigint, keys binary, signature binary"
+    "place bigint, first bigint, keeper bigint, length bigint, keys binary, signature binary, "
+    "input int"
 )
 MEMBERS = "place bigint, band int, key bigint"
+MEMBERS_AGAINST = f"{MEMBERS}, input int"
 EDGES = "least bigint, place bigint, band int, key bigint"
 LEAST = "least bigint, place bigint"
 CONNECTED = "place bigint, component bigint, buckets binary"

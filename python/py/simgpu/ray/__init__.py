@@ -31,7 +31,8 @@ class Deduplicated:
     """The kept rows of the input, with all of its columns."""
 
     removed: Dataset
-    """The removed documents: id, kept_id, similarity, lost, found_by, via_id and via_similarity."""
+    """The removed documents: id, kept_id, similarity, lost, found_by, via_id and via_similarity; with ``against`` also
+    kept_in: ``input``, or ``reference`` if the kept document is there."""
 
     report: dict[str, Any]
     """Counts, parameters and sizes of clusters, as in ``report.json`` of the command."""
@@ -63,7 +64,9 @@ def dedup(
         dataset: The documents. It is read several times, so it must give the same rows each time.
         id: The column of ids: unique whole numbers. ``doc.id`` is a field of a struct, here and in ``text``.
         text: The column of texts.
-        **options: The search, and how Ray runs it; ``help(simgpu.ray.dedup)`` lists them.
+        **options: The search, and how Ray runs it; ``help(simgpu.ray.dedup)`` lists them. ``against`` is a second dataset, the
+            reference, with columns of the same names: its documents come before all others, in the order of their ids,
+            which may be those of others. Beside it, ids are from -2^62 up to 2^62.
         resources: What ``Dataset.map_batches`` takes beside, for signing: ``num_gpus=1, backend="gpu"`` signs on GPUs.
 
     Raises:
@@ -77,49 +80,82 @@ def dedup(
         raise ParameterError(f"unknown on_bad_record {on_bad_record!r}; choose one of fail, skip")
     least = {"partitions": 1, "component_mib": 0, "edges_in_one_task": 0}
     _divided.check_numbers(options, least)
+    against = options["against"]
     plan = _divided.Plan(
         _divided.settings_of(options),
         component_mib=options["component_mib"],
         record=id,
         skips=on_bad_record == "skip",
+        against=against is not None,
     )
     search = plan.search()
-    records = _columns(dataset, (id, text), ("place", "text"))
-    kind = _divided.kind_named(dataset.schema().names, dataset.schema().types, id)
-    if not (isinstance(kind, pa.DataType) and pa.types.is_integer(kind)):
+    sides = [(_divided.ALONE, dataset)]
+    if against is not None:
+        if against is dataset:
+            raise ParameterError(
+                "against is the dataset itself, so that no document would be left; give other documents"
+            )
+        sides = [(_divided.INPUT, dataset), (_divided.REFERENCE, against)]
+    records = [(side, _columns(of, (id, text), ("place", "text"), side)) for side, of in sides]
+    kinds = [_kind_of_ids(of, id, side) for side, of in sides]
+    if kinds[0] != kinds[-1]:
         raise ParameterError(
-            f"the column {id!r} has the type {kind}; give ids that are whole numbers, or use simgpu.spark"
+            f"the column {id!r} has the type {kinds[0]} in the dataset and {kinds[1]} in against; cast one of them"
         )
     resources = _others(options, RayDedupOptions)
     stages = Stages(records, plan, options["partitions"], options["edges_in_one_task"], resources)
     with raised():
         removed = stages.removed
         kept = stages.kept(dataset, id, text)
-        of_tasks = stages.counts_of_tasks()
         signed = stages.counts_of_signed()
-        equal = stages.equal_shingles() if plan.verify == "exact" else None
-        report = _divided.report_of(
-            search, dataset.count(), signed, stages.repeats(), equal, of_tasks
-        )
+        report = _report(stages, plan, dataset.count(), signed[0])
+        of_reference = 0
+        if against is not None:
+            removed_there, of_reference = stages.removed_for_reference()
+            documents, skipped, without_place, *_, total = signed[1]
+            of_records = (documents, skipped, without_place, total)
+            _divided.add_reference(report, of_records, removed_there)
         sizes = stages.removed_of_cluster()
-        _divided.add_clusters(report, kept.count(), removed.count(), sizes)
+        _divided.add_clusters(report, kept.count(), removed.count(), sizes, of_reference)
         _divided.add_losses(report, stages.losses())
     report |= {"command": "dedup", **search.reported}
-    names = {"place": "id", "kept": "kept_id", "via": "via_id"}
+    with_ids = _WithIds(kinds[0], against is not None)
+    removed = removed.map_batches(
+        lambda table: with_ids(table), batch_format="pyarrow", batch_size=None
+    )
+    return Deduplicated(kept, removed, report)
 
-    def with_ids(table: pa.Table) -> pa.Table:
+
+def _report(
+    stages: Stages, plan: _divided.Plan, documents: int, signed: tuple[int, int, int, int, int, int]
+) -> dict[str, Any]:
+    """Counts and parameters, without the counts of documents that are kept and removed."""
+    of_tasks = stages.counts_of_tasks()
+    equal = stages.equal_shingles() if plan.verify == "exact" else None
+    repeats = stages.repeats()
+    return _divided.report_of(plan.search(), documents, signed[1:], repeats, equal, of_tasks)
+
+
+class _WithIds:
+    """Removed documents with ids in place of places."""
+
+    def __init__(self, kind: Any, against: bool) -> None:
+        self.kind, self.against = kind, against
+
+    def __call__(self, table: pa.Table) -> pa.Table:
         # Without shingles, nothing is lost.
         shingles = pc.max_element_wise(table["shingles"], 1, skip_nulls=False)
         lost = pc.divide(table["lost_shingles"].cast(pa.float64()), shingles.cast(pa.float64()))
-        table = table.append_column("lost", lost)
-        columns = {
-            names.get(name, name): table[name].cast(kind) if name in names else table[name]
-            for name in ("place", "kept", "similarity", "lost", "found_by", "via", "via_similarity")
-        }
+        columns = {"id": self._ids(table["place"]), "kept_id": self._ids(table["kept"])}
+        if self.against:
+            is_there = pc.less(table["kept"], 0)
+            columns["kept_in"] = pc.if_else(is_there, "reference", "input")
+        columns |= {"similarity": table["similarity"], "lost": lost, "found_by": table["found_by"]}
+        columns |= {"via_id": self._ids(table["via"]), "via_similarity": table["via_similarity"]}
         return pa.table(columns)
 
-    removed = removed.map_batches(with_ids, batch_format="pyarrow", batch_size=None)
-    return Deduplicated(kept, removed, report)
+    def _ids(self, places: Any) -> Any:
+        return (_divided.keys_at(places) if self.against else places).cast(self.kind)
 
 
 @takes(RaySignOptions, others="resources")
@@ -151,14 +187,32 @@ def _others(options: Mapping[str, Any], group: type) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name not in own}
 
 
-def _columns(dataset: Dataset, names: tuple[str, ...], renamed: tuple[str, ...]) -> Dataset:
-    """Columns under other names."""
+def _columns(
+    dataset: Dataset,
+    names: tuple[str, str],
+    renamed: tuple[str, str],
+    side: _divided.Side = _divided.ALONE,
+) -> Dataset:
+    """Columns under other names. The first has keys, which become places on the sides of a search with a reference."""
     known, kinds = dataset.schema().names, dataset.schema().types
     for name in names:
         if _divided.kind_named(known, kinds, name) is None:
-            raise ParameterError(f"no column {name!r}; give one of {', '.join(known)}")
+            raise ParameterError(f"no column {name!r}{side.of}; give one of {', '.join(known)}")
 
     def selected(table: pa.Table) -> pa.Table:
-        return pa.table([_divided.column_named(table, name) for name in names], renamed)
+        keys, texts = (_divided.column_named(table, name) for name in names)
+        if side.shift:
+            keys = side.places(keys, names[0])
+        return pa.table([keys, texts], renamed)
 
     return dataset.map_batches(selected, batch_format="pyarrow", batch_size=None)
+
+
+def _kind_of_ids(dataset: Dataset, id: str, side: _divided.Side) -> Any:
+    """The type of ids, which are whole numbers."""
+    kind = _divided.kind_named(dataset.schema().names, dataset.schema().types, id)
+    if not (isinstance(kind, pa.DataType) and pa.types.is_integer(kind)):
+        raise ParameterError(
+            f"the column {id!r}{side.of} has the type {kind}; give ids that are whole numbers, or use simgpu.spark"
+        )
+    return kind

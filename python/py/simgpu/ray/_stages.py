@@ -17,6 +17,7 @@ from .._divided import (
     Order,
     Ordered,
     Plan,
+    Side,
     ascending,
     batch_of,
     column_named,
@@ -32,9 +33,17 @@ if TYPE_CHECKING:
 
 #: Parts of a connected document: a row with a bucket for each that it shares, one with its keeper and length, and with
 #: exact verification one with its text.
-_PARTS = "place bigint, band int, key bigint, keeper bigint, length bigint, compared binary"
+_PARTS = (
+    "place bigint, band int, key bigint, keeper bigint, length bigint, input int, compared binary"
+)
 
-_CONNECTED = "component bigint, place bigint, keeper bigint, length bigint, buckets binary, compared binary"
+_CONNECTED = (
+    "component bigint, place bigint, keeper bigint, length bigint, input int, buckets binary, "
+    "compared binary"
+)
+
+#: The types of the columns of documents.
+_DOCUMENT_KINDS = dict(column.split() for column in _divided.DOCUMENTS.split(", "))
 
 #: Documents by the first one with the same text, and what the search says of that one.
 _DECIDED = (
@@ -72,13 +81,14 @@ class Stages:
 
     def __init__(
         self,
-        records: Dataset,
+        sides: list[tuple[Side, Dataset]],
         plan: Plan,
         partitions: int,
         edges_in_one_task: int,
         resources: dict[str, Any],
     ) -> None:
-        self._records = records
+        #: The side of the input, and (place, text) of its records; then those of a reference.
+        self._sides = sides
         self._plan = plan
         self._partitions = partitions
         self._edges_in_one_task = edges_in_one_task
@@ -93,12 +103,15 @@ class Stages:
         return mapped(shuffled, Ordered(stage, order, sorts=True), schema)
 
     @cached_property
-    def signed(self) -> Dataset:
-        """``SIGNED``, all records."""
-        sign = _divided.Sign(self._plan)
-        signed = mapped(self._records, sign, _divided.SIGNED, **self._resources).materialize()
+    def signed(self) -> list[Dataset]:
+        """``SIGNED``, all records of each side."""
+        return [self._signed(side, records) for side, records in self._sides]
+
+    def _signed(self, side: Side, records: Dataset) -> Dataset:
+        sign = _divided.Sign(self._plan, side)
+        signed = mapped(records, sign, _divided.SIGNED, **self._resources).materialize()
         places = mapped(signed, _Selected("place", ["place"]), "place bigint")
-        unique = _Unique(self._plan.record)
+        unique = _Unique(self._plan.record, side)
         self._grouped(places, ["place"], ascending("place"), unique, "place bigint").materialize()
         return signed
 
@@ -106,7 +119,8 @@ class Stages:
     def documents(self) -> Dataset:
         """``DOCUMENTS`` with shingles."""
         columns = [field.name for field in schema_of(_divided.SIGNED)]
-        by_digest = mapped(self.signed, _Selected("digest", columns), _divided.SIGNED)
+        signed = _united(self.signed)
+        by_digest = mapped(signed, _Selected("digest", columns), _divided.SIGNED)
         order = ascending("digest", "place")
         identical = _divided.Identical(self._plan)
         return self._grouped(
@@ -117,13 +131,12 @@ class Stages:
     def _edges(self) -> Dataset:
         """``EDGES`` of the buckets of all bands."""
         bands = self._plan.search().bands
-        distinct = mapped(
-            self.documents, _Selected("keeper", ["place", "keys"]), "place bigint, keys binary"
-        )
-        members = mapped(distinct, _divided.Members(bands, 0, bands), _divided.MEMBERS)
-        order = ascending("band", "key", "place")
+        members = _divided.Members(bands, 0, bands, self._plan.against)
+        columns = ", ".join(f"{name} {_DOCUMENT_KINDS[name]}" for name in members.columns)
+        distinct = mapped(self.documents, _Selected("keeper", members.columns), columns)
+        table = mapped(distinct, members, members.schema)
         return self._grouped(
-            members, ["band", "key"], order, _divided.connect, _divided.EDGES
+            table, ["band", "key"], members.order, _divided.connect, _divided.EDGES
         ).materialize()
 
     @cached_property
@@ -148,11 +161,12 @@ class Stages:
         """``REMOVALS``, with the counts of tasks."""
         places, components = self._components
         parts = mapped(self._edges, _bucket_parts, _PARTS)
-        documents = _DocumentParts(places, self._plan.verify == "signature")
+        documents = _DocumentParts(places, self._plan)
         parts = parts.union(mapped(self.documents, documents, _PARTS))
         if self._plan.verify == "exact":
-            parts = parts.union(mapped(self._records, _TextParts(places), _PARTS))
-        gather = _Gathered(places, components, self._plan.verify)
+            records = _united([records for _, records in self._sides])
+            parts = parts.union(mapped(records, _TextParts(places), _PARTS))
+        gather = _Gathered(places, components, self._plan)
         connected = self._grouped(parts, ["place"], ascending("place"), gather, _CONNECTED)
         search = _Searched(self._plan)
         order = _divided.Search(self._plan).order
@@ -163,25 +177,28 @@ class Stages:
         """All documents to remove: place, kept, similarity, found_by, via, via_similarity, lost_shingles and shingles."""
         decided = mapped(self.documents, _documents_decided, _DECIDED)
         decided = decided.union(mapped(self.searched, _removals_decided, _DECIDED))
-        removed = _Removed(self._plan.verify)
+        removed = _Removed(self._plan)
         order = ascending("first", "place")
         return self._grouped(decided, ["first"], order, removed, _REMOVED).materialize()
 
     def kept(self, dataset: Dataset, key: str, text: str) -> Dataset:
         """The good records that are not removed, as they came."""
         removed = ray.put(np.sort(_column(self.removed, "place")))
+        side, _ = self._sides[0]
 
         def is_kept(table: pa.Table) -> pa.Table:
             is_there = [np.asarray(column_named(table, name).is_valid()) for name in (key, text)]
             table = table.filter(pa.array(is_there[0] & is_there[1]))
-            places = column_named(table, key).cast(pa.int64()).to_numpy()
+            places = side.places(column_named(table, key), key).to_numpy()
             return table.filter(pa.array(~_is_among(places, ray.get(removed))))
 
         return dataset.map_batches(is_kept, batch_format="pyarrow", batch_size=None).materialize()
 
-    def counts_of_signed(self) -> tuple[int, int, int, int, int]:
-        """How many records have no text, no place, no shingles, at most one shingle, and the bytes of all texts."""
-        names = ("skipped", "no_place", "no_shingles", "few", "bytes")
+    def counts_of_signed(self) -> list[tuple[int, int, int, int, int, int]]:
+        """How many records of each side have a place, no text, no place, no shingles, at most one shingle, and the bytes
+        of all texts.
+        """
+        names = ("placed", "skipped", "no_place", "no_shingles", "few", "bytes")
 
         def counted(batches: Batches) -> Iterator[pa.RecordBatch]:
             for batch in batches:
@@ -193,13 +210,18 @@ class Stages:
                 few = int(np.sum((shingles < 2) & ~is_blank))
                 lengths = batch.column("length").filter(batch.column("place").is_valid())
                 total = int(np.sum(lengths.to_numpy()))
-                row = (skipped, no_place, no_shingles, few, total)
+                row = (len(lengths), skipped, no_place, no_shingles, few, total)
                 yield pa.RecordBatch.from_pydict(dict(zip(names, ([n] for n in row), strict=True)))
 
         schema = ", ".join(f"{name} bigint" for name in names)
-        rows = mapped(self.signed, counted, schema).take_all()
-        skipped, no_place, no_shingles, few, total = (sum(row[name] for row in rows) for name in names)
-        return skipped, no_place, no_shingles, few, total
+        sums = []
+        for signed in self.signed:
+            rows = mapped(signed, counted, schema).take_all()
+            placed, skipped, no_place, no_shingles, few, total = (
+                sum(row[name] for row in rows) for name in names
+            )
+            sums.append((placed, skipped, no_place, no_shingles, few, total))
+        return sums
 
     def equal_shingles(self) -> int:
         """How many documents are removed with the shingles of their kept one, and another text."""
@@ -228,10 +250,21 @@ class Stages:
         sizes, clusters = np.unique(sizes, return_counts=True)
         return [*zip(sizes.tolist(), clusters.tolist(), strict=True)]
 
+    def removed_for_reference(self) -> tuple[int, int]:
+        """How many documents are removed for one of the reference, and for how many of these."""
+        kept = _column(self.removed, "kept")
+        kept = kept[kept < 0]
+        return len(kept), len(np.unique(kept))
+
     def repeats(self) -> int:
         """The number of documents that repeat an earlier one."""
         distinct = mapped(self.documents, _Selected("keeper", ["keeper"]), "keeper bigint")
         return self.documents.count() - distinct.count()
+
+
+def _united(datasets: list[Dataset]) -> Dataset:
+    """The rows of all datasets, which have the same columns."""
+    return datasets[0].union(*datasets[1:]) if len(datasets) > 1 else datasets[0]
 
 
 def _column(dataset: Dataset, name: str) -> NDArray[np.int64]:
@@ -262,15 +295,16 @@ class _Selected:
 class _Unique:
     """Refuses two equal places: sorted ones to nothing."""
 
-    def __init__(self, record: str) -> None:
-        self.record = record
+    def __init__(self, record: str, side: Side) -> None:
+        self.record, self.side = record, side
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         parts = [batch.column("place").to_numpy() for batch in batches]
         places = np.concatenate([np.empty(0, np.int64), *parts])
         repeated = places[1:][places[1:] == places[:-1]]
         if len(repeated) > 0:
-            raise InputError(f"several records have {self.record} {repeated[0]}; make it unique")
+            key = int(repeated[0]) - self.side.shift
+            raise InputError(f"several records{self.side.of} have {self.record} {key}; make it unique")
         return iter(())
 
 
@@ -291,8 +325,9 @@ def _bucket_parts(batches: Batches) -> Iterator[pa.RecordBatch]:
 class _DocumentParts:
     """What the search needs to know of connected documents: ``DOCUMENTS`` to ``_PARTS``."""
 
-    def __init__(self, places: Any, with_signatures: bool) -> None:
-        self.places, self.with_signatures = places, with_signatures
+    def __init__(self, places: Any, plan: Plan) -> None:
+        self.places = places
+        self.with_signatures, self.against = plan.verify == "signature", plan.against
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         known = ray.get(self.places)
@@ -300,6 +335,8 @@ class _DocumentParts:
             distinct = batch.filter(batch.column("keeper").is_valid())
             connected = distinct.filter(pa.array(_is_among(distinct.column("place").to_numpy(), known)))
             columns = {name: connected.column(name) for name in ("place", "keeper", "length")}
+            if self.against:
+                columns["input"] = connected.column("input")
             if self.with_signatures:
                 columns["compared"] = connected.column("signature")
             yield batch_of(_PARTS, **columns)
@@ -324,8 +361,9 @@ class _TextParts:
 class _Gathered:
     """Brings the parts of connected documents together: ``_PARTS``, by ascending place, to ``_CONNECTED``."""
 
-    def __init__(self, places: Any, components: Any, verify: str) -> None:
-        self.places, self.components, self.verify = places, components, verify
+    def __init__(self, places: Any, components: Any, plan: Plan) -> None:
+        self.places, self.components = places, components
+        self.verify, self.against = plan.verify, plan.against
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         table = pa.Table.from_batches(list(batches), schema_of(_PARTS))
@@ -340,7 +378,8 @@ class _Gathered:
         if not np.array_equal(places, gathered["place"].to_numpy()):
             raise InputError("connected documents are missing; the input has changed while it was read")
         of_place = np.searchsorted(ray.get(self.places), places)
-        columns = {name: documents[name] for name in ("place", "keeper", "length")}
+        names = ("place", "keeper", "length", *(["input"] if self.against else []))
+        columns = {name: documents[name] for name in names}
         columns |= {
             "component": pa.array(ray.get(self.components)[of_place]),
             "buckets": gathered["buckets"],
@@ -386,8 +425,8 @@ def _removals_decided(batches: Batches) -> Iterator[pa.RecordBatch]:
 class _Removed:
     """Documents to remove: ``_DECIDED``, by ascending first document, to ``_REMOVED``."""
 
-    def __init__(self, verify: str) -> None:
-        self.verify = verify
+    def __init__(self, plan: Plan) -> None:
+        self.verify, self.against = plan.verify, plan.against
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         table = pa.Table.from_batches(list(batches), schema_of(_DECIDED))
@@ -396,6 +435,9 @@ class _Removed:
         first, place = (documents[name].to_numpy() for name in ("first", "place"))
         known = removals["first"].to_numpy()
         is_found = _is_among(first, known)
+        if self.against:
+            # A chain of similar pairs may lead from one document of the reference to another.
+            is_found &= place >= 0
         of_removal = removals.take(pa.array(np.searchsorted(known, first[is_found])))
         names = ("kept", "similarity", "lost_shingles", "shingles", "via", "via_similarity")
         found = {name: of_removal[name] for name in names}
@@ -405,6 +447,8 @@ class _Removed:
         groups = documents.filter(documents["keeper"].is_valid())
         keeper = groups["keeper"].to_numpy()[np.searchsorted(groups["first"].to_numpy(), first)]
         is_repeat = ~is_found & (place != keeper)
+        if self.against:
+            is_repeat &= place >= 0
         rows = int(is_repeat.sum())
         yield batch_of(
             _REMOVED,

@@ -25,12 +25,14 @@ from .._options import (
     SparkSearchOptions,
     takes,
 )
+from .._simgpu import DividedSearch
 from ..errors import ParameterError
 from ._checkpoints import Checkpoints
-from ._stages import (
+from ._records import Records
+from ._stages import Layout, Stages
+from ._tables import (
     Columns,
-    Layout,
-    Stages,
+    Sorting,
     checked_columns,
     checked_key,
     column,
@@ -51,10 +53,12 @@ class Deduplicated:
     """The kept rows of the input, with all of its columns."""
 
     removed: DataFrame
-    """The removed documents: id, kept_id, similarity, lost, found_by, via_id and via_similarity."""
+    """The removed documents: id, kept_id, similarity, lost, found_by, via_id and via_similarity; with ``against`` also
+    kept_in: ``input``, or ``reference`` if the kept document is there."""
 
     clusters: DataFrame
-    """The documents of clusters of two or more: id, kept_id, kept and similarity."""
+    """The documents of clusters of two or more: id, kept_id, kept and similarity; with ``against`` also kept_in. Those of
+    ``against`` have no rows."""
 
     report: dict[str, Any]
     """Counts, parameters and sizes of clusters, as in ``report.json`` of the command, and the seconds of each stage."""
@@ -62,10 +66,14 @@ class Deduplicated:
     def __init__(self, kept: DataFrame, removed: DataFrame, report: dict[str, Any]) -> None:
         self.kept = kept
         self.removed = removed
-        of_removed = removed.select("id", "kept_id", F.lit(False).alias("kept"), "similarity")
-        of_kept = removed.select(F.col("kept_id").alias("id"), "kept_id").distinct()
+        of_side = ["kept_in"] if "kept_in" in removed.columns else []
+        of_removed = removed.select(
+            "id", "kept_id", *of_side, F.lit(False).alias("kept"), "similarity"
+        )
+        of_input = removed.where("kept_in = 'input'") if of_side else removed
+        of_kept = of_input.select(F.col("kept_id").alias("id"), "kept_id", *of_side).distinct()
         nothing = F.lit(None).cast("double").alias("similarity")
-        of_kept = of_kept.select("id", "kept_id", F.lit(True).alias("kept"), nothing)
+        of_kept = of_kept.select("id", "kept_id", *of_side, F.lit(True).alias("kept"), nothing)
         self.clusters = of_removed.unionByName(of_kept)
         self.report = report
 
@@ -105,8 +113,9 @@ def dedup(
         df: The documents. It is read several times, so read it from files, and leave it as it is meanwhile.
         id: The column of ids. ``doc.id`` is a field of a struct, here and in ``text`` and ``order``.
         text: The column of texts, strings.
-        **options: The search, and how Spark runs it; ``help(simgpu.spark.dedup)`` lists them. The backend must open on the
-            driver, too. To verify, Spark sends the texts or signatures of all documents to a join, unless the connected ones
+        **options: The search, and how Spark runs it; ``help(simgpu.spark.dedup)`` lists them. ``against`` is a second
+            DataFrame, the reference, with columns of the same names: its documents come before all others, in their own
+            order, and may have the ids of others. The backend must open on the driver, too. To verify, Spark sends the texts or signatures of all documents to a join, unless the connected ones
             fit a broadcast.
 
     Raises:
@@ -121,8 +130,14 @@ def dedup(
     equal = removed.where("found_by = 'exact' and similarity = 1")
     report = _report(stages, removals, equal)
     with raised():
-        sizes = removed.groupBy("kept").count().groupBy("count").count().collect()
-        _divided.add_clusters(report, kept.count(), removed.count(), [*map(tuple, sizes)])
+        clusters = removed.groupBy("kept").count()
+        sizes = [*map(tuple, clusters.groupBy("count").count().collect())]
+        of_reference = 0
+        if stages.reference is not None:
+            for_reference = clusters.where("kept < 0").agg(F.count(F.lit(1)), F.sum("count"))
+            of_reference, removed_there = for_reference.collect()[0]
+            _divided.add_reference(report, _signed_of(stages.reference), removed_there or 0)
+        _divided.add_clusters(report, kept.count(), removed.count(), sizes, of_reference)
         losses = removed.selectExpr(
             "sum(lost_shingles)", "sum(shingles)", "count_if(shingles is null)"
         )
@@ -132,7 +147,9 @@ def dedup(
     names = {"place": "id", "kept": "kept_id", "via": "via_id"}
     # Without shingles, nothing is lost.
     lost = "lost_shingles / greatest(shingles, 1) lost"
-    columns = ("id", "kept_id", "similarity", lost, "found_by", "via_id", "via_similarity")
+    columns = ["id", "kept_id", "similarity", lost, "found_by", "via_id", "via_similarity"]
+    if stages.reference is not None:
+        columns.insert(2, "if(kept < 0, 'reference', 'input') kept_in")
     return Deduplicated(kept, stages.with_ids(removed, names).selectExpr(*columns), report)
 
 
@@ -221,6 +238,9 @@ def _stages(
     """The stages of a search, and the tables that they have written before."""
     checked_columns(df, columns)
     checked_key(df, columns)
+    against = options.get("against")
+    if against is not None:
+        _check_reference(df, against, columns)
     if not options["checkpoint_dir"]:
         raise ParameterError(
             "checkpoint_dir is missing; give a new folder that all machines of the cluster share, for the tables between "
@@ -237,16 +257,43 @@ def _stages(
         component_mib=options["component_mib"],
         record=columns.key,
         skips=on_bad_record == "skip",
+        against=against is not None,
     )
     search = plan.search()
-    with raised():
-        documents, keys = df.agg(
-            F.count(F.lit(1)), total_of(F.xxhash64(column(df, columns.key)))
-        ).collect()[0]
+    counted = [_counted(of, columns) for of in (df, against) if of is not None]
+    documents = sum(documents for documents, _ in counted)
     partitions = options["partitions"] or _partitions(df.sparkSession, documents)
     layout = Layout(partitions, options["bands_per_pass"], options["edges_in_one_task"])
+    run = _run_of(search, columns, command, options, counted)
+    checkpoints = Checkpoints(df.sparkSession, options["checkpoint_dir"], run)
+    sorting = Sorting(df.sparkSession)
+    sides = [(df, _divided.ALONE)]
+    if against is not None:
+        sides = [(df, _divided.INPUT), (against, _divided.REFERENCE)]
+    records = [Records(of, columns, side, plan, checkpoints, sorting) for of, side in sides]
+    stages = Stages(records, plan, layout, checkpoints, sorting)
+    stages.records_of_input = counted[0][0]
+    if stages.has_changed_since_signed():
+        raise ParameterError(
+            f"checkpoint_dir {options['checkpoint_dir']} holds a run over other texts with the same ids; give another "
+            "folder, or remove it"
+        )
+    return stages, checkpoints
+
+
+def _run_of(
+    search: DividedSearch,
+    columns: Columns,
+    command: str,
+    options: SparkSearchOptions,
+    counted: list[tuple[int, str]],
+) -> dict[str, Any]:
+    """What a run is, so that another one is refused: parameters, and the number of records and a hash of their keys, of each
+    side.
+    """
     own = search.reported if command == "dedup" else {"identical": options.get("identical")}
-    run = {
+    (documents, keys), of_reference = counted[0], (counted[1:] or [(None, None)])[0]
+    return {
         "simgpu": __version__,
         "command": command,
         **own,
@@ -254,20 +301,34 @@ def _stages(
         "id": columns.id,
         "text": columns.text,
         "order": columns.order,
-        "on_bad_record": on_bad_record,
+        "on_bad_record": options["on_bad_record"],
         "bands_per_pass": options["bands_per_pass"],
         "documents": documents,
-        "hash of all keys": str(keys),
+        "hash of all keys": keys,
+        "documents of against": of_reference[0],
+        "hash of all keys of against": of_reference[1],
     }
-    checkpoints = Checkpoints(df.sparkSession, options["checkpoint_dir"], run)
-    stages = Stages(df, columns, plan, layout, checkpoints)
-    stages.records_of_input = documents
-    if stages.has_changed_since_signed():
+
+
+def _check_reference(df: DataFrame, against: DataFrame, columns: Columns) -> None:
+    """Refuses a reference whose columns are not those of the input."""
+    checked_columns(against, columns, _divided.REFERENCE)
+    checked_key(against, columns, _divided.REFERENCE)
+    if against is df:
+        raise ParameterError("against is df itself, so that no document would be left; give other documents")
+    ids = [kind_of(of, columns.id).simpleString() for of in (df, against)]
+    if ids[0] != ids[1]:
         raise ParameterError(
-            f"checkpoint_dir {options['checkpoint_dir']} holds a run over other texts with the same ids; give another "
-            "folder, or remove it"
+            f"the column {columns.id!r} has the type {ids[0]} in df and {ids[1]} in against; cast one of them"
         )
-    return stages, checkpoints
+
+
+def _counted(df: DataFrame, columns: Columns) -> tuple[int, str]:
+    """The number of records, and a hash of all keys."""
+    hashes = F.xxhash64(column(df, columns.key))
+    with raised():
+        documents, keys = df.agg(F.count(F.lit(1)), total_of(hashes)).collect()[0]
+    return documents, str(keys)
 
 
 def _partitions(session: Any, documents: int) -> int:
@@ -288,7 +349,7 @@ def _report(
     """
     with raised():
         of_tasks = searched.where(F.col("counts").isNotNull()).select("counts").collect()
-        signed = stages.signed.agg(
+        signed = stages.input.signed.agg(
             F.count_if(F.col("length").isNull()),
             F.count_if(F.col("length").isNotNull() & F.col("place").isNull()),
             F.count_if(F.col("shingles") == 0),
@@ -307,3 +368,15 @@ def _report(
         (row[0] for row in of_tasks),
         pairs,
     )
+
+
+def _signed_of(reference: Records) -> tuple[int, int, int, int]:
+    """How many records have a text and a place, how many have no text, how many others no place, and the bytes of texts."""
+    has_place, has_text = F.col("place").isNotNull(), F.col("length").isNotNull()
+    documents, skipped, without_place, total = reference.signed.agg(
+        F.count_if(has_place),
+        F.count_if(~has_text),
+        F.count_if(has_text & ~has_place),
+        F.sum(F.when(has_place, F.col("length"))),
+    ).collect()[0]
+    return documents, skipped, without_place, total or 0

@@ -15,9 +15,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import simgpu
+from simgpu._divided import REFERENCE
 from simgpu.errors import Error, ParameterError
 from simgpu.spark import dedup
 from simgpu.spark._checkpoints import is_missing
+from simgpu.spark._tables import Columns, checked_columns, column
 
 #: Options for the parameters that errors name.
 _OPTIONS = {
@@ -47,6 +49,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--format", default="auto", choices=formats, help="auto: JSON Lines if named .json or .jsonl, else Parquet")
     add("--id-field", default="id", metavar="FIELD", help="column of ids [default: id]")
     add("--text-field", default="text", metavar="FIELD", help="column of texts [default: text]")
+    add("--against", action="append", metavar="PATH", help="compare with these files, too, which stay as they are; repeatable")
+    add("--against-id-field", metavar="FIELD", help="column of ids of --against [default: --id-field]")
+    add("--against-text-field", metavar="FIELD", help="column of texts of --against [default: --text-field]")
     add("--order-field", metavar="FIELD", help="column that documents are in the order of [default: the ids]")
     add("--on-bad-record", default="fail", choices=["fail", "skip"], help="a record without text or order [default: fail]")
     add("-t", "--threshold", type=float, default=0.8, metavar="S", help="least Jaccard similarity [default: 0.8]")
@@ -81,6 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     inputs, kind, overwrite = (options.pop(name) for name in ("input", "format", "overwrite"))
     output = options.pop("output").rstrip("/")
     columns = {name: options.pop(f"{name}_field") for name in ("id", "text", "order")}
+    against = options.pop("against")
+    of_against = {name: options.pop(f"against_{name}_field") for name in ("id", "text")}
     checkpoint_dir = options.pop("checkpoint_dir") or f"{output}/.checkpoint"
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         # Without spark-submit, Spark takes the first python3 on PATH, which need not have simgpu.
@@ -91,7 +98,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not overwrite and _has_results(session, output):
             raise ParameterError(f"{output} holds results; pass --overwrite to replace them, or give another --output")
         df = _read(session, inputs, kind)
-        found = dedup(df, **columns, **options, shingling=shingling, checkpoint_dir=checkpoint_dir)
+        reference = None
+        if against:
+            reference = _read(session, against, kind)
+            _check_apart(df, reference)
+            reference = _renamed(reference, columns, of_against)
+        options |= {"shingling": shingling, "checkpoint_dir": checkpoint_dir}
+        found = dedup(df, **columns, **options, against=reference)
         tables = {"kept": found.kept, "removed": found.removed, "clusters": found.clusters}
         for name, table in tables.items():
             table.write.mode("overwrite").parquet(f"{output}/{name}")
@@ -136,6 +149,26 @@ def _read(session: SparkSession, inputs: list[str], kind: str) -> DataFrame:
         if "CANNOT_READ_FILE_FOOTER" not in str(error):
             raise
         raise ParameterError("inputs are not Parquet; pass --format jsonl if they are JSON Lines") from error
+
+
+def _check_apart(df: DataFrame, reference: DataFrame) -> None:
+    """Refuses a file that is on both sides: none of its documents would be left."""
+    both = sorted(set(df.inputFiles()) & set(reference.inputFiles()))
+    if both:
+        raise ParameterError(f"{both[0]} is an input and in --against; give it on one side")
+
+
+def _renamed(
+    reference: DataFrame, columns: dict[str, str | None], fields: dict[str, str | None]
+) -> DataFrame:
+    """The columns of a reference, under the names that those of the input have."""
+    if not any(fields.values()):
+        return reference
+    named = {name: fields.get(name) or own for name, own in columns.items() if own is not None}
+    checked_columns(reference, Columns(**named), REFERENCE)
+    # The order may be that of the ids.
+    field_of = {columns[name]: field for name, field in reversed(named.items())}
+    return reference.select(*(column(reference, field).alias(own) for own, field in field_of.items()))
 
 
 def _has_results(session: SparkSession, output: str) -> bool:
