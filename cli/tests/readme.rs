@@ -20,6 +20,7 @@ const PAGES: [&str; 6] = [
     "docs/distributed.md",
     "docs/gpu.md",
     "docs/output.md",
+    "docs/passages.md",
     "docs/presets.md",
 ];
 
