@@ -96,7 +96,11 @@ impl<'a, S: Symbol> Choice<'a, S> {
             let mut entered = Vec::new();
             let is_reference = document < self.conditions.reference;
             for run in runs.clone() {
+                let known = entered.len();
                 let chosen = self.choose(run, &mut entered);
+                for segment in entered[known..].iter().filter(|segment| segment.is_moved()) {
+                    insert_new(&mut self.moved, segment.places(), segment.first);
+                }
                 if !is_reference {
                     self.add_pieces(chosen, &mut all);
                 }
@@ -234,14 +238,11 @@ impl<'a, S: Symbol> Choice<'a, S> {
         if is_dropped {
             for segment in entered {
                 self.stands[segment.places()].fill(false);
+                if segment.is_moved() {
+                    self.moved.remove(&segment.place);
+                }
             }
             return;
-        }
-        for segment in entered
-            .iter()
-            .filter(|segment| segment.place != segment.first)
-        {
-            insert_new(&mut self.moved, segment.places(), segment.first);
         }
         if self.enters_at_once() || self.conditions.only_reference && !is_reference {
             return;

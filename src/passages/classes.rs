@@ -55,6 +55,11 @@ impl Segment {
         (0..self.len).map(move |i| (self.first + i, self.place + i))
     }
 
+    /// Whether the windows stand at other places before.
+    pub(super) fn is_moved(&self) -> bool {
+        self.place != self.first
+    }
+
     /// The first places.
     pub(super) fn places(self) -> Range<usize> {
         self.place..self.place + self.len
