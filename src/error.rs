@@ -464,6 +464,19 @@ pub enum Conflict {
         /// The limit in MiB.
         mib: usize,
     },
+    /// Documents are removed for passages of which all occurrences are covered.
+    #[error(
+        "documents are removed in order, for passages that occur earlier; pass `occurrences=later`, or omit `min_left` and `action=drop`"
+    )]
+    PassagesWithoutOrder,
+    /// A search for passages needs too much memory.
+    #[error(
+        "the texts and the search for passages need more memory than `memory` ({mib} MiB), and passages are found in memory alone; raise `memory`, or search parts of the inputs in several runs"
+    )]
+    PassageMemory {
+        /// The limit in MiB.
+        mib: u64,
+    },
     /// Documents that buckets link need too much memory.
     #[error(
         "more than {documents} documents that buckets link need more memory than `component_mib` ({mib} MiB); raise `component_mib` or `rows`, or pass `cluster=greedy`"

@@ -27,6 +27,7 @@
 //! | [`files`] | the same over files, of any size: [`files::Run`] |
 //! | [`divided`] | the same divided among machines, stage by stage |
 //! | [`mod@link`] | find records that describe the same thing |
+//! | [`passages`] | find passages that repeat in texts |
 //! | [`evaluation`] | measure how far a result is right, by pairs or entities that are known |
 //! | [`documents`] | pass documents: slices of strings, batches, or your own columns |
 //! | [`progress`] | follow a run and stop it; read its counts and times |
@@ -203,6 +204,8 @@ pub mod files;
 
 #[cfg(feature = "io")]
 pub mod divided;
+
+pub mod passages;
 
 #[cfg(feature = "records")]
 pub mod link;

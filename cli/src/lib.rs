@@ -38,7 +38,8 @@ use commands::bench;
 #[cfg(feature = "gpu")]
 use commands::devices;
 use commands::{
-    compare, completions, dedup, evaluate, link, man, pairs, ratings, selftest, show, sign, tune,
+    compare, completions, dedup, evaluate, link, man, pairs, passages, ratings, selftest, show,
+    sign, tune,
 };
 use options::Given;
 use parameters::with_flags;
@@ -72,6 +73,7 @@ enum Command {
     Sign(sign::Arguments),
     Ratings(Box<ratings::Arguments>),
     Link(link::Arguments),
+    Passages(passages::Arguments),
     Evaluate(evaluate::Arguments),
     Show(show::Arguments),
     #[cfg(feature = "bench")]
@@ -192,6 +194,7 @@ pub fn run(matches: &ArgMatches, command: &[String]) -> anyhow::Result<()> {
         Command::Sign(arguments) => sign::run(&arguments, given, command),
         Command::Ratings(arguments) => ratings::run(&arguments, given, command),
         Command::Link(arguments) => link::run(&arguments, given, command),
+        Command::Passages(arguments) => passages::run(&arguments, given, command),
         Command::Evaluate(arguments) => evaluate::run(&arguments, given, command),
         Command::Show(arguments) => show::run(&arguments),
         #[cfg(feature = "bench")]

@@ -102,6 +102,12 @@ pub enum Mode {
     TruthPairs,
     /// The truth of an evaluation is the entity of each record.
     TruthEntities,
+    /// Passages are listed, and stay in the documents.
+    PassagesStay,
+    /// No documents are dropped for their passages.
+    PassagesDropNone,
+    /// Passages are not cut out of documents.
+    PassagesUncut,
     /// No report is printed.
     NoReport,
     /// Ratings count as seen, whatever their stars.
@@ -173,6 +179,9 @@ impl Mode {
             Mode::OneInput => "{o} {is} for two inputs: the records of one form entities of any size; omit {o}, or give a second input",
             Mode::TruthPairs => "{o} {is} for `entity_field`, and the truth is pairs of ids; add `entity_field`, or omit {o}",
             Mode::TruthEntities => "{o} {is} for pairs of ids, and `entity_field` names the entity of each record; omit {o}, or `entity_field`",
+            Mode::PassagesStay => "`action=report` writes no documents; omit {o}, or pass `action=cut`",
+            Mode::PassagesDropNone => "{o} {is} for `action=drop`; add `action=drop`, or omit {o}",
+            Mode::PassagesUncut => "{o} {is} for `action=cut`; add `action=cut`, or omit {o}",
             Mode::NoReport => "the report holds what {o} ask{s} for, and is not printed; add `report=json`, or omit {o}",
             Mode::Seen => "`as=seen` takes everything rated, whatever its stars; omit {o}, or choose another `as`",
             Mode::Stars => "`as=stars` counts all stars; omit {o}, or choose another `as`",
@@ -188,7 +197,7 @@ impl Mode {
 const DOCUMENTS: &[&str] = &["dedup", "pairs", "sign"];
 const SEARCHES: &[&str] = &["dedup", "pairs"];
 const SIGNERS: &[&str] = &["dedup", "pairs", "sign", "compare"];
-const RUNS: &[&str] = &["dedup", "pairs", "sign", "link", "ratings"];
+const RUNS: &[&str] = &["dedup", "pairs", "sign", "link", "passages", "ratings"];
 
 const fn row(
     commands: &'static [&'static str],
@@ -209,8 +218,8 @@ use Mode::{
     Distance, FromPairs, Gpu, Join, LshOnly, NamedFiles, NoBuckets, NoDevice, NoJoin, NoNames,
     NoPlan, NoRecommendations, NoReference, NoReport, NoSample, NoSimilarity, NoTextField,
     NoThroughput, NoWeights, NoWhiteSpace, NotStopWords, NotTokens, NothingHated, OneFile,
-    OneInput, ReadOnce, Scalar, Seen, Signatures, Stars, Stdout, TextFiles, Tokens, TruthEntities,
-    TruthPairs, UsersOnly,
+    OneInput, PassagesDropNone, PassagesStay, PassagesUncut, ReadOnce, Scalar, Seen, Signatures,
+    Stars, Stdout, TextFiles, Tokens, TruthEntities, TruthPairs, UsersOnly,
 };
 
 /// The table. Each option of a command is in one row.
@@ -266,8 +275,8 @@ pub const TABLE: &[Row] = &[
     // Output
     row(RUNS, &["output"], Results, &[]),
     row(RUNS, &["overwrite"], Checks, &[Stdout]),
-    row(&["dedup", "pairs", "ratings", "link"], &["dry_run"], Results, &[]),
-    row(&["dedup", "pairs", "ratings", "link"], &["report"], Messages, &[Stdout]),
+    row(&["dedup", "pairs", "ratings", "link", "passages"], &["dry_run"], Results, &[]),
+    row(&["dedup", "pairs", "ratings", "link", "passages"], &["report"], Messages, &[Stdout]),
     row(&["dedup", "pairs", "ratings"], &["compression_level"], Results, &[]),
     row(&["dedup"], &["removed_format", "action", "no_samples"], Results, &[Stdout]),
     // Links
@@ -275,6 +284,17 @@ pub const TABLE: &[Row] = &[
     row(&["link"], &["equivalents", "score", "threshold"], Results, &[]),
     row(&["link"], &["match", "share"], Results, &[OneInput]),
     row(&["link"], &["unique_ids", "on_bad_record"], Checks, &[]),
+    // Passages
+    row(&["passages"], &["format", "delimiter", "quote", "limit"], Results, &[]),
+    row(&["passages"], &["hidden", "include", "exclude"], Results, &[NamedFiles]),
+    row(&["passages"], &["text_field", "id_field"], Results, &[TextFiles]),
+    row(&["passages"], &["unique_ids", "on_bad_record"], Checks, &[]),
+    row(&["passages"], &["unit", "min_length", "occurrences", "min_count"], Results, &[]),
+    row(&["passages"], &["same_document", "bytes_equal", "action"], Results, &[]),
+    row(&["passages"], &["max_covered"], Results, &[PassagesDropNone]),
+    row(&["passages"], &["snap"], Results, &[PassagesUncut]),
+    row(&["passages"], &["min_left", "compression_level"], Results, &[PassagesStay]),
+    row(&["passages"], &["memory", "temp_dir"], Memory, &[]),
     // Evaluations
     row(&["evaluate"], &["truth", "format", "delimiter", "quote", "entity_field"], Results, &[]),
     row(&["evaluate"], &["truth_fields"], Results, &[TruthEntities]),

@@ -48,6 +48,10 @@ const MODES: &[&str] = &[
     "show removals 2",
     "link one.csv two.csv --fields name,city -o out",
     "link one.csv --fields name,city -o out",
+    "passages repeats -o out --min-length 9",
+    "passages repeats -o out --min-length 9 --action cut",
+    "passages zipped -o out --min-length 9 --action drop",
+    "passages twice -o out --min-length 9",
     "evaluate linked --truth pairs.csv --report json",
     "evaluate linked --truth unique.csv --entity-field city --report json",
     "ratings ratings.csv -o r.csv",
@@ -97,7 +101,7 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "weights") => "--weights rarity",
         (_, "weight_scale") => "--weight-scale 256",
         // Not all results hold ids, but each record must have one.
-        ("dedup" | "sign", "id_field") => "--id-field missing",
+        ("dedup" | "sign" | "passages", "id_field") => "--id-field missing",
         (_, "id_field") => "--id-field key",
         (_, "unique_ids") => "--unique-ids",
         (_, "on_bad_record") => "--on-bad-record skip",
@@ -143,12 +147,14 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "keep_by") => "--keep-by n",
         (_, "prefer_source") => "--prefer-source *b*",
         (_, "max_bucket") => "--max-bucket 1",
+        ("passages", "action") => "--action cut",
         (_, "action") => "--action report",
         (_, "removed_format") => "--removed-format parquet",
         (_, "no_samples") => "--no-samples",
         (_, "source_field") => "--source-field n",
         (_, "compression_level") => "--compression-level 1",
         (_, "batch_mib") => "--batch-mib 1",
+        ("passages", "memory") => "--memory 64MB",
         (_, "memory") => "--memory 1KB",
         (_, "temp_dir") => "--temp-dir temporary",
         (_, "hold_mib") => "--hold-mib 0",
@@ -164,6 +170,14 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "sample") => "--sample docs",
         (_, "documents") => "--documents 1000",
         (_, "bytes") => "--bytes 100KB --documents 1000",
+        (_, "min_length") => "--min-length 7",
+        (_, "min_count") => "--min-count 5",
+        (_, "same_document") => "--same-document keep",
+        (_, "bytes_equal") => "--bytes-equal",
+        (_, "max_covered") => "--max-covered 0.9",
+        (_, "snap") => "--snap lines",
+        (_, "min_left") => "--min-left 30",
+        (_, "occurrences") => "--occurrences all",
         (_, "fields") => "--fields name",
         (_, "equivalents") => "--equivalents equal.txt",
         (_, "score") => "--score textbook",
@@ -297,7 +311,8 @@ fn place() -> Place {
             writeln!(csv, "c{i},k{i},\"{text}, again\",{body},{n}").unwrap();
         }
     }
-    place.write("docs/d.csv", csv);
+    place.write("docs/d.csv", &csv);
+    write_repeats(&place, [&a, &b], &csv);
     place.write("texts/.c.txt", documents[0]["text"].as_str().unwrap());
     place.write("stop.txt", "of and wor'd7 wor'd9");
     place.write("temporary/.keep", "");
@@ -313,6 +328,31 @@ fn place() -> Place {
     write_records(&place);
     write_ratings(&place);
     place
+}
+
+/// The same documents, and some that repeat a part of themselves.
+fn write_repeats(place: &Place, parts: [&[Value]; 2], csv: &str) {
+    let mut state = 9;
+    let repeats: Vec<Value> = (0..60)
+        .map(|i| {
+            let part = words(&mut state, 30).join(" ");
+            let text = format!("{part}\n{}\n{part}\n", words(&mut state, 5).join(" "));
+            place.write(&format!("twice/b{i}.txt"), &text);
+            place.write(&format!("twice/a{i}.txt"), format!("{text} {part}, {text}"));
+            json!({"id": format!("r{i}"), "key": i, "text": text, "body": part})
+        })
+        .collect();
+    place.write("twice/.c.txt", repeats[0]["text"].as_str().unwrap());
+    place.write(
+        "twice/c.txt",
+        repeats[1]["text"].as_str().unwrap().replace(' ', ", "),
+    );
+    for (name, part) in ["a", "b"].into_iter().zip(parts) {
+        place.write(&format!("repeats/{name}.jsonl"), lines(part));
+    }
+    place.write("repeats/b2.jsonl", lines(&repeats));
+    place.write("repeats/.c.jsonl", lines(&repeats[..3]));
+    place.write("repeats/d.csv", csv);
 }
 
 /// Two files of records to link.

@@ -17,8 +17,8 @@ use super::second_pass::{FileEvent, Placed};
 use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
-    Columns, EndingFile, FRAME, Format, FrameWriter, Kept, KeptFile, OutputFolder, Position,
-    TableForm, frames_in_flight, unwritable,
+    Columns, EndingFile, FRAME, Format, FrameWriter, InputFile, Kept, KeptFile, OutputFolder,
+    Position, TableForm, frames_in_flight, unwritable,
 };
 
 /// What messages call the stream of a run.
@@ -146,7 +146,7 @@ const SAMPLED: &str = "samples";
 
 /// What is written of the kept records at a checkpoint.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Written {
+pub(crate) struct Written {
     /// The number of inputs whose kept records are written.
     inputs: usize,
     /// The number of kept records.
@@ -180,9 +180,9 @@ impl FileSource<'_> {
 }
 
 /// The kept records of a chunk of a file.
-struct KeptOfChunk {
-    records: u64,
-    kept: Kept,
+pub(crate) struct KeptOfChunk {
+    pub(crate) records: u64,
+    pub(crate) kept: Kept,
 }
 
 /// Reads the inputs again and copies the records that `is_kept` marks by row. Passes those of each chunk that has some
@@ -192,7 +192,7 @@ fn for_each_kept(
     is_kept: &[bool],
     sampler: &Sampler,
     start: &Position,
-    mut each: impl FnMut(FileEvent<KeptOfChunk>) -> Result<()>,
+    each: &mut EachKept<'_>,
 ) -> Result<u64> {
     let copy = |placed: Placed| {
         sampler.take(source, &placed)?;
@@ -218,11 +218,7 @@ fn for_each_kept(
 }
 
 /// Writes the kept records of each input under its name, in its format and compression, and calls `completed` with
-/// the name of each file. Takes the texts that `sampler` wants. Returns the number of documents written. Writes no file
-/// without records.
-///
-/// Each file of at most a frame is one job, which creates, compresses and writes it. Frames of larger files are
-/// compressed by all threads, and written by this one.
+/// the name of each file. Takes the texts that `sampler` wants. Returns the number of documents written.
 pub(super) fn write_kept(
     folder: &OutputFolder,
     source: &FileSource<'_>,
@@ -230,73 +226,121 @@ pub(super) fn write_kept(
     (written, sampler): (&Written, &Sampler),
     completed: &(dyn Fn(String) + Sync),
 ) -> Result<u64> {
-    let kept_folder = folder.partial().join("kept");
-    std::fs::create_dir_all(&kept_folder).map_err(Error::io("create", &kept_folder))?;
-    let files = &KeptFiles {
-        folder,
-        source,
-        sampler,
-        completed,
-        waiting_bytes: AtomicUsize::new(0),
-        failed: Mutex::default(),
-        done: Mutex::new(Done {
-            written: written.clone(),
-            later: BTreeMap::new(),
-        }),
+    let checkpoint = |written: &dyn Fn() -> Written| match source.on_disk() {
+        Some(spill) if spill.is_due() => {
+            let written = written();
+            folder.keep(&written.names)?;
+            spill.note(SAMPLED, &sampler.taken())?;
+            spill.checkpoint(WRITE, &written)
+        }
+        _ => Ok(()),
     };
-    let (mut start, mut large) = (StartOfFile::of(written.inputs), None);
-    let mut ending: VecDeque<Ending> = VecDeque::new();
+    let output = KeptOutput {
+        folder,
+        files: &source.files,
+        compression_level: source.run.options.compression_level,
+        completed,
+        checkpoint: &checkpoint,
+    };
     let place = source.places.start_of_file(written.inputs);
-    let records = rayon::in_place_scope(|scope| {
-        for_each_kept(source, is_kept, sampler, &place, |part| {
-            match part {
-                FileEvent::Table(form) => start.form = Some(form),
-                FileEvent::Chunk(KeptOfChunk { records, kept, .. }) => {
-                    start.records += records;
-                    start.bytes += kept.size();
-                    start.kept.push(kept);
-                    if start.bytes > FRAME {
-                        let (_, target) = match &mut large {
-                            Some(large) => large,
-                            None => large.insert(files.open(start.file, start.form.take())?),
-                        };
-                        start.write_to(target)?;
+    output.write(written, |each| {
+        for_each_kept(source, is_kept, sampler, &place, each)
+    })
+}
+
+/// Where the kept records of inputs are written.
+#[derive(Clone, Copy)]
+pub(crate) struct KeptOutput<'a> {
+    pub(crate) folder: &'a OutputFolder,
+    pub(crate) files: &'a [InputFile],
+    pub(crate) compression_level: Option<u32>,
+    /// Is told the name of each file.
+    pub(crate) completed: &'a (dyn Fn(String) + Sync),
+    /// Makes a checkpoint of what is written, if one is due.
+    pub(crate) checkpoint: &'a Checkpoint<'a>,
+}
+
+/// Makes a checkpoint of what is written, if one is due.
+pub(crate) type Checkpoint<'a> = dyn Fn(&dyn Fn() -> Written) -> Result<()> + Sync + 'a;
+
+/// Is told the parts of files with their kept records.
+pub(crate) type EachKept<'a> = dyn FnMut(FileEvent<KeptOfChunk>) -> Result<()> + 'a;
+
+impl KeptOutput<'_> {
+    /// Writes the kept records of each input under its name, in its format and compression, as `read` passes them on, which
+    /// returns their number. Returns the number of all records written. Writes no file without records.
+    ///
+    /// Each file of at most a frame is one job, which creates, compresses and writes it. Frames of larger files are
+    /// compressed by all threads, and written by this one.
+    pub(crate) fn write(
+        &self,
+        written: &Written,
+        read: impl FnOnce(&mut EachKept<'_>) -> Result<u64>,
+    ) -> Result<u64> {
+        let kept_folder = self.folder.partial().join("kept");
+        std::fs::create_dir_all(&kept_folder).map_err(Error::io("create", &kept_folder))?;
+        let files = &KeptFiles {
+            output: *self,
+            waiting_bytes: AtomicUsize::new(0),
+            failed: Mutex::default(),
+            done: Mutex::new(Done {
+                written: written.clone(),
+                later: BTreeMap::new(),
+            }),
+        };
+        let (mut start, mut large) = (StartOfFile::of(written.inputs), None);
+        let mut ending: VecDeque<Ending> = VecDeque::new();
+        let records = rayon::in_place_scope(|scope| {
+            read(&mut |part| {
+                match part {
+                    FileEvent::Table(form) => start.form = Some(form),
+                    FileEvent::Chunk(KeptOfChunk { records, kept, .. }) => {
+                        start.records += records;
+                        start.bytes += kept.size();
+                        start.kept.push(kept);
+                        if start.bytes > FRAME {
+                            let (_, target) = match &mut large {
+                                Some(large) => large,
+                                None => large.insert(files.open(start.file, start.form.take())?),
+                            };
+                            start.write_to(target)?;
+                        }
+                    }
+                    FileEvent::End => {
+                        let next = StartOfFile::of(start.file + 1);
+                        let small = std::mem::replace(&mut start, next);
+                        if let Some((name, target)) = large.take() {
+                            ending.push_back(Ending {
+                                input: small.file,
+                                records: small.records,
+                                name,
+                                file: target.end()?,
+                            });
+                        } else if small.kept.is_empty() {
+                            files.done().add(small.file, 0, None);
+                        } else {
+                            files.wait_for_room(small.bytes)?;
+                            scope.spawn(|_| files.write_small(small));
+                        }
+                        // The last frames of a large file are compressed while the next file begins.
+                        let in_flight = |ending: &Ending| ending.file.in_flight;
+                        while ending.iter().map(in_flight).sum::<usize>() > frames_in_flight() {
+                            ending
+                                .pop_front()
+                                .map_or(Ok(()), |ending| files.finish(ending))?;
+                        }
+                        files.make_checkpoint()?;
                     }
                 }
-                FileEvent::End => {
-                    let next = StartOfFile::of(start.file + 1);
-                    let small = std::mem::replace(&mut start, next);
-                    if let Some((name, target)) = large.take() {
-                        ending.push_back(Ending {
-                            input: small.file,
-                            records: small.records,
-                            name,
-                            file: target.end()?,
-                        });
-                    } else if small.kept.is_empty() {
-                        files.done().add(small.file, 0, None);
-                    } else {
-                        files.wait_for_room(small.bytes)?;
-                        scope.spawn(|_| files.write_small(small));
-                    }
-                    // The last frames of a large file are compressed while the next file begins.
-                    let in_flight = |ending: &Ending| ending.file.in_flight;
-                    while ending.iter().map(in_flight).sum::<usize>() > frames_in_flight() {
-                        ending
-                            .pop_front()
-                            .map_or(Ok(()), |ending| files.finish(ending))?;
-                    }
-                    files.make_checkpoint()?;
-                }
-            }
-            Ok(())
-        })
-    })?;
-    files.check()?;
-    ending
-        .into_iter()
-        .try_for_each(|ending| files.finish(ending))?;
-    Ok(written.records + records)
+                Ok(())
+            })
+        })?;
+        files.check()?;
+        ending
+            .into_iter()
+            .try_for_each(|ending| files.finish(ending))?;
+        Ok(written.records + records)
+    }
 }
 
 /// The kept records of a file that were not passed to its writer.
@@ -356,10 +400,7 @@ impl Done {
 
 /// Writes the files of kept records.
 struct KeptFiles<'a> {
-    folder: &'a OutputFolder,
-    source: &'a FileSource<'a>,
-    sampler: &'a Sampler,
-    completed: &'a (dyn Fn(String) + Sync),
+    output: KeptOutput<'a>,
     /// Bytes of small files that no thread has begun to write.
     waiting_bytes: AtomicUsize,
     /// The first error of a small file.
@@ -370,11 +411,11 @@ struct KeptFiles<'a> {
 impl KeptFiles<'_> {
     /// Creates the file of an input. Returns its name, too.
     fn open(&self, file: usize, form: Option<TableForm>) -> Result<(String, KeptFile)> {
-        let input = &self.source.files[file];
+        let input = &self.output.files[file];
         let name = format!("kept/{}", input.relative);
-        let (file, path) = self.folder.create(&name)?;
+        let (file, path) = self.output.folder.create(&name)?;
         let frames = FrameWriter::new(file, input.original_compression)
-            .with_level(self.source.run.options.compression_level);
+            .with_level(self.output.compression_level);
         Ok((name, KeptFile::new(frames, path, form)?))
     }
 
@@ -413,24 +454,15 @@ impl KeptFiles<'_> {
     /// Notes that a file is complete.
     fn complete(&self, input: usize, records: u64, name: String) {
         self.done().add(input, records, Some(name.clone()));
-        (self.completed)(name);
+        (self.output.completed)(name);
     }
 
     fn done(&self) -> MutexGuard<'_, Done> {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes a checkpoint if the run is on disk, and one is due.
     fn make_checkpoint(&self) -> Result<()> {
-        match self.source.on_disk() {
-            Some(spill) if spill.is_due() => {
-                let written = self.done().written.clone();
-                self.folder.keep(&written.names)?;
-                spill.note(SAMPLED, &self.sampler.taken())?;
-                spill.checkpoint(WRITE, &written)
-            }
-            _ => Ok(()),
-        }
+        (self.output.checkpoint)(&|| self.done().written.clone())
     }
 
     /// Returns the error of a small file, if any.
@@ -457,7 +489,7 @@ pub(super) fn stream_kept(
         is_kept,
         &Sampler::default(),
         &start,
-        |part| match part {
+        &mut |part| match part {
             FileEvent::Chunk(KeptOfChunk { kept, .. }) => {
                 let bytes = kept.bytes().unwrap_or_default();
                 target.write_all(bytes).map_err(failed())

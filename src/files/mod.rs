@@ -60,6 +60,7 @@ mod tests;
 
 pub(crate) use dedup::create_json;
 pub use dedup_output::DedupOutput;
+pub(crate) use dedup_output::{KeptOfChunk, KeptOutput, Written};
 pub(crate) use log::{ChunkRecords, Noted};
 pub use outcome::Outcome;
 pub(crate) use outcome::warn_of_repeated_ids;
@@ -67,7 +68,9 @@ pub use pairs::PairsOutput;
 pub(crate) use pairs::{RowForms, Target};
 pub use pairs_file::PairsFile;
 pub use preference::keep_classes;
+pub(crate) use run::check_compression_level;
 pub use run::{Action, Run, RunOptions};
+pub(crate) use second_pass::{FileEvent, Placed, Rereading};
 pub use show::{Shown, ShownDocument, show};
 pub use shown_texts::{SharedShingles, TextsOfPair};
 pub use signatures::{SignatureFile, SignatureRun};

@@ -413,7 +413,7 @@ pub(super) fn search_parameters(search: &Search, num_perm: usize) -> SearchParam
 }
 
 /// Refuses a compression level for outputs that do not have it, or if no output is compressed.
-pub(super) fn check_compression_level(
+pub(crate) fn check_compression_level(
     level: Option<u32>,
     outputs: impl Iterator<Item = Compression>,
 ) -> Result<()> {

@@ -9,10 +9,10 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
     Chunk, Columns, Event, Fields, FilesReading, Fingerprint, InputFile, Places, Position, Reader,
-    Skipped, TableForm, changed,
+    Reading, Skipped, TableForm, changed,
 };
 use crate::pipeline::Scratch;
-use crate::progress::advance;
+use crate::progress::{Progress, advance};
 use crate::search::SetsByRow;
 use crate::store::Bits;
 use crate::threads::map_in_order;
@@ -21,7 +21,7 @@ use crate::threads::map_in_order;
 const READ_AGAIN: &str = "read again";
 
 /// A part of a file in the second pass. `C` is a chunk with the row of each record, or what was made of it.
-pub(super) enum FileEvent<C> {
+pub(crate) enum FileEvent<C> {
     /// A table of this form begins.
     Table(TableForm),
     Chunk(C),
@@ -30,9 +30,9 @@ pub(super) enum FileEvent<C> {
 }
 
 /// A chunk, with the row of each record; `None` for bad records.
-pub(super) struct Placed {
-    pub(super) chunk: Arc<Chunk>,
-    pub(super) rows: Vec<Option<u32>>,
+pub(crate) struct Placed {
+    pub(crate) chunk: Arc<Chunk>,
+    pub(crate) rows: Vec<Option<u32>>,
 }
 
 /// Assigns rows to the records of one file, in order.
@@ -89,7 +89,8 @@ impl<'a> RowNumbers<'a> {
 
 /// The parts of a file.
 struct Parts<'a> {
-    source: &'a FileSource<'a>,
+    files: &'a [InputFile],
+    places: &'a Places,
     file: usize,
     rows: RowNumbers<'a>,
     events: Events<'a>,
@@ -173,12 +174,12 @@ impl Parts<'_> {
     }
 
     fn input(&self) -> &InputFile {
-        &self.source.files[self.file]
+        &self.files[self.file]
     }
 
     /// What the first pass found of the file.
     fn known(&self) -> Option<&Fingerprint> {
-        self.source.places.files[self.file].fingerprint.as_ref()
+        self.places.files[self.file].fingerprint.as_ref()
     }
 
     fn changed(&self) -> Error {
@@ -186,28 +187,38 @@ impl Parts<'_> {
     }
 }
 
-impl FileSource<'_> {
+/// Files that were read once, and what was found in them.
+pub(crate) struct Rereading<'a> {
+    pub(crate) files: &'a [InputFile],
+    pub(crate) places: &'a Places,
+    pub(crate) reading: Reading<'a>,
+    /// The total of progress reports.
+    pub(crate) bytes: u64,
+    pub(crate) progress: &'a dyn Progress,
+}
+
+impl Rereading<'_> {
     /// Calls `map` with every chunk of the files, from memory if they are held, on all threads, and `each` with the
     /// results and all other parts in order. Leaves out what lies before `start`. Progress shows `stage`.
     ///
     /// # Errors
     /// [`Error::InputChanged`] if a file has changed since the first pass.
-    pub(super) fn read_again<T: Send>(
-        &self,
+    pub(crate) fn read<T: Send>(
+        self,
         stage: &'static str,
-        columns: Columns,
         start: &Position,
         map: impl Fn(Placed) -> Result<T> + Sync,
         mut each: impl FnMut(FileEvent<T>) -> Result<()>,
     ) -> Result<()> {
-        let progress = self.run.options.progress;
-        progress.begin(stage, self.bytes_to_read_again());
-        let files = FilesReading::new(&self.files, self.reading(columns))?.starting_at(start);
-        let held = self.places.held.as_deref();
+        let Rereading { places, .. } = self;
+        self.progress.begin(stage, self.bytes);
+        let files = FilesReading::new(self.files, self.reading)?.starting_at(start);
+        let held = places.held.as_deref();
         let open = |file: usize| Parts {
-            source: self,
+            files: self.files,
+            places,
             file,
-            rows: RowNumbers::of(&self.places, file),
+            rows: RowNumbers::of(places, file),
             events: match held {
                 Some(_) if file < start.file => Events::Ended,
                 Some(held) => Events::Held(chunks_of(file, held).iter()),
@@ -248,8 +259,29 @@ impl FileSource<'_> {
             } else {
                 files.consumed()
             };
-            advance(progress, consumed, documents, bytes)
+            advance(self.progress, consumed, documents, bytes)
         })
+    }
+}
+
+impl FileSource<'_> {
+    /// Reads all files again from `start` on ([`Rereading::read`]).
+    pub(super) fn read_again<T: Send>(
+        &self,
+        stage: &'static str,
+        columns: Columns,
+        start: &Position,
+        map: impl Fn(Placed) -> Result<T> + Sync,
+        each: impl FnMut(FileEvent<T>) -> Result<()>,
+    ) -> Result<()> {
+        let again = Rereading {
+            files: &self.files,
+            places: &self.places,
+            reading: self.reading(columns),
+            bytes: self.bytes_to_read_again(),
+            progress: self.run.options.progress,
+        };
+        again.read(stage, start, map, each)
     }
 
     /// Calls `map` with the chunks of some files, from memory if they are held, on all threads: each file up to a row.
@@ -272,7 +304,8 @@ impl FileSource<'_> {
         let open = |at: usize| {
             let (file, row) = wanted[at];
             Parts {
-                source: self,
+                files: &self.files,
+                places: &self.places,
                 file,
                 rows: RowNumbers::of(&self.places, file),
                 events: match held {

@@ -256,7 +256,7 @@ impl Chunk {
 }
 
 /// The bytes between two elements of a kept JSON array.
-const BETWEEN_ELEMENTS: &[u8] = b",\n";
+pub(super) const BETWEEN_ELEMENTS: &[u8] = b",\n";
 
 /// The kept records of a chunk.
 pub(crate) enum Kept {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
+use super::cuts::{Cuts, cuts_of_parts, push_without};
 use super::fields::{FieldPath, Fields, ValueField, Wanted, push_joined};
 use super::format::{BYTE_ORDER_MARK, INNER_MARK, Separators};
 use super::ids::Id;
@@ -210,6 +211,37 @@ impl Header {
         Ok(Some(text).filter(|text| !text.is_empty()))
     }
 
+    /// Appends a record without the cuts of its text. A field gets quotes if it needs them then.
+    pub(super) fn cut(
+        &self,
+        record: &[u8],
+        parser: &mut Parser,
+        cuts: &Cuts,
+        left: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        self.parse_record(record, parser)?;
+        let spans = self.separators.spans(record);
+        let field = |column: usize| parser.field(column);
+        let lengths = self.content.iter().map(|column| field(*column).len());
+        let cuts = cuts_of_parts(cuts, lengths);
+        let mut parts: Vec<_> = self.content.iter().zip(cuts).collect();
+        parts.sort_by_key(|(column, _)| **column);
+        let mut from = 0;
+        for (column, cuts) in parts.into_iter().filter(|(_, cuts)| !cuts.is_empty()) {
+            let span = spans.get(*column).cloned();
+            let span = span.ok_or("the field of the text is not where it was found")?;
+            let mut text = Vec::new();
+            push_without(field(*column), &cuts, &mut text);
+            left.extend_from_slice(&record[from..span.start]);
+            let is_alone = self.names.len() == 1;
+            self.separators
+                .push_field(&text, &record[span.clone()], is_alone, left)?;
+            from = span.end;
+        }
+        left.extend_from_slice(&record[from..]);
+        Ok(())
+    }
+
     /// Appends the document of a record to `documents` and returns its id.
     pub(super) fn parse(
         &self,
@@ -240,6 +272,69 @@ impl Header {
             Some(())
         });
         Ok(id.map_or(Id::None, |id| Id::Json(id_json(id))))
+    }
+}
+
+impl Separators {
+    /// Where the fields of a record are, with their quotes.
+    fn spans(self, record: &[u8]) -> Vec<Range<usize>> {
+        let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        let mut start = record.iter().take_while(|byte| is_end(byte)).count();
+        let mut spans = Vec::new();
+        loop {
+            let mut end = start;
+            if let Some(quote) = self.quote.filter(|quote| record.get(start) == Some(quote)) {
+                end += 1;
+                while let Some(next) = memchr::memchr(quote, &record[end..]) {
+                    end += next + 1;
+                    if record.get(end) != Some(&quote) {
+                        break;
+                    }
+                    end += 1;
+                }
+            }
+            let is_border = |byte: &u8| *byte == self.delimiter || is_end(byte);
+            let more = record[end..].iter().position(is_border);
+            end = more.map_or(record.len(), |more| end + more);
+            spans.push(start..end);
+            match record.get(end) {
+                Some(byte) if *byte == self.delimiter => start = end + 1,
+                _ => return spans,
+            }
+        }
+    }
+
+    /// Appends a field that was written as `before`, with quotes if it had some, or if it needs them now: where it begins
+    /// with a quote, or `is_alone` in its record and empty.
+    fn push_field(
+        self,
+        text: &[u8],
+        before: &[u8],
+        is_alone: bool,
+        left: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        let Some(quote) = self.quote else {
+            if is_alone && text.is_empty() {
+                let problem = "nothing is left of the only field of a record, and without quotes that is no record";
+                return Err(problem.to_owned());
+            }
+            left.extend_from_slice(text);
+            return Ok(());
+        };
+        let had_quotes = before.first() == Some(&quote);
+        if !had_quotes && text.first() != Some(&quote) && !(is_alone && text.is_empty()) {
+            left.extend_from_slice(text);
+            return Ok(());
+        }
+        left.push(quote);
+        for byte in text {
+            left.extend(std::iter::repeat_n(
+                *byte,
+                if *byte == quote { 2 } else { 1 },
+            ));
+        }
+        left.push(quote);
+        Ok(())
     }
 }
 
@@ -390,6 +485,54 @@ mod tests {
             ("a\"b", "\"a\\\"b\""),
         ] {
             assert_eq!(id_json(id), json);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn only_the_text_of_a_record_is_cut(
+            texts in proptest::collection::vec("[ab \"',;é\r\n]{0,12}", 1..5),
+            column in 0..5_usize,
+            quotes_all: bool,
+            (from, len) in (0..12_u32, 1..12_u32),
+        ) {
+            let column = column % texts.len();
+            let separators = Separators { delimiter: b',', quote: Some(b'"') };
+            let record_of = |texts: &[String]| {
+                let fields = texts.iter().map(|text| {
+                    let needs = quotes_all || texts.len() == 1 || text.contains(['"', ',', '\r', '\n']);
+                    match needs {
+                        true => format!("\"{}\"", text.replace('"', "\"\"")),
+                        false => text.clone(),
+                    }
+                });
+                fields.collect::<Vec<_>>().join(",") + "\r\n"
+            };
+            let names: String = (0..texts.len()).map(|i| format!("n{i},")).collect();
+            let header = format!("{}\n", names.trim_end_matches(','));
+            let fields = Fields {
+                content: vec![FieldPath::new(&format!("n{column}"))],
+                ..Fields::default()
+            };
+            let header = Header::read(
+                header.as_bytes(), 0..header.len(), separators, Wanted::Document(&fields),
+            ).unwrap();
+            let text = &texts[column];
+            let end = u32::try_from(text.len()).unwrap();
+            let cut = [from.min(end), (from + len).min(end)];
+            let is_whole = cut.iter().all(|at| text.is_char_boundary(*at as usize));
+            proptest::prop_assume!(is_whole && cut[0] < cut[1]);
+            let mut left = Vec::new();
+            header.cut(record_of(&texts).as_bytes(), &mut header.parser(), &[cut], &mut left).unwrap();
+            let mut parser = header.parser();
+            parser.read(&left).unwrap();
+            for (i, text) in texts.iter().enumerate() {
+                let mut expected = text.clone();
+                if i == column {
+                    expected.replace_range(cut[0] as usize..cut[1] as usize, "");
+                }
+                proptest::prop_assert_eq!(parser.field(i), expected.as_bytes());
+            }
         }
     }
 }

@@ -428,7 +428,7 @@ fn kind(raw: &str) -> &'static str {
 }
 
 /// The JSON of the value at the path; `None` if it is missing.
-fn field<'a>(record: &'a str, path: &FieldPath) -> Result<Option<&'a str>, String> {
+pub(super) fn field<'a>(record: &'a str, path: &FieldPath) -> Result<Option<&'a str>, String> {
     let mut value = record;
     for segment in path.segments() {
         if !value.trim_start().starts_with('{') {

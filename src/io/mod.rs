@@ -47,6 +47,12 @@ mod values;
 
 mod report;
 
+mod cuts;
+
+mod cut_rows;
+
+mod cut_texts;
+
 mod row_values;
 
 mod decimal;
@@ -88,6 +94,7 @@ mod signatures;
 pub(crate) use chunk::{Chunk, Kept, Record, chunks_of_rows};
 pub(crate) use clusters::write_clusters;
 pub(crate) use compression::{Compression, FRAME, FrameWriter, frames_in_flight};
+pub(crate) use cuts::Fate;
 pub use fields::{FieldPath, Fields, OnBadRecord, WeightsField};
 pub(crate) use fields::{ValueField, Wanted};
 pub use format::{Format, Quote};

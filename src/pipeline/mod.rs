@@ -115,6 +115,8 @@ pub use shingle::for_each_word;
 pub use shingle::{
     Normalise, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling, StopWords, Unit, Weighting,
 };
+#[cfg(feature = "io")]
+pub(crate) use shingle::{UnitPlaces, place_code_tokens, place_lines, place_paragraphs};
 pub use shingle_sizes::{SizeEffect, SizeRule, SizeSurvey, survey_sizes};
 pub(crate) use sign::DeviceBatch;
 #[doc(hidden)]

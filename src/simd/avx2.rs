@@ -473,6 +473,11 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn same(self, a: [__m256i; 2], b: [__m256i; 2]) -> [__m256i; 2] {
+        intrinsic!([_mm256_cmpeq_epi8(a[0], b[0]), _mm256_cmpeq_epi8(a[1], b[1]),])
+    }
+
+    #[inline(always)]
     fn or(self, a: [__m256i; 2], b: [__m256i; 2]) -> [__m256i; 2] {
         intrinsic!([_mm256_or_si256(a[0], b[0]), _mm256_or_si256(a[1], b[1])])
     }

@@ -515,6 +515,11 @@ impl<const HAS_VNNI: bool> Lanes for Avx512<HAS_VNNI> {
     }
 
     #[inline(always)]
+    fn same(self, a: __m512i, b: __m512i) -> __mmask64 {
+        intrinsic!(_mm512_cmpeq_epi8_mask(a, b))
+    }
+
+    #[inline(always)]
     fn or(self, a: __mmask64, b: __mmask64) -> __mmask64 {
         a | b
     }

@@ -243,6 +243,9 @@ pub(crate) trait Lanes: Copy {
     /// Selects the bytes among the `count` from `first` on.
     fn is_among(self, bytes: Self::Bytes, first: u8, count: u8) -> Self::Mask;
 
+    /// Selects the bytes that are the same in both.
+    fn same(self, a: Self::Bytes, b: Self::Bytes) -> Self::Mask;
+
     fn or(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
 
     /// Replaces the selected bytes by `byte`.

@@ -53,6 +53,12 @@ pub(crate) mod sha1;
 
 pub(crate) mod strings;
 
+pub(crate) mod minima;
+
+pub(crate) mod agreement;
+
+mod prefetch;
+
 #[cfg(feature = "internals")]
 pub mod ceiling;
 
@@ -65,4 +71,5 @@ pub(crate) mod guard;
 pub use isa::Isa;
 pub(crate) use kernel::Kernel;
 pub(crate) use lanes::Lanes;
+pub(crate) use prefetch::prefetch;
 pub use sha1::{sha1_32_batch, sha1_64_batch};

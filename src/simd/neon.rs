@@ -356,6 +356,14 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
+    fn same(self, mut a: [uint8x16_t; 4], b: [uint8x16_t; 4]) -> [uint8x16_t; 4] {
+        for (a, b) in a.iter_mut().zip(b) {
+            *a = intrinsic!(vceqq_u8(*a, b));
+        }
+        a
+    }
+
+    #[inline(always)]
     fn or(self, mut a: [uint8x16_t; 4], b: [uint8x16_t; 4]) -> [uint8x16_t; 4] {
         for (a, b) in a.iter_mut().zip(b) {
             *a = intrinsic!(vorrq_u8(*a, b));

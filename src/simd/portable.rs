@@ -292,6 +292,14 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn same(self, mut a: [u8x16; 4], b: [u8x16; 4]) -> [u8x16; 4] {
+        for (a, b) in a.iter_mut().zip(b) {
+            *a = a.simd_eq(b);
+        }
+        a
+    }
+
+    #[inline(always)]
     fn or(self, mut a: [u8x16; 4], b: [u8x16; 4]) -> [u8x16; 4] {
         for (a, b) in a.iter_mut().zip(b) {
             *a |= b;

@@ -28,6 +28,8 @@ pub(crate) mod man;
 
 pub mod pairs;
 
+pub mod passages;
+
 pub mod plan;
 
 pub mod ratings;

@@ -26,6 +26,9 @@ mod pieces;
 
 mod code;
 
+#[cfg(feature = "io")]
+mod places;
+
 mod sequence;
 
 mod occurrences;
@@ -49,6 +52,8 @@ mod single_tokens;
 pub use normalise::Normalise;
 #[cfg(feature = "records")]
 pub(crate) use occurrences::Mixed;
+#[cfg(feature = "io")]
+pub(crate) use places::{UnitPlaces, place_code_tokens, place_lines, place_paragraphs};
 pub(crate) use rarity::Rarities;
 pub use scratch::Scratch;
 pub use sets::{ShingleBatch, ShingleSets};

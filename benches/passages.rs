@@ -1,0 +1,100 @@
+//! Finds repeated passages on one thread, in bytes per second: of a corpus with the share of repeats of real ones, and of
+//! the texts of a file of JSON Lines, if one is named.
+//!
+//!     cargo bench --bench passages
+//!     SIMGPU_PASSAGES=corpus.jsonl cargo bench --bench passages
+
+#[allow(dead_code, reason = "each bench uses a part of the module")]
+mod stages;
+
+use std::hint::black_box;
+use std::num::NonZeroUsize;
+
+use criterion::{BenchmarkId, Criterion, Throughput};
+use simgpu::passages::{PassageSearch, Symbols};
+use simgpu::progress::Silent;
+use simgpu::simd::Isa;
+
+fn main() {
+    stages::run(&[bench_search]);
+}
+
+/// Texts, one after another, and their ends.
+struct Corpus {
+    name: &'static str,
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Corpus {
+    fn push(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(text);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn empty(name: &'static str) -> Self {
+        Corpus {
+            name,
+            bytes: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// Half of the text is copied from before, in parts of about 1,000 bytes.
+    fn made_up() -> Self {
+        let mut corpus = Corpus::empty("made-up");
+        let mut state = 1_u64;
+        let mut random = |end: usize| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            usize::try_from(state >> 33).expect("31 bits") % end
+        };
+        for _ in 0..4_000 {
+            let mut text = Vec::new();
+            for _ in 0..4 {
+                let len = 500 + random(1_000);
+                let before = corpus.bytes.len();
+                if random(2) == 0 && before > len {
+                    let from = random(before - len);
+                    text.extend_from_slice(&corpus.bytes[from..from + len]);
+                } else {
+                    text.extend((0..len).map(|_| b"etaoin shrdlu cmfwyp"[random(20)]));
+                }
+            }
+            corpus.push(&text);
+        }
+        corpus
+    }
+
+    /// The field `text` of each line of a file.
+    fn of_file() -> Option<Self> {
+        let path = std::env::var_os("SIMGPU_PASSAGES")?;
+        let lines = std::fs::read_to_string(path).expect("a file of JSON Lines");
+        let mut corpus = Corpus::empty("file");
+        for line in lines.lines() {
+            let record: serde_json::Value = serde_json::from_str(line).expect("JSON");
+            corpus.push(record["text"].as_str().expect("a text").as_bytes());
+        }
+        Some(corpus)
+    }
+}
+
+/// Finds passages of 100 bytes on each instruction set.
+fn bench_search(criterion: &mut Criterion) {
+    let corpora = [Some(Corpus::made_up()), Corpus::of_file()];
+    let mut group = criterion.benchmark_group("passages");
+    for corpus in corpora.into_iter().flatten() {
+        group.throughput(Throughput::Bytes(corpus.bytes.len() as u64));
+        for isa in Isa::available() {
+            let search = PassageSearch::new(NonZeroUsize::MIN.saturating_add(99)).with_isa(*isa);
+            group.bench_function(BenchmarkId::new(corpus.name, isa), |bencher| {
+                bencher.iter(|| {
+                    let symbols = Symbols::Bytes(black_box(&corpus.bytes));
+                    search.find(symbols, &corpus.ends, &Silent)
+                });
+            });
+        }
+    }
+    group.finish();
+}

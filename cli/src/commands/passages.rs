@@ -1,0 +1,434 @@
+//! `simgpu passages`.
+
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use simgpu::io::{FieldPath, Fields, FileFilter, Inputs, Naming};
+use simgpu::passages::{
+    Occurrences, PassageAction, PassageUnit, PassageUnits, PassagesOutcome, PassagesRun, Snap,
+};
+
+use super::execute;
+use crate::arguments::{
+    Caller, FormatArguments, ProcessArguments, RecordArguments, check_field, globs, modes_of_files,
+    size, whole_number,
+};
+use crate::options::{Given, Mode};
+use crate::outputs::{Destination, OutputArguments};
+use crate::streams::{is_stream, with_stdin};
+use crate::terminal::Lines;
+use crate::{Usage, terminal};
+
+/// Find passages that repeat in documents, and cut them out
+///
+/// A passage is a part of a document of at least --min-length units that occurs elsewhere, in another document or the same
+/// one. Finds all of them, exactly. Holds all texts in memory. Writes these files to the output folder when the run is
+/// complete:
+///
+/// passages.jsonl: one line per passage, with its place (id, file, row, field; start and end in bytes of the text), that of
+/// its source, its length in units, and whether all bytes are the same (exact), not only the units.
+///
+/// kept/ (--action cut or drop): the kept records of each input, under the same name, in the same format and compression. Only
+/// their texts change.
+///
+/// cuts.jsonl, removed.jsonl (--action cut or drop): what was cut out of each document, in bytes of its text, and which
+/// documents were removed.
+///
+/// report.json: counts and parameters; identical in every run with the same input and options.
+///
+/// run.json: times, memory and machine.
+#[derive(Args, Debug)]
+pub struct Arguments {
+    /// Files, folders or globs of JSON Lines, JSON arrays, CSV, TSV, Parquet, Arrow or text, also
+    /// compressed by gzip, zstd, xz or bzip2; - reads stdin
+    #[arg(value_name = "INPUT", required = true)]
+    pub inputs: Vec<PathBuf>,
+
+    /// Folder for the results
+    #[arg(long, short, value_name = "DIR", required_unless_present = "dry_run")]
+    pub output: Option<PathBuf>,
+
+    /// What to write.
+    #[command(flatten)]
+    pub outputs: OutputArguments,
+
+    /// How to read the inputs.
+    #[command(flatten)]
+    pub format: FormatArguments,
+
+    /// Include files and folders whose names start with a dot
+    #[arg(long, help_heading = "Input")]
+    pub hidden: bool,
+
+    /// Field with the text; a.b is the field b of the object a, and a\.b the field a.b. Repeat to join
+    /// several fields by line breaks; fields that are missing, null or empty are left out
+    #[arg(
+        long,
+        value_name = "FIELD",
+        default_value = "text",
+        help_heading = "Input"
+    )]
+    pub text_field: Vec<String>,
+
+    /// The ids of records, and bad ones.
+    #[command(flatten)]
+    pub records: RecordArguments,
+
+    /// Read only the first N records of the inputs, in order
+    #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroU64>, help_heading = "Input")]
+    pub limit: Option<NonZeroU64>,
+
+    /// Read only matching files of folders and globs; repeat it for more patterns; * also matches /
+    #[arg(long, value_name = "GLOB", help_heading = "Input")]
+    pub include: Vec<String>,
+
+    /// Leave out matching files of folders and globs, even if --include matches them
+    #[arg(long, value_name = "GLOB", help_heading = "Input")]
+    pub exclude: Vec<String>,
+
+    /// What passages are made of
+    #[arg(
+        long,
+        value_enum,
+        value_name = "UNIT",
+        default_value = "words",
+        help_heading = "Passages"
+    )]
+    pub unit: PassageUnitArgument,
+
+    /// Least length of a passage in units [default: 50 words or tokens of code, 200 characters or bytes, 20 characters of a
+    /// line or paragraph]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = whole_number::<NonZeroUsize>,
+        help_heading = "Passages"
+    )]
+    pub min_length: Option<NonZeroUsize>,
+
+    /// Which occurrences of a passage are listed, and cut
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHICH",
+        default_value = "later",
+        help_heading = "Passages"
+    )]
+    pub occurrences: OccurrencesArgument,
+
+    /// Only passages that occur at least N times, all occurrences counted
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = whole_number::<NonZeroU32>,
+        default_value = "2",
+        help_heading = "Passages"
+    )]
+    pub min_count: NonZeroU32,
+
+    /// What to do with passages that occur in one document alone
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        default_value = "cut",
+        help_heading = "Passages"
+    )]
+    pub same_document: SameDocumentArgument,
+
+    /// Only passages all of whose bytes are equal: what stands between the units counts, too
+    #[arg(long, help_heading = "Passages")]
+    pub bytes_equal: bool,
+
+    /// What to do with passages
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ACTION",
+        default_value = "report",
+        help_heading = "Passages"
+    )]
+    pub action: PassageActionArgument,
+
+    /// With --action drop, the largest share of a document's bytes that may be passages, from 0 to 1
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value = "0.8",
+        help_heading = "Passages"
+    )]
+    pub max_covered: f64,
+
+    /// With --action cut, what a cut is shrunk to
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        default_value = "words",
+        help_heading = "Passages"
+    )]
+    pub snap: SnapArgument,
+
+    /// Remove documents with passages of which fewer than N units would be left
+    #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroU64>, help_heading = "Passages")]
+    pub min_left: Option<NonZeroU64>,
+
+    /// Threads and messages.
+    #[command(flatten)]
+    pub process: ProcessArguments,
+
+    /// Memory for the texts and the search, such as 4GiB; a run that needs more fails [default: 60 % of the memory that this
+    /// process may use]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Machine")]
+    pub memory: Option<u64>,
+
+    /// Folder for temporary files [default: beside the results]
+    #[arg(long, value_name = "DIR", help_heading = "Machine")]
+    pub temp_dir: Option<PathBuf>,
+}
+
+/// The value of `--unit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PassageUnitArgument {
+    /// Unicode words; punctuation, operators and white space between them do not count
+    Words,
+    /// Words, numbers and single other characters of program text; white space does not count
+    Code,
+    /// Characters (Unicode scalar values); nothing is left out
+    Chars,
+    /// UTF-8 bytes; nothing is left out
+    Bytes,
+    /// Whole lines; white space around them does not count
+    Lines,
+    /// Lines between blank lines; white space around them does not count
+    Paragraphs,
+}
+
+/// The value of `--occurrences`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OccurrencesArgument {
+    /// All but the first, which is their source
+    Later,
+    /// All; the source of the first is the second
+    All,
+}
+
+/// The value of `--same-document`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SameDocumentArgument {
+    /// They are passages like others
+    Cut,
+    /// They stay, and are not listed
+    Keep,
+}
+
+/// The value of `--action`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PassageActionArgument {
+    /// List them
+    Report,
+    /// Write the records without them
+    Cut,
+    /// Write the records but for documents that are mostly passages (--max-covered)
+    Drop,
+}
+
+/// The value of `--snap`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SnapArgument {
+    /// Whole words, and the white space on one side
+    Words,
+    /// Whole lines
+    Lines,
+    /// The passage as it is
+    None,
+}
+
+impl Arguments {
+    /// Finds the passages, on the current rayon pool.
+    ///
+    /// # Errors
+    /// A usage error if the arguments contradict each other, and the errors of [`PassagesRun::report`].
+    pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<PassagesOutcome> {
+        caller.given.check(&self.modes())?;
+        for field in &self.text_field {
+            check_field("text_field", Some(field))?;
+        }
+        let output = match self.outputs.destination(self.output.as_ref())? {
+            Destination::Path(output) => Some(output),
+            Destination::Nowhere => None,
+            Destination::Stdout => {
+                return Err(Usage::error(
+                    "passages writes several files; name an output folder",
+                ));
+            }
+        };
+        let inputs = self.find()?;
+        caller.given.check(&modes_of_files(&inputs))?;
+        let run = self.run(&inputs).options(self.outputs.options(caller));
+        let run = match (&self.temp_dir, output) {
+            (Some(folder), _) => run.temporary(folder.clone()),
+            (None, None) => run.temporary(std::env::temp_dir()),
+            (None, Some(_)) => run,
+        };
+        Ok(run.run(output)?)
+    }
+
+    /// The run, but for its output.
+    fn run<'a>(&self, inputs: &'a Inputs) -> PassagesRun<'a> {
+        let mut run = PassagesRun::new(inputs, self.units())
+            .occurrences(match self.occurrences {
+                OccurrencesArgument::Later => Occurrences::Later,
+                OccurrencesArgument::All => Occurrences::All,
+            })
+            .min_count(self.min_count.get())
+            .other_documents(self.same_document == SameDocumentArgument::Keep)
+            .action(match self.action {
+                PassageActionArgument::Report => PassageAction::Report,
+                PassageActionArgument::Cut => PassageAction::Cut,
+                PassageActionArgument::Drop => PassageAction::Drop {
+                    max_covered: self.max_covered,
+                },
+            })
+            .snap(match self.snap {
+                SnapArgument::Words => Snap::Words,
+                SnapArgument::Lines => Snap::Lines,
+                SnapArgument::None => Snap::None,
+            })
+            .fields(self.fields())
+            .on_bad_record(self.records.bad.on_bad_record.resolve())
+            .unique_ids(self.records.unique_ids);
+        if let Some(units) = self.min_left {
+            run = run.min_left(units);
+        }
+        if let Some(memory) = self.memory {
+            run = run.memory(memory);
+        }
+        if let Some(limit) = self.limit {
+            run = run.limit(limit);
+        }
+        run
+    }
+
+    /// The modes that the arguments and the names of the inputs lead to.
+    fn modes(&self) -> Vec<Mode> {
+        let mut modes = match self.action {
+            PassageActionArgument::Report => vec![
+                Mode::PassagesStay,
+                Mode::PassagesDropNone,
+                Mode::PassagesUncut,
+            ],
+            PassageActionArgument::Cut => vec![Mode::PassagesDropNone],
+            PassageActionArgument::Drop => vec![Mode::PassagesUncut],
+        };
+        let is_file = |name: &PathBuf| is_stream(name) || (name.exists() && !name.is_dir());
+        if self.inputs.iter().all(is_file) {
+            modes.push(Mode::NamedFiles);
+        }
+        modes
+    }
+
+    fn find(&self) -> anyhow::Result<Inputs> {
+        let naming = Naming {
+            hidden: self.hidden,
+            filter: FileFilter {
+                include: globs("include", &self.include)?,
+                exclude: globs("exclude", &self.exclude)?,
+            },
+            takes_code: self.unit == PassageUnitArgument::Code,
+            ..self.format.naming()
+        };
+        Ok(with_stdin(Inputs::find_with(&self.inputs, naming)?)?)
+    }
+
+    fn fields(&self) -> Fields {
+        let content = self.text_field.iter();
+        Fields {
+            content: content.map(|field| FieldPath::new(field)).collect(),
+            id: FieldPath::new(self.records.id()),
+            id_required: self.records.needs_id(),
+            ..Fields::default()
+        }
+    }
+
+    fn units(&self) -> PassageUnits {
+        let units = PassageUnits::of(match self.unit {
+            PassageUnitArgument::Words => PassageUnit::Words,
+            PassageUnitArgument::Code => PassageUnit::Code,
+            PassageUnitArgument::Chars => PassageUnit::Chars,
+            PassageUnitArgument::Bytes => PassageUnit::Bytes,
+            PassageUnitArgument::Lines => PassageUnit::Lines,
+            PassageUnitArgument::Paragraphs => PassageUnit::Paragraphs,
+        });
+        PassageUnits {
+            min_length: self.min_length.unwrap_or(units.min_length),
+            bytes_equal: self.bytes_equal,
+            ..units
+        }
+    }
+
+    /// The lines of the summary.
+    pub fn summary(&self, outcome: &PassagesOutcome) -> Lines {
+        let counts = &outcome.report.counts;
+        let mut lines = Lines::default();
+        let documents = counts.records - counts.skipped;
+        lines.row("documents", terminal::grouped(documents));
+        lines.row("skipped", terminal::grouped(counts.skipped));
+        let covered = 100.0 * counts.covered_share();
+        let bytes = terminal::grouped(counts.covered_bytes);
+        let of = terminal::grouped(counts.bytes);
+        lines.row("repeated", format!("{covered:.1} %: {bytes} of {of} bytes"));
+        let spans = terminal::counted(counts.spans, "span");
+        let in_documents = terminal::counted(counts.covered_documents, "document");
+        lines.row("passages", format!("{spans} in {in_documents}"));
+        let pieces = terminal::counted(counts.pieces, "piece");
+        lines.row(
+            "sources",
+            format!(
+                "{pieces}, of which {} from the same document, and {} differ in bytes",
+                terminal::grouped(counts.within_document),
+                terminal::grouped(counts.inexact)
+            ),
+        );
+        if let Some(cut) = &counts.cut {
+            let bytes = |bytes: u64| terminal::grouped(bytes);
+            let cuts = terminal::counted(cut.cuts, "cut");
+            let of = terminal::counted(cut.cut_documents, "document");
+            lines.row("kept", terminal::counted(cut.kept, "document"));
+            if self.action == PassageActionArgument::Cut {
+                let bytes = bytes(cut.cut_bytes);
+                lines.row("cut", format!("{bytes} bytes by {cuts} in {of}"));
+            }
+            let removed = terminal::counted(cut.removed, "document");
+            lines.row(
+                "removed",
+                format!("{removed} of {} bytes", bytes(cut.removed_bytes)),
+            );
+            let (lost, all) = (cut.lost_units, cut.lost_of_units);
+            let share = 100.0 * lost as f64 / all.max(1) as f64;
+            lines.row(
+                "lost",
+                format!("{share:.1} % of what was cut or removed stands in no kept passage"),
+            );
+        }
+        terminal::stage_times(&mut lines, &outcome.timings, outcome.elapsed_s);
+        match (&self.output, self.outputs.shown.dry_run) {
+            (Some(path), false) => lines.row("written to", path.display().to_string()),
+            _ => lines.row("written", "nothing (--dry-run)"),
+        }
+        lines
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+    let (outcome, terminal) = execute(&arguments.process, given, command, |caller| {
+        arguments.execute(caller)
+    })?;
+    arguments
+        .outputs
+        .shown
+        .print_report(|bytes| outcome.report.write_json(bytes))?;
+    terminal.summary(&arguments.summary(&outcome));
+    Ok(())
+}

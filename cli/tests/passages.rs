@@ -1,0 +1,390 @@
+//! `simgpu passages`: repeated passages of files, against a search by hand.
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, parse_lines, zstd};
+
+const DOCUMENTS: &str = r#"{"id": "a", "text": "One two three — four five, six."}
+{"id": "b", "text": "Zero. Two three, four FIVE"}
+{"id": "c", "text": "six? two three - four five, six!"}
+"#;
+
+/// Runs `passages`, which must succeed, and returns the lines.
+fn passages(place: &Place, arguments: &str) -> Vec<Value> {
+    let command = format!("passages {arguments} -o out --overwrite --quiet");
+    place.run(&command).succeeded();
+    parse_lines(&std::fs::read(place.path("out/passages.jsonl")).unwrap())
+}
+
+#[test]
+fn passages_have_places_and_sources() {
+    let place = Place::new();
+    place.write("in.jsonl", DOCUMENTS);
+    let found = passages(&place, "in.jsonl --min-length 3");
+    // "three — four five" has a dash of three bytes. "two three, four" of b begins with a capital.
+    let texts: Vec<Value> = DOCUMENTS
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let text = |row: usize, start: &Value, end: &Value| {
+        let text = texts[row]["text"].as_str().unwrap();
+        let place = |of: &Value| usize::try_from(of.as_u64().unwrap()).unwrap();
+        text[place(start)..place(end)].to_owned()
+    };
+    assert_eq!(found.len(), 1);
+    let line = &found[0];
+    assert_eq!(
+        text(2, &line["start"], &line["end"]),
+        "two three - four five, six"
+    );
+    assert_eq!(
+        text(0, &line["source_start"], &line["source_end"]),
+        "two three — four five, six"
+    );
+    assert_eq!(
+        (
+            &line["id"],
+            &line["source_id"],
+            &line["length"],
+            &line["exact"]
+        ),
+        (&json!("c"), &json!("a"), &json!(5), &json!(false))
+    );
+    assert_eq!(
+        (&line["file"], &line["row"]),
+        (&json!("in.jsonl"), &json!(2))
+    );
+    assert_eq!(line["field"], "text");
+}
+
+#[test]
+fn every_unit_and_both_occurrences_are_searched() {
+    let place = Place::new();
+    let text = "fn a() { b + c }\n\nlast line of it\nfn a() { b + c }\n";
+    place.write("in.jsonl", format!("{}\n", json!({"text": text})));
+    for (options, starts) in [
+        ("--unit lines --min-length 16", vec![34]),
+        ("--unit lines --min-length 17", vec![]),
+        (
+            "--unit lines --min-length 16 --occurrences all",
+            vec![0, 34],
+        ),
+        ("--unit paragraphs", vec![]),
+        ("--unit code --min-length 9", vec![34]),
+        ("--unit code --min-length 10", vec![]),
+        ("--unit bytes --min-length 17", vec![34]),
+        ("--unit words --min-length 4", vec![34]),
+    ] {
+        let found = passages(&place, &format!("in.jsonl {options}"));
+        let found: Vec<&Value> = found.iter().map(|line| &line["start"]).collect();
+        assert_eq!(found, starts, "{options}");
+    }
+}
+
+#[test]
+fn formats_and_threads_change_nothing() {
+    let place = Place::new();
+    let mut documents = Vec::new();
+    for i in 0..400_usize {
+        let words: Vec<String> = (0..90)
+            .map(|j| format!("w{}", (i / 7 + j * j) % 300))
+            .collect();
+        documents.push(json!({"id": i, "text": words.join(" ")}));
+    }
+    let lines: String = documents
+        .iter()
+        .map(|document| format!("{document}\n"))
+        .collect();
+    place.write("in.jsonl", &lines);
+    place.write("in.jsonl.zst", zstd(lines.as_bytes()));
+    let mut csv = "id,text\n".to_owned();
+    for document in &documents {
+        csv += &format!("{},{}\n", document["id"], document["text"]);
+    }
+    place.write("in.csv", csv);
+    let of = |arguments: &str| {
+        let mut found = passages(&place, arguments);
+        for line in &mut found {
+            line["file"] = Value::Null;
+            line["source_file"] = Value::Null;
+        }
+        found
+    };
+    let first = of("in.jsonl --min-length 20 --threads 1");
+    assert!(first.len() > 100);
+    for arguments in ["in.jsonl --threads 3", "in.jsonl.zst", "in.csv --threads 2"] {
+        assert!(
+            of(&format!("{arguments} --min-length 20")) == first,
+            "{arguments}"
+        );
+    }
+}
+
+#[test]
+fn the_report_counts_what_is_covered() {
+    let place = Place::new();
+    place.write("in.jsonl", format!("{DOCUMENTS}{{\"id\": 1}}\n"));
+    let command =
+        "passages in.jsonl --min-length 3 --on-bad-record skip -o out --report json --quiet";
+    let run = place.run(command).succeeded();
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!(
+        run.stdout,
+        std::fs::read(place.path("out/report.json")).unwrap()
+    );
+    let counts = &report["counts"];
+    for (name, count) in [
+        ("records", 4),
+        ("skipped", 1),
+        ("units", 17),
+        ("covered_units", 5),
+        ("covered_documents", 1),
+        ("spans", 1),
+        ("pieces", 1),
+        ("inexact", 1),
+        ("within_document", 0),
+    ] {
+        assert_eq!(counts[name], count, "{name}");
+    }
+    let lines = std::fs::read(place.path("out/passages.jsonl")).unwrap();
+    assert_eq!(parse_lines(&lines).len(), 1);
+}
+
+#[test]
+fn wrong_calls_are_refused() {
+    let place = Place::new();
+    place.write("in.jsonl", DOCUMENTS);
+    let large = json!({"text": "a word ".repeat(2_000)});
+    place.write("large.jsonl", format!("{large}\n"));
+    for (arguments, code, message) in [
+        ("in.jsonl -o -", 2, "name an output folder"),
+        (
+            "in.jsonl -o out --unit letters",
+            2,
+            "possible values: words, code, chars, bytes, lines, paragraphs",
+        ),
+        ("in.jsonl -o out --min-length 0", 2, "must be at least 1"),
+        ("in.jsonl -o out --text-field body", 1, "there is no field"),
+        ("none.jsonl -o out", 1, "none.jsonl"),
+        ("in.jsonl -o out --snap lines", 2, "add --action cut"),
+        (
+            "in.jsonl -o out --action cut --max-covered .5",
+            2,
+            "--action drop",
+        ),
+        (
+            "in.jsonl -o out --action drop --occurrences all",
+            1,
+            "--occurrences later",
+        ),
+        (
+            "in.jsonl -o out --action drop --max-covered 2",
+            2,
+            "a share from 0 to 1",
+        ),
+        ("large.jsonl -o out --memory 1KB", 1, "raise --memory"),
+        (
+            "in.jsonl -o out --hidden",
+            2,
+            "every input is the name of a file",
+        ),
+    ] {
+        let run = place.run(&format!("passages {arguments}"));
+        assert_eq!(run.code, Some(code), "{arguments}: {}", run.stderr);
+        assert!(run.stderr.contains(message), "{arguments}: {}", run.stderr);
+        assert!(!place.path("out").exists(), "{arguments}");
+    }
+}
+
+/// A text without parts of its bytes.
+fn without(text: &str, cuts: &Value) -> String {
+    let mut left = String::new();
+    let mut from = 0;
+    for cut in cuts.as_array().into_iter().flatten() {
+        let at = |i: usize| usize::try_from(cut[i].as_u64().unwrap()).unwrap();
+        left.push_str(&text[from..at(0)]);
+        from = at(1);
+    }
+    left + &text[from..]
+}
+
+/// The kept texts of documents by what `cuts.jsonl` says, without those that `removed.jsonl` lists.
+fn kept_by_lists(place: &Place, texts: &[&str]) -> Vec<String> {
+    let lines =
+        |name: &str| parse_lines(&std::fs::read(place.path(&format!("out/{name}"))).unwrap());
+    let (cuts, removed) = (lines("cuts.jsonl"), lines("removed.jsonl"));
+    let kept = texts.iter().enumerate().filter_map(|(row, text)| {
+        let is_of_row = |line: &&Value| line["row"] == row;
+        if removed.iter().any(|line| line["row"] == row) {
+            return None;
+        }
+        let cuts = cuts.iter().find(is_of_row);
+        Some(without(
+            text,
+            cuts.map_or(&Value::Null, |line| &line["cuts"]),
+        ))
+    });
+    kept.collect()
+}
+
+const TEXTS: [&str; 5] = [
+    "Alpha one two three four five. Beta",
+    "Gamma one two three four five, delta \"quoted\" line\nwith more",
+    "One only: one two three four five",
+    "A line that is the first\nA line that is seen again\nlast",
+    "other\nA line that is seen again\n\n  A line that is the first\nend",
+];
+
+#[test]
+fn records_keep_all_but_their_passages() {
+    let place = Place::new();
+    let records = TEXTS.iter().enumerate().map(|(i, text)| {
+        // Escapes and numbers stay as they are written.
+        let text = json!(text).to_string().replace('o', "\\u006f");
+        format!("{{ \"id\":{i}.0 , \"n\": \"\\u00e9\", \"text\": {text}, \"z\":1e2}}\n")
+    });
+    place.write("in.jsonl", records.collect::<String>());
+    for (options, expected) in [
+        (
+            "--min-length 5",
+            [
+                TEXTS[0],
+                "Gamma , delta \"quoted\" line\nwith more",
+                "One only:",
+                TEXTS[3],
+                "other\nend",
+            ],
+        ),
+        (
+            "--unit lines",
+            [TEXTS[0], TEXTS[1], TEXTS[2], TEXTS[3], "other\nend"],
+        ),
+    ] {
+        passages(&place, &format!("in.jsonl --action cut {options}"));
+        let kept = std::fs::read_to_string(place.path("out/kept/in.jsonl")).unwrap();
+        let texts: Vec<String> = parse_lines(kept.as_bytes())
+            .iter()
+            .map(|record| record["text"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(texts, kept_by_lists(&place, &TEXTS), "{options}");
+        for (i, (line, text)) in kept.lines().zip(expected).enumerate() {
+            let text = json!(text).to_string().replace('o', "\\u006f");
+            let expected =
+                format!("{{ \"id\":{i}.0 , \"n\": \"\\u00e9\", \"text\": {text}, \"z\":1e2}}");
+            assert_eq!(line, expected, "{options}");
+        }
+    }
+}
+
+#[test]
+fn every_format_loses_the_same_bytes() {
+    let place = Place::new();
+    let mut csv = "id,text,n\r\n".to_owned();
+    let mut array = Vec::new();
+    for (i, text) in TEXTS.iter().enumerate() {
+        csv += &format!("{i},\"{}\",x\r\n", text.replace('"', "\"\""));
+        array.push(json!({"id": i, "text": text, "n": "x"}));
+        place.write(&format!("texts/{i}.txt"), text);
+    }
+    place.write("in.csv", &csv);
+    place.write("in.json", json!(array).to_string());
+    let options = "--action cut --min-length 5";
+    passages(&place, &format!("in.csv {options}"));
+    let left = kept_by_lists(&place, &TEXTS);
+    assert_ne!(left, TEXTS);
+    let mut expected = "id,text,n\r\n".to_owned();
+    for (i, text) in left.iter().enumerate() {
+        expected += &format!("{i},\"{}\",x\r\n", text.replace('"', "\"\""));
+    }
+    let kept =
+        |name: &str| std::fs::read_to_string(place.path(&format!("out/kept/{name}"))).unwrap();
+    assert_eq!(kept("in.csv"), expected);
+    passages(&place, &format!("in.json {options}"));
+    let elements: Vec<Value> = serde_json::from_str(&kept("in.json")).unwrap();
+    for (element, text) in elements.iter().zip(&left) {
+        assert_eq!(element["text"], **text);
+        assert_eq!(element["n"], "x");
+    }
+    passages(&place, &format!("texts {options}"));
+    for (i, text) in left.iter().enumerate() {
+        assert_eq!(kept(&format!("{i}.txt")), *text);
+    }
+}
+
+#[test]
+fn a_dropped_document_is_the_source_of_none() {
+    let place = Place::new();
+    let common = "one two three four five six";
+    let texts = [
+        format!("{common} seven eight"),
+        format!("{common} nine {common}"),
+        "ten eleven twelve one two three four five thirteen".to_owned(),
+        "nine one two three four five fourteen and more of other words".to_owned(),
+    ];
+    let records = texts
+        .iter()
+        .map(|text| format!("{}\n", json!({"text": text})));
+    place.write("in.jsonl", records.collect::<String>());
+    let found = passages(
+        &place,
+        "in.jsonl --min-length 6 --action drop --max-covered 0.7",
+    );
+    let removed = std::fs::read(place.path("out/removed.jsonl")).unwrap();
+    let removed = parse_lines(&removed);
+    assert_eq!(removed.len(), 1);
+    assert_eq!(
+        (&removed[0]["row"], &removed[0]["reason"]),
+        (&json!(1), &json!("max_covered"))
+    );
+    // "nine one two three four five" stands before in the dropped document alone.
+    assert!(found.iter().all(|line| line["row"] == 1), "{found:?}");
+    let kept = std::fs::read(place.path("out/kept/in.jsonl")).unwrap();
+    assert_eq!(parse_lines(&kept).len(), 3);
+    let report = std::fs::read(place.path("out/report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    let cut = &report["counts"]["cut"];
+    // Of the thirteen words, "nine" is in no kept passage of six words but "nine one two three four five".
+    for (name, count) in [
+        ("kept", 3),
+        ("removed", 1),
+        ("lost_of_units", 13),
+        ("lost_units", 0),
+    ] {
+        assert_eq!(cut[name], count, "{name}");
+    }
+}
+
+#[test]
+fn conditions_choose_passages() {
+    let place = Place::new();
+    let texts = [
+        "a b c d. a b, c d",
+        "x a b c d y",
+        "e f g h i",
+        "e f g h j",
+        "k l m n o. k l m n o",
+    ];
+    let records = texts
+        .iter()
+        .map(|text| format!("{}\n", json!({"text": text})));
+    place.write("in.jsonl", records.collect::<String>());
+    for (options, expected) in [
+        ("", vec![(0, 9), (1, 2), (3, 0), (4, 11)]),
+        ("--min-count 3", vec![(0, 9), (1, 2)]),
+        ("--same-document keep", vec![(1, 2), (3, 0)]),
+        ("--bytes-equal", vec![(1, 2), (3, 0), (4, 11)]),
+        ("--bytes-equal --min-count 3", vec![]),
+    ] {
+        let found = passages(&place, &format!("in.jsonl --min-length 4 {options}"));
+        let places: Vec<(u64, u64)> = found
+            .iter()
+            .map(|line| {
+                (
+                    line["row"].as_u64().unwrap(),
+                    line["start"].as_u64().unwrap(),
+                )
+            })
+            .collect();
+        assert_eq!(places, expected, "{options}");
+    }
+}

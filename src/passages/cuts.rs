@@ -1,0 +1,296 @@
+//! Which parts of texts are cut.
+
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::units::{PassageUnit, PassageUnits};
+use crate::pipeline::UnitPlaces;
+use crate::simd::Isa;
+
+/// To what a cut is shrunk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Snap {
+    /// Whole words, and white space at one of its sides.
+    #[default]
+    Words,
+    /// Whole lines, with their ends.
+    Lines,
+    /// The passage as it is, but for parts of characters.
+    None,
+}
+
+impl Snap {
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Snap::Words => "words",
+            Snap::Lines => "lines",
+            Snap::None => "none",
+        }
+    }
+}
+
+/// What is cut out of documents, and which are removed.
+#[derive(Debug, Default)]
+pub(crate) struct Cuts {
+    /// Bytes of the texts.
+    cuts: Vec<[u32; 2]>,
+    /// Where the cuts of each document end.
+    ends: Vec<usize>,
+    /// The documents that are removed, and why.
+    pub(crate) removed: Vec<(usize, Removal)>,
+    is_removed: Vec<bool>,
+}
+
+/// Why a document is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Removal {
+    /// More of it than `max_covered` is passages.
+    MaxCovered,
+    /// Fewer units than `min_left` would be left.
+    MinLeft,
+}
+
+impl Removal {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Removal::MaxCovered => "max_covered",
+            Removal::MinLeft => "min_left",
+        }
+    }
+}
+
+impl Cuts {
+    /// Adds the next document.
+    pub(crate) fn push(&mut self, cuts: impl IntoIterator<Item = Range<usize>>) {
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "a text has less than 4 GiB"
+        )]
+        let packed = cuts
+            .into_iter()
+            .map(|cut| [cut.start as u32, cut.end as u32]);
+        self.cuts.extend(packed);
+        self.ends.push(self.cuts.len());
+        self.is_removed.push(false);
+    }
+
+    /// Adds the next document, which is removed.
+    pub(crate) fn push_removed(&mut self, why: Removal) {
+        self.removed.push((self.ends.len(), why));
+        self.ends.push(self.cuts.len());
+        self.is_removed.push(true);
+    }
+
+    /// What is cut out of a document.
+    pub(crate) fn of(&self, document: usize) -> &[[u32; 2]] {
+        let start = document
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before]);
+        &self.cuts[start..self.ends[document]]
+    }
+
+    pub(crate) fn is_removed(&self, document: usize) -> bool {
+        self.is_removed[document]
+    }
+
+    /// The number of documents.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The bytes that are cut out of documents that stay.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.cuts
+            .iter()
+            .map(|[start, end]| u64::from(end - start))
+            .sum()
+    }
+}
+
+/// Shrinks passages to cuts.
+#[derive(Debug)]
+pub(crate) struct Shrinking {
+    units: PassageUnits,
+    snap: Snap,
+    finder: UnitPlaces,
+    words: Vec<Range<usize>>,
+}
+
+impl Shrinking {
+    pub(crate) fn new(units: PassageUnits, snap: Snap) -> Self {
+        Shrinking {
+            units,
+            snap,
+            finder: UnitPlaces::default(),
+            words: Vec::new(),
+        }
+    }
+
+    /// The cuts of a text, from spans that ascend and share nothing.
+    pub(crate) fn cuts(&mut self, text: &str, spans: &[Range<usize>]) -> Vec<Range<usize>> {
+        self.words.clear();
+        let finds_words = matches!(self.units.unit, PassageUnit::Chars | PassageUnit::Bytes);
+        if finds_words && self.snap == Snap::Words && !spans.is_empty() {
+            let words = &mut self.words;
+            self.finder
+                .for_each_word(Isa::best(), text, |word| words.push(word));
+        }
+        let mut cuts: Vec<Range<usize>> = Vec::with_capacity(spans.len());
+        for span in spans {
+            let from = cuts.last().map_or(0, |last| last.end);
+            let cut = self.cut(text, from, span);
+            if cut.start < cut.end {
+                cuts.push(cut);
+            }
+        }
+        cuts
+    }
+
+    fn cut(&self, text: &str, from: usize, span: &Range<usize>) -> Range<usize> {
+        let whole = whole_characters(text, span.start.max(from)..span.end);
+        match (self.units.unit, self.snap) {
+            (PassageUnit::Lines | PassageUnit::Paragraphs, _) | (_, Snap::Lines) => {
+                let lines = whole_lines(text, from, whole);
+                match self.units.unit {
+                    PassageUnit::Paragraphs => with_blank_lines(text, lines),
+                    _ => lines,
+                }
+            }
+            (_, Snap::None) => unglued(text, whole),
+            (_, Snap::Words) => {
+                let cut = unglued(text, self.whole_words(whole));
+                with_blanks(text, from, cut)
+            }
+        }
+    }
+
+    /// Whole words, where they are known.
+    fn whole_words(&self, Range { mut start, mut end }: Range<usize>) -> Range<usize> {
+        let around = |at: usize| {
+            let next = self.words.partition_point(|word| word.end <= at);
+            self.words.get(next).filter(|word| word.start < at)
+        };
+        if let Some(word) = around(start) {
+            start = word.end;
+        }
+        if let Some(word) = around(end) {
+            end = word.start;
+        }
+        start..end.max(start)
+    }
+}
+
+/// The whole characters of a range of bytes.
+fn whole_characters(text: &str, Range { mut start, mut end }: Range<usize>) -> Range<usize> {
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    start..end.max(start)
+}
+
+/// The whole lines, of which white space at both ends does not count.
+fn whole_lines(text: &str, from: usize, Range { start, end }: Range<usize>) -> Range<usize> {
+    let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    let start = match text[line..start].trim().is_empty() && line >= from {
+        true => line,
+        false => text[start..]
+            .find('\n')
+            .map_or(text.len(), |newline| start + newline + 1),
+    };
+    let rest = text[end..]
+        .find('\n')
+        .map_or(text.len(), |newline| end + newline + 1);
+    let end = match text[end..rest].trim().is_empty() {
+        true => rest,
+        false => text[..end].rfind('\n').map_or(0, |newline| newline + 1),
+    };
+    start..end.max(start)
+}
+
+/// A paragraph with the blank lines behind it, if blank lines are before it, or nothing.
+fn with_blank_lines(text: &str, Range { start, mut end }: Range<usize>) -> Range<usize> {
+    let before = text[..start].trim_end_matches('\n').len();
+    if before > 0 && start - before < 2 {
+        return start..end;
+    }
+    while let Some(line) = text[end..].find('\n').map(|newline| end + newline + 1) {
+        if !text[end..line].trim().is_empty() {
+            break;
+        }
+        end = line;
+    }
+    start..end
+}
+
+/// Whether two words would be one if what is between them were cut.
+fn is_glued(text: &str, cut: &Range<usize>) -> bool {
+    let (before, after) = (&text[..cut.start], &text[cut.end..]);
+    let edge = |(at, _): (usize, char)| at;
+    let from = before
+        .char_indices()
+        .rev()
+        .nth(1)
+        .or(before.char_indices().next())
+        .map_or(0, edge);
+    let to = after.char_indices().nth(2).map_or(after.len(), edge);
+    let joined = [&before[from..], &after[..to]].concat();
+    let joint = before.len() - from;
+    let mut words = joined.unicode_word_indices();
+    words.any(|(start, word)| start < joint && joint < start + word.len())
+}
+
+/// Leaves what keeps the words around a cut apart: a white space at one of its ends, else its last words.
+fn unglued(text: &str, Range { mut start, mut end }: Range<usize>) -> Range<usize> {
+    let is_blank = |char: Option<char>| char.is_some_and(char::is_whitespace);
+    let before = text[..start].chars().next_back();
+    let after = text[end..].chars().next();
+    if start == end || before.is_none() || after.is_none() || is_blank(before) || is_blank(after) {
+        return start..end;
+    }
+    let of_end = text[start..end]
+        .chars()
+        .next_back()
+        .filter(|char| char.is_whitespace());
+    let of_start = text[start..end]
+        .chars()
+        .next()
+        .filter(|char| char.is_whitespace());
+    match (of_end, of_start) {
+        (Some(blank), _) => end -= blank.len_utf8(),
+        (None, Some(blank)) => start += blank.len_utf8(),
+        (None, None) => {
+            while start < end && is_glued(text, &(start..end)) {
+                let mut words = text[start..end].unicode_word_indices();
+                end = start + words.next_back().map_or(0, |(at, _)| at);
+            }
+        }
+    }
+    start..end
+}
+
+/// Cuts white space on one side, if there is some on both: the side with fewer ends of lines.
+fn with_blanks(text: &str, from: usize, Range { start, end }: Range<usize>) -> Range<usize> {
+    if start == end {
+        return start..end;
+    }
+    let before = from + text[from..start].trim_end().len();
+    let after = text.len() - text[end..].trim_start().len();
+    let is_first = before == 0;
+    match (before < start || is_first, after > end || end == text.len()) {
+        _ if is_first && end < text.len() => start..after,
+        (true, true) if end == text.len() || after == text.len() => before..end,
+        (true, true) => {
+            let lines = |range: Range<usize>| text[range].matches('\n').count();
+            match lines(before..start) < lines(end..after) {
+                true => before..end,
+                false => start..after,
+            }
+        }
+        _ => start..end,
+    }
+}

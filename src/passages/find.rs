@@ -1,0 +1,171 @@
+//! Finds the passages of documents from files, and decides what is cut out of them.
+
+use std::ops::Range;
+
+use super::cuts::{Cuts, Removal, Shrinking};
+use super::items::Match;
+use super::lost::{Found, Lost};
+use super::run::{PassageAction, PassagesRun};
+use super::search::{PassageSearch, Passages, Symbols, too_large};
+use super::units::UnitTexts;
+use crate::error::Result;
+use crate::progress::Timings;
+use crate::simd::minima::Symbol;
+
+/// Decides which documents are removed.
+struct Removing<'a> {
+    run: &'a PassagesRun<'a>,
+    texts: &'a UnitTexts,
+    removed: Vec<(usize, Removal, usize)>,
+}
+
+impl Removing<'_> {
+    fn is_asked(&self) -> bool {
+        let (action, min_left) = (self.run.action, self.run.min_left);
+        matches!(action, PassageAction::Drop { .. }) || min_left.is_some()
+    }
+
+    /// Whether a document with these passages is removed.
+    fn removes(&mut self, document: usize, pieces: &[Match]) -> bool {
+        if pieces.is_empty() {
+            return false;
+        }
+        let stride = self.run.units.stride();
+        let (mut bytes, mut symbols) = (0, 0);
+        let mut spans: Vec<Range<usize>> = Vec::new();
+        for piece in pieces {
+            match spans.last_mut() {
+                Some(last)
+                    if piece.from < last.end
+                        || piece.from == last.end && !self.texts.ends_run(last.end) =>
+                {
+                    last.end = piece.to;
+                }
+                _ => spans.push(piece.from..piece.to),
+            }
+        }
+        for span in spans {
+            let end = self.texts.bytes_of_symbol(document, span.end - 1).end;
+            bytes += end - self.texts.bytes_of_symbol(document, span.start).start;
+            symbols += span.len().div_ceil(stride);
+        }
+        let len = self.texts.text(document).len();
+        let units = self.texts.units_of(document, self.run.units);
+        let (action, min_left) = (self.run.action, self.run.min_left);
+        let why = match action {
+            PassageAction::Drop { max_covered } if bytes as f64 > max_covered * len as f64 => {
+                Some(Removal::MaxCovered)
+            }
+            _ if min_left.is_some_and(|least| ((units - symbols) as u64) < least.get()) => {
+                Some(Removal::MinLeft)
+            }
+            _ => None,
+        };
+        self.removed.extend(why.map(|why| (document, why, bytes)));
+        why.is_some()
+    }
+}
+
+impl PassagesRun<'_> {
+    /// Finds the passages, and what is cut.
+    pub(super) fn find(&self, texts: &UnitTexts, timings: &mut Timings) -> Result<Found> {
+        let (symbols, ends) = texts.symbols();
+        match symbols {
+            Symbols::Bytes(symbols) => self.find_in(symbols, ends, texts, timings),
+            Symbols::U32(symbols) => self.find_in(symbols, ends, texts, timings),
+            Symbols::U64(symbols) => self.find_in(symbols, ends, texts, timings),
+        }
+    }
+
+    fn find_in<S: Symbol>(
+        &self,
+        symbols: &[S],
+        ends: &[usize],
+        texts: &UnitTexts,
+        timings: &mut Timings,
+    ) -> Result<Found> {
+        let memory = self.search_memory(texts, self.budget())?;
+        let mut search = self.search().memory(memory);
+        search.set_stride(self.units.stride());
+        let text = search.text(symbols, ends)?;
+        let progress = self.options.progress;
+        let twins = timings.time("compare", 0, || search.twins(&text, progress))?;
+        timings.time("choose", 0, || {
+            let mut removing = Removing {
+                run: self,
+                texts,
+                removed: Vec::new(),
+            };
+            let documents = match search.has_conditions() || removing.is_asked() {
+                true => texts.documents(),
+                false => Vec::new(),
+            };
+            let mut drops = |document: usize, pieces: &[Match]| removing.removes(document, pieces);
+            let passages = search.passages(&text, &twins, &documents, &mut drops);
+            let (cuts, covered) = self.cuts(texts, &passages, removing.removed);
+            let lost = match self.action {
+                PassageAction::Report => Lost::default(),
+                _ => Lost::count(&text, &twins, self.units, (texts, &cuts)),
+            };
+            Ok(Found {
+                passages,
+                cuts,
+                covered,
+                lost,
+            })
+        })
+    }
+
+    /// What is cut out of each document, and the covered bytes of those that are removed.
+    fn cuts(
+        &self,
+        texts: &UnitTexts,
+        passages: &Passages,
+        removed: Vec<(usize, Removal, usize)>,
+    ) -> (Cuts, Vec<usize>) {
+        let mut cuts = Cuts::default();
+        let mut shrinking = Shrinking::new(self.units, self.snap);
+        let covered = removed.iter().map(|(.., bytes)| *bytes).collect();
+        let mut removed = removed.into_iter().peekable();
+        let cuts_texts = self.action == PassageAction::Cut;
+        let mut spans = texts.spans(passages, self.units.stride()).peekable();
+        for document in 0..texts.len() {
+            let mut of_document: Vec<Range<usize>> = Vec::new();
+            while let Some((_, bytes, _)) = spans.next_if(|(of, ..)| *of == document) {
+                of_document.push(bytes);
+            }
+            match removed.next_if(|(of, ..)| *of == document) {
+                Some((_, why, _)) => cuts.push_removed(why),
+                None if cuts_texts => {
+                    cuts.push(shrinking.cuts(texts.text(document), &of_document));
+                }
+                None => cuts.push([]),
+            }
+        }
+        (cuts, covered)
+    }
+
+    /// Bytes of memory that are left for a search of these texts.
+    ///
+    /// # Errors
+    /// [`Conflict::PassageMemory`](crate::error::Conflict::PassageMemory) if it would need more.
+    pub(super) fn search_memory(&self, texts: &UnitTexts, budget: u64) -> Result<u64> {
+        let (symbols, _) = texts.symbols();
+        let symbols = match symbols {
+            Symbols::Bytes(symbols) => symbols.len(),
+            Symbols::U32(symbols) => symbols.len(),
+            Symbols::U64(symbols) => symbols.len(),
+        };
+        // By symbol: where a window stands, what is removed, and how often a window occurs.
+        let tables = 3 * symbols as u64
+            + if self.counts_windows() {
+                4 * symbols as u64
+            } else {
+                0
+            };
+        let left = budget.checked_sub(texts.held_bytes() + tables);
+        let left = left
+            .filter(|left| PassageSearch::typical_bytes(self.units.symbols(), symbols) <= *left);
+        left.ok_or_else(|| too_large(budget))
+    }
+}

@@ -1,0 +1,114 @@
+//! What is lost where passages are cut: text that stands nowhere any more, since its other places are cut, too, in parts.
+
+use super::choice::windows_of;
+use super::classes::Segment;
+use super::cuts::Cuts;
+use super::search::Passages;
+use super::sources::TwinRuns;
+use super::text::Text;
+use super::units::{PassageUnits, UnitTexts};
+use crate::simd::minima::Symbol;
+
+/// The passages of documents, and what is cut.
+pub(crate) struct Found {
+    pub(crate) passages: Passages,
+    pub(crate) cuts: Cuts,
+    /// The covered bytes of each document that is removed, in order.
+    pub(crate) covered: Vec<usize>,
+    pub(crate) lost: Lost,
+}
+
+/// The units that are removed, and of them those that stand in no passage of the least length any more that is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Lost {
+    pub(crate) removed: u64,
+    pub(crate) lost: u64,
+}
+
+impl Lost {
+    /// Counts them. The first documents, which have no cuts, are a reference: it is kept.
+    pub(crate) fn count<S: Symbol>(
+        text: &Text<'_, S>,
+        twins: &TwinRuns,
+        units: PassageUnits,
+        (texts, cuts): (&UnitTexts, &Cuts),
+    ) -> Self {
+        let window = units.symbols().get();
+        let documents = texts.documents();
+        let is_removed = removed_symbols(text, texts, cuts, &documents);
+        let mut stands = vec![false; text.symbols.len()];
+        for run in 0..text.ends.len() {
+            let windows = windows_of(text, window, run);
+            let mut whole = windows.start;
+            let mut seen = windows.start;
+            for segment in Segment::all(twins, windows.clone()) {
+                for (first, place) in segment.windows() {
+                    while seen < first + window {
+                        if is_removed[seen] {
+                            whole = seen + 1;
+                        }
+                        seen += 1;
+                    }
+                    stands[place] |= first >= whole;
+                }
+            }
+        }
+        let mut counted = Lost::default();
+        for run in 0..text.ends.len() {
+            let mut found = 0;
+            let (start, end) = (text.document_start(run), text.ends[run]);
+            let windows = windows_of(text, window, run);
+            let mut segments = Segment::all(twins, windows).flat_map(Segment::windows);
+            let mut next = segments.next();
+            for (symbol, is_removed) in (start..end).zip(&is_removed[start..end]) {
+                while let Some((first, place)) = next.filter(|(first, _)| *first <= symbol) {
+                    if stands[place] {
+                        found = first + window;
+                    }
+                    next = segments.next();
+                }
+                if *is_removed && (symbol - start).is_multiple_of(units.stride()) {
+                    counted.removed += 1;
+                    counted.lost += u64::from(found <= symbol);
+                }
+            }
+        }
+        counted
+    }
+}
+
+/// Whether each symbol is removed: cut, even in part, or of a document that is removed.
+fn removed_symbols<S: Symbol>(
+    text: &Text<'_, S>,
+    texts: &UnitTexts,
+    cuts: &Cuts,
+    documents: &[usize],
+) -> Vec<bool> {
+    let mut is_removed = vec![false; text.symbols.len()];
+    for document in 0..cuts.len() {
+        let of_document = cuts.of(document);
+        let is_whole = cuts.is_removed(document);
+        if of_document.is_empty() && !is_whole {
+            continue;
+        }
+        let mut at = 0;
+        for run in documents[document]..documents[document + 1] {
+            let symbols = text.document_start(run)..text.ends[run];
+            let of_run = &mut is_removed[symbols.clone()];
+            for (symbol, is_removed) in symbols.zip(of_run) {
+                let bytes = texts.bytes_of_symbol(document, symbol);
+                while of_document
+                    .get(at)
+                    .is_some_and(|cut| cut[1] as usize <= bytes.start)
+                {
+                    at += 1;
+                }
+                let cut = of_document.get(at);
+                let is_cut =
+                    cut.is_some_and(|cut| (cut[0] as usize) < bytes.end.max(bytes.start + 1));
+                *is_removed = is_whole || is_cut;
+            }
+        }
+    }
+    is_removed
+}

@@ -1,0 +1,69 @@
+//! Passages that repeat in texts: parts of at least so many symbols that occur elsewhere, in the same document or another.
+//!
+//! Near-duplicate documents share most of their text; much of what repeats is a part: boilerplate, licences, quotes, a
+//! file inside of another. [`PassageSearch`] finds every such part, exactly, in memory.
+//!
+//! A *window* is L symbols in a row within one document. It is *repeated* if an equal one begins earlier, in the order of
+//! the documents. What is covered is the union of the repeated windows: every symbol that lies in a passage of at least L
+//! symbols that also occurs earlier. A *span* is a run of covered symbols, and a *piece* is a part of it with one source.
+//!
+//! 1. Each window chooses an anchor, the place of its least k-gram (`simd/minima.rs`): equal windows choose equal places.
+//! 2. A pass in order looks up the k-grams of anchors, compares, and enters what is new (`scan.rs`).
+//! 3. What threads found in their parts is looked up in earlier parts (`search.rs`).
+//! 4. Twins are followed back to first places, so that sources depend on the texts alone (`sources.rs`).
+
+mod hash;
+
+mod lengths;
+
+mod text;
+
+mod known;
+
+mod items;
+
+mod scan;
+
+mod decide;
+
+mod sources;
+
+mod classes;
+
+mod choice;
+
+mod search;
+
+#[cfg(feature = "io")]
+mod units;
+
+#[cfg(feature = "io")]
+mod cuts;
+
+#[cfg(feature = "io")]
+mod lost;
+
+#[cfg(feature = "io")]
+mod report;
+
+#[cfg(feature = "io")]
+mod run;
+
+#[cfg(feature = "io")]
+mod find;
+
+#[cfg(feature = "io")]
+mod write;
+
+#[cfg(test)]
+mod brute_force;
+
+#[cfg(feature = "io")]
+pub use self::{
+    cuts::Snap,
+    report::{PassageCounts, PassageParameters, PassageReport},
+    run::{PassageAction, PassagesOutcome, PassagesRun},
+    units::{PassageUnit, PassageUnits},
+};
+pub use search::{PassageSearch, Passages, Piece, Symbols};
+pub use sources::Occurrences;

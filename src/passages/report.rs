@@ -1,0 +1,322 @@
+//! The report of a search for passages in files.
+
+use serde::Serialize;
+
+use super::cuts::{Cuts, Removal};
+use super::lost::Lost;
+use super::units::{PlacedPiece, UnitTexts};
+use crate::error::Result;
+use crate::io::{MissingIds, NotRead, Places, REPORT_VERSION, SkippedRecord, write_json};
+
+/// The counts of a search for passages. `documents = records - skipped`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PassageCounts {
+    /// Records read, including bad ones.
+    pub records: u64,
+    /// Bad records skipped.
+    pub skipped: u64,
+    /// Documents that repeat an earlier id.
+    pub repeated_ids: u64,
+    /// Bytes of all texts.
+    pub bytes: u64,
+    /// Units of all texts.
+    pub units: u64,
+    /// Documents with a passage.
+    pub covered_documents: u64,
+    /// Bytes from the beginning of each span to its end.
+    pub covered_bytes: u64,
+    /// Units in spans.
+    pub covered_units: u64,
+    /// Covered stretches.
+    pub spans: u64,
+    /// Parts of spans with one source.
+    pub pieces: u64,
+    /// Those whose source is in the same document.
+    pub within_document: u64,
+    /// Those whose bytes differ from those of their source.
+    pub inexact: u64,
+    /// What was cut and removed; `None` if passages are only listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<CutCounts>,
+}
+
+/// The counts of what was cut and removed. `bytes = kept_bytes + cut_bytes + removed_bytes`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct CutCounts {
+    /// Documents written.
+    pub kept: u64,
+    /// Documents removed.
+    pub removed: u64,
+    /// Documents written of which something was cut.
+    pub cut_documents: u64,
+    /// Cuts.
+    pub cuts: u64,
+    /// Bytes of texts that are written.
+    pub kept_bytes: u64,
+    /// Bytes of texts that were cut out of documents that are written.
+    pub cut_bytes: u64,
+    /// Bytes of the texts of documents that were removed.
+    pub removed_bytes: u64,
+    /// Units that were cut, or are of removed documents.
+    pub lost_of_units: u64,
+    /// Of these, units that stand in no passage of the least length any more that is written.
+    pub lost_units: u64,
+}
+
+impl PassageCounts {
+    /// Counts the texts and spans.
+    pub(super) fn of(
+        texts: &UnitTexts,
+        spans: impl Iterator<Item = (usize, std::ops::Range<usize>, usize)>,
+    ) -> Self {
+        let mut counts = PassageCounts {
+            bytes: texts.bytes(),
+            units: texts.units(),
+            ..PassageCounts::default()
+        };
+        let mut last = None;
+        for (document, bytes, units) in spans {
+            counts.covered_documents += u64::from(last != Some(document));
+            last = Some(document);
+            counts.covered_bytes += bytes.len() as u64;
+            counts.covered_units += units as u64;
+            counts.spans += 1;
+        }
+        counts
+    }
+
+    pub(super) fn add(&mut self, piece: &PlacedPiece) {
+        self.pieces += 1;
+        self.within_document += u64::from(piece.document == piece.source_document);
+        self.inexact += u64::from(!piece.is_exact);
+    }
+
+    /// Counts what was cut and removed, unless passages are only listed.
+    pub(super) fn add_cuts(
+        &mut self,
+        texts: &UnitTexts,
+        cuts: &Cuts,
+        lost: Lost,
+        cuts_texts: bool,
+    ) {
+        if !cuts_texts {
+            return;
+        }
+        let removed = cuts.removed.iter();
+        let removed_bytes = removed
+            .map(|(document, _)| texts.text(*document).len() as u64)
+            .sum();
+        let mut counts = CutCounts {
+            kept: (texts.len() - cuts.removed.len()) as u64,
+            removed: cuts.removed.len() as u64,
+            cut_bytes: cuts.bytes(),
+            kept_bytes: texts.bytes() - cuts.bytes() - removed_bytes,
+            removed_bytes,
+            lost_of_units: lost.removed,
+            lost_units: lost.lost,
+            ..CutCounts::default()
+        };
+        for document in 0..texts.len() {
+            let of_document = cuts.of(document).len() as u64;
+            counts.cuts += of_document;
+            counts.cut_documents += u64::from(of_document > 0);
+        }
+        self.cut = Some(counts);
+    }
+
+    /// The covered share of the bytes; 0 without any.
+    pub fn covered_share(&self) -> f64 {
+        match self.bytes {
+            0 => 0.0,
+            bytes => self.covered_bytes as f64 / bytes as f64,
+        }
+    }
+}
+
+/// All parameters that affect the result.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PassageParameters {
+    /// The unit of passages: `words`, `code`, `chars`, `bytes`, `lines` or `paragraphs`.
+    pub unit: &'static str,
+    /// The least length, in units; in characters for lines and paragraphs.
+    pub min_length: u64,
+    /// Which occurrences are covered: `later` or `all`.
+    pub occurrences: &'static str,
+    /// How often a passage occurs at least.
+    pub min_count: u32,
+    /// Whether what occurs before in the same document is a passage: `cut`, or `keep` if it is none.
+    pub same_document: &'static str,
+    /// Whether all bytes of a passage are those of its source.
+    pub bytes_equal: bool,
+    /// What is done with passages: `report`, `cut` or `drop`.
+    pub action: &'static str,
+    /// The largest covered share of a document that is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_covered: Option<f64>,
+    /// To what cuts are shrunk: `words`, `lines` or `none`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snap: Option<&'static str>,
+    /// The fewest units that are left of a document that is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_left: Option<u64>,
+    /// The field of the text, or the names of several.
+    pub content_field: String,
+    /// The field of the id.
+    pub id_field: String,
+    /// The most records read, if there is a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+}
+
+/// The report of a search for passages, as in `report.json`.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct PassageReport {
+    /// The version of the layout.
+    pub simgpu_report: u32,
+    /// `passages`.
+    pub command: &'static str,
+    /// The counts.
+    pub counts: PassageCounts,
+    /// The parameters.
+    pub parameters: PassageParameters,
+    /// The documents without an id, if some have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing_ids: Option<MissingIds>,
+    /// The files without records.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub empty_files: Vec<String>,
+    /// What the names of inputs lead to and the run did not read.
+    #[serde(skip_serializing_if = "NotRead::is_empty")]
+    pub not_read: NotRead,
+    /// The bad records.
+    pub skipped: Vec<SkippedRecord>,
+}
+
+impl PassageReport {
+    pub(super) fn new(
+        mut counts: PassageCounts,
+        parameters: PassageParameters,
+        places: &Places,
+    ) -> Self {
+        counts.records = places.records();
+        counts.skipped = places.skipped.len() as u64;
+        counts.repeated_ids = places.repeated_ids;
+        PassageReport {
+            simgpu_report: REPORT_VERSION,
+            command: "passages",
+            missing_ids: places.missing_ids(counts.records - counts.skipped),
+            empty_files: places.empty_files(),
+            not_read: places.not_read.clone(),
+            skipped: places.skipped_records(),
+            counts,
+            parameters,
+        }
+    }
+
+    /// Writes the report as JSON, the same bytes as in the file.
+    ///
+    /// # Errors
+    /// Those of the target.
+    pub fn write_json(&self, target: &mut impl std::io::Write) -> std::io::Result<()> {
+        write_json(target, self)
+    }
+}
+
+/// A line of `passages.jsonl`.
+#[derive(Serialize)]
+pub(super) struct PassageLine<'a> {
+    pub(super) id: Box<serde_json::value::RawValue>,
+    pub(super) file: &'a str,
+    pub(super) row: u64,
+    pub(super) field: &'a str,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) source_id: Box<serde_json::value::RawValue>,
+    pub(super) source_file: &'a str,
+    pub(super) source_row: u64,
+    pub(super) source_start: usize,
+    pub(super) source_end: usize,
+    pub(super) length: usize,
+    pub(super) exact: bool,
+}
+
+impl<'a> PassageLine<'a> {
+    pub(super) fn of(piece: &PlacedPiece, places: &'a Places, field: &'a str) -> Result<Self> {
+        let [row, source] = [piece.document, piece.source_document].map(crate::error::row_number);
+        let (row, source) = (row?, source?);
+        let (file, of_file) = places.place(row);
+        let (source_file, source_row) = places.place(source);
+        Ok(PassageLine {
+            id: places.raw_id(row)?,
+            file,
+            row: of_file,
+            field,
+            start: piece.bytes.start,
+            end: piece.bytes.end,
+            source_id: places.raw_id(source)?,
+            source_file,
+            source_row,
+            source_start: piece.source_bytes.start,
+            source_end: piece.source_bytes.end,
+            length: piece.len,
+            exact: piece.is_exact,
+        })
+    }
+}
+
+/// A line of `cuts.jsonl`.
+#[derive(Serialize)]
+pub(super) struct CutsLine<'a> {
+    id: Box<serde_json::value::RawValue>,
+    file: &'a str,
+    row: u64,
+    /// Bytes of the text.
+    cuts: &'a [[u32; 2]],
+}
+
+impl<'a> CutsLine<'a> {
+    pub(super) fn of(document: usize, cuts: &'a [[u32; 2]], places: &'a Places) -> Result<Self> {
+        let row = crate::error::row_number(document)?;
+        let (file, of_file) = places.place(row);
+        Ok(CutsLine {
+            id: places.raw_id(row)?,
+            file,
+            row: of_file,
+            cuts,
+        })
+    }
+}
+
+/// A line of `removed.jsonl`.
+#[derive(Serialize)]
+pub(super) struct RemovedLine<'a> {
+    id: Box<serde_json::value::RawValue>,
+    file: &'a str,
+    row: u64,
+    reason: &'static str,
+    bytes: usize,
+    covered_bytes: usize,
+}
+
+impl<'a> RemovedLine<'a> {
+    pub(super) fn of(
+        (document, why, covered_bytes): (usize, Removal, usize),
+        texts: &UnitTexts,
+        places: &'a Places,
+    ) -> Result<Self> {
+        let row = crate::error::row_number(document)?;
+        let (file, of_file) = places.place(row);
+        Ok(RemovedLine {
+            id: places.raw_id(row)?,
+            file,
+            row: of_file,
+            reason: why.name(),
+            bytes: texts.text(document).len(),
+            covered_bytes,
+        })
+    }
+}

@@ -1,0 +1,410 @@
+//! A search for passages in memory, on all threads.
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::choice::{Choice, Conditions};
+use super::items::Match;
+use super::known::MOST_SYMBOLS;
+use super::lengths::Lengths;
+use super::scan::Scan;
+use super::sources::{Occurrences, TwinRuns, later_runs, pieces};
+use super::text::Text;
+use crate::error::{Conflict, Error, Result};
+use crate::progress::{Progress, advance};
+use crate::simd::Isa;
+use crate::simd::minima::Symbol;
+
+/// The symbols of all documents, one after another.
+#[derive(Clone, Copy, Debug)]
+pub enum Symbols<'a> {
+    /// Symbols of 8 bits.
+    Bytes(&'a [u8]),
+    /// Symbols of 32 bits.
+    U32(&'a [u32]),
+    /// Symbols of 64 bits.
+    U64(&'a [u64]),
+}
+
+/// A part of a document that equals another part of the texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The number of its document.
+    pub document: usize,
+    /// Its first symbol, counted from the beginning of the document.
+    pub start: usize,
+    /// The document of its source.
+    pub source_document: usize,
+    /// The first symbol of its source, counted from the beginning of that document.
+    pub source_start: usize,
+    /// The number of symbols of both.
+    pub len: usize,
+}
+
+/// The passages of texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Passages {
+    pieces: Vec<Piece>,
+}
+
+impl Passages {
+    /// The pieces, in the order of their documents and starts. Two may overlap, by less than the least length.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The spans: each is the number of a document and all symbols in a row that are covered, counted from its beginning.
+    pub fn spans(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let mut pieces = self.pieces.iter().peekable();
+        std::iter::from_fn(move || {
+            let first = pieces.next()?;
+            let mut end = first.start + first.len;
+            while let Some(piece) =
+                pieces.next_if(|piece| piece.document == first.document && piece.start <= end)
+            {
+                end = end.max(piece.start + piece.len);
+            }
+            Some((first.document, first.start..end))
+        })
+    }
+}
+
+/// A search for passages: windows of `min_length` symbols in a row, in one document, that occur elsewhere. A symbol is
+/// covered if it lies in such a window.
+///
+/// ```
+/// use simgpu::passages::{PassageSearch, Symbols};
+/// use simgpu::progress::Silent;
+///
+/// let texts = ["a rose is a rose", "is a rose a rose?", "no"];
+/// let ends: Vec<usize> = texts.iter().scan(0, |end, text| { *end += text.len(); Some(*end) }).collect();
+/// let search = PassageSearch::new(7.try_into()?);
+/// let found = search.find(Symbols::Bytes(texts.concat().as_bytes()), &ends, &Silent)?;
+/// // "is a rose" occurs in the first text, from its eighth byte on.
+/// let piece = found.pieces()[0];
+/// assert_eq!((piece.document, piece.start, piece.source_document, piece.source_start, piece.len), (1, 0, 0, 7, 9));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct PassageSearch {
+    min_length: NonZeroUsize,
+    conditions: Conditions,
+    memory: u64,
+    isa: Isa,
+}
+
+impl PassageSearch {
+    /// A search for passages of at least `min_length` symbols that occur earlier.
+    pub fn new(min_length: NonZeroUsize) -> Self {
+        PassageSearch {
+            min_length,
+            conditions: Conditions::default(),
+            memory: u64::MAX,
+            isa: Isa::best(),
+        }
+    }
+
+    /// Which windows are covered; default those that occur earlier.
+    #[must_use]
+    pub fn occurrences(mut self, occurrences: Occurrences) -> Self {
+        self.conditions.occurrences = occurrences;
+        self
+    }
+
+    /// Covers only windows that occur so often, all occurrences counted; default 2.
+    #[must_use]
+    pub fn min_count(mut self, count: u32) -> Self {
+        self.conditions.min_count = count;
+        self
+    }
+
+    /// Covers only windows that occur in another document, before this one or, with [`Occurrences::All`], anywhere;
+    /// default false.
+    #[must_use]
+    pub fn other_documents(mut self, other_documents: bool) -> Self {
+        self.conditions.other_documents = other_documents;
+        self
+    }
+
+    /// The most bytes that the search takes beside the symbols; default any number. A search that would take more fails.
+    #[must_use]
+    pub fn memory(self, bytes: u64) -> Self {
+        PassageSearch {
+            memory: bytes,
+            ..self
+        }
+    }
+
+    /// Passages begin only at such a multiple of symbols from the beginning of their run.
+    #[cfg(feature = "io")]
+    pub(super) fn set_stride(&mut self, stride: usize) {
+        self.conditions.stride = stride;
+    }
+
+    /// Bytes that a search takes beside texts of so many symbols, unless few of them are repeated.
+    #[cfg(feature = "io")]
+    pub(super) fn typical_bytes(min_length: NonZeroUsize, symbols: usize) -> u64 {
+        // A window chooses one of its places, so of as many places about two have a region, of 16 bytes and more.
+        const REGION: u64 = 16;
+        let places = Lengths::new(min_length).grams.places as u64;
+        (2 * REGION * symbols as u64).div_ceil(places + 1)
+    }
+
+    /// Selects the instruction set; default the fastest. The result does not depend on it.
+    #[must_use]
+    pub fn with_isa(self, isa: Isa) -> Self {
+        PassageSearch { isa, ..self }
+    }
+
+    /// Finds the passages of documents that end at `ends`, on the threads of the current rayon pool. The last end is the
+    /// number of symbols. Progress counts symbols in the stage `compare`.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if the ends are none, or there are more than 2^40 symbols or more than 2^31 distinct passages
+    /// to remember, and [`Error::Stopped`] if the progress stops the search.
+    pub fn find(
+        &self,
+        symbols: Symbols<'_>,
+        ends: &[usize],
+        progress: &dyn Progress,
+    ) -> Result<Passages> {
+        match symbols {
+            Symbols::Bytes(symbols) => self.find_in(symbols, ends, progress),
+            Symbols::U32(symbols) => self.find_in(symbols, ends, progress),
+            Symbols::U64(symbols) => self.find_in(symbols, ends, progress),
+        }
+    }
+
+    fn find_in<S: Symbol>(
+        &self,
+        symbols: &[S],
+        ends: &[usize],
+        progress: &dyn Progress,
+    ) -> Result<Passages> {
+        let text = self.text(symbols, ends)?;
+        let twins = self.twins(&text, progress)?;
+        let documents: Vec<usize> = match self.has_conditions() {
+            true => (0..=ends.len()).collect(),
+            false => Vec::new(),
+        };
+        Ok(self.passages(&text, &twins, &documents, &mut |_, _| false))
+    }
+
+    /// The text of these symbols, or what is wrong with it.
+    pub(super) fn text<'a, S: Symbol>(
+        &self,
+        symbols: &'a [S],
+        ends: &'a [usize],
+    ) -> Result<Text<'a, S>> {
+        if !ends.is_sorted() || ends.last().copied().unwrap_or(0) != symbols.len() {
+            return Err(Error::Parameter {
+                name: "the ends of documents",
+                value: format!("a list up to {:?}", ends.last()),
+                expected: format!("ends that ascend to {}", symbols.len()),
+            });
+        }
+        if symbols.len() > MOST_SYMBOLS {
+            return Err(too_long());
+        }
+        Ok(Text::new(self.isa, symbols, ends))
+    }
+
+    /// The windows with an earlier twin. Progress counts symbols in the stage `compare`.
+    pub(super) fn twins<S: Symbol>(
+        &self,
+        text: &Text<'_, S>,
+        progress: &dyn Progress,
+    ) -> Result<TwinRuns> {
+        let lengths = Lengths::new(self.min_length);
+        progress.begin("compare", text.symbols.len() as u64);
+        let matches = matches(text, &lengths, self.memory, progress)?;
+        Ok(later_runs(text, lengths.window, &matches))
+    }
+
+    pub(super) fn has_conditions(&self) -> bool {
+        let conditions = Conditions {
+            occurrences: self.conditions.occurrences,
+            ..Conditions::default()
+        };
+        self.conditions.min_count > 2
+            || Conditions {
+                min_count: 0,
+                ..self.conditions
+            } != conditions
+    }
+
+    /// The passages. `documents` has the first run of each document, and the number of runs. `drops` is told the passages
+    /// of each document and returns whether it is dropped.
+    pub(super) fn passages<S: Symbol>(
+        &self,
+        text: &Text<'_, S>,
+        twins: &TwinRuns,
+        documents: &[usize],
+        drops: &mut dyn FnMut(usize, &[Match]) -> bool,
+    ) -> Passages {
+        let window = self.min_length.get();
+        let found = match documents {
+            [] => pieces(text, window, twins, self.conditions.occurrences),
+            _ => Choice::new(text, window, twins, self.conditions, documents).pieces(drops),
+        };
+        let piece = |found: Match| {
+            let document = text.document_at(found.from);
+            let source_document = text.document_at(found.source);
+            Piece {
+                document,
+                start: found.from - text.document_start(document),
+                source_document,
+                source_start: found.source - text.document_start(source_document),
+                len: found.to - found.from,
+            }
+        };
+        Passages {
+            pieces: found.into_iter().map(piece).collect(),
+        }
+    }
+}
+
+/// The error of a search that needs more memory than these bytes.
+pub(super) fn too_large(memory: u64) -> Error {
+    let mib = memory >> 20;
+    Error::Conflict(Conflict::PassageMemory { mib })
+}
+
+fn too_long() -> Error {
+    Error::Parameter {
+        name: "INPUT",
+        value: "too long for one search".to_owned(),
+        expected: "less text, in several runs".to_owned(),
+    }
+}
+
+/// Symbols between two looks at whether to stop.
+const LOOK: usize = 1 << 20;
+
+/// Matches that cover every window with an earlier twin, by their first symbols.
+///
+/// Each thread passes over a part of the documents. Then the windows that were new in a part are looked up in all parts
+/// before it.
+fn matches<S: Symbol>(
+    text: &Text<'_, S>,
+    lengths: &Lengths,
+    memory: u64,
+    progress: &dyn Progress,
+) -> Result<Vec<Match>> {
+    let held = AtomicU64::new(0);
+    let parts = parts(text, rayon::current_num_threads());
+    let scan = |part: usize, each: &mut dyn FnMut(usize) -> Result<()>| {
+        let mut scan = Scan::new(text, lengths);
+        scan.entered = (part > 0).then(Vec::new);
+        let (mut looked, mut own) = (0, 0);
+        for document in parts[part].clone() {
+            let (from, to) = (text.document_start(document), text.ends[document]);
+            scan.scan(from, to);
+            if to >= looked + LOOK {
+                looked = to;
+                let bytes = scan.bytes();
+                let all = held.fetch_add(bytes - own, Ordering::Relaxed) + (bytes - own);
+                own = bytes;
+                if all > memory {
+                    return Err(too_large(memory));
+                }
+                each(to)?;
+            }
+        }
+        settle(&mut scan.matches);
+        match scan.known.is_full {
+            true => Err(too_long()),
+            false => Ok(scan),
+        }
+    };
+    let on_thread = |part: usize| {
+        scan(part, &mut |_| match progress.is_stopped() {
+            true => Err(Error::Stopped),
+            false => Ok(()),
+        })
+    };
+    let mut others: Vec<Option<Result<Scan<'_, S>>>> = Vec::new();
+    others.resize_with(parts.len() - 1, || None);
+    let first = rayon::in_place_scope(|scope| {
+        for (part, other) in (1..).zip(&mut others) {
+            let on_thread = &on_thread;
+            scope.spawn(move |_| *other = Some(on_thread(part)));
+        }
+        scan(0, &mut |to| {
+            let documents = text.document_at(to.min(text.symbols.len() - 1));
+            advance(progress, to as u64, documents as u64, 0)
+        })
+    });
+    let scans = std::iter::once(Some(first)).chain(others).flatten();
+    let scans: Vec<Scan<'_, S>> = scans.collect::<Result<_>>()?;
+    let across = across(text, lengths, &scans, progress)?;
+    advance(
+        progress,
+        text.symbols.len() as u64,
+        text.ends.len() as u64,
+        0,
+    )?;
+    let runs = scans.into_iter().map(|scan| scan.matches).chain(across);
+    Ok(merged(runs.collect()))
+}
+
+/// Documents in parts of about as many symbols, at least one.
+fn parts<S: Symbol>(text: &Text<'_, S>, parts: usize) -> Vec<Range<usize>> {
+    let most = text.symbols.len().div_ceil(parts.max(1)).max(1);
+    let cut = |part: usize| text.ends.partition_point(|end| *end < part * most);
+    let mut cuts: Vec<usize> = (0..parts.max(1)).map(cut).collect();
+    cuts[0] = 0;
+    cuts.push(text.ends.len());
+    let parts = cuts.windows(2).map(|cuts| cuts[0]..cuts[1]);
+    parts.collect()
+}
+
+/// The matches of windows that were new in one part with those of the parts before it, in ascending runs.
+fn across<S: Symbol>(
+    text: &Text<'_, S>,
+    lengths: &Lengths,
+    scans: &[Scan<'_, S>],
+    progress: &dyn Progress,
+) -> Result<Vec<Vec<Match>>> {
+    use rayon::prelude::*;
+    let shares = scans.len();
+    let work: Vec<(usize, usize, usize)> = (1..scans.len())
+        .flat_map(|part| (0..part).map(move |earlier| (part, earlier)))
+        .flat_map(|(part, earlier)| (0..shares).map(move |share| (part, earlier, share)))
+        .collect();
+    let looked_up = work.into_par_iter().map(|(part, earlier, share)| {
+        if progress.is_stopped() {
+            return Err(Error::Stopped);
+        }
+        let entered = scans[part].entered.as_deref().unwrap_or_default();
+        let at = |share: usize| entered.len() * share / shares;
+        let mut scan = Scan::across(text, lengths, &scans[earlier].known);
+        scan.look_up(&entered[at(share)..at(share + 1)]);
+        settle(&mut scan.matches);
+        Ok(scan.matches)
+    });
+    looked_up.collect()
+}
+
+/// Sorts matches that are in order but for those of one anchor.
+fn settle(matches: &mut [Match]) {
+    for i in 1..matches.len() {
+        let mut at = i;
+        while at > 0 && matches[at - 1].from > matches[at].from {
+            matches.swap(at - 1, at);
+            at -= 1;
+        }
+    }
+}
+
+/// Joins lists that each ascend.
+fn merged(mut runs: Vec<Vec<Match>>) -> Vec<Match> {
+    if runs.len() == 1 {
+        return runs.pop().unwrap_or_default();
+    }
+    let mut all = runs.concat();
+    // Stable, which finds the runs.
+    all.sort_by_key(|matched| matched.from);
+    all
+}
