@@ -35,8 +35,9 @@ pub(super) fn cuts_of_parts(
         end = start + len;
         let within = |[from, to]: &[u32; 2]| {
             let [from, to] = [from, to].map(|at| (*at as usize).clamp(start, end) - start);
-            let of = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-            (from < to).then(|| [of(from), of(to)])
+            let of = |at: usize| u32::try_from(at).ok();
+            // A cut ends where it is given by such a number, so that each within it fits.
+            Some([of(from)?, of(to)?]).filter(|_| from < to)
         };
         cuts.iter().filter_map(within).collect()
     };

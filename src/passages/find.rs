@@ -84,8 +84,10 @@ impl PassagesRun<'_> {
         texts: &UnitTexts,
         timings: &mut Timings,
     ) -> Result<Found> {
-        let memory = self.search_memory(texts, self.budget())?;
-        let mut search = self.search().memory(memory);
+        let mut search = self.search();
+        if let Some(memory) = self.search_memory(texts, self.budget())? {
+            search = search.memory(memory);
+        }
         search.set_stride(self.units.stride());
         let text = search.text(symbols, ends)?;
         let progress = self.options.progress;
@@ -145,11 +147,18 @@ impl PassagesRun<'_> {
         (cuts, covered)
     }
 
-    /// Bytes of memory that are left for a search of these texts.
+    /// Bytes of memory that are left for a search of these texts; `None` if nothing limits it.
     ///
     /// # Errors
     /// [`Conflict::PassageMemory`](crate::error::Conflict::PassageMemory) if it would need more.
-    pub(super) fn search_memory(&self, texts: &UnitTexts, budget: u64) -> Result<u64> {
+    pub(super) fn search_memory(
+        &self,
+        texts: &UnitTexts,
+        budget: Option<u64>,
+    ) -> Result<Option<u64>> {
+        let Some(budget) = budget else {
+            return Ok(None);
+        };
         let (symbols, _) = texts.symbols();
         let symbols = match symbols {
             Symbols::Bytes(symbols) => symbols.len(),
@@ -166,6 +175,6 @@ impl PassagesRun<'_> {
         let left = budget.checked_sub(texts.held_bytes() + tables);
         let left = left
             .filter(|left| PassageSearch::typical_bytes(self.units.symbols(), symbols) <= *left);
-        left.ok_or_else(|| too_large(budget))
+        left.map(Some).ok_or_else(|| too_large(budget))
     }
 }

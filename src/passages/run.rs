@@ -401,9 +401,9 @@ impl<'a> PassagesRun<'a> {
         self.min_count > 2 || self.occurrences == Occurrences::All
     }
 
-    /// Bytes of memory for texts and search.
-    pub(super) fn budget(&self) -> u64 {
-        self.memory.or_else(usable_memory_bytes).unwrap_or(u64::MAX)
+    /// Bytes of memory for texts and search; `None` if nothing tells how many there are.
+    pub(super) fn budget(&self) -> Option<u64> {
+        self.memory.or_else(usable_memory_bytes)
     }
 
     /// The records of a chunk, and the texts of the good ones.
