@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use simgpu::engine::Engine;
 use simgpu::files::{Outcome, PairsFile, SignatureFile};
-use simgpu::io::{Report, SourceReport};
+use simgpu::io::{DedupParameters, Report, SourceReport};
 use simgpu::machine::peak_memory_bytes;
 use simgpu::pipeline::{Shingling, Unit, Weighting};
 use simgpu::progress::{Counts, Progress, StageTime, Timings};
@@ -506,7 +506,13 @@ fn identical(outcome: &Outcome) -> String {
 }
 
 /// What the removals of a deduplication lose; `None` if nothing was removed but identical documents.
-pub(crate) fn lost(counts: &Counts) -> Option<String> {
+pub(crate) fn lost(report: &Report) -> Option<String> {
+    let counts = &report.counts;
+    let is_listed = |dedup: &DedupParameters| dedup.from_pairs.is_some();
+    let remedy = match report.dedup.as_ref().is_some_and(is_listed) {
+        true => "a list of pairs does not say, and a run that searches does",
+        false => "--verify exact compares them",
+    };
     let unknown = counts.unknown_losses.unwrap_or(0);
     let of_unknown = match unknown {
         0 => String::new(),
@@ -521,7 +527,7 @@ pub(crate) fn lost(counts: &Counts) -> Option<String> {
             100.0 * lost as f64 / shingles as f64
         )),
         _ if unknown > 0 => Some(format!(
-            "cannot tell for {} not compared exactly; --verify exact compares them",
+            "cannot tell for {} not compared exactly; {remedy}",
             counted(unknown, "removed document")
         )),
         _ => None,

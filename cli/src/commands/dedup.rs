@@ -369,7 +369,7 @@ impl Arguments {
             lines.row("", format!("of these {share} for the reference"));
         }
         terminal::comparisons(&mut lines, outcome);
-        if let Some(lost) = terminal::lost(counts) {
+        if let Some(lost) = terminal::lost(&outcome.report) {
             lines.row("lost", lost);
         }
         lines.row("clusters", terminal::clusters(counts));
