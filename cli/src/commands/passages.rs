@@ -249,7 +249,7 @@ impl Arguments {
     /// Finds the passages, on the current rayon pool.
     ///
     /// # Errors
-    /// A usage error if the arguments contradict each other, and the errors of [`PassagesRun::report`].
+    /// A usage error if the arguments contradict each other, and the errors of [`PassagesRun::run`].
     pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<PassagesOutcome> {
         caller.given.check(&self.modes())?;
         for field in &self.text_field {
