@@ -15,9 +15,11 @@ pub(crate) struct ListedPairs {
 
 impl ListedPairs {
     /// Bytes of memory of a pair, with the buckets of [`ListedPairs::buckets`].
+    #[cfg(feature = "io")]
     pub(crate) const BYTES: u64 = 64;
 
     /// Adds a pair of different positions.
+    #[cfg(any(test, feature = "io"))]
     pub(crate) fn push(&mut self, [a, b]: [u32; 2], similarity: Option<f64>) {
         self.pairs.push((a.min(b), a.max(b)));
         self.similarities.push(similarity.unwrap_or(f64::NAN));
