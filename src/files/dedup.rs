@@ -14,14 +14,14 @@ use super::outcome::Outcome;
 use super::overview::Overview;
 use super::pairs_file::PairsFile;
 use super::resume::resumable;
-use super::run::{Action, Run};
+use super::run::{Action, Run, RunOptions};
 use super::samples::{Sampler, Samples};
 use super::source::FileSource;
 use crate::error::{Conflict, Error, Result};
 use crate::io::{
-    DedupParameters, FieldPath, FrameWriter, KeepBy, LargeCluster, OutputFolder, Places, REPORT,
-    RUN_RECORD, RemovedFormat, Report, run_record, write_clusters, write_json, write_removed_lines,
-    write_removed_table,
+    DedupParameters, Facts, FieldPath, FrameWriter, KeepBy, LargeCluster, OutputFolder, Places,
+    REPORT, RUN_RECORD, RemovedFormat, Report, run_record, write_clusters, write_json,
+    write_removed_lines, write_removed_table,
 };
 use crate::pipeline::{KeepPolicy, Measure, NamedRow, Removal, Removed};
 use crate::progress::{Counts, Timings, advance};
@@ -279,6 +279,22 @@ fn check_sum(counts: &Counts) -> Result<()> {
 pub(crate) fn create_json(folder: &OutputFolder, name: &str, value: &impl Serialize) -> Result<()> {
     let (mut file, path) = folder.create(name)?;
     write_json(&mut file, value).map_err(Error::io("write", path))
+}
+
+/// Writes `run.json` for a run that signs nothing. The other files are written by then.
+pub(crate) fn create_run_record(
+    folder: &OutputFolder,
+    options: &RunOptions<'_>,
+    timings: &Timings,
+    elapsed_s: f64,
+) -> Result<()> {
+    let facts = Facts {
+        command: &options.command,
+        signer: None,
+        memory_bytes: None,
+    };
+    let record = run_record(&facts, timings, elapsed_s, 0, folder.files());
+    create_json(folder, RUN_RECORD, &record)
 }
 
 /// Writes the removed documents, and the cluster of every document, until `is_stopped` is set.

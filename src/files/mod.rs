@@ -58,7 +58,7 @@ mod against;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use dedup::create_json;
+pub(crate) use dedup::{create_json, create_run_record};
 pub use dedup_output::DedupOutput;
 pub(crate) use dedup_output::{KeptOfChunk, KeptOutput, Written};
 pub(crate) use log::{ChunkRecords, Noted};

@@ -81,16 +81,7 @@ impl PairsFile {
     /// [`Error::Input`] if there is no such report beside the file, if the search ended early, was one against a reference
     /// or by distance, or measured by containment; [`Error::Io`] if a file cannot be read.
     pub fn open(path: &Path) -> Result<Self> {
-        let refused = |problem: &str| {
-            let problem = problem.to_owned();
-            let remedy = AGAIN.to_owned();
-            let path = path.to_owned();
-            Error::Input {
-                path,
-                problem,
-                remedy,
-            }
-        };
+        let refused = |problem: &str| refusal(path, problem.to_owned());
         std::fs::File::open(path).map_err(Error::io("open", path))?;
         let beside = with_suffix(path, REPORT);
         let text = std::fs::read_to_string(&beside).map_err(Error::io("read", &beside))?;
@@ -179,11 +170,16 @@ impl PairsFile {
     }
 
     pub(super) fn refused(&self, problem: String) -> Error {
-        Error::Input {
-            path: self.path.clone(),
-            problem,
-            remedy: AGAIN.to_owned(),
-        }
+        refusal(&self.path, problem)
+    }
+}
+
+/// The error for a file of pairs that does not serve.
+fn refusal(path: &Path, problem: String) -> Error {
+    Error::Input {
+        path: path.to_owned(),
+        problem,
+        remedy: AGAIN.to_owned(),
     }
 }
 

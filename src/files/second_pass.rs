@@ -146,6 +146,35 @@ impl Iterator for Parts<'_> {
     }
 }
 
+impl<'a> Parts<'a> {
+    /// All parts of a file, from memory if they are held.
+    fn of(
+        (files, places): (&'a [InputFile], &'a Places),
+        file: usize,
+        reading: &'a FilesReading<'a>,
+    ) -> Self {
+        Parts {
+            files,
+            places,
+            file,
+            rows: RowNumbers::of(places, file),
+            events: match places.held.as_deref() {
+                Some(held) => Events::Held(chunks_of(file, held).iter()),
+                None => Events::Read(reading.file(file)),
+            },
+            last_row: None,
+        }
+    }
+
+    /// How much a part weighs that waits.
+    fn weight(part: &Result<FileEvent<Placed>>) -> usize {
+        match part {
+            Ok(FileEvent::Chunk(placed)) => placed.chunk.weight(),
+            _ => 1,
+        }
+    }
+}
+
 impl Parts<'_> {
     fn place(&mut self, chunk: Arc<Chunk>) -> Result<FileEvent<Placed>> {
         let rows = self.rows.next(chunk.records());
@@ -213,18 +242,13 @@ impl Rereading<'_> {
         let Rereading { places, .. } = self;
         self.progress.begin(stage, self.bytes);
         let files = FilesReading::new(self.files, self.reading)?.starting_at(start);
-        let held = places.held.as_deref();
-        let open = |file: usize| Parts {
-            files: self.files,
-            places,
-            file,
-            rows: RowNumbers::of(places, file),
-            events: match held {
-                Some(_) if file < start.file => Events::Ended,
-                Some(held) => Events::Held(chunks_of(file, held).iter()),
-                None => Events::Read(files.file(file)),
-            },
-            last_row: None,
+        let are_held = places.held.is_some();
+        let open = |file: usize| {
+            let mut parts = Parts::of((self.files, places), file, &files);
+            if are_held && file < start.file {
+                parts.events = Events::Ended;
+            }
+            parts
         };
         let map = |part: Result<FileEvent<Placed>>| {
             Ok(match part? {
@@ -239,10 +263,7 @@ impl Rereading<'_> {
             })
         };
         let (mut documents, mut bytes) = (0, 0);
-        let ahead = files.ahead(|part: &Result<FileEvent<Placed>>| match part {
-            Ok(FileEvent::Chunk(placed)) => placed.chunk.weight(),
-            _ => 1,
-        });
+        let ahead = files.ahead(Parts::weight);
         map_in_order(self.files.len(), ahead, open, map, |part| {
             match part {
                 None | Some(FileEvent::Chunk(None)) => {}
@@ -254,11 +275,7 @@ impl Rereading<'_> {
                 }
                 Some(FileEvent::End) => each(FileEvent::End)?,
             }
-            let consumed = if held.is_some() {
-                bytes
-            } else {
-                files.consumed()
-            };
+            let consumed = if are_held { bytes } else { files.consumed() };
             advance(self.progress, consumed, documents, bytes)
         })
     }
@@ -300,25 +317,14 @@ impl FileSource<'_> {
             .map(|(file, _)| self.files[*file].stored_bytes());
         progress.begin("read again", stored.sum());
         let files = FilesReading::new(&self.files, self.reading(Columns::Needed))?;
-        let held = self.places.held.as_deref();
         let open = |at: usize| {
             let (file, row) = wanted[at];
             Parts {
-                files: &self.files,
-                places: &self.places,
-                file,
-                rows: RowNumbers::of(&self.places, file),
-                events: match held {
-                    Some(held) => Events::Held(chunks_of(file, held).iter()),
-                    None => Events::Read(files.file(file)),
-                },
                 last_row: Some(row),
+                ..Parts::of((&self.files, &self.places), file, &files)
             }
         };
-        let ahead = files.ahead(|part: &Result<FileEvent<Placed>>| match part {
-            Ok(FileEvent::Chunk(placed)) => placed.chunk.weight(),
-            _ => 1,
-        });
+        let ahead = files.ahead(Parts::weight);
         let map = |part: Result<FileEvent<Placed>>| match part? {
             FileEvent::Chunk(placed) => map(placed),
             FileEvent::Table(_) | FileEvent::End => Ok(()),

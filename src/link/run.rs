@@ -9,10 +9,8 @@ use super::read::{RecordsFile, RecordsReading};
 use super::task::link;
 use super::write::{LinkReport, Writing};
 use crate::error::{Error, Result};
-use crate::files::{RunOptions, create_json};
-use crate::io::{
-    Facts, FieldPath, Inputs, OnBadRecord, OutputFolder, Places, REPORT, RUN_RECORD, run_record,
-};
+use crate::files::{RunOptions, create_json, create_run_record};
+use crate::io::{FieldPath, Inputs, OnBadRecord, OutputFolder, Places, REPORT};
 use crate::progress::{Timings, advance};
 
 /// The file of the report for people.
@@ -217,13 +215,7 @@ impl<'a> LinkRun<'a> {
     ) -> Result<()> {
         create_json(&output, REPORT, report)?;
         create_page(&output, report)?;
-        let facts = Facts {
-            command: &self.options.command,
-            signer: None,
-            memory_bytes: None,
-        };
-        let record = run_record(&facts, timings, elapsed_s, 0, output.files());
-        create_json(&output, RUN_RECORD, &record)?;
+        create_run_record(&output, &self.options, timings, elapsed_s)?;
         // Last chance to stop the run.
         let links = report.counts.links;
         advance(self.options.progress, links, links, 0)?;

@@ -8,11 +8,10 @@ use super::report::{CutsLine, PassageCounts, PassageLine, PassageReport, Removed
 use super::run::PassagesRun;
 use super::units::UnitTexts;
 use crate::error::{Error, Result};
-use crate::files::{FileEvent, KeptOfChunk, KeptOutput, Placed, Rereading, Written, create_json};
-use crate::io::{
-    Columns, Facts, Fate, InputFile, JsonLines, OutputFolder, Places, Position, REPORT, RUN_RECORD,
-    run_record,
+use crate::files::{
+    FileEvent, KeptOfChunk, KeptOutput, Placed, Rereading, Written, create_json, create_run_record,
 };
+use crate::io::{Columns, Fate, InputFile, JsonLines, OutputFolder, Places, Position, REPORT};
 use crate::progress::{Timings, advance};
 
 /// What was cut out of each document.
@@ -144,13 +143,7 @@ impl PassagesRun<'_> {
         elapsed_s: f64,
     ) -> Result<()> {
         create_json(&output, REPORT, report)?;
-        let facts = Facts {
-            command: &self.options.command,
-            signer: None,
-            memory_bytes: None,
-        };
-        let record = run_record(&facts, timings, elapsed_s, 0, output.files());
-        create_json(&output, RUN_RECORD, &record)?;
+        create_run_record(&output, &self.options, timings, elapsed_s)?;
         // Last chance to stop the run.
         advance(self.options.progress, report.counts.pieces, 0, 0)?;
         output.commit()
