@@ -70,6 +70,32 @@ impl FormatArguments {
     }
 }
 
+/// Which files and records of the inputs to read.
+#[derive(Debug, Args)]
+pub struct SelectionArguments {
+    /// Read only the first N records of the inputs, in order
+    #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroU64>, help_heading = "Input")]
+    pub limit: Option<NonZeroU64>,
+
+    /// Read only matching files of folders and globs; repeat it for more patterns; * also matches /
+    #[arg(long, value_name = "GLOB", help_heading = "Input")]
+    pub include: Vec<String>,
+
+    /// Leave out matching files of folders and globs, even if --include matches them
+    #[arg(long, value_name = "GLOB", help_heading = "Input")]
+    pub exclude: Vec<String>,
+}
+
+impl SelectionArguments {
+    /// Which files of folders and globs are read.
+    pub(crate) fn filter(&self) -> anyhow::Result<FileFilter> {
+        Ok(FileFilter {
+            include: globs("include", &self.include)?,
+            exclude: globs("exclude", &self.exclude)?,
+        })
+    }
+}
+
 /// The input files, and the fields of a record.
 #[derive(Debug, Args)]
 pub struct InputArguments {
@@ -117,17 +143,9 @@ pub struct InputArguments {
     #[command(flatten)]
     pub records: RecordArguments,
 
-    /// Read only the first N records of the inputs, in order
-    #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroU64>, help_heading = "Input")]
-    pub limit: Option<NonZeroU64>,
-
-    /// Read only matching files of folders and globs; repeat it for more patterns; * also matches /
-    #[arg(long, value_name = "GLOB", help_heading = "Input")]
-    pub include: Vec<String>,
-
-    /// Leave out matching files of folders and globs, even if --include matches them
-    #[arg(long, value_name = "GLOB", help_heading = "Input")]
-    pub exclude: Vec<String>,
+    /// Which files and records of the inputs to read.
+    #[command(flatten)]
+    pub selection: SelectionArguments,
 }
 
 /// What the inputs are compared with.
@@ -405,10 +423,7 @@ impl InputArguments {
     fn naming(&self, engine: &Engine) -> anyhow::Result<Naming> {
         Ok(Naming {
             hidden: self.hidden,
-            filter: FileFilter {
-                include: globs("include", &self.include)?,
-                exclude: globs("exclude", &self.exclude)?,
-            },
+            filter: self.selection.filter()?,
             takes_code: engine.shingler().shingling().unit == Unit::Code,
             ..self.format.naming()
         })
@@ -472,7 +487,7 @@ impl InputArguments {
 }
 
 /// Whether each of these is the name of a file, or of the stream.
-fn are_files(names: &[PathBuf]) -> bool {
+pub(crate) fn are_files(names: &[PathBuf]) -> bool {
     let is_file = |name: &PathBuf| is_stream(name) || (name.exists() && !name.is_dir());
     names.iter().all(is_file)
 }
@@ -979,7 +994,7 @@ impl RunSettings {
         options: RunOptions<'a>,
     ) -> Run<'a> {
         let run = Run::new(&self.engine, inputs).options(options);
-        let run = match arguments.limit {
+        let run = match arguments.selection.limit {
             Some(limit) => run.limit(limit),
             None => run,
         };

@@ -11,7 +11,7 @@ use simgpu::Error;
 use simgpu_cli::arguments::{
     AgainstArguments, BackendArguments, BadRecordArguments, BandingArguments, FormatArguments,
     HoldArguments, InputArguments, ProcessArguments, RecordArguments, RunArguments,
-    SearchArguments, SignArguments, StopWordsArgument, delimiter, quote,
+    SearchArguments, SelectionArguments, SignArguments, StopWordsArgument, delimiter, quote,
 };
 use simgpu_cli::commands::dedup::{ClusterArguments, ShortArguments};
 use simgpu_cli::commands::pairs::WrittenArguments;
@@ -190,9 +190,11 @@ impl<'py> Options<'py> {
             weights: self.optional_choice("weights")?,
             weight_scale: self.optional("weight_scale", "a power of two")?,
             records: self.of_records("id_field", "the name of a field, as a str")?,
-            limit: self.optional("limit", "a number of records, at least 1")?,
-            include: self.strings("include")?,
-            exclude: self.strings("exclude")?,
+            selection: SelectionArguments {
+                limit: self.optional("limit", "a number of records, at least 1")?,
+                include: self.strings("include")?,
+                exclude: self.strings("exclude")?,
+            },
         })
     }
 

@@ -4,19 +4,19 @@ use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use simgpu::io::{FieldPath, Fields, FileFilter, Inputs, Naming};
+use simgpu::io::{FieldPath, Fields, Inputs, Naming};
 use simgpu::passages::{
     Occurrences, PassageAction, PassageUnit, PassageUnits, PassagesOutcome, PassagesRun, Snap,
 };
 
 use super::execute;
 use crate::arguments::{
-    Caller, FormatArguments, ProcessArguments, RecordArguments, check_field, globs, modes_of_files,
-    size, whole_number,
+    Caller, FormatArguments, ProcessArguments, RecordArguments, SelectionArguments, are_files,
+    check_field, modes_of_files, size, whole_number,
 };
 use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments};
-use crate::streams::{is_stream, with_stdin};
+use crate::streams::with_stdin;
 use crate::terminal::Lines;
 use crate::{Usage, terminal};
 
@@ -75,17 +75,9 @@ pub struct Arguments {
     #[command(flatten)]
     pub records: RecordArguments,
 
-    /// Read only the first N records of the inputs, in order
-    #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroU64>, help_heading = "Input")]
-    pub limit: Option<NonZeroU64>,
-
-    /// Read only matching files of folders and globs; repeat it for more patterns; * also matches /
-    #[arg(long, value_name = "GLOB", help_heading = "Input")]
-    pub include: Vec<String>,
-
-    /// Leave out matching files of folders and globs, even if --include matches them
-    #[arg(long, value_name = "GLOB", help_heading = "Input")]
-    pub exclude: Vec<String>,
+    /// Which files and records of the inputs to read.
+    #[command(flatten)]
+    pub selection: SelectionArguments,
 
     /// What passages are made of
     #[arg(
@@ -305,7 +297,7 @@ impl Arguments {
         if let Some(memory) = self.memory {
             run = run.memory(memory);
         }
-        if let Some(limit) = self.limit {
+        if let Some(limit) = self.selection.limit {
             run = run.limit(limit);
         }
         run
@@ -322,8 +314,7 @@ impl Arguments {
             PassageActionArgument::Cut => vec![Mode::PassagesDropNone],
             PassageActionArgument::Drop => vec![Mode::PassagesUncut],
         };
-        let is_file = |name: &PathBuf| is_stream(name) || (name.exists() && !name.is_dir());
-        if self.inputs.iter().all(is_file) {
+        if are_files(&self.inputs) {
             modes.push(Mode::NamedFiles);
         }
         modes
@@ -332,10 +323,7 @@ impl Arguments {
     fn find(&self) -> anyhow::Result<Inputs> {
         let naming = Naming {
             hidden: self.hidden,
-            filter: FileFilter {
-                include: globs("include", &self.include)?,
-                exclude: globs("exclude", &self.exclude)?,
-            },
+            filter: self.selection.filter()?,
             takes_code: self.unit == PassageUnitArgument::Code,
             ..self.format.naming()
         };
