@@ -4,14 +4,14 @@ use rayon::prelude::*;
 
 use super::candidates::{LeftOut, find};
 use super::clusters::{Clusters, Scored, connected};
-use super::kinds::{Kind, Noise};
+use super::kinds::Kind;
 use super::levels::{EQUAL, Levels, compare, crossed, name};
 use super::missed::{Missed, found_alone, nearly};
-use super::mixture::{Learned, Mixture, Setting, Weights};
+use super::mixture::{Mixture, Setting, Weights};
 use super::patterns::{MOST_FIELDS, Patterns};
 use super::rates::{Rates, Things};
 use super::stated::{Expected, pairs_of};
-use super::values::{Column, Fields, Reason, number};
+use super::values::{Column, Fields, number};
 use crate::error::Result;
 use crate::link::Tables;
 use crate::link::words::Equivalents;
@@ -28,19 +28,10 @@ const RANDOM_PAIRS: usize = 400_000;
 const MOST_COPIES: u32 = 8;
 
 /// A strong field that agrees in less than this share of the pairs of the same thing is doubted.
-const DOUBTED: f64 = 0.35;
+pub(super) const DOUBTED: f64 = 0.35;
 
 /// Such pairs must have the field, at least.
-const DOUBTED_PAIRS: f64 = 3.0;
-
-/// A field that differs where others agree, and whose levels are this near to those of chance, is noise.
-const NOISE_BITS: f64 = 0.15;
-
-/// A strong field that agrees in this share of the pairs of the same thing tells noise.
-const AGREEING: f64 = 0.5;
-
-/// A field has errors if this share of the pairs of the same thing are not equal in it.
-const ERRORS: f64 = 0.02;
+pub(super) const DOUBTED_PAIRS: f64 = 3.0;
 
 /// Where fewer records than these are linked, or fewer than one in a thousand, a pair needs log odds of 99 to 1: rates are not
 /// known so well that the best of all pairs could be told from chance otherwise.
@@ -64,7 +55,7 @@ pub(crate) struct Evidence {
     /// What was learned; `None` if no two records share anything.
     pub(crate) learned: Option<(Mixture, Weights)>,
     /// Pairs of fields whose values may stand crosswise.
-    crossed: Vec<[usize; 2]>,
+    pub(super) crossed: Vec<[usize; 2]>,
     /// The number of candidate pairs.
     pub(crate) candidates: usize,
     /// The pairs of records that are connected, with their log odds.
@@ -149,11 +140,7 @@ impl Evidence {
             evidence.round(&compared, sizes, round + 1 == rounds);
             round += 1;
             advance(progress, round as u64, 0, 0)?;
-            let noise = evidence.find_noise();
-            rounds += usize::from(!noise.is_empty());
-            for field in noise.into_iter().rev() {
-                evidence.set_aside(field, &mut compared);
-            }
+            rounds += usize::from(evidence.set_noise_aside(&mut compared));
         }
         evidence.expected = Expected::of(&evidence.pairs, &evidence.clusters.first, sizes);
         evidence.missed = evidence.find_missed(sizes);
@@ -251,76 +238,10 @@ impl Evidence {
     /// Doubts strong fields that mostly differ where all others agree.
     fn doubt(&mut self, mixture: &Mixture) {
         for (field, learned) in mixture.strong_fields() {
-            if learned.agrees < DOUBTED && learned.pairs >= DOUBTED_PAIRS {
+            if learned.seen.agrees < DOUBTED && learned.seen.pairs >= DOUBTED_PAIRS {
                 self.doubted[field] = true;
             }
         }
-    }
-
-    /// The fields that never agree beyond chance, and not even nearly, where two strong fields agree; none if another field is
-    /// doubted, which may be right to differ.
-    fn find_noise(&self) -> Vec<usize> {
-        let Some((mixture, _)) = &self.learned else {
-            return Vec::new();
-        };
-        let strong = mixture.strong_fields();
-        let agreeing: Vec<(usize, &Learned)> = strong
-            .filter(|(_, learned)| learned.agrees >= AGREEING)
-            .collect();
-        let fields = 0..self.fields.used.len();
-        let noise: Vec<usize> = fields
-            .clone()
-            .filter(|field| {
-                let learned = &mixture.learned[*field];
-                learned.pairs >= DOUBTED_PAIRS
-                    && learned.agrees < DOUBTED
-                    && learned.divergence < NOISE_BITS
-                    && self.rates[*field].bits > 1.0
-                    && self.may_be_noise(*field, &agreeing)
-            })
-            .collect();
-        let are_all = fields
-            .into_iter()
-            .all(|field| !self.doubted[field] || noise.contains(&field));
-        match agreeing.len() >= 2 && are_all {
-            true => noise,
-            false => Vec::new(),
-        }
-    }
-
-    /// Whether a field may be noise by its kind, where these strong fields agree.
-    fn may_be_noise(&self, field: usize, agreeing: &[(usize, &Learned)]) -> bool {
-        let used = &self.fields.used;
-        match used[field].kind.noise() {
-            Noise::Never => false,
-            Noise::Always => true,
-            Noise::BesideDate => agreeing
-                .iter()
-                .any(|(other, _)| used[*other].kind == used[field].kind),
-            Noise::IfUnique => {
-                let with_errors = agreeing
-                    .iter()
-                    .filter(|(_, learned)| learned.equal < 1.0 - ERRORS);
-                let is_crossed = self.crossed.iter().flatten().any(|place| *place == field);
-                used[field].is_unique() && !is_crossed && with_errors.count() >= 2
-            }
-        }
-    }
-
-    /// Takes noise out, so that the next round begins without it.
-    fn set_aside(&mut self, field: usize, compared: &mut Compared) {
-        self.fields.set_aside(field, Reason::Noise);
-        self.doubted.remove(field);
-        if let Some((mixture, _)) = &mut self.learned {
-            mixture.learned.remove(field);
-        }
-        // A name that stands crosswise with another one is no noise.
-        let places = self.crossed.iter_mut().flatten();
-        places
-            .filter(|place| **place > field)
-            .for_each(|place| *place -= 1);
-        compared.levels.remove(field);
-        compared.of_random.remove(field);
     }
 
     /// What each of so many compared fields says of two distinct records: its level, and its points log2(m / u). One that is not
@@ -382,16 +303,16 @@ fn shown(pairs: &[[u32; 2]], log_odds: impl Fn(usize) -> f64 + Sync) -> Vec<Scor
 }
 
 /// The pairs that are compared, and the levels of their fields.
-struct Compared {
+pub(super) struct Compared {
     /// Candidates, then each record with copies as a pair of equal ones.
     pairs: Vec<[u32; 2]>,
     /// How many pairs each stands for, copies included.
     weights: Vec<f64>,
     /// The same without copies, for the candidates.
     different: Vec<f32>,
-    levels: Levels,
+    pub(super) levels: Levels,
     random: Vec<[u32; 2]>,
-    of_random: Levels,
+    pub(super) of_random: Levels,
     /// The records of the largest block that was taken.
     largest: usize,
     left_out: LeftOut,

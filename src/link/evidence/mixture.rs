@@ -11,6 +11,7 @@ use super::kinds::Kind;
 use super::levels::{CLOSE, CROSSWISE, LEVELS, NEAR, NONE};
 use super::patterns::Patterns;
 use super::rates::Rates;
+use super::seen::{AGREES, AllBut, Seen, agreement, in_six};
 use super::values::Field;
 
 /// Fields of which classes share subsets, at most.
@@ -73,13 +74,8 @@ pub(crate) struct Learned {
     pub(crate) same: [f64; 6],
     /// For a text, the shares of related things: close, near, far, other.
     pub(crate) related: Option<[f64; 4]>,
-    /// Pairs of the same thing that have the field, and the share in which it agrees.
-    pub(crate) pairs: f64,
-    pub(crate) agrees: f64,
-    /// The share in which it is equal.
-    pub(crate) equal: f64,
-    /// Bits by which its levels differ from chance.
-    pub(crate) divergence: f64,
+    /// What is seen of it in pairs of the same thing.
+    pub(crate) seen: Seen,
 }
 
 /// A mixture that was learned.
@@ -98,6 +94,8 @@ pub(crate) struct Mixture {
     /// The number of pairs of records.
     pub(crate) all_pairs: f64,
     leading_text: Option<usize>,
+    /// What is seen where one strong field is lacking that may be, since it is doubted or the leading text.
+    all_but: Vec<AllBut>,
 }
 
 impl Mixture {
@@ -137,10 +135,7 @@ impl Mixture {
             same: before.map_or(FIRST, |before| before.learned[field].same),
             related: (fields[field].kind == Kind::Text && order.contains(&field))
                 .then(|| related_at_first(&rates[field])),
-            pairs: 0.0,
-            agrees: 0.0,
-            equal: 0.0,
-            divergence: 0.0,
+            seen: Seen::default(),
         });
         let mut mixture = Mixture {
             learned: learned.collect(),
@@ -150,6 +145,7 @@ impl Mixture {
             strong,
             all_pairs: setting.records * (setting.records - 1.0) / 2.0,
             leading_text,
+            all_but: Vec::new(),
         };
         let allowed: Vec<bool> = (0..mixture.classes())
             .map(|class| mixture.is_kept(class, setting.doubted))
@@ -167,6 +163,13 @@ impl Mixture {
         let same = mixture.same();
         mixture.shares[same] = (0.3 * covered / mixture.all_pairs + 1e-9).min(0.1);
         mixture.shares[0] = 1.0;
+        let strong = (0..mixture.lattice.len()).filter(|place| mixture.strong[*place]);
+        let alone = strong.filter(|place| mixture.shares[same ^ 1 << place] > 0.0);
+        let all_but = alone.map(|place| AllBut {
+            lacks: mixture.lattice[place],
+            seen: Vec::new(),
+        });
+        mixture.all_but = all_but.collect();
         mixture
     }
 
@@ -175,6 +178,40 @@ impl Mixture {
         let lattice = self.lattice.iter().zip(&self.strong);
         let strong = lattice.filter(|(_, is_strong)| **is_strong);
         strong.map(|(field, _)| (*field, &self.learned[*field]))
+    }
+
+    /// The place of a field in the lattice, if it is strong.
+    fn strong_place(&self, field: usize) -> Option<usize> {
+        let place = self.lattice.iter().position(|other| *other == field)?;
+        self.strong[place].then_some(place)
+    }
+
+    /// Whether a field is the strong text with the most bits.
+    pub(crate) fn is_leading(&self, field: usize) -> bool {
+        let place = self.strong_place(field);
+        place.is_some() && place == self.leading_text
+    }
+
+    /// What is seen of a field in pairs of the same thing, and in those that lack only the field `lacks`.
+    pub(crate) fn seen_without(&self, lacks: usize, field: usize) -> Seen {
+        let all_but = self.all_but.iter().find(|all_but| all_but.lacks == lacks);
+        all_but.map_or(self.learned[field].seen, |all_but| all_but.seen[field])
+    }
+
+    /// The number of pairs that share all fields, or lack no other than this one; `None` if it is not strong.
+    pub(crate) fn pairs_without(&self, field: usize) -> Option<f64> {
+        let class = self.same() ^ 1 << self.strong_place(field)?;
+        Some((self.shares[class] + self.shares[self.same()]) * self.all_pairs)
+    }
+
+    /// The most pairs that lack a field and one other strong one.
+    pub(crate) fn most_without_two(&self, field: usize) -> f64 {
+        let Some(lacking) = self.strong_place(field) else {
+            return 0.0;
+        };
+        let others = (0..self.lattice.len()).filter(|place| self.strong[*place] && *place != lacking);
+        let shares = others.map(|other| self.shares[self.same() ^ 1 << lacking ^ 1 << other]);
+        shares.fold(0.0, f64::max) * self.all_pairs
     }
 
     pub(crate) fn classes(&self) -> usize {
@@ -207,7 +244,7 @@ impl Mixture {
         let numbers: Vec<usize> = (0..patterns.len())
             .filter(|pattern| patterns.is_covered[*pattern])
             .collect();
-        let zero = || Sums::new(self.classes(), self.learned.len());
+        let zero = || Sums::new(self);
         let parts: Vec<Sums> = numbers
             .par_chunks(CHUNK)
             .map(|chunk| {
@@ -243,6 +280,10 @@ impl Mixture {
             change = change.max((*share - self.shares[class]).abs());
         }
         self.shares = shares;
+        for (all_but, sums) in self.all_but.iter_mut().zip(&sums.all_but) {
+            let fields = sums.iter().zip(setting.rates);
+            all_but.seen = fields.map(|(levels, rates)| Seen::of(levels, rates)).collect();
+        }
         for field in 0..self.learned.len() {
             self.learn_levels(field, sums, setting, round);
         }
@@ -262,11 +303,7 @@ impl Mixture {
             *related = std::array::from_fn(|level| counts[level] + BELIEVED_PAIRS * first[level]);
         }
         let seen = in_six(&sums.same[field]);
-        let by_chance = in_six(&rates.u);
-        learned.pairs = seen.iter().sum();
-        learned.agrees = agreement(&seen) / learned.pairs.max(1e-9);
-        learned.equal = seen[0] / learned.pairs.max(1e-9);
-        learned.divergence = divergence(&seen, &by_chance);
+        learned.seen = Seen::of(&sums.same[field], rates);
         if round < LEVELS_FROM {
             return;
         }
@@ -360,35 +397,6 @@ impl Mixture {
         );
         odds.collect()
     }
-}
-
-/// Which of the six levels agree: equal, close, near, crosswise.
-const AGREES: [bool; 6] = [true, true, true, false, false, true];
-
-fn agreement(shares: &[f64; 6]) -> f64 {
-    let agreeing = shares.iter().zip(AGREES).filter(|(_, agrees)| *agrees);
-    agreeing.map(|(share, _)| share).sum()
-}
-
-/// All levels as six: equal, close, near, far, other, crosswise.
-fn in_six(levels: &[f64; LEVELS]) -> [f64; 6] {
-    let equal = levels[1..CLOSE_AT].iter().sum();
-    std::array::from_fn(|level| match level {
-        0 => equal,
-        level => levels[CLOSE_AT + level - 1],
-    })
-}
-
-/// The bits by which counts of levels differ from chance, with five pairs by chance added.
-fn divergence(seen: &[f64; 6], by_chance: &[f64; 6]) -> f64 {
-    const ADDED: f64 = 5.0;
-    let all: f64 = seen.iter().sum();
-    let both = seen.iter().zip(by_chance);
-    let bits = both.map(|(seen, by_chance)| {
-        let share = (seen + ADDED * by_chance) / (all + ADDED);
-        share * (share.max(1e-9) / by_chance.max(1e-9)).log2()
-    });
-    bits.sum()
 }
 
 fn related_at_first(rates: &Rates) -> [f64; 4] {
@@ -494,16 +502,20 @@ struct Sums {
     of_class: Vec<f64>,
     /// By field and level, over pairs of the same thing.
     same: Vec<[f64; LEVELS]>,
+    /// The same, with pairs that lack one field only, for each of [`Mixture::all_but`].
+    all_but: Vec<Vec<[f64; LEVELS]>>,
     /// By field and level, over pairs that share other fields only.
     related: Vec<[f64; LEVELS]>,
 }
 
 impl Sums {
-    fn new(classes: usize, fields: usize) -> Self {
+    fn new(mixture: &Mixture) -> Self {
+        let by_field = vec![[0.0; LEVELS]; mixture.learned.len()];
         Sums {
-            of_class: vec![0.0; classes],
-            same: vec![[0.0; LEVELS]; fields],
-            related: vec![[0.0; LEVELS]; fields],
+            of_class: vec![0.0; mixture.classes()],
+            all_but: vec![by_field.clone(); mixture.all_but.len()],
+            same: by_field.clone(),
+            related: by_field,
         }
     }
 
@@ -515,8 +527,11 @@ impl Sums {
             *sum += *likelihood;
         }
         let same = of_class[mixture.same()];
-        for (sums, level) in self.same.iter_mut().zip(levels) {
-            sums[usize::from(*level)] += same;
+        add_levels(&mut self.same, levels, same);
+        for (all_but, sums) in mixture.all_but.iter().zip(&mut self.all_but) {
+            let lacking = mixture.strong_place(all_but.lacks);
+            let lacking = lacking.map_or(0.0, |place| of_class[mixture.same() ^ 1 << place]);
+            add_levels(sums, levels, same + lacking);
         }
         for (place, field) in mixture.lattice.iter().enumerate() {
             if mixture.learned[*field].related.is_some() {
@@ -540,6 +555,17 @@ impl Sums {
             .zip(&other.of_class)
             .for_each(|(sum, other)| *sum += other);
         add(&mut self.same, &other.same);
+        self.all_but
+            .iter_mut()
+            .zip(&other.all_but)
+            .for_each(|(sums, others)| add(sums, others));
         add(&mut self.related, &other.related);
+    }
+}
+
+/// Adds so many pairs to the level of each field.
+fn add_levels(sums: &mut [[f64; LEVELS]], levels: &[u8], pairs: f64) {
+    for (sums, level) in sums.iter_mut().zip(levels) {
+        sums[usize::from(*level)] += pairs;
     }
 }

@@ -7,11 +7,13 @@
 //! levels      how alike both values of a field are: equal, close, near, far, other, crosswise
 //! rates       how often that happens by chance (u): each value counts once per entity
 //! patterns    pairs with equal levels, as one with a count
+//! seen        how a field is in pairs that share all others
 //! mixture     which sets of fields pairs share: the same thing shares all; chance is fixed
 //! clusters    two clusters join if all pairs between them together are more likely the same than not
 //! stated      how many of the pairs within entities are expected to be right
 //! missed      how many of the pairs of the same thing are expected to be missed
 //! decision    all of that, in rounds
+//! noise       fields that differ in all pairs of the same thing are set aside, where they cannot be what tells things apart
 //! verdict     what the evidence is good for, and what is missing
 //! report      what was learned, so that decisions can be computed by hand
 //! ```
@@ -39,6 +41,8 @@ mod rates;
 
 mod patterns;
 
+mod seen;
+
 mod mixture;
 
 mod clusters;
@@ -48,6 +52,8 @@ mod stated;
 mod missed;
 
 mod decision;
+
+mod noise;
 
 mod verdict;
 

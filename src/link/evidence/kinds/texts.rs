@@ -16,7 +16,7 @@ pub(super) const ROW: Row = Row {
     clean: |_| None,
     likeness: |pair| from((pair.cosine)(), LEAST),
     parts: words,
-    noise: Noise::Never,
+    noise: Noise::AsOneThing,
 };
 
 #[cfg(test)]
