@@ -11,7 +11,7 @@ use super::mixture::{Mixture, Setting, Weights};
 use super::patterns::{MOST_FIELDS, Patterns};
 use super::rates::{Rates, Things};
 use super::stated::{Expected, pairs_of};
-use super::values::{Column, Fields, number};
+use super::values::{Column, Fields, Reason, number};
 use crate::error::Result;
 use crate::link::Tables;
 use crate::link::words::Equivalents;
@@ -107,10 +107,26 @@ impl Evidence {
         )
     }
 
-    /// Decides which records are one thing; `sizes` counts the equal ones of each.
+    /// Decides which records are one thing; `sizes` counts the equal ones of each. Where fields are noise, all begins anew
+    /// without them, as if they had not been compared.
     fn of(mut fields: Fields, sizes: &[u32], progress: &dyn Progress) -> Result<Self> {
         fields.keep(MOST_FIELDS);
-        let mut evidence = Evidence {
+        loop {
+            let mut evidence = Evidence::before(fields, sizes.len());
+            let noise = evidence.learn(sizes, progress)?;
+            if noise.is_empty() {
+                return Ok(evidence);
+            }
+            fields = evidence.fields;
+            for field in noise.into_iter().rev() {
+                fields.set_aside(field, Reason::Noise);
+            }
+        }
+    }
+
+    /// What is known of so many records before any two are compared.
+    fn before(fields: Fields, records: usize) -> Self {
+        Evidence {
             doubted: vec![false; fields.used.len()],
             crossed: crossed(&fields.used),
             fields,
@@ -119,7 +135,7 @@ impl Evidence {
             candidates: 0,
             pairs: Vec::new(),
             clusters: Clusters {
-                first: (0..number(sizes.len())).collect(),
+                first: (0..number(records)).collect(),
                 joining: Vec::new(),
             },
             equality: Vec::new(),
@@ -128,23 +144,28 @@ impl Evidence {
             left_out: LeftOut::default(),
             at_bars: Vec::new(),
             shown: Vec::new(),
-        };
-        let mut compared = Compared::of(&evidence, sizes, progress)?;
-        evidence.left_out = compared.left_out;
-        if evidence.fields.used.is_empty() || compared.pairs.is_empty() {
-            return Ok(evidence);
+        }
+    }
+
+    /// Compares and learns in rounds, until fields turn out to be noise: those.
+    fn learn(&mut self, sizes: &[u32], progress: &dyn Progress) -> Result<Vec<usize>> {
+        let compared = Compared::of(self, sizes, progress)?;
+        self.left_out = compared.left_out;
+        if self.fields.used.is_empty() || compared.pairs.is_empty() {
+            return Ok(Vec::new());
         }
         progress.begin("learn", ROUNDS as u64);
-        let (mut round, mut rounds) = (0, ROUNDS);
-        while round < rounds {
-            evidence.round(&compared, sizes, round + 1 == rounds);
-            round += 1;
+        for round in 1..=ROUNDS {
+            self.round(&compared, sizes, round == ROUNDS);
             advance(progress, round as u64, 0, 0)?;
-            rounds += usize::from(evidence.set_noise_aside(&mut compared));
+            let noise = self.find_noise();
+            if !noise.is_empty() {
+                return Ok(noise);
+            }
         }
-        evidence.expected = Expected::of(&evidence.pairs, &evidence.clusters.first, sizes);
-        evidence.missed = evidence.find_missed(sizes);
-        Ok(evidence)
+        self.expected = Expected::of(&self.pairs, &self.clusters.first, sizes);
+        self.missed = self.find_missed(sizes);
+        Ok(Vec::new())
     }
 
     /// What may be missed.
@@ -303,16 +324,16 @@ fn shown(pairs: &[[u32; 2]], log_odds: impl Fn(usize) -> f64 + Sync) -> Vec<Scor
 }
 
 /// The pairs that are compared, and the levels of their fields.
-pub(super) struct Compared {
+struct Compared {
     /// Candidates, then each record with copies as a pair of equal ones.
     pairs: Vec<[u32; 2]>,
     /// How many pairs each stands for, copies included.
     weights: Vec<f64>,
     /// The same without copies, for the candidates.
     different: Vec<f32>,
-    pub(super) levels: Levels,
+    levels: Levels,
     random: Vec<[u32; 2]>,
-    pub(super) of_random: Levels,
+    of_random: Levels,
     /// The records of the largest block that was taken.
     largest: usize,
     left_out: LeftOut,

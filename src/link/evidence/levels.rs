@@ -110,17 +110,6 @@ impl Levels {
         Ok(Levels { of_pairs, fields })
     }
 
-    /// Takes a field out.
-    pub(crate) fn remove(&mut self, field: usize) {
-        let fields = self.fields;
-        let mut place = 0;
-        self.of_pairs.retain(|_| {
-            place += 1;
-            (place - 1) % fields != field
-        });
-        self.fields -= 1;
-    }
-
     /// The rows of the pairs.
     pub(crate) fn rows(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.of_pairs.chunks_exact(self.fields.max(1))

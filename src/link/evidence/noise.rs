@@ -5,18 +5,18 @@
 //! the things apart. What tells one from the other:
 //!
 //! - Numbers, phones and the like are noise: who shares a name and a street shares them, too, or is another one.
-//! - A date is noise beside another date that agrees: members of a household differ in both.
-//! - A name is noise if hardly any value repeats although others have errors: given names repeat.
-//! - Else, a field is noise by [`Evidence::are_things`] alone: what it is beside must be what one thing has, with errors in each
-//!   field, and often.
+//! - A name, a date or a text is noise only where all else is what one thing has, by [`Evidence::are_things`].
 //!
-//! Where the last rule lacks little, nobody can tell which of both it is, and [`Evidence::suspect`] says so.
+//! Where the last rule lacks something, nobody can tell which of both it is, and [`Evidence::suspect`] says so.
+//!
+//! The rule was found on tables without duplicates: households with errors in all that they share, twins, flatmates with
+//! full names that occur once, and members of a club with one date of entry for the family, with and without a column of
+//! random words. Uniqueness of the values, or a date alone, linked members of such households.
 
-use super::decision::{Compared, DOUBTED, DOUBTED_PAIRS, Evidence};
+use super::decision::{DOUBTED, DOUBTED_PAIRS, Evidence};
 use super::kinds::{Kind, Noise};
 use super::mixture::Mixture;
 use super::seen::Seen;
-use super::values::Reason;
 
 /// A field that differs where others agree, and whose levels are this near to those of chance, is noise.
 const NOISE_BITS: f64 = 0.15;
@@ -24,7 +24,7 @@ const NOISE_BITS: f64 = 0.15;
 /// A strong field that agrees in this share of the pairs of the same thing tells noise.
 const AGREEING: f64 = 0.5;
 
-/// Such fields, at least; and where the field may tell things apart.
+/// Such fields, at least; and more where the field may tell things apart.
 const LEAST_BESIDE: usize = 2;
 const MORE_BESIDE: usize = 3;
 
@@ -34,12 +34,10 @@ const ERRORS: f64 = 0.02;
 /// Pairs for each record that twins are not, at least: one birth in sixty is one of twins.
 const LEAST_PAIRS: f64 = 0.05;
 
-/// Pairs that lack one other field, too, as a share of those that lack the field alone: of twins, there are more, since
-/// brothers and sisters differ in the date of birth as well.
-const MOST_RELATED: f64 = 0.5;
-
-/// Strong texts that members of a household do not have in common.
+/// Strong texts that members of a household do not have in common, and the share of their values with a digit, at most: an
+/// address has one.
 const LEAST_TEXTS: usize = 2;
+const MOST_WITH_DIGITS: f64 = 0.5;
 
 /// A field that may tell things apart or say nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,18 +48,9 @@ pub(crate) struct Suspect {
 }
 
 impl Evidence {
-    /// Sets the fields aside that are noise in what was learned; whether there are any.
-    pub(super) fn set_noise_aside(&mut self, compared: &mut Compared) -> bool {
-        let noise = self.find_noise();
-        for field in noise.iter().rev() {
-            self.set_aside(*field, compared);
-        }
-        !noise.is_empty()
-    }
-
     /// The fields that never agree beyond chance, and not even nearly, where two strong fields agree; none if another field is
     /// doubted, which may be right to differ.
-    fn find_noise(&self) -> Vec<usize> {
+    pub(super) fn find_noise(&self) -> Vec<usize> {
         let Some((mixture, _)) = &self.learned else {
             return Vec::new();
         };
@@ -101,43 +90,44 @@ impl Evidence {
 
     /// Whether a field at chance is noise, by its kind and the strong fields that agree.
     fn may_be_noise(&self, mixture: &Mixture, field: usize) -> bool {
-        let used = &self.fields.used;
         let agreeing = Evidence::agreeing(mixture, field);
-        let by_kind = match used[field].kind.noise() {
-            Noise::AsOneThing => false,
-            Noise::Always => true,
-            Noise::BesideDate => agreeing
-                .iter()
-                .any(|(other, _)| used[*other].kind == used[field].kind),
-            Noise::IfUnique => {
-                used[field].is_unique()
-                    && !self.may_stand_crosswise(field)
-                    && with_errors(&agreeing) >= LEAST_BESIDE
+        agreeing.len() >= LEAST_BESIDE
+            && match self.fields.used[field].kind.noise() {
+                Noise::Always => true,
+                Noise::OfThings => self.are_things(mixture, field, &agreeing),
             }
-        };
-        agreeing.len() >= LEAST_BESIDE && (by_kind || self.are_things(mixture, field, &agreeing))
     }
 
-    /// Whether pairs that share all fields but one are one thing each, and not things that only this field tells apart, such as
-    /// twins: no other field is doubted, it does not agree more often than by chance, the others have a date or two texts and
-    /// errors in each, the pairs are many, and those that lack one more field are fewer.
+    /// Whether pairs that share all fields but one are one thing each, and not things that only this field tells apart: no other
+    /// field is doubted, it does not agree more often than by chance, three others or more do, with errors in each, the pairs
+    /// are more than those of twins, and also more than those that lack one field more, such as brothers and sisters.
     fn are_things(&self, mixture: &Mixture, field: usize, agreeing: &[(usize, Seen)]) -> bool {
         let Some(pairs) = mixture.pairs_without(field) else {
             return false;
         };
-        let kind = |(other, _): &(usize, Seen)| self.fields.used[*other].kind;
-        let texts = agreeing.iter().map(kind).filter(|kind| *kind == Kind::Text);
-        let has_date = agreeing.iter().map(kind).any(|kind| kind == Kind::Date);
-        let records = self.clusters.first.len() as f64;
         let seen = mixture.seen_without(field, field);
         self.only_doubts(&[field])
             && !self.may_stand_crosswise(field)
             && !seen.is_beyond_chance(&self.rates[field])
             && agreeing.len() >= MORE_BESIDE
             && with_errors(agreeing) == agreeing.len()
-            && (has_date || texts.count() >= LEAST_TEXTS)
-            && pairs >= LEAST_PAIRS * records
-            && mixture.most_without_two(field) <= MOST_RELATED * pairs
+            && self.tell_one_thing(agreeing)
+            && pairs >= LEAST_PAIRS * self.clusters.first.len() as f64
+            && pairs > mixture.most_without_two(field)
+    }
+
+    /// Whether these fields are such as no two things share: a date with a given name and a surname, which stand crosswise in
+    /// some records, or two texts.
+    fn tell_one_thing(&self, agreeing: &[(usize, Seen)]) -> bool {
+        let used = &self.fields.used;
+        let has = |field: &usize| agreeing.iter().any(|(other, _)| other == field);
+        let has_names = self.crossed.iter().any(|places| places.iter().all(has));
+        let of_kind = |kind: Kind| {
+            let fields = agreeing.iter().map(|(field, _)| &used[*field]);
+            fields.filter(move |field| field.kind == kind)
+        };
+        let texts = of_kind(Kind::Text).filter(|text| text.with_digits() < MOST_WITH_DIGITS);
+        has_names && of_kind(Kind::Date).next().is_some() || texts.count() >= LEAST_TEXTS
     }
 
     /// Whether values of a name may stand in another one.
@@ -160,22 +150,6 @@ impl Evidence {
         let field = (0..self.fields.used.len()).find(is_suspect)?;
         let pairs = mixture.pairs_without(field)?;
         Some(Suspect { field, pairs })
-    }
-
-    /// Takes noise out, so that the next round begins without it.
-    fn set_aside(&mut self, field: usize, compared: &mut Compared) {
-        self.fields.set_aside(field, Reason::Noise);
-        self.doubted.remove(field);
-        if let Some((mixture, _)) = &mut self.learned {
-            mixture.learned.remove(field);
-        }
-        // A name that stands crosswise with another one is no noise.
-        let places = self.crossed.iter_mut().flatten();
-        places
-            .filter(|place| **place > field)
-            .for_each(|place| *place -= 1);
-        compared.levels.remove(field);
-        compared.of_random.remove(field);
     }
 }
 

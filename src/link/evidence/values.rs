@@ -24,10 +24,6 @@ const SAMPLED: usize = 2000;
 /// A field is a copy if in more than this share of the records half of its words stand in other fields.
 const COPIED: f64 = 0.75;
 
-/// A field is unique if this share of its values occur once, and it has so many: fewer given names may differ by chance.
-const UNIQUE: f64 = 0.95;
-const LEAST_UNIQUE: f64 = 200.0;
-
 /// Fields whose values have more parts than this on average have vectors of them.
 const SEVERAL_PARTS: f64 = 1.3;
 
@@ -425,11 +421,13 @@ impl Field {
         }
     }
 
-    /// Whether hardly any value repeats, and that in records enough to tell.
-    pub(crate) fn is_unique(&self) -> bool {
-        let all: f64 = self.records.iter().map(|records| f64::from(*records)).sum();
-        let once = self.records.iter().filter(|records| **records == 1).count();
-        all >= LEAST_UNIQUE && once as f64 >= UNIQUE * all
+    /// The share of the records with a value that has a digit.
+    pub(crate) fn with_digits(&self) -> f64 {
+        let values = self.values.iter().zip(&self.records);
+        let has_digit = |value: &str| value.bytes().any(|byte| byte.is_ascii_digit());
+        let with_digits = values.filter(|(value, _)| has_digit(value));
+        let records: u64 = with_digits.map(|(_, records)| u64::from(*records)).sum();
+        records as f64 / self.codes.len().max(1) as f64
     }
 
     /// The value of a record.

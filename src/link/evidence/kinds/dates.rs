@@ -28,7 +28,7 @@ pub(super) const ROW: Row = Row {
     clean,
     likeness,
     parts: words,
-    noise: Noise::BesideDate,
+    noise: Noise::OfThings,
 };
 
 /// Year, month and day, and the time unless it is midnight; of a month or a year, these alone.

@@ -77,13 +77,8 @@ pub(crate) type Parts = for<'a> fn(&'a str) -> Vec<Cow<'a, str>>;
 /// Where a field may be noise: it is at chance where all other fields agree. Then it is set aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Noise {
-    /// Where all else is as one thing has it, which is so of each kind: else, what members of a household, or songs of an album,
-    /// differ in cannot be told from it.
-    AsOneThing,
-    /// Where hardly any value repeats, although others have errors: given names repeat.
-    IfUnique,
-    /// Where another date agrees: members of a household differ in their dates of birth.
-    BesideDate,
+    /// Where the other fields are such as one thing has, and not what members of a household, or songs of an album, share.
+    OfThings,
     /// Everywhere.
     Always,
 }

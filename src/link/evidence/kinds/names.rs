@@ -16,7 +16,7 @@ pub(super) const ROW: Row = Row {
     clean: |_| None,
     likeness,
     parts: words,
-    noise: Noise::IfUnique,
+    noise: Noise::OfThings,
 };
 
 fn likeness(pair: &Pair<'_>) -> Likeness {

@@ -16,7 +16,7 @@ pub(super) const ROW: Row = Row {
     clean: |_| None,
     likeness: |pair| from((pair.cosine)(), LEAST),
     parts: words,
-    noise: Noise::AsOneThing,
+    noise: Noise::OfThings,
 };
 
 #[cfg(test)]
