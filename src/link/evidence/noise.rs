@@ -144,7 +144,6 @@ impl Evidence {
             (self.doubted[*field] || mixture.is_leading(*field))
                 && self.only_doubts(&[*field])
                 && self.is_at_chance(mixture, *field)
-                && agreeing.len() >= MORE_BESIDE
                 && with_errors(&agreeing) >= LEAST_BESIDE
         };
         let field = (0..self.fields.used.len()).find(is_suspect)?;

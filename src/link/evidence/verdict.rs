@@ -3,6 +3,7 @@
 use super::decision::Evidence;
 use super::kinds::Kind;
 use super::mixture::Mixture;
+use super::noise::Suspect;
 use crate::progress::{counted, grouped};
 
 /// Strong fields that tell records apart together, at least. With two, such as a name and a phone, members of a household are
@@ -61,7 +62,8 @@ impl Evidence {
         let are_texts = texts > 0 && strong.len() - texts < LEAST_STRONG;
         let precision = self.expected.precision().map(|[_, right, _]| right);
         let too_few = (strong.len() < LEAST_STRONG).then(|| self.too_few(names));
-        let rough = self.rough();
+        let suspect = self.suspect().map(|suspect| self.either(suspect, names));
+        let rough = suspect.or_else(|| self.rough());
         match (precision, too_few, rough) {
             (_, Some(because), _) | (_, None, Some(because)) if are_texts => {
                 Verdict::Texts(because)
@@ -70,10 +72,24 @@ impl Evidence {
                 "texts that differ show no more agreement than chance explains".to_owned(),
             ),
             (_, Some(because), _) => Verdict::TooWeak(because),
-            (None, ..) => Verdict::Nothing(self.nothing(names)),
             (_, _, Some(because)) => Verdict::Rough(because),
+            (None, ..) => Verdict::Nothing(self.nothing(names)),
             _ => Verdict::Links,
         }
+    }
+
+    /// What a field that is at chance where all others agree may be, and what helps.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number of pairs"
+    )]
+    fn either(&self, suspect: Suspect, names: &[String]) -> String {
+        format!(
+            "{0} agrees no more often than by chance in some {1} pairs that agree in the other fields: either {0} alone tells related things apart, such as members of a household, or it says nothing, and then leave it out of `fields`",
+            self.name(suspect.field, names),
+            grouped(suspect.pairs.round() as u64),
+        )
     }
 
     /// Why the expected precision is rough, if it is.
