@@ -109,7 +109,7 @@ impl Evidence {
 
     /// Decides which records are one thing; `sizes` counts the equal ones of each. Where fields are noise, all begins anew
     /// without them, as if they had not been compared.
-    fn of(mut fields: Fields, sizes: &[u32], progress: &dyn Progress) -> Result<Self> {
+    pub(super) fn of(mut fields: Fields, sizes: &[u32], progress: &dyn Progress) -> Result<Self> {
         fields.keep(MOST_FIELDS);
         loop {
             let mut evidence = Evidence::before(fields, sizes.len());
@@ -391,14 +391,14 @@ fn random_pairs(records: usize) -> Vec<[u32; 2]> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::report::ClassEvidence;
     use super::super::verdict::Verdict;
     use super::*;
     use crate::progress::Silent;
 
     /// A word that tells a number, of several syllables, so that no two are alike.
-    fn word(number: u64) -> String {
+    pub(in super::super) fn word(number: u64) -> String {
         let syllables = [
             "ba", "ce", "di", "fo", "gu", "ha", "ke", "li", "mo", "nu", "pa", "re", "si", "to",
             "vu", "wa",
@@ -407,6 +407,16 @@ mod tests {
         (0..4)
             .map(|at| syllables[usize::from(random.to_le_bytes()[at] % 16)])
             .collect()
+    }
+
+    /// A date that tells a number.
+    pub(in super::super) fn date(number: u64) -> String {
+        format!(
+            "19{:02}-{:02}-{:02}",
+            number % 90,
+            1 + number / 90 % 12,
+            1 + number / 1080 % 28
+        )
     }
 
     /// A person: given name, surname, street, phone, date of birth. Members of a household share surname, street and phone.
@@ -418,12 +428,7 @@ mod tests {
             word(1000 + random(1, household) % 300),
             word(5000 + random(2, household) % 3000),
             format!("{:07}", random(3, household) % 10_000_000),
-            format!(
-                "19{:02}-{:02}-{:02}",
-                born % 90,
-                1 + born / 90 % 12,
-                1 + born / 1080 % 28
-            ),
+            date(born),
         ]
     }
 

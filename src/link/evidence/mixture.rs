@@ -209,7 +209,8 @@ impl Mixture {
         let Some(lacking) = self.strong_place(field) else {
             return 0.0;
         };
-        let others = (0..self.lattice.len()).filter(|place| self.strong[*place] && *place != lacking);
+        let others =
+            (0..self.lattice.len()).filter(|place| self.strong[*place] && *place != lacking);
         let shares = others.map(|other| self.shares[self.same() ^ 1 << lacking ^ 1 << other]);
         shares.fold(0.0, f64::max) * self.all_pairs
     }
@@ -282,7 +283,9 @@ impl Mixture {
         self.shares = shares;
         for (all_but, sums) in self.all_but.iter_mut().zip(&sums.all_but) {
             let fields = sums.iter().zip(setting.rates);
-            all_but.seen = fields.map(|(levels, rates)| Seen::of(levels, rates)).collect();
+            all_but.seen = fields
+                .map(|(levels, rates)| Seen::of(levels, rates))
+                .collect();
         }
         for field in 0..self.learned.len() {
             self.learn_levels(field, sums, setting, round);

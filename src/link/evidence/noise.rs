@@ -157,3 +157,181 @@ fn with_errors(fields: &[(usize, Seen)]) -> usize {
     let with_errors = fields.iter().filter(|(_, seen)| seen.equal < 1.0 - ERRORS);
     with_errors.count()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::decision::tests::{date, word};
+    use super::super::values::{Column, Fields, Reason};
+    use super::super::verdict::Verdict;
+    use super::*;
+    use crate::progress::Silent;
+    use crate::scheme::fmix64;
+
+    const NAMES: [&str; 7] = [
+        "given", "surname", "street", "town", "phone", "born", "extra",
+    ];
+
+    type Records = Vec<Vec<String>>;
+
+    fn random(field: u64, of: u64) -> u64 {
+        fmix64(fmix64(of) << 8 | field)
+    }
+
+    /// A person with given name, surname, street, town, phone and date of birth; all but the given name are those of `born`.
+    fn person(given: u64, born: u64) -> Vec<String> {
+        vec![
+            word(random(0, given) % 60),
+            word(random(1, born) % 300),
+            word(5000 + random(2, born) % 2000),
+            word(9000 + random(3, born) % 100),
+            format!("0{}", 100_000_000 + random(4, born) % 900_000_000),
+            date(random(5, born)),
+        ]
+    }
+
+    /// Errors in one field of six: another letter or digit. None in the field `but`.
+    fn with_errors(record: u64, mut values: Vec<String>, but: usize) -> Vec<String> {
+        for (field, value) in values.iter_mut().enumerate() {
+            let random = random(10 + field as u64, record);
+            if field == but || !random.is_multiple_of(6) {
+                continue;
+            }
+            let place = value.len() - 1 - usize::from(random.to_le_bytes()[1] % 3);
+            let wrong = match value.as_bytes()[place] {
+                digit @ b'0'..=b'8' => char::from(digit + 1),
+                b'9' => '0',
+                _ => 'y',
+            };
+            value.replace_range(place..=place, &wrong.to_string());
+        }
+        values
+    }
+
+    /// 600 persons twice, with errors.
+    fn persons() -> Records {
+        let persons =
+            (0..1200).map(|record| with_errors(record, person(record / 2, record / 2), 9));
+        persons.collect()
+    }
+
+    /// 400 households of three, who differ in the given name alone; with errors in all that they share.
+    fn households() -> Records {
+        let members = (0..1200).map(|record| with_errors(record, person(record, record / 3), 0));
+        members.collect()
+    }
+
+    /// The same with a column more.
+    fn beside(records: &Records, value: impl Fn(u64) -> String) -> Records {
+        let records = (0..).zip(records);
+        let wider = records.map(|(record, values)| {
+            let value = value(fmix64(record ^ 0xabcd));
+            values.iter().cloned().chain([value]).collect()
+        });
+        wider.collect()
+    }
+
+    fn without(records: &Records, field: usize) -> Records {
+        let mut records = records.clone();
+        records.iter_mut().for_each(|values| {
+            values.remove(field);
+        });
+        records
+    }
+
+    fn evidence(records: &Records) -> Evidence {
+        let columns = (0..records[0].len()).map(|field| {
+            let texts = records.iter().map(|record| &*record[field]);
+            Column::of(&texts.collect::<Vec<&str>>(), None, &|_| None)
+        });
+        let fields = Fields::of_columns(columns);
+        Evidence::of(fields, &vec![1; records.len()], &Silent).unwrap()
+    }
+
+    /// Columns that say nothing: a text, words of which many repeat, words that hardly do, dates.
+    fn columns() -> [fn(u64) -> String; 4] {
+        [
+            |random| {
+                let words = (0..6).map(|at| word(fmix64(random + at) % 2000));
+                words.collect::<Vec<String>>().join(" ")
+            },
+            |random| word(20_000 + random % 200),
+            word,
+            date,
+        ]
+    }
+
+    #[test]
+    fn a_column_that_says_nothing_changes_nothing() {
+        let records = persons();
+        let alone = evidence(&records);
+        let right =
+            (0..600).filter(|person| alone.clusters.first[2 * person + 1] as usize == 2 * person);
+        assert!(right.count() > 560 && alone.clusters.linked() < 1210);
+        for (number, column) in columns().into_iter().enumerate() {
+            let with_column = evidence(&beside(&records, column));
+            let unused = &with_column.fields.unused;
+            assert_eq!(unused.len(), 1, "{number}");
+            assert_eq!(
+                (unused[0].place, &unused[0].why),
+                (6, &Reason::Noise),
+                "{number}"
+            );
+            assert_eq!(with_column.clusters.first, alone.clusters.first, "{number}");
+            assert_eq!(with_column.expected, alone.expected, "{number}");
+        }
+    }
+
+    #[test]
+    fn members_of_a_household_stay_apart_beside_any_column() {
+        // With the date of birth, which they share as if they were born on one day, or entered a club; and without it.
+        for records in [households(), without(&households(), 5)] {
+            let alone = evidence(&records);
+            assert_eq!(alone.clusters.linked(), 0);
+            let names = NAMES.map(str::to_owned);
+            let Verdict::Rough(because) = alone.verdict(&names) else {
+                panic!("it is known that nobody is there twice");
+            };
+            assert!(
+                because.starts_with("given agrees no more often"),
+                "{because}"
+            );
+            for (number, column) in columns().into_iter().enumerate() {
+                let with_column = evidence(&beside(&records, column));
+                assert_eq!(with_column.clusters.linked(), 0, "{number}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_given_names_nobody_can_tell() {
+        let records = beside(&without(&persons(), 0), |random| {
+            word(20_000 + random % 200)
+        });
+        let evidence = evidence(&records);
+        assert!(evidence.fields.unused.is_empty());
+        let suspect = evidence.suspect().unwrap();
+        assert_eq!(suspect.field, 5);
+        assert!((550.0..650.0).contains(&suspect.pairs), "{suspect:?}");
+        assert!(!matches!(
+            evidence.verdict(&[]),
+            Verdict::Links | Verdict::Nothing(_)
+        ));
+    }
+
+    #[test]
+    fn few_pairs_may_be_twins() {
+        // 20 pairs of twins among 1,200.
+        let records: Records = (0..1200)
+            .map(|record| {
+                with_errors(
+                    record,
+                    person(record, if record < 40 { record / 2 } else { record }),
+                    0,
+                )
+            })
+            .collect();
+        let evidence = evidence(&records);
+        assert_eq!(evidence.clusters.linked(), 0);
+        assert!(evidence.fields.unused.is_empty());
+    }
+}
