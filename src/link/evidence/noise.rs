@@ -207,16 +207,16 @@ mod tests {
         values
     }
 
-    /// 600 persons twice, with errors.
+    /// 300 persons twice, with errors.
     fn persons() -> Records {
         let persons =
-            (0..1200).map(|record| with_errors(record, person(record / 2, record / 2), 9));
+            (0..600).map(|record| with_errors(record, person(record / 2, record / 2), 9));
         persons.collect()
     }
 
-    /// 400 households of three, who differ in the given name alone; with errors in all that they share.
+    /// 200 households of three, who differ in the given name alone; with errors in all that they share.
     fn households() -> Records {
-        let members = (0..1200).map(|record| with_errors(record, person(record, record / 3), 0));
+        let members = (0..600).map(|record| with_errors(record, person(record, record / 3), 0));
         members.collect()
     }
 
@@ -311,7 +311,7 @@ mod tests {
         assert!(evidence.fields.unused.is_empty());
         let suspect = evidence.suspect().unwrap();
         assert_eq!(suspect.field, 5);
-        assert!((550.0..650.0).contains(&suspect.pairs), "{suspect:?}");
+        assert!((275.0..325.0).contains(&suspect.pairs), "{suspect:?}");
         assert!(!matches!(
             evidence.verdict(&[]),
             Verdict::Links | Verdict::Nothing(_)
