@@ -250,7 +250,8 @@ where
             return Some((open.number, open.input.take()));
         }
         let number = state.opened;
-        let may_open = state.open.len() < self.ahead.inputs && (has_room(number) || number == next.0);
+        let may_open =
+            state.open.len() < self.ahead.inputs && (has_room(number) || number == next.0);
         (number < self.inputs && may_open).then(|| {
             state.opened += 1;
             state.open.push_back(Open {
