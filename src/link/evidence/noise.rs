@@ -209,8 +209,7 @@ mod tests {
 
     /// 300 persons twice, with errors.
     fn persons() -> Records {
-        let persons =
-            (0..600).map(|record| with_errors(record, person(record / 2, record / 2), 9));
+        let persons = (0..600).map(|record| with_errors(record, person(record / 2, record / 2), 9));
         persons.collect()
     }
 
@@ -265,8 +264,8 @@ mod tests {
         let records = persons();
         let alone = evidence(&records);
         let right =
-            (0..600).filter(|person| alone.clusters.first[2 * person + 1] as usize == 2 * person);
-        assert!(right.count() > 560 && alone.clusters.linked() < 1210);
+            (0..300).filter(|person| alone.clusters.first[2 * person + 1] as usize == 2 * person);
+        assert!(right.count() > 280 && alone.clusters.linked() < 605);
         for (number, column) in columns().into_iter().enumerate() {
             let with_column = evidence(&beside(&records, column));
             let unused = &with_column.fields.unused;
@@ -320,7 +319,7 @@ mod tests {
 
     #[test]
     fn few_pairs_may_be_twins() {
-        // 20 pairs of twins among 1,200.
+        // 20 pairs of twins among 1,200: fewer than could be told from one person each.
         let records: Records = (0..1200)
             .map(|record| {
                 with_errors(
