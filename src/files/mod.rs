@@ -20,6 +20,8 @@ mod from_pairs;
 
 mod log;
 
+mod lowest;
+
 mod outcome;
 
 mod overview;
@@ -29,6 +31,8 @@ mod page;
 mod pairs;
 
 mod pairs_file;
+
+mod pairs_overview;
 
 mod preference;
 

@@ -90,10 +90,7 @@ impl Shown<'_> {
                     @if let Some(lost) = example.lost { ", lost " strong { (percent(lost)) } " of the removed document's shingles" }
                     @if example.found_by == "identical" { ", identical" }
                 }
-                @match samples {
-                    [Some(removed), Some(other)] => (texts(heads, [removed, other])),
-                    _ => div.texts { @for head in heads { p.who { (head) } } },
-                }
+                (texts(heads, samples))
             }
         }
     }
@@ -108,8 +105,12 @@ pub(super) fn place(document: &ExampleDocument) -> Markup {
     html! { (name(&id.unwrap_or_default())) " in " (name(&document.file)) ", row " (grouped(document.row)) @if document.reference { " of the reference" } }
 }
 
-/// Two texts side by side, with what differs marked.
-fn texts(heads: [Markup; 2], samples: [&Sample; 2]) -> Markup {
+/// Two documents side by side: their texts, with what differs marked, if both are there.
+pub(super) fn texts(heads: [Markup; 2], samples: [Option<&Sample>; 2]) -> Markup {
+    let [Some(a), Some(b)] = samples else {
+        return html! { div.texts { @for head in heads { p.who { (head) } } } };
+    };
+    let samples = [a, b];
     let is_cut = samples
         .iter()
         .any(|sample| sample.bytes > sample.text.len() as u64);
