@@ -109,6 +109,17 @@ impl Shown<'_> {
                 }
                 (grouped(counts.documents)) " documents = "
                 (grouped(counts.kept)) " kept + " (grouped(counts.removed)) " removed + " (grouped(counts.skipped)) " bad and skipped."
+                (self.repeated_ids())
+            }
+        }
+    }
+
+    /// Whether an id names several documents.
+    fn repeated_ids(&self) -> Markup {
+        let repeated = self.report.counts.repeated_ids;
+        html! {
+            @if repeated > 0 {
+                " The ids of " (counted(repeated, "document")) " are those of earlier ones, so that one id names several documents: file and row tell them apart."
             }
         }
     }

@@ -64,6 +64,7 @@ impl Shown<'_> {
                     None => " with each other",
                 }
                 ", " (grouped(counts.skipped)) " bad and skipped."
+                (self.repeated_ids())
             }
         }
     }
@@ -166,20 +167,20 @@ impl Shown<'_> {
                 section {
                     h2 { "Sources" }
                     p.note { "A source is an input file. The bar is the share of all pairs that these two files have, or that one file has within itself." }
-                    div.scroll { table.wide {
+                    div.scroll { table.rows {
                         thead { tr { th { "first document in" } th { "second document in" } th.number { "pairs" } th { "share" } } }
                         tbody {
                             @for of in sources.iter().take(LISTED) {
                                 @let share = of.pairs as f64 / all as f64;
                                 tr {
-                                    td.source {
+                                    td data-name="first in" {
                                         @match &of.source_a { Some(a) => (name(a)), None => "the reference" }
                                     }
-                                    td.source {
+                                    td data-name="second in" {
                                         @if of.source_a.as_ref() == Some(&of.source_b) { "itself" } @else { (name(&of.source_b)) }
                                     }
-                                    td.number { (grouped(of.pairs)) }
-                                    td.share { (bar(share)) " " (percent(share)) }
+                                    td.number data-name="pairs" { (grouped(of.pairs)) }
+                                    td.share data-name="share" { (bar(share)) " " (percent(share)) }
                                 }
                             }
                         }
@@ -245,6 +246,7 @@ impl Shown<'_> {
                         (None, Some(distance)) => { "distance " strong { (grouped(distance)) } },
                         (None, None) => "similarity unknown",
                     }
+                    @if example.a.id.get() == example.b.id.get() { "; two documents with the same id: file and row tell them apart" }
                 }
                 (texts(heads, [&example.a, &example.b].map(|of| self.samples.get(of))))
             }

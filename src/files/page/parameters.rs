@@ -74,11 +74,18 @@ impl Shown<'_> {
 
 /// An option as it is passed to a shell.
 fn argument(option: &str, value: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,:/".contains(letter);
     match value {
         "" => option.to_owned(),
-        plain if plain.chars().all(is_plain) => format!("{option} {plain}"),
-        other => format!("{option} '{}'", other.replace('\'', "'\\''")),
+        value => format!("{option} {}", quoted(value)),
+    }
+}
+
+/// A value as it is passed to a shell.
+pub(super) fn quoted(value: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,:/".contains(letter);
+    match value {
+        plain if !plain.is_empty() && plain.chars().all(is_plain) => plain.to_owned(),
+        other => format!("'{}'", other.replace('\'', "'\\''")),
     }
 }
 
