@@ -73,7 +73,7 @@ const FILES: &[&[&str]] = &[
     // What is written, and the runs.
     &["dedup_output", "sign"],
     &["dedup", "pairs"],
-    &["signatures"],
+    &["page_in_memory", "signatures"],
     &["against"],
     // What a result says of a document.
     &["shown_texts"],

@@ -345,7 +345,7 @@ fn what_is_not_shown_of_a_cluster_can_be_listed() {
     let more = format!("and not shown here: {}.", removed - 2);
     assert!(page.contains(&more), "{more}");
     assert!(
-        page.contains("<code>simgpu show DIR 'it'\\''s0'</code>"),
+        page.contains("<code class=\"long\">simgpu show DIR 'it'\\''s0'</code>"),
         "{page}"
     );
     let shown = place.run("show out it's0 --no-text").succeeded();

@@ -38,6 +38,8 @@ const LISTED: usize = 50;
 struct Shown<'a> {
     report: &'a Report,
     samples: &'a Samples,
+    /// Whether documents and results are in memory, and there are no files.
+    is_in_memory: bool,
 }
 
 impl Report {
@@ -46,11 +48,22 @@ impl Report {
         let shown = Shown {
             report: self,
             samples,
+            is_in_memory: false,
         };
         match &self.overview {
             Some(overview) => shown.page_of_pairs(overview),
             None => shown.page_of_removals(),
         }
+    }
+
+    /// The same for a deduplication in memory.
+    pub(crate) fn page_in_memory(&self, samples: &Samples) -> String {
+        let shown = Shown {
+            report: self,
+            samples,
+            is_in_memory: true,
+        };
+        shown.page_of_removals()
     }
 }
 
@@ -67,7 +80,7 @@ impl Shown<'_> {
             },
             main: html! {
                 (self.similarities())
-                (self.sources())
+                @if !self.is_in_memory { (self.sources()) }
                 (self.pairs_at_threshold())
                 (self.losses())
                 (self.clusters())
@@ -75,7 +88,11 @@ impl Shown<'_> {
                 (self.parameters())
                 (self.skipped())
             },
-            footer: "The numbers of this page are in report.json, all removed documents in removed.jsonl or removed.parquet, and the texts in samples.jsonl.",
+            footer: if self.is_in_memory {
+                "Rows count from 0."
+            } else {
+                "The numbers of this page are in report.json, all removed documents in removed.jsonl or removed.parquet, and the texts in samples.jsonl."
+            },
         };
         page.render()
     }

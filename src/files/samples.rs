@@ -185,7 +185,7 @@ impl Sampler {
 }
 
 impl Sample {
-    fn of(document: Document<'_>) -> Self {
+    pub(super) fn of(document: Document<'_>) -> Self {
         match document {
             Document::Text(text) => Sample {
                 text: text[..end_of_beginning(text)].to_owned(),

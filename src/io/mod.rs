@@ -102,6 +102,7 @@ pub use globs::{FileFilter, Globs};
 pub(crate) use ids::{DocumentIds, Id, Repeated};
 pub(crate) use input::{InputFile, check_not_overwritten};
 pub use input::{Inputs, Naming, read_text};
+pub(crate) use jsonl::json_string;
 pub(crate) use keep::JsonLines;
 pub(crate) use keep::{EndingFile, KeptFile, unwritable};
 pub(crate) use labels::Labels;

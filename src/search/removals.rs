@@ -295,6 +295,27 @@ impl FoundRemovals {
     }
 
     /// The result for documents in memory.
+    /// What a result in memory was made of.
+    pub(crate) fn of(found: &Deduplication) -> Self {
+        let rows = found.reference..found.reference + row_count(found.counts.documents);
+        let mut sizes = ClusterSizes::default();
+        sizes.add(&found.removed, |row| row, found.reference);
+        FoundRemovals {
+            rows: rows.end,
+            reference: found.counts.reference.map(|_| found.reference),
+            removals: Removals::Held(found.removed.clone()),
+            dropped: DroppedRows::held(rows, &found.dropped),
+            verification: found.verification,
+            sizes,
+            counts: found.counts.clone(),
+            candidates: found.candidates,
+            recall_at_threshold: found.recall_at_threshold,
+            expected_precision: found.expected_precision,
+            timings: Timings::default(),
+            similarity: None,
+        }
+    }
+
     pub(super) fn in_memory(self) -> Result<Deduplication> {
         let similarity = self.similarity;
         rayon::spawn(|| drop(similarity));
@@ -320,6 +341,11 @@ impl Removals {
             Removals::Spilled(removals) => removals.rows().collect(),
         }
     }
+}
+
+/// A number of documents in memory, which are fewer than 2^32.
+fn row_count(documents: u64) -> u32 {
+    u32::try_from(documents).unwrap_or(u32::MAX)
 }
 
 /// Takes removed documents, part by part.

@@ -121,8 +121,8 @@ impl Shown<'_> {
                 }
                 @if more > 0 {
                     p.note {
-                        "Removed for the same document, and not shown here: " (grouped(more)) ". To list them: "
-                        code { "simgpu show DIR " (visible(&quoted(&id_text(&kept.id)))) }
+                        "Removed for the same document, and not shown here: " (grouped(more)) "."
+                        @if !self.is_in_memory { " To list them: " code.long { "simgpu show DIR " (visible(&quoted(&id_text(&kept.id)))) } }
                     }
                 }
             }
