@@ -296,6 +296,7 @@ impl FoundRemovals {
 
     /// The result for documents in memory.
     /// What a result in memory was made of.
+    #[cfg(feature = "io")]
     pub(crate) fn of(found: &Deduplication) -> Self {
         let rows = found.reference..found.reference + row_count(found.counts.documents);
         let mut sizes = ClusterSizes::default();
@@ -344,6 +345,7 @@ impl Removals {
 }
 
 /// A number of documents in memory, which are fewer than 2^32.
+#[cfg(feature = "io")]
 fn row_count(documents: u64) -> u32 {
     u32::try_from(documents).unwrap_or(u32::MAX)
 }
