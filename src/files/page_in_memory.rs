@@ -127,7 +127,7 @@ mod tests {
             |from: u32| -> Vec<String> { (from..from + 60).map(|i| format!("w{i}")).collect() };
         let text = |i: u32| {
             let mut words = words(100 * (i / 3));
-            if !i.is_multiple_of(3) {
+            if of == "old" || !i.is_multiple_of(3) {
                 words[20 + i as usize % 3] = format!("{of}{i}");
             }
             words.join(" ")
