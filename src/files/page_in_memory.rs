@@ -57,7 +57,8 @@ impl DeduplicationToShow<'_> {
             }
         }
         let places = self.places()?;
-        let removals = FoundRemovals::of(found);
+        let rows = row_number(documents.len() + of_reference)?;
+        let removals = FoundRemovals::of(found, rows);
         let overview = Overview::of(&removals, Sources::Files(&places), found.reference)?;
         let mut report = Report::new("dedup", found.counts.clone(), self.parameters.clone());
         report.dedup = Some(self.dedup.clone());
@@ -101,9 +102,8 @@ impl DeduplicationToShow<'_> {
         match &self.ids {
             Some(own) => own.iter().try_for_each(|id| ids.push(id))?,
             None => {
-                let rows =
-                    row_number(usize::try_from(found.counts.documents).unwrap_or(usize::MAX))?;
-                (0..rows).try_for_each(|row| ids.push(&row.to_string()))?;
+                let mut rows = 0..found.counts.documents;
+                rows.try_for_each(|row| ids.push(&row.to_string()))?;
             }
         }
         Ok(Places {

@@ -295,10 +295,10 @@ impl FoundRemovals {
     }
 
     /// The result for documents in memory.
-    /// What a result in memory was made of.
+    /// What a result in memory was made of, with so many documents, those of a reference included.
     #[cfg(feature = "io")]
-    pub(crate) fn of(found: &Deduplication) -> Self {
-        let rows = found.reference..found.reference + row_count(found.counts.documents);
+    pub(crate) fn of(found: &Deduplication, rows: u32) -> Self {
+        let rows = found.reference..rows;
         let mut sizes = ClusterSizes::default();
         sizes.add(&found.removed, |row| row, found.reference);
         FoundRemovals {
@@ -342,12 +342,6 @@ impl Removals {
             Removals::Spilled(removals) => removals.rows().collect(),
         }
     }
-}
-
-/// A number of documents in memory, which are fewer than 2^32.
-#[cfg(feature = "io")]
-fn row_count(documents: u64) -> u32 {
-    u32::try_from(documents).unwrap_or(u32::MAX)
 }
 
 /// Takes removed documents, part by part.
