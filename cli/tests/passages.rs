@@ -161,7 +161,7 @@ fn wrong_calls_are_refused() {
         (
             "in.jsonl -o out --unit letters",
             2,
-            "possible values: words, code, chars, bytes, lines, paragraphs",
+            "possible values: words, code, chars, bytes, tokens, lines, paragraphs",
         ),
         ("in.jsonl -o out --min-length 0", 2, "must be at least 1"),
         ("in.jsonl -o out --text-field body", 1, "there is no field"),
@@ -182,6 +182,17 @@ fn wrong_calls_are_refused() {
             2,
             "a share from 0 to 1",
         ),
+        (
+            "in.jsonl -o out --unit tokens --action cut",
+            2,
+            "lists of tokens are not cut",
+        ),
+        (
+            "in.jsonl -o out --unit tokens",
+            1,
+            "there is no field \"tokens\"",
+        ),
+        ("in.jsonl -o out --tokens-field a", 2, "--unit tokens"),
         ("large.jsonl -o out --memory 1KB", 1, "raise --memory"),
         (
             "in.jsonl -o out --hidden",
@@ -387,4 +398,86 @@ fn conditions_choose_passages() {
             .collect();
         assert_eq!(places, expected, "{options}");
     }
+}
+
+#[test]
+fn tokens_are_counted_not_bytes() {
+    let place = Place::new();
+    let lists = [
+        json!([7, 7, 1, 2, 3, 4, 5]),
+        json!(["x", "", "1", "2", "3", "4", "y", "2", "3", "4"]),
+        json!([3, 4]),
+        json!([9, 7, 1, 2, 3, 4, 5]),
+    ];
+    let records = lists.iter().map(|list| {
+        format!(
+            "{}
+",
+            json!({"tokens": list})
+        )
+    });
+    let records: String = records.collect();
+    place.write("in.jsonl", &records);
+    // Each window of three that stands before, by hand.
+    let flat: Vec<Vec<String>> = lists
+        .iter()
+        .map(|list| {
+            let text = |token: &Value| {
+                token
+                    .as_str()
+                    .map_or_else(|| token.to_string(), str::to_owned)
+            };
+            list.as_array().unwrap().iter().map(text).collect()
+        })
+        .collect();
+    let mut seen: Vec<&[String]> = Vec::new();
+    let mut covered = Vec::new();
+    for (row, list) in flat.iter().enumerate() {
+        let mut of_list = vec![false; list.len()];
+        for (start, window) in list.windows(3).enumerate() {
+            if seen.contains(&window) {
+                of_list[start..start + 3].fill(true);
+            }
+            seen.push(window);
+        }
+        covered.extend(
+            (0..list.len())
+                .filter(|at| of_list[*at])
+                .map(|at| (row, at)),
+        );
+    }
+    let found = passages(&place, "in.jsonl --unit tokens --min-length 3");
+    let number = |line: &Value, name: &str| usize::try_from(line[name].as_u64().unwrap()).unwrap();
+    let mut listed = Vec::new();
+    for line in &found {
+        let [row, start, end] = ["row", "start", "end"].map(|name| number(line, name));
+        let [of, from, to] =
+            ["source_row", "source_start", "source_end"].map(|name| number(line, name));
+        assert_eq!(flat[row][start..end], flat[of][from..to]);
+        assert_eq!(
+            (&line["exact"], &line["field"]),
+            (&json!(true), &json!("tokens"))
+        );
+        assert_eq!(line["length"], end - start);
+        listed.extend((start..end).map(|at| (row, at)));
+    }
+    listed.sort_unstable();
+    listed.dedup();
+    assert_eq!(listed, covered);
+    passages(
+        &place,
+        "in.jsonl --unit tokens --min-length 3 --action drop",
+    );
+    let kept = std::fs::read_to_string(place.path("out/kept/in.jsonl")).unwrap();
+    let first_three: String = records
+        .lines()
+        .take(3)
+        .map(|line| {
+            format!(
+                "{line}
+"
+            )
+        })
+        .collect();
+    assert_eq!(kept, first_three);
 }

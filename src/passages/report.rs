@@ -18,7 +18,7 @@ pub struct PassageCounts {
     pub skipped: u64,
     /// Documents that repeat an earlier id.
     pub repeated_ids: u64,
-    /// Bytes of all texts.
+    /// Bytes of all texts; of lists of tokens, joined by spaces.
     pub bytes: u64,
     /// Units of all texts.
     pub units: u64,
@@ -139,7 +139,7 @@ impl PassageCounts {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PassageParameters {
-    /// The unit of passages: `words`, `code`, `chars`, `bytes`, `lines` or `paragraphs`.
+    /// The unit of passages: `words`, `code`, `chars`, `bytes`, `tokens`, `lines` or `paragraphs`.
     pub unit: &'static str,
     /// The least length, in units; in characters for lines and paragraphs.
     pub min_length: u64,
@@ -255,13 +255,13 @@ impl<'a> PassageLine<'a> {
             file,
             row: of_file,
             field,
-            start: piece.bytes.start,
-            end: piece.bytes.end,
+            start: piece.stated[0].start,
+            end: piece.stated[0].end,
             source_id: places.raw_id(source)?,
             source_file,
             source_row,
-            source_start: piece.source_bytes.start,
-            source_end: piece.source_bytes.end,
+            source_start: piece.stated[1].start,
+            source_end: piece.stated[1].end,
             length: piece.len,
             exact: piece.is_exact,
         })

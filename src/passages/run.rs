@@ -8,7 +8,7 @@ use super::cuts::Snap;
 use super::report::{PassageParameters, PassageReport};
 use super::search::PassageSearch;
 use super::sources::Occurrences;
-use super::units::{PassageUnits, UnitTexts};
+use super::units::{PassageUnit, PassageUnits, UnitTexts};
 use crate::documents::DocumentBatch;
 use crate::error::{Conflict, Error, Result, row_number};
 use crate::files::{
@@ -125,7 +125,7 @@ impl<'a> PassagesRun<'a> {
             snap: Snap::default(),
             min_left: None,
             memory: None,
-            fields: Fields::default(),
+            fields: Fields::of_form(units.unit == PassageUnit::Tokens),
             on_bad_record: OnBadRecord::default(),
             unique_ids: false,
             batch_bytes: 16 << 20,
@@ -186,7 +186,7 @@ impl<'a> PassagesRun<'a> {
         }
     }
 
-    /// The fields of a record; default `text` and `id`.
+    /// The fields of a record; default `text`, or `tokens` for [`PassageUnit::Tokens`], and `id`.
     pub fn fields(self, fields: Fields) -> Self {
         PassagesRun { fields, ..self }
     }
@@ -300,6 +300,7 @@ impl<'a> PassagesRun<'a> {
                 expected: "a share from 0 to 1".to_owned(),
             });
         }
+        self.check_tokens()?;
         let content = &self.fields.content;
         let is_repeated = |(i, field): (usize, &FieldPath)| content[..i].contains(field);
         if !self.action.keeps_texts() && content.iter().enumerate().any(is_repeated) {
@@ -307,6 +308,30 @@ impl<'a> PassagesRun<'a> {
                 name: "`text_field`",
                 value: self.fields.content_names(),
                 expected: "each field once, since its text is cut".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Refuses tokens of texts, texts of tokens, and cuts of lists.
+    fn check_tokens(&self) -> Result<()> {
+        let is_tokens = self.units.unit == PassageUnit::Tokens;
+        if self.fields.is_tokens != is_tokens || self.fields.weights.is_some() {
+            return Err(Error::Parameter {
+                name: "`unit`",
+                value: self.units.unit.to_string(),
+                expected: match is_tokens {
+                    true => "a unit of texts, or fields of tokens without weights".to_owned(),
+                    false => "tokens, or fields of texts".to_owned(),
+                },
+            });
+        }
+        if is_tokens && self.action == PassageAction::Cut {
+            return Err(Error::Parameter {
+                name: "`action`",
+                value: self.action.name().to_owned(),
+                expected: "report or drop with `unit=tokens`: lists of tokens are not cut"
+                    .to_owned(),
             });
         }
         Ok(())
@@ -412,17 +437,20 @@ impl<'a> PassagesRun<'a> {
         let mut records = chunk.parse(&self.fields, |_| true, &mut batch);
         let mut texts = UnitTexts::default();
         let mut finder = UnitPlaces::default();
-        if let DocumentBatch::Texts(batch) = &batch {
-            let good = records
-                .iter_mut()
-                .filter(|record| matches!(record, Record::Document(_)));
-            for (record, text) in good.zip(batch.iter()) {
-                if let Err(problem) = texts.push(text, self.units, &mut finder) {
-                    *record = Record::Bad {
-                        line: None,
-                        problem,
-                    };
-                }
+        let good = records
+            .iter_mut()
+            .filter(|record| matches!(record, Record::Document(_)));
+        for (i, record) in good.enumerate() {
+            let pushed = match &batch {
+                DocumentBatch::Texts(batch) => texts.push(batch.get(i), self.units, &mut finder),
+                DocumentBatch::Tokens(batch) => texts.push_tokens(batch, i),
+                DocumentBatch::Weighted(_) => Err("passages have no weights".to_owned()),
+            };
+            if let Err(problem) = pushed {
+                *record = Record::Bad {
+                    line: None,
+                    problem,
+                };
             }
         }
         let records = ChunkRecords {

@@ -7,6 +7,7 @@ use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::search::{Passages, Piece, Symbols};
+use crate::documents::TokenBatch;
 use crate::error::{Error, Result};
 use crate::pipeline::{UnitPlaces, place_code_tokens, place_lines, place_paragraphs};
 use crate::simd::Isa;
@@ -23,6 +24,8 @@ pub enum PassageUnit {
     Chars,
     /// Bytes.
     Bytes,
+    /// Tokens that are stored in the record, such as those of a model's vocabulary.
+    Tokens,
     /// Lines, without white space around them. Each is a passage if it is long enough.
     Lines,
     /// Paragraphs: lines between blank ones. Each is a passage if it is long enough.
@@ -31,11 +34,12 @@ pub enum PassageUnit {
 
 impl PassageUnit {
     /// All units.
-    pub const ALL: [PassageUnit; 6] = [
+    pub const ALL: [PassageUnit; 7] = [
         PassageUnit::Words,
         PassageUnit::Code,
         PassageUnit::Chars,
         PassageUnit::Bytes,
+        PassageUnit::Tokens,
         PassageUnit::Lines,
         PassageUnit::Paragraphs,
     ];
@@ -47,6 +51,7 @@ impl PassageUnit {
             PassageUnit::Code => "code",
             PassageUnit::Chars => "chars",
             PassageUnit::Bytes => "bytes",
+            PassageUnit::Tokens => "tokens",
             PassageUnit::Lines => "lines",
             PassageUnit::Paragraphs => "paragraphs",
         }
@@ -55,7 +60,7 @@ impl PassageUnit {
     /// The default of the least length: 50 words or tokens, 200 characters or bytes, 20 characters of a line or paragraph.
     pub fn default_min_length(self) -> NonZeroUsize {
         let length = match self {
-            PassageUnit::Words | PassageUnit::Code => 50,
+            PassageUnit::Words | PassageUnit::Code | PassageUnit::Tokens => 50,
             PassageUnit::Chars | PassageUnit::Bytes => 200,
             PassageUnit::Lines | PassageUnit::Paragraphs => 20,
         };
@@ -112,14 +117,18 @@ impl PassageUnits {
 
     /// The symbols of a unit: a second one stands for what is between it and the next unit.
     pub(crate) fn stride(self) -> usize {
-        match self.bytes_equal && !matches!(self.unit, PassageUnit::Bytes | PassageUnit::Chars) {
+        let leaves_out = !matches!(
+            self.unit,
+            PassageUnit::Bytes | PassageUnit::Chars | PassageUnit::Tokens
+        );
+        match self.bytes_equal && leaves_out {
             true => 2,
             false => 1,
         }
     }
 }
 
-/// Documents as texts and symbols. Two units are the same symbol if they are equal; others are the same with a probability
+/// Documents as texts and symbols. The text of a list of tokens is the tokens, joined by spaces. Two units are the same symbol if they are equal; others are the same with a probability
 /// of 2^-64, but for bytes, which are their own symbols.
 #[derive(Debug, Default)]
 pub(crate) struct UnitTexts {
@@ -145,6 +154,8 @@ pub(crate) struct PlacedPiece {
     pub(crate) bytes: Range<usize>,
     pub(crate) source_document: usize,
     pub(crate) source_bytes: Range<usize>,
+    /// The places of both as results state them: bytes, or for lists of tokens, tokens.
+    pub(crate) stated: [Range<usize>; 2],
     /// The number of units.
     pub(crate) len: usize,
     /// Whether all bytes are the same, not only the units.
@@ -183,10 +194,45 @@ impl UnitTexts {
             PassageUnit::Paragraphs => {
                 place_paragraphs(text, |place| add(units.if_long(text, place)));
             }
+            // Lists of them come by the other method; a text holds none.
+            PassageUnit::Tokens => {}
         }
+        self.end_document();
+        Ok(())
+    }
+
+    fn end_document(&mut self) {
         self.symbol_ends.push(self.symbols.len());
         self.run_ends.push(self.symbols.len());
         self.document_runs.push(self.run_ends.len());
+    }
+
+    /// Appends a list of tokens.
+    ///
+    /// # Errors
+    /// What is wrong with tokens of 4 GiB or more.
+    pub(crate) fn push_tokens(
+        &mut self,
+        tokens: &TokenBatch,
+        document: usize,
+    ) -> std::result::Result<(), String> {
+        let (mut text, mut places) = (String::new(), Vec::new());
+        for (i, token) in tokens.tokens(document).enumerate() {
+            text.push_str(if i > 0 { " " } else { "" });
+            let from = text.len();
+            text.push_str(&String::from_utf8_lossy(token));
+            let [from, to] = [from, text.len()].map(u32::try_from);
+            match (from, to) {
+                (Ok(from), Ok(to)) => places.push([from, to]),
+                _ => return Err("the tokens have 4 GiB or more".to_owned()),
+            }
+        }
+        self.text.push_str(&text);
+        self.text_ends.push(self.text.len());
+        self.places.extend(places);
+        self.symbols.extend(tokens.tokens(document).map(xxh3_64));
+        self.units += tokens.tokens(document).len() as u64;
+        self.end_document();
         Ok(())
     }
 
@@ -341,7 +387,7 @@ impl UnitTexts {
     }
 
     /// The bytes of a piece and its source.
-    pub(crate) fn placed(&self, piece: &Piece, stride: usize) -> PlacedPiece {
+    pub(crate) fn placed(&self, piece: &Piece, units: PassageUnits) -> PlacedPiece {
         let symbols = |start: usize| start..start + piece.len;
         let (document, bytes) = self.place(piece.document, symbols(piece.start));
         let (source_document, source_bytes) =
@@ -352,11 +398,15 @@ impl UnitTexts {
         };
         PlacedPiece {
             is_exact: of(document, &bytes) == of(source_document, &source_bytes),
+            stated: match units.unit {
+                PassageUnit::Tokens => [symbols(piece.start), symbols(piece.source_start)],
+                _ => [bytes.clone(), source_bytes.clone()],
+            },
             document,
             bytes,
             source_document,
             source_bytes,
-            len: piece.len.div_ceil(stride),
+            len: piece.len.div_ceil(units.stride()),
         }
     }
 
@@ -421,10 +471,7 @@ mod tests {
         let (symbols, ends) = all.symbols();
         let search = PassageSearch::new(units.symbols());
         let found = search.find(symbols, ends, &Silent).unwrap();
-        let pieces = found
-            .pieces()
-            .iter()
-            .map(|piece| all.placed(piece, units.stride()));
+        let pieces = found.pieces().iter().map(|piece| all.placed(piece, units));
         pieces
             .map(|piece| {
                 let text = all.text(piece.document)[piece.bytes.clone()].to_owned();

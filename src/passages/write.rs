@@ -96,8 +96,8 @@ impl PassagesRun<'_> {
         let progress = self.options.progress;
         let field = self.fields.content_names();
         progress.begin("write", found.passages.pieces().len() as u64);
-        let stride = self.units.stride();
-        let mut counts = PassageCounts::of(texts, texts.spans(&found.passages, stride));
+        let spans = texts.spans(&found.passages, self.units.stride());
+        let mut counts = PassageCounts::of(texts, spans);
         let lines = |name: &str| -> Result<Option<JsonLines<std::fs::File>>> {
             let file = output.map(|output| output.create(name)).transpose()?;
             Ok(file.map(|(file, path)| JsonLines::new(file, path)))
@@ -105,7 +105,7 @@ impl PassagesRun<'_> {
         let mut passages = lines(PASSAGES)?;
         for pieces in found.passages.pieces().chunks(BLOCK) {
             for piece in pieces {
-                let piece = texts.placed(piece, stride);
+                let piece = texts.placed(piece, self.units);
                 counts.add(&piece);
                 if let Some(lines) = &mut passages {
                     lines.write(&PassageLine::of(&piece, places, &field)?)?;

@@ -71,6 +71,10 @@ pub struct Arguments {
     )]
     pub text_field: Vec<String>,
 
+    /// Field with the array of tokens; needs --unit tokens [default: tokens]
+    #[arg(long, value_name = "FIELD", help_heading = "Input")]
+    pub tokens_field: Option<String>,
+
     /// The ids of records, and bad ones.
     #[command(flatten)]
     pub records: RecordArguments,
@@ -89,8 +93,8 @@ pub struct Arguments {
     )]
     pub unit: PassageUnitArgument,
 
-    /// Least length of a passage in units [default: 50 words or tokens of code, 200 characters or bytes, 20 characters of a
-    /// line or paragraph]
+    /// Least length of a passage in units [default: 50 words, tokens or tokens of code, 200 characters or bytes, 20
+    /// characters of a line or paragraph]
     #[arg(
         long,
         value_name = "N",
@@ -191,6 +195,8 @@ pub enum PassageUnitArgument {
     Chars,
     /// UTF-8 bytes; nothing is left out
     Bytes,
+    /// Tokens stored in the record; places are numbers of tokens, and lists are not cut
+    Tokens,
     /// Whole lines; white space around them does not count
     Lines,
     /// Lines between blank lines; white space around them does not count
@@ -247,6 +253,7 @@ impl Arguments {
         for field in &self.text_field {
             check_field("text_field", Some(field))?;
         }
+        check_field("tokens_field", self.tokens_field.as_ref())?;
         let output = match self.outputs.destination(self.output.as_ref())? {
             Destination::Path(output) => Some(output),
             Destination::Nowhere => None,
@@ -314,6 +321,10 @@ impl Arguments {
             PassageActionArgument::Cut => vec![Mode::PassagesDropNone],
             PassageActionArgument::Drop => vec![Mode::PassagesUncut],
         };
+        modes.extend(match self.unit {
+            PassageUnitArgument::Tokens => &[Mode::Tokens, Mode::NoTextField][..],
+            _ => &[Mode::NotTokens],
+        });
         if are_files(&self.inputs) {
             modes.push(Mode::NamedFiles);
         }
@@ -331,9 +342,19 @@ impl Arguments {
     }
 
     fn fields(&self) -> Fields {
-        let content = self.text_field.iter();
+        let is_tokens = self.unit == PassageUnitArgument::Tokens;
+        let content = match is_tokens {
+            true => vec![FieldPath::new(
+                self.tokens_field.as_deref().unwrap_or("tokens"),
+            )],
+            false => {
+                let text_fields = self.text_field.iter();
+                text_fields.map(|field| FieldPath::new(field)).collect()
+            }
+        };
         Fields {
-            content: content.map(|field| FieldPath::new(field)).collect(),
+            content,
+            is_tokens,
             id: FieldPath::new(self.records.id()),
             id_required: self.records.needs_id(),
             ..Fields::default()
@@ -346,6 +367,7 @@ impl Arguments {
             PassageUnitArgument::Code => PassageUnit::Code,
             PassageUnitArgument::Chars => PassageUnit::Chars,
             PassageUnitArgument::Bytes => PassageUnit::Bytes,
+            PassageUnitArgument::Tokens => PassageUnit::Tokens,
             PassageUnitArgument::Lines => PassageUnit::Lines,
             PassageUnitArgument::Paragraphs => PassageUnit::Paragraphs,
         });
