@@ -102,6 +102,12 @@ pub enum Mode {
     TruthPairs,
     /// The truth of an evaluation is the entity of each record.
     TruthEntities,
+    /// Passages are of bytes.
+    PassagesOfBytes,
+    /// Each passage is one unit, a line or paragraph.
+    PassagesOfLines,
+    /// Passages are of several units in a row.
+    PassagesOfWords,
     /// Passages are listed, and stay in the documents.
     PassagesStay,
     /// No documents are dropped for their passages.
@@ -179,6 +185,9 @@ impl Mode {
             Mode::OneInput => "{o} {is} for two inputs: the records of one form entities of any size; omit {o}, or give a second input",
             Mode::TruthPairs => "{o} {is} for `entity_field`, and the truth is pairs of ids; add `entity_field`, or omit {o}",
             Mode::TruthEntities => "{o} {is} for pairs of ids, and `entity_field` names the entity of each record; omit {o}, or `entity_field`",
+            Mode::PassagesOfBytes => "bytes stay as they are; omit {o}, or choose another `unit`, such as `unit=chars`",
+            Mode::PassagesOfLines => "a passage is one line or paragraph, and nothing stands within it beside its unit; omit {o}, or choose another `unit`",
+            Mode::PassagesOfWords => "{o} {is} for `unit=lines` and `unit=paragraphs`; add one of them, or omit {o}",
             Mode::PassagesStay => "`action=report` writes no documents; omit {o}, or pass `action=cut`",
             Mode::PassagesDropNone => "{o} {is} for `action=drop`; add `action=drop`, or omit {o}",
             Mode::PassagesUncut => "{o} {is} for `action=cut`; add `action=cut`, or omit {o}",
@@ -218,8 +227,9 @@ use Mode::{
     Distance, FromPairs, Gpu, Join, LshOnly, NamedFiles, NoBuckets, NoDevice, NoJoin, NoNames,
     NoPlan, NoRecommendations, NoReference, NoReport, NoSample, NoSimilarity, NoTextField,
     NoThroughput, NoWeights, NoWhiteSpace, NotStopWords, NotTokens, NothingHated, OneFile,
-    OneInput, PassagesDropNone, PassagesStay, PassagesUncut, ReadOnce, Scalar, Seen, Signatures,
-    Stars, Stdout, TextFiles, Tokens, TruthEntities, TruthPairs, UsersOnly,
+    OneInput, PassagesDropNone, PassagesOfBytes, PassagesOfLines, PassagesOfWords, PassagesStay,
+    PassagesUncut, ReadOnce, Scalar, Seen, Signatures, Stars, Stdout, TextFiles, Tokens,
+    TruthEntities, TruthPairs, UsersOnly,
 };
 
 /// The table. Each option of a command is in one row.
@@ -293,7 +303,9 @@ pub const TABLE: &[Row] = &[
     row(&["passages"], &["unique_ids", "on_bad_record"], Checks, &[]),
     row(&["passages"], &["unit", "min_length", "occurrences", "min_count"], Results, &[]),
     row(&["passages"], &["same_document", "action"], Results, &[]),
-    row(&["passages"], &["bytes_equal"], Results, &[Tokens]),
+    row(&["passages"], &["bytes_equal"], Results, &[Tokens, PassagesOfBytes, PassagesOfLines]),
+    row(&["passages"], &["lowercase", "mask_digits"], Results, &[Tokens, PassagesOfBytes]),
+    row(&["passages"], &["strip_punctuation", "merge_whitespace"], Results, &[Tokens, PassagesOfBytes, PassagesOfWords]),
     row(&["passages"], &["max_covered"], Results, &[PassagesDropNone]),
     row(&["passages"], &["snap"], Results, &[PassagesUncut]),
     row(&["passages"], &["min_left", "compression_level"], Results, &[PassagesStay]),

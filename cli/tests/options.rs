@@ -53,6 +53,8 @@ const MODES: &[&str] = &[
     "passages zipped -o out --min-length 9 --action drop",
     "passages twice -o out --min-length 9",
     "passages docs/*.jsonl -o out --min-length 9 --unit tokens",
+    "passages repeats -o out --min-length 9 --unit lines",
+    "passages zipped -o out --min-length 9 --unit bytes",
     "evaluate linked --truth pairs.csv --report json",
     "evaluate linked --truth unique.csv --entity-field city --report json",
     "ratings ratings.csv -o r.csv",
@@ -117,6 +119,8 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "stop_words") => "--stop-words stop.txt",
         (_, "lowercase") => "--lowercase",
         (_, "strip_punctuation") => "--strip-punctuation",
+        (_, "mask_digits") => "--mask-digits",
+        (_, "merge_whitespace") => "--merge-whitespace",
         (_, "keep_whitespace") => "--keep-whitespace",
         ("tune", "scheme") => "--scheme datatrove",
         (_, "scheme") => "--scheme fast",
@@ -335,7 +339,7 @@ fn place() -> Place {
 /// The same documents, and some that repeat a part of themselves.
 fn write_repeats(place: &Place, parts: [&[Value]; 2], csv: &str) {
     let mut state = 9;
-    let repeats: Vec<Value> = (0..60)
+    let mut repeats: Vec<Value> = (0..60)
         .map(|i| {
             let part = words(&mut state, 30).join(" ");
             let text = format!("{part}\n{}\n{part}\n", words(&mut state, 5).join(" "));
@@ -344,11 +348,15 @@ fn write_repeats(place: &Place, parts: [&[Value]; 2], csv: &str) {
             json!({"id": format!("r{i}"), "key": i, "text": text, "body": part})
         })
         .collect();
+    let wide = repeats[3]["body"].as_str().unwrap().replace(' ', "  ");
+    repeats.push(json!({"id": "wide", "key": 60, "text": wide, "body": "none"}));
     place.write("twice/.c.txt", repeats[0]["text"].as_str().unwrap());
     place.write(
         "twice/c.txt",
         repeats[1]["text"].as_str().unwrap().replace(' ', ", "),
     );
+    let upper = repeats[2]["text"].as_str().unwrap().to_uppercase();
+    place.write("twice/d.txt", upper);
     for (name, part) in ["a", "b"].into_iter().zip(parts) {
         place.write(&format!("repeats/{name}.jsonl"), lines(part));
     }

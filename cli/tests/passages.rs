@@ -156,6 +156,7 @@ fn wrong_calls_are_refused() {
     place.write("in.jsonl", DOCUMENTS);
     let large = json!({"text": "a word ".repeat(2_000)});
     place.write("large.jsonl", format!("{large}\n"));
+    place.write("code.rs", "fn main() {}");
     for (arguments, code, message) in [
         ("in.jsonl -o -", 2, "name an output folder"),
         (
@@ -193,6 +194,22 @@ fn wrong_calls_are_refused() {
             "there is no field \"tokens\"",
         ),
         ("in.jsonl -o out --tokens-field a", 2, "--unit tokens"),
+        ("in.jsonl -o out --merge-whitespace", 2, "--unit lines"),
+        (
+            "in.jsonl -o out --unit bytes --lowercase",
+            2,
+            "bytes stay as they are",
+        ),
+        (
+            "in.jsonl -o out --bytes-equal --lowercase",
+            2,
+            "without --lowercase",
+        ),
+        (
+            "code.rs in.jsonl -o out",
+            1,
+            "pass --unit code, or --format text",
+        ),
         ("large.jsonl -o out --memory 1KB", 1, "raise --memory"),
         (
             "in.jsonl -o out --hidden",
@@ -480,4 +497,75 @@ fn tokens_are_counted_not_bytes() {
         })
         .collect();
     assert_eq!(kept, first_three);
+}
+
+#[test]
+fn programs_are_searched_by_code_or_as_text() {
+    let place = Place::new();
+    place.write("a.rs", "a + b > c + d");
+    place.write("b.rs", "a - b < c - d");
+    for (arguments, found) in [
+        ("a.rs b.rs --unit code --min-length 4", 0),
+        ("a.rs b.rs --format text --min-length 4", 1),
+        ("a.rs b.rs --unit chars --min-length 4", 0),
+    ] {
+        assert_eq!(passages(&place, arguments).len(), found, "{arguments}");
+    }
+}
+
+#[test]
+fn lines_that_are_normalised_are_cut_as_they_are_written() {
+    let place = Place::new();
+    let texts = [
+        "Page  12 of 30, printed\nA text.",
+        "more\n  PAGE 7 of 9 printed!\nText",
+    ];
+    let records = texts
+        .iter()
+        .map(|text| format!("{}\n", json!({"text": text})));
+    place.write("in.jsonl", records.collect::<String>());
+    let all = "--lowercase --strip-punctuation --merge-whitespace --mask-digits";
+    let other = ["page 1 of 2 printed", "page 11 of 22 printed"]
+        .map(|text| format!("{}\n", json!({"text": text})));
+    place.write("other.jsonl", other.concat());
+    let found = passages(
+        &place,
+        &format!("other.jsonl in.jsonl --unit lines --min-length 10 --action cut {all}"),
+    );
+    let places: Vec<_> = found
+        .iter()
+        .map(|line| {
+            (
+                &line["file"],
+                &line["row"],
+                &line["source_row"],
+                &line["exact"],
+            )
+        })
+        .collect();
+    // Two digits are not one.
+    let expected = [(&json!("in.jsonl"), &json!(0), &json!(1), &json!(false))];
+    assert_eq!(places, expected);
+    let kept = std::fs::read(place.path("out/kept/in.jsonl")).unwrap();
+    let kept: Vec<Value> = parse_lines(&kept)
+        .iter()
+        .map(|line| line["text"].clone())
+        .collect();
+    assert_eq!(
+        kept,
+        [
+            json!("A text."),
+            json!("more\nText")
+        ]
+    );
+    let report = std::fs::read(place.path("out/report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    for name in [
+        "lowercase",
+        "strip_punctuation",
+        "merge_whitespace",
+        "mask_digits",
+    ] {
+        assert_eq!(report["parameters"][name], true, "{name}");
+    }
 }

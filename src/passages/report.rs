@@ -151,6 +151,18 @@ pub struct PassageParameters {
     pub same_document: &'static str,
     /// Whether all bytes of a passage are those of its source.
     pub bytes_equal: bool,
+    /// Whether case does not count.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lowercase: bool,
+    /// Whether punctuation in lines and paragraphs does not count.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub strip_punctuation: bool,
+    /// Whether each run of white space in lines and paragraphs counts as one space.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub merge_whitespace: bool,
+    /// Whether each digit counts as 0.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub mask_digits: bool,
     /// What is done with passages: `report`, `cut` or `drop`.
     pub action: &'static str,
     /// The largest covered share of a document that is kept.

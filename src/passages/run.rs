@@ -301,6 +301,7 @@ impl<'a> PassagesRun<'a> {
             });
         }
         self.check_tokens()?;
+        self.check_units()?;
         let content = &self.fields.content;
         let is_repeated = |(i, field): (usize, &FieldPath)| content[..i].contains(field);
         if !self.action.keeps_texts() && content.iter().enumerate().any(is_repeated) {
@@ -311,6 +312,25 @@ impl<'a> PassagesRun<'a> {
             });
         }
         Ok(())
+    }
+
+    /// Refuses words of programs, and equal bytes of what is normalised.
+    fn check_units(&self) -> Result<()> {
+        if self.units.bytes_equal && self.units.normalises() {
+            return Err(Error::Parameter {
+                name: "`bytes_equal`",
+                value: "true".to_owned(),
+                expected: "units as they are written, without `lowercase`, `strip_punctuation`, `merge_whitespace` and `mask_digits`".to_owned(),
+            });
+        }
+        match self.inputs.first_code().filter(|_| self.units.unit == PassageUnit::Words) {
+            None => Ok(()),
+            Some(path) => Err(Error::Input {
+                path: path.to_owned(),
+                problem: "this is program text, of which `unit=words` leaves out the operators: `a + b` and `a - b` have equal words".to_owned(),
+                remedy: "pass `unit=code`, or `format=text` to read it as other text".to_owned(),
+            }),
+        }
     }
 
     /// Refuses tokens of texts, texts of tokens, and cuts of lists.
@@ -348,6 +368,10 @@ impl<'a> PassagesRun<'a> {
             min_count: self.min_count.max(2),
             same_document: if self.other_documents { "keep" } else { "cut" },
             bytes_equal: self.units.bytes_equal,
+            lowercase: self.units.normalise.lowercase,
+            strip_punctuation: self.units.normalise.strip_punctuation,
+            merge_whitespace: !self.units.normalise.keep_whitespace,
+            mask_digits: self.units.mask_digits,
             action: self.action.name(),
             max_covered: match self.action {
                 PassageAction::Drop { max_covered } => Some(max_covered),

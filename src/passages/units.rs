@@ -4,12 +4,13 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::search::{Passages, Piece, Symbols};
 use crate::documents::TokenBatch;
 use crate::error::{Error, Result};
-use crate::pipeline::{UnitPlaces, place_code_tokens, place_lines, place_paragraphs};
+use crate::pipeline::{Normalise, UnitPlaces, place_code_tokens, place_lines, place_paragraphs};
 use crate::simd::Isa;
 
 /// What passages are made of.
@@ -84,10 +85,15 @@ impl fmt::Display for PassageUnit {
 pub struct PassageUnits {
     /// The unit.
     pub unit: PassageUnit,
-    /// The least length, in units; in characters for lines and paragraphs.
+    /// The least length, in units; for lines and paragraphs, in characters of what [`PassageUnits::normalise`] leaves of one.
     pub min_length: NonZeroUsize,
     /// Whether what stands between the units of a passage must be equal, too; default false.
     pub bytes_equal: bool,
+    /// What does not tell units apart; default nothing. Places are always those of the text as it is. Acts on words, tokens
+    /// of code and characters by case alone, not on bytes and lists of tokens.
+    pub normalise: Normalise,
+    /// Whether each decimal digit of a unit counts as 0; default false. Not of bytes and lists of tokens.
+    pub mask_digits: bool,
 }
 
 impl Default for PassageUnits {
@@ -103,7 +109,53 @@ impl PassageUnits {
             unit,
             min_length: unit.default_min_length(),
             bytes_equal: false,
+            normalise: Normalise {
+                keep_whitespace: true,
+                ..Normalise::default()
+            },
+            mask_digits: false,
         }
+    }
+
+    /// Whether units can be equal that are written in another way.
+    pub(crate) fn normalises(self) -> bool {
+        let PassageUnits { normalise, .. } = PassageUnits::of(self.unit);
+        self.normalise != normalise || self.mask_digits
+    }
+
+    /// What of a unit tells it apart from others.
+    fn form<'a>(self, unit: &'a str, form: &'a mut String) -> &'a str {
+        if !self.normalises() {
+            return unit;
+        }
+        match self.unit.is_passage() {
+            true => self.normalise.apply(unit, form),
+            // Without white space and punctuation of their own, or made of one character.
+            false => {
+                let Normalise { lowercase, .. } = self.normalise;
+                let case = Normalise {
+                    lowercase,
+                    ..PassageUnits::of(self.unit).normalise
+                };
+                case.apply(unit, form);
+            }
+        }
+        if self.mask_digits {
+            let masked = |letter: char| match is_digit(letter) {
+                true => '0',
+                false => letter,
+            };
+            *form = form.chars().map(masked).collect();
+        }
+        match self.unit.is_passage() {
+            true => form.trim(),
+            false => form,
+        }
+    }
+
+    /// Whether what is left of a unit is too short for a passage.
+    fn is_too_short(self, form: &str) -> bool {
+        self.unit.is_passage() && form.chars().nth(self.min_length.get() - 1).is_none()
     }
 
     /// The least number of symbols of a passage.
@@ -178,22 +230,22 @@ impl UnitTexts {
         }
         self.text.push_str(text);
         self.text_ends.push(self.text.len());
-        let mut end = None;
-        let mut add = |place: Option<Range<usize>>| end = self.add(text, place, end.take(), units);
+        let (mut end, mut form) = (None, String::new());
+        let mut add = |place: Range<usize>| {
+            end = self.add(text, place, end.take(), (units, &mut form));
+        };
         match units.unit {
             PassageUnit::Bytes => {
                 self.units += text.len() as u64;
                 return Ok(());
             }
             PassageUnit::Chars => text.char_indices().for_each(|(at, char)| {
-                add(Some(at..at + char.len_utf8()));
+                add(at..at + char.len_utf8());
             }),
-            PassageUnit::Words => finder.for_each_word(Isa::best(), text, |place| add(Some(place))),
-            PassageUnit::Code => place_code_tokens(text, |place| add(Some(place))),
-            PassageUnit::Lines => place_lines(text, |place| add(units.if_long(text, place))),
-            PassageUnit::Paragraphs => {
-                place_paragraphs(text, |place| add(units.if_long(text, place)));
-            }
+            PassageUnit::Words => finder.for_each_word(Isa::best(), text, add),
+            PassageUnit::Code => place_code_tokens(text, add),
+            PassageUnit::Lines => place_lines(text, add),
+            PassageUnit::Paragraphs => place_paragraphs(text, add),
             // Lists of them come by the other method; a text holds none.
             PassageUnit::Tokens => {}
         }
@@ -245,14 +297,15 @@ impl UnitTexts {
     fn add(
         &mut self,
         text: &str,
-        place: Option<Range<usize>>,
+        place: Range<usize>,
         end: Option<usize>,
-        units: PassageUnits,
+        (units, form): (PassageUnits, &mut String),
     ) -> Option<usize> {
-        let Some(place) = place else {
+        let form = units.form(&text[place.clone()], form);
+        if units.is_too_short(form) {
             self.run_ends.push(self.symbols.len());
             return None;
-        };
+        }
         if let (2, Some(end)) = (units.stride(), end) {
             self.places.push([end as u32, place.start as u32]);
             self.symbols
@@ -260,7 +313,7 @@ impl UnitTexts {
         }
         self.units += 1;
         self.places.push([place.start as u32, place.end as u32]);
-        self.symbols.push(xxh3_64(&text.as_bytes()[place.clone()]));
+        self.symbols.push(xxh3_64(form.as_bytes()));
         Some(place.end)
     }
 
@@ -424,12 +477,10 @@ impl UnitTexts {
     }
 }
 
-impl PassageUnits {
-    /// The place of a unit, unless it is too short.
-    fn if_long(self, text: &str, place: Range<usize>) -> Option<Range<usize>> {
-        let mut characters = text[place.clone()].chars();
-        characters.nth(self.min_length.get() - 1).map(|_| place)
-    }
+/// Whether a character is a decimal digit of any script.
+fn is_digit(letter: char) -> bool {
+    letter.is_ascii_digit()
+        || letter.is_numeric() && letter.general_category() == GeneralCategory::DecimalNumber
 }
 
 fn start(ends: &[usize], i: usize) -> usize {
@@ -486,7 +537,7 @@ mod tests {
         PassageUnits {
             unit,
             min_length: NonZeroUsize::new(min_length).unwrap(),
-            bytes_equal: false,
+            ..PassageUnits::of(unit)
         }
     }
 
@@ -516,6 +567,55 @@ mod tests {
             .collect();
         assert_eq!(lines, [("last line", 0), ("a line", 0), ("last line", 0)]);
         assert!(placed(&texts, units(PassageUnit::Paragraphs, 6)).is_empty());
+    }
+
+    #[test]
+    fn units_are_equal_but_for_what_is_normalised() {
+        let normalise = |lowercase, strip_punctuation, merge| Normalise {
+            lowercase,
+            strip_punctuation,
+            keep_whitespace: !merge,
+        };
+        let plain = |unit, min_length| units(unit, min_length);
+        let texts = [
+            "A Line,  of 12\n*****",
+            "- a line of 7 ǅ\n-----\na line of 99 -",
+        ];
+        // What is left of a line is "0 line of 00" or shorter, or nothing at all.
+        for (case, punctuation, merge, digits, expected) in [
+            (false, false, false, false, &[][..]),
+            (true, true, true, false, &[]),
+            (true, true, false, true, &[]),
+            (true, true, true, true, &["a line of 99 -"]),
+        ] {
+            let units = PassageUnits {
+                normalise: normalise(case, punctuation, merge),
+                mask_digits: digits,
+                ..plain(PassageUnit::Lines, 5)
+            };
+            let found = placed(&texts, units);
+            let lines: Vec<&str> = found.iter().map(|(text, _)| &**text).collect();
+            assert_eq!(lines, expected, "{units:?}");
+            assert!(found.iter().all(|(_, piece)| !piece.is_exact));
+        }
+        let texts = ["One TWO, three 3", "x one two-Three 4 y"];
+        for (case, digits, expected) in [
+            (false, true, None),
+            (true, false, Some("one two-Three")),
+            (true, true, Some("one two-Three 4")),
+        ] {
+            let units = PassageUnits {
+                normalise: normalise(case, false, false),
+                mask_digits: digits,
+                ..plain(PassageUnit::Words, 3)
+            };
+            let found = placed(&texts, units);
+            assert_eq!(
+                found.first().map(|(text, _)| &**text),
+                expected,
+                "{units:?}"
+            );
+        }
     }
 
     #[test]

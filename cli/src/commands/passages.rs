@@ -8,6 +8,7 @@ use simgpu::io::{FieldPath, Fields, Inputs, Naming};
 use simgpu::passages::{
     Occurrences, PassageAction, PassageUnit, PassageUnits, PassagesOutcome, PassagesRun, Snap,
 };
+use simgpu::pipeline::Normalise;
 
 use super::execute;
 use crate::arguments::{
@@ -136,6 +137,22 @@ pub struct Arguments {
     /// Only passages all of whose bytes are equal: what stands between the units counts, too
     #[arg(long, help_heading = "Passages")]
     pub bytes_equal: bool,
+
+    /// Units that differ in case alone are equal
+    #[arg(long, help_heading = "Passages")]
+    pub lowercase: bool,
+
+    /// Lines or paragraphs that differ in punctuation alone are equal
+    #[arg(long, help_heading = "Passages")]
+    pub strip_punctuation: bool,
+
+    /// Lines or paragraphs are equal if they differ in how much white space is between two words alone
+    #[arg(long, help_heading = "Passages")]
+    pub merge_whitespace: bool,
+
+    /// Units that differ in their digits alone, each counted as 0, are equal
+    #[arg(long, help_heading = "Passages")]
+    pub mask_digits: bool,
 
     /// What to do with passages
     #[arg(
@@ -323,7 +340,11 @@ impl Arguments {
         };
         modes.extend(match self.unit {
             PassageUnitArgument::Tokens => &[Mode::Tokens, Mode::NoTextField][..],
-            _ => &[Mode::NotTokens],
+            PassageUnitArgument::Bytes => &[Mode::NotTokens, Mode::PassagesOfBytes],
+            PassageUnitArgument::Lines | PassageUnitArgument::Paragraphs => {
+                &[Mode::NotTokens, Mode::PassagesOfLines]
+            }
+            _ => &[Mode::NotTokens, Mode::PassagesOfWords],
         });
         if are_files(&self.inputs) {
             modes.push(Mode::NamedFiles);
@@ -374,6 +395,12 @@ impl Arguments {
         PassageUnits {
             min_length: self.min_length.unwrap_or(units.min_length),
             bytes_equal: self.bytes_equal,
+            normalise: Normalise {
+                lowercase: self.lowercase,
+                strip_punctuation: self.strip_punctuation,
+                keep_whitespace: !self.merge_whitespace,
+            },
+            mask_digits: self.mask_digits,
             ..units
         }
     }
