@@ -544,20 +544,17 @@ fn lines_that_are_normalised_are_cut_as_they_are_written() {
         })
         .collect();
     // Two digits are not one.
-    let expected = [(&json!("in.jsonl"), &json!(0), &json!(1), &json!(false))];
+    let expected = [
+        (&json!("in.jsonl"), &json!(0), &json!(1), &json!(false)),
+        (&json!("in.jsonl"), &json!(1), &json!(0), &json!(false)),
+    ];
     assert_eq!(places, expected);
     let kept = std::fs::read(place.path("out/kept/in.jsonl")).unwrap();
     let kept: Vec<Value> = parse_lines(&kept)
         .iter()
         .map(|line| line["text"].clone())
         .collect();
-    assert_eq!(
-        kept,
-        [
-            json!("A text."),
-            json!("more\nText")
-        ]
-    );
+    assert_eq!(kept, [json!("A text."), json!("more\nText")]);
     let report = std::fs::read(place.path("out/report.json")).unwrap();
     let report: Value = serde_json::from_slice(&report).unwrap();
     for name in [
