@@ -54,6 +54,8 @@ const MODES: &[&str] = &[
     "passages twice -o out --min-length 9",
     "passages docs/*.jsonl -o out --min-length 9 --unit tokens",
     "passages repeats -o out --min-length 9 --unit lines",
+    "passages repeats -o out --min-length 9 --against repeats/.c.jsonl --only-against",
+    "passages repeats/a.jsonl repeats/b2.jsonl -o out --min-length 9 --action mark",
     "passages zipped -o out --min-length 9 --unit bytes",
     "evaluate linked --truth pairs.csv --report json",
     "evaluate linked --truth unique.csv --entity-field city --report json",
@@ -108,6 +110,13 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "id_field") => "--id-field key",
         (_, "unique_ids") => "--unique-ids",
         (_, "on_bad_record") => "--on-bad-record skip",
+        ("passages", "only_against") => "--only-against --against repeats/.c.jsonl",
+        ("passages", "against_text_field") => {
+            "--against repeats/.c.jsonl --against-text-field body"
+        }
+        ("passages", "against_id_field") => "--against repeats/.c.jsonl --against-id-field key",
+        ("passages", "against") if mode.contains("tokens") => "--against docs/.c.jsonl",
+        ("passages", "against") => "--against repeats/.c.jsonl",
         (_, "against") => "--against docs/.c.jsonl",
         (_, "against_text_field") => {
             "--against docs/.c.jsonl --against-text-field key --against-text-field text"
@@ -180,6 +189,7 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "min_count") => "--min-count 5",
         (_, "same_document") => "--same-document keep",
         (_, "bytes_equal") => "--bytes-equal",
+        (_, "mark_field") => "--mark-field marks",
         (_, "max_covered") => "--max-covered 0.9",
         (_, "snap") => "--snap lines",
         (_, "min_left") => "--min-left 30",
@@ -361,7 +371,16 @@ fn write_repeats(place: &Place, parts: [&[Value]; 2], csv: &str) {
         place.write(&format!("repeats/{name}.jsonl"), lines(part));
     }
     place.write("repeats/b2.jsonl", lines(&repeats));
-    place.write("repeats/.c.jsonl", lines(&repeats[..3]));
+    let other = |i: usize, change: fn(&str) -> String| {
+        let text = change(repeats[i]["text"].as_str().unwrap());
+        json!({"id": format!("o{i}"), "key": format!("k{i}"), "text": text, "body": text})
+    };
+    let changed = [
+        other(4, str::to_uppercase),
+        other(5, |text| text.replace(' ', ", ")),
+    ];
+    let hidden = [&repeats[..3], &changed].concat();
+    place.write("repeats/.c.jsonl", lines(&hidden));
     place.write("repeats/d.csv", csv);
 }
 

@@ -157,6 +157,7 @@ fn wrong_calls_are_refused() {
     let large = json!({"text": "a word ".repeat(2_000)});
     place.write("large.jsonl", format!("{large}\n"));
     place.write("code.rs", "fn main() {}");
+    place.write("in.csv", "id,text\n1,a\n");
     for (arguments, code, message) in [
         ("in.jsonl -o -", 2, "name an output folder"),
         (
@@ -210,6 +211,23 @@ fn wrong_calls_are_refused() {
             1,
             "pass --unit code, or --format text",
         ),
+        ("in.jsonl -o out --mark-field x", 2, "--action mark"),
+        (
+            "in.jsonl -o out --action mark --min-left 2",
+            2,
+            "removes nothing",
+        ),
+        (
+            "in.jsonl -o out --action mark --mark-field=",
+            2,
+            "the name of a field",
+        ),
+        (
+            "in.jsonl -o out --action mark --mark-field id --min-length 3",
+            1,
+            "in.jsonl, row 0: there is a field \"id\" already; choose another name by --mark-field",
+        ),
+        ("in.csv in.jsonl -o out --action mark", 1, "has no field"),
         ("large.jsonl -o out --memory 1KB", 1, "raise --memory"),
         (
             "in.jsonl -o out --hidden",
@@ -565,4 +583,200 @@ fn lines_that_are_normalised_are_cut_as_they_are_written() {
     ] {
         assert_eq!(report["parameters"][name], true, "{name}");
     }
+}
+
+#[test]
+fn marked_records_are_the_same_but_for_one_field() {
+    let place = Place::new();
+    let record = |(i, text): (usize, &&str)| {
+        let text = json!(text).to_string().replace('o', "\\u006f");
+        format!("  {{ \"id\":{i}.0, \"text\": {text}, \"z\": {{\"p\": 1e2}} }}\t")
+    };
+    let records: Vec<String> = TEXTS.iter().enumerate().map(record).collect();
+    place.write("in.jsonl", records.join("\r\n"));
+    place.write("array.json", format!("[{}]", records.join(",\n")));
+    let found = passages(
+        &place,
+        "in.jsonl --min-length 5 --action mark --mark-field p.q",
+    );
+    assert!(!found.is_empty());
+    let mut expected: Vec<Vec<[usize; 2]>> = vec![Vec::new(); TEXTS.len()];
+    for line in &found {
+        let [row, start, end] = ["row", "start", "end"]
+            .map(|name| usize::try_from(line[name].as_u64().unwrap()).unwrap());
+        // One mark for pieces between which no word stands.
+        match expected[row].last_mut() {
+            Some(last) if TEXTS[row][last[1]..start].trim().is_empty() => last[1] = end,
+            _ => expected[row].push([start, end]),
+        }
+    }
+    let kept = std::fs::read_to_string(place.path("out/kept/in.jsonl")).unwrap();
+    let mut marked = Vec::new();
+    for ((line, record), marks) in kept.split_inclusive('\n').zip(&records).zip(&expected) {
+        let (start, end) = record.split_at(record.len() - 3);
+        let marks = json!(marks).to_string();
+        let expected = format!("{start},\"p.q\":{marks}{end}");
+        assert_eq!(line.trim_end_matches(['\r', '\n']), expected);
+        marked.push(expected);
+    }
+    assert_eq!(marked.len(), TEXTS.len());
+    assert!(!place.path("out/cuts.jsonl").exists() && !place.path("out/removed.jsonl").exists());
+    passages(
+        &place,
+        "array.json --min-length 5 --action mark --mark-field p.q",
+    );
+    let array: Vec<Value> =
+        serde_json::from_slice(&std::fs::read(place.path("out/kept/array.json")).unwrap()).unwrap();
+    let lines: Vec<Value> = marked
+        .iter()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(array, lines);
+    // Of lists, marks are tokens.
+    place.write(
+        "tokens.jsonl",
+        "{\"tokens\":[1,2,3]}\n{\"tokens\":[9,1,2,3,1,2]}\n",
+    );
+    passages(
+        &place,
+        "tokens.jsonl --unit tokens --min-length 2 --action mark",
+    );
+    let kept = std::fs::read_to_string(place.path("out/kept/tokens.jsonl")).unwrap();
+    let expected =
+        "{\"tokens\":[1,2,3],\"passages\":[]}\n{\"tokens\":[9,1,2,3,1,2],\"passages\":[[1,6]]}\n";
+    assert_eq!(kept, expected);
+}
+
+/// Documents that are already there, under other names of fields, and new ones.
+fn write_sides(place: &Place) {
+    let old = ["zero. one two three four", "x y one two three four x y"];
+    let old = old.iter().enumerate();
+    let old = old.map(|(i, text)| format!("{}\n", json!({"key": format!("k{i}"), "body": text})));
+    place.write(
+        "old.jsonl",
+        old.collect::<String>() + "{\"key\": \"bad\"}\n",
+    );
+    let new = [
+        "a one two three four b",
+        "five six seven eight. five six seven eight",
+        "c d e f",
+    ];
+    let new = new.iter().enumerate();
+    let new = new.map(|(i, text)| format!("{}\n", json!({"id": i, "text": text})));
+    place.write("new/a.jsonl", new.collect::<String>());
+    place.write(
+        "new/b.jsonl",
+        "{\"id\": 3, \"text\": \"c d e f, one two three four\"}\n",
+    );
+}
+
+#[test]
+fn passages_of_a_reference_go_and_it_stays() {
+    let place = Place::new();
+    write_sides(&place);
+    let against = "new --against old.jsonl --against-text-field body --against-id-field key --on-bad-record skip --min-length 4 --action cut";
+    let found = |arguments: &str| -> Vec<(Value, Value, Value, Value)> {
+        passages(&place, arguments)
+            .iter()
+            .map(|line| {
+                (
+                    line["id"].clone(),
+                    line["start"].clone(),
+                    line["source_in"].clone(),
+                    line["source_id"].clone(),
+                )
+            })
+            .collect()
+    };
+    let of = |id: u64, start: u64, side: &str, source: Value| {
+        (json!(id), json!(start), json!(side), source)
+    };
+    let all = [
+        of(0, 2, "reference", json!("k0")),
+        of(1, 22, "input", json!(1)),
+        of(3, 0, "input", json!(2)),
+        of(3, 9, "reference", json!("k0")),
+    ];
+    assert_eq!(found(against), all);
+    let report = std::fs::read(place.path("out/report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    let counts = &report["counts"];
+    for (name, count) in [
+        ("records", 4),
+        ("skipped", 0),
+        ("reference", 2),
+        ("from_reference", 2),
+        ("units", 26),
+        ("bytes", 22 + 42 + 7 + 27),
+        ("pieces", 4),
+    ] {
+        assert_eq!(counts[name], count, "{name}");
+    }
+    assert_eq!(counts["cut"]["kept"], 4);
+    assert_eq!(counts["cut"]["lost_units"], 0);
+    let bytes = ["kept_bytes", "cut_bytes", "removed_bytes"]
+        .map(|name| counts["cut"][name].as_u64().unwrap());
+    assert_eq!(json!(bytes.iter().sum::<u64>()), counts["bytes"]);
+    assert_eq!(report["reference_skipped"][0]["row"], 2);
+    assert_eq!(report["parameters"]["against_content_field"], "body");
+    assert_eq!(report["parameters"]["against_id_field"], "key");
+    assert!(!place.path("out/kept/old.jsonl").exists());
+    let kept = std::fs::read_to_string(place.path("out/kept/b.jsonl")).unwrap();
+    assert_eq!(kept, "{\"id\": 3, \"text\": \"\"}\n");
+    let only = [all[0].clone(), all[3].clone()];
+    assert_eq!(found(&format!("{against} --only-against")), only);
+    for threads in ["1", "3"] {
+        assert_eq!(found(&format!("{against} --threads {threads}")), all);
+    }
+    for (arguments, code, message) in [
+        (
+            "new/a.jsonl --against new",
+            1,
+            "it is an input and also in --against",
+        ),
+        ("new --only-against", 2, "add --against"),
+        ("new --against-id-field key", 2, "add --against"),
+        (
+            "new --against old.jsonl --only-against --occurrences all",
+            2,
+            "omit --only-against",
+        ),
+        ("new --against old.jsonl", 1, "there is no field"),
+        ("new --against -", 1, "cannot be a stream"),
+    ] {
+        let run = place.run(&format!("passages {arguments} -o other"));
+        assert_eq!(run.code, Some(code), "{arguments}: {}", run.stderr);
+        assert!(run.stderr.contains(message), "{arguments}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn preferred_files_are_the_sources() {
+    let place = Place::new();
+    write_sides(&place);
+    let found = |arguments: &str| {
+        let lines = passages(&place, &format!("new --min-length 4 {arguments}"));
+        lines
+            .iter()
+            .map(|line| (line["id"].clone(), line["source_id"].clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        found(""),
+        [
+            (json!(1), json!(1)),
+            (json!(3), json!(2)),
+            (json!(3), json!(0))
+        ]
+    );
+    let preferred = [
+        (json!(0), json!(3)),
+        (json!(1), json!(1)),
+        (json!(2), json!(3)),
+    ];
+    assert_eq!(found("--prefer-source b* --prefer-source a*"), preferred);
+    let run = place
+        .run("passages new --min-length 4 -o out --overwrite --prefer-source x*")
+        .succeeded();
+    assert!(run.stderr.contains("--prefer-source x*"), "{}", run.stderr);
 }

@@ -16,8 +16,8 @@ impl Chunk {
     /// # Errors
     /// Why a text cannot be cut.
     pub(crate) fn cut(&self, fates: &[Fate<'_>], fields: &Fields) -> Result<Kept, String> {
-        let keeps = || fates.iter().map(|fate| matches!(fate, Fate::Cut(_)));
-        let is_whole = |fate: &Fate<'_>| matches!(fate, Fate::Drop | Fate::Cut([]));
+        let keeps = || fates.iter().map(|fate| !matches!(fate, Fate::Drop));
+        let is_whole = |fate: &Fate<'_>| !matches!(fate, Fate::Cut([_, ..]));
         if fates.iter().all(is_whole) {
             return self
                 .kept(keeps().collect())

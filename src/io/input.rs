@@ -261,6 +261,12 @@ impl Inputs {
         self.files.iter().find(is_code).map(|file| &*file.named)
     }
 
+    /// The first file whose records get no field for marks.
+    pub(crate) fn first_without_marks(&self) -> Option<&Path> {
+        let has_none = |file: &&InputFile| !matches!(file.format, Format::JsonLines | Format::Json);
+        self.files.iter().find(has_none).map(|file| &*file.named)
+    }
+
     /// Whether `-` is among the given names.
     pub fn names_stream(&self) -> bool {
         self.stream_at.is_some()

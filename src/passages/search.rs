@@ -142,6 +142,12 @@ impl PassageSearch {
         self.conditions.stride = stride;
     }
 
+    /// The first `documents` are a reference: they have no passages, and are the only sources if `only` is set.
+    pub(super) fn set_reference(&mut self, documents: usize, only: bool) {
+        self.conditions.reference = documents;
+        self.conditions.only_reference = only;
+    }
+
     /// Bytes that a search takes beside texts of so many symbols, unless few of them are repeated.
     #[cfg(feature = "io")]
     pub(super) fn typical_bytes(min_length: NonZeroUsize, symbols: usize) -> u64 {

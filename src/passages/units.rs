@@ -197,6 +197,8 @@ pub(crate) struct UnitTexts {
     /// The number of runs up to the end of each document.
     document_runs: Vec<usize>,
     units: u64,
+    /// The number of first documents that are a reference.
+    pub(crate) reference: usize,
 }
 
 /// A piece as bytes of two texts.
@@ -348,9 +350,16 @@ impl UnitTexts {
         self.symbol_ends.len() < self.text_ends.len()
     }
 
-    /// The number of units.
-    pub(crate) fn units(&self) -> u64 {
-        self.units
+    /// The bytes of the texts of the inputs.
+    pub(crate) fn input_bytes(&self) -> u64 {
+        self.bytes() - start(&self.text_ends, self.reference) as u64
+    }
+
+    /// The number of units of the inputs.
+    pub(crate) fn input_units(&self, units: PassageUnits) -> u64 {
+        let of_reference =
+            (0..self.reference).map(|document| self.units_of(document, units) as u64);
+        self.units - of_reference.sum::<u64>()
     }
 
     /// Bytes of memory.
@@ -463,7 +472,20 @@ impl UnitTexts {
         }
     }
 
-    /// The bytes of each span, by document, and its number of symbols.
+    /// Each span by document, as results state it: in bytes, or for lists of tokens, in tokens.
+    pub(crate) fn stated_spans<'a>(
+        &'a self,
+        found: &'a Passages,
+        units: PassageUnits,
+    ) -> impl Iterator<Item = (usize, Range<usize>)> + 'a {
+        found.spans().map(move |(run, symbols)| match units.unit {
+            // A list is one run.
+            PassageUnit::Tokens => (run, symbols),
+            _ => self.place(run, symbols),
+        })
+    }
+
+    /// The bytes of each span, by document, and its number of units.
     pub(crate) fn spans<'a>(
         &'a self,
         found: &'a Passages,
@@ -571,7 +593,7 @@ mod tests {
 
     #[test]
     fn units_are_equal_but_for_what_is_normalised() {
-        let normalise = |lowercase, strip_punctuation, merge| Normalise {
+        let normalise = |lowercase, strip_punctuation, merge: bool| Normalise {
             lowercase,
             strip_punctuation,
             keep_whitespace: !merge,

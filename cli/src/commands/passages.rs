@@ -12,8 +12,8 @@ use simgpu::pipeline::Normalise;
 
 use super::execute;
 use crate::arguments::{
-    Caller, FormatArguments, ProcessArguments, RecordArguments, SelectionArguments, are_files,
-    check_field, modes_of_files, size, whole_number,
+    AgainstArguments, Caller, FormatArguments, ProcessArguments, RecordArguments,
+    SelectionArguments, are_files, check_field, globs, modes_of_files, size, whole_number,
 };
 use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments};
@@ -30,8 +30,8 @@ use crate::{Usage, terminal};
 /// passages.jsonl: one line per passage, with its place (id, file, row, field; start and end in bytes of the text), that of
 /// its source, its length in units, and whether all bytes are the same (exact), not only the units.
 ///
-/// kept/ (--action cut or drop): the kept records of each input, under the same name, in the same format and compression. Only
-/// their texts change.
+/// kept/ (--action cut, mark or drop): the kept records of each input, under the same name, in the same format and compression.
+/// Only their texts change, or they get a field.
 ///
 /// cuts.jsonl, removed.jsonl (--action cut or drop): what was cut out of each document, in bytes of its text, and which
 /// documents were removed.
@@ -84,6 +84,15 @@ pub struct Arguments {
     #[command(flatten)]
     pub selection: SelectionArguments,
 
+    /// What the inputs are compared with.
+    #[command(flatten)]
+    pub against: AgainstArguments,
+
+    /// Read files that match GLOB before others, so that they are the sources of passages; repeat it for less preferred
+    /// ones; * also matches /
+    #[arg(long, value_name = "GLOB", help_heading = "Input")]
+    pub prefer_source: Vec<String>,
+
     /// What passages are made of
     #[arg(
         long,
@@ -124,6 +133,10 @@ pub struct Arguments {
     )]
     pub min_count: NonZeroU32,
 
+    /// Only passages that occur in the files of --against
+    #[arg(long, help_heading = "Passages")]
+    pub only_against: bool,
+
     /// What to do with passages that occur in one document alone
     #[arg(
         long,
@@ -163,6 +176,15 @@ pub struct Arguments {
         help_heading = "Passages"
     )]
     pub action: PassageActionArgument,
+
+    /// With --action mark, the name of the new field, a list of pairs: where each passage begins and ends
+    #[arg(
+        long,
+        value_name = "FIELD",
+        default_value = "passages",
+        help_heading = "Passages"
+    )]
+    pub mark_field: String,
 
     /// With --action drop, the largest share of a document's bytes that may be passages, from 0 to 1
     #[arg(
@@ -245,6 +267,8 @@ pub enum PassageActionArgument {
     Report,
     /// Write the records without them
     Cut,
+    /// Write all records, each with their places in a field (--mark-field); JSON
+    Mark,
     /// Write the records but for documents that are mostly passages (--max-covered)
     Drop,
 }
@@ -282,7 +306,13 @@ impl Arguments {
         };
         let inputs = self.find()?;
         caller.given.check(&modes_of_files(&inputs))?;
+        let reference = self.against.find_with(self.naming()?)?;
         let run = self.run(&inputs).options(self.outputs.options(caller));
+        let run = run.prefer_source(globs("prefer_source", &self.prefer_source)?);
+        let run = match &reference {
+            Some(reference) => run.against(reference, self.against.fields(self.fields())),
+            None => run,
+        };
         let run = match (&self.temp_dir, output) {
             (Some(folder), _) => run.temporary(folder.clone()),
             (None, None) => run.temporary(std::env::temp_dir()),
@@ -299,14 +329,17 @@ impl Arguments {
                 OccurrencesArgument::All => Occurrences::All,
             })
             .min_count(self.min_count.get())
+            .only_against(self.only_against)
             .other_documents(self.same_document == SameDocumentArgument::Keep)
             .action(match self.action {
                 PassageActionArgument::Report => PassageAction::Report,
                 PassageActionArgument::Cut => PassageAction::Cut,
+                PassageActionArgument::Mark => PassageAction::Mark,
                 PassageActionArgument::Drop => PassageAction::Drop {
                     max_covered: self.max_covered,
                 },
             })
+            .mark_field(&self.mark_field)
             .snap(match self.snap {
                 SnapArgument::Words => Snap::Words,
                 SnapArgument::Lines => Snap::Lines,
@@ -334,9 +367,17 @@ impl Arguments {
                 Mode::PassagesStay,
                 Mode::PassagesDropNone,
                 Mode::PassagesUncut,
+                Mode::PassagesUnmarked,
             ],
-            PassageActionArgument::Cut => vec![Mode::PassagesDropNone],
-            PassageActionArgument::Drop => vec![Mode::PassagesUncut],
+            PassageActionArgument::Cut => {
+                vec![Mode::PassagesDropNone, Mode::PassagesUnmarked]
+            }
+            PassageActionArgument::Mark => vec![
+                Mode::PassagesRemoveNone,
+                Mode::PassagesDropNone,
+                Mode::PassagesUncut,
+            ],
+            PassageActionArgument::Drop => vec![Mode::PassagesUncut, Mode::PassagesUnmarked],
         };
         modes.extend(match self.unit {
             PassageUnitArgument::Tokens => &[Mode::Tokens, Mode::NoTextField][..],
@@ -346,20 +387,32 @@ impl Arguments {
             }
             _ => &[Mode::NotTokens, Mode::PassagesOfWords],
         });
-        if are_files(&self.inputs) {
+        if are_files(&self.inputs) && are_files(&self.against.against) {
             modes.push(Mode::NamedFiles);
+        }
+        if self.against.against.is_empty() {
+            modes.push(Mode::NoReference);
+        }
+        if self.only_against {
+            modes.push(Mode::OnlyReference);
         }
         modes
     }
 
     fn find(&self) -> anyhow::Result<Inputs> {
-        let naming = Naming {
+        Ok(with_stdin(Inputs::find_with(
+            &self.inputs,
+            self.naming()?,
+        )?)?)
+    }
+
+    fn naming(&self) -> anyhow::Result<Naming> {
+        Ok(Naming {
             hidden: self.hidden,
             filter: self.selection.filter()?,
             takes_code: self.unit == PassageUnitArgument::Code,
             ..self.format.naming()
-        };
-        Ok(with_stdin(Inputs::find_with(&self.inputs, naming)?)?)
+        })
     }
 
     fn fields(&self) -> Fields {
@@ -412,6 +465,9 @@ impl Arguments {
         let documents = counts.records - counts.skipped;
         lines.row("documents", terminal::grouped(documents));
         lines.row("skipped", terminal::grouped(counts.skipped));
+        if let Some(reference) = counts.reference {
+            lines.row("reference", terminal::counted(reference, "document"));
+        }
         let covered = 100.0 * counts.covered_share();
         let bytes = terminal::grouped(counts.covered_bytes);
         let of = terminal::grouped(counts.bytes);
@@ -428,6 +484,10 @@ impl Arguments {
                 terminal::grouped(counts.inexact)
             ),
         );
+        if let Some(from) = counts.from_reference {
+            let pieces = terminal::counted(from, "piece");
+            lines.row("from REF", format!("{pieces} have their source there"));
+        }
         if let Some(cut) = &counts.cut {
             let bytes = |bytes: u64| terminal::grouped(bytes);
             let cuts = terminal::counted(cut.cuts, "cut");
