@@ -1,5 +1,16 @@
 //! `simgpu passages`: repeated passages of files, against a search by hand.
 
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Int64Array, LargeStringArray, RecordBatch, StringArray,
+};
+use arrow_ipc::reader::FileReader;
+use arrow_ipc::writer::FileWriter;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Value, json};
 
 use crate::support::{Place, parse_lines, zstd};
@@ -227,7 +238,11 @@ fn wrong_calls_are_refused() {
             1,
             "in.jsonl, row 0: there is a field \"id\" already; choose another name by --mark-field",
         ),
-        ("in.csv in.jsonl -o out --action mark", 1, "has no field"),
+        (
+            "in.csv in.jsonl -o out --action mark",
+            1,
+            "give records in JSON",
+        ),
         ("large.jsonl -o out --memory 1KB", 1, "raise --memory"),
         (
             "in.jsonl -o out --hidden",
@@ -779,4 +794,94 @@ fn preferred_files_are_the_sources() {
         .run("passages new --min-length 4 -o out --overwrite --prefer-source x*")
         .succeeded();
     assert!(run.stderr.contains("--prefer-source x*"), "{}", run.stderr);
+}
+
+/// A table of the texts, and what is not a text.
+fn table(texts: ArrayRef) -> RecordBatch {
+    let ids: ArrayRef = Arc::new(Int64Array::from_iter(0..TEXTS.len() as i64));
+    let others: ArrayRef = Arc::new(StringArray::from_iter([
+        Some("a"),
+        None,
+        Some("c"),
+        Some(""),
+        Some("\u{e9}"),
+    ]));
+    RecordBatch::try_from_iter([("id", ids), ("text", texts), ("n", others)]).unwrap()
+}
+
+fn write_arrow(place: &Place, name: &str, rows: &RecordBatch) {
+    let mut bytes = Vec::new();
+    let mut writer = FileWriter::try_new(&mut bytes, &rows.schema()).unwrap();
+    writer.write(rows).unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    place.write(name, bytes);
+}
+
+#[test]
+fn tables_differ_in_their_texts_alone() {
+    let place = Place::new();
+    let rows = table(Arc::new(LargeStringArray::from_iter_values(TEXTS)));
+    write_arrow(&place, "in.arrow", &rows);
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, rows.schema(), None).unwrap();
+    writer.write(&rows).unwrap();
+    writer.close().unwrap();
+    place.write("in.parquet", bytes);
+    let file = |name: &str| std::fs::File::open(place.path(&format!("out/kept/{name}"))).unwrap();
+    for name in ["in.arrow", "in.parquet"] {
+        passages(&place, &format!("{name} --action cut --min-length 5"));
+        let expected = kept_by_lists(&place, &TEXTS);
+        assert_ne!(expected, TEXTS);
+        let kept = match name {
+            "in.arrow" => FileReader::try_new(file(name), None)
+                .unwrap()
+                .next()
+                .unwrap()
+                .unwrap(),
+            _ => ParquetRecordBatchReaderBuilder::try_new(file(name))
+                .unwrap()
+                .build()
+                .unwrap()
+                .next()
+                .unwrap()
+                .unwrap(),
+        };
+        assert_eq!(kept.schema().fields(), rows.schema().fields(), "{name}");
+        assert_eq!(
+            (kept.column(0), kept.column(2)),
+            (rows.column(0), rows.column(2)),
+            "{name}"
+        );
+        let texts: Vec<&str> = kept.column(1).as_string::<i64>().iter().flatten().collect();
+        assert_eq!(texts, expected, "{name}");
+        let run = place.run(&format!(
+            "passages {name} --action mark --min-length 5 -o marked"
+        ));
+        assert!(
+            run.stderr.contains("give records in JSON"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn texts_with_a_dictionary_are_refused_before_anything_is_written() {
+    let place = Place::new();
+    let texts: DictionaryArray<Int32Type> = TEXTS.into_iter().collect();
+    write_arrow(&place, "in.arrow", &table(Arc::new(texts)));
+    let run = place.run("passages in.arrow --action cut --min-length 5 -o out");
+    assert_eq!(run.code, Some(1));
+    let message = "cannot be cut; write the column as strings without a dictionary";
+    assert!(
+        run.stderr.contains(message) && run.stderr.contains("in.arrow"),
+        "{}",
+        run.stderr
+    );
+    assert!(!place.path("out").exists());
+    // Without passages it is refused, too, and without cuts it is read.
+    let run = place.run("passages in.arrow --action cut --min-length 50 -o out");
+    assert!(run.stderr.contains(message), "{}", run.stderr);
+    assert!(!passages(&place, "in.arrow --min-length 5").is_empty());
 }

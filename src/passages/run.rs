@@ -430,21 +430,16 @@ impl<'a> PassagesRun<'a> {
             None => Ok(()),
             Some(path) => Err(Error::Input {
                 path: path.to_owned(),
-                problem: "a record of CSV, TSV or text has no field for places of passages".to_owned(),
-                remedy: "give records in JSON, Parquet or Arrow, or pass `action=report`, which lists the places".to_owned(),
+                problem: "only records of JSON get a field of places".to_owned(),
+                remedy: "give records in JSON, or pass `action=report`, which lists the places"
+                    .to_owned(),
             }),
         }
     }
 
     /// Refuses words of programs, and equal bytes of what is normalised.
     fn check_units(&self) -> Result<()> {
-        if self.units.bytes_equal && self.units.normalises() {
-            return Err(Error::Parameter {
-                name: "`bytes_equal`",
-                value: "true".to_owned(),
-                expected: "units as they are written, without `lowercase`, `strip_punctuation`, `merge_whitespace` and `mask_digits`".to_owned(),
-            });
-        }
+        self.units.check()?;
         match self.inputs.first_code().filter(|_| self.units.unit == PassageUnit::Words) {
             None => Ok(()),
             Some(path) => Err(Error::Input {
@@ -535,7 +530,14 @@ impl<'a> PassagesRun<'a> {
         let reading = FilesReading::new(files, self.reading(Columns::Needed, temporary))?;
         let mut texts = UnitTexts::default();
         reading.map(
-            |chunk| Ok(self.parse(&chunk)),
+            |chunk| {
+                if self.action == PassageAction::Cut && chunk.file >= self.of_reference() {
+                    let file = &files[chunk.file];
+                    let checked = chunk.check_cut(file.format, &self.fields);
+                    checked.map_err(|problem| uncut(&file.named, problem))?;
+                }
+                Ok(self.parse(&chunk))
+            },
             |event| {
                 match event {
                     Some(Event::Chunk((records, of_chunk))) => {
@@ -651,5 +653,14 @@ impl<'a> PassagesRun<'a> {
             progress.warn(&format!("{file} holds no records"));
         }
         Ok(places)
+    }
+}
+
+/// The error of a file whose texts cannot be cut.
+pub(super) fn uncut(path: &Path, problem: String) -> Error {
+    Error::Input {
+        path: path.to_owned(),
+        problem,
+        remedy: "or pass `action=report` and cut the texts by passages.jsonl".to_owned(),
     }
 }

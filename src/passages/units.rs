@@ -123,6 +123,18 @@ impl PassageUnits {
         self.normalise != normalise || self.mask_digits
     }
 
+    /// Refuses equal bytes of what is normalised.
+    pub(crate) fn check(self) -> Result<()> {
+        if self.bytes_equal && self.normalises() {
+            return Err(Error::Parameter {
+                name: "`bytes_equal`",
+                value: "true".to_owned(),
+                expected: "units as they are written, without `lowercase`, `strip_punctuation`, `merge_whitespace` and `mask_digits`".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
     /// What of a unit tells it apart from others.
     fn form<'a>(self, unit: &'a str, form: &'a mut String) -> &'a str {
         if !self.normalises() {

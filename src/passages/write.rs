@@ -5,7 +5,7 @@ use std::path::Path;
 use super::cuts::Cuts;
 use super::lost::Found;
 use super::report::{CutsLine, PassageCounts, PassageLine, PassageReport, RemovedLine};
-use super::run::{PassageAction, PassagesRun};
+use super::run::{PassageAction, PassagesRun, uncut};
 use super::units::UnitTexts;
 use crate::error::{BadRecord, Error, Result};
 use crate::files::{
@@ -75,12 +75,7 @@ impl PassagesRun<'_> {
                 }
                 false => {
                     let cut = placed.chunk.cut(&fates, &self.fields);
-                    cut.map_err(|problem| Error::Input {
-                        path: files[placed.chunk.file].named.clone(),
-                        problem,
-                        remedy: "or pass `action=report` and cut the texts by passages.jsonl"
-                            .to_owned(),
-                    })
+                    cut.map_err(|problem| uncut(&files[placed.chunk.file].named, problem))
                 }
             };
             let kept = kept?;

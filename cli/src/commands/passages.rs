@@ -93,79 +93,13 @@ pub struct Arguments {
     #[arg(long, value_name = "GLOB", help_heading = "Input")]
     pub prefer_source: Vec<String>,
 
-    /// What passages are made of
-    #[arg(
-        long,
-        value_enum,
-        value_name = "UNIT",
-        default_value = "words",
-        help_heading = "Passages"
-    )]
-    pub unit: PassageUnitArgument,
-
-    /// Least length of a passage in units [default: 50 words, tokens or tokens of code, 200 characters or bytes, 20
-    /// characters of a line or paragraph]
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = whole_number::<NonZeroUsize>,
-        help_heading = "Passages"
-    )]
-    pub min_length: Option<NonZeroUsize>,
-
-    /// Which occurrences of a passage are listed, and cut
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHICH",
-        default_value = "later",
-        help_heading = "Passages"
-    )]
-    pub occurrences: OccurrencesArgument,
-
-    /// Only passages that occur at least N times, all occurrences counted
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = whole_number::<NonZeroU32>,
-        default_value = "2",
-        help_heading = "Passages"
-    )]
-    pub min_count: NonZeroU32,
+    /// What passages are.
+    #[command(flatten)]
+    pub passages: PassageArguments,
 
     /// Only passages that occur in the files of --against
     #[arg(long, help_heading = "Passages")]
     pub only_against: bool,
-
-    /// What to do with passages that occur in one document alone
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHAT",
-        default_value = "cut",
-        help_heading = "Passages"
-    )]
-    pub same_document: SameDocumentArgument,
-
-    /// Only passages all of whose bytes are equal: what stands between the units counts, too
-    #[arg(long, help_heading = "Passages")]
-    pub bytes_equal: bool,
-
-    /// Units that differ in case alone are equal
-    #[arg(long, help_heading = "Passages")]
-    pub lowercase: bool,
-
-    /// Lines or paragraphs that differ in punctuation alone are equal
-    #[arg(long, help_heading = "Passages")]
-    pub strip_punctuation: bool,
-
-    /// Lines or paragraphs are equal if they differ in how much white space is between two words alone
-    #[arg(long, help_heading = "Passages")]
-    pub merge_whitespace: bool,
-
-    /// Units that differ in their digits alone, each counted as 0, are equal
-    #[arg(long, help_heading = "Passages")]
-    pub mask_digits: bool,
 
     /// What to do with passages
     #[arg(
@@ -221,6 +155,80 @@ pub struct Arguments {
     /// Folder for temporary files [default: beside the results]
     #[arg(long, value_name = "DIR", help_heading = "Machine")]
     pub temp_dir: Option<PathBuf>,
+}
+
+/// What passages are.
+#[derive(Args, Debug)]
+pub struct PassageArguments {
+    /// What passages are made of
+    #[arg(
+        long,
+        value_enum,
+        value_name = "UNIT",
+        default_value = "words",
+        help_heading = "Passages"
+    )]
+    pub unit: PassageUnitArgument,
+
+    /// Least length of a passage in units [default: 50 words, tokens or tokens of code, 200 characters or bytes, 20
+    /// characters of a line or paragraph]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = whole_number::<NonZeroUsize>,
+        help_heading = "Passages"
+    )]
+    pub min_length: Option<NonZeroUsize>,
+
+    /// Which occurrences of a passage are listed, and cut
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHICH",
+        default_value = "later",
+        help_heading = "Passages"
+    )]
+    pub occurrences: OccurrencesArgument,
+
+    /// Only passages that occur at least N times, all occurrences counted
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = whole_number::<NonZeroU32>,
+        default_value = "2",
+        help_heading = "Passages"
+    )]
+    pub min_count: NonZeroU32,
+
+    /// What to do with passages that occur in one document alone
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        default_value = "cut",
+        help_heading = "Passages"
+    )]
+    pub same_document: SameDocumentArgument,
+
+    /// Only passages all of whose bytes are equal: what stands between the units counts, too
+    #[arg(long, help_heading = "Passages")]
+    pub bytes_equal: bool,
+
+    /// Units that differ in case alone are equal
+    #[arg(long, help_heading = "Passages")]
+    pub lowercase: bool,
+
+    /// Lines or paragraphs that differ in punctuation alone are equal
+    #[arg(long, help_heading = "Passages")]
+    pub strip_punctuation: bool,
+
+    /// Lines or paragraphs are equal if they differ in how much white space is between two words alone
+    #[arg(long, help_heading = "Passages")]
+    pub merge_whitespace: bool,
+
+    /// Units that differ in their digits alone, each counted as 0, are equal
+    #[arg(long, help_heading = "Passages")]
+    pub mask_digits: bool,
 }
 
 /// The value of `--unit`.
@@ -284,6 +292,57 @@ pub enum SnapArgument {
     None,
 }
 
+impl PassageArguments {
+    /// The units.
+    pub fn units(&self) -> PassageUnits {
+        let units = PassageUnits::of(match self.unit {
+            PassageUnitArgument::Words => PassageUnit::Words,
+            PassageUnitArgument::Code => PassageUnit::Code,
+            PassageUnitArgument::Chars => PassageUnit::Chars,
+            PassageUnitArgument::Bytes => PassageUnit::Bytes,
+            PassageUnitArgument::Tokens => PassageUnit::Tokens,
+            PassageUnitArgument::Lines => PassageUnit::Lines,
+            PassageUnitArgument::Paragraphs => PassageUnit::Paragraphs,
+        });
+        PassageUnits {
+            min_length: self.min_length.unwrap_or(units.min_length),
+            bytes_equal: self.bytes_equal,
+            normalise: Normalise {
+                lowercase: self.lowercase,
+                strip_punctuation: self.strip_punctuation,
+                keep_whitespace: !self.merge_whitespace,
+            },
+            mask_digits: self.mask_digits,
+            ..units
+        }
+    }
+
+    /// Which occurrences are covered.
+    pub fn occurrences(&self) -> Occurrences {
+        match self.occurrences {
+            OccurrencesArgument::Later => Occurrences::Later,
+            OccurrencesArgument::All => Occurrences::All,
+        }
+    }
+
+    /// Whether only passages of another document are covered.
+    pub fn other_documents(&self) -> bool {
+        self.same_document == SameDocumentArgument::Keep
+    }
+
+    /// The modes that the unit leads to.
+    pub fn modes(&self) -> &'static [Mode] {
+        match self.unit {
+            PassageUnitArgument::Tokens => &[Mode::Tokens, Mode::NoTextField],
+            PassageUnitArgument::Bytes => &[Mode::NotTokens, Mode::PassagesOfBytes],
+            PassageUnitArgument::Lines | PassageUnitArgument::Paragraphs => {
+                &[Mode::NotTokens, Mode::PassagesOfLines]
+            }
+            _ => &[Mode::NotTokens, Mode::PassagesOfWords],
+        }
+    }
+}
+
 impl Arguments {
     /// Finds the passages, on the current rayon pool.
     ///
@@ -323,14 +382,11 @@ impl Arguments {
 
     /// The run, but for its output.
     fn run<'a>(&self, inputs: &'a Inputs) -> PassagesRun<'a> {
-        let mut run = PassagesRun::new(inputs, self.units())
-            .occurrences(match self.occurrences {
-                OccurrencesArgument::Later => Occurrences::Later,
-                OccurrencesArgument::All => Occurrences::All,
-            })
-            .min_count(self.min_count.get())
+        let mut run = PassagesRun::new(inputs, self.passages.units())
+            .occurrences(self.passages.occurrences())
+            .min_count(self.passages.min_count.get())
             .only_against(self.only_against)
-            .other_documents(self.same_document == SameDocumentArgument::Keep)
+            .other_documents(self.passages.other_documents())
             .action(match self.action {
                 PassageActionArgument::Report => PassageAction::Report,
                 PassageActionArgument::Cut => PassageAction::Cut,
@@ -379,14 +435,7 @@ impl Arguments {
             ],
             PassageActionArgument::Drop => vec![Mode::PassagesUncut, Mode::PassagesUnmarked],
         };
-        modes.extend(match self.unit {
-            PassageUnitArgument::Tokens => &[Mode::Tokens, Mode::NoTextField][..],
-            PassageUnitArgument::Bytes => &[Mode::NotTokens, Mode::PassagesOfBytes],
-            PassageUnitArgument::Lines | PassageUnitArgument::Paragraphs => {
-                &[Mode::NotTokens, Mode::PassagesOfLines]
-            }
-            _ => &[Mode::NotTokens, Mode::PassagesOfWords],
-        });
+        modes.extend(self.passages.modes());
         if are_files(&self.inputs) && are_files(&self.against.against) {
             modes.push(Mode::NamedFiles);
         }
@@ -410,13 +459,13 @@ impl Arguments {
         Ok(Naming {
             hidden: self.hidden,
             filter: self.selection.filter()?,
-            takes_code: self.unit == PassageUnitArgument::Code,
+            takes_code: self.passages.unit == PassageUnitArgument::Code,
             ..self.format.naming()
         })
     }
 
     fn fields(&self) -> Fields {
-        let is_tokens = self.unit == PassageUnitArgument::Tokens;
+        let is_tokens = self.passages.unit == PassageUnitArgument::Tokens;
         let content = match is_tokens {
             true => vec![FieldPath::new(
                 self.tokens_field.as_deref().unwrap_or("tokens"),
@@ -432,29 +481,6 @@ impl Arguments {
             id: FieldPath::new(self.records.id()),
             id_required: self.records.needs_id(),
             ..Fields::default()
-        }
-    }
-
-    fn units(&self) -> PassageUnits {
-        let units = PassageUnits::of(match self.unit {
-            PassageUnitArgument::Words => PassageUnit::Words,
-            PassageUnitArgument::Code => PassageUnit::Code,
-            PassageUnitArgument::Chars => PassageUnit::Chars,
-            PassageUnitArgument::Bytes => PassageUnit::Bytes,
-            PassageUnitArgument::Tokens => PassageUnit::Tokens,
-            PassageUnitArgument::Lines => PassageUnit::Lines,
-            PassageUnitArgument::Paragraphs => PassageUnit::Paragraphs,
-        });
-        PassageUnits {
-            min_length: self.min_length.unwrap_or(units.min_length),
-            bytes_equal: self.bytes_equal,
-            normalise: Normalise {
-                lowercase: self.lowercase,
-                strip_punctuation: self.strip_punctuation,
-                keep_whitespace: !self.merge_whitespace,
-            },
-            mask_digits: self.mask_digits,
-            ..units
         }
     }
 
