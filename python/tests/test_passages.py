@@ -1,6 +1,7 @@
 """Passages are those that brute force finds, and files give what the command gives."""
 
 import json
+import pickle
 import random
 import re
 import subprocess
@@ -57,6 +58,8 @@ def test_passages_are_those_of_brute_force(length):
         first = len(re.findall(r"[a-zé]+", texts[piece["row"]].encode()[: piece["start"]].decode()))
         ours[piece["row"]][first : first + len(words)] = [True] * len(words)
     assert ours == marks
+    assert found["exact"].dtype == bool
+    assert pickle.loads(pickle.dumps(found.table)).to_pylist() == found.to_pylist()
     assert repr(found) == f"<PassagesFound: {len(found)} pieces>"
 
 

@@ -61,11 +61,12 @@ pub(super) fn cut_rows(
 /// Refuses a column whose texts cannot be cut.
 pub(super) fn check_columns(rows: &RecordBatch, fields: &Fields) -> Result<(), String> {
     let columns = fields.content.iter().filter_map(|path| column(rows, path));
-    let mut types = columns.map(Array::data_type);
-    let is_dictionary = |kind: &&DataType| matches!(kind, DataType::Dictionary(..));
-    types
-        .find(is_dictionary)
-        .map_or(Ok(()), |kind| Err(uncut(kind)))
+    for column in columns {
+        if let kind @ DataType::Dictionary(..) = column.data_type() {
+            return Err(uncut(kind));
+        }
+    }
+    Ok(())
 }
 
 fn uncut(kind: &DataType) -> String {

@@ -50,6 +50,8 @@ __all__ = [
     "optimal_containment_bands",
     "optimal_partitions",
     "pairs_files",
+    "passages_files",
+    "passages_in_memory",
     "pairs_in_memory",
     "pairs_signatures",
     "recommend_by_ratings",
