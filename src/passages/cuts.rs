@@ -349,9 +349,15 @@ mod tests {
                 "one three four",
             ),
             (Chars, Snap::Words, "onetwo", &["net"], "onetwo"),
-            (Bytes, Snap::None, "ab\u{e9}cd", &["b\u{e9}c"], "ad"),
+            (Bytes, Snap::None, "ab\u{e9}cd", &["b\u{e9}c"], "ab\u{e9}cd"),
             // Two words never become one.
-            (Chars, Snap::None, "one two three", &["e two t"], "one hree"),
+            (
+                Chars,
+                Snap::None,
+                "one two three",
+                &["e two t"],
+                "one two three",
+            ),
             (Chars, Snap::None, "one-two", &["-"], "one-two"),
             (Words, Snap::Words, "x y. x y", &["x y", "x y"], "."),
             (Words, Snap::Lines, "a\nb c\nd", &["b c"], "a\nd"),

@@ -169,16 +169,17 @@ mod tests {
                 ..PassageUnits::of(PassageUnit::Lines)
             };
             let found = PassagesInMemory::new(units).find(&texts, &Silent).unwrap();
-            let found: Vec<_> = found
-                .into_iter()
-                .map(|found| {
-                    let text = &texts[found.row][found.bytes];
-                    assert_eq!(text, &texts[found.source_row][found.source_bytes]);
-                    assert!(found.exact && found.length == 1);
-                    (found.row, text.to_owned(), found.source_row)
-                })
-                .collect();
-            assert_eq!(found, repeated_lines(&texts, least), "{least}");
+            let mut lines = Vec::new();
+            for found in found {
+                let text = &texts[found.row][found.bytes];
+                assert_eq!(text, &texts[found.source_row][found.source_bytes]);
+                assert!(found.exact);
+                // Lines that follow each other at both places are one piece.
+                assert_eq!(found.length, text.lines().count());
+                let of_piece = text.lines().map(|line| line.trim().to_owned());
+                lines.extend(of_piece.map(|line| (found.row, line, found.source_row)));
+            }
+            assert_eq!(lines, repeated_lines(&texts, least), "{least}");
         }
     }
 

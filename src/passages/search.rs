@@ -143,6 +143,7 @@ impl PassageSearch {
     }
 
     /// The first `documents` are a reference: they have no passages, and are the only sources if `only` is set.
+    #[cfg(any(test, feature = "io"))]
     pub(super) fn set_reference(&mut self, documents: usize, only: bool) {
         self.conditions.reference = documents;
         self.conditions.only_reference = only;
