@@ -184,16 +184,32 @@ impl AgainstArguments {
         inputs: &InputArguments,
         engine: &Engine,
     ) -> anyhow::Result<Option<Inputs>> {
+        self.find_with(inputs.naming(engine)?)
+    }
+
+    /// Finds the files by this naming; `None` without any.
+    pub(crate) fn find_with(&self, naming: Naming) -> anyhow::Result<Option<Inputs>> {
         for field in &self.against_text_field {
             check_field("against_text_field", Some(field))?;
         }
         if self.against.is_empty() {
             return Ok(None);
         }
-        Ok(Some(Inputs::find_with(
-            &self.against,
-            inputs.naming(engine)?,
-        )?))
+        Ok(Some(Inputs::find_with(&self.against, naming)?))
+    }
+
+    /// The fields of their records, if those of the inputs are these.
+    pub(crate) fn fields(&self, mut fields: Fields) -> Fields {
+        if !self.against_text_field.is_empty() {
+            let text_fields = self.against_text_field.iter();
+            fields.content = text_fields.map(|field| FieldPath::new(field)).collect();
+        }
+        if let Some(id) = &self.against_id_field {
+            fields.id = FieldPath::new(id);
+        }
+        // Without an id, no id of the inputs would be known either.
+        fields.id_required |= self.against_id_field.is_some();
+        fields
     }
 
     /// Compares a run with what was found. `inputs` says how its own records are read.
@@ -207,17 +223,8 @@ impl AgainstArguments {
         let Some(found) = found else {
             return run;
         };
-        let mut fields = inputs.fields(engine.shingler().shingling());
-        if !self.against_text_field.is_empty() {
-            let text_fields = self.against_text_field.iter();
-            fields.content = text_fields.map(|field| FieldPath::new(field)).collect();
-        }
-        if let Some(id) = &self.against_id_field {
-            fields.id = FieldPath::new(id);
-        }
-        // Without an id, no id of the inputs would be known either.
-        fields.id_required |= self.against_id_field.is_some();
-        run.against(found, fields)
+        let fields = inputs.fields(engine.shingler().shingling());
+        run.against(found, self.fields(fields))
     }
 }
 

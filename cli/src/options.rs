@@ -64,6 +64,8 @@ pub enum Mode {
     NoJoin,
     /// Inputs are compared with each other alone.
     NoReference,
+    /// Inputs are compared with a reference alone.
+    OnlyReference,
     /// No document is read a second time.
     ReadOnce,
     /// Documents are lists of tokens.
@@ -102,10 +104,20 @@ pub enum Mode {
     TruthPairs,
     /// The truth of an evaluation is the entity of each record.
     TruthEntities,
+    /// Passages are of bytes.
+    PassagesOfBytes,
+    /// Each passage is one unit, a line or paragraph.
+    PassagesOfLines,
+    /// Passages are of several units in a row.
+    PassagesOfWords,
     /// Passages are listed, and stay in the documents.
     PassagesStay,
     /// No documents are dropped for their passages.
     PassagesDropNone,
+    /// Records get no field of their passages.
+    PassagesUnmarked,
+    /// All of each document is kept.
+    PassagesRemoveNone,
     /// Passages are not cut out of documents.
     PassagesUncut,
     /// No report is printed.
@@ -161,6 +173,7 @@ impl Mode {
             Mode::NoSimilarity => "{o} limit{s} a similarity, and `within` a distance; omit {o}, or `distance` and `within`",
             Mode::NoJoin => "{o} limit{s} an exact join and the counts of `weights=rarity`, and this search has neither; omit {o}, or pass `candidates=join`",
             Mode::NoReference => "{o} {is} for the files of `against`; add `against`, or omit {o}",
+            Mode::OnlyReference => "`only_against` takes all passages of `against`, and no others; omit {o}, or omit `only_against`",
             Mode::ReadOnce => "no document is read a second time, so no input is held; omit {o}, or pass `verify=exact`",
             Mode::Tokens => "{o} {is} for texts, and tokens stay as they are; omit {o}, or choose another `unit`",
             Mode::NoTextField => "{o} name{s} a field of texts, which `unit=tokens` does not read; pass `tokens_field`, or choose another `unit`",
@@ -181,8 +194,13 @@ impl Mode {
             Mode::OneInput => "{o} {is} for two inputs: the records of one form entities of any size; omit {o}, or give a second input",
             Mode::TruthPairs => "{o} {is} for `entity_field`, and the truth is pairs of ids; add `entity_field`, or omit {o}",
             Mode::TruthEntities => "{o} {is} for pairs of ids, and `entity_field` names the entity of each record; omit {o}, or `entity_field`",
+            Mode::PassagesOfBytes => "bytes stay as they are; omit {o}, or choose another `unit`, such as `unit=chars`",
+            Mode::PassagesOfLines => "a passage is one line or paragraph, and nothing stands within it beside its unit; omit {o}, or choose another `unit`",
+            Mode::PassagesOfWords => "{o} {is} for `unit=lines` and `unit=paragraphs`; add one of them, or omit {o}",
             Mode::PassagesStay => "`action=report` writes no documents; omit {o}, or pass `action=cut`",
             Mode::PassagesDropNone => "{o} {is} for `action=drop`; add `action=drop`, or omit {o}",
+            Mode::PassagesUnmarked => "{o} {is} for `action=mark`; add `action=mark`, or omit {o}",
+            Mode::PassagesRemoveNone => "`action=mark` removes nothing; omit {o}, or pass `action=cut`",
             Mode::PassagesUncut => "{o} {is} for `action=cut`; add `action=cut`, or omit {o}",
             Mode::NoReport => "the report holds what {o} ask{s} for, and is not printed; add `report=json`, or omit {o}",
             Mode::NoPage => "{o} {is} for the page; add `page`, or omit {o}",
@@ -221,8 +239,9 @@ use Mode::{
     Distance, FromPairs, Gpu, Join, LshOnly, NamedFiles, NoBuckets, NoDevice, NoJoin, NoNames,
     NoPage, NoPlan, NoRecommendations, NoReference, NoReport, NoSample, NoSimilarity, NoTextField,
     NoThroughput, NoWeights, NoWhiteSpace, NotStopWords, NotTokens, NothingHated, OneFile,
-    OneInput, PassagesDropNone, PassagesStay, PassagesUncut, ReadOnce, Scalar, Seen, Signatures,
-    Stars, Stdout, TextFiles, Tokens, TruthEntities, TruthPairs, UsersOnly,
+    OneInput, OnlyReference, PassagesDropNone, PassagesOfBytes, PassagesOfLines, PassagesOfWords,
+    PassagesRemoveNone, PassagesStay, PassagesUncut, PassagesUnmarked, ReadOnce, Scalar, Seen,
+    Signatures, Stars, Stdout, TextFiles, Tokens, TruthEntities, TruthPairs, UsersOnly,
 };
 
 /// The table. Each option of a command is in one row.
@@ -292,13 +311,23 @@ pub const TABLE: &[Row] = &[
     // Passages
     row(&["passages"], &["format", "delimiter", "quote", "limit"], Results, &[]),
     row(&["passages"], &["hidden", "include", "exclude"], Results, &[NamedFiles]),
-    row(&["passages"], &["text_field", "id_field"], Results, &[TextFiles]),
+    row(&["passages"], &["text_field"], Results, &[NoTextField, TextFiles]),
+    row(&["passages"], &["tokens_field"], Results, &[NotTokens]),
+    row(&["passages"], &["id_field"], Results, &[TextFiles]),
     row(&["passages"], &["unique_ids", "on_bad_record"], Checks, &[]),
-    row(&["passages"], &["unit", "min_length", "occurrences", "min_count"], Results, &[]),
-    row(&["passages"], &["same_document", "bytes_equal", "action"], Results, &[]),
+    row(&["passages"], &["against", "unit", "min_length", "min_count", "action"], Results, &[]),
+    row(&["passages"], &["against_text_field"], Results, &[NoReference, NoTextField]),
+    row(&["passages"], &["against_id_field", "only_against"], Results, &[NoReference]),
+    row(&["passages"], &["prefer_source"], Results, &[OnlyReference, OneFile]),
+    row(&["passages"], &["occurrences", "same_document"], Results, &[OnlyReference]),
+    row(&["passages"], &["bytes_equal"], Results, &[Tokens, PassagesOfBytes, PassagesOfLines]),
+    row(&["passages"], &["lowercase", "mask_digits"], Results, &[Tokens, PassagesOfBytes]),
+    row(&["passages"], &["strip_punctuation", "merge_whitespace"], Results, &[Tokens, PassagesOfBytes, PassagesOfWords]),
     row(&["passages"], &["max_covered"], Results, &[PassagesDropNone]),
     row(&["passages"], &["snap"], Results, &[PassagesUncut]),
-    row(&["passages"], &["min_left", "compression_level"], Results, &[PassagesStay]),
+    row(&["passages"], &["mark_field"], Results, &[PassagesUnmarked]),
+    row(&["passages"], &["min_left"], Results, &[PassagesStay, PassagesRemoveNone]),
+    row(&["passages"], &["compression_level"], Results, &[PassagesStay]),
     row(&["passages"], &["memory", "temp_dir"], Memory, &[]),
     // Evaluations
     row(&["evaluate"], &["truth", "format", "delimiter", "quote", "entity_field"], Results, &[]),

@@ -52,6 +52,11 @@ const MODES: &[&str] = &[
     "passages repeats -o out --min-length 9 --action cut",
     "passages zipped -o out --min-length 9 --action drop",
     "passages twice -o out --min-length 9",
+    "passages docs/*.jsonl -o out --min-length 9 --unit tokens",
+    "passages repeats -o out --min-length 9 --unit lines",
+    "passages repeats -o out --min-length 9 --against repeats/.c.jsonl --only-against",
+    "passages repeats/a.jsonl repeats/b2.jsonl -o out --min-length 9 --action mark",
+    "passages zipped -o out --min-length 9 --unit bytes",
     "evaluate linked --truth pairs.csv --report json",
     "evaluate linked --truth unique.csv --entity-field city --report json",
     "ratings ratings.csv -o r.csv",
@@ -105,6 +110,13 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "id_field") => "--id-field key",
         (_, "unique_ids") => "--unique-ids",
         (_, "on_bad_record") => "--on-bad-record skip",
+        ("passages", "only_against") => "--only-against --against repeats/.c.jsonl",
+        ("passages", "against_text_field") => {
+            "--against repeats/.c.jsonl --against-text-field body"
+        }
+        ("passages", "against_id_field") => "--against repeats/.c.jsonl --against-id-field key",
+        ("passages", "against") if mode.contains("tokens") => "--against docs/.c.jsonl",
+        ("passages", "against") => "--against repeats/.c.jsonl",
         (_, "against") => "--against docs/.c.jsonl",
         (_, "against_text_field") => {
             "--against docs/.c.jsonl --against-text-field key --against-text-field text"
@@ -116,6 +128,8 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "stop_words") => "--stop-words stop.txt",
         (_, "lowercase") => "--lowercase",
         (_, "strip_punctuation") => "--strip-punctuation",
+        (_, "mask_digits") => "--mask-digits",
+        (_, "merge_whitespace") => "--merge-whitespace",
         (_, "keep_whitespace") => "--keep-whitespace",
         ("tune", "scheme") => "--scheme datatrove",
         (_, "scheme") => "--scheme fast",
@@ -147,6 +161,7 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "keep_by") => "--keep-by n",
         (_, "prefer_source") => "--prefer-source *b*",
         (_, "max_bucket") => "--max-bucket 1",
+        ("passages", "action") if mode.contains("tokens") => "--action drop",
         ("passages", "action") => "--action cut",
         (_, "action") => "--action report",
         (_, "removed_format") => "--removed-format parquet",
@@ -178,6 +193,7 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "min_count") => "--min-count 5",
         (_, "same_document") => "--same-document keep",
         (_, "bytes_equal") => "--bytes-equal",
+        (_, "mark_field") => "--mark-field marks",
         (_, "max_covered") => "--max-covered 0.9",
         (_, "snap") => "--snap lines",
         (_, "min_left") => "--min-left 30",
@@ -337,7 +353,7 @@ fn place() -> Place {
 /// The same documents, and some that repeat a part of themselves.
 fn write_repeats(place: &Place, parts: [&[Value]; 2], csv: &str) {
     let mut state = 9;
-    let repeats: Vec<Value> = (0..60)
+    let mut repeats: Vec<Value> = (0..60)
         .map(|i| {
             let part = words(&mut state, 30).join(" ");
             let text = format!("{part}\n{}\n{part}\n", words(&mut state, 5).join(" "));
@@ -346,16 +362,29 @@ fn write_repeats(place: &Place, parts: [&[Value]; 2], csv: &str) {
             json!({"id": format!("r{i}"), "key": i, "text": text, "body": part})
         })
         .collect();
+    let wide = repeats[3]["body"].as_str().unwrap().replace(' ', "  ");
+    repeats.push(json!({"id": "wide", "key": 60, "text": wide, "body": "none"}));
     place.write("twice/.c.txt", repeats[0]["text"].as_str().unwrap());
     place.write(
         "twice/c.txt",
         repeats[1]["text"].as_str().unwrap().replace(' ', ", "),
     );
+    let upper = repeats[2]["text"].as_str().unwrap().to_uppercase();
+    place.write("twice/d.txt", upper);
     for (name, part) in ["a", "b"].into_iter().zip(parts) {
         place.write(&format!("repeats/{name}.jsonl"), lines(part));
     }
     place.write("repeats/b2.jsonl", lines(&repeats));
-    place.write("repeats/.c.jsonl", lines(&repeats[..3]));
+    let other = |i: usize, change: fn(&str) -> String| {
+        let text = change(repeats[i]["text"].as_str().unwrap());
+        json!({"id": format!("o{i}"), "key": format!("k{i}"), "text": text, "body": text})
+    };
+    let changed = [
+        other(4, str::to_uppercase),
+        other(5, |text| text.replace(' ', ", ")),
+    ];
+    let hidden = [&repeats[..3], &changed].concat();
+    place.write("repeats/.c.jsonl", lines(&hidden));
     place.write("repeats/d.csv", csv);
 }
 

@@ -1,5 +1,16 @@
 //! `simgpu passages`: repeated passages of files, against a search by hand.
 
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Int64Array, LargeStringArray, RecordBatch, StringArray,
+};
+use arrow_ipc::reader::FileReader;
+use arrow_ipc::writer::FileWriter;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Value, json};
 
 use crate::support::{Place, parse_lines, zstd};
@@ -156,12 +167,14 @@ fn wrong_calls_are_refused() {
     place.write("in.jsonl", DOCUMENTS);
     let large = json!({"text": "a word ".repeat(2_000)});
     place.write("large.jsonl", format!("{large}\n"));
+    place.write("code.rs", "fn main() {}");
+    place.write("in.csv", "id,text\n1,a\n");
     for (arguments, code, message) in [
         ("in.jsonl -o -", 2, "name an output folder"),
         (
             "in.jsonl -o out --unit letters",
             2,
-            "possible values: words, code, chars, bytes, lines, paragraphs",
+            "possible values: words, code, chars, bytes, tokens, lines, paragraphs",
         ),
         ("in.jsonl -o out --min-length 0", 2, "must be at least 1"),
         ("in.jsonl -o out --text-field body", 1, "there is no field"),
@@ -181,6 +194,54 @@ fn wrong_calls_are_refused() {
             "in.jsonl -o out --action drop --max-covered 2",
             2,
             "a share from 0 to 1",
+        ),
+        (
+            "in.jsonl -o out --unit tokens --action cut",
+            2,
+            "lists of tokens are not cut",
+        ),
+        (
+            "in.jsonl -o out --unit tokens",
+            1,
+            "there is no field \"tokens\"",
+        ),
+        ("in.jsonl -o out --tokens-field a", 2, "--unit tokens"),
+        ("in.jsonl -o out --merge-whitespace", 2, "--unit lines"),
+        (
+            "in.jsonl -o out --unit bytes --lowercase",
+            2,
+            "bytes stay as they are",
+        ),
+        (
+            "in.jsonl -o out --bytes-equal --lowercase",
+            2,
+            "without --lowercase",
+        ),
+        (
+            "code.rs in.jsonl -o out",
+            1,
+            "pass --unit code, or --format text",
+        ),
+        ("in.jsonl -o out --mark-field x", 2, "--action mark"),
+        (
+            "in.jsonl -o out --action mark --min-left 2",
+            2,
+            "removes nothing",
+        ),
+        (
+            "in.jsonl -o out --action mark --mark-field=",
+            2,
+            "the name of a field",
+        ),
+        (
+            "in.jsonl -o out --action mark --mark-field id --min-length 3",
+            1,
+            "in.jsonl, row 0: there is a field \"id\" already; choose another name by --mark-field",
+        ),
+        (
+            "in.csv in.jsonl -o out --action mark",
+            1,
+            "give records in JSON",
         ),
         ("large.jsonl -o out --memory 1KB", 1, "raise --memory"),
         (
@@ -387,4 +448,440 @@ fn conditions_choose_passages() {
             .collect();
         assert_eq!(places, expected, "{options}");
     }
+}
+
+#[test]
+fn tokens_are_counted_not_bytes() {
+    let place = Place::new();
+    let lists = [
+        json!([7, 7, 1, 2, 3, 4, 5]),
+        json!(["x", "", "1", "2", "3", "4", "y", "2", "3", "4"]),
+        json!([3, 4]),
+        json!([9, 7, 1, 2, 3, 4, 5]),
+    ];
+    let records = lists.iter().map(|list| {
+        format!(
+            "{}
+",
+            json!({"tokens": list})
+        )
+    });
+    let records: String = records.collect();
+    place.write("in.jsonl", &records);
+    // Each window of three that stands before, by hand.
+    let flat: Vec<Vec<String>> = lists
+        .iter()
+        .map(|list| {
+            let text = |token: &Value| {
+                token
+                    .as_str()
+                    .map_or_else(|| token.to_string(), str::to_owned)
+            };
+            list.as_array().unwrap().iter().map(text).collect()
+        })
+        .collect();
+    let mut seen: Vec<&[String]> = Vec::new();
+    let mut covered = Vec::new();
+    for (row, list) in flat.iter().enumerate() {
+        let mut of_list = vec![false; list.len()];
+        for (start, window) in list.windows(3).enumerate() {
+            if seen.contains(&window) {
+                of_list[start..start + 3].fill(true);
+            }
+            seen.push(window);
+        }
+        covered.extend(
+            (0..list.len())
+                .filter(|at| of_list[*at])
+                .map(|at| (row, at)),
+        );
+    }
+    let found = passages(&place, "in.jsonl --unit tokens --min-length 3");
+    let number = |line: &Value, name: &str| usize::try_from(line[name].as_u64().unwrap()).unwrap();
+    let mut listed = Vec::new();
+    for line in &found {
+        let [row, start, end] = ["row", "start", "end"].map(|name| number(line, name));
+        let [of, from, to] =
+            ["source_row", "source_start", "source_end"].map(|name| number(line, name));
+        assert_eq!(flat[row][start..end], flat[of][from..to]);
+        assert_eq!(
+            (&line["exact"], &line["field"]),
+            (&json!(true), &json!("tokens"))
+        );
+        assert_eq!(line["length"], end - start);
+        listed.extend((start..end).map(|at| (row, at)));
+    }
+    listed.sort_unstable();
+    listed.dedup();
+    assert_eq!(listed, covered);
+    passages(
+        &place,
+        "in.jsonl --unit tokens --min-length 3 --action drop",
+    );
+    let kept = std::fs::read_to_string(place.path("out/kept/in.jsonl")).unwrap();
+    let first_three: String = records
+        .lines()
+        .take(3)
+        .map(|line| {
+            format!(
+                "{line}
+"
+            )
+        })
+        .collect();
+    assert_eq!(kept, first_three);
+}
+
+#[test]
+fn programs_are_searched_by_code_or_as_text() {
+    let place = Place::new();
+    place.write("a.rs", "a + b > c + d");
+    place.write("b.rs", "a - b < c - d");
+    for (arguments, found) in [
+        ("a.rs b.rs --unit code --min-length 4", 0),
+        ("a.rs b.rs --format text --min-length 4", 1),
+        ("a.rs b.rs --unit chars --min-length 4", 0),
+    ] {
+        assert_eq!(passages(&place, arguments).len(), found, "{arguments}");
+    }
+}
+
+#[test]
+fn lines_that_are_normalised_are_cut_as_they_are_written() {
+    let place = Place::new();
+    let texts = [
+        "Page  12 of 30, printed\nA text.",
+        "more\n  PAGE 7 of 9 printed!\nText",
+    ];
+    let records = texts
+        .iter()
+        .map(|text| format!("{}\n", json!({"text": text})));
+    place.write("in.jsonl", records.collect::<String>());
+    let all = "--lowercase --strip-punctuation --merge-whitespace --mask-digits";
+    let other = ["page 1 of 2 printed", "page 11 of 22 printed"]
+        .map(|text| format!("{}\n", json!({"text": text})));
+    place.write("other.jsonl", other.concat());
+    let found = passages(
+        &place,
+        &format!("other.jsonl in.jsonl --unit lines --min-length 10 --action cut {all}"),
+    );
+    let places: Vec<_> = found
+        .iter()
+        .map(|line| {
+            (
+                &line["file"],
+                &line["row"],
+                &line["source_row"],
+                &line["exact"],
+            )
+        })
+        .collect();
+    // Two digits are not one.
+    let expected = [
+        (&json!("in.jsonl"), &json!(0), &json!(1), &json!(false)),
+        (&json!("in.jsonl"), &json!(1), &json!(0), &json!(false)),
+    ];
+    assert_eq!(places, expected);
+    let kept = std::fs::read(place.path("out/kept/in.jsonl")).unwrap();
+    let kept: Vec<Value> = parse_lines(&kept)
+        .iter()
+        .map(|line| line["text"].clone())
+        .collect();
+    assert_eq!(kept, [json!("A text."), json!("more\nText")]);
+    let report = std::fs::read(place.path("out/report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    for name in [
+        "lowercase",
+        "strip_punctuation",
+        "merge_whitespace",
+        "mask_digits",
+    ] {
+        assert_eq!(report["parameters"][name], true, "{name}");
+    }
+}
+
+#[test]
+fn marked_records_are_the_same_but_for_one_field() {
+    let place = Place::new();
+    let record = |(i, text): (usize, &&str)| {
+        let text = json!(text).to_string().replace('o', "\\u006f");
+        format!("  {{ \"id\":{i}.0, \"text\": {text}, \"z\": {{\"p\": 1e2}} }}\t")
+    };
+    let records: Vec<String> = TEXTS.iter().enumerate().map(record).collect();
+    place.write("in.jsonl", records.join("\r\n"));
+    place.write("array.json", format!("[{}]", records.join(",\n")));
+    let found = passages(
+        &place,
+        "in.jsonl --min-length 5 --action mark --mark-field p.q",
+    );
+    assert!(!found.is_empty());
+    let mut expected: Vec<Vec<[usize; 2]>> = vec![Vec::new(); TEXTS.len()];
+    for line in &found {
+        let [row, start, end] = ["row", "start", "end"]
+            .map(|name| usize::try_from(line[name].as_u64().unwrap()).unwrap());
+        // One mark for pieces between which no word stands.
+        match expected[row].last_mut() {
+            Some(last) if TEXTS[row][last[1]..start].trim().is_empty() => last[1] = end,
+            _ => expected[row].push([start, end]),
+        }
+    }
+    let kept = std::fs::read_to_string(place.path("out/kept/in.jsonl")).unwrap();
+    let mut marked = Vec::new();
+    for ((line, record), marks) in kept.split_inclusive('\n').zip(&records).zip(&expected) {
+        let (start, end) = record.split_at(record.len() - 3);
+        let marks = json!(marks).to_string();
+        let expected = format!("{start},\"p.q\":{marks}{end}");
+        assert_eq!(line.trim_end_matches(['\r', '\n']), expected);
+        marked.push(expected);
+    }
+    assert_eq!(marked.len(), TEXTS.len());
+    assert!(!place.path("out/cuts.jsonl").exists() && !place.path("out/removed.jsonl").exists());
+    passages(
+        &place,
+        "array.json --min-length 5 --action mark --mark-field p.q",
+    );
+    let array: Vec<Value> =
+        serde_json::from_slice(&std::fs::read(place.path("out/kept/array.json")).unwrap()).unwrap();
+    let lines: Vec<Value> = marked
+        .iter()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(array, lines);
+    // Of lists, marks are tokens.
+    place.write(
+        "tokens.jsonl",
+        "{\"tokens\":[1,2,3]}\n{\"tokens\":[9,1,2,3,1,2]}\n",
+    );
+    passages(
+        &place,
+        "tokens.jsonl --unit tokens --min-length 2 --action mark",
+    );
+    let kept = std::fs::read_to_string(place.path("out/kept/tokens.jsonl")).unwrap();
+    let expected =
+        "{\"tokens\":[1,2,3],\"passages\":[]}\n{\"tokens\":[9,1,2,3,1,2],\"passages\":[[1,6]]}\n";
+    assert_eq!(kept, expected);
+}
+
+/// Documents that are already there, under other names of fields, and new ones.
+fn write_sides(place: &Place) {
+    let old = ["zero. one two three four", "x y one two three four x y"];
+    let old = old.iter().enumerate();
+    let old = old.map(|(i, text)| format!("{}\n", json!({"key": format!("k{i}"), "body": text})));
+    place.write(
+        "old.jsonl",
+        old.collect::<String>() + "{\"key\": \"bad\"}\n",
+    );
+    let new = [
+        "a one two three four b",
+        "five six seven eight. five six seven eight",
+        "c d e f",
+    ];
+    let new = new.iter().enumerate();
+    let new = new.map(|(i, text)| format!("{}\n", json!({"id": i, "text": text})));
+    place.write("new/a.jsonl", new.collect::<String>());
+    place.write(
+        "new/b.jsonl",
+        "{\"id\": 3, \"text\": \"c d e f, one two three four\"}\n",
+    );
+}
+
+#[test]
+fn passages_of_a_reference_go_and_it_stays() {
+    let place = Place::new();
+    write_sides(&place);
+    let against = "new --against old.jsonl --against-text-field body --against-id-field key --on-bad-record skip --min-length 4 --action cut";
+    let found = |arguments: &str| -> Vec<(Value, Value, Value, Value)> {
+        passages(&place, arguments)
+            .iter()
+            .map(|line| {
+                (
+                    line["id"].clone(),
+                    line["start"].clone(),
+                    line["source_in"].clone(),
+                    line["source_id"].clone(),
+                )
+            })
+            .collect()
+    };
+    let of = |id: u64, start: u64, side: &str, source: Value| {
+        (json!(id), json!(start), json!(side), source)
+    };
+    let all = [
+        of(0, 2, "reference", json!("k0")),
+        of(1, 22, "input", json!(1)),
+        of(3, 0, "input", json!(2)),
+        of(3, 9, "reference", json!("k0")),
+    ];
+    assert_eq!(found(against), all);
+    let report = std::fs::read(place.path("out/report.json")).unwrap();
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    let counts = &report["counts"];
+    for (name, count) in [
+        ("records", 4),
+        ("skipped", 0),
+        ("reference", 2),
+        ("from_reference", 2),
+        ("units", 26),
+        ("bytes", 22 + 42 + 7 + 27),
+        ("pieces", 4),
+    ] {
+        assert_eq!(counts[name], count, "{name}");
+    }
+    assert_eq!(counts["cut"]["kept"], 4);
+    assert_eq!(counts["cut"]["lost_units"], 0);
+    let bytes = ["kept_bytes", "cut_bytes", "removed_bytes"]
+        .map(|name| counts["cut"][name].as_u64().unwrap());
+    assert_eq!(json!(bytes.iter().sum::<u64>()), counts["bytes"]);
+    assert_eq!(report["reference_skipped"][0]["row"], 2);
+    assert_eq!(report["parameters"]["against_content_field"], "body");
+    assert_eq!(report["parameters"]["against_id_field"], "key");
+    assert!(!place.path("out/kept/old.jsonl").exists());
+    let kept = std::fs::read_to_string(place.path("out/kept/b.jsonl")).unwrap();
+    assert_eq!(kept, "{\"id\": 3, \"text\": \"\"}\n");
+    let only = [all[0].clone(), all[3].clone()];
+    assert_eq!(found(&format!("{against} --only-against")), only);
+    for threads in ["1", "3"] {
+        assert_eq!(found(&format!("{against} --threads {threads}")), all);
+    }
+    for (arguments, code, message) in [
+        (
+            "new/a.jsonl --against new",
+            1,
+            "it is an input and also in --against",
+        ),
+        ("new --only-against", 2, "add --against"),
+        ("new --against-id-field key", 2, "add --against"),
+        (
+            "new --against old.jsonl --only-against --occurrences all",
+            2,
+            "omit --only-against",
+        ),
+        ("new --against old.jsonl", 1, "there is no field"),
+        ("new --against -", 1, "cannot be a stream"),
+    ] {
+        let run = place.run(&format!("passages {arguments} -o other"));
+        assert_eq!(run.code, Some(code), "{arguments}: {}", run.stderr);
+        assert!(run.stderr.contains(message), "{arguments}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn preferred_files_are_the_sources() {
+    let place = Place::new();
+    write_sides(&place);
+    let found = |arguments: &str| {
+        let lines = passages(&place, &format!("new --min-length 4 {arguments}"));
+        lines
+            .iter()
+            .map(|line| (line["id"].clone(), line["source_id"].clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        found(""),
+        [
+            (json!(1), json!(1)),
+            (json!(3), json!(2)),
+            (json!(3), json!(0))
+        ]
+    );
+    let preferred = [
+        (json!(0), json!(3)),
+        (json!(1), json!(1)),
+        (json!(2), json!(3)),
+    ];
+    assert_eq!(found("--prefer-source b* --prefer-source a*"), preferred);
+    let run = place
+        .run("passages new --min-length 4 -o out --overwrite --prefer-source x*")
+        .succeeded();
+    assert!(run.stderr.contains("--prefer-source x*"), "{}", run.stderr);
+}
+
+/// A table of the texts, and what is not a text.
+fn table(texts: ArrayRef) -> RecordBatch {
+    let ids: ArrayRef = Arc::new(Int64Array::from_iter(0..TEXTS.len() as i64));
+    let others: ArrayRef = Arc::new(StringArray::from_iter([
+        Some("a"),
+        None,
+        Some("c"),
+        Some(""),
+        Some("\u{e9}"),
+    ]));
+    RecordBatch::try_from_iter([("id", ids), ("text", texts), ("n", others)]).unwrap()
+}
+
+fn write_arrow(place: &Place, name: &str, rows: &RecordBatch) {
+    let mut bytes = Vec::new();
+    let mut writer = FileWriter::try_new(&mut bytes, &rows.schema()).unwrap();
+    writer.write(rows).unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    place.write(name, bytes);
+}
+
+#[test]
+fn tables_differ_in_their_texts_alone() {
+    let place = Place::new();
+    let rows = table(Arc::new(LargeStringArray::from_iter_values(TEXTS)));
+    write_arrow(&place, "in.arrow", &rows);
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, rows.schema(), None).unwrap();
+    writer.write(&rows).unwrap();
+    writer.close().unwrap();
+    place.write("in.parquet", bytes);
+    let file = |name: &str| std::fs::File::open(place.path(&format!("out/kept/{name}"))).unwrap();
+    for name in ["in.arrow", "in.parquet"] {
+        passages(&place, &format!("{name} --action cut --min-length 5"));
+        let expected = kept_by_lists(&place, &TEXTS);
+        assert_ne!(expected, TEXTS);
+        let kept = match name {
+            "in.arrow" => FileReader::try_new(file(name), None)
+                .unwrap()
+                .next()
+                .unwrap()
+                .unwrap(),
+            _ => ParquetRecordBatchReaderBuilder::try_new(file(name))
+                .unwrap()
+                .build()
+                .unwrap()
+                .next()
+                .unwrap()
+                .unwrap(),
+        };
+        assert_eq!(kept.schema().fields(), rows.schema().fields(), "{name}");
+        assert_eq!(
+            (kept.column(0), kept.column(2)),
+            (rows.column(0), rows.column(2)),
+            "{name}"
+        );
+        let texts: Vec<&str> = kept.column(1).as_string::<i64>().iter().flatten().collect();
+        assert_eq!(texts, expected, "{name}");
+        let run = place.run(&format!(
+            "passages {name} --action mark --min-length 5 -o marked"
+        ));
+        assert!(
+            run.stderr.contains("give records in JSON"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn texts_with_a_dictionary_are_refused_before_anything_is_written() {
+    let place = Place::new();
+    let texts: DictionaryArray<Int32Type> = TEXTS.into_iter().collect();
+    write_arrow(&place, "in.arrow", &table(Arc::new(texts)));
+    let run = place.run("passages in.arrow --action cut --min-length 5 -o out");
+    assert_eq!(run.code, Some(1));
+    let message = "cannot be cut; write the column as strings without a dictionary";
+    assert!(
+        run.stderr.contains(message) && run.stderr.contains("in.arrow"),
+        "{}",
+        run.stderr
+    );
+    assert!(!place.path("out").exists());
+    // Without passages it is refused, too, and without cuts it is read.
+    let run = place.run("passages in.arrow --action cut --min-length 50 -o out");
+    assert!(run.stderr.contains(message), "{}", run.stderr);
+    assert!(!passages(&place, "in.arrow --min-length 5").is_empty());
 }

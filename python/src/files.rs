@@ -1,4 +1,4 @@
-//! Runs over files: what the commands `dedup`, `pairs`, `sign`, `link` and `evaluate` do, by the same functions.
+//! Runs over files: what the commands `dedup`, `pairs`, `sign`, `link`, `passages` and `evaluate` do, by the same functions.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use simgpu::progress::{StageTime, Timings};
 use simgpu_cli::Lines;
 use simgpu_cli::arguments::Caller;
 use simgpu_cli::commands::pairs::PairsArguments;
-use simgpu_cli::commands::{dedup, evaluate as evaluation, link, pairs, sign};
+use simgpu_cli::commands::{dedup, evaluate as evaluation, link, pairs, passages, sign};
 use simgpu_cli::outputs::ReportArgument;
 
 use crate::errors::{of_run, parameter_error, warn};
@@ -181,6 +181,45 @@ pub(crate) fn link_files<'py>(
         return Err(parameter_error(py, message));
     }
     let outcome = run(&options, ("link_files", "link"), |caller| {
+        arguments.execute(caller)
+    })?;
+    let mut json = Vec::new();
+    outcome.report.write_json(&mut json)?;
+    let times = (&outcome.timings, outcome.elapsed_s);
+    report_of(py, json, times, &arguments.summary(&outcome))
+}
+
+/// Finds the passages of files. The options are those of `simgpu.passages_files`.
+#[pyfunction]
+pub(crate) fn passages_files<'py>(
+    py: Python<'py>,
+    options: Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = Options(options);
+    let arguments = passages::Arguments {
+        inputs: options.paths("inputs")?,
+        output: options.path("output")?,
+        outputs: options.outputs()?,
+        format: options.format()?,
+        hidden: options.switch("hidden")?,
+        text_field: options.text_field()?,
+        tokens_field: options.optional("tokens_field", "the name of a field, as a str")?,
+        records: options.of_records("id_field", "the name of a field, as a str")?,
+        selection: options.selection()?,
+        against: options.against()?,
+        prefer_source: options.strings("prefer_source")?,
+        passages: options.passages()?,
+        only_against: options.switch("only_against")?,
+        action: options.choice("action")?,
+        mark_field: options.required("mark_field", "the name of a field, as a str")?,
+        max_covered: options.required("max_covered", "a share from 0 to 1")?,
+        snap: options.choice("snap")?,
+        min_left: options.optional("min_left", "a number of units, at least 1")?,
+        process: process(),
+        memory: options.memory()?,
+        temp_dir: options.path("temp_dir")?,
+    };
+    let outcome = run(&options, ("passages_files", "passages"), |caller| {
         arguments.execute(caller)
     })?;
     let mut json = Vec::new();

@@ -61,6 +61,8 @@ mod ratings;
 
 mod links;
 
+mod passages;
+
 mod files;
 
 mod tools;
@@ -87,6 +89,8 @@ mod _simgpu {
     #[pymodule_export]
     use super::memory::{PyFound, dedup_in_memory, pairs_in_memory};
     #[pymodule_export]
+    use super::passages::passages_in_memory;
+    #[pymodule_export]
     use super::ratings::{hold_out_of_ratings, neighbours_of_ratings, recommend_by_ratings};
     #[pymodule_export]
     use super::scheme::{PyScheme, PyShingling};
@@ -109,7 +113,8 @@ mod _simgpu {
 
     #[pymodule_export]
     use super::files::{
-        dedup_files, evaluate, link_files, pairs_files, pairs_signatures, sign_files,
+        dedup_files, evaluate, link_files, pairs_files, pairs_signatures, passages_files,
+        sign_files,
     };
 
     #[pymodule_export]

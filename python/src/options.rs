@@ -174,12 +174,18 @@ impl<'py> Options<'py> {
         Err(parameter_error(self.py(), message))
     }
 
-    pub(crate) fn input(&self) -> PyResult<InputArguments> {
+    /// The fields of the text, of which there is one at least.
+    pub(crate) fn text_field(&self) -> PyResult<Vec<String>> {
         let text_field = self.strings("text_field")?;
         if text_field.is_empty() {
             let message = "text_field names no field; give one, or several";
             return Err(parameter_error(self.py(), message));
         }
+        Ok(text_field)
+    }
+
+    pub(crate) fn input(&self) -> PyResult<InputArguments> {
+        let text_field = self.text_field()?;
         Ok(InputArguments {
             inputs: self.paths("inputs")?,
             format: self.format()?,
@@ -190,11 +196,16 @@ impl<'py> Options<'py> {
             weights: self.optional_choice("weights")?,
             weight_scale: self.optional("weight_scale", "a power of two")?,
             records: self.of_records("id_field", "the name of a field, as a str")?,
-            selection: SelectionArguments {
-                limit: self.optional("limit", "a number of records, at least 1")?,
-                include: self.strings("include")?,
-                exclude: self.strings("exclude")?,
-            },
+            selection: self.selection()?,
+        })
+    }
+
+    /// Which files and records are read.
+    pub(crate) fn selection(&self) -> PyResult<SelectionArguments> {
+        Ok(SelectionArguments {
+            limit: self.optional("limit", "a number of records, at least 1")?,
+            include: self.strings("include")?,
+            exclude: self.strings("exclude")?,
         })
     }
 
@@ -425,7 +436,7 @@ impl<'py> Options<'py> {
     }
 
     /// A number of bytes, or a text as the command takes it.
-    fn memory(&self) -> PyResult<Option<u64>> {
+    pub(crate) fn memory(&self) -> PyResult<Option<u64>> {
         const EXPECTED: &str = "a size such as \"4GiB\", or a number of bytes above 0";
         let Some(value) = self.value("memory")? else {
             return Ok(None);

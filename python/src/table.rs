@@ -5,7 +5,9 @@ use std::sync::Arc;
 use arrow_array::builder::{Int64Builder, ListBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt64Type};
-use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::{
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array,
+};
 use arrow_schema::{DataType, Field, Schema};
 use arrow_select::take::take_record_batch;
 use numpy::PyArray1;
@@ -74,6 +76,10 @@ impl PyTable {
                 let values = column.as_primitive::<Int64Type>().values();
                 Ok(PyArray1::from_slice(py, values).into_any())
             }
+            DataType::Boolean if column.null_count() == 0 => {
+                let values = column.as_boolean().values().iter();
+                Ok(PyArray1::from_iter(py, values).into_any())
+            }
             DataType::Float64 => {
                 let values = column.as_primitive::<Float64Type>().iter();
                 let values = values.map(|value| value.unwrap_or(f64::NAN));
@@ -126,7 +132,7 @@ impl PyTable {
         self.0.num_rows()
     }
 
-    /// By a name, a column as a numpy array: int64, float64 with NaN for nulls, or object for strings and lists. By a
+    /// By a name, a column as a numpy array: int64, bool, float64 with NaN for nulls, or object for strings and lists. By a
     /// row number, a row as a dict. By a slice, a table of those rows.
     fn __getitem__<'py>(
         &self,
@@ -229,6 +235,7 @@ pub(crate) fn table_of(columns: Vec<(String, String, Vec<Bound<'_, PyAny>>)>) ->
         let column: ArrayRef = match kind.as_str() {
             "Int64" => Arc::new(Int64Array::from(extracted::<i64>(values)?)),
             "Float64" => Arc::new(Float64Array::from(extracted::<f64>(values)?)),
+            "Boolean" => Arc::new(BooleanArray::from(extracted::<bool>(values)?)),
             list if list.starts_with("List") && list.contains("Int64") => {
                 let mut lists = ListBuilder::new(Int64Builder::new());
                 for list in extracted::<Vec<i64>>(values)? {
@@ -257,11 +264,16 @@ fn extracted<'a, 'py: 'a, T: for<'b> FromPyObject<'b, 'py>>(
     values.collect()
 }
 
-/// The values of a column of integers, numbers, strings, bytes, or lists of these, as Python objects.
+/// The values of a column of integers, numbers, booleans, strings, bytes, or lists of these, as Python objects.
 fn values_of<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Vec<Bound<'py, PyAny>>> {
     match column.data_type() {
         DataType::Int64 => objects(py, column.as_primitive::<Int64Type>().iter()),
         DataType::Float64 => objects(py, column.as_primitive::<Float64Type>().iter()),
+        DataType::Boolean => column
+            .as_boolean()
+            .iter()
+            .map(|value| Ok(value.into_pyobject(py)?.into_any()))
+            .collect(),
         DataType::Int32 => objects(py, column.as_primitive::<Int32Type>().iter()),
         DataType::List(_) => {
             let lists = column.as_list::<i32>().iter();

@@ -61,6 +61,8 @@ def calls(tmp_path):
     yield simgpu.pairs_files, {"inputs": records, "output": tmp_path / "p.csv", "overwrite": True}
     yield simgpu.pairs_signatures, {"signatures": tmp_path / "s.npy", "dry_run": True}
     yield simgpu.sign_files, {"inputs": records, "output": tmp_path / "t.npy", "overwrite": True}
+    yield simgpu.passages, {"data": TEXTS}
+    yield simgpu.passages_files, {"inputs": records, "output": tmp_path / "p", "overwrite": True}
     yield simgpu.link_files, {"a": records, "fields": "name", "threshold": 0.5, "dry_run": True}
     entities = tmp_path / "entities.jsonl"
     entities.write_text('{"id": 1, "entity": 0}\n{"id": 2, "entity": 0}\n')

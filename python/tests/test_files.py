@@ -185,6 +185,7 @@ def test_every_option_of_the_command_has_a_parameter(tmp_path):
         (simgpu.pairs_files, "pairs"),
         (simgpu.sign_files, "sign"),
         (simgpu.link_files, "link"),
+        (simgpu.passages_files, "passages"),
         (simgpu.evaluate, "evaluate"),
     ]:
         page = command(name, "--help", cwd=tmp_path).stdout

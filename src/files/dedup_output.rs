@@ -155,6 +155,16 @@ pub(crate) struct Written {
     pub(super) names: BTreeSet<String>,
 }
 
+impl Written {
+    /// Nothing is written yet, and nothing will be of the first files, a reference.
+    pub(crate) fn after_reference(files: usize) -> Self {
+        Written {
+            inputs: files,
+            ..Written::default()
+        }
+    }
+}
+
 impl FileSource<'_> {
     /// What was written before the run was stopped.
     pub(super) fn written(&self) -> Written {
@@ -165,10 +175,7 @@ impl FileSource<'_> {
 
     /// Nothing is written yet, and nothing will be of the reference.
     pub(super) fn nothing_written(&self) -> Written {
-        Written {
-            inputs: self.of_reference,
-            ..Written::default()
-        }
+        Written::after_reference(self.of_reference)
     }
 
     /// The texts that were taken before the run was stopped, by row.

@@ -3,7 +3,7 @@
 use super::log::Log;
 use super::run::Run;
 use crate::error::{Error, Result, row_number};
-use crate::io::{FieldValues, KeepBy, Places, Unordered, ValueForms, ValueKind};
+use crate::io::{FieldValues, Globs, KeepBy, Places, Unordered, ValueForms, ValueKind};
 use crate::progress::Progress;
 use crate::search::{Classify, NextPreference};
 use crate::store::Texts;
@@ -61,29 +61,14 @@ impl Preference {
         if let Some(by) = &run.keep_by {
             check_values(by, rows, forms, warn)?;
         }
-        let mut is_matched = vec![false; run.prefer_source.patterns().len()];
-        let files = places.files.iter().enumerate().map(|(number, file)| {
-            let source = run.prefer_source.first_match(&file.relative);
-            let source = source.filter(|_| number >= places.of_reference);
-            if let Some(source) = source {
-                is_matched[source] = true;
-            }
-            let source = source.unwrap_or(is_matched.len());
-            let source = u32::try_from(source).map_err(|_| Error::Parameter {
-                name: "`prefer_source`",
-                value: format!("a list of {} patterns", is_matched.len()),
-                expected: "fewer than 2^32 patterns".to_owned(),
-            })?;
-            Ok((source, file.first_row))
-        });
-        let sources = files.collect::<Result<_>>()?;
-        for (pattern, is_matched) in run.prefer_source.patterns().zip(is_matched) {
-            if !is_matched {
-                warn(&format!(
-                    "no file is preferred for `prefer_source={pattern}`: none matches it, or all match an earlier pattern"
-                ));
-            }
-        }
+        let names = places.files.iter().enumerate();
+        let names =
+            names.map(|(number, file)| (number >= places.of_reference).then_some(&*file.relative));
+        let ranks = ranks_of_files(&run.prefer_source, names, warn)?;
+        let files = places.files.iter().zip(ranks);
+        let sources = files
+            .map(|(file, source)| (source, file.first_row))
+            .collect();
         let by = run.keep_by.as_ref();
         Ok(Some(Preference {
             sources,
@@ -131,6 +116,40 @@ impl Preference {
             source
         })
     }
+}
+
+/// For each file, the number of the first pattern that matches its name, or the number of all patterns. A file without a name
+/// is not preferred. `warn` is told of patterns without a file.
+///
+/// # Errors
+/// [`Error::Parameter`] for 2^32 patterns or more.
+pub(crate) fn ranks_of_files<'a>(
+    patterns: &Globs,
+    names: impl Iterator<Item = Option<&'a str>>,
+    warn: &dyn Fn(&str),
+) -> Result<Vec<u32>> {
+    let mut is_matched = vec![false; patterns.patterns().len()];
+    let ranks = names.map(|name| {
+        let source = name.and_then(|name| patterns.first_match(name));
+        if let Some(source) = source {
+            is_matched[source] = true;
+        }
+        let source = source.unwrap_or(is_matched.len());
+        u32::try_from(source).map_err(|_| Error::Parameter {
+            name: "`prefer_source`",
+            value: format!("a list of {} patterns", is_matched.len()),
+            expected: "fewer than 2^32 patterns".to_owned(),
+        })
+    });
+    let ranks = ranks.collect::<Result<_>>()?;
+    for (pattern, is_matched) in patterns.patterns().zip(is_matched) {
+        if !is_matched {
+            warn(&format!(
+                "no file is preferred for `prefer_source={pattern}`: none matches it, or all match an earlier pattern"
+            ));
+        }
+    }
+    Ok(ranks)
 }
 
 /// Refuses a field that no document has, and warns of values of several kinds.
@@ -186,7 +205,6 @@ mod tests {
     use crate::files::tests::{
         LITTLE, Place, Watched, engine, overwriting, skipping, task, watched_by,
     };
-    use crate::io::Globs;
 
     /// Three files, each with three copies of one text and one text of its own.
     fn place() -> Place {

@@ -58,6 +58,23 @@ pub(super) fn cut_rows(
     RecordBatch::try_new(rows.schema(), columns).map_err(|error| error.to_string())
 }
 
+/// Refuses a column whose texts cannot be cut.
+pub(super) fn check_columns(rows: &RecordBatch, fields: &Fields) -> Result<(), String> {
+    let columns = fields.content.iter().filter_map(|path| column(rows, path));
+    for column in columns {
+        if let kind @ DataType::Dictionary(..) = column.data_type() {
+            return Err(uncut(kind));
+        }
+    }
+    Ok(())
+}
+
+fn uncut(kind: &DataType) -> String {
+    format!(
+        "texts of the type {kind} cannot be cut; write the column as strings without a dictionary"
+    )
+}
+
 fn without(text: &str, cuts: &Cuts) -> Vec<u8> {
     let mut left = Vec::with_capacity(text.len());
     push_without(text.as_bytes(), cuts, &mut left);
@@ -121,11 +138,7 @@ fn with_texts(column: &ArrayRef, texts: &[Option<Vec<u8>>]) -> Result<ArrayRef, 
         DataType::Binary => bytes!(BinaryArray, column.as_binary::<i32>()),
         DataType::LargeBinary => bytes!(LargeBinaryArray, column.as_binary::<i64>()),
         DataType::BinaryView => bytes!(BinaryViewArray, column.as_binary_view()),
-        other => {
-            return Err(format!(
-                "texts of the type {other} cannot be cut; write the column as strings without a dictionary"
-            ));
-        }
+        other => return Err(uncut(other)),
     })
 }
 

@@ -4,20 +4,31 @@
 use std::ops::Range;
 
 use super::chunk::{BETWEEN_ELEMENTS, Chunk, Contents, Kept, RecordSpans};
-use super::cut_rows::cut_rows;
+use super::cut_rows::{check_columns, cut_rows};
 use super::cuts::{Cuts, Fate, cuts_of_parts, push_without};
 use super::fields::{FieldPath, Fields};
-use super::format::BYTE_ORDER_MARK;
+use super::format::{BYTE_ORDER_MARK, Format};
 use super::jsonl;
 
 impl Chunk {
+    /// Refuses texts that cannot be cut. Rows of Parquet are read without their dictionaries when they are copied.
+    ///
+    /// # Errors
+    /// Why they cannot.
+    pub(crate) fn check_cut(&self, format: Format, fields: &Fields) -> Result<(), String> {
+        match &self.contents {
+            Contents::Rows { rows, .. } if format == Format::Arrow => check_columns(rows, fields),
+            _ => Ok(()),
+        }
+    }
+
     /// Copies the records that are not dropped, with one fate per record, and cuts their texts.
     ///
     /// # Errors
     /// Why a text cannot be cut.
     pub(crate) fn cut(&self, fates: &[Fate<'_>], fields: &Fields) -> Result<Kept, String> {
-        let keeps = || fates.iter().map(|fate| matches!(fate, Fate::Cut(_)));
-        let is_whole = |fate: &Fate<'_>| matches!(fate, Fate::Drop | Fate::Cut([]));
+        let keeps = || fates.iter().map(|fate| !matches!(fate, Fate::Drop));
+        let is_whole = |fate: &Fate<'_>| !matches!(fate, Fate::Cut([_, ..]));
         if fates.iter().all(is_whole) {
             return self
                 .kept(keeps().collect())

@@ -9,6 +9,8 @@ pub(crate) enum Fate<'a> {
     Drop,
     /// It stays, without these parts of its text.
     Cut(&'a Cuts),
+    /// It stays, with a field that lists these parts of its text.
+    Mark(&'a Cuts),
 }
 
 /// Appends what is left of bytes.

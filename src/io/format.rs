@@ -198,7 +198,7 @@ impl Format {
         let of_ending = ENDINGS
             .iter()
             .find(|(_, known)| known.contains(&ending.as_str()));
-        let of_code = takes_code && CODE.contains(&ending.as_str());
+        let of_code = takes_code && is_code(name);
         let of_ending = of_ending.map(|(format, _)| *format);
         of_ending.or(of_code.then_some(Format::Text))
     }
@@ -274,6 +274,11 @@ fn ending(name: &str) -> Option<String> {
     (!stem.is_empty()).then(|| ending.to_ascii_lowercase())
 }
 
+/// Whether the ending of a file name is one of programs.
+pub(super) fn is_code(name: &str) -> bool {
+    ending(name).is_some_and(|ending| CODE.contains(&ending.as_str()))
+}
+
 /// Refuses a file whose ending says that it cannot be read.
 pub(super) fn check_ending(path: &Path, name: &str) -> Result<(), Error> {
     let ending = ending(name);
@@ -298,8 +303,7 @@ pub(super) fn unknown_ending(path: &Path, name: &str) -> Error {
         .flat_map(|(_, endings)| endings.iter().map(|ending| format!(".{ending}")))
         .collect();
     let ending = ending(name);
-    let is_code = |ending: &String| CODE.contains(&ending.as_str());
-    if let Some(ending) = ending.as_ref().filter(|ending| is_code(ending)) {
+    if let Some(ending) = ending.as_ref().filter(|_| is_code(name)) {
         return Error::Input {
             path: path.to_owned(),
             problem: format!(

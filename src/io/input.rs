@@ -10,8 +10,8 @@ use super::broken_stream;
 use super::compression::{Compression, FrameWriter};
 use super::find::{FoundFiles, absolute, common_parent, parent_of, with_slashes};
 use super::format::{
-    BYTE_ORDER_MARK, Format, Quote, START, Separators, check_ending, check_start, other_encoding,
-    unknown_ending, unknown_start,
+    BYTE_ORDER_MARK, Format, Quote, START, Separators, check_ending, check_start, is_code,
+    other_encoding, unknown_ending, unknown_start,
 };
 use super::globs::FileFilter;
 use super::not_read::NotRead;
@@ -251,6 +251,20 @@ impl Inputs {
         let is_text = |format| format == Format::Text;
         let stream_may = self.names_stream() && !self.naming.format.is_some_and(is_text);
         stream_may || self.files.iter().any(|file| !is_text(file.format))
+    }
+
+    /// The first file that is read as text for its ending, which is one of programs.
+    pub(crate) fn first_code(&self) -> Option<&Path> {
+        let is_code = |file: &&InputFile| {
+            file.format == Format::Text && self.naming.format.is_none() && is_code(&file.relative)
+        };
+        self.files.iter().find(is_code).map(|file| &*file.named)
+    }
+
+    /// The first file whose records get no field for marks.
+    pub(crate) fn first_without_marks(&self) -> Option<&Path> {
+        let has_none = |file: &&InputFile| !matches!(file.format, Format::JsonLines | Format::Json);
+        self.files.iter().find(has_none).map(|file| &*file.named)
     }
 
     /// Whether `-` is among the given names.

@@ -63,6 +63,8 @@ mod ids;
 
 mod labels;
 
+mod mark;
+
 mod names;
 
 mod places;

@@ -73,6 +73,8 @@ struct Asked {
     other: bool,
     /// Documents of which more than a half is passages are dropped.
     drops: bool,
+    /// So many first documents are a reference, and with `true`, the only sources.
+    reference: (usize, bool),
 }
 
 /// The pieces under conditions, by definition.
@@ -90,12 +92,16 @@ fn pieces_where<S: Eq + Hash>(texts: &[Vec<S>], len: usize, asked: Asked) -> Vec
                 **place != (document, start)
                     && !dropped[place.0]
                     && !(asked.other && place.0 == document)
+                    && (!asked.reference.1 || place.0 < asked.reference.0)
                     && (asked.occurrences == Occurrences::All || **place < (document, start))
             };
             let place = places.iter().find(fits);
             place.filter(|_| places.len() >= asked.min_count)
         };
         let (mut start, from) = (0, pieces.len());
+        if document < asked.reference.0 {
+            continue;
+        }
         while start < text.len() {
             let Some((source_document, source_start)) = source(start) else {
                 start += 1;
@@ -339,22 +345,30 @@ fn check_conditions(name: &str, texts: &[Vec<u8>], len: usize) {
     let documents: Vec<usize> = (0..=texts.len()).collect();
     let later = (Occurrences::Later, [false, true]);
     for (occurrences, drops) in [later, (Occurrences::All, [false, false])] {
-        for (min_count, other, drops) in [
-            (2, false, drops[1]),
-            (3, false, drops[0]),
-            (2, true, drops[1]),
-            (4, true, drops[1]),
+        let half = texts.len() / 2;
+        let only = occurrences == Occurrences::Later;
+        for (min_count, other, drops, reference) in [
+            (2, false, drops[1], (0, false)),
+            (3, false, drops[0], (0, false)),
+            (2, true, drops[1], (0, false)),
+            (4, true, drops[1], (0, false)),
+            (2, false, drops[1], (half, false)),
+            (2, true, drops[0], (half, false)),
+            (2, false, drops[1], (half, only)),
+            (3, false, drops[0], (half, only)),
         ] {
             let asked = Asked {
                 occurrences,
                 min_count,
                 other,
                 drops,
+                reference,
             };
-            let search = PassageSearch::new(NonZeroUsize::new(len).unwrap())
+            let mut search = PassageSearch::new(NonZeroUsize::new(len).unwrap())
                 .occurrences(occurrences)
                 .min_count(min_count.try_into().unwrap())
                 .other_documents(other);
+            search.set_reference(reference.0, reference.1);
             let text = search.text(&bytes[..], &ends).unwrap();
             let twins = search.twins(&text, &Silent).unwrap();
             let mut drops = |document: usize, pieces: &[Match]| {

@@ -294,3 +294,102 @@ fn with_blanks(text: &str, from: usize, Range { start, end }: Range<usize>) -> R
         _ => start..end,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is left of a text without these parts of it, found by their text.
+    fn left(unit: PassageUnit, snap: Snap, text: &str, parts: &[&str]) -> String {
+        let mut from = 0;
+        let spans = parts.iter().map(|part| {
+            let start = from + text[from..].find(part).unwrap();
+            from = start + part.len();
+            start..from
+        });
+        let spans: Vec<Range<usize>> = spans.collect();
+        let cuts = Shrinking::new(PassageUnits::of(unit), snap).cuts(text, &spans);
+        let mut kept = String::new();
+        let mut at = 0;
+        for cut in cuts {
+            // Cuts ascend, and a cut is never wider than its span but for white space.
+            assert!(at <= cut.start && cut.start < cut.end);
+            let is_in = |at: usize| spans.iter().any(|span| span.contains(&at));
+            let outside = cut
+                .clone()
+                .filter(|at| !is_in(*at) && text.is_char_boundary(*at));
+            assert!(
+                outside
+                    .into_iter()
+                    .all(|at| text[at..].starts_with(char::is_whitespace))
+            );
+            kept += &text[at..cut.start];
+            at = cut.end;
+        }
+        kept + &text[at..]
+    }
+
+    #[test]
+    fn cuts_shrink_to_whole_words_and_lines() {
+        use PassageUnit::{Bytes, Chars, Lines, Paragraphs, Words};
+        for (unit, snap, text, parts, expected) in [
+            // White space goes on one side alone, that with fewer line ends.
+            (Words, Snap::Words, "a b c d", &["b c"][..], "a d"),
+            (Words, Snap::Words, "a\n\nb c d", &["b c"], "a\n\nd"),
+            (Words, Snap::Words, "b c d", &["b c"], "d"),
+            (Words, Snap::Words, "a b c", &["b c"], "a"),
+            (Words, Snap::Words, "a (b c), d", &["b c"], "a (), d"),
+            (Words, Snap::None, "a b c d", &["b c"], "a  d"),
+            // Parts of words stay, and never is a character cut in two.
+            (
+                Chars,
+                Snap::Words,
+                "one two three four",
+                &["e two thr"],
+                "one three four",
+            ),
+            (Chars, Snap::Words, "onetwo", &["net"], "onetwo"),
+            (Bytes, Snap::None, "ab\u{e9}cd", &["b\u{e9}c"], "ab\u{e9}cd"),
+            // Two words never become one.
+            (
+                Chars,
+                Snap::None,
+                "one two three",
+                &["e two t"],
+                "one two three",
+            ),
+            (Chars, Snap::None, "one-two", &["-"], "one-two"),
+            (Words, Snap::Words, "x y. x y", &["x y", "x y"], "."),
+            (Words, Snap::Lines, "a\nb c\nd", &["b c"], "a\nd"),
+            (Words, Snap::Lines, "a b\nc d e\nf", &["b\nc d e"], "a b\nf"),
+            (Words, Snap::Lines, "a b c", &["b"], "a b c"),
+            (Lines, Snap::Words, "a\n  b c \r\nd", &["b c"], "a\nd"),
+            (Lines, Snap::Words, "a\nb", &["b"], "a\n"),
+            (
+                Paragraphs,
+                Snap::Words,
+                "a\n\nb\nc\n\nd",
+                &["b\nc"],
+                "a\n\nd",
+            ),
+            (Words, Snap::Words, "a b", &[], "a b"),
+        ] {
+            assert_eq!(
+                left(unit, snap, text, parts),
+                expected,
+                "{unit} {snap:?} {text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn bytes_of_half_a_character_stay() {
+        let text = "a\u{e9}b";
+        let mut shrinking = Shrinking::new(PassageUnits::of(PassageUnit::Bytes), Snap::None);
+        let mut cuts = |from, to| shrinking.cuts(text, std::slice::from_ref(&(from..to)));
+        // The accented letter has the bytes 1 and 2.
+        assert_eq!(cuts(2, 4).first(), Some(&(3..4)));
+        assert_eq!(cuts(0, 2).first(), Some(&(0..1)));
+        assert!(cuts(1, 2).is_empty());
+    }
+}

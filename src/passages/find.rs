@@ -89,6 +89,7 @@ impl PassagesRun<'_> {
             search = search.memory(memory);
         }
         search.set_stride(self.units.stride());
+        search.set_reference(texts.reference, self.only_against);
         let text = search.text(symbols, ends)?;
         let progress = self.options.progress;
         let twins = timings.time("compare", 0, || search.twins(&text, progress))?;
@@ -106,7 +107,7 @@ impl PassagesRun<'_> {
             let passages = search.passages(&text, &twins, &documents, &mut drops);
             let (cuts, covered) = self.cuts(texts, &passages, removing.removed);
             let lost = match self.action {
-                PassageAction::Report => Lost::default(),
+                PassageAction::Report | PassageAction::Mark => Lost::default(),
                 _ => Lost::count(&text, &twins, self.units, (texts, &cuts)),
             };
             Ok(Found {
@@ -118,7 +119,7 @@ impl PassagesRun<'_> {
         })
     }
 
-    /// What is cut out of each document, and the covered bytes of those that are removed.
+    /// What is cut out of each document or marked, and the covered bytes of those that are removed.
     fn cuts(
         &self,
         texts: &UnitTexts,
@@ -129,19 +130,21 @@ impl PassagesRun<'_> {
         let mut shrinking = Shrinking::new(self.units, self.snap);
         let covered = removed.iter().map(|(.., bytes)| *bytes).collect();
         let mut removed = removed.into_iter().peekable();
-        let cuts_texts = self.action == PassageAction::Cut;
-        let mut spans = texts.spans(passages, self.units.stride()).peekable();
+        let mut spans = texts.stated_spans(passages, self.units).peekable();
         for document in 0..texts.len() {
             let mut of_document: Vec<Range<usize>> = Vec::new();
-            while let Some((_, bytes, _)) = spans.next_if(|(of, ..)| *of == document) {
-                of_document.push(bytes);
+            while let Some((_, span)) = spans.next_if(|(of, _)| *of == document) {
+                of_document.push(span);
             }
             match removed.next_if(|(of, ..)| *of == document) {
                 Some((_, why, _)) => cuts.push_removed(why),
-                None if cuts_texts => {
-                    cuts.push(shrinking.cuts(texts.text(document), &of_document));
-                }
-                None => cuts.push([]),
+                None => match self.action {
+                    PassageAction::Cut => {
+                        cuts.push(shrinking.cuts(texts.text(document), &of_document));
+                    }
+                    PassageAction::Mark => cuts.push(of_document),
+                    PassageAction::Report | PassageAction::Drop { .. } => cuts.push([]),
+                },
             }
         }
         (cuts, covered)

@@ -112,3 +112,99 @@ fn removed_symbols<S: Symbol>(
     }
     is_removed
 }
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use super::*;
+    use crate::passages::search::{PassageSearch, Symbols};
+    use crate::passages::units::PassageUnit;
+    use crate::pipeline::UnitPlaces;
+    use crate::progress::Silent;
+
+    /// A random number below `end`.
+    fn random(state: &mut u64, end: usize) -> usize {
+        *state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(*state >> 33).unwrap() % end
+    }
+
+    /// The bytes of windows of `len` bytes that are kept whole somewhere, by comparing all with all; and the removed bytes.
+    fn by_definition(texts: &[String], cuts: &Cuts, len: usize) -> Lost {
+        let is_removed = |document: usize, at: usize| {
+            let is_in = |cut: &[u32; 2]| (cut[0] as usize..cut[1] as usize).contains(&at);
+            cuts.is_removed(document) || cuts.of(document).iter().any(is_in)
+        };
+        let mut kept: Vec<&[u8]> = Vec::new();
+        for (document, text) in texts.iter().enumerate() {
+            for (start, window) in text.as_bytes().windows(len).enumerate() {
+                if (start..start + len).all(|at| !is_removed(document, at)) {
+                    kept.push(window);
+                }
+            }
+        }
+        let mut counted = Lost::default();
+        for (document, text) in texts.iter().enumerate() {
+            let mut stands = vec![false; text.len()];
+            for (start, window) in text.as_bytes().windows(len).enumerate() {
+                if kept.contains(&window) {
+                    stands[start..start + len].fill(true);
+                }
+            }
+            for (at, stands) in stands.into_iter().enumerate() {
+                if is_removed(document, at) {
+                    counted.removed += 1;
+                    counted.lost += u64::from(!stands);
+                }
+            }
+        }
+        counted
+    }
+
+    #[test]
+    fn what_is_lost_is_what_stands_nowhere() {
+        let mut some_are_lost = 0;
+        for seed in 0..40 {
+            let state = &mut { seed };
+            let len = 2 + random(state, 4);
+            let letters = |state: &mut u64| {
+                (0..random(state, 30))
+                    .map(|_| ['a', 'b', 'c'][random(state, 3)])
+                    .collect()
+            };
+            let texts: Vec<String> = (0..6).map(|_| letters(state)).collect();
+            let mut cuts = Cuts::default();
+            for text in &texts {
+                match random(state, 5) {
+                    0 => cuts.push_removed(crate::passages::cuts::Removal::MinLeft),
+                    1 => cuts.push([]),
+                    _ => {
+                        let from = random(state, text.len() + 1);
+                        let to = from + random(state, text.len() - from + 1);
+                        cuts.push((from < to).then_some(from..to));
+                    }
+                }
+            }
+            let units = PassageUnits {
+                min_length: NonZeroUsize::new(len).unwrap(),
+                ..PassageUnits::of(PassageUnit::Bytes)
+            };
+            let mut all = UnitTexts::default();
+            for text in &texts {
+                all.push(text, units, &mut UnitPlaces::default()).unwrap();
+            }
+            let (Symbols::Bytes(symbols), ends) = all.symbols() else {
+                panic!("bytes are bytes");
+            };
+            let search = PassageSearch::new(units.symbols());
+            let text = search.text(symbols, ends).unwrap();
+            let twins = search.twins(&text, &Silent).unwrap();
+            let counted = Lost::count(&text, &twins, units, (&all, &cuts));
+            assert_eq!(counted, by_definition(&texts, &cuts, len), "{seed}");
+            some_are_lost += counted.lost;
+        }
+        assert!(some_are_lost > 50);
+    }
+}

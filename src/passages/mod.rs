@@ -50,6 +50,9 @@ mod report;
 mod run;
 
 #[cfg(feature = "io")]
+mod in_memory;
+
+#[cfg(feature = "io")]
 mod find;
 
 #[cfg(feature = "io")]
@@ -61,6 +64,7 @@ mod brute_force;
 #[cfg(feature = "io")]
 pub use self::{
     cuts::Snap,
+    in_memory::{PassagesInMemory, TextPassage},
     report::{PassageCounts, PassageParameters, PassageReport},
     run::{PassageAction, PassagesOutcome, PassagesRun},
     units::{PassageUnit, PassageUnits},

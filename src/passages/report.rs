@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::cuts::{Cuts, Removal};
 use super::lost::Lost;
-use super::units::{PlacedPiece, UnitTexts};
+use super::units::{PassageUnits, PlacedPiece, UnitTexts};
 use crate::error::Result;
 use crate::io::{MissingIds, NotRead, Places, REPORT_VERSION, SkippedRecord, write_json};
 
@@ -18,7 +18,10 @@ pub struct PassageCounts {
     pub skipped: u64,
     /// Documents that repeat an earlier id.
     pub repeated_ids: u64,
-    /// Bytes of all texts.
+    /// Documents of the reference, without bad records; `None` without one. Nothing else counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<u64>,
+    /// Bytes of all texts; of lists of tokens, joined by spaces.
     pub bytes: u64,
     /// Units of all texts.
     pub units: u64,
@@ -34,9 +37,12 @@ pub struct PassageCounts {
     pub pieces: u64,
     /// Those whose source is in the same document.
     pub within_document: u64,
+    /// Those whose source is in the reference; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from_reference: Option<u64>,
     /// Those whose bytes differ from those of their source.
     pub inexact: u64,
-    /// What was cut and removed; `None` if passages are only listed.
+    /// What was cut and removed; `None` if passages are only listed or marked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<CutCounts>,
 }
@@ -69,11 +75,15 @@ impl PassageCounts {
     /// Counts the texts and spans.
     pub(super) fn of(
         texts: &UnitTexts,
+        units: PassageUnits,
+        has_reference: bool,
         spans: impl Iterator<Item = (usize, std::ops::Range<usize>, usize)>,
     ) -> Self {
         let mut counts = PassageCounts {
-            bytes: texts.bytes(),
-            units: texts.units(),
+            bytes: texts.input_bytes(),
+            units: texts.input_units(units),
+            reference: has_reference.then_some(texts.reference as u64),
+            from_reference: has_reference.then_some(0),
             ..PassageCounts::default()
         };
         let mut last = None;
@@ -89,30 +99,24 @@ impl PassageCounts {
 
     pub(super) fn add(&mut self, piece: &PlacedPiece) {
         self.pieces += 1;
+        if let (Some(reference), Some(from)) = (self.reference, &mut self.from_reference) {
+            *from += u64::from((piece.source_document as u64) < reference);
+        }
         self.within_document += u64::from(piece.document == piece.source_document);
         self.inexact += u64::from(!piece.is_exact);
     }
 
-    /// Counts what was cut and removed, unless passages are only listed.
-    pub(super) fn add_cuts(
-        &mut self,
-        texts: &UnitTexts,
-        cuts: &Cuts,
-        lost: Lost,
-        cuts_texts: bool,
-    ) {
-        if !cuts_texts {
-            return;
-        }
+    /// Counts what was cut and removed.
+    pub(super) fn add_cuts(&mut self, texts: &UnitTexts, cuts: &Cuts, lost: Lost) {
         let removed = cuts.removed.iter();
         let removed_bytes = removed
             .map(|(document, _)| texts.text(*document).len() as u64)
             .sum();
         let mut counts = CutCounts {
-            kept: (texts.len() - cuts.removed.len()) as u64,
+            kept: (texts.len() - texts.reference - cuts.removed.len()) as u64,
             removed: cuts.removed.len() as u64,
             cut_bytes: cuts.bytes(),
-            kept_bytes: texts.bytes() - cuts.bytes() - removed_bytes,
+            kept_bytes: texts.input_bytes() - cuts.bytes() - removed_bytes,
             removed_bytes,
             lost_of_units: lost.removed,
             lost_units: lost.lost,
@@ -139,7 +143,7 @@ impl PassageCounts {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PassageParameters {
-    /// The unit of passages: `words`, `code`, `chars`, `bytes`, `lines` or `paragraphs`.
+    /// The unit of passages: `words`, `code`, `chars`, `bytes`, `tokens`, `lines` or `paragraphs`.
     pub unit: &'static str,
     /// The least length, in units; in characters for lines and paragraphs.
     pub min_length: u64,
@@ -151,8 +155,23 @@ pub struct PassageParameters {
     pub same_document: &'static str,
     /// Whether all bytes of a passage are those of its source.
     pub bytes_equal: bool,
-    /// What is done with passages: `report`, `cut` or `drop`.
+    /// Whether case does not count.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lowercase: bool,
+    /// Whether punctuation in lines and paragraphs does not count.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub strip_punctuation: bool,
+    /// Whether each run of white space in lines and paragraphs counts as one space.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub merge_whitespace: bool,
+    /// Whether each digit counts as 0.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub mask_digits: bool,
+    /// What is done with passages: `report`, `cut`, `mark` or `drop`.
     pub action: &'static str,
+    /// The field that marks are written to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark_field: Option<String>,
     /// The largest covered share of a document that is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_covered: Option<f64>,
@@ -166,6 +185,18 @@ pub struct PassageParameters {
     pub content_field: String,
     /// The field of the id.
     pub id_field: String,
+    /// The field of the text in a reference; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against_content_field: Option<String>,
+    /// The field of the id in a reference; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against_id_field: Option<String>,
+    /// Whether only the reference is the source of passages.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub only_against: bool,
+    /// The patterns of files that come first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prefer_source: Vec<String>,
     /// The most records read, if there is a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
@@ -192,8 +223,11 @@ pub struct PassageReport {
     /// What the names of inputs lead to and the run did not read.
     #[serde(skip_serializing_if = "NotRead::is_empty")]
     pub not_read: NotRead,
-    /// The bad records.
+    /// The bad records, without those of a reference.
     pub skipped: Vec<SkippedRecord>,
+    /// The bad records of a reference.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reference_skipped: Vec<SkippedRecord>,
 }
 
 impl PassageReport {
@@ -203,15 +237,17 @@ impl PassageReport {
         places: &Places,
     ) -> Self {
         counts.records = places.records();
-        counts.skipped = places.skipped.len() as u64;
+        counts.skipped = places.bad_records();
+        let documents = counts.records - counts.skipped + counts.reference.unwrap_or(0);
         counts.repeated_ids = places.repeated_ids;
         PassageReport {
             simgpu_report: REPORT_VERSION,
             command: "passages",
-            missing_ids: places.missing_ids(counts.records - counts.skipped),
+            missing_ids: places.missing_ids(documents),
             empty_files: places.empty_files(),
             not_read: places.not_read.clone(),
             skipped: places.skipped_records(),
+            reference_skipped: places.skipped_of_reference(),
             counts,
             parameters,
         }
@@ -236,6 +272,8 @@ pub(super) struct PassageLine<'a> {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) source_id: Box<serde_json::value::RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) source_in: Option<&'static str>,
     pub(super) source_file: &'a str,
     pub(super) source_row: u64,
     pub(super) source_start: usize,
@@ -255,13 +293,14 @@ impl<'a> PassageLine<'a> {
             file,
             row: of_file,
             field,
-            start: piece.bytes.start,
-            end: piece.bytes.end,
+            start: piece.stated[0].start,
+            end: piece.stated[0].end,
             source_id: places.raw_id(source)?,
+            source_in: places.kept_in(source),
             source_file,
             source_row,
-            source_start: piece.source_bytes.start,
-            source_end: piece.source_bytes.end,
+            source_start: piece.stated[1].start,
+            source_end: piece.stated[1].end,
             length: piece.len,
             exact: piece.is_exact,
         })

@@ -8,14 +8,14 @@ use super::cuts::Snap;
 use super::report::{PassageParameters, PassageReport};
 use super::search::PassageSearch;
 use super::sources::Occurrences;
-use super::units::{PassageUnits, UnitTexts};
+use super::units::{PassageUnit, PassageUnits, UnitTexts};
 use crate::documents::DocumentBatch;
 use crate::error::{Conflict, Error, Result, row_number};
 use crate::files::{
-    ChunkRecords, Noted, RunOptions, check_compression_level, warn_of_repeated_ids,
+    ChunkRecords, Noted, RunOptions, check_compression_level, ranks_of_files, warn_of_repeated_ids,
 };
 use crate::io::{
-    Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, InputFile, Inputs,
+    Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, Globs, InputFile, Inputs,
     OnBadRecord, OutputFolder, Places, Reading, Record, Wanted,
 };
 use crate::machine::usable_memory_bytes;
@@ -31,6 +31,8 @@ pub enum PassageAction {
     Report,
     /// Write the records without them.
     Cut,
+    /// Write all records, each with a field of the places of its passages.
+    Mark,
     /// Write the records but for documents of which a larger share of the bytes is passages.
     Drop {
         /// The largest share that is kept, from 0 to 1.
@@ -44,13 +46,19 @@ impl PassageAction {
         match self {
             PassageAction::Report => "report",
             PassageAction::Cut => "cut",
+            PassageAction::Mark => "mark",
             PassageAction::Drop { .. } => "drop",
         }
     }
 
-    /// Whether all texts stay as they are, and are not written.
-    pub(super) fn keeps_texts(self) -> bool {
-        self == PassageAction::Report
+    /// Whether records are written.
+    pub(super) fn writes_records(self) -> bool {
+        self != PassageAction::Report
+    }
+
+    /// Whether texts or documents may be removed.
+    pub(super) fn removes(self) -> bool {
+        matches!(self, PassageAction::Cut | PassageAction::Drop { .. })
     }
 }
 
@@ -85,11 +93,15 @@ pub struct PassagesOutcome {
 #[must_use]
 pub struct PassagesRun<'a> {
     pub(super) inputs: &'a Inputs,
+    pub(super) against: Option<(&'a Inputs, Fields)>,
+    pub(super) only_against: bool,
+    pub(super) prefer_source: Globs,
     pub(super) units: PassageUnits,
     pub(super) occurrences: Occurrences,
     pub(super) min_count: u32,
     pub(super) other_documents: bool,
     pub(super) action: PassageAction,
+    pub(super) mark_field: String,
     pub(super) snap: Snap,
     pub(super) min_left: Option<NonZeroU64>,
     pub(super) memory: Option<u64>,
@@ -117,21 +129,51 @@ impl<'a> PassagesRun<'a> {
     pub fn new(inputs: &'a Inputs, units: PassageUnits) -> Self {
         PassagesRun {
             inputs,
+            against: None,
+            only_against: false,
+            prefer_source: Globs::default(),
             units,
             occurrences: Occurrences::default(),
             min_count: 2,
             other_documents: false,
             action: PassageAction::default(),
+            mark_field: "passages".to_owned(),
             snap: Snap::default(),
             min_left: None,
             memory: None,
-            fields: Fields::default(),
+            fields: Fields::of_form(units.unit == PassageUnit::Tokens),
             on_bad_record: OnBadRecord::default(),
             unique_ids: false,
             batch_bytes: 16 << 20,
             limit: None,
             temporary: None,
             options: RunOptions::default(),
+        }
+    }
+
+    /// Compares the inputs with a reference, whose records have these fields. Its documents come first: what occurs there is a
+    /// passage of the inputs. It has no passages, is never written, has no limit, and counts apart.
+    pub fn against(self, reference: &'a Inputs, fields: Fields) -> Self {
+        PassagesRun {
+            against: Some((reference, fields)),
+            ..self
+        }
+    }
+
+    /// Covers only passages that occur in the reference; default false.
+    pub fn only_against(self, only_against: bool) -> Self {
+        PassagesRun {
+            only_against,
+            ..self
+        }
+    }
+
+    /// Reads the input files that match the first pattern before all others, then those that match the second, and so on, so
+    /// that they are the sources of passages. Patterns match the names of files in reports.
+    pub fn prefer_source(self, prefer_source: Globs) -> Self {
+        PassagesRun {
+            prefer_source,
+            ..self
         }
     }
 
@@ -165,6 +207,15 @@ impl<'a> PassagesRun<'a> {
         PassagesRun { action, ..self }
     }
 
+    /// The field that [`PassageAction::Mark`] adds to each record; default `passages`. Its value is a list of pairs, the
+    /// beginning and end of each covered part, in bytes of the text or in tokens. A record that has the field is an error.
+    pub fn mark_field(self, field: &str) -> Self {
+        PassagesRun {
+            mark_field: field.to_owned(),
+            ..self
+        }
+    }
+
     /// To what a cut is shrunk; default [`Snap::Words`].
     pub fn snap(self, snap: Snap) -> Self {
         PassagesRun { snap, ..self }
@@ -186,7 +237,7 @@ impl<'a> PassagesRun<'a> {
         }
     }
 
-    /// The fields of a record; default `text` and `id`.
+    /// The fields of a record; default `text`, or `tokens` for [`PassageUnit::Tokens`], and `id`.
     pub fn fields(self, fields: Fields) -> Self {
         PassagesRun { fields, ..self }
     }
@@ -241,8 +292,9 @@ impl<'a> PassagesRun<'a> {
     /// `source_id`, `source_file`, `source_row`, `source_start`, `source_end`, `length` in units, and `exact`: whether all
     /// bytes are the same, not only the units.
     ///
-    /// But for [`PassageAction::Report`], it reads the inputs again and writes the kept records of each into `kept/`, what
-    /// was cut out of each document into `cuts.jsonl`, and the documents that are removed into `removed.jsonl`.
+    /// But for [`PassageAction::Report`], it reads the inputs again and writes the kept records of each into `kept/`. With
+    /// [`PassageAction::Cut`] and [`PassageAction::Drop`] it writes what was cut out of each document into `cuts.jsonl`, and
+    /// the documents that are removed into `removed.jsonl`.
     ///
     /// # Errors
     /// Any error of reading the inputs or writing the output, those of [`PassageSearch::find`](super::PassageSearch::find),
@@ -255,21 +307,23 @@ impl<'a> PassagesRun<'a> {
         let temporary = self.temporary.clone().or_else(beside);
         let temporary = temporary.unwrap_or_else(|| PathBuf::from("."));
         let mut timings = Timings::default();
-        let files = self
-            .inputs
-            .with_copy_of_stream(&temporary, self.options.progress)?;
-        if !self.action.keeps_texts() {
-            let outputs = files.iter().map(|file| file.original_compression);
+        let files = self.files(&temporary)?;
+        if self.action.writes_records() {
+            let outputs = files[self.of_reference()..]
+                .iter()
+                .map(|file| file.original_compression);
             check_compression_level(self.options.compression_level, outputs)?;
         }
         let (texts, places) = timings.time("read", 0, || self.read(&files, &temporary))?;
         let found = self.find(&texts, &mut timings)?;
         let counts = timings.time("write", 0, || {
             let mut counts = self.write(output.as_ref(), &texts, &places, &found)?;
-            if let Some(output) = output.as_ref().filter(|_| !self.action.keeps_texts()) {
+            if let Some(output) = output.as_ref().filter(|_| self.action.writes_records()) {
                 self.write_kept(output, (&files, &temporary), &places, &found.cuts)?;
             }
-            counts.add_cuts(&texts, &found.cuts, found.lost, !self.action.keeps_texts());
+            if self.action.removes() {
+                counts.add_cuts(&texts, &found.cuts, found.lost);
+            }
             Ok::<_, Error>(counts)
         })?;
         let parameters = self.parameters();
@@ -283,6 +337,38 @@ impl<'a> PassagesRun<'a> {
             timings,
             elapsed_s,
         })
+    }
+
+    /// The number of files of the reference.
+    pub(super) fn of_reference(&self) -> usize {
+        self.against
+            .as_ref()
+            .map_or(0, |(reference, _)| reference.files.len())
+    }
+
+    /// All files: those of the reference, then the inputs, preferred ones first.
+    fn files(&self, temporary: &Path) -> Result<Vec<InputFile>> {
+        let progress = self.options.progress;
+        let mut files = Vec::new();
+        if let Some((reference, _)) = &self.against {
+            self.inputs.check_apart_from(reference)?;
+            files.clone_from(&reference.files);
+        }
+        let inputs = self.inputs.with_copy_of_stream(temporary, progress)?;
+        let names = inputs.iter().map(|file| Some(&*file.relative));
+        let ranks = ranks_of_files(&self.prefer_source, names, &|warning| {
+            progress.warn(warning)
+        })?;
+        let mut ranked: Vec<(u32, InputFile)> = ranks.into_iter().zip(inputs).collect();
+        ranked.sort_by_key(|(rank, _)| *rank);
+        files.extend(ranked.into_iter().map(|(_, file)| file));
+        Ok(files)
+    }
+
+    /// The inputs, and the reference.
+    fn all_inputs(&self) -> impl Iterator<Item = &'a Inputs> {
+        let against = self.against.as_ref().map(|(reference, _)| *reference);
+        std::iter::once(self.inputs).chain(against)
     }
 
     /// Refuses options that contradict each other.
@@ -300,9 +386,13 @@ impl<'a> PassagesRun<'a> {
                 expected: "a share from 0 to 1".to_owned(),
             });
         }
+        self.check_reference()?;
+        self.check_tokens()?;
+        self.check_marks()?;
+        self.check_units()?;
         let content = &self.fields.content;
         let is_repeated = |(i, field): (usize, &FieldPath)| content[..i].contains(field);
-        if !self.action.keeps_texts() && content.iter().enumerate().any(is_repeated) {
+        if self.action == PassageAction::Cut && content.iter().enumerate().any(is_repeated) {
             return Err(Error::Parameter {
                 name: "`text_field`",
                 value: self.fields.content_names(),
@@ -312,7 +402,82 @@ impl<'a> PassagesRun<'a> {
         Ok(())
     }
 
+    /// Refuses a choice among passages of a reference without one, or of all occurrences.
+    fn check_reference(&self) -> Result<()> {
+        if self.only_against && (self.against.is_none() || self.occurrences == Occurrences::All) {
+            return Err(Error::Parameter {
+                name: "`only_against`",
+                value: "true".to_owned(),
+                expected: "a reference beside it, `against`, and `occurrences=later`".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Refuses a field for marks in files whose records get none.
+    fn check_marks(&self) -> Result<()> {
+        if self.action != PassageAction::Mark {
+            return Ok(());
+        }
+        if self.mark_field.is_empty() {
+            return Err(Error::Parameter {
+                name: "`mark_field`",
+                value: "\"\"".to_owned(),
+                expected: "the name of a field".to_owned(),
+            });
+        }
+        match self.inputs.first_without_marks() {
+            None => Ok(()),
+            Some(path) => Err(Error::Input {
+                path: path.to_owned(),
+                problem: "only records of JSON get a field of places".to_owned(),
+                remedy: "give records in JSON, or pass `action=report`, which lists the places"
+                    .to_owned(),
+            }),
+        }
+    }
+
+    /// Refuses words of programs, and equal bytes of what is normalised.
+    fn check_units(&self) -> Result<()> {
+        self.units.check()?;
+        match self.inputs.first_code().filter(|_| self.units.unit == PassageUnit::Words) {
+            None => Ok(()),
+            Some(path) => Err(Error::Input {
+                path: path.to_owned(),
+                problem: "this is program text, of which `unit=words` leaves out the operators: `a + b` and `a - b` have equal words".to_owned(),
+                remedy: "pass `unit=code`, or `format=text` to read it as other text".to_owned(),
+            }),
+        }
+    }
+
+    /// Refuses tokens of texts, texts of tokens, and cuts of lists.
+    fn check_tokens(&self) -> Result<()> {
+        let is_tokens = self.units.unit == PassageUnit::Tokens;
+        let against = self.against.as_ref().map(|(_, fields)| fields);
+        let mut fields = std::iter::once(&self.fields).chain(against);
+        if fields.any(|fields| fields.is_tokens != is_tokens || fields.weights.is_some()) {
+            return Err(Error::Parameter {
+                name: "`unit`",
+                value: self.units.unit.to_string(),
+                expected: match is_tokens {
+                    true => "a unit of texts, or fields of tokens without weights".to_owned(),
+                    false => "tokens, or fields of texts".to_owned(),
+                },
+            });
+        }
+        if is_tokens && self.action == PassageAction::Cut {
+            return Err(Error::Parameter {
+                name: "`action`",
+                value: self.action.name().to_owned(),
+                expected: "report, mark or drop with `unit=tokens`: lists of tokens are not cut"
+                    .to_owned(),
+            });
+        }
+        Ok(())
+    }
+
     fn parameters(&self) -> PassageParameters {
+        let against = self.against.as_ref().map(|(_, fields)| fields);
         PassageParameters {
             unit: self.units.unit.name(),
             min_length: self.units.min_length.get() as u64,
@@ -323,23 +488,34 @@ impl<'a> PassagesRun<'a> {
             min_count: self.min_count.max(2),
             same_document: if self.other_documents { "keep" } else { "cut" },
             bytes_equal: self.units.bytes_equal,
+            lowercase: self.units.normalise.lowercase,
+            strip_punctuation: self.units.normalise.strip_punctuation,
+            merge_whitespace: !self.units.normalise.keep_whitespace,
+            mask_digits: self.units.mask_digits,
             action: self.action.name(),
             max_covered: match self.action {
                 PassageAction::Drop { max_covered } => Some(max_covered),
-                PassageAction::Report | PassageAction::Cut => None,
+                PassageAction::Report | PassageAction::Cut | PassageAction::Mark => None,
             },
+            mark_field: (self.action == PassageAction::Mark).then(|| self.mark_field.clone()),
             snap: (self.action == PassageAction::Cut).then(|| self.snap.name()),
             min_left: self.min_left.map(NonZeroU64::get),
             content_field: self.fields.content_names(),
             id_field: self.fields.id.to_string(),
+            against_content_field: against.map(Fields::content_names),
+            against_id_field: against.map(|fields| fields.id.to_string()),
+            only_against: self.only_against,
+            prefer_source: self.prefer_source.patterns().map(str::to_owned).collect(),
             limit: self.limit.map(NonZeroU64::get),
         }
     }
 
     /// Opens the output folder, unless it would destroy an input.
     fn open(&self, folder: &Path) -> Result<OutputFolder> {
-        self.inputs.check_output_outside(folder)?;
-        self.inputs.check_not_overwritten_by(&[folder.to_owned()])?;
+        for inputs in self.all_inputs() {
+            inputs.check_output_outside(folder)?;
+            inputs.check_not_overwritten_by(&[folder.to_owned()])?;
+        }
         OutputFolder::open(folder, self.options.overwrite)
     }
 
@@ -350,10 +526,18 @@ impl<'a> PassagesRun<'a> {
         progress.begin("read", files.iter().map(InputFile::stored_bytes).sum());
         let are_held = AtomicBool::new(false);
         let mut noted = Noted::new(self.on_bad_record, files, (0, &are_held), Vec::new());
+        noted.places.of_reference = self.of_reference();
         let reading = FilesReading::new(files, self.reading(Columns::Needed, temporary))?;
         let mut texts = UnitTexts::default();
         reading.map(
-            |chunk| Ok(self.parse(&chunk)),
+            |chunk| {
+                if self.action == PassageAction::Cut && chunk.file >= self.of_reference() {
+                    let file = &files[chunk.file];
+                    let checked = chunk.check_cut(file.format, &self.fields);
+                    checked.map_err(|problem| uncut(&file.named, problem))?;
+                }
+                Ok(self.parse(&chunk))
+            },
             |event| {
                 match event {
                     Some(Event::Chunk((records, of_chunk))) => {
@@ -373,6 +557,7 @@ impl<'a> PassagesRun<'a> {
             },
         )?;
         let places = self.complete(noted.places, texts.len())?;
+        texts.reference = places.first_input() as usize;
         Ok((texts, places))
     }
 
@@ -384,7 +569,10 @@ impl<'a> PassagesRun<'a> {
             temporary: Some(temporary),
             beside: [None, None],
             limit: self.limit.map(NonZeroU64::get),
-            reference: None,
+            reference: self
+                .against
+                .as_ref()
+                .map(|(reference, fields)| (reference.files.len(), Wanted::Document(fields))),
         }
     }
 
@@ -408,21 +596,28 @@ impl<'a> PassagesRun<'a> {
 
     /// The records of a chunk, and the texts of the good ones.
     fn parse(&self, chunk: &Chunk) -> (ChunkRecords, UnitTexts) {
-        let mut batch = self.fields.empty_batch();
-        let mut records = chunk.parse(&self.fields, |_| true, &mut batch);
+        let fields = match &self.against {
+            Some((_, fields)) if chunk.file < self.of_reference() => fields,
+            _ => &self.fields,
+        };
+        let mut batch = fields.empty_batch();
+        let mut records = chunk.parse(fields, |_| true, &mut batch);
         let mut texts = UnitTexts::default();
         let mut finder = UnitPlaces::default();
-        if let DocumentBatch::Texts(batch) = &batch {
-            let good = records
-                .iter_mut()
-                .filter(|record| matches!(record, Record::Document(_)));
-            for (record, text) in good.zip(batch.iter()) {
-                if let Err(problem) = texts.push(text, self.units, &mut finder) {
-                    *record = Record::Bad {
-                        line: None,
-                        problem,
-                    };
-                }
+        let good = records
+            .iter_mut()
+            .filter(|record| matches!(record, Record::Document(_)));
+        for (i, record) in good.enumerate() {
+            let pushed = match &batch {
+                DocumentBatch::Texts(batch) => texts.push(batch.get(i), self.units, &mut finder),
+                DocumentBatch::Tokens(batch) => texts.push_tokens(batch, i),
+                DocumentBatch::Weighted(_) => Err("passages have no weights".to_owned()),
+            };
+            if let Err(problem) = pushed {
+                *record = Record::Bad {
+                    line: None,
+                    problem,
+                };
             }
         }
         let records = ChunkRecords {
@@ -439,15 +634,18 @@ impl<'a> PassagesRun<'a> {
     /// Completes the places of so many documents, and warns of what is odd about them.
     fn complete(&self, mut places: Places, documents: usize) -> Result<Places> {
         let progress = self.options.progress;
-        if let (0, Some(first)) = (documents, places.skipped.first()) {
-            return Err(Error::NoGoodRecord(first.record.clone()));
+        let rows = row_number(documents)?;
+        places.fill_first_rows(rows);
+        let of_inputs = rows - places.first_input();
+        if let (0, Some(first)) = (of_inputs, places.first_bad_record()) {
+            return Err(Error::NoGoodRecord(first.clone()));
         }
-        places.fill_first_rows(row_number(documents)?);
         let repeated = places.find_repeated_ids()?;
         places.count_repeated_ids(repeated, self.unique_ids)?;
         places.not_read = self.inputs.not_read().clone();
         warn_of_repeated_ids(progress, places.repeated_ids);
-        places.not_read.warn(progress);
+        self.all_inputs()
+            .for_each(|inputs| inputs.not_read().warn(progress));
         if let Some(warning) = places.warning_of_ids(&self.fields.id) {
             progress.warn(&warning);
         }
@@ -455,5 +653,14 @@ impl<'a> PassagesRun<'a> {
             progress.warn(&format!("{file} holds no records"));
         }
         Ok(places)
+    }
+}
+
+/// The error of a file whose texts cannot be cut.
+pub(super) fn uncut(path: &Path, problem: String) -> Error {
+    Error::Input {
+        path: path.to_owned(),
+        problem,
+        remedy: "or pass `action=report` and cut the texts by passages.jsonl".to_owned(),
     }
 }

@@ -142,6 +142,13 @@ impl PassageSearch {
         self.conditions.stride = stride;
     }
 
+    /// The first `documents` are a reference: they have no passages, and are the only sources if `only` is set.
+    #[cfg(any(test, feature = "io"))]
+    pub(super) fn set_reference(&mut self, documents: usize, only: bool) {
+        self.conditions.reference = documents;
+        self.conditions.only_reference = only;
+    }
+
     /// Bytes that a search takes beside texts of so many symbols, unless few of them are repeated.
     #[cfg(feature = "io")]
     pub(super) fn typical_bytes(min_length: NonZeroUsize, symbols: usize) -> u64 {
@@ -169,10 +176,22 @@ impl PassageSearch {
         ends: &[usize],
         progress: &dyn Progress,
     ) -> Result<Passages> {
+        let documents: Vec<usize> = (0..=ends.len()).collect();
+        self.find_in_documents(symbols, ends, &documents, progress)
+    }
+
+    /// The same for documents of several runs of symbols: `documents` has the first run of each, and the number of runs.
+    pub(super) fn find_in_documents(
+        &self,
+        symbols: Symbols<'_>,
+        ends: &[usize],
+        documents: &[usize],
+        progress: &dyn Progress,
+    ) -> Result<Passages> {
         match symbols {
-            Symbols::Bytes(symbols) => self.find_in(symbols, ends, progress),
-            Symbols::U32(symbols) => self.find_in(symbols, ends, progress),
-            Symbols::U64(symbols) => self.find_in(symbols, ends, progress),
+            Symbols::Bytes(symbols) => self.find_in(symbols, ends, documents, progress),
+            Symbols::U32(symbols) => self.find_in(symbols, ends, documents, progress),
+            Symbols::U64(symbols) => self.find_in(symbols, ends, documents, progress),
         }
     }
 
@@ -180,15 +199,16 @@ impl PassageSearch {
         &self,
         symbols: &[S],
         ends: &[usize],
+        documents: &[usize],
         progress: &dyn Progress,
     ) -> Result<Passages> {
         let text = self.text(symbols, ends)?;
         let twins = self.twins(&text, progress)?;
-        let documents: Vec<usize> = match self.has_conditions() {
-            true => (0..=ends.len()).collect(),
-            false => Vec::new(),
+        let documents = match self.has_conditions() {
+            true => documents,
+            false => &[],
         };
-        Ok(self.passages(&text, &twins, &documents, &mut |_, _| false))
+        Ok(self.passages(&text, &twins, documents, &mut |_, _| false))
     }
 
     /// The text of these symbols, or what is wrong with it.

@@ -4,11 +4,13 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::search::{Passages, Piece, Symbols};
+use crate::documents::TokenBatch;
 use crate::error::{Error, Result};
-use crate::pipeline::{UnitPlaces, place_code_tokens, place_lines, place_paragraphs};
+use crate::pipeline::{Normalise, UnitPlaces, place_code_tokens, place_lines, place_paragraphs};
 use crate::simd::Isa;
 
 /// What passages are made of.
@@ -23,6 +25,8 @@ pub enum PassageUnit {
     Chars,
     /// Bytes.
     Bytes,
+    /// Tokens that are stored in the record, such as those of a model's vocabulary.
+    Tokens,
     /// Lines, without white space around them. Each is a passage if it is long enough.
     Lines,
     /// Paragraphs: lines between blank ones. Each is a passage if it is long enough.
@@ -31,11 +35,12 @@ pub enum PassageUnit {
 
 impl PassageUnit {
     /// All units.
-    pub const ALL: [PassageUnit; 6] = [
+    pub const ALL: [PassageUnit; 7] = [
         PassageUnit::Words,
         PassageUnit::Code,
         PassageUnit::Chars,
         PassageUnit::Bytes,
+        PassageUnit::Tokens,
         PassageUnit::Lines,
         PassageUnit::Paragraphs,
     ];
@@ -47,6 +52,7 @@ impl PassageUnit {
             PassageUnit::Code => "code",
             PassageUnit::Chars => "chars",
             PassageUnit::Bytes => "bytes",
+            PassageUnit::Tokens => "tokens",
             PassageUnit::Lines => "lines",
             PassageUnit::Paragraphs => "paragraphs",
         }
@@ -55,7 +61,7 @@ impl PassageUnit {
     /// The default of the least length: 50 words or tokens, 200 characters or bytes, 20 characters of a line or paragraph.
     pub fn default_min_length(self) -> NonZeroUsize {
         let length = match self {
-            PassageUnit::Words | PassageUnit::Code => 50,
+            PassageUnit::Words | PassageUnit::Code | PassageUnit::Tokens => 50,
             PassageUnit::Chars | PassageUnit::Bytes => 200,
             PassageUnit::Lines | PassageUnit::Paragraphs => 20,
         };
@@ -79,10 +85,15 @@ impl fmt::Display for PassageUnit {
 pub struct PassageUnits {
     /// The unit.
     pub unit: PassageUnit,
-    /// The least length, in units; in characters for lines and paragraphs.
+    /// The least length, in units; for lines and paragraphs, in characters of what [`PassageUnits::normalise`] leaves of one.
     pub min_length: NonZeroUsize,
     /// Whether what stands between the units of a passage must be equal, too; default false.
     pub bytes_equal: bool,
+    /// What does not tell units apart; default nothing. Places are always those of the text as it is. Acts on words, tokens
+    /// of code and characters by case alone, not on bytes and lists of tokens.
+    pub normalise: Normalise,
+    /// Whether each decimal digit of a unit counts as 0; default false. Not of bytes and lists of tokens.
+    pub mask_digits: bool,
 }
 
 impl Default for PassageUnits {
@@ -98,7 +109,65 @@ impl PassageUnits {
             unit,
             min_length: unit.default_min_length(),
             bytes_equal: false,
+            normalise: Normalise {
+                keep_whitespace: true,
+                ..Normalise::default()
+            },
+            mask_digits: false,
         }
+    }
+
+    /// Whether units can be equal that are written in another way.
+    pub(crate) fn normalises(self) -> bool {
+        let PassageUnits { normalise, .. } = PassageUnits::of(self.unit);
+        self.normalise != normalise || self.mask_digits
+    }
+
+    /// Refuses equal bytes of what is normalised.
+    pub(crate) fn check(self) -> Result<()> {
+        if self.bytes_equal && self.normalises() {
+            return Err(Error::Parameter {
+                name: "`bytes_equal`",
+                value: "true".to_owned(),
+                expected: "units as they are written, without `lowercase`, `strip_punctuation`, `merge_whitespace` and `mask_digits`".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    /// What of a unit tells it apart from others.
+    fn form<'a>(self, unit: &'a str, form: &'a mut String) -> &'a str {
+        if !self.normalises() {
+            return unit;
+        }
+        match self.unit.is_passage() {
+            true => self.normalise.apply(unit, form),
+            // Without white space and punctuation of their own, or made of one character.
+            false => {
+                let Normalise { lowercase, .. } = self.normalise;
+                let case = Normalise {
+                    lowercase,
+                    ..PassageUnits::of(self.unit).normalise
+                };
+                case.apply(unit, form);
+            }
+        }
+        if self.mask_digits {
+            let masked = |letter: char| match is_digit(letter) {
+                true => '0',
+                false => letter,
+            };
+            *form = form.chars().map(masked).collect();
+        }
+        match self.unit.is_passage() {
+            true => form.trim(),
+            false => form,
+        }
+    }
+
+    /// Whether what is left of a unit is too short for a passage.
+    fn is_too_short(self, form: &str) -> bool {
+        self.unit.is_passage() && form.chars().nth(self.min_length.get() - 1).is_none()
     }
 
     /// The least number of symbols of a passage.
@@ -112,14 +181,18 @@ impl PassageUnits {
 
     /// The symbols of a unit: a second one stands for what is between it and the next unit.
     pub(crate) fn stride(self) -> usize {
-        match self.bytes_equal && !matches!(self.unit, PassageUnit::Bytes | PassageUnit::Chars) {
+        let leaves_out = !matches!(
+            self.unit,
+            PassageUnit::Bytes | PassageUnit::Chars | PassageUnit::Tokens
+        );
+        match self.bytes_equal && leaves_out {
             true => 2,
             false => 1,
         }
     }
 }
 
-/// Documents as texts and symbols. Two units are the same symbol if they are equal; others are the same with a probability
+/// Documents as texts and symbols. The text of a list of tokens is the tokens, joined by spaces. Two units are the same symbol if they are equal; others are the same with a probability
 /// of 2^-64, but for bytes, which are their own symbols.
 #[derive(Debug, Default)]
 pub(crate) struct UnitTexts {
@@ -136,6 +209,8 @@ pub(crate) struct UnitTexts {
     /// The number of runs up to the end of each document.
     document_runs: Vec<usize>,
     units: u64,
+    /// The number of first documents that are a reference.
+    pub(crate) reference: usize,
 }
 
 /// A piece as bytes of two texts.
@@ -145,6 +220,8 @@ pub(crate) struct PlacedPiece {
     pub(crate) bytes: Range<usize>,
     pub(crate) source_document: usize,
     pub(crate) source_bytes: Range<usize>,
+    /// The places of both as results state them: bytes, or for lists of tokens, tokens.
+    pub(crate) stated: [Range<usize>; 2],
     /// The number of units.
     pub(crate) len: usize,
     /// Whether all bytes are the same, not only the units.
@@ -167,26 +244,61 @@ impl UnitTexts {
         }
         self.text.push_str(text);
         self.text_ends.push(self.text.len());
-        let mut end = None;
-        let mut add = |place: Option<Range<usize>>| end = self.add(text, place, end.take(), units);
+        let (mut end, mut form) = (None, String::new());
+        let mut add = |place: Range<usize>| {
+            end = self.add(text, place, end.take(), (units, &mut form));
+        };
         match units.unit {
             PassageUnit::Bytes => {
                 self.units += text.len() as u64;
                 return Ok(());
             }
             PassageUnit::Chars => text.char_indices().for_each(|(at, char)| {
-                add(Some(at..at + char.len_utf8()));
+                add(at..at + char.len_utf8());
             }),
-            PassageUnit::Words => finder.for_each_word(Isa::best(), text, |place| add(Some(place))),
-            PassageUnit::Code => place_code_tokens(text, |place| add(Some(place))),
-            PassageUnit::Lines => place_lines(text, |place| add(units.if_long(text, place))),
-            PassageUnit::Paragraphs => {
-                place_paragraphs(text, |place| add(units.if_long(text, place)));
-            }
+            PassageUnit::Words => finder.for_each_word(Isa::best(), text, add),
+            PassageUnit::Code => place_code_tokens(text, add),
+            PassageUnit::Lines => place_lines(text, add),
+            PassageUnit::Paragraphs => place_paragraphs(text, add),
+            // Lists of them come by the other method; a text holds none.
+            PassageUnit::Tokens => {}
         }
+        self.end_document();
+        Ok(())
+    }
+
+    fn end_document(&mut self) {
         self.symbol_ends.push(self.symbols.len());
         self.run_ends.push(self.symbols.len());
         self.document_runs.push(self.run_ends.len());
+    }
+
+    /// Appends a list of tokens.
+    ///
+    /// # Errors
+    /// What is wrong with tokens of 4 GiB or more.
+    pub(crate) fn push_tokens(
+        &mut self,
+        tokens: &TokenBatch,
+        document: usize,
+    ) -> std::result::Result<(), String> {
+        let (mut text, mut places) = (String::new(), Vec::new());
+        for (i, token) in tokens.tokens(document).enumerate() {
+            text.push_str(if i > 0 { " " } else { "" });
+            let from = text.len();
+            text.push_str(&String::from_utf8_lossy(token));
+            let [from, to] = [from, text.len()].map(u32::try_from);
+            match (from, to) {
+                (Ok(from), Ok(to)) => places.push([from, to]),
+                _ => return Err("the tokens have 4 GiB or more".to_owned()),
+            }
+        }
+        self.text.push_str(&text);
+        self.text_ends.push(self.text.len());
+        self.places.extend(places);
+        self.symbols.extend(tokens.tokens(document).map(xxh3_64));
+        self.units += tokens.tokens(document).len() as u64;
+        self.end_document();
         Ok(())
     }
 
@@ -199,14 +311,15 @@ impl UnitTexts {
     fn add(
         &mut self,
         text: &str,
-        place: Option<Range<usize>>,
+        place: Range<usize>,
         end: Option<usize>,
-        units: PassageUnits,
+        (units, form): (PassageUnits, &mut String),
     ) -> Option<usize> {
-        let Some(place) = place else {
+        let form = units.form(&text[place.clone()], form);
+        if units.is_too_short(form) {
             self.run_ends.push(self.symbols.len());
             return None;
-        };
+        }
         if let (2, Some(end)) = (units.stride(), end) {
             self.places.push([end as u32, place.start as u32]);
             self.symbols
@@ -214,7 +327,7 @@ impl UnitTexts {
         }
         self.units += 1;
         self.places.push([place.start as u32, place.end as u32]);
-        self.symbols.push(xxh3_64(&text.as_bytes()[place.clone()]));
+        self.symbols.push(xxh3_64(form.as_bytes()));
         Some(place.end)
     }
 
@@ -249,9 +362,16 @@ impl UnitTexts {
         self.symbol_ends.len() < self.text_ends.len()
     }
 
-    /// The number of units.
-    pub(crate) fn units(&self) -> u64 {
-        self.units
+    /// The bytes of the texts of the inputs.
+    pub(crate) fn input_bytes(&self) -> u64 {
+        self.bytes() - start(&self.text_ends, self.reference) as u64
+    }
+
+    /// The number of units of the inputs.
+    pub(crate) fn input_units(&self, units: PassageUnits) -> u64 {
+        let of_reference =
+            (0..self.reference).map(|document| self.units_of(document, units) as u64);
+        self.units - of_reference.sum::<u64>()
     }
 
     /// Bytes of memory.
@@ -341,7 +461,7 @@ impl UnitTexts {
     }
 
     /// The bytes of a piece and its source.
-    pub(crate) fn placed(&self, piece: &Piece, stride: usize) -> PlacedPiece {
+    pub(crate) fn placed(&self, piece: &Piece, units: PassageUnits) -> PlacedPiece {
         let symbols = |start: usize| start..start + piece.len;
         let (document, bytes) = self.place(piece.document, symbols(piece.start));
         let (source_document, source_bytes) =
@@ -352,15 +472,32 @@ impl UnitTexts {
         };
         PlacedPiece {
             is_exact: of(document, &bytes) == of(source_document, &source_bytes),
+            stated: match units.unit {
+                PassageUnit::Tokens => [symbols(piece.start), symbols(piece.source_start)],
+                _ => [bytes.clone(), source_bytes.clone()],
+            },
             document,
             bytes,
             source_document,
             source_bytes,
-            len: piece.len.div_ceil(stride),
+            len: piece.len.div_ceil(units.stride()),
         }
     }
 
-    /// The bytes of each span, by document, and its number of symbols.
+    /// Each span by document, as results state it: in bytes, or for lists of tokens, in tokens.
+    pub(crate) fn stated_spans<'a>(
+        &'a self,
+        found: &'a Passages,
+        units: PassageUnits,
+    ) -> impl Iterator<Item = (usize, Range<usize>)> + 'a {
+        found.spans().map(move |(run, symbols)| match units.unit {
+            // A list is one run.
+            PassageUnit::Tokens => (run, symbols),
+            _ => self.place(run, symbols),
+        })
+    }
+
+    /// The bytes of each span, by document, and its number of units.
     pub(crate) fn spans<'a>(
         &'a self,
         found: &'a Passages,
@@ -374,12 +511,10 @@ impl UnitTexts {
     }
 }
 
-impl PassageUnits {
-    /// The place of a unit, unless it is too short.
-    fn if_long(self, text: &str, place: Range<usize>) -> Option<Range<usize>> {
-        let mut characters = text[place.clone()].chars();
-        characters.nth(self.min_length.get() - 1).map(|_| place)
-    }
+/// Whether a character is a decimal digit of any script.
+fn is_digit(letter: char) -> bool {
+    letter.is_ascii_digit()
+        || letter.is_numeric() && letter.general_category() == GeneralCategory::DecimalNumber
 }
 
 fn start(ends: &[usize], i: usize) -> usize {
@@ -421,10 +556,7 @@ mod tests {
         let (symbols, ends) = all.symbols();
         let search = PassageSearch::new(units.symbols());
         let found = search.find(symbols, ends, &Silent).unwrap();
-        let pieces = found
-            .pieces()
-            .iter()
-            .map(|piece| all.placed(piece, units.stride()));
+        let pieces = found.pieces().iter().map(|piece| all.placed(piece, units));
         pieces
             .map(|piece| {
                 let text = all.text(piece.document)[piece.bytes.clone()].to_owned();
@@ -439,7 +571,7 @@ mod tests {
         PassageUnits {
             unit,
             min_length: NonZeroUsize::new(min_length).unwrap(),
-            bytes_equal: false,
+            ..PassageUnits::of(unit)
         }
     }
 
@@ -469,6 +601,55 @@ mod tests {
             .collect();
         assert_eq!(lines, [("last line", 0), ("a line", 0), ("last line", 0)]);
         assert!(placed(&texts, units(PassageUnit::Paragraphs, 6)).is_empty());
+    }
+
+    #[test]
+    fn units_are_equal_but_for_what_is_normalised() {
+        let normalise = |lowercase, strip_punctuation, merge: bool| Normalise {
+            lowercase,
+            strip_punctuation,
+            keep_whitespace: !merge,
+        };
+        let plain = |unit, min_length| units(unit, min_length);
+        let texts = [
+            "A Line,  of 12\n*****",
+            "- a line of 7 ǅ\n-----\na line of 99 -",
+        ];
+        // What is left of a line is "0 line of 00" or shorter, or nothing at all.
+        for (case, punctuation, merge, digits, expected) in [
+            (false, false, false, false, &[][..]),
+            (true, true, true, false, &[]),
+            (true, true, false, true, &[]),
+            (true, true, true, true, &["a line of 99 -"]),
+        ] {
+            let units = PassageUnits {
+                normalise: normalise(case, punctuation, merge),
+                mask_digits: digits,
+                ..plain(PassageUnit::Lines, 5)
+            };
+            let found = placed(&texts, units);
+            let lines: Vec<&str> = found.iter().map(|(text, _)| &**text).collect();
+            assert_eq!(lines, expected, "{units:?}");
+            assert!(found.iter().all(|(_, piece)| !piece.is_exact));
+        }
+        let texts = ["One TWO, three 3", "x one two-Three 4 y"];
+        for (case, digits, expected) in [
+            (false, true, None),
+            (true, false, Some("one two-Three")),
+            (true, true, Some("one two-Three 4")),
+        ] {
+            let units = PassageUnits {
+                normalise: normalise(case, false, false),
+                mask_digits: digits,
+                ..plain(PassageUnit::Words, 3)
+            };
+            let found = placed(&texts, units);
+            assert_eq!(
+                found.first().map(|(text, _)| &**text),
+                expected,
+                "{units:?}"
+            );
+        }
     }
 
     #[test]

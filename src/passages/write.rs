@@ -5,13 +5,13 @@ use std::path::Path;
 use super::cuts::Cuts;
 use super::lost::Found;
 use super::report::{CutsLine, PassageCounts, PassageLine, PassageReport, RemovedLine};
-use super::run::PassagesRun;
+use super::run::{PassageAction, PassagesRun, uncut};
 use super::units::UnitTexts;
-use crate::error::{Error, Result};
+use crate::error::{BadRecord, Error, Result};
 use crate::files::{
     FileEvent, KeptOfChunk, KeptOutput, Placed, Rereading, Written, create_json, create_run_record,
 };
-use crate::io::{Columns, Fate, InputFile, JsonLines, OutputFolder, Places, Position, REPORT};
+use crate::io::{Columns, Fate, InputFile, JsonLines, OutputFolder, Places, REPORT};
 use crate::progress::{Timings, advance};
 
 /// What was cut out of each document.
@@ -46,33 +46,48 @@ impl PassagesRun<'_> {
             files,
             places,
             reading: self.reading(Columns::All, temporary),
-            bytes: files.iter().map(InputFile::stored_bytes).sum(),
+            bytes: files[self.of_reference()..]
+                .iter()
+                .map(InputFile::stored_bytes)
+                .sum(),
             progress: self.options.progress,
         };
+        let is_mark = self.action == PassageAction::Mark;
         let cut = |placed: Placed| {
             let fate = |row: &Option<u32>| match row.map(|row| row as usize) {
-                Some(row) if !cuts.is_removed(row) => Fate::Cut(cuts.of(row)),
-                _ => Fate::Drop,
+                Some(row) if cuts.is_removed(row) => Fate::Drop,
+                Some(row) if is_mark => Fate::Mark(cuts.of(row)),
+                Some(row) => Fate::Cut(cuts.of(row)),
+                None => Fate::Drop,
             };
             let fates: Vec<Fate<'_>> = placed.rows.iter().map(fate).collect();
             let records = fates
                 .iter()
-                .filter(|fate| matches!(fate, Fate::Cut(_)))
+                .filter(|fate| !matches!(fate, Fate::Drop))
                 .count();
-            let kept = placed.chunk.cut(&fates, &self.fields);
-            let kept = kept.map_err(|problem| Error::Input {
-                path: files[placed.chunk.file].named.clone(),
-                problem,
-                remedy: "or pass `action=report` and cut the texts by passages.jsonl".to_owned(),
-            })?;
+            let kept = match is_mark {
+                true => {
+                    let marked = placed.chunk.marked(&fates, &self.mark_field);
+                    marked.map_err(|error| {
+                        let file = &files[placed.chunk.file].named;
+                        Self::unmarked((file, &placed), places, error)
+                    })
+                }
+                false => {
+                    let cut = placed.chunk.cut(&fates, &self.fields);
+                    cut.map_err(|problem| uncut(&files[placed.chunk.file].named, problem))
+                }
+            };
+            let kept = kept?;
             Ok(KeptOfChunk {
                 records: records as u64,
                 kept,
             })
         };
         let mut written = 0;
-        kept.write(&Written::default(), |each| {
-            again.read("write", &Position::default(), cut, |part| match part {
+        let start = places.start_of_file(self.of_reference());
+        kept.write(&Written::after_reference(self.of_reference()), |each| {
+            again.read("write", &start, cut, |part| match part {
                 FileEvent::Chunk(KeptOfChunk { records: 0, .. }) => Ok(()),
                 FileEvent::Chunk(kept) => {
                     written += kept.records;
@@ -83,6 +98,22 @@ impl PassagesRun<'_> {
             Ok(written)
         })?;
         Ok(())
+    }
+
+    /// The error of a record of a chunk that cannot be marked.
+    fn unmarked(
+        (file, placed): (&Path, &Placed),
+        places: &Places,
+        (record, problem): (usize, String),
+    ) -> Error {
+        let row = placed.rows.get(record).copied().flatten();
+        let (_, row) = row.map_or(("", 0), |row| places.place(row));
+        Error::BadRecord(BadRecord {
+            file: file.to_owned(),
+            row,
+            line: None,
+            problem: format!("{problem}; choose another name by `mark_field`"),
+        })
     }
 
     /// Writes and counts the pieces.
@@ -96,8 +127,9 @@ impl PassagesRun<'_> {
         let progress = self.options.progress;
         let field = self.fields.content_names();
         progress.begin("write", found.passages.pieces().len() as u64);
-        let stride = self.units.stride();
-        let mut counts = PassageCounts::of(texts, texts.spans(&found.passages, stride));
+        let spans = texts.spans(&found.passages, self.units.stride());
+        let has_reference = self.against.is_some();
+        let mut counts = PassageCounts::of(texts, self.units, has_reference, spans);
         let lines = |name: &str| -> Result<Option<JsonLines<std::fs::File>>> {
             let file = output.map(|output| output.create(name)).transpose()?;
             Ok(file.map(|(file, path)| JsonLines::new(file, path)))
@@ -105,7 +137,7 @@ impl PassagesRun<'_> {
         let mut passages = lines(PASSAGES)?;
         for pieces in found.passages.pieces().chunks(BLOCK) {
             for piece in pieces {
-                let piece = texts.placed(piece, stride);
+                let piece = texts.placed(piece, self.units);
                 counts.add(&piece);
                 if let Some(lines) = &mut passages {
                     lines.write(&PassageLine::of(&piece, places, &field)?)?;
@@ -114,7 +146,7 @@ impl PassagesRun<'_> {
             advance(progress, counts.pieces, 0, 0)?;
         }
         passages.map_or(Ok(()), JsonLines::finish)?;
-        if !self.action.keeps_texts() {
+        if self.action.removes() {
             let (mut cuts, mut removed) = (lines(CUTS)?, lines(REMOVED)?);
             if let Some(lines) = &mut cuts {
                 let of = |document| CutsLine::of(document, found.cuts.of(document), places);

@@ -8,11 +8,12 @@ use simgpu::io::{FieldPath, Fields, Inputs, Naming};
 use simgpu::passages::{
     Occurrences, PassageAction, PassageUnit, PassageUnits, PassagesOutcome, PassagesRun, Snap,
 };
+use simgpu::pipeline::Normalise;
 
 use super::execute;
 use crate::arguments::{
-    Caller, FormatArguments, ProcessArguments, RecordArguments, SelectionArguments, are_files,
-    check_field, modes_of_files, size, whole_number,
+    AgainstArguments, Caller, FormatArguments, ProcessArguments, RecordArguments,
+    SelectionArguments, are_files, check_field, globs, modes_of_files, size, whole_number,
 };
 use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments};
@@ -29,8 +30,8 @@ use crate::{Usage, terminal};
 /// passages.jsonl: one line per passage, with its place (id, file, row, field; start and end in bytes of the text), that of
 /// its source, its length in units, and whether all bytes are the same (exact), not only the units.
 ///
-/// kept/ (--action cut or drop): the kept records of each input, under the same name, in the same format and compression. Only
-/// their texts change.
+/// kept/ (--action cut, mark or drop): the kept records of each input, under the same name, in the same format and compression.
+/// Only their texts change, or they get a field.
 ///
 /// cuts.jsonl, removed.jsonl (--action cut or drop): what was cut out of each document, in bytes of its text, and which
 /// documents were removed.
@@ -71,6 +72,10 @@ pub struct Arguments {
     )]
     pub text_field: Vec<String>,
 
+    /// Field with the array of tokens; needs --unit tokens [default: tokens]
+    #[arg(long, value_name = "FIELD", help_heading = "Input")]
+    pub tokens_field: Option<String>,
+
     /// The ids of records, and bad ones.
     #[command(flatten)]
     pub records: RecordArguments,
@@ -79,6 +84,82 @@ pub struct Arguments {
     #[command(flatten)]
     pub selection: SelectionArguments,
 
+    /// What the inputs are compared with.
+    #[command(flatten)]
+    pub against: AgainstArguments,
+
+    /// Read files that match GLOB before others, so that they are the sources of passages; repeat it for less preferred
+    /// ones; * also matches /
+    #[arg(long, value_name = "GLOB", help_heading = "Input")]
+    pub prefer_source: Vec<String>,
+
+    /// What passages are.
+    #[command(flatten)]
+    pub passages: PassageArguments,
+
+    /// Only passages that occur in the files of --against
+    #[arg(long, help_heading = "Passages")]
+    pub only_against: bool,
+
+    /// What to do with passages
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ACTION",
+        default_value = "report",
+        help_heading = "Passages"
+    )]
+    pub action: PassageActionArgument,
+
+    /// With --action mark, the name of the new field, a list of pairs: where each passage begins and ends
+    #[arg(
+        long,
+        value_name = "FIELD",
+        default_value = "passages",
+        help_heading = "Passages"
+    )]
+    pub mark_field: String,
+
+    /// With --action drop, the largest share of a document's bytes that may be passages, from 0 to 1
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value = "0.8",
+        help_heading = "Passages"
+    )]
+    pub max_covered: f64,
+
+    /// With --action cut, what a cut is shrunk to
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        default_value = "words",
+        help_heading = "Passages"
+    )]
+    pub snap: SnapArgument,
+
+    /// Remove documents with passages of which fewer than N units would be left
+    #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroU64>, help_heading = "Passages")]
+    pub min_left: Option<NonZeroU64>,
+
+    /// Threads and messages.
+    #[command(flatten)]
+    pub process: ProcessArguments,
+
+    /// Memory for the texts and the search, such as 4GiB; a run that needs more fails [default: 60 % of the memory that this
+    /// process may use]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Machine")]
+    pub memory: Option<u64>,
+
+    /// Folder for temporary files [default: beside the results]
+    #[arg(long, value_name = "DIR", help_heading = "Machine")]
+    pub temp_dir: Option<PathBuf>,
+}
+
+/// What passages are.
+#[derive(Args, Debug)]
+pub struct PassageArguments {
     /// What passages are made of
     #[arg(
         long,
@@ -89,8 +170,8 @@ pub struct Arguments {
     )]
     pub unit: PassageUnitArgument,
 
-    /// Least length of a passage in units [default: 50 words or tokens of code, 200 characters or bytes, 20 characters of a
-    /// line or paragraph]
+    /// Least length of a passage in units [default: 50 words, tokens or tokens of code, 200 characters or bytes, 20
+    /// characters of a line or paragraph]
     #[arg(
         long,
         value_name = "N",
@@ -133,51 +214,21 @@ pub struct Arguments {
     #[arg(long, help_heading = "Passages")]
     pub bytes_equal: bool,
 
-    /// What to do with passages
-    #[arg(
-        long,
-        value_enum,
-        value_name = "ACTION",
-        default_value = "report",
-        help_heading = "Passages"
-    )]
-    pub action: PassageActionArgument,
+    /// Units that differ in case alone are equal
+    #[arg(long, help_heading = "Passages")]
+    pub lowercase: bool,
 
-    /// With --action drop, the largest share of a document's bytes that may be passages, from 0 to 1
-    #[arg(
-        long,
-        value_name = "SHARE",
-        default_value = "0.8",
-        help_heading = "Passages"
-    )]
-    pub max_covered: f64,
+    /// Lines or paragraphs that differ in punctuation alone are equal
+    #[arg(long, help_heading = "Passages")]
+    pub strip_punctuation: bool,
 
-    /// With --action cut, what a cut is shrunk to
-    #[arg(
-        long,
-        value_enum,
-        value_name = "WHAT",
-        default_value = "words",
-        help_heading = "Passages"
-    )]
-    pub snap: SnapArgument,
+    /// Lines or paragraphs are equal if they differ in how much white space is between two words alone
+    #[arg(long, help_heading = "Passages")]
+    pub merge_whitespace: bool,
 
-    /// Remove documents with passages of which fewer than N units would be left
-    #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroU64>, help_heading = "Passages")]
-    pub min_left: Option<NonZeroU64>,
-
-    /// Threads and messages.
-    #[command(flatten)]
-    pub process: ProcessArguments,
-
-    /// Memory for the texts and the search, such as 4GiB; a run that needs more fails [default: 60 % of the memory that this
-    /// process may use]
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Machine")]
-    pub memory: Option<u64>,
-
-    /// Folder for temporary files [default: beside the results]
-    #[arg(long, value_name = "DIR", help_heading = "Machine")]
-    pub temp_dir: Option<PathBuf>,
+    /// Units that differ in their digits alone, each counted as 0, are equal
+    #[arg(long, help_heading = "Passages")]
+    pub mask_digits: bool,
 }
 
 /// The value of `--unit`.
@@ -191,6 +242,8 @@ pub enum PassageUnitArgument {
     Chars,
     /// UTF-8 bytes; nothing is left out
     Bytes,
+    /// Tokens stored in the record; places are numbers of tokens, and lists are not cut
+    Tokens,
     /// Whole lines; white space around them does not count
     Lines,
     /// Lines between blank lines; white space around them does not count
@@ -222,6 +275,8 @@ pub enum PassageActionArgument {
     Report,
     /// Write the records without them
     Cut,
+    /// Write all records, each with their places in a field (--mark-field); JSON
+    Mark,
     /// Write the records but for documents that are mostly passages (--max-covered)
     Drop,
 }
@@ -237,6 +292,57 @@ pub enum SnapArgument {
     None,
 }
 
+impl PassageArguments {
+    /// The units.
+    pub fn units(&self) -> PassageUnits {
+        let units = PassageUnits::of(match self.unit {
+            PassageUnitArgument::Words => PassageUnit::Words,
+            PassageUnitArgument::Code => PassageUnit::Code,
+            PassageUnitArgument::Chars => PassageUnit::Chars,
+            PassageUnitArgument::Bytes => PassageUnit::Bytes,
+            PassageUnitArgument::Tokens => PassageUnit::Tokens,
+            PassageUnitArgument::Lines => PassageUnit::Lines,
+            PassageUnitArgument::Paragraphs => PassageUnit::Paragraphs,
+        });
+        PassageUnits {
+            min_length: self.min_length.unwrap_or(units.min_length),
+            bytes_equal: self.bytes_equal,
+            normalise: Normalise {
+                lowercase: self.lowercase,
+                strip_punctuation: self.strip_punctuation,
+                keep_whitespace: !self.merge_whitespace,
+            },
+            mask_digits: self.mask_digits,
+            ..units
+        }
+    }
+
+    /// Which occurrences are covered.
+    pub fn occurrences(&self) -> Occurrences {
+        match self.occurrences {
+            OccurrencesArgument::Later => Occurrences::Later,
+            OccurrencesArgument::All => Occurrences::All,
+        }
+    }
+
+    /// Whether only passages of another document are covered.
+    pub fn other_documents(&self) -> bool {
+        self.same_document == SameDocumentArgument::Keep
+    }
+
+    /// The modes that the unit leads to.
+    pub fn modes(&self) -> &'static [Mode] {
+        match self.unit {
+            PassageUnitArgument::Tokens => &[Mode::Tokens, Mode::NoTextField],
+            PassageUnitArgument::Bytes => &[Mode::NotTokens, Mode::PassagesOfBytes],
+            PassageUnitArgument::Lines | PassageUnitArgument::Paragraphs => {
+                &[Mode::NotTokens, Mode::PassagesOfLines]
+            }
+            _ => &[Mode::NotTokens, Mode::PassagesOfWords],
+        }
+    }
+}
+
 impl Arguments {
     /// Finds the passages, on the current rayon pool.
     ///
@@ -247,6 +353,7 @@ impl Arguments {
         for field in &self.text_field {
             check_field("text_field", Some(field))?;
         }
+        check_field("tokens_field", self.tokens_field.as_ref())?;
         let output = match self.outputs.destination(self.output.as_ref())? {
             Destination::Path(output) => Some(output),
             Destination::Nowhere => None,
@@ -258,7 +365,13 @@ impl Arguments {
         };
         let inputs = self.find()?;
         caller.given.check(&modes_of_files(&inputs))?;
+        let reference = self.against.find_with(self.naming()?)?;
         let run = self.run(&inputs).options(self.outputs.options(caller));
+        let run = run.prefer_source(globs("prefer_source", &self.prefer_source)?);
+        let run = match &reference {
+            Some(reference) => run.against(reference, self.against.fields(self.fields())),
+            None => run,
+        };
         let run = match (&self.temp_dir, output) {
             (Some(folder), _) => run.temporary(folder.clone()),
             (None, None) => run.temporary(std::env::temp_dir()),
@@ -269,20 +382,20 @@ impl Arguments {
 
     /// The run, but for its output.
     fn run<'a>(&self, inputs: &'a Inputs) -> PassagesRun<'a> {
-        let mut run = PassagesRun::new(inputs, self.units())
-            .occurrences(match self.occurrences {
-                OccurrencesArgument::Later => Occurrences::Later,
-                OccurrencesArgument::All => Occurrences::All,
-            })
-            .min_count(self.min_count.get())
-            .other_documents(self.same_document == SameDocumentArgument::Keep)
+        let mut run = PassagesRun::new(inputs, self.passages.units())
+            .occurrences(self.passages.occurrences())
+            .min_count(self.passages.min_count.get())
+            .only_against(self.only_against)
+            .other_documents(self.passages.other_documents())
             .action(match self.action {
                 PassageActionArgument::Report => PassageAction::Report,
                 PassageActionArgument::Cut => PassageAction::Cut,
+                PassageActionArgument::Mark => PassageAction::Mark,
                 PassageActionArgument::Drop => PassageAction::Drop {
                     max_covered: self.max_covered,
                 },
             })
+            .mark_field(&self.mark_field)
             .snap(match self.snap {
                 SnapArgument::Words => Snap::Words,
                 SnapArgument::Lines => Snap::Lines,
@@ -310,49 +423,64 @@ impl Arguments {
                 Mode::PassagesStay,
                 Mode::PassagesDropNone,
                 Mode::PassagesUncut,
+                Mode::PassagesUnmarked,
             ],
-            PassageActionArgument::Cut => vec![Mode::PassagesDropNone],
-            PassageActionArgument::Drop => vec![Mode::PassagesUncut],
+            PassageActionArgument::Cut => {
+                vec![Mode::PassagesDropNone, Mode::PassagesUnmarked]
+            }
+            PassageActionArgument::Mark => vec![
+                Mode::PassagesRemoveNone,
+                Mode::PassagesDropNone,
+                Mode::PassagesUncut,
+            ],
+            PassageActionArgument::Drop => vec![Mode::PassagesUncut, Mode::PassagesUnmarked],
         };
-        if are_files(&self.inputs) {
+        modes.extend(self.passages.modes());
+        if are_files(&self.inputs) && are_files(&self.against.against) {
             modes.push(Mode::NamedFiles);
+        }
+        if self.against.against.is_empty() {
+            modes.push(Mode::NoReference);
+        }
+        if self.only_against {
+            modes.push(Mode::OnlyReference);
         }
         modes
     }
 
     fn find(&self) -> anyhow::Result<Inputs> {
-        let naming = Naming {
+        Ok(with_stdin(Inputs::find_with(
+            &self.inputs,
+            self.naming()?,
+        )?)?)
+    }
+
+    fn naming(&self) -> anyhow::Result<Naming> {
+        Ok(Naming {
             hidden: self.hidden,
             filter: self.selection.filter()?,
-            takes_code: self.unit == PassageUnitArgument::Code,
+            takes_code: self.passages.unit == PassageUnitArgument::Code,
             ..self.format.naming()
-        };
-        Ok(with_stdin(Inputs::find_with(&self.inputs, naming)?)?)
+        })
     }
 
     fn fields(&self) -> Fields {
-        let content = self.text_field.iter();
+        let is_tokens = self.passages.unit == PassageUnitArgument::Tokens;
+        let content = match is_tokens {
+            true => vec![FieldPath::new(
+                self.tokens_field.as_deref().unwrap_or("tokens"),
+            )],
+            false => {
+                let text_fields = self.text_field.iter();
+                text_fields.map(|field| FieldPath::new(field)).collect()
+            }
+        };
         Fields {
-            content: content.map(|field| FieldPath::new(field)).collect(),
+            content,
+            is_tokens,
             id: FieldPath::new(self.records.id()),
             id_required: self.records.needs_id(),
             ..Fields::default()
-        }
-    }
-
-    fn units(&self) -> PassageUnits {
-        let units = PassageUnits::of(match self.unit {
-            PassageUnitArgument::Words => PassageUnit::Words,
-            PassageUnitArgument::Code => PassageUnit::Code,
-            PassageUnitArgument::Chars => PassageUnit::Chars,
-            PassageUnitArgument::Bytes => PassageUnit::Bytes,
-            PassageUnitArgument::Lines => PassageUnit::Lines,
-            PassageUnitArgument::Paragraphs => PassageUnit::Paragraphs,
-        });
-        PassageUnits {
-            min_length: self.min_length.unwrap_or(units.min_length),
-            bytes_equal: self.bytes_equal,
-            ..units
         }
     }
 
@@ -363,6 +491,9 @@ impl Arguments {
         let documents = counts.records - counts.skipped;
         lines.row("documents", terminal::grouped(documents));
         lines.row("skipped", terminal::grouped(counts.skipped));
+        if let Some(reference) = counts.reference {
+            lines.row("reference", terminal::counted(reference, "document"));
+        }
         let covered = 100.0 * counts.covered_share();
         let bytes = terminal::grouped(counts.covered_bytes);
         let of = terminal::grouped(counts.bytes);
@@ -379,6 +510,10 @@ impl Arguments {
                 terminal::grouped(counts.inexact)
             ),
         );
+        if let Some(from) = counts.from_reference {
+            let pieces = terminal::counted(from, "piece");
+            lines.row("from REF", format!("{pieces} have their source there"));
+        }
         if let Some(cut) = &counts.cut {
             let bytes = |bytes: u64| terminal::grouped(bytes);
             let cuts = terminal::counted(cut.cuts, "cut");

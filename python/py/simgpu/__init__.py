@@ -2,6 +2,7 @@
 
 from ._dedup import Deduplicated, SimilarPairs, dedup, pairs
 from ._links import LinksFound, link
+from ._passages import PassagesFound, passages
 from ._ratings import RatingsFound, hold_out, neighbours, recommend
 from ._simgpu import Scheme, Shingling, Signatures, Signer, Table
 from ._files import (
@@ -10,6 +11,7 @@ from ._files import (
     link_files,
     pairs_files,
     pairs_signatures,
+    passages_files,
     sign_files,
 )
 from ._report import Comparison, Device, Report, Selftest, Tuning
@@ -38,6 +40,7 @@ __all__ = [
     "LinksFound",
     "OutputError",
     "ParameterError",
+    "PassagesFound",
     "RatingsFound",
     "Report",
     "Scheme",
@@ -63,6 +66,8 @@ __all__ = [
     "pairs",
     "pairs_files",
     "pairs_signatures",
+    "passages",
+    "passages_files",
     "recommend",
     "selftest",
     "sign_files",

@@ -12,6 +12,7 @@ from ._options import (
     LinkFilesOptions,
     PairsFilesOptions,
     PairsSignaturesOptions,
+    PassagesFilesOptions,
     Path,
     SignFilesOptions,
     takes,
@@ -129,6 +130,25 @@ def link_files(
     The report, and the errors, are those of ``dedup_files``.
     """
     return _simgpu.link_files({"a": a, "b": b, "output": output, "fields": fields, **options})
+
+
+@takes(PassagesFilesOptions)
+def passages_files(
+    inputs: Path | Iterable[Path], output: Path | None = None, **options: Unpack[PassagesFilesOptions]
+) -> Report:
+    """Finds the passages that repeat in documents, and cuts them out, marks them, or drops documents of them.
+
+    Writes into the folder ``output``: ``passages.jsonl``, ``report.json``, ``run.json``; unless ``action`` is ``"report"``,
+    ``kept/``; with ``"cut"`` and ``"drop"``, ``cuts.jsonl`` and ``removed.jsonl``. ``passages`` takes texts in memory.
+
+    Args:
+        inputs: As for ``dedup_files``.
+        output: Folder for the results; ``None`` only with ``dry_run``.
+        **options: Those of the command ``simgpu passages``; ``help(simgpu.passages_files)`` lists them.
+
+    The report, and the errors, are those of ``dedup_files``.
+    """
+    return _simgpu.passages_files({"inputs": inputs, "output": output, **options})
 
 
 @takes(EvaluateOptions)

@@ -347,7 +347,7 @@ class IdOptions(TypedDict, total=False):
     ]
 
 
-class FieldOptions(TypedDict, total=False):
+class DocumentOptions(TypedDict, total=False):
     """Which files and fields hold documents."""
 
     hidden: Annotated[
@@ -365,14 +365,6 @@ class FieldOptions(TypedDict, total=False):
         str | None,
         Option(None, 'Field with the list of tokens; needs ``unit="tokens"``. By default ``tokens``.'),
     ]
-    weights_field: Annotated[
-        str | None,
-        Option(None, "Field with the weights of the tokens, a list of as many numbers."),
-    ]
-    weight_scale: Annotated[
-        float | None,
-        Option(None, "Copies that stand for a weight of 1, a power of two; by default 16."),
-    ]
     limit: Annotated[int | None, Option(None, "Read only this many records.")]
     include: Annotated[
         str | Iterable[str],
@@ -381,6 +373,19 @@ class FieldOptions(TypedDict, total=False):
     exclude: Annotated[
         str | Iterable[str],
         Option((), "Glob, or several: leave out matching files of folders and globs."),
+    ]
+
+
+class FieldOptions(DocumentOptions, total=False):
+    """Which files and fields hold documents, and their weights."""
+
+    weights_field: Annotated[
+        str | None,
+        Option(None, "Field with the weights of the tokens, a list of as many numbers."),
+    ]
+    weight_scale: Annotated[
+        float | None,
+        Option(None, "Copies that stand for a weight of 1, a power of two; by default 16."),
     ]
 
 
@@ -705,6 +710,120 @@ class RayDedupOptions(
             20_000_000,
             "The most edges that one task joins to components, in some 100 bytes each.",
         ),
+    ]
+
+
+# Passages
+
+
+class PassageOptions(TypedDict, total=False):
+    """What passages are."""
+
+    unit: Annotated[
+        Literal["words", "code", "chars", "bytes", "tokens", "lines", "paragraphs"],
+        Option(
+            "words",
+            'What passages are made of: ``"words"``, ``"code"`` (words, numbers and signs of programs), ``"chars"``, '
+            '``"bytes"``, ``"tokens"`` (lists in files), ``"lines"`` or ``"paragraphs"``.',
+        ),
+    ]
+    min_length: Annotated[
+        int | None,
+        Option(
+            None,
+            "Least length of a passage in units; by default 50 words, tokens or tokens of code, 200 characters or bytes, 20 "
+            "characters of a line or paragraph.",
+        ),
+    ]
+    occurrences: Annotated[
+        Literal["later", "all"],
+        Option("later", 'Which occurrences count: ``"later"``, all but the first, or ``"all"``.'),
+    ]
+    min_count: Annotated[
+        int, Option(2, "Only passages that occur at least this often, all occurrences counted.")
+    ]
+    same_document: Annotated[
+        Literal["cut", "keep"],
+        Option("cut", 'Passages that occur in one document alone: ``"cut"``, as others, or ``"keep"``.'),
+    ]
+    bytes_equal: Annotated[
+        bool, Option(False, "Only passages all of whose bytes are equal, also between the units.")
+    ]
+    lowercase: Annotated[bool, Option(False, "Units that differ in case alone are equal.")]
+    strip_punctuation: Annotated[
+        bool, Option(False, "Lines or paragraphs that differ in punctuation alone are equal.")
+    ]
+    merge_whitespace: Annotated[
+        bool,
+        Option(False, "Lines or paragraphs are equal if they differ in how much white space is between two words alone."),
+    ]
+    mask_digits: Annotated[
+        bool, Option(False, "Units that differ in their digits alone, each counted as 0, are equal.")
+    ]
+
+
+class PassagesOptions(PassageOptions, CallOptions, total=False):
+    """The options of ``passages``."""
+
+
+class PassagesFilesOptions(
+    FormatOptions,
+    DocumentOptions,
+    IdOptions,
+    AgainstOptions,
+    PassageOptions,
+    LevelOptions,
+    CallOptions,
+    OverwriteOptions,
+    DryRunOptions,
+    total=False,
+):
+    """The options of ``passages_files``."""
+
+    prefer_source: Annotated[
+        str | Iterable[str],
+        Option(
+            (),
+            "Glob, or several: read files that match the first before others, so that they are the sources of passages, "
+            "then those that match the second, and so on.",
+        ),
+    ]
+    only_against: Annotated[
+        bool, Option(False, "Only passages that occur in the files of ``against``.")
+    ]
+    action: Annotated[
+        Literal["report", "cut", "mark", "drop"],
+        Option(
+            "report",
+            'What to do with passages: ``"report"`` lists them; ``"cut"`` writes the records without them; ``"mark"`` '
+            'writes records with a field of their places; ``"drop"`` leaves out documents that are mostly passages.',
+        ),
+    ]
+    mark_field: Annotated[
+        str, Option("passages", 'With ``action="mark"``, the name of the field.')
+    ]
+    max_covered: Annotated[
+        float,
+        Option(0.8, 'With ``action="drop"``, the largest share of a document\'s bytes that may be passages.'),
+    ]
+    snap: Annotated[
+        Literal["words", "lines", "none"],
+        Option("words", 'With ``action="cut"``, what a cut is shrunk to: whole ``"words"``, whole ``"lines"``, or ``"none"``.'),
+    ]
+    min_left: Annotated[
+        int | None,
+        Option(None, "Remove documents with passages of which fewer than this many units would be left."),
+    ]
+    memory: Annotated[
+        int | str | None,
+        Option(
+            None,
+            'Memory for the texts and the search: bytes, or a size such as ``"4GiB"``; a run that needs more fails. By '
+            "default 60 % of what this process may use.",
+        ),
+    ]
+    temp_dir: Annotated[
+        Path | None, Option(None, "Folder for temporary files; by default beside the results.")
     ]
 
 

@@ -1,0 +1,54 @@
+"""Passages that repeat in texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack
+
+from . import _simgpu
+from ._dedup import _Rows
+from ._options import PassagesOptions, takes
+
+if TYPE_CHECKING:
+    from ._simgpu import Table
+
+
+class PassagesFound(_Rows):
+    """The passages of texts: a table with one row per piece, a part of a text with one source, in the order of the texts.
+
+    It goes to Arrow as :class:`Table` does; ``found["row"]`` is a numpy array. The columns:
+
+    - ``row``: the row of the text, from 0.
+    - ``start``, ``end``: its place in bytes of the text in UTF-8: ``text.encode()[start:end]``.
+    - ``source_row``, ``source_start``, ``source_end``: the same of its source.
+    - ``length``: its length in units.
+    - ``exact``: whether all bytes are those of the source, not only the units.
+    """
+
+    table: Table
+    """The pieces."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    def __repr__(self) -> str:
+        return f"<PassagesFound: {len(self)} pieces>"
+
+
+@takes(PassagesOptions)
+def passages(data: Any, column: str | None = None, **options: Unpack[PassagesOptions]) -> PassagesFound:
+    """Finds the parts of texts that repeat, in other texts or the same one.
+
+    Finds all of them, exactly. The first occurrence is no passage, so order the texts by trust. The options are those of
+    the command ``simgpu passages``; :func:`passages_files` reads files, and can cut passages out.
+
+    Args:
+        data: The texts, one per row, as for :func:`dedup`. A null is an empty text.
+        column: The column of texts, if ``data`` is a table.
+        **options: Those of the command ``simgpu passages``; ``help(simgpu.passages)`` lists them.
+
+    Raises:
+        ParameterError: An argument is unknown, out of range or contradicts another one.
+        TypeError: The texts are of another type.
+        StoppedError: The progress function stopped the work.
+    """
+    return PassagesFound(_simgpu.passages_in_memory({"data": data, "column": column, **options}))
