@@ -55,6 +55,9 @@ mod find;
 #[cfg(feature = "io")]
 mod write;
 
+#[cfg(feature = "io")]
+mod disk;
+
 #[cfg(test)]
 mod brute_force;
 
