@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::cuts::Snap;
-use super::report::{PassageParameters, PassageReport};
+use super::report::{PassageCounts, PassageParameters, PassageReport};
 use super::search::PassageSearch;
 use super::sources::Occurrences;
 use super::units::{PassageUnits, UnitTexts};
@@ -262,16 +262,8 @@ impl<'a> PassagesRun<'a> {
             let outputs = files.iter().map(|file| file.original_compression);
             check_compression_level(self.options.compression_level, outputs)?;
         }
-        let (texts, places) = timings.time("read", 0, || self.read(&files, &temporary))?;
-        let found = self.find(&texts, &mut timings)?;
-        let counts = timings.time("write", 0, || {
-            let mut counts = self.write(output.as_ref(), &texts, &places, &found)?;
-            if let Some(output) = output.as_ref().filter(|_| !self.action.keeps_texts()) {
-                self.write_kept(output, (&files, &temporary), &places, &found.cuts)?;
-            }
-            counts.add_cuts(&texts, &found.cuts, found.lost, !self.action.keeps_texts());
-            Ok::<_, Error>(counts)
-        })?;
+        let from = (&*files, &*temporary);
+        let (counts, places) = self.find_and_write(output.as_ref(), from, &mut timings)?;
         let parameters = self.parameters();
         let report = PassageReport::new(counts, parameters, &places);
         let elapsed_s = timings.complete(self.options.started);
@@ -283,6 +275,41 @@ impl<'a> PassagesRun<'a> {
             timings,
             elapsed_s,
         })
+    }
+
+    /// Finds and writes passages, in memory if all fits there.
+    fn find_and_write(
+        &self,
+        output: Option<&OutputFolder>,
+        (files, temporary): (&[InputFile], &Path),
+        timings: &mut Timings,
+    ) -> Result<(PassageCounts, Places)> {
+        let is_too_large = |error: &Error| {
+            matches!(error, Error::Conflict(Conflict::PassageMemory { .. })) && self.fits_disk()
+        };
+        let read = timings.time("read", 0, || self.read(files, temporary));
+        let (texts, places) = match read {
+            Err(error) if is_too_large(&error) => {
+                return self.run_on_disk(output, (files, temporary), None, timings);
+            }
+            read => read?,
+        };
+        let found = match self.find(&texts, timings) {
+            Err(error) if is_too_large(&error) => {
+                drop(texts);
+                return self.run_on_disk(output, (files, temporary), Some(places), timings);
+            }
+            found => found?,
+        };
+        let counts = timings.time("write", 0, || {
+            let mut counts = self.write(output, &texts, &places, &found)?;
+            if let Some(output) = output.filter(|_| !self.action.keeps_texts()) {
+                self.write_kept(output, (files, temporary), &places, &found.cuts)?;
+            }
+            counts.add_cuts(&texts, &found.cuts, found.lost, !self.action.keeps_texts());
+            Ok::<_, Error>(counts)
+        })?;
+        Ok((counts, places))
     }
 
     /// Refuses options that contradict each other.
@@ -353,7 +380,7 @@ impl<'a> PassagesRun<'a> {
         let reading = FilesReading::new(files, self.reading(Columns::Needed, temporary))?;
         let mut texts = UnitTexts::default();
         reading.map(
-            |chunk| Ok(self.parse(&chunk)),
+            |chunk| Ok(self.parse(&chunk, |_| true)),
             |event| {
                 match event {
                     Some(Event::Chunk((records, of_chunk))) => {
@@ -406,10 +433,14 @@ impl<'a> PassagesRun<'a> {
         self.memory.or_else(usable_memory_bytes)
     }
 
-    /// The records of a chunk, and the texts of the good ones.
-    fn parse(&self, chunk: &Chunk) -> (ChunkRecords, UnitTexts) {
+    /// The wanted records of a chunk, and the texts of the good ones.
+    pub(super) fn parse(
+        &self,
+        chunk: &Chunk,
+        wanted: impl Fn(u64) -> bool,
+    ) -> (ChunkRecords, UnitTexts) {
         let mut batch = self.fields.empty_batch();
-        let mut records = chunk.parse(&self.fields, |_| true, &mut batch);
+        let mut records = chunk.parse(&self.fields, wanted, &mut batch);
         let mut texts = UnitTexts::default();
         let mut finder = UnitPlaces::default();
         if let DocumentBatch::Texts(batch) = &batch {
@@ -437,7 +468,7 @@ impl<'a> PassagesRun<'a> {
     }
 
     /// Completes the places of so many documents, and warns of what is odd about them.
-    fn complete(&self, mut places: Places, documents: usize) -> Result<Places> {
+    pub(super) fn complete(&self, mut places: Places, documents: usize) -> Result<Places> {
         let progress = self.options.progress;
         if let (0, Some(first)) = (documents, places.skipped.first()) {
             return Err(Error::NoGoodRecord(first.record.clone()));

@@ -193,9 +193,7 @@ impl<'a> Chooser<'a> {
                 continue;
             }
             let of_here = self.own.segment(self.map, here, end)?;
-            let of_there = self
-                .source
-                .segment(self.map, there, there + (end - here))?;
+            let of_there = self.source.segment(self.map, there, there + (end - here))?;
             if of_here.place != of_there.place {
                 break;
             }

@@ -10,5 +10,13 @@ mod search;
 
 mod choose;
 
+mod sources;
+
+mod cut_file;
+
+mod lost;
+
+mod run;
+
 #[cfg(test)]
 mod tests;

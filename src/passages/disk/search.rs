@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::super::known::MOST_SYMBOLS;
 use super::super::lengths::Lengths;
+use super::super::search::too_long;
 use super::super::units::UnitTexts;
 use super::map::{MapWriter, WindowMap};
 use super::records::{Link, Links, Region, Windows, end_of_words, window_of};
@@ -161,7 +163,7 @@ impl Search<'_> {
             let (from, to) = (copy.first, copy.first + copy.len);
             inside.advance(to, from, |passed| links.push_all(&[passed.pack()]))?;
             let mut next = from;
-            let mut lead = |first: usize, end: usize, place: usize| {
+            let lead = |first: usize, end: usize, place: usize| {
                 let led = Links {
                     first: of + (first - from),
                     len: end - first,
@@ -327,6 +329,9 @@ pub(super) struct Listed {
 }
 
 impl Listed {
+    /// Files that its records are distributed to.
+    pub(super) const PARTS: usize = PARTS;
+
     pub(super) fn new(spill: &Arc<Spill>) -> Self {
         Listed {
             regions: Partitions::new(spill, "regions", PARTS, 1 << 32, 2 * PARTS),
@@ -335,12 +340,8 @@ impl Listed {
         }
     }
 
-    /// Adds the regions of the next documents.
-    pub(super) fn add(
-        &mut self,
-        texts: &UnitTexts,
-        found: &Regions,
-    ) -> Result<()> {
+    /// Adds the regions of the next documents, which have so many places.
+    pub(super) fn add(&mut self, places: usize, found: &Regions) -> Result<()> {
         let base = self.places;
         for region in &found.regions {
             let first = base + region.first;
@@ -350,7 +351,10 @@ impl Listed {
             let first = base + links.first;
             self.repeats.push(&Links { first, ..*links }.pack())?;
         }
-        self.places += places(texts);
-        Ok(())
+        self.places += places;
+        match self.places > MOST_SYMBOLS {
+            true => Err(too_long()),
+            false => Ok(()),
+        }
     }
 }

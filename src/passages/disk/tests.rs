@@ -10,7 +10,7 @@ use super::super::lengths::Lengths;
 use super::super::units::{PassageUnit, PassageUnits, UnitTexts};
 use super::super::{Occurrences, Piece};
 use super::choose::{Chooser, Rules};
-use super::regions::regions;
+use super::regions::{places, regions};
 use super::search::{Listed, Reading, Search};
 use crate::error::Result;
 use crate::pipeline::UnitPlaces;
@@ -68,7 +68,8 @@ fn found(texts: &[Vec<u8>], len: usize, asked: Asked, how: How) -> Vec<Piece> {
     let lengths = Lengths::new(min_length);
     let mut listed = Listed::new(&spill);
     for chunk in &chunks.0 {
-        listed.add(chunk, &regions(chunk, &lengths)).unwrap();
+        let of_chunk = regions(chunk, &lengths);
+        listed.add(places(chunk), &of_chunk).unwrap();
     }
     let search = Search {
         lengths: &lengths,
@@ -90,7 +91,10 @@ fn found(texts: &[Vec<u8>], len: usize, asked: Asked, how: How) -> Vec<Piece> {
         let from = all.len();
         for piece in chooser.pieces(windows).unwrap() {
             let source_document = chooser.document_of(piece.source);
-            let source_start: usize = texts[..source_document].iter().map(|text| text.len() + 1).sum();
+            let source_start: usize = texts[..source_document]
+                .iter()
+                .map(|text| text.len() + 1)
+                .sum();
             all.push(Piece {
                 document,
                 start: piece.from - start,
