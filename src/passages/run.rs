@@ -66,7 +66,8 @@ pub struct PassagesOutcome {
     pub elapsed_s: f64,
 }
 
-/// A search for passages in files. Set its options, then call [`PassagesRun::run`]. All texts are in memory.
+/// A search for passages in files. Set its options, then call [`PassagesRun::run`]. Texts that memory does not
+/// hold are searched on disk, with the same results.
 ///
 /// ```
 /// use simgpu::io::Inputs;
@@ -178,7 +179,8 @@ impl<'a> PassagesRun<'a> {
         }
     }
 
-    /// Bytes of memory for the texts and the search; default 60 % of what the process may use. A run that needs more fails.
+    /// Bytes of memory for the texts and the search; default 60 % of what the process may use. A run that needs more goes on
+    /// on disk, with the same results. With [`Occurrences::All`] or a count above 2 it fails.
     pub fn memory(self, bytes: u64) -> Self {
         PassagesRun {
             memory: Some(bytes),
@@ -220,7 +222,7 @@ impl<'a> PassagesRun<'a> {
         }
     }
 
-    /// The folder for temporary files: copies of streams, and of compressed tables; default beside the results, or else the
+    /// The folder for temporary files: copies of streams, and of compressed tables, and a search on disk; default beside the results, or else the
     /// current folder.
     pub fn temporary(self, folder: PathBuf) -> Self {
         PassagesRun {

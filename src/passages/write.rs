@@ -46,8 +46,10 @@ impl CutsOfRows for Cuts {
 /// The rows of a chunk.
 fn rows_of(placed: &Placed) -> Range<usize> {
     let mut rows = placed.rows.iter().flatten().map(|row| *row as usize);
-    let first = rows.next().unwrap_or(0);
-    first..rows.last().unwrap_or(first) + usize::from(placed.rows.iter().any(Option::is_some))
+    match (rows.next(), rows.next_back()) {
+        (Some(first), last) => first..last.unwrap_or(first) + 1,
+        (None, _) => 0..0,
+    }
 }
 
 /// A file of lines in the output folder, if there is one.

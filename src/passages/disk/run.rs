@@ -32,6 +32,9 @@ use crate::progress::{DiskUse, Timings, advance};
 use crate::search::Notes;
 use crate::store::spill::{Budget, Spill};
 
+/// The least bytes of memory for what removed documents lead to.
+const LEAST_FOR_REMOVED: u64 = 16 << 20;
+
 /// The inputs, which are read once before.
 struct Files<'a> {
     run: &'a PassagesRun<'a>,
@@ -282,7 +285,7 @@ impl<'a> Choosing<'a> {
             window,
             stride,
             other_documents: run.other_documents,
-            memory: spill.memory() as u64 / 4,
+            memory: (spill.memory() as u64 / 4).max(LEAST_FOR_REMOVED),
         };
         let lost = is_cut.then(|| LostCounter::new(spill, of_places, (window, stride)));
         Ok(Choosing {

@@ -149,7 +149,7 @@ fn hostile_texts_have_the_passages_of_the_definition() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(30))]
 
     #[test]
     fn random_texts_have_the_passages_of_the_definition(
