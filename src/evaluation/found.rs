@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::pairs::{Listed, ListedPairs};
+use super::pairs::{Listed, RecordPairs};
 use super::rows::{IdText, Row, RowsReading, id_field};
 use crate::error::{Error, Result};
 use crate::io::{FieldPath, Inputs, Labels, REPORT, ValueField, field_names, listed, read_json};
@@ -68,7 +68,7 @@ pub(super) enum FoundRecords {
     /// Records that were united, by the numbers of their ids. Others are entities of their own.
     United(Components),
     /// Pairs.
-    Pairs(ListedPairs),
+    Pairs(RecordPairs),
 }
 
 /// A result that was read.
@@ -177,7 +177,7 @@ impl FoundFile {
                 FoundRecords::United(Components::default()),
             ),
             Form::Pairs(_) => {
-                let pairs = FoundRecords::Pairs(ListedPairs::new(are_two));
+                let pairs = FoundRecords::Pairs(RecordPairs::new(are_two));
                 (["id_a", "id_b"], pairs)
             }
         };

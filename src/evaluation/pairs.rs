@@ -12,7 +12,7 @@ pub(super) const NO_ENTITY: u32 = u32::MAX;
 /// Pairs of numbers of records, each listed once. Both records are of one collection, and their order does not matter; or
 /// the first is of A and the second of B, which number their records apart.
 #[derive(Debug)]
-pub(super) struct ListedPairs {
+pub(super) struct RecordPairs {
     are_of_two: bool,
     pairs: Vec<[u32; 2]>,
     known: HashSet<[u32; 2]>,
@@ -27,9 +27,9 @@ pub(super) enum Listed {
     Itself,
 }
 
-impl ListedPairs {
+impl RecordPairs {
     pub(super) fn new(are_of_two: bool) -> Self {
-        ListedPairs {
+        RecordPairs {
             are_of_two,
             pairs: Vec::new(),
             known: HashSet::new(),
@@ -64,7 +64,7 @@ impl ListedPairs {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum TruePairs<'a> {
     /// These pairs.
-    Listed(&'a ListedPairs),
+    Listed(&'a RecordPairs),
     /// The pairs of records of one entity: the entities of the records of the collection, or of A and of B.
     Within(&'a [Vec<u32>]),
 }
@@ -79,7 +79,7 @@ pub(super) struct PairsAgreement {
 
 impl TruePairs<'_> {
     /// Compares pairs that were found.
-    pub(super) fn compare(self, found: &ListedPairs) -> Result<PairsAgreement> {
+    pub(super) fn compare(self, found: &RecordPairs) -> Result<PairsAgreement> {
         let all = found.pairs.len();
         let counted = found.pairs.iter().filter_map(|pair| self.is_right(*pair));
         let (mut count, mut right) = (0, 0);
@@ -125,14 +125,14 @@ impl TruePairs<'_> {
     }
 
     /// The first pairs found that are wrong, at most `most`.
-    pub(super) fn wrong(self, found: &ListedPairs, most: usize) -> Vec<[u32; 2]> {
+    pub(super) fn wrong(self, found: &RecordPairs, most: usize) -> Vec<[u32; 2]> {
         let pairs = found.pairs.iter().copied();
         let wrong = pairs.filter(|pair| self.is_right(*pair) == Some(false));
         wrong.take(most).collect()
     }
 
     /// The first true pairs that were not found, at most `most`. Of entities, it passes over the pairs found, and no others.
-    pub(super) fn missed(self, found: &ListedPairs, most: usize) -> Vec<[u32; 2]> {
+    pub(super) fn missed(self, found: &RecordPairs, most: usize) -> Vec<[u32; 2]> {
         match self {
             TruePairs::Listed(pairs) => {
                 let pairs = pairs.pairs.iter().copied();
@@ -166,7 +166,7 @@ impl TruePairs<'_> {
 fn missed_of<I: Iterator<Item = u32>>(
     entities: &[u32],
     partners: impl Fn(u32) -> I,
-    found: &ListedPairs,
+    found: &RecordPairs,
     most: usize,
 ) -> Vec<[u32; 2]> {
     let records = (0..).zip(entities);
@@ -193,8 +193,8 @@ fn members(entities: &[u32]) -> HashMap<u32, Vec<u32>> {
 mod tests {
     use super::*;
 
-    fn listed(are_of_two: bool, pairs: &[[u32; 2]]) -> ListedPairs {
-        let mut listed = ListedPairs::new(are_of_two);
+    fn listed(are_of_two: bool, pairs: &[[u32; 2]]) -> RecordPairs {
+        let mut listed = RecordPairs::new(are_of_two);
         for pair in pairs {
             listed.add(*pair);
         }
@@ -213,11 +213,11 @@ mod tests {
 
     #[test]
     fn pairs_are_listed_once() {
-        let mut of_one = ListedPairs::new(false);
+        let mut of_one = RecordPairs::new(false);
         assert_eq!(of_one.add([1, 2]), Listed::New);
         assert_eq!(of_one.add([2, 1]), Listed::Repeated);
         assert_eq!(of_one.add([2, 2]), Listed::Itself);
-        let mut of_two = ListedPairs::new(true);
+        let mut of_two = RecordPairs::new(true);
         assert_eq!(of_two.add([1, 2]), Listed::New);
         assert_eq!(of_two.add([2, 1]), Listed::New);
         assert_eq!(of_two.add([2, 2]), Listed::New);

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::found::{Found, FoundFile, FoundRecords};
 use super::measures::{Agreement, BCubed};
-use super::pairs::{ListedPairs, NO_ENTITY, TruePairs};
+use super::pairs::{NO_ENTITY, RecordPairs, TruePairs};
 use super::partition::Partitions;
 use super::report::{
     EvaluationCounts, EvaluationReport, ExamplePair, ResultReport, TruthKind, TruthReport,
@@ -421,7 +421,7 @@ fn measure_entities(found: &[u32], truth: &[u32], examples: usize) -> Result<Mea
 }
 
 fn measure_pairs(
-    found: &ListedPairs,
+    found: &RecordPairs,
     truth: &Truth,
     ids: &[u32],
     examples: usize,

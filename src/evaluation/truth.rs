@@ -1,7 +1,7 @@
 //! Reads what is true: pairs of ids, or the entity of each id.
 
 use super::found::{Found, grow, number, two_entities, unite};
-use super::pairs::{Listed, ListedPairs, NO_ENTITY};
+use super::pairs::{Listed, NO_ENTITY, RecordPairs};
 use super::rows::{IdText, Row, RowsReading, id_field};
 use crate::error::{Error, Result};
 use crate::io::{FieldPath, InputFile, Labels, ValueField, field_names};
@@ -34,7 +34,7 @@ pub(super) enum TrueRecords {
     /// Records of one collection that were united, by the numbers of their ids. Others are entities of their own.
     United(Components),
     /// Pairs of records of two collections.
-    Pairs(ListedPairs),
+    Pairs(RecordPairs),
     /// The entity of each record of each collection, by the number of its id; [`NO_ENTITY`] if it is not known.
     Entities(Vec<Vec<u32>>),
 }
@@ -98,7 +98,7 @@ impl Truth {
         let sides = found.ids.len();
         let records = match sides {
             1 => TrueRecords::United(Components::default()),
-            _ => TrueRecords::Pairs(ListedPairs::new(true)),
+            _ => TrueRecords::Pairs(RecordPairs::new(true)),
         };
         let mut truth = Truth::new(records, sides, fields);
         truth.rows = reading.for_each(files, fields, |row| {

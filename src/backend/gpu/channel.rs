@@ -18,7 +18,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::device::{Attempt, Device, Failure, lock};
@@ -61,8 +61,8 @@ struct ChannelState {
     full: VecDeque<Filling>,
     /// The number of loads to send or sent, whose rows are not back.
     under_way: usize,
-    /// Whether there is a thread that sends.
-    has_sender: bool,
+    /// The thread that sends, once there is one.
+    sender: Option<JoinHandle<()>>,
     is_dropped: bool,
     /// Memory for rows, to use again.
     spare_rows: Vec<Vec<u64>>,
@@ -267,8 +267,15 @@ impl Drop for Channel {
         state.open = None;
         state.closing.clear();
         state.idle.clear();
+        let sender = state.sender.take();
         drop(state);
         self.0.may_send.notify_all();
+        // A thread that frees buffers while the process ends calls a driver that has ended: NVIDIA's then crashes. A
+        // device that hangs may never let its thread go.
+        if !matches!(self.0.device.failure(), Some(Failure::Hung(_))) {
+            // A panic of the thread was printed, and its rows are missing already.
+            let _ = sender.map(JoinHandle::join);
+        }
     }
 }
 
@@ -495,11 +502,11 @@ impl Shared {
         self.counts
             .most_under_way
             .fetch_max(state.under_way, Ordering::Relaxed);
-        if !state.has_sender {
+        if state.sender.is_none() {
             let shared = Arc::clone(self);
             let thread = thread::Builder::new().name("simgpu-device".to_owned());
             match thread.spawn(move || shared.send_and_receive()) {
-                Ok(_) => state.has_sender = true,
+                Ok(sender) => state.sender = Some(sender),
                 Err(error) => {
                     let failure = Failure::Refused(format!("no thread can send: {error}"));
                     let failure = self.device.give_up(&failure);
