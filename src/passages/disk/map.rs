@@ -210,7 +210,10 @@ impl Walker {
             self.block = map.block(number)?;
             self.at = 0;
             let last = self.block.as_ref().and_then(|block| block.last().copied());
-            let end = last.map_or(usize::MAX, |last| last.first + last.len);
+            let Some(last) = last else {
+                return Ok(None);
+            };
+            let end = last.first + last.len;
             let start = if number == 0 { 0 } else { map.index[number].0 };
             self.windows = start..end;
             if window >= end {

@@ -101,9 +101,10 @@ impl PassagesRun<'_> {
         known: Option<Places>,
         timings: &mut Timings,
     ) -> Result<(PassageCounts, Places)> {
-        let memory = self.budget().unwrap_or(u64::MAX) / 2;
+        let memory = self.budget().unwrap_or_default() / 2;
         let spill = Spill::new(&Budget {
-            memory: usize::try_from(memory).unwrap_or(usize::MAX),
+            // More than can be addressed is never asked for; less only makes more parts.
+            memory: usize::try_from(memory).unwrap_or_default(),
             folder: temporary.to_owned(),
             run: None,
             unfinished: None,
