@@ -61,7 +61,7 @@ const SEARCH: &[&[&str]] = &[
 /// The files of a run over files.
 const FILES: &[&[&str]] = &[
     // The options of every run, and what it says at its end.
-    &["outcome", "pairs_file", "sources"],
+    &["lowest", "outcome", "pairs_file", "sources"],
     &["log"],
     &["run"],
     // What is read, once and again.
@@ -69,11 +69,11 @@ const FILES: &[&[&str]] = &[
     &["source"],
     &["resume", "second_pass"],
     &["from_pairs", "overview", "samples"],
-    &["page"],
+    &["page", "pairs_overview"],
     // What is written, and the runs.
     &["dedup_output", "sign"],
     &["dedup", "pairs"],
-    &["signatures"],
+    &["page_in_memory", "signatures"],
     &["against"],
     // What a result says of a document.
     &["shown_texts"],

@@ -110,6 +110,8 @@ pub enum Mode {
     PassagesUncut,
     /// No report is printed.
     NoReport,
+    /// No page is written.
+    NoPage,
     /// Ratings count as seen, whatever their stars.
     Seen,
     /// Ratings count as copies, and nothing is recommended.
@@ -183,6 +185,7 @@ impl Mode {
             Mode::PassagesDropNone => "{o} {is} for `action=drop`; add `action=drop`, or omit {o}",
             Mode::PassagesUncut => "{o} {is} for `action=cut`; add `action=cut`, or omit {o}",
             Mode::NoReport => "the report holds what {o} ask{s} for, and is not printed; add `report=json`, or omit {o}",
+            Mode::NoPage => "{o} {is} for the page; add `page`, or omit {o}",
             Mode::Seen => "`as=seen` takes everything rated, whatever its stars; omit {o}, or choose another `as`",
             Mode::Stars => "`as=stars` counts all stars; omit {o}, or choose another `as`",
             Mode::NothingHated => "only `as=liked-hated` tells what is hated; omit {o}, or pass `as=liked-hated`",
@@ -216,7 +219,7 @@ const fn row(
 use Effect::{Checks, Memory, Messages, Results, Speed};
 use Mode::{
     Distance, FromPairs, Gpu, Join, LshOnly, NamedFiles, NoBuckets, NoDevice, NoJoin, NoNames,
-    NoPlan, NoRecommendations, NoReference, NoReport, NoSample, NoSimilarity, NoTextField,
+    NoPage, NoPlan, NoRecommendations, NoReference, NoReport, NoSample, NoSimilarity, NoTextField,
     NoThroughput, NoWeights, NoWhiteSpace, NotStopWords, NotTokens, NothingHated, OneFile,
     OneInput, PassagesDropNone, PassagesStay, PassagesUncut, ReadOnce, Scalar, Seen, Signatures,
     Stars, Stdout, TextFiles, Tokens, TruthEntities, TruthPairs, UsersOnly,
@@ -279,6 +282,8 @@ pub const TABLE: &[Row] = &[
     row(&["dedup", "pairs", "ratings", "link", "passages"], &["report"], Messages, &[Stdout]),
     row(&["dedup", "pairs", "ratings"], &["compression_level"], Results, &[]),
     row(&["dedup"], &["removed_format", "action", "no_samples"], Results, &[Stdout]),
+    row(&["pairs"], &["page"], Results, &[Signatures, Stdout]),
+    row(&["pairs"], &["no_samples"], Results, &[Signatures, Stdout, NoPage]),
     // Links
     row(&["link"], &["fields", "format", "delimiter", "quote", "id_field"], Results, &[]),
     row(&["link"], &["equivalents", "score", "threshold"], Results, &[]),

@@ -28,6 +28,7 @@ mod link;
 mod link_page;
 mod on_disk;
 mod options;
+mod pairs_page;
 mod passages;
 mod peers_tables;
 mod rarity;

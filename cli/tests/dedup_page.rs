@@ -31,7 +31,7 @@ fn hostile_texts() -> Vec<String> {
 }
 
 /// Hostile ids, sources, texts and names of files.
-fn hostile() -> Place {
+pub(crate) fn hostile() -> Place {
     let place = Place::new();
     let records = hostile_texts().into_iter().enumerate().map(|(i, text)| {
         json!({"id": format!("{i}{HOSTILE}"), "text": text, "from": format!("{}{HOSTILE}", i % 2)})
@@ -63,7 +63,7 @@ fn report(place: &Place) -> Value {
 }
 
 /// The tags of a page, and its text with blanks between words.
-fn parts(page: &str) -> (Vec<String>, String) {
+pub(crate) fn parts(page: &str) -> (Vec<String>, String) {
     let body = page.split_once("</style>").unwrap().1;
     let (mut tags, mut text) = (Vec::new(), String::new());
     for (i, part) in body.split('<').enumerate() {
@@ -85,11 +85,17 @@ fn parts(page: &str) -> (Vec<String>, String) {
 fn hostile_texts_leave_the_page_intact() {
     let place = hostile();
     place.run(HOSTILE_RUN).succeeded();
-    let page = page(&place);
     let removed = report(&place)["counts"]["removed"].as_u64().unwrap();
     assert!(removed >= 6, "{removed}");
-    assert!(page.len() < 2_000_000 && place.read("out/samples.jsonl").len() <= 2_000_000);
-    let (tags, text) = parts(&page);
+    assert!(place.read("out/samples.jsonl").len() <= 2_000_000);
+    assert_intact(&page(&place));
+}
+
+/// A page of hostile texts has only known tags, all of them closed.
+#[track_caller]
+pub(crate) fn assert_intact(page: &str) {
+    assert!(page.len() < 2_000_000);
+    let (tags, text) = parts(page);
     assert!(
         text.contains("&lt;script&gt;alert")
             && text.contains("⟨U+202E⟩")
@@ -295,6 +301,58 @@ fn the_command_on_the_page_repeats_the_run() {
         again.remove("run.json");
         assert!(first == again, "{options}: {command}");
     }
+}
+
+#[test]
+fn texts_keep_their_line_breaks_up_to_a_limit() {
+    let place = Place::new();
+    let lines = |edit: &str| {
+        let lines: Vec<String> = (0..200).map(|i| format!("line{i} of many")).collect();
+        format!("\n\n{edit} {}", lines.join("\n"))
+    };
+    let texts = [lines("first"), lines("second")];
+    let records = texts.iter().map(|text| json!({"id": "same", "text": text}));
+    place.write("in.jsonl", lines_of(records));
+    place.run("dedup in.jsonl -o out -q").succeeded();
+    let page = page(&place);
+    // White space before a text is left out.
+    for (edit, end) in [("second", ""), ("first", "")] {
+        let start = format!("<bdi><mark>{edit}</mark> line0 of many\nline1 of many{end}");
+        assert!(page.contains(&start), "{start}: {page}");
+    }
+    let beginning = "<bdi>first line0 of many\nline1 of many\n";
+    let (_, shown) = page.split_once(beginning).unwrap();
+    let (shown, _) = shown.split_once("</bdi>").unwrap();
+    assert!(
+        shown.ends_with("line7 of many<i> … the rest is not shown</i>"),
+        "{shown}"
+    );
+    assert!(page.contains("two documents with the same id: file and row tell them apart"));
+    assert!(page.contains("The ids of 1 document are those of earlier ones"));
+}
+
+/// The command on the page lists what it does not show.
+#[test]
+fn what_is_not_shown_of_a_cluster_can_be_listed() {
+    let place = Place::new();
+    let near = |seed: u64| edited(&text(1, 200), seed, 1);
+    let records = (0..9).map(|i| json!({"id": format!("it's{i}"), "text": near(i)}));
+    place.write("in.jsonl", lines_of(records));
+    place.run("dedup in.jsonl -o out -q").succeeded();
+    let page = page(&place);
+    let removed = report(&place)["counts"]["removed"].as_u64().unwrap();
+    assert!(removed > 4, "{removed}");
+    let more = format!("and not shown here: {}.", removed - 2);
+    assert!(page.contains(&more), "{more}");
+    assert!(
+        page.contains("<code class=\"long\">simgpu show DIR 'it'\\''s0'</code>"),
+        "{page}"
+    );
+    let shown = place.run("show out it's0 --no-text").succeeded();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let listed = format!("{removed} documents removed for it");
+    assert!(shown.contains(&listed), "{shown}");
+    assert!(page.contains(">6–10</text>"), "{page}");
 }
 
 #[test]

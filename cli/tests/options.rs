@@ -150,7 +150,11 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         ("passages", "action") => "--action cut",
         (_, "action") => "--action report",
         (_, "removed_format") => "--removed-format parquet",
+        ("pairs", "no_samples") if !mode.contains("--signatures") && !mode.contains("-o -") => {
+            "--page --no-samples"
+        }
         (_, "no_samples") => "--no-samples",
+        (_, "page") => "--page",
         (_, "source_field") => "--source-field n",
         (_, "compression_level") => "--compression-level 1",
         (_, "batch_mib") => "--batch-mib 1",

@@ -255,6 +255,17 @@ impl Ids {
         Ok(Ids::Strings(strings.collect::<PyResult<_>>()?))
     }
 
+    /// All of them as JSON.
+    pub(crate) fn json(&self) -> Vec<String> {
+        match self {
+            Ids::Numbers(ids) => ids.iter().map(i64::to_string).collect(),
+            Ids::Strings(ids) => {
+                let ids = ids.iter().map(|id| serde_json::Value::from(&**id));
+                ids.map(|id| id.to_string()).collect()
+            }
+        }
+    }
+
     /// The ids of these rows.
     pub(crate) fn of_rows(&self, rows: impl Iterator<Item = u32>) -> ArrayRef {
         self.of_rows_or_null(rows.map(Some))

@@ -68,6 +68,10 @@ pub(crate) fn pairs_files<'py>(
         pairs: pairs_of(&options)?,
         run: options.run()?,
         hold: options.hold()?,
+        page: pairs::PageArguments {
+            page: options.switch("page")?,
+            no_samples: options.switch("no_samples")?,
+        },
     };
     let outcome = run(&options, ("pairs_files", "pairs"), |caller| {
         arguments.execute(caller)

@@ -85,7 +85,7 @@ mod _simgpu {
     #[pymodule_export]
     use super::links::link_records;
     #[pymodule_export]
-    use super::memory::{dedup_in_memory, pairs_in_memory};
+    use super::memory::{PyFound, dedup_in_memory, pairs_in_memory};
     #[pymodule_export]
     use super::ratings::{hold_out_of_ratings, neighbours_of_ratings, recommend_by_ratings};
     #[pymodule_export]

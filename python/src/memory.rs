@@ -11,6 +11,8 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use simgpu::backend::Backend;
 use simgpu::documents::Documents;
 use simgpu::engine::Engine;
+use simgpu::files::DeduplicationToShow;
+use simgpu::io::Parameters;
 use simgpu::pipeline::{Measure, Removal, Shingling, Weighting, Within, check_threshold};
 use simgpu::progress::{Counts, Progress, Timings};
 use simgpu::scheme::Scheme;
@@ -388,7 +390,51 @@ pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
         },
     )?;
     let parameters = prepared.parameters(py, found.candidates)?;
-    deduplicated(&parameters, &found, &task, (documents.len(), &beside))
+    let parts = deduplicated(&parameters, &found, &task, (documents.len(), &beside))?;
+    parts.set_item("found", Bound::new(py, PyFound { found, task })?)?;
+    Ok(parts)
+}
+
+/// What a deduplication of documents found, for its page.
+#[pyclass(frozen, module = "simgpu._simgpu", name = "Found")]
+pub(crate) struct PyFound {
+    found: Deduplication,
+    task: Dedup,
+}
+
+#[pymethods]
+impl PyFound {
+    /// The page, with texts of the documents that options name, as those of `simgpu.dedup` do. `parameters` is JSON.
+    fn page(&self, options: Bound<'_, PyDict>, parameters: &str) -> PyResult<String> {
+        let options = Options(options);
+        let py = options.py();
+        let parameters: Parameters = serde_json::from_str(parameters)
+            .map_err(|error| PyTypeError::new_err(error.to_string()))?;
+        let is_of_tokens = parameters.unit == "tokens";
+        let (documents, beside) = options.documents(&options.data()?)?;
+        let reference = options.reference()?;
+        let shown = DeduplicationToShow {
+            found: &self.found,
+            parameters,
+            dedup: self.task.parameters(self.found.candidates),
+            ids: beside.ids.as_ref().map(Ids::json),
+        };
+        let page = if is_of_tokens {
+            let (mut lists, mut of_reference) = (Vec::new(), Vec::new());
+            let documents = documents.tokens(&mut lists)?;
+            let reference = reference.as_ref();
+            let reference = reference.map(|against| against.tokens(&mut of_reference));
+            let reference = reference.transpose();
+            let reference = reference.map_err(|error| in_against(py, error))?;
+            shown.page(&documents, reference.as_ref())
+        } else {
+            let documents = documents.texts()?;
+            let reference = reference.as_ref().map(Column::texts).transpose();
+            let reference = reference.map_err(|error| in_against(py, error))?;
+            shown.page(&documents[..], reference.as_deref())
+        };
+        page.or_raise(py)
+    }
 }
 
 /// The error of documents that are in `against`.

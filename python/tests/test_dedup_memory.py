@@ -755,3 +755,44 @@ class TestRarity:
     def test_rarity_refuses_other_weights(self, options, named):
         with pytest.raises(simgpu.ParameterError, match=named):
             simgpu.pairs(TestJoins.BASKETS, **{"shingling": "tokens", **options})
+
+
+def test_a_page_shows_the_texts_that_were_given(tmp_path):
+    words = [f"word{number}" for number in range(60)]
+    near = [" ".join([*words[:30], f"<b>{edit}", *words[31:]]) for edit in ("one", "two", "three")]
+    texts = [*near, "something else altogether, of a few more words"]
+    path = tmp_path / "page.html"
+    found = simgpu.dedup(texts, threshold=0.5, candidates="join")
+    found.page(texts, path)
+    page = path.read_text(encoding="utf-8")
+    assert "2 of 4 documents removed" in page and "<bdi>0</bdi> in <bdi>data</bdi>, row 0" in page
+    assert "&lt;" in page and "<b>one" not in page
+    for edit in ("one", "two", "three"):
+        assert f"<mark>{edit}</mark>" in page
+    # Equal results make equal pages, and a file is replaced.
+    simgpu.dedup(texts, threshold=0.5, candidates="join").page(texts, path)
+    assert path.read_text(encoding="utf-8") == page
+    frame = pytest.importorskip("pandas").DataFrame({"text": texts, "key": ["a", "b", "it's", "d"]})
+    found = simgpu.dedup(frame, "text", id="key", threshold=0.5, candidates="join")
+    found.page(frame, path, column="text", id="key")
+    assert "<bdi>it's</bdi> in <bdi>data</bdi>, row 2" in path.read_text(encoding="utf-8")
+    with pytest.raises(simgpu.ParameterError, match="data"):
+        found.page(texts[1:], path)
+
+
+def test_a_page_shows_a_reference_and_tokens(tmp_path):
+    words = [f"word{number}" for number in range(40)]
+    old, new = [[*words, "old"]], [[*words, "new"], ["else"]]
+    path = tmp_path / "page.html"
+    found = simgpu.dedup(new, against=old, shingling="tokens", threshold=0.5)
+    found.page(new, path, against=old)
+    page = path.read_text(encoding="utf-8")
+    assert "1 of 2 documents removed" in page and "of the reference" in page
+    assert "<mark>old</mark>" in page and "<mark>new</mark>" in page
+    with pytest.raises(simgpu.ParameterError, match="against"):
+        found.page(new, path)
+    with pytest.raises(simgpu.ParameterError, match="or was pickled"):
+        pickle.loads(pickle.dumps(found)).page(new, path, against=old)
+    signatures = simgpu.Signer().sign(["a b c d e f g", "a b c d e f g"])
+    with pytest.raises(simgpu.ParameterError, match="no texts to show"):
+        simgpu.dedup(signatures).page(["a", "b"], path)

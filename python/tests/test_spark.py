@@ -245,6 +245,43 @@ def test_pairs_are_those_of_one_machine(session, tmp_path, identical):
     assert found.report["counts"]["similar_pairs"] == len(rows) > 800
 
 
+@pytest.mark.parametrize(
+    ("seed", "arguments"),
+    [
+        (1, {}),
+        (2, {"identical": "star"}),
+        (3, {"verify": "signature", "threshold": 0.6}),
+        (4, {"verify": "none", "identical": "star", "threshold": 0.5}),
+    ],
+)
+def test_pairs_with_a_reference_are_those_of_the_command(session, tmp_path, seed, arguments):
+    old, new = halves(seed)
+    # One text that is in both several times, first here or first there.
+    old, new = [*old, new[0], new[0], old[1]], [*new, new[0], old[1], old[1]]
+    for name, texts in [("old", old), ("new", new)]:
+        lines = (json.dumps({"id": row, "text": text}) + "\n" for row, text in enumerate(texts))
+        (tmp_path / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
+    flags = [flag for name, value in arguments.items() for flag in (f"--{name}", str(value))]
+    inputs = [tmp_path / "new.jsonl", "--against", tmp_path / "old.jsonl"]
+    output = tmp_path / "pairs.jsonl"
+    run_command("pairs", *inputs, "-o", output, "--candidates", "lsh", "--quiet", *flags)
+    rows = map(json.loads, output.read_text().splitlines())
+    expected = sorted((row["id_a"], row["id_b"], row["similarity"]) for row in rows)
+    report = json.loads((tmp_path / "pairs.jsonl.report.json").read_text())
+    df, against = frame(session, new), frame(session, old)
+    folder = str(tmp_path / "checkpoints")
+    found = pairs(df, id="doc", text="body", against=against, checkpoint_dir=folder, **arguments)
+    assert sorted(map(tuple, found.table.collect())) == expected
+    assert len(expected) > 60
+    counts = found.report["counts"]
+    of_documents = set(counts) - {"bytes"}
+    assert {name: counts[name] for name in of_documents} == {
+        name: report["counts"].get(name) for name in of_documents
+    }
+    assert counts["reference"] == len(old)
+    assert found.report.get("expected_precision") == report.get("expected_precision")
+
+
 def test_signatures_and_keys_are_those_of_one_machine(session):
     texts = corpus(60)
     df = frame(session, texts)

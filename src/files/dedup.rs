@@ -409,7 +409,7 @@ fn with_dropped<'a, D: 'a>(
 }
 
 /// The number of clusters of each size.
-fn histogram(sizes: &ClusterSizes, kept: u64) -> BTreeMap<u64, u64> {
+pub(super) fn histogram(sizes: &ClusterSizes, kept: u64) -> BTreeMap<u64, u64> {
     let mut histogram = sizes.histogram.clone();
     // Of the clusters of documents of a reference, none is kept.
     let alone = kept + sizes.of_reference - histogram.values().sum::<u64>();
@@ -420,7 +420,7 @@ fn histogram(sizes: &ClusterSizes, kept: u64) -> BTreeMap<u64, u64> {
 }
 
 /// The largest clusters, by size and then by row.
-fn largest(places: &Places, sizes: &ClusterSizes) -> Result<Vec<LargeCluster>> {
+pub(super) fn largest(places: &Places, sizes: &ClusterSizes) -> Result<Vec<LargeCluster>> {
     let listed = sizes.listed.iter().map(|(documents, row)| {
         let (file, record) = places.place(*row);
         Ok(LargeCluster {

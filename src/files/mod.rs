@@ -20,15 +20,21 @@ mod from_pairs;
 
 mod log;
 
+mod lowest;
+
 mod outcome;
 
 mod overview;
 
 mod page;
 
+mod page_in_memory;
+
 mod pairs;
 
 mod pairs_file;
+
+mod pairs_overview;
 
 mod preference;
 
@@ -64,6 +70,7 @@ pub(crate) use dedup_output::{KeptOfChunk, KeptOutput, Written};
 pub(crate) use log::{ChunkRecords, Noted};
 pub use outcome::Outcome;
 pub(crate) use outcome::warn_of_repeated_ids;
+pub use page_in_memory::DeduplicationToShow;
 pub use pairs::PairsOutput;
 pub(crate) use pairs::{RowForms, Target};
 pub use pairs_file::PairsFile;

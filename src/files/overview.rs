@@ -7,23 +7,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::value::RawValue;
 
+use super::lowest::{Lowest, at_random};
 use super::sources::{SourceCounts, Sources, removes_many, unusual};
 use crate::error::{Error, Result};
 use crate::io::{
     Example, ExampleDocument, Places, Report, SimilarityBin, SourceReport, Unusual, id_text,
 };
 use crate::pipeline::Removal;
-use crate::scheme::fmix64;
 use crate::search::{FoundRemovals, Removals};
 
 /// Examples of a kind, at most.
-const SHOWN: usize = 8;
+pub(super) const SHOWN: usize = 8;
 
 /// Examples of each of the largest clusters, at most.
 const SHOWN_OF_CLUSTER: usize = 2;
-
-/// The seed of the documents that are shown at random.
-const SEED: u64 = 42;
 
 /// What one pass over the removed documents finds.
 pub(super) struct Overview {
@@ -123,7 +120,7 @@ fn beside(removal: &Removal) -> (u32, Option<f64>) {
     removal.via.unwrap_or((removal.kept, removal.similarity))
 }
 
-fn placed(
+pub(super) fn placed(
     row: u32,
     ids: &BTreeMap<u32, Box<RawValue>>,
     places: &Places,
@@ -144,12 +141,12 @@ struct Passing<'a> {
     is_kept: Vec<bool>,
     histogram: BTreeMap<u8, u64>,
     /// Those with the lowest similarities.
-    nearest: Lowest,
-    random: Lowest,
+    nearest: Lowest<Removal>,
+    random: Lowest<Removal>,
     /// Those whose removal loses the most.
-    lost: Lowest,
+    lost: Lowest<Removal>,
     /// Those of the largest clusters, by the row of the kept document.
-    of_clusters: BTreeMap<u32, Lowest>,
+    of_clusters: BTreeMap<u32, Lowest<Removal>>,
     /// The kept documents of the largest clusters, largest first.
     largest: Vec<u32>,
     sources: SourceCounts<'a>,
@@ -170,7 +167,7 @@ impl<'a> Passing<'a> {
             of_clusters: largest.iter().map(of_cluster).collect(),
             largest,
             most_for_reference: found.sizes.most_for_reference,
-            sources: SourceCounts::new(sources, first_input, found.rows),
+            sources: SourceCounts::new(sources, first_input),
         }
     }
 
@@ -183,28 +180,30 @@ impl<'a> Passing<'a> {
         }
         if let Some(of_cluster) = self.of_clusters.get_mut(&removal.kept) {
             let similarity = removal.similarity.unwrap_or_default();
-            of_cluster.offer(similarity.to_bits(), removal);
+            of_cluster.offer(similarity.to_bits(), removal.kept, *removal);
         }
         if removal.is_identical {
             return;
         }
         if let Some(similarity) = similarity {
-            self.nearest.offer(similarity.to_bits(), removal);
+            self.nearest
+                .offer(similarity.to_bits(), removal.kept, *removal);
         }
         if let Some(lost) = removal.lost().filter(|lost| *lost > 0.0) {
             // The more is lost, the lower the key.
-            self.lost.offer(u64::MAX - lost.to_bits(), removal);
+            self.lost
+                .offer(u64::MAX - lost.to_bits(), removal.kept, *removal);
         }
-        let random = fmix64(u64::from(removal.document) << 32 | SEED);
-        self.random.offer(random, removal);
+        self.random
+            .offer(at_random(removal.document), removal.kept, *removal);
     }
 
     fn end(self) -> Overview {
         // Nobody wants to look at a pair twice.
-        let mut shown: BTreeSet<u32> = self.nearest.removals().map(|of| of.document).collect();
-        let mut not_shown = |lowest: &Lowest| -> Vec<Removal> {
+        let mut shown: BTreeSet<u32> = self.nearest.items().map(|of| of.document).collect();
+        let mut not_shown = |lowest: &Lowest<Removal>| -> Vec<Removal> {
             let new = lowest
-                .removals()
+                .items()
                 .filter(|removal| !shown.contains(&removal.document));
             let new: Vec<Removal> = new.take(SHOWN).copied().collect();
             shown.extend(new.iter().map(|removal| removal.document));
@@ -215,12 +214,9 @@ impl<'a> Passing<'a> {
             .largest
             .iter()
             .filter_map(|row| self.of_clusters.get(row));
-        let of_clusters = of_clusters.flat_map(Lowest::removals);
+        let of_clusters = of_clusters.flat_map(Lowest::items);
         let examples = [
-            self.nearest
-                .removals()
-                .map(|of| ("threshold", *of))
-                .collect(),
+            self.nearest.items().map(|of| ("threshold", *of)).collect(),
             lost.into_iter().map(|of| ("lost", of)).collect(),
             random.into_iter().map(|of| ("random", of)).collect(),
             of_clusters.map(|of| ("cluster", *of)).collect::<Vec<_>>(),
@@ -242,70 +238,14 @@ impl<'a> Passing<'a> {
     clippy::cast_sign_loss,
     reason = "a similarity is from 0 to 1"
 )]
-fn hundredths(similarity: f64) -> u8 {
+pub(super) fn hundredths(similarity: f64) -> u8 {
     // 0.29 is a little less in binary.
     (similarity * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as u8
-}
-
-/// The removed documents with the lowest keys; of equal ones, the first.
-struct Lowest {
-    most: usize,
-    /// The most of one cluster.
-    of_cluster: usize,
-    found: Vec<(u64, Removal)>,
-}
-
-impl Lowest {
-    fn new(most: usize, of_cluster: usize) -> Self {
-        Lowest {
-            most,
-            of_cluster,
-            found: Vec::with_capacity(most + 1),
-        }
-    }
-
-    fn offer(&mut self, key: u64, removal: &Removal) {
-        let at = self.found.partition_point(|(lower, _)| *lower <= key);
-        if at >= self.most {
-            return;
-        }
-        let is_of_cluster = |(_, found): &(u64, Removal)| found.kept == removal.kept;
-        let of_cluster = self
-            .found
-            .iter()
-            .filter(|found| is_of_cluster(found))
-            .count();
-        if of_cluster >= self.of_cluster {
-            match self.found.iter().rposition(is_of_cluster) {
-                Some(last) if last >= at => {
-                    self.found.remove(last);
-                }
-                _ => return,
-            }
-        }
-        self.found.insert(at, (key, *removal));
-        self.found.truncate(self.most);
-    }
-
-    fn removals(&self) -> impl Iterator<Item = &Removal> {
-        self.found.iter().map(|(_, removal)| removal)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn removal(document: u32, kept: u32, similarity: f64) -> Removal {
-        Removal {
-            document,
-            kept,
-            is_identical: similarity > 1.0,
-            similarity: Some(similarity.min(1.0)),
-            overlap: None,
-            via: None,
-        }
-    }
 
     #[test]
     fn hundredths_are_rounded_down() {
@@ -315,30 +255,6 @@ mod tests {
         }
         for of_hundred in 0..=100u8 {
             assert_eq!(hundredths(f64::from(of_hundred) / 100.0), of_hundred);
-        }
-    }
-
-    /// The lowest keys by a sort of all, of which each cluster has as many as it may.
-    #[test]
-    fn the_lowest_are_those_of_a_sort() {
-        for (most, of_cluster) in [(1, 1), (3, 1), (8, 2), (8, 8), (200, 3)] {
-            let mut lowest = Lowest::new(most, of_cluster);
-            let mut all: Vec<(u64, u32, u32)> = (0..100u32)
-                .map(|row| (fmix64(row.into()) % 17, row, row * row % 7))
-                .collect();
-            for (key, row, kept) in &all {
-                lowest.offer(*key, &removal(*row, *kept, 0.9));
-            }
-            all.sort_unstable();
-            let mut counts = BTreeMap::new();
-            all.retain(|(_, _, kept)| {
-                let count = counts.entry(*kept).or_insert(0);
-                *count += 1;
-                *count <= of_cluster
-            });
-            all.truncate(most);
-            let found = lowest.removals().map(|removal| removal.document);
-            assert!(found.eq(all.iter().map(|(_, row, _)| *row)), "{most}");
         }
     }
 }

@@ -1,10 +1,12 @@
-//! The report of a deduplication as a page: report.html, which needs neither scripts nor other files.
+//! The report of a deduplication, or of a search for pairs, as a page: report.html, which needs neither scripts nor other
+//! files.
 //!
 //! ```text
 //! sources       what is kept and removed of each source
-//! similarities  how similar the removed documents are
+//! similarities  how similar the removed documents are, or the pairs
 //! pairs         removed documents beside the kept ones
 //! clusters      sizes, and the largest clusters
+//! found         what the page of a search for pairs shows
 //! parameters    what was asked for, and the command that asks for it again
 //! ```
 //!
@@ -17,6 +19,8 @@ mod similarities;
 mod pairs;
 
 mod clusters;
+
+mod found;
 
 mod parameters;
 
@@ -34,40 +38,65 @@ const LISTED: usize = 50;
 struct Shown<'a> {
     report: &'a Report,
     samples: &'a Samples,
+    /// Whether documents and results are in memory, and there are no files.
+    is_in_memory: bool,
 }
 
 impl Report {
-    /// The report of a deduplication as a page of HTML: the contents of `report.html`.
+    /// The report as a page of HTML: the contents of `report.html`.
     pub(crate) fn page(&self, samples: &Samples) -> String {
         let shown = Shown {
             report: self,
             samples,
+            is_in_memory: false,
         };
-        let title = shown.title();
-        let page = Page {
-            title: &title,
-            header: html! {
-                (shown.summary())
-                (shown.headlines())
-                (shown.warnings())
-            },
-            main: html! {
-                (shown.similarities())
-                (shown.sources())
-                (shown.pairs_at_threshold())
-                (shown.losses())
-                (shown.clusters())
-                (shown.random_pairs())
-                (shown.parameters())
-                (shown.skipped())
-            },
-            footer: "The numbers of this page are in report.json, all removed documents in removed.jsonl or removed.parquet, and the texts in samples.jsonl.",
+        match &self.overview {
+            Some(overview) => shown.page_of_pairs(overview),
+            None => shown.page_of_removals(),
+        }
+    }
+
+    /// The same for a deduplication in memory.
+    pub(crate) fn page_in_memory(&self, samples: &Samples) -> String {
+        let shown = Shown {
+            report: self,
+            samples,
+            is_in_memory: true,
         };
-        page.render()
+        shown.page_of_removals()
     }
 }
 
 impl Shown<'_> {
+    /// The page of a deduplication.
+    fn page_of_removals(&self) -> String {
+        let title = self.title();
+        let page = Page {
+            title: &title,
+            header: html! {
+                (self.summary())
+                (self.headlines())
+                (self.warnings())
+            },
+            main: html! {
+                (self.similarities())
+                @if !self.is_in_memory { (self.sources()) }
+                (self.pairs_at_threshold())
+                (self.losses())
+                (self.clusters())
+                (self.random_pairs())
+                (self.parameters())
+                (self.skipped())
+            },
+            footer: if self.is_in_memory {
+                "Rows count from 0."
+            } else {
+                "The numbers of this page are in report.json, all removed documents in removed.jsonl or removed.parquet, and the texts in samples.jsonl."
+            },
+        };
+        page.render()
+    }
+
     fn title(&self) -> String {
         let counts = &self.report.counts;
         format!(
@@ -97,6 +126,17 @@ impl Shown<'_> {
                 }
                 (grouped(counts.documents)) " documents = "
                 (grouped(counts.kept)) " kept + " (grouped(counts.removed)) " removed + " (grouped(counts.skipped)) " bad and skipped."
+                (self.repeated_ids())
+            }
+        }
+    }
+
+    /// Whether an id names several documents.
+    fn repeated_ids(&self) -> Markup {
+        let repeated = self.report.counts.repeated_ids;
+        html! {
+            @if repeated > 0 {
+                " The ids of " (counted(repeated, "document")) " are those of earlier ones, so that one id names several documents: file and row tell them apart."
             }
         }
     }
@@ -192,7 +232,8 @@ impl Shown<'_> {
             @match &*search.candidates {
                 "join" => {
                     strong { "100 %" } br;
-                    "of the pairs at or above the threshold are found: the search is exact"
+                    @if search.within.is_some() { "of the pairs within the distance" } @else { "of the pairs at or above the threshold" }
+                    " are found: the search is exact"
                 }
                 _ if !search.recall_by_size_ratio.is_empty() => {
                     strong { (percent(search.recall_at_threshold)) } br;
@@ -207,6 +248,7 @@ impl Shown<'_> {
                 }
             }
             @match (&*search.verify, report.expected_precision) {
+                ("exact", _) if search.within.is_some() => "; every distance is computed exactly",
                 ("exact", _) => "; every similarity is computed exactly",
                 (_, Some(precision)) => { "; " (percent(precision)) " of the pairs found are expected to be similar" }
                 ("none", None) => "; pairs are not verified, so that some may be less similar",

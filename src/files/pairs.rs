@@ -1,6 +1,7 @@
 //! Finds all similar pairs of documents in files.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,20 +11,25 @@ use serde::Serialize;
 use super::dedup_output::STDOUT;
 use super::outcome::Outcome;
 use super::pairs_file::REPORT;
+use super::pairs_overview::PassingPairs;
 use super::resume::resumable;
 use super::run::{Run, check_compression_level};
+use super::samples::{Sampler, Samples};
 use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
     Compression, FrameWriter, Measure, Measured, OutputFile, PairToWrite, PairsFormat,
-    PairsParameters, PairsToWrite, Places, Report, folder_of, with_suffix, write_json,
-    write_pairs_table, write_pairs_text,
+    PairsParameters, PairsToWrite, Places, Report, folder_of, remove_if_there, with_suffix,
+    write_json, write_pairs_table, write_pairs_text,
 };
 use crate::pipeline::Pairing;
 use crate::progress::{Progress, Timings, advance};
 use crate::search::{
     Context, DocumentPair, PairSearch, Pairs, PairsFound, Searched, Streamed, Verification,
 };
+
+/// The ending of the page beside a file of pairs.
+const PAGE: &str = ".report.html";
 
 /// The output of pairs, or of other rows.
 pub enum PairsOutput<'a> {
@@ -63,7 +69,10 @@ impl PairsOutput<'_> {
     /// All file names that writing may use.
     pub(crate) fn names(&self) -> Vec<PathBuf> {
         match self {
-            PairsOutput::File(path) => OutputFile::names(path, REPORT),
+            PairsOutput::File(path) => {
+                let names = [REPORT, PAGE].map(|beside| OutputFile::names(path, beside));
+                names.concat()
+            }
             PairsOutput::Stream { .. } | PairsOutput::Nowhere { .. } => Vec::new(),
         }
     }
@@ -90,7 +99,7 @@ impl PairsOutput<'_> {
 impl Run<'_> {
     /// Finds all similar pairs and writes them: `id_a`, `id_b`, `similarity` or `distance`, `file_a`, `row_a`,
     /// `file_b`, `row_b`. Their order is that of [`pairs()`](crate::search::pairs()). Memory does not grow with the
-    /// number of pairs.
+    /// number of pairs. With [`Run::page`], a page that shows them is written beside a file of pairs.
     ///
     /// # Errors
     /// Any error of reading the inputs or writing the output, and [`Error::Stopped`](crate::Error::Stopped) if
@@ -113,6 +122,7 @@ impl Run<'_> {
             self.options.overwrite,
             self.options.compression_level,
         )?;
+        target.set_page(self.page)?;
         let held_bytes = match search.verification {
             Verification::Exact => self.held_bytes,
             Verification::None | Verification::Signature => 0,
@@ -130,8 +140,16 @@ impl Run<'_> {
         };
         let searched = Searched::read(&mut source, engine, context)?;
         let pairs = PairSearch::new(searched, task, progress, &mut timings)?;
+        let passing = self.page.then(|| {
+            let passing = PassingPairs::new(&source.places, pairs.search());
+            RefCell::new(passing)
+        });
         let streamed = timings.time("compare and write", 0, || {
-            target.write(&pairs, &source.places, progress)
+            let seen = |pair: &DocumentPair| {
+                let mut passing = passing.as_ref().map(RefCell::borrow_mut);
+                passing.iter_mut().for_each(|passing| passing.add(pair));
+            };
+            target.write(&pairs, &source.places, &seen, progress)
         })?;
         let compared = streamed.documents as u64;
         let mut found = pairs.found(streamed, timings, progress);
@@ -140,6 +158,11 @@ impl Run<'_> {
         let mut report = source.report("pairs", found.counts.clone(), Some(pairs.search()));
         report.inputs = source.places.input_reports();
         describe(&mut report, task, &found);
+        if let Some(passing) = passing {
+            let page = || self.page_of(&source, &passing.into_inner(), &mut report);
+            let page = found.timings.time("page", 0, page)?;
+            target.write_page(&page)?;
+        }
         target.commit(&report, self.options.progress, compared)?;
         source.complete_budget();
         let resumed = source.resumed();
@@ -151,6 +174,27 @@ impl Run<'_> {
             elapsed_s,
             resumed,
         })
+    }
+}
+
+impl Run<'_> {
+    /// The page of a search, whose texts are read here. Adds to the report what the page shows.
+    fn page_of(
+        &self,
+        source: &FileSource<'_>,
+        passing: &PassingPairs<'_>,
+        report: &mut Report,
+    ) -> Result<String> {
+        report.overview = Some(passing.overview()?);
+        let samples = match self.samples {
+            true => {
+                let sampler = Sampler::new(passing.shown(), BTreeMap::new());
+                sampler.take_all(source)?;
+                sampler.into_samples(&source.places)?.0
+            }
+            false => Samples::default(),
+        };
+        Ok(report.page(&samples))
     }
 }
 
@@ -199,8 +243,12 @@ struct FileTarget {
     compression: Compression,
     level: Option<u32>,
     path: PathBuf,
+    overwrite: bool,
     report: OutputFile,
     report_file: File,
+    page: Option<(OutputFile, File)>,
+    /// Whether the page of an earlier run is removed.
+    replaces_page: bool,
 }
 
 impl<'a> Target<'a> {
@@ -231,24 +279,56 @@ impl<'a> Target<'a> {
                     compression,
                     level,
                     path: path.to_path_buf(),
+                    overwrite,
                     report,
                     report_file,
+                    page: None,
+                    replaces_page: false,
                 }))
             }
         };
         Ok(Target { temporary, form })
     }
 
-    /// Compares the candidates of a search and writes all pairs. A file keeps its temporary name.
+    /// Sets whether there is a page beside a file of pairs, and opens it under its temporary name.
+    pub(super) fn set_page(&mut self, has_page: bool) -> Result<()> {
+        if let TargetForm::File(target) = &mut self.form {
+            target.replaces_page = target.overwrite;
+            if has_page {
+                // As the report: without pairs it is left from an interrupted run.
+                let overwrite = target.overwrite || !target.path.exists();
+                let page = OutputFile::create(&with_suffix(&target.path, PAGE), overwrite)?;
+                target.page = Some(page);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the page beside a file of pairs.
+    fn write_page(&mut self, page: &str) -> Result<()> {
+        let TargetForm::File(target) = &mut self.form else {
+            return Ok(());
+        };
+        let Some((_, file)) = &mut target.page else {
+            return Ok(());
+        };
+        let written = file.write_all(page.as_bytes());
+        written.map_err(Error::io("write", with_suffix(&target.path, PAGE)))
+    }
+
+    /// Compares the candidates of a search and writes all pairs, each of which `seen` is told. A file keeps its temporary
+    /// name.
     pub(crate) fn write<'p>(
         &mut self,
         pairs: &PairSearch<'_>,
         places: &'p Places,
+        seen: &dyn Fn(&DocumentPair),
         progress: &dyn Progress,
     ) -> Result<Streamed> {
         let streamed = Cell::default();
         let for_each = |each: &mut dyn FnMut(PairToWrite<'p>) -> Result<()>| {
             let of_all = pairs.for_each(progress, &mut |pair, ids| {
+                seen(&pair);
                 let DocumentPair {
                     a,
                     b,
@@ -296,7 +376,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Writes the report beside a file of pairs, and gives both their final names. `compared` is the number of documents
+    /// Writes the report beside a file of pairs, and gives all of them their final names. `compared` is the number of documents
     /// whose comparisons are complete.
     pub(crate) fn commit(
         self,
@@ -314,7 +394,14 @@ impl<'a> Target<'a> {
         advance(progress, compared, 0, 0)?;
         // The report comes last, so that no report describes the pairs of another run.
         target.report.remove_earlier()?;
+        if target.replaces_page {
+            // It would show other pairs.
+            remove_if_there(&with_suffix(&target.path, PAGE))?;
+        }
         target.output.commit()?;
+        if let Some((page, _)) = target.page {
+            page.commit()?;
+        }
         target.report.commit()
     }
 }

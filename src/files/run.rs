@@ -114,6 +114,7 @@ pub struct Run<'a> {
     pub(super) removed_format: RemovedFormat,
     pub(super) action: Action,
     pub(super) samples: bool,
+    pub(super) page: bool,
     pub(super) source_field: Option<FieldPath>,
     pub(super) from_pairs: Option<&'a PairsFile>,
 }
@@ -150,6 +151,7 @@ impl<'a> Run<'a> {
             removed_format: RemovedFormat::default(),
             action: Action::default(),
             samples: true,
+            page: false,
             source_field: None,
             from_pairs: None,
         }
@@ -287,9 +289,16 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether [`Run::dedup`] writes `samples.jsonl`, texts of at most 2 MB in all, and shows them on its page; default true.
+    /// Whether [`Run::dedup`] writes `samples.jsonl`, texts of at most 2 MB in all, and shows them on its page, and whether a
+    /// page of [`Run::pairs`] shows texts; default true.
     pub fn samples(self, samples: bool) -> Self {
         Run { samples, ..self }
+    }
+
+    /// Whether [`Run::pairs`] writes a page that shows the pairs beside a file of pairs; default false. Its name is that of the
+    /// file with `.report.html` at the end. The files that hold the texts which it shows are read again.
+    pub fn page(self, page: bool) -> Self {
+        Run { page, ..self }
     }
 
     /// What it has in common with other runs.

@@ -3,7 +3,7 @@
 //! All of them together take at most 2 MB, so a long text is cut. What is shown is chosen before the reading, so that no
 //! text is read twice.
 //!
-//! **Texts of a reference take a reading of their own.** Nothing of it is copied, and while it is read first, nobody knows
+//! **Texts of a reference, and those of pairs, take a reading of their own.** Nothing of it is copied, and while it is read first, nobody knows
 //! which of its documents will be shown; to hold the beginnings of all that share a bucket would take more than the time
 //! saved. So those of its files are read again that hold a shown document, each up to the last of these; records are counted,
 //! and only chunks with a shown document are parsed.
@@ -102,13 +102,23 @@ impl Sampler {
 
     /// Takes the texts of documents of a reference that were not taken.
     pub(super) fn take_of_reference(&self, source: &FileSource<'_>) -> Result<()> {
+        self.take_before(source.places.first_input(), source)
+    }
+
+    /// Takes the texts that were not taken, by a reading of their own.
+    pub(super) fn take_all(&self, source: &FileSource<'_>) -> Result<()> {
+        self.take_before(u32::MAX, source)
+    }
+
+    /// Takes the texts of documents before a row that were not taken.
+    fn take_before(&self, end: u32, source: &FileSource<'_>) -> Result<()> {
         let places = &source.places;
         let taken = self.taken();
-        let of_reference = self.rows.iter().filter(|row| **row < places.first_input());
+        let before = self.rows.iter().filter(|row| **row < end);
         let mut ends: BTreeMap<usize, u32> = BTreeMap::new();
         // Rows ascend, so that the last one of each file stays.
         ends.extend(
-            of_reference
+            before
                 .filter(|row| !taken.contains_key(row))
                 .map(|row| (places.file_of(*row), *row)),
         );
@@ -137,6 +147,14 @@ impl Sampler {
 
     /// Writes the texts, cut to the bytes that each may take. Returns what is written.
     pub(super) fn write(self, folder: &OutputFolder, places: &Places) -> Result<Samples> {
+        let (samples, lines) = self.into_samples(places)?;
+        let (mut file, path) = folder.create(SAMPLES)?;
+        file.write_all(&lines).map_err(Error::io("write", path))?;
+        Ok(samples)
+    }
+
+    /// The texts, cut to the bytes that each may take, and the lines that hold them.
+    pub(super) fn into_samples(self, places: &Places) -> Result<(Samples, Vec<u8>)> {
         let taken = self.taken.into_inner();
         let taken = taken.unwrap_or_else(PoisonError::into_inner);
         let most = (FILE_BYTES / taken.len().max(1)).min(LINE_BYTES);
@@ -162,14 +180,12 @@ impl Sampler {
                 .0
                 .insert((reference, file.to_owned(), row), Sample { text, bytes });
         }
-        let (mut file, path) = folder.create(SAMPLES)?;
-        file.write_all(&lines).map_err(Error::io("write", path))?;
-        Ok(samples)
+        Ok((samples, lines))
     }
 }
 
 impl Sample {
-    fn of(document: Document<'_>) -> Self {
+    pub(super) fn of(document: Document<'_>) -> Self {
         match document {
             Document::Text(text) => Sample {
                 text: text[..end_of_beginning(text)].to_owned(),

@@ -124,7 +124,7 @@ impl Texts {
         Ok(texts)
     }
 
-    /// Reads the documents of some records of a file.
+    /// Reads the documents of some records of a file, which is read up to the last of them.
     fn read_rows(
         &mut self,
         (reference, name): (bool, &str),
@@ -144,28 +144,29 @@ impl Texts {
         };
         let mut first = 0;
         let mut batch = fields.empty_batch();
-        FilesReading::new(&files, reading)?.map(
-            |chunk| Ok((chunk.records(), chunk)),
-            |event| {
-                let Some(Event::Chunk((records, chunk))) = event else {
-                    return Ok(());
-                };
-                let here: Vec<u64> = rows.range(first..first + records).copied().collect();
-                if !here.is_empty() {
-                    let is_wanted = |record| rows.contains(&(first + record));
-                    let parsed = chunk.parse(fields, is_wanted, &mut batch);
-                    let good = here.iter().zip(parsed);
-                    let good = good.filter(|(_, record)| matches!(record, Record::Document(_)));
-                    for (number, (row, _)) in good.enumerate() {
-                        let place = (reference, name.to_owned(), *row);
-                        self.numbers.insert(place, self.documents.len());
-                        self.documents.push(get(&batch, number));
-                    }
+        for event in FilesReading::new(&files, reading)?.file(0) {
+            let Event::Chunk(chunk) = event? else {
+                continue;
+            };
+            let next = first + chunk.records();
+            let here: Vec<u64> = rows.range(first..next).copied().collect();
+            if !here.is_empty() {
+                let is_wanted = |record| rows.contains(&(first + record));
+                let parsed = chunk.parse(fields, is_wanted, &mut batch);
+                let good = here.iter().zip(parsed);
+                let good = good.filter(|(_, record)| matches!(record, Record::Document(_)));
+                for (number, (row, _)) in good.enumerate() {
+                    let place = (reference, name.to_owned(), *row);
+                    self.numbers.insert(place, self.documents.len());
+                    self.documents.push(get(&batch, number));
                 }
-                first += records;
-                Ok(())
-            },
-        )
+            }
+            first = next;
+            if rows.range(first..).next().is_none() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn number(&self, place: &DocumentPlace) -> Option<usize> {

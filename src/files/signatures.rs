@@ -162,6 +162,7 @@ impl<'a> SignatureRun<'a> {
         check_search(search)?;
         signatures.check_not_overwritten_by(&output.names())?;
         let mut target = Target::open(&mut output, options.overwrite, options.compression_level)?;
+        target.set_page(false)?;
         let scheme = signatures.scheme();
         let num_perm = scheme.num_perm();
         let mut banded = search.banded(num_perm);
@@ -180,7 +181,7 @@ impl<'a> SignatureRun<'a> {
         let pairs = PairSearch::new(searched, task, progress, &mut timings)?;
         parameters.search = Some(search_parameters(pairs.search(), num_perm));
         let streamed = timings.time("compare and write", 0, || {
-            target.write(&pairs, &places, progress)
+            target.write(&pairs, &places, &|_| (), progress)
         })?;
         let compared = streamed.documents as u64;
         let found = pairs.found(streamed, timings, progress);

@@ -100,15 +100,12 @@ impl Sources<'_> {
     }
 
     /// The number of documents of each source, from the row of the first input on.
-    fn documents(&self, first_input: u32, rows: u32) -> Vec<u64> {
+    fn documents(&self, first_input: u32) -> Vec<u64> {
         match self {
             Sources::Files(places) => {
-                let starts = places.files.iter().map(|file| file.first_row);
-                let ends = starts.clone().skip(1).chain([rows]);
-                let within = starts
-                    .zip(ends)
-                    .map(|(start, end)| end - start.max(first_input).min(end));
-                within.map(u64::from).collect()
+                let mut documents = places.documents_of_files();
+                documents[..places.of_reference].fill(0);
+                documents
             }
             Sources::Values(values) => {
                 let mut documents = vec![0; values.names.len()];
@@ -119,6 +116,17 @@ impl Sources<'_> {
             }
         }
     }
+}
+
+/// The sources that are listed, which have the most documents, by number.
+pub(super) fn with_most_documents(documents: &[u64]) -> Vec<usize> {
+    let mut listed: Vec<usize> = (0..documents.len())
+        .filter(|of| documents[*of] > 0)
+        .collect();
+    listed.sort_by_key(|source| (Reverse(documents[*source]), *source));
+    listed.truncate(LISTED);
+    listed.sort_unstable();
+    listed
 }
 
 /// The counts of a listed source, or of all others.
@@ -148,14 +156,9 @@ pub(super) struct SourceCounts<'a> {
 }
 
 impl<'a> SourceCounts<'a> {
-    pub(super) fn new(sources: Sources<'a>, first_input: u32, rows: u32) -> Self {
-        let documents = sources.documents(first_input, rows);
-        let mut listed: Vec<usize> = (0..documents.len())
-            .filter(|of| documents[*of] > 0)
-            .collect();
-        listed.sort_by_key(|source| (Reverse(documents[*source]), *source));
-        listed.truncate(LISTED);
-        listed.sort_unstable();
+    pub(super) fn new(sources: Sources<'a>, first_input: u32) -> Self {
+        let documents = sources.documents(first_input);
+        let listed = with_most_documents(&documents);
         let mut places = vec![listed.len(); documents.len()];
         for (place, source) in listed.iter().enumerate() {
             places[*source] = place;
@@ -322,7 +325,7 @@ mod tests {
     fn removed_documents_are_counted_by_source() {
         let of_rows = ["b", "", "a", "b", "", "b", "a"];
         let values = values(&of_rows);
-        let mut counts = SourceCounts::new(Sources::Values(&values), 0, 7);
+        let mut counts = SourceCounts::new(Sources::Values(&values), 0);
         let removed = [removal(3, 0), removal(4, 2), removal(5, 0), removal(6, 0)];
         removed.iter().for_each(|removal| counts.add(removal));
         let reports = counts.end();
@@ -364,7 +367,7 @@ mod tests {
         let of_rows: Vec<String> = (0..2200).map(|row| (row % 1100).to_string()).collect();
         let of_rows: Vec<&str> = of_rows.iter().map(String::as_str).collect();
         let values = values(&of_rows);
-        let mut counts = SourceCounts::new(Sources::Values(&values), 0, 2200);
+        let mut counts = SourceCounts::new(Sources::Values(&values), 0);
         for row in 1..2200 {
             counts.add(&removal(row, row % 50));
         }

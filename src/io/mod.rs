@@ -102,6 +102,7 @@ pub use globs::{FileFilter, Globs};
 pub(crate) use ids::{DocumentIds, Id, Repeated};
 pub(crate) use input::{InputFile, check_not_overwritten};
 pub use input::{Inputs, Naming, read_text};
+pub(crate) use jsonl::json_string;
 pub(crate) use keep::JsonLines;
 pub(crate) use keep::{EndingFile, KeptFile, unwritable};
 pub(crate) use labels::Labels;
@@ -110,7 +111,8 @@ pub(crate) use names::field_names;
 pub use not_read::{NotRead, Several};
 pub(crate) use npy::{HEADER, header};
 pub(crate) use output::{
-    OutputFile, OutputFolder, REPORT, RUN_RECORD, folder_of, read_json, with_suffix,
+    OutputFile, OutputFolder, REPORT, RUN_RECORD, folder_of, read_json, remove_if_there,
+    with_suffix,
 };
 pub use pairs::PairsFormat;
 pub(crate) use pairs::{
@@ -130,9 +132,9 @@ pub(crate) use removals::{write_removed_lines, write_removed_table};
 pub use removed_rows::{DocumentPlace, RemovedRow, id_text};
 pub(crate) use removed_rows::{PlaceOfRow, RemovedFile, documents_of_id};
 pub use report::{
-    DedupParameters, Example, ExampleDocument, InputReport, LargeCluster, MissingIds,
-    PairsParameters, Parameters, RemovedFor, Report, SearchParameters, SimilarityBin,
-    SkippedRecord, SourceReport, Unusual,
+    DedupParameters, Example, ExampleDocument, InputReport, LargeCluster, MissingIds, PairExample,
+    PairsBin, PairsOfSources, PairsOverview, PairsParameters, Parameters, RemovedFor, Report,
+    SearchParameters, SimilarityBin, SkippedRecord, SourceReport, Unusual,
 };
 pub(crate) use report::{REPORT_VERSION, SignatureDescription, write_json};
 pub(crate) use result_rows::{write_rows_as_table, write_rows_as_text};

@@ -598,12 +598,7 @@ impl OutputFile {
 
     /// Removes an earlier file of the final name.
     pub(crate) fn remove_earlier(&self) -> Result<()> {
-        match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(Error::io("remove", &self.path)(error))
-            }
-            _ => Ok(()),
-        }
+        remove_if_there(&self.path)
     }
 
     /// Gives the file its final name, once its contents are on disk.
@@ -616,6 +611,14 @@ impl OutputFile {
         disk.rename(&self.partial, &self.path)
             .map_err(Error::io("rename to", &self.path))?;
         sync_folder(disk, folder_of(&self.path))
+    }
+}
+
+/// Removes a file, if there is one.
+pub(crate) fn remove_if_there(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::io("remove", path)(error)),
+        _ => Ok(()),
     }
 }
 

@@ -187,6 +187,15 @@ impl Places {
         self.files.partition_point(|file| file.first_row <= row) - 1
     }
 
+    /// The number of documents of each file, without bad records.
+    pub(crate) fn documents_of_files(&self) -> Vec<u64> {
+        let bad = |file| self.skipped_in(file).len() as u64;
+        let files = self.files.iter().enumerate();
+        files
+            .map(|(number, file)| file.records - bad(number))
+            .collect()
+    }
+
     /// The place before the first chunk of a file.
     pub(crate) fn start_of_file(&self, file: usize) -> Position {
         Position {

@@ -419,6 +419,65 @@ pub struct Example {
     pub via_similarity: Option<f64>,
 }
 
+/// Similar pairs by similarity, or by distance.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PairsBin {
+    /// The least similarity of the bin, whose width is 0.01; that of the last bin is 1. `None` in a search by distance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similarity: Option<f64>,
+    /// The least distance of the bin; all bins are equally wide. `None` in a search by similarity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance: Option<u64>,
+    /// The pairs in the bin.
+    pub pairs: u64,
+}
+
+/// A pair to look at.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct PairExample {
+    /// Why it is shown: `threshold` (it is among the least similar pairs) or `random`.
+    pub why: &'static str,
+    /// The first document.
+    pub a: ExampleDocument,
+    /// The second one.
+    pub b: ExampleDocument,
+    /// Their similarity; `None` if not computed, and in a search by distance.
+    pub similarity: Option<f64>,
+    /// Their distance; `None` in a search by similarity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance: Option<u64>,
+}
+
+/// The pairs of documents of two files, or of one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PairsOfSources {
+    /// The file of the first documents; `None` if they are of a reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_a: Option<String>,
+    /// The file of the second ones.
+    pub source_b: String,
+    /// The pairs.
+    pub pairs: u64,
+}
+
+/// What a page shows of similar pairs.
+#[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct PairsOverview {
+    /// The pairs by similarity, or by distance.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub histogram: Vec<PairsBin>,
+    /// Pairs to look at, which are not identical.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<PairExample>,
+    /// The pairs of files, those with the most pairs first; empty if there is one file, or each has one document.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<PairsOfSources>,
+}
+
 /// The report of a run over files, as in `report.json`.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
@@ -467,6 +526,9 @@ pub struct Report {
     /// The input files; empty except for `pairs`, and if signatures were read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<InputReport>,
+    /// What the page shows of similar pairs; `None` except for `pairs` with a page.
+    #[serde(flatten)]
+    pub overview: Option<PairsOverview>,
     /// The documents without an id; `None` if all or none have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_ids: Option<MissingIds>,
@@ -502,6 +564,7 @@ impl Report {
             sources: Vec::new(),
             warnings: Vec::new(),
             inputs: Vec::new(),
+            overview: None,
             missing_ids: None,
             empty_files: Vec::new(),
             not_read: NotRead::default(),

@@ -406,12 +406,62 @@ impl CandidateSource for Buckets {
 /// The most bytes of sorted keys in memory if several bands are sorted at a time.
 const SORTED_BYTES: usize = 256 << 20;
 
+/// The keys of a column that a document of the input has, with some others. A bucket without such a key holds no pair to
+/// compare: with ten million documents of a reference and a million of the input, nine keys in ten need not be sorted.
+struct InputKeys {
+    /// A bit for each value of the first bits of a key's hash.
+    bits: Vec<u64>,
+    shift: u32,
+}
+
+impl InputKeys {
+    /// Bits per key of the input: one key in sixteen that the input lacks is taken for one that it has.
+    const BITS_PER_KEY: usize = 16;
+
+    fn of(column: &[u64], reference: &Reference) -> Self {
+        let keys = || {
+            (0..)
+                .zip(column)
+                .filter(|(position, _)| reference.is_input(*position))
+        };
+        let bits = (InputKeys::BITS_PER_KEY * keys().count())
+            .next_power_of_two()
+            .max(64);
+        let mut found = InputKeys {
+            bits: vec![0; bits / 64],
+            shift: 64 - bits.trailing_zeros(),
+        };
+        for (_, key) in keys() {
+            let (word, bit) = found.place(*key);
+            found.bits[word] |= bit;
+        }
+        found
+    }
+
+    /// The word and the bit of a key. Keys that are numbers have few high bits: they are spread by Fibonacci hashing.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a hash is the number of a bit in memory"
+    )]
+    fn place(&self, key: u64) -> (usize, u64) {
+        let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift;
+        (hash as usize / 64, 1 << (hash % 64))
+    }
+
+    fn may_have(&self, key: u64) -> bool {
+        let (word, bit) = self.place(key);
+        self.bits[word] & bit != 0
+    }
+}
+
 /// The buckets of a column of keys: their sizes and their members, which are positions here.
 fn buckets_of_column(
     column: Vec<u64>,
     reference: Option<&Reference>,
 ) -> Result<(Vec<u32>, Vec<u32>)> {
-    let mut sorted: Vec<(u64, u32)> = column.into_iter().zip(0..).collect();
+    let wanted = reference.map(|reference| InputKeys::of(&column, reference));
+    let is_wanted = |(key, _): &(u64, u32)| wanted.as_ref().is_none_or(|keys| keys.may_have(*key));
+    let mut sorted: Vec<(u64, u32)> = column.into_iter().zip(0..).filter(is_wanted).collect();
     sorted.par_sort_unstable();
     let (mut sizes, mut members) = (Vec::new(), Vec::new());
     for run in sorted.chunk_by(|a, b| a.0 == b.0) {
@@ -445,6 +495,48 @@ mod tests {
             .collect();
         rows.iter().for_each(|row| keys.push_keys(row));
         (rows, Buckets::of(keys, &mut |_| Ok(())).unwrap())
+    }
+
+    /// With a reference, the buckets are those of all that hold a pair to compare.
+    #[test]
+    fn buckets_with_a_reference_are_some_of_all() {
+        use super::super::reference::Pairing;
+        for (of_reference, kinds) in [(0, 9), (1, 9), (50, 40), (59, 9), (60, 9), (40, 2_000)] {
+            for pairing in [Pairing::Distinct, Pairing::Input, Pairing::Across] {
+                let (rows, all) = buckets(60, 4, kinds);
+                let mut reference = Reference::new(of_reference, pairing);
+                [3, 17]
+                    .into_iter()
+                    .for_each(|number| reference.repeat(number));
+                let mut keys = BandKeys::new(Banding::new(4, 1, 4).unwrap());
+                rows.iter().for_each(|row| keys.push_keys(row));
+                let some = Buckets::of_compared(keys, Some(reference.clone()), &mut |_| Ok(()));
+                let some = some.unwrap();
+                let of_band = |buckets: &Buckets, band| -> Vec<Vec<u32>> {
+                    let at = |index: &u32| buckets.positions()[*index as usize];
+                    let buckets = buckets.of_band(band);
+                    buckets
+                        .map(|bucket| bucket.iter().map(at).collect())
+                        .collect()
+                };
+                for band in 0..4 {
+                    let mut expected = of_band(&all, band);
+                    expected.retain(|bucket| {
+                        let pairs = bucket
+                            .iter()
+                            .flat_map(|a| bucket.iter().map(move |b| (*a, *b)));
+                        pairs
+                            .filter(|(a, b)| a < b)
+                            .any(|(a, b)| reference.compares(a, b))
+                    });
+                    assert_eq!(
+                        of_band(&some, band),
+                        expected,
+                        "{of_reference} {kinds} {pairing:?}"
+                    );
+                }
+            }
+        }
     }
 
     /// Two buckets without a member in common are numbered as in a larger set of buckets.

@@ -295,6 +295,28 @@ impl FoundRemovals {
     }
 
     /// The result for documents in memory.
+    /// What a result in memory was made of, with so many documents, those of a reference included.
+    #[cfg(feature = "io")]
+    pub(crate) fn of(found: &Deduplication, rows: u32) -> Self {
+        let rows = found.reference..rows;
+        let mut sizes = ClusterSizes::default();
+        sizes.add(&found.removed, |row| row, found.reference);
+        FoundRemovals {
+            rows: rows.end,
+            reference: found.counts.reference.map(|_| found.reference),
+            removals: Removals::Held(found.removed.clone()),
+            dropped: DroppedRows::held(rows, &found.dropped),
+            verification: found.verification,
+            sizes,
+            counts: found.counts.clone(),
+            candidates: found.candidates,
+            recall_at_threshold: found.recall_at_threshold,
+            expected_precision: found.expected_precision,
+            timings: Timings::default(),
+            similarity: None,
+        }
+    }
+
     pub(super) fn in_memory(self) -> Result<Deduplication> {
         let similarity = self.similarity;
         rayon::spawn(|| drop(similarity));

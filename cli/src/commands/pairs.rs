@@ -52,6 +52,32 @@ pub struct Arguments {
     /// How much input to hold in memory.
     #[command(flatten)]
     pub hold: HoldArguments,
+
+    /// Whether to show the pairs.
+    #[command(flatten)]
+    pub page: PageArguments,
+}
+
+/// Whether to show the pairs on a page.
+#[derive(Args, Debug)]
+pub struct PageArguments {
+    /// Write a page that shows the pairs, with texts of some, beside their file: FILE.report.html; reads those texts again
+    #[arg(long, help_heading = "Output")]
+    pub page: bool,
+
+    /// Show no texts on the page, which then names documents alone
+    #[arg(long, help_heading = "Output")]
+    pub no_samples: bool,
+}
+
+impl PageArguments {
+    /// The modes that they lead to.
+    fn modes(&self) -> &'static [Mode] {
+        match self.page {
+            true => &[],
+            false => &[Mode::NoPage],
+        }
+    }
 }
 
 /// Which pairs to find, and where they go: in documents, or in signatures.
@@ -233,7 +259,8 @@ impl Arguments {
             .task(&self.run.sign.scheme()?, Some(&self.run.sign))?;
         let of_sign = self.run.sign.modes()?;
         let of_input = self.against.modes(&self.input);
-        given.check(&[&of_sign, &*of_input, destination.modes()].concat())?;
+        let of_page = self.page.modes();
+        given.check(&[&of_sign, &*of_input, destination.modes(), of_page].concat())?;
         if task.search.verification != Verification::Exact {
             given.check(&[Mode::ReadOnce])?;
         }
@@ -246,6 +273,7 @@ impl Arguments {
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));
         let options = self.pairs.outputs.options(caller);
         let run = self.hold.set(settings.over(&self.input, &inputs, options));
+        let run = run.page(self.page.page).samples(!self.page.no_samples);
         let engine = &settings.engine;
         let run = (self.against).set(run, reference.as_ref(), &self.input, engine);
         Ok(with_output(destination, |output| run.pairs(&task, output))?)

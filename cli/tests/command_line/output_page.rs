@@ -297,6 +297,17 @@ fn every_field_of_pairs_is_documented() {
     check_report(&page, &report, &expected);
     let inputs = keys_of_all(report["inputs"].as_array().unwrap());
     assert!(!inputs.is_empty() && inputs.is_subset(&page.inner(REPORT, "inputs")));
+
+    place.write("docs/c.jsonl", place.read("docs/a.jsonl"));
+    place
+        .run(&format!("pairs {OPTIONS} -o shown.jsonl --page"))
+        .succeeded();
+    let report: Value = serde_json::from_slice(&place.read("shown.jsonl.report.json")).unwrap();
+    for field in ["histogram", "examples", "sources"] {
+        let written = keys_of_all(report[field].as_array().unwrap());
+        assert!(written.is_subset(&page.inner(REPORT, field)), "{written:?}");
+        assert!(!written.is_empty());
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Unpack, overload
@@ -66,6 +67,8 @@ class Deduplicated(_Found):
         self.reference_by = parts["reference_by"]
         self.removed = parts["removed"]
         self.report["cluster_sizes"] = self._cluster_sizes()
+        # Signatures have no texts to show, so that their results have none.
+        self._found = parts.get("found")
 
     @property
     def clusters(self) -> list[NDArray[np.int64]]:
@@ -117,6 +120,39 @@ class Deduplicated(_Found):
         if isinstance(data, (list, tuple)):
             return type(data)(row for row, is_kept in zip(data, self.keep, strict=True) if is_kept)
         return _FILTERS[package](data, self.keep)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_found": None}
+
+    def page(
+        self,
+        data: Any,
+        path: str | os.PathLike[str],
+        *,
+        column: str | int | None = None,
+        id: Any = None,
+        against: Any = None,
+    ) -> None:
+        """Writes a page for a browser that shows what is removed and why, as ``report.html`` of the command does.
+
+        Args:
+            data: The documents that were deduplicated, whose texts are shown.
+            path: Where to write the page. A file there is replaced.
+            column: As for :func:`dedup`.
+            id: As for :func:`dedup`; without ids, documents are named by their rows.
+            against: The reference, if there was one.
+
+        Raises:
+            ParameterError: The number of rows differs; or the result is of Signatures, which have no texts, or was pickled.
+        """
+        if self._found is None:
+            raise _parameter_error(
+                "the result is of Signatures, which have no texts to show, or was pickled; deduplicate documents"
+            )
+        options = {"data": data, "column": column, "id": id, "keep_by": None, "against": against}
+        page = self._found.page(options, json.dumps(self.report["parameters"]))
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.write(page)
 
     def __len__(self) -> int:
         return len(self.keep)

@@ -542,6 +542,15 @@ class DedupFilesOptions(FileSearchOptions, ClusterOptions, ShortOptions, total=F
 class PairsFilesOptions(FileSearchOptions, DistanceOptions, PairOptions, total=False):
     """The options of ``pairs_files``."""
 
+    page: Annotated[
+        bool,
+        Option(
+            False,
+            "Write a page that shows the pairs, with texts of some, beside their file: its name ends in ``.report.html``.",
+        ),
+    ]
+    no_samples: Annotated[bool, Option(False, "Show no texts on the page.")]
+
 
 class PairsSignaturesOptions(
     BandingOptions, PairOptions, LevelOptions, CallOptions, OverwriteOptions, DryRunOptions, total=False
@@ -652,7 +661,7 @@ class SparkDedupOptions(
     """The options of ``spark.dedup``."""
 
 
-class SparkPairsOptions(SparkSearchOptions, total=False):
+class SparkPairsOptions(SparkSearchOptions, DividedReferenceOptions, total=False):
     """The options of ``spark.pairs``."""
 
     identical: Annotated[

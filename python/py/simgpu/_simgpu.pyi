@@ -25,6 +25,7 @@ __all__ = [
     "DividedComponents",
     "DividedEdges",
     "DividedSearch",
+    "Found",
     "MinHashLSH",
     "MinHashLSHForest",
     "Scheme",
@@ -292,6 +293,11 @@ class DividedEdges:
 
 def table_of(columns: list[tuple[str, str, list[Any]]]) -> Table: ...
 def dedup_in_memory(options: Mapping[str, Any]) -> dict[str, Any]: ...
+
+@final
+class Found:
+    def page(self, options: Mapping[str, Any], parameters: str) -> str: ...
+
 def pairs_in_memory(options: Mapping[str, Any]) -> dict[str, Any]: ...
 def link_records(
     options: Mapping[str, Any],

@@ -3,13 +3,20 @@
 use maud::{Markup, html};
 
 use super::Shown;
-use super::pairs::{place, words};
-use crate::io::{ExampleDocument, LargeCluster};
-use crate::page::{Bar, Bars, Piece, percent};
+use super::pairs::{Room, place, words};
+use super::parameters::quoted;
+use crate::io::{ExampleDocument, LargeCluster, id_text};
+use crate::page::{Bar, Bars, Piece, percent, visible};
 use crate::progress::{counted, grouped};
 
-/// Bytes of HTML for the beginning of a text, at most.
-const BEGINNING: usize = 600;
+/// How much is shown of the beginning of a text.
+const BEGINNING: Room = Room {
+    bytes: 600,
+    lines: 8,
+};
+
+/// The width of all bars of the chart, in pixels, and that of a letter of their labels.
+const WIDTHS: [usize; 2] = [300, 7];
 
 impl Shown<'_> {
     /// How large the clusters are, and the largest ones.
@@ -54,10 +61,20 @@ impl Shown<'_> {
         while let Some([_, last]) = ranges.last().copied().filter(|[_, last]| *last < most) {
             ranges.push([last + 1, last.saturating_mul(2)]);
         }
+        let labels = ranges.iter().map(|[least, last]| match least == last {
+            true => short_size(*least),
+            false => format!("{}–{}", short_size(*least), short_size(*last)),
+        });
+        let labels: Vec<String> = labels.collect();
+        // As many labels as there is room for.
+        let longest = labels.iter().map(|label| label.chars().count()).max();
+        let [width, letter] = WIDTHS;
+        let step = (letter * (longest.unwrap_or(0) + 1) * labels.len()).div_ceil(width);
         let bars: Vec<Bar> = ranges
             .iter()
+            .zip(labels)
             .enumerate()
-            .map(|(at, [least, last])| {
+            .map(|(at, ([least, last], label))| {
                 let sizes = self.report.cluster_sizes.range(least..=last);
                 let count = sizes.map(|(_, clusters)| clusters).sum();
                 let range = match least == last {
@@ -65,9 +82,7 @@ impl Shown<'_> {
                     false => format!("{} to {}", grouped(*least), grouped(*last)),
                 };
                 Bar {
-                    // Many labels need more room than there is.
-                    label: (ranges.len() <= 8 || at % 2 == 0)
-                        .then(|| short_size(*least) + if least == last { "" } else { "+" }),
+                    label: (at % step == 0).then_some(label),
                     title: format!("{range} documents: {}", counted(count, "cluster")),
                     count,
                 }
@@ -86,21 +101,29 @@ impl Shown<'_> {
 
     fn cluster(&self, cluster: &LargeCluster) -> Markup {
         let kept = ExampleDocument::of_cluster(cluster);
-        let removed = self
+        let removed: Vec<_> = self
             .examples("cluster")
-            .filter(|example| example.kept.place() == kept.place());
+            .filter(|example| example.kept.place() == kept.place())
+            .collect();
+        let more = (cluster.documents - 1).saturating_sub(removed.len() as u64);
         let share = cluster.documents as f64 / self.report.counts.documents.max(1) as f64;
         html! {
             article {
                 p.score { strong { (grouped(cluster.documents)) } " documents, " (percent(share)) " of all" }
                 p.who { b { "kept" } " " (place(&kept)) }
                 (self.beginning(&kept))
-                @for example in removed {
+                @for example in &removed {
                     p.who {
                         b { "removed" } " " (place(&example.removed))
                         @if let Some(similarity) = example.similarity { ", similarity " (format!("{similarity:.3}")) }
                     }
                     (self.beginning(&example.removed))
+                }
+                @if more > 0 {
+                    p.note {
+                        "Removed for the same document, and not shown here: " (grouped(more)) "."
+                        @if !self.is_in_memory { " To list them: " code.long { "simgpu show DIR " (visible(&quoted(&id_text(&kept.id)))) } }
+                    }
                 }
             }
         }

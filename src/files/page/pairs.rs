@@ -5,12 +5,23 @@ use rayon::prelude::*;
 
 use super::{Shown, name};
 use crate::files::samples::Sample;
-use crate::io::{Example, ExampleDocument};
+use crate::io::{Example, ExampleDocument, id_text};
 use crate::page::{Piece, differences, is_hidden, percent, visible};
 use crate::progress::grouped;
 
-/// Bytes of HTML for the words of one side, at most.
-const SIDE: usize = 5_000;
+/// How much is shown of the text of one side.
+const SIDE: Room = Room {
+    bytes: 5_000,
+    lines: 60,
+};
+
+/// How much of a text is shown at most.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    /// Bytes of HTML.
+    pub(super) bytes: usize,
+    pub(super) lines: usize,
+}
 
 impl Shown<'_> {
     /// The removed documents with the lowest similarities.
@@ -89,11 +100,9 @@ impl Shown<'_> {
                     }
                     @if let Some(lost) = example.lost { ", lost " strong { (percent(lost)) } " of the removed document's shingles" }
                     @if example.found_by == "identical" { ", identical" }
+                    @if example.removed.id.get() == other.id.get() { "; two documents with the same id: file and row tell them apart" }
                 }
-                @match samples {
-                    [Some(removed), Some(other)] => (texts(heads, [removed, other])),
-                    _ => div.texts { @for head in heads { p.who { (head) } } },
-                }
+                (texts(heads, samples))
             }
         }
     }
@@ -101,15 +110,15 @@ impl Shown<'_> {
 
 /// Which document it is.
 pub(super) fn place(document: &ExampleDocument) -> Markup {
-    let id = document.id.get();
-    let id: Option<String> = serde_json::from_str(id)
-        .ok()
-        .or_else(|| Some(id.to_owned()));
-    html! { (name(&id.unwrap_or_default())) " in " (name(&document.file)) ", row " (grouped(document.row)) @if document.reference { " of the reference" } }
+    html! { (name(&id_text(&document.id))) " in " (name(&document.file)) ", row " (grouped(document.row)) @if document.reference { " of the reference" } }
 }
 
-/// Two texts side by side, with what differs marked.
-fn texts(heads: [Markup; 2], samples: [&Sample; 2]) -> Markup {
+/// Two documents side by side: their texts, with what differs marked, if both are there.
+pub(super) fn texts(heads: [Markup; 2], samples: [Option<&Sample>; 2]) -> Markup {
+    let [Some(a), Some(b)] = samples else {
+        return html! { div.texts { @for head in heads { p.who { (head) } } } };
+    };
+    let samples = [a, b];
     let is_cut = samples
         .iter()
         .any(|sample| sample.bytes > sample.text.len() as u64);
@@ -135,20 +144,28 @@ fn texts(heads: [Markup; 2], samples: [&Sample; 2]) -> Markup {
     }
 }
 
-/// The words of one side, in about so many bytes of HTML at most.
-pub(super) fn words(pieces: &[Piece<'_>], most: usize) -> Markup {
+/// The words of one side, with the line breaks of the text.
+pub(super) fn words(pieces: &[Piece<'_>], most: Room) -> Markup {
     let mut left = most;
     let mut shown = Vec::new();
     for piece in pieces {
         let (part, is_whole) = match piece {
             Piece::Same(text) => {
+                // Lines of blanks before a text say nothing.
+                let text = if shown.is_empty() {
+                    text.trim_start()
+                } else {
+                    text
+                };
                 let (text, is_whole) = cut(text, left);
                 (html! { (text) }, is_whole)
             }
             Piece::Other(text) => {
                 // Blanks after a word are not marked.
-                let (text, is_whole) = cut(text.trim_end(), left);
-                (html! { mark { (text) } " " }, is_whole)
+                let words = text.trim_end();
+                let (shown, is_whole) = cut(words, left);
+                let blanks = if is_whole { &text[words.len()..] } else { "" };
+                (html! { mark { (shown) } (blanks) }, is_whole)
             }
             Piece::Omitted(words) => (omitted(*words, "equal words"), true),
             Piece::OmittedOther(words) => {
@@ -156,9 +173,11 @@ pub(super) fn words(pieces: &[Piece<'_>], most: usize) -> Markup {
             }
             Piece::Rest => (html! { i { " … the rest is not compared here" } }, true),
         };
-        left = left.saturating_sub(part.0.len());
+        let lines = part.0.bytes().filter(|byte| *byte == b'\n').count();
+        left.bytes = left.bytes.saturating_sub(part.0.len());
+        left.lines = left.lines.saturating_sub(lines);
         shown.push(part);
-        if left == 0 || !is_whole {
+        if left.bytes == 0 || left.lines == 0 || !is_whole {
             shown.push(html! { i { " … the rest is not shown" } });
             break;
         }
@@ -170,17 +189,21 @@ fn omitted(words: usize, what: &str) -> Markup {
     html! { i { " … " (grouped(words as u64)) " " (what) " … " } }
 }
 
-/// The beginning of a text as it is shown, so that it takes at most so many bytes of HTML, and whether that is all.
-fn cut(text: &str, most: usize) -> (String, bool) {
-    let mut left = most;
+/// The beginning of a text as it is shown, for which there is room, and whether that is all.
+fn cut(text: &str, most: Room) -> (String, bool) {
+    let Room {
+        bytes: mut left,
+        mut lines,
+    } = most;
     let beyond = text.char_indices().find(|(_, letter)| {
         let bytes = match letter {
             '&' | '<' | '>' | '"' => 6,
             letter if is_hidden(*letter) => 14,
             letter => letter.len_utf8(),
         };
-        let is_beyond = bytes > left;
+        let is_beyond = bytes > left || (*letter == '\n' && lines <= 1);
         left = left.saturating_sub(bytes);
+        lines -= usize::from(*letter == '\n' && lines > 0);
         is_beyond
     });
     let end = beyond.map_or(text.len(), |(at, _)| at);

@@ -25,11 +25,16 @@ impl Shown<'_> {
                     .collect()
             }
         };
+        let output = if self.report.pairs.is_some() {
+            "FILE"
+        } else {
+            "DIR"
+        };
         html! {
             section {
                 h2 { "Parameters" }
-                p.note { "To repeat the run, pass the same inputs and these options. The command line, with its paths, is in run.json." }
-                p.command { code { "simgpu " (self.report.command) " INPUT… -o DIR" @for (option, value) in &choices { " " (argument(option, value)) } } }
+                p.note { "To repeat the run, pass the same inputs and these options." @if self.is_in_memory { " They are named as those of the command." } @else if self.report.pairs.is_none() { " The command line, with its paths, is in run.json." } }
+                p.command { code { "simgpu " (self.report.command) " INPUT… -o " (output) @for (option, value) in &choices { " " (argument(option, value)) } } }
                 div.scroll { table { tbody {
                     @for (option, value) in choices.iter().chain(&stated) { tr { th { (option.trim_start_matches('-')) } td.long { (name(value)) } } }
                 } } }
@@ -50,6 +55,11 @@ impl Shown<'_> {
             of_search(search, &mut choices);
         }
         of_dedup(report.dedup.as_ref(), &mut choices);
+        if let Some(pairs) = &report.pairs {
+            choices.push(("--identical", pairs.identical.to_owned()));
+            choices.push(("--max-pairs", pairs.max_pairs.to_string()));
+            choices.push(("--page", String::new()));
+        }
         of_shingles(&report.parameters, &mut choices);
         if report.counts.reference.is_some() {
             choices.push(("--against", "REF".to_owned()));
@@ -64,11 +74,18 @@ impl Shown<'_> {
 
 /// An option as it is passed to a shell.
 fn argument(option: &str, value: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,:/".contains(letter);
     match value {
         "" => option.to_owned(),
-        plain if plain.chars().all(is_plain) => format!("{option} {plain}"),
-        other => format!("{option} '{}'", other.replace('\'', "'\\''")),
+        value => format!("{option} {}", quoted(value)),
+    }
+}
+
+/// A value as it is passed to a shell.
+pub(super) fn quoted(value: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,:/".contains(letter);
+    match value {
+        plain if !plain.is_empty() && plain.chars().all(is_plain) => plain.to_owned(),
+        other => format!("'{}'", other.replace('\'', "'\\''")),
     }
 }
 
@@ -78,6 +95,10 @@ fn of_search(search: &SearchParameters, choices: &mut Vec<Choice>) {
     }
     if let Some(measure) = &search.measure {
         choices.push(("--measure", measure.clone()));
+    }
+    if let (Some(distance), Some(within)) = (&search.distance, search.within) {
+        choices.push(("--distance", distance.clone()));
+        choices.push(("--within", within.to_string()));
     }
     choices.push(("--candidates", search.candidates.clone()));
     if let (Some(bands), Some(rows)) = (search.bands, search.rows) {
@@ -123,11 +144,14 @@ fn of_shingles(parameters: &Parameters, choices: &mut Vec<Choice>) {
     if let Some(size) = parameters.size {
         choices.push(("--size", size.to_string()));
     }
+    let search = parameters.search.as_ref();
+    let is_by_distance = search.is_some_and(|search| search.distance.is_some());
     let of_flags = [
         ("--lowercase", parameters.lowercase),
         ("--strip-punctuation", parameters.strip_punctuation),
         ("--keep-whitespace", parameters.keep_whitespace),
-        ("--count", parameters.count),
+        // A distance counts by itself.
+        ("--count", parameters.count && !is_by_distance),
     ];
     push_flags(&of_flags, choices);
     if let Some(weights) = &parameters.weights {
@@ -139,10 +163,7 @@ fn of_shingles(parameters: &Parameters, choices: &mut Vec<Choice>) {
     if let Some(scale) = parameters.weight_scale {
         choices.push(("--weight-scale", short_number(scale)));
     }
-    let is_lsh = parameters
-        .search
-        .as_ref()
-        .is_some_and(|search| search.bands.is_some());
+    let is_lsh = search.is_some_and(|search| search.bands.is_some());
     if is_lsh {
         choices.push(("--scheme", parameters.scheme.clone()));
         choices.push(("--hash", parameters.hash.clone()));

@@ -1,8 +1,9 @@
-//! How similar the removed documents are.
+//! How similar the removed documents are, or the pairs.
 
 use maud::{Markup, html};
 
 use super::Shown;
+use crate::io::PairsBin;
 use crate::page::{Bar, Bars, percent, short_number};
 use crate::progress::{counted, grouped};
 
@@ -23,41 +24,65 @@ impl Shown<'_> {
                     false => {
                         div.beside {
                             (self.chart(&bars))
-                            div { (self.how_to_read()) }
+                            div { @if self.of_pairs().is_some() { (self.how_to_read_pairs()) } @else { (self.how_to_read()) } }
                         }
                     }
-                    true if self.report.counts.removed == 0 => p { "No document was removed." },
+                    true if self.of_pairs().is_some() && self.report.counts.similar_pairs == 0 => p { "No pair was found." },
+                    true if self.of_pairs().is_none() && self.report.counts.removed == 0 => p { "No document was removed." },
                     true => p { "Similarities are unknown: the run did not verify pairs." },
                 }
             }
         }
     }
 
-    /// The threshold, in hundredths.
-    fn threshold(&self) -> Option<f64> {
+    /// The pairs by similarity; `None` if documents were removed.
+    fn of_pairs(&self) -> Option<&[PairsBin]> {
+        let overview = self.report.overview.as_ref();
+        overview.map(|overview| &overview.histogram[..])
+    }
+
+    /// The number of removed documents or of pairs, by their similarity.
+    fn bins(&self) -> Vec<(f64, u64)> {
+        match self.of_pairs() {
+            Some(bins) => {
+                let bins = bins.iter();
+                bins.filter_map(|bin| Some((bin.similarity?, bin.pairs)))
+                    .collect()
+            }
+            None => {
+                let bins = self.report.histogram.iter();
+                bins.map(|bin| (bin.similarity, bin.removed)).collect()
+            }
+        }
+    }
+
+    /// The threshold of similarity.
+    pub(super) fn threshold(&self) -> Option<f64> {
         let search = self.report.parameters.search.as_ref()?;
         search.threshold
     }
 
     /// Whether the similarity is the share of the removed document's shingles.
-    fn is_contained(&self) -> bool {
+    pub(super) fn is_contained(&self) -> bool {
         let search = self.report.parameters.search.as_ref();
         search.is_some_and(|search| search.measure.is_some())
     }
 
-    /// The removed documents with a similarity from this one on, in hundredths, and below that one.
+    /// What has a similarity from this one on, in hundredths, and below that one.
     fn between(&self, least: u32, below: u32) -> u64 {
-        let bins = self.report.histogram.iter();
-        let within = bins.filter(|bin| (least..below).contains(&hundredths(bin.similarity)));
-        within.map(|bin| bin.removed).sum()
+        let bins = self.bins().into_iter();
+        let within =
+            bins.filter(|(similarity, _)| (least..below).contains(&hundredths(*similarity)));
+        within.map(|(_, count)| count).sum()
     }
 
     /// A bar for each hundredth, from a little below the least similarity or the threshold.
     fn bars(&self) -> Vec<Bar> {
-        let Some(least) = self.report.histogram.first() else {
+        let bins = self.bins();
+        let Some((least, _)) = bins.first() else {
             return Vec::new();
         };
-        let least = hundredths(least.similarity.min(self.threshold().unwrap_or(1.0)));
+        let least = hundredths(least.min(self.threshold().unwrap_or(1.0)));
         let first = (least / 5 * 5).saturating_sub(5).min(HUNDREDTHS - 20);
         // Labels need some room.
         let step = if HUNDREDTHS - first > 40 { 10 } else { 5 };
@@ -87,13 +112,23 @@ impl Shown<'_> {
             let name = format!("threshold {}", short_number(threshold));
             (100.0 * threshold - first, name)
         });
+        let [title, counts] = match self.of_pairs() {
+            Some(_) => ["Pairs by similarity", "Pairs per 0.01 of similarity"],
+            None => [
+                "Removed documents by similarity",
+                "Removed documents per 0.01 of similarity",
+            ],
+        };
         let chart = Bars {
-            title: "Removed documents by similarity",
+            title,
             bars,
-            counts: "Removed documents per 0.01 of similarity",
-            unit: match self.is_contained() {
-                true => "similarity: share of its shingles in the kept one",
-                false => "similarity: share of common shingles",
+            counts,
+            unit: match (self.is_contained(), self.of_pairs()) {
+                (false, _) => "similarity: share of common shingles",
+                (true, None) => "similarity: share of its shingles in the kept one",
+                (true, Some(_)) => {
+                    "similarity: share of the smaller one's shingles in the larger one"
+                }
             },
             labels_edges: true,
             line,
@@ -127,10 +162,42 @@ impl Shown<'_> {
                     "Look at the " a href="#threshold" { "doubtful pairs" } ": if they are no duplicates, raise " code { "--threshold" } ". If all of them are, "
                     "try a lower one: " code { "simgpu pairs" } " lists what it would add."
                 }
-                li { "Bars grow with the square root of the number, so that a few can be seen beside many." }
+                (square_root())
             }
         }
     }
+
+    /// The same for pairs.
+    fn how_to_read_pairs(&self) -> Markup {
+        let threshold = self.threshold().unwrap_or_default();
+        let least = hundredths(threshold);
+        let pairs = self.report.counts.similar_pairs.max(1);
+        html! {
+            ul.sentences {
+                li { "Each pair counts once." }
+                li { b { "Last bar: " } (grouped(self.between(HUNDREDTHS, HUNDREDTHS + 1))) " with a similarity of 1: " (self.equality()) "." }
+                @for higher in HIGHER {
+                    @if least + higher <= HUNDREDTHS {
+                        @let fewer = self.between(least, least + higher);
+                        li {
+                            "With a threshold of " (short_number(threshold + f64::from(higher) / 100.0)) ", about "
+                            b { (counted(fewer, "pair")) } " fewer would be found (" (percent(fewer as f64 / pairs as f64)) ")."
+                        }
+                    }
+                }
+                li {
+                    "Look at the " a href="#threshold" { "doubtful pairs" } ": if they are no duplicates, raise " code { "--threshold" }
+                    ". If all of them are, try a lower one."
+                }
+                (square_root())
+            }
+        }
+    }
+}
+
+/// How the heights of bars follow from numbers.
+pub(super) fn square_root() -> Markup {
+    html! { li { "Bars grow with the square root of the number, so that a few can be seen beside many." } }
 }
 
 /// A similarity in hundredths.

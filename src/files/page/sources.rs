@@ -40,7 +40,7 @@ impl Shown<'_> {
                         span.key.kind0 {} " is the share that was removed because the same source has the like, and "
                         span.key.kind1 {} " the share removed because another one has it."
                     }
-                    div.scroll { table {
+                    div.scroll { table.rows {
                         thead { tr {
                             th { "source" } th.number { "documents" } th.number { "kept" } th.number { "removed" } th { "share removed" }
                             th.number { "lost" } th { "removed in favour of" }
@@ -58,13 +58,13 @@ impl Shown<'_> {
 fn row(source: &SourceReport) -> Markup {
     html! {
         tr {
-            td { (title(source.source.as_deref(), source.others)) }
-            td.number { (grouped(source.documents)) }
-            td.number { (grouped(source.kept)) }
-            td.number { (grouped(source.removed)) }
-            td.share { (bar(source)) " " (percent(source.removed as f64 / source.documents.max(1) as f64)) }
-            td.number { (source.lost.map_or("–".to_owned(), percent)) }
-            td.long {
+            td data-name="source" { (title(source.source.as_deref(), source.others)) }
+            td.number data-name="documents" { (grouped(source.documents)) }
+            td.number data-name="kept" { (grouped(source.kept)) }
+            td.number data-name="removed" { (grouped(source.removed)) }
+            td.share data-name="share removed" { (bar(source)) " " (percent(source.removed as f64 / source.documents.max(1) as f64)) }
+            td.number data-name="lost" { (source.lost.map_or("–".to_owned(), percent)) }
+            td.long data-name="in favour of" { span {
                 @for (i, of) in source.removed_for.iter().take(LISTED_FOR).enumerate() {
                     @if i > 0 { ", " }
                     @match (of.kept_in, is_itself(of, source)) {
@@ -75,7 +75,7 @@ fn row(source: &SourceReport) -> Markup {
                     ": " (grouped(of.removed))
                 }
                 @if source.removed_for.len() > LISTED_FOR { ", …" }
-            }
+            } }
         }
     }
 }

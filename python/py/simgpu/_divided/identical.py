@@ -25,7 +25,7 @@ class Identical:
 
     ``first`` is the place of the first document with the same digest. The row of that one has also the place and
     length of the one to keep of them, keys and signature; other rows have none of these. Of a reference, the first is kept
-    before all others, whatever their length, and others have no rows: nothing is done with them.
+    before all others, whatever their length, and others have no rows, unless pairs are found: nothing else is done with them.
     """
 
     plan: Plan
@@ -55,7 +55,7 @@ class Identical:
             opened = first.column("place")[0].as_py() if is_open else 0
             first_places = np.concatenate([[opened], places[starts]])[group + 1]
             is_repeat = ~is_first
-            if self.plan.against:
+            if self.plan.against and not self.plan.pairs:
                 is_repeat &= places >= 0
             if is_repeat.any():
                 yield batch_of(
@@ -118,7 +118,7 @@ class Identical:
             is_reference = places < 0
             keeper = np.where(is_reference, places, keeper)
             length = np.where(is_reference, _FIRST, length)
-            is_repeated = (np.asarray(last_place) >= 0) & self.plan.chains
+            is_repeated = (np.asarray(last_place) >= 0) & self.plan.stands_for_inputs
             columns["input"] = pa.array((~is_reference | is_repeated).astype(np.int32))
         return batch_of(
             DOCUMENTS,

@@ -39,6 +39,8 @@ class Plan:
     skips: bool = False
     #: Whether documents are compared with a reference.
     against: bool = False
+    #: Whether all similar pairs are found, and no documents are removed.
+    pairs: bool = False
     _bytes: bytes = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -69,9 +71,11 @@ class Plan:
         return self.settings["keep"]
 
     @property
-    def chains(self) -> bool:
-        """Whether chains of similar pairs make a cluster."""
-        return self.settings["cluster"] == "connected"
+    def stands_for_inputs(self) -> bool:
+        """Whether a document of a reference is compared as the documents of the input are that repeat it: in pairs, and on
+        chains of similar pairs. Else they are removed for it.
+        """
+        return self.pairs or self.settings["cluster"] == "connected"
 
 
 _SEARCHES: dict[bytes, _simgpu.DividedSearch] = {}

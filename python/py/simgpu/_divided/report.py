@@ -90,18 +90,22 @@ def add_losses(report: dict[str, Any], losses: Iterable[int]) -> None:
 
 
 def add_reference(
-    report: dict[str, Any], signed: tuple[int, int, int, int], removed_for_reference: int
+    report: dict[str, Any],
+    signed: tuple[int, int, int, int],
+    removed_for_reference: int | None = None,
 ) -> None:
     """Adds what is known of a reference to the counts of a report.
 
     Args:
         signed: How many records of the reference have a text and a place, how many have no text, how many others have no
             place, and the bytes of all texts.
+        removed_for_reference: How many documents are removed for them; ``None`` if pairs were found.
     """
     reference, skipped, without_place, bytes_of_texts = signed
     counts = report["counts"]
     counts["reference"] = reference
-    counts["removed_for_reference"] = removed_for_reference
+    if removed_for_reference is not None:
+        counts["removed_for_reference"] = removed_for_reference
     if skipped + without_place:
         counts["reference_skipped"] = skipped + without_place
     counts["bytes"] += bytes_of_texts

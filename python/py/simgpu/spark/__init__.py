@@ -163,7 +163,8 @@ def pairs(
         df: As for :func:`dedup`.
         id: The column of ids.
         text: The column of texts.
-        **options: As for :func:`dedup`; ``help(simgpu.spark.pairs)`` lists them.
+        **options: As for :func:`dedup`; ``help(simgpu.spark.pairs)`` lists them. With ``against``, the pairs are those of a
+            document there, which is on the left, and one of ``df``.
 
     The errors are those of :func:`dedup`.
     """
@@ -174,12 +175,13 @@ def pairs(
     found = stages.searched(pairs=True)
     similar = stages.similar(found, star=identical == "star")
     with raised():
-        repeats = stages.repeats.groupBy("first").count()
-        of_group = "count" if identical == "star" else "count * (count + 1) / 2"
-        same = repeats.agg(F.sum(F.expr(f"cast({of_group} as bigint)"))).collect()[0][0] or 0
+        same = stages.identical_pairs(star=identical == "star")
         pairs = similar.count()
     report = _report(stages, found, similar.where("similarity = 1"), (same, pairs))
     counts = report["counts"]
+    if stages.reference is not None:
+        with raised():
+            _divided.add_reference(report, _signed_of(stages.reference))
     counts["similar_pairs"] = pairs
     counts["kept"] = counts["documents"] - _divided.skipped_of(counts)
     report |= {"command": "pairs", "identical": identical, "stages": checkpoints.seconds}
@@ -258,6 +260,7 @@ def _stages(
         record=columns.key,
         skips=on_bad_record == "skip",
         against=against is not None,
+        pairs=command == "pairs",
     )
     search = plan.search()
     counted = [_counted(of, columns) for of in (df, against) if of is not None]
@@ -356,7 +359,7 @@ def _report(
             F.count_if((F.col("shingles") < 2) & F.col("digest").isNotNull()),
             F.sum(F.when(F.col("place").isNotNull(), F.col("length"))),
         ).collect()[0]
-        identical = stages.repeats.count()
+        identical = stages.repeats.where("place >= 0" if stages.plan.against else "true").count()
         equal_shingles = equal.count() - pairs[0] if stages.plan.verify == "exact" else None
     *others, bytes_of_texts = signed
     return _divided.report_of(

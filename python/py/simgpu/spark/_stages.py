@@ -249,7 +249,7 @@ class Stages:
         return self._checkpoints.table("removed", _REMOVED, make)
 
     def similar(self, pairs: DataFrame, *, star: bool) -> DataFrame:
-        """All similar pairs of documents: left, right (places) and similarity."""
+        """All similar pairs of documents: left, right (places) and similarity; with a reference, those across."""
 
         def make() -> DataFrame:
             found = pairs.where(F.col("counts").isNull()).select("a", "b", "similarity")
@@ -261,16 +261,44 @@ class Stages:
                 identical = identical.unionByName(
                     both.selectExpr("place a", "other b", "cast(1 as double) similarity")
                 )
-                for side in ("a", "b"):
-                    copies = repeats.select(F.col("first").alias(side), F.col("place").alias("copy"))
+            for side in ("a", "b"):
+                copies = self._partners_like(star=star)
+                if copies is not None:
+                    copies = copies.withColumnRenamed("first", side)
                     copied = found.join(copies, side).drop(side).withColumnRenamed("copy", side)
                     found = found.unionByName(copied)
             table = found.unionByName(identical)
+            if self.reference is not None:
+                table = table.where("(a < 0) <> (b < 0)")
             return table.select(
                 F.least("a", "b").alias("left"), F.greatest("a", "b").alias("right"), "similarity"
             )
 
         return self._checkpoints.table("similar", _SIMILAR, make)
+
+    def _partners_like(self, *, star: bool) -> DataFrame | None:
+        """The copies of documents that have the same partners: first, copy."""
+        if not star:
+            return self.repeats.select("first", F.col("place").alias("copy"))
+        if self.reference is None:
+            return None
+        # A document of the reference stands for its copies there, and the first of the input for those of the input.
+        inputs = self.repeats.where("first < 0 and place >= 0")
+        return inputs.groupBy("first").agg(F.min("place").alias("copy"))
+
+    def identical_pairs(self, *, star: bool) -> int:
+        """How many pairs are of identical documents."""
+        groups = self.repeats.groupBy("first").agg(
+            F.count(F.lit(1)).alias("copies"), F.count_if(F.col("place") >= 0).alias("inputs")
+        )
+        if self.reference is None:
+            of_group = "copies" if star else "copies * (copies + 1) / 2"
+        elif star:
+            of_group = "if(first < 0, inputs, 0)"
+        else:
+            of_input = "inputs + if(first < 0, 0, 1)"
+            of_group = f"({of_input}) * (copies + 1 - ({of_input}))"
+        return groups.agg(F.sum(F.expr(f"cast({of_group} as bigint)"))).collect()[0][0] or 0
 
 
 def _united(tables: list[DataFrame]) -> DataFrame:
