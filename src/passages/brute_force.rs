@@ -67,18 +67,18 @@ fn pieces<S: Eq + Hash>(texts: &[Vec<S>], len: usize, occurrences: Occurrences) 
 
 /// The conditions of a test.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
-    occurrences: Occurrences,
-    min_count: usize,
-    other: bool,
+pub(super) struct Asked {
+    pub(super) occurrences: Occurrences,
+    pub(super) min_count: usize,
+    pub(super) other: bool,
     /// Documents of which more than a half is passages are dropped.
-    drops: bool,
+    pub(super) drops: bool,
     /// So many first documents are a reference, and with `true`, the only sources.
-    reference: (usize, bool),
+    pub(super) reference: (usize, bool),
 }
 
 /// The pieces under conditions, by definition.
-fn pieces_where<S: Eq + Hash>(texts: &[Vec<S>], len: usize, asked: Asked) -> Vec<Piece> {
+pub(super) fn pieces_where<S: Eq + Hash>(texts: &[Vec<S>], len: usize, asked: Asked) -> Vec<Piece> {
     let mut all: HashMap<&[S], Vec<(usize, usize)>> = HashMap::new();
     for (document, start, window) in windows(texts, len) {
         all.entry(window).or_default().push((document, start));
@@ -127,7 +127,7 @@ fn pieces_where<S: Eq + Hash>(texts: &[Vec<S>], len: usize, asked: Asked) -> Vec
 }
 
 /// The number of symbols in pieces of a document.
-fn covered(pieces: &[Piece]) -> usize {
+pub(super) fn covered(pieces: &[Piece]) -> usize {
     let mut end = 0;
     let of = pieces.iter().map(|piece| {
         let from = piece.start.max(end);
@@ -226,7 +226,7 @@ fn letters(state: &mut u64, count: usize, alphabet: usize) -> Vec<u8> {
 }
 
 /// Texts of many equal windows, many equal anchors, or long periods. `scale` is about the number of bytes.
-fn hostile(scale: usize) -> Vec<(&'static str, Vec<Vec<u8>>)> {
+pub(super) fn hostile(scale: usize) -> Vec<(&'static str, Vec<Vec<u8>>)> {
     let state = &mut 7;
     let same = letters(state, scale / 40, 26);
     let boilerplate = letters(state, 400, 26);
@@ -330,7 +330,7 @@ fn hostile(scale: usize) -> Vec<(&'static str, Vec<Vec<u8>>)> {
 }
 
 #[test]
-fn hostile_texts_have_the_passages_of_the_definition() {
+pub(super) fn hostile_texts_have_the_passages_of_the_definition() {
     for (name, texts) in hostile(8_000) {
         for (i, len) in [1, 2, 5, 33, 50, 100, 200, 400].into_iter().enumerate() {
             let isas = Isa::available();
@@ -391,7 +391,7 @@ fn check_conditions(name: &str, texts: &[Vec<u8>], len: usize) {
 }
 
 #[test]
-fn hostile_texts_have_the_passages_of_conditions() {
+pub(super) fn hostile_texts_have_the_passages_of_conditions() {
     for (name, texts) in hostile(2_500) {
         for len in [1, 5, 33, 100] {
             check_conditions(name, &texts, len);
@@ -423,7 +423,7 @@ fn many_equal_anchors_are_split() {
 }
 
 /// Pieces of earlier text with edits, among new text.
-fn patchwork(state: &mut u64, documents: usize, alphabet: usize) -> Vec<Vec<u8>> {
+pub(super) fn patchwork(state: &mut u64, documents: usize, alphabet: usize) -> Vec<Vec<u8>> {
     let mut all: Vec<u8> = Vec::new();
     let mut texts = Vec::new();
     for _ in 0..documents {

@@ -32,7 +32,7 @@ impl Snap {
 }
 
 /// What is cut out of documents, and which are removed.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Cuts {
     /// Bytes of the texts.
     cuts: Vec<[u32; 2]>,

@@ -13,20 +13,29 @@ use crate::progress::Timings;
 use crate::simd::minima::Symbol;
 
 /// Decides which documents are removed.
-struct Removing<'a> {
+pub(super) struct Removing<'a> {
     run: &'a PassagesRun<'a>,
     texts: &'a UnitTexts,
-    removed: Vec<(usize, Removal, usize)>,
+    /// Those that are, why, and their covered bytes.
+    pub(super) removed: Vec<(usize, Removal, usize)>,
 }
 
-impl Removing<'_> {
-    fn is_asked(&self) -> bool {
+impl<'a> Removing<'a> {
+    pub(super) fn new(run: &'a PassagesRun<'a>, texts: &'a UnitTexts) -> Self {
+        Removing {
+            run,
+            texts,
+            removed: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_asked(&self) -> bool {
         let (action, min_left) = (self.run.action, self.run.min_left);
         matches!(action, PassageAction::Drop { .. }) || min_left.is_some()
     }
 
     /// Whether a document with these passages is removed.
-    fn removes(&mut self, document: usize, pieces: &[Match]) -> bool {
+    pub(super) fn removes(&mut self, document: usize, pieces: &[Match]) -> bool {
         if pieces.is_empty() {
             return false;
         }
@@ -94,11 +103,7 @@ impl PassagesRun<'_> {
         let progress = self.options.progress;
         let twins = timings.time("compare", 0, || search.twins(&text, progress))?;
         timings.time("choose", 0, || {
-            let mut removing = Removing {
-                run: self,
-                texts,
-                removed: Vec::new(),
-            };
+            let mut removing = Removing::new(self, texts);
             let documents = match search.has_conditions() || removing.is_asked() {
                 true => texts.documents(),
                 false => Vec::new(),

@@ -35,7 +35,7 @@ impl Lost {
     ) -> Self {
         let window = units.symbols().get();
         let documents = texts.documents();
-        let is_removed = removed_symbols(text, texts, cuts, &documents);
+        let is_removed = removed_symbols(texts, cuts, &documents);
         let mut stands = vec![false; text.symbols.len()];
         for run in 0..text.ends.len() {
             let windows = windows_of(text, window, run);
@@ -78,13 +78,9 @@ impl Lost {
 }
 
 /// Whether each symbol is removed: cut, even in part, or of a document that is removed.
-fn removed_symbols<S: Symbol>(
-    text: &Text<'_, S>,
-    texts: &UnitTexts,
-    cuts: &Cuts,
-    documents: &[usize],
-) -> Vec<bool> {
-    let mut is_removed = vec![false; text.symbols.len()];
+pub(super) fn removed_symbols(texts: &UnitTexts, cuts: &Cuts, documents: &[usize]) -> Vec<bool> {
+    let (_, ends) = texts.symbols();
+    let mut is_removed = vec![false; ends.last().copied().unwrap_or(0)];
     for document in 0..cuts.len() {
         let of_document = cuts.of(document);
         let is_whole = cuts.is_removed(document);
@@ -93,7 +89,7 @@ fn removed_symbols<S: Symbol>(
         }
         let mut at = 0;
         for run in documents[document]..documents[document + 1] {
-            let symbols = text.document_start(run)..text.ends[run];
+            let symbols = texts.run_symbols(run);
             let of_run = &mut is_removed[symbols.clone()];
             for (symbol, is_removed) in symbols.zip(of_run) {
                 let bytes = texts.bytes_of_symbol(document, symbol);

@@ -11,6 +11,8 @@
 //! 2. A pass in order looks up the k-grams of anchors, compares, and enters what is new (`scan.rs`).
 //! 3. What threads found in their parts is looked up in earlier parts (`search.rs`).
 //! 4. Twins are followed back to first places, so that sources depend on the texts alone (`sources.rs`).
+//!
+//! Texts that memory does not hold are searched on disk (`disk/mod.rs`), with the same results.
 
 mod hash;
 
@@ -57,6 +59,9 @@ mod find;
 
 #[cfg(feature = "io")]
 mod write;
+
+#[cfg(feature = "io")]
+mod disk;
 
 #[cfg(test)]
 mod brute_force;

@@ -344,7 +344,7 @@ pub(super) struct RemovedLine<'a> {
 impl<'a> RemovedLine<'a> {
     pub(super) fn of(
         (document, why, covered_bytes): (usize, Removal, usize),
-        texts: &UnitTexts,
+        bytes: usize,
         places: &'a Places,
     ) -> Result<Self> {
         let row = crate::error::row_number(document)?;
@@ -354,7 +354,7 @@ impl<'a> RemovedLine<'a> {
             file,
             row: of_file,
             reason: why.name(),
-            bytes: texts.text(document).len(),
+            bytes,
             covered_bytes,
         })
     }

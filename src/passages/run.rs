@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::cuts::Snap;
-use super::report::{PassageParameters, PassageReport};
+use super::report::{PassageCounts, PassageParameters, PassageReport};
 use super::search::PassageSearch;
 use super::sources::Occurrences;
 use super::units::{PassageUnit, PassageUnits, UnitTexts};
@@ -74,7 +74,8 @@ pub struct PassagesOutcome {
     pub elapsed_s: f64,
 }
 
-/// A search for passages in files. Set its options, then call [`PassagesRun::run`]. All texts are in memory.
+/// A search for passages in files. Set its options, then call [`PassagesRun::run`]. Texts that memory does not
+/// hold are searched on disk, with the same results.
 ///
 /// ```
 /// use simgpu::io::Inputs;
@@ -229,7 +230,8 @@ impl<'a> PassagesRun<'a> {
         }
     }
 
-    /// Bytes of memory for the texts and the search; default 60 % of what the process may use. A run that needs more fails.
+    /// Bytes of memory for the texts and the search; default 60 % of what the process may use. A run that needs more goes on
+    /// on disk, with the same results. With [`Occurrences::All`], a count above 2, a reference, marks or tokens it fails.
     pub fn memory(self, bytes: u64) -> Self {
         PassagesRun {
             memory: Some(bytes),
@@ -271,7 +273,7 @@ impl<'a> PassagesRun<'a> {
         }
     }
 
-    /// The folder for temporary files: copies of streams, and of compressed tables; default beside the results, or else the
+    /// The folder for temporary files: copies of streams, and of compressed tables, and a search on disk; default beside the results, or else the
     /// current folder.
     pub fn temporary(self, folder: PathBuf) -> Self {
         PassagesRun {
@@ -314,18 +316,8 @@ impl<'a> PassagesRun<'a> {
                 .map(|file| file.original_compression);
             check_compression_level(self.options.compression_level, outputs)?;
         }
-        let (texts, places) = timings.time("read", 0, || self.read(&files, &temporary))?;
-        let found = self.find(&texts, &mut timings)?;
-        let counts = timings.time("write", 0, || {
-            let mut counts = self.write(output.as_ref(), &texts, &places, &found)?;
-            if let Some(output) = output.as_ref().filter(|_| self.action.writes_records()) {
-                self.write_kept(output, (&files, &temporary), &places, &found.cuts)?;
-            }
-            if self.action.removes() {
-                counts.add_cuts(&texts, &found.cuts, found.lost);
-            }
-            Ok::<_, Error>(counts)
-        })?;
+        let from = (&*files, &*temporary);
+        let (counts, places) = self.find_and_write(output.as_ref(), from, &mut timings)?;
         let parameters = self.parameters();
         let report = PassageReport::new(counts, parameters, &places);
         let elapsed_s = timings.complete(self.options.started);
@@ -369,6 +361,43 @@ impl<'a> PassagesRun<'a> {
     fn all_inputs(&self) -> impl Iterator<Item = &'a Inputs> {
         let against = self.against.as_ref().map(|(reference, _)| *reference);
         std::iter::once(self.inputs).chain(against)
+    }
+
+    /// Finds and writes passages, in memory if all fits there.
+    fn find_and_write(
+        &self,
+        output: Option<&OutputFolder>,
+        (files, temporary): (&[InputFile], &Path),
+        timings: &mut Timings,
+    ) -> Result<(PassageCounts, Places)> {
+        let is_too_large = |error: &Error| {
+            matches!(error, Error::Conflict(Conflict::PassageMemory { .. })) && self.fits_disk()
+        };
+        let read = timings.time("read", 0, || self.read(files, temporary));
+        let (texts, places) = match read {
+            Err(error) if is_too_large(&error) => {
+                return self.run_on_disk(output, (files, temporary), None, timings);
+            }
+            read => read?,
+        };
+        let found = match self.find(&texts, timings) {
+            Err(error) if is_too_large(&error) => {
+                drop(texts);
+                return self.run_on_disk(output, (files, temporary), Some(places), timings);
+            }
+            found => found?,
+        };
+        let counts = timings.time("write", 0, || {
+            let mut counts = self.write(output, &texts, &places, &found)?;
+            if let Some(output) = output.filter(|_| self.action.writes_records()) {
+                self.write_kept(output, (files, temporary), &places, &found.cuts)?;
+            }
+            if self.action.removes() {
+                counts.add_cuts(&texts, &found.cuts, found.lost);
+            }
+            Ok::<_, Error>(counts)
+        })?;
+        Ok((counts, places))
     }
 
     /// Refuses options that contradict each other.
@@ -536,7 +565,7 @@ impl<'a> PassagesRun<'a> {
                     let checked = chunk.check_cut(file.format, &self.fields);
                     checked.map_err(|problem| uncut(&file.named, problem))?;
                 }
-                Ok(self.parse(&chunk))
+                Ok(self.parse(&chunk, |_| true))
             },
             |event| {
                 match event {
@@ -594,14 +623,18 @@ impl<'a> PassagesRun<'a> {
         self.memory.or_else(usable_memory_bytes)
     }
 
-    /// The records of a chunk, and the texts of the good ones.
-    fn parse(&self, chunk: &Chunk) -> (ChunkRecords, UnitTexts) {
+    /// The wanted records of a chunk, and the texts of the good ones.
+    pub(super) fn parse(
+        &self,
+        chunk: &Chunk,
+        wanted: impl Fn(u64) -> bool,
+    ) -> (ChunkRecords, UnitTexts) {
         let fields = match &self.against {
             Some((_, fields)) if chunk.file < self.of_reference() => fields,
             _ => &self.fields,
         };
         let mut batch = fields.empty_batch();
-        let mut records = chunk.parse(fields, |_| true, &mut batch);
+        let mut records = chunk.parse(fields, wanted, &mut batch);
         let mut texts = UnitTexts::default();
         let mut finder = UnitPlaces::default();
         let good = records
@@ -632,7 +665,7 @@ impl<'a> PassagesRun<'a> {
     }
 
     /// Completes the places of so many documents, and warns of what is odd about them.
-    fn complete(&self, mut places: Places, documents: usize) -> Result<Places> {
+    pub(super) fn complete(&self, mut places: Places, documents: usize) -> Result<Places> {
         let progress = self.options.progress;
         let rows = row_number(documents)?;
         places.fill_first_rows(rows);

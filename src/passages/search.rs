@@ -291,7 +291,7 @@ pub(super) fn too_large(memory: u64) -> Error {
     Error::Conflict(Conflict::PassageMemory { mib })
 }
 
-fn too_long() -> Error {
+pub(super) fn too_long() -> Error {
     Error::Parameter {
         name: "INPUT",
         value: "too long for one search".to_owned(),

@@ -405,6 +405,12 @@ impl UnitTexts {
         }
     }
 
+    /// The symbols of a run.
+    pub(crate) fn run_symbols(&self, run: usize) -> Range<usize> {
+        let (_, ends) = self.symbols();
+        start(ends, run)..ends[run]
+    }
+
     /// The text of a document.
     pub(crate) fn text(&self, document: usize) -> &str {
         &self.text[start(&self.text_ends, document)..self.text_ends[document]]

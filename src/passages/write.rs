@@ -1,5 +1,7 @@
 //! Writes passages, and the records without them.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 
 use super::cuts::Cuts;
@@ -15,16 +17,49 @@ use crate::io::{Columns, Fate, InputFile, JsonLines, OutputFolder, Places, REPOR
 use crate::progress::{Timings, advance};
 
 /// What was cut out of each document.
-const CUTS: &str = "cuts.jsonl";
+pub(super) const CUTS: &str = "cuts.jsonl";
 
 /// The documents that were removed.
-const REMOVED: &str = "removed.jsonl";
+pub(super) const REMOVED: &str = "removed.jsonl";
 
 /// The file of the passages.
-const PASSAGES: &str = "passages.jsonl";
+pub(super) const PASSAGES: &str = "passages.jsonl";
 
 /// Lines written between two looks at whether to stop.
 const BLOCK: usize = 1 << 14;
+
+/// What is cut out of documents, by their rows.
+pub(super) trait CutsOfRows: Sync {
+    /// What is cut out of these documents, and the row of the first one that it has.
+    ///
+    /// # Errors
+    /// Those of reading it.
+    fn rows(&self, rows: Range<usize>) -> Result<(Cow<'_, Cuts>, usize)>;
+}
+
+impl CutsOfRows for Cuts {
+    fn rows(&self, _: Range<usize>) -> Result<(Cow<'_, Cuts>, usize)> {
+        Ok((Cow::Borrowed(self), 0))
+    }
+}
+
+/// The rows of a chunk.
+fn rows_of(placed: &Placed) -> Range<usize> {
+    let mut rows = placed.rows.iter().flatten().map(|row| *row as usize);
+    match (rows.next(), rows.next_back()) {
+        (Some(first), last) => first..last.unwrap_or(first) + 1,
+        (None, _) => 0..0,
+    }
+}
+
+/// A file of lines in the output folder, if there is one.
+pub(super) fn lines(
+    output: Option<&OutputFolder>,
+    name: &str,
+) -> Result<Option<JsonLines<std::fs::File>>> {
+    let file = output.map(|output| output.create(name)).transpose()?;
+    Ok(file.map(|(file, path)| JsonLines::new(file, path)))
+}
 
 impl PassagesRun<'_> {
     /// Reads the inputs again and writes the kept records, without what is cut out of them.
@@ -33,7 +68,7 @@ impl PassagesRun<'_> {
         output: &OutputFolder,
         (files, temporary): (&[InputFile], &Path),
         places: &Places,
-        cuts: &Cuts,
+        cuts: &impl CutsOfRows,
     ) -> Result<()> {
         let kept = KeptOutput {
             folder: output,
@@ -54,7 +89,8 @@ impl PassagesRun<'_> {
         };
         let is_mark = self.action == PassageAction::Mark;
         let cut = |placed: Placed| {
-            let fate = |row: &Option<u32>| match row.map(|row| row as usize) {
+            let (cuts, first) = cuts.rows(rows_of(&placed))?;
+            let fate = |row: &Option<u32>| match row.map(|row| row as usize - first) {
                 Some(row) if cuts.is_removed(row) => Fate::Drop,
                 Some(row) if is_mark => Fate::Mark(cuts.of(row)),
                 Some(row) => Fate::Cut(cuts.of(row)),
@@ -130,11 +166,7 @@ impl PassagesRun<'_> {
         let spans = texts.spans(&found.passages, self.units.stride());
         let has_reference = self.against.is_some();
         let mut counts = PassageCounts::of(texts, self.units, has_reference, spans);
-        let lines = |name: &str| -> Result<Option<JsonLines<std::fs::File>>> {
-            let file = output.map(|output| output.create(name)).transpose()?;
-            Ok(file.map(|(file, path)| JsonLines::new(file, path)))
-        };
-        let mut passages = lines(PASSAGES)?;
+        let mut passages = lines(output, PASSAGES)?;
         for pieces in found.passages.pieces().chunks(BLOCK) {
             for piece in pieces {
                 let piece = texts.placed(piece, self.units);
@@ -147,7 +179,7 @@ impl PassagesRun<'_> {
         }
         passages.map_or(Ok(()), JsonLines::finish)?;
         if self.action.removes() {
-            let (mut cuts, mut removed) = (lines(CUTS)?, lines(REMOVED)?);
+            let (mut cuts, mut removed) = (lines(output, CUTS)?, lines(output, REMOVED)?);
             if let Some(lines) = &mut cuts {
                 let of = |document| CutsLine::of(document, found.cuts.of(document), places);
                 let cut = (0..texts.len()).filter(|document| !found.cuts.of(*document).is_empty());
@@ -157,7 +189,8 @@ impl PassagesRun<'_> {
                 let removed = found.cuts.removed.iter().zip(&found.covered);
                 for ((document, why), covered) in removed {
                     let removed = (*document, *why, *covered);
-                    lines.write(&RemovedLine::of(removed, texts, places)?)?;
+                    let bytes = texts.text(*document).len();
+                    lines.write(&RemovedLine::of(removed, bytes, places)?)?;
                 }
             }
             cuts.map_or(Ok(()), JsonLines::finish)?;

@@ -24,7 +24,7 @@ use crate::{Usage, terminal};
 /// Find passages that repeat in documents, and cut them out
 ///
 /// A passage is a part of a document of at least --min-length units that occurs elsewhere, in another document or the same
-/// one. Finds all of them, exactly. Holds all texts in memory. Writes these files to the output folder when the run is
+/// one. Finds all of them, exactly, in memory or, beyond --memory, on disk. Writes these files to the output folder when the run is
 /// complete:
 ///
 /// passages.jsonl: one line per passage, with its place (id, file, row, field; start and end in bytes of the text), that of
@@ -147,8 +147,9 @@ pub struct Arguments {
     #[command(flatten)]
     pub process: ProcessArguments,
 
-    /// Memory for the texts and the search, such as 4GiB; a run that needs more fails [default: 60 % of the memory that this
-    /// process may use]
+    /// Memory for the texts and the search, such as 4GiB; a run that needs more goes on on disk, with the same results, or
+    /// fails with --occurrences all, --min-count above 2, --against, --action mark or --unit tokens [default: 60 % of the
+    /// memory that this process may use]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Machine")]
     pub memory: Option<u64>,
 

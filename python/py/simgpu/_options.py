@@ -818,8 +818,9 @@ class PassagesFilesOptions(
         int | str | None,
         Option(
             None,
-            'Memory for the texts and the search: bytes, or a size such as ``"4GiB"``; a run that needs more fails. By '
-            "default 60 % of what this process may use.",
+            'Memory for the texts and the search: bytes, or a size such as ``"4GiB"``; a run that needs more goes on '
+            "on disk, with the same results, or fails with ``occurrences=\"all\"``, a ``min_count`` above 2, ``against``, "
+            "``action=\"mark\"`` or ``unit=\"tokens\"``. By default 60 % of what this process may use.",
         ),
     ]
     temp_dir: Annotated[

@@ -168,6 +168,11 @@ impl Spill {
         }))
     }
 
+    /// The folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Bytes of memory to work in.
     pub(crate) fn memory(&self) -> usize {
         self.memory

@@ -1,0 +1,203 @@
+//! The regions of texts: windows in a row that choose the same anchor.
+
+use std::ops::Range;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::super::hash::hash;
+use super::super::lengths::Lengths;
+use super::super::search::Symbols;
+use super::super::units::UnitTexts;
+use super::records::{Link, Links, Region, pack_window};
+use crate::simd::Isa;
+use crate::simd::minima::{Anchors, MOST_WINDOWS, Region as OfAnchor, Symbol};
+
+/// The regions of some documents, and the windows that repeat those right before them.
+#[derive(Debug, Default)]
+pub(super) struct Regions {
+    pub(super) regions: Vec<Region>,
+    pub(super) repeats: Vec<Links>,
+}
+
+/// The number of places of texts: their symbols, and one behind each run, so that windows of two runs never follow each
+/// other.
+pub(super) fn places(texts: &UnitTexts) -> usize {
+    let (symbols, ends) = texts.symbols();
+    ends.len() + with_symbols(symbols).len()
+}
+
+/// The symbols of texts as bytes, and the bytes of each.
+fn with_symbols(symbols: Symbols<'_>) -> SymbolBytes<'_> {
+    match symbols {
+        Symbols::Bytes(symbols) => SymbolBytes::of(symbols),
+        Symbols::U32(symbols) => SymbolBytes::of(symbols),
+        Symbols::U64(symbols) => SymbolBytes::of(symbols),
+    }
+}
+
+/// Symbols of any width as bytes.
+#[derive(Clone, Copy)]
+struct SymbolBytes<'a> {
+    bytes: &'a [u8],
+    width: usize,
+}
+
+impl<'a> SymbolBytes<'a> {
+    fn of<S: Symbol>(symbols: &'a [S]) -> Self {
+        SymbolBytes {
+            bytes: bytemuck::cast_slice(symbols),
+            width: size_of::<S>(),
+        }
+    }
+
+    fn len(self) -> usize {
+        self.bytes.len() / self.width
+    }
+
+    fn get(self, symbols: Range<usize>) -> &'a [u8] {
+        &self.bytes[symbols.start * self.width..symbols.end * self.width]
+    }
+}
+
+/// The regions of texts. The first place of the first document is `base`.
+pub(super) fn regions(texts: &UnitTexts, lengths: &Lengths) -> Regions {
+    let (symbols, ends) = texts.symbols();
+    match symbols {
+        Symbols::Bytes(symbols) => of_runs(symbols, ends, lengths),
+        Symbols::U32(symbols) => of_runs(symbols, ends, lengths),
+        Symbols::U64(symbols) => of_runs(symbols, ends, lengths),
+    }
+}
+
+fn of_runs<S: Symbol>(symbols: &[S], ends: &[usize], lengths: &Lengths) -> Regions {
+    let mut found = Regions::default();
+    let mut anchors = Anchors::new(Isa::best(), lengths.grams);
+    let mut start = 0;
+    for (run, end) in ends.iter().enumerate() {
+        let text = &symbols[start..*end];
+        let mut repeats = Repeats::default();
+        for_each_region(text, lengths, &mut anchors, |of_anchor| {
+            let region = region(text, lengths, of_anchor, start + run);
+            if !repeats.repeats(region, &mut found.repeats) {
+                found.regions.push(region);
+            }
+        });
+        repeats.end(&mut found.repeats);
+        start = *end;
+    }
+    found
+}
+
+/// Calls `each` with the regions of a text.
+fn for_each_region<S: Symbol>(
+    text: &[S],
+    lengths: &Lengths,
+    anchors: &mut Anchors<S>,
+    mut each: impl FnMut(OfAnchor),
+) {
+    let windows = lengths.windows(text.len());
+    let (mut next, mut regions) = (0, Vec::new());
+    while next < windows {
+        let count = MOST_WINDOWS.min(windows - next);
+        regions.clear();
+        let symbols = &text[next..next + count + lengths.window - 1];
+        anchors.regions(symbols, count, |region| regions.push(region));
+        // The last region may go on in the next block.
+        if next + count < windows && regions.len() > 1 {
+            regions.pop();
+        }
+        let start = next;
+        for region in &regions {
+            each(OfAnchor {
+                anchor: start + region.anchor,
+                first: start + region.first,
+                last: start + region.last,
+            });
+            next = start + region.last + 1;
+        }
+    }
+}
+
+/// The record of a region of a text that begins at the place `start`.
+#[allow(clippy::cast_possible_truncation, reason = "bits of a hash")]
+fn region<S: Symbol>(text: &[S], lengths: &Lengths, of_anchor: OfAnchor, start: usize) -> Region {
+    let OfAnchor {
+        anchor,
+        first,
+        last,
+    } = of_anchor;
+    let gram = bytemuck::cast_slice(&text[anchor..anchor + lengths.grams.gram]);
+    let all = bytemuck::cast_slice(&text[first..last + lengths.window]);
+    let of_all = xxh3_128(all);
+    Region {
+        key: hash(gram, 0) >> (64 - Region::KEY),
+        hash: [64, 32, 0].map(|bits| (of_all >> bits) as u32),
+        first: start + first,
+        len: last + 1 - first,
+    }
+}
+
+/// Finds regions that equal the one right before, as in text with a short period: each of their windows equals the one so
+/// many places before.
+#[derive(Default)]
+struct Repeats {
+    last: Option<Region>,
+    len: usize,
+}
+
+impl Repeats {
+    fn repeats(&mut self, region: Region, found: &mut Vec<Links>) -> bool {
+        let same = |last: &Region| (last.hash, last.len) == (region.hash, region.len);
+        if self.last.as_ref().is_some_and(same) {
+            self.len += region.len;
+            return true;
+        }
+        self.end(found);
+        self.last = Some(region);
+        false
+    }
+
+    fn end(&mut self, found: &mut Vec<Links>) {
+        if let (Some(last), 1..) = (self.last.take(), self.len) {
+            found.push(Links {
+                first: last.first + last.len,
+                len: self.len,
+                link: Link::Back(last.len),
+            });
+        }
+        self.len = 0;
+    }
+}
+
+/// Finds the symbols of windows of texts, whose first place is `base`, in ascending order.
+pub(super) struct Hashing<'a> {
+    symbols: SymbolBytes<'a>,
+    ends: &'a [usize],
+    window: usize,
+    base: usize,
+    run: usize,
+}
+
+impl<'a> Hashing<'a> {
+    pub(super) fn new(texts: &'a UnitTexts, window: usize, base: usize) -> Self {
+        let (symbols, ends) = texts.symbols();
+        Hashing {
+            symbols: with_symbols(symbols),
+            ends,
+            window,
+            base,
+            run: 0,
+        }
+    }
+
+    /// The record of a window.
+    pub(super) fn window(&mut self, place: usize) -> [u32; 6] {
+        let at = place - self.base;
+        // Each run has one place more than symbols.
+        while self.ends[self.run] + self.run <= at {
+            self.run += 1;
+        }
+        let at = at - self.run;
+        pack_window(xxh3_128(self.symbols.get(at..at + self.window)), place)
+    }
+}

@@ -1,0 +1,360 @@
+//! Finds, for every window that occurs earlier, the first place of an equal one.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::super::known::MOST_SYMBOLS;
+use super::super::lengths::Lengths;
+use super::super::search::too_long;
+use super::super::units::UnitTexts;
+use super::map::{MapWriter, WindowMap};
+use super::records::{Link, Links, Region, Windows, end_of_words, window_of};
+use super::regions::{Hashing, Regions, places};
+use crate::error::Result;
+use crate::progress::{Progress, advance};
+use crate::store::spill::{Partitions, Sorted, Spill};
+
+/// Files that records are distributed to.
+const PARTS: usize = 32;
+
+/// The most windows of a link to a place.
+const MOST_LINKS: usize = 2048;
+
+/// Documents that can be read again, in the same order.
+pub(super) trait Reading {
+    /// Calls `map` with the texts of some documents in a row, on all threads, and `each` with them and the result, in order.
+    ///
+    /// # Errors
+    /// Those of reading and of `each`.
+    fn read<T: Send>(
+        &self,
+        stage: &'static str,
+        map: &(impl Fn(&UnitTexts) -> T + Sync),
+        each: &mut dyn FnMut(&UnitTexts, T) -> Result<()>,
+    ) -> Result<()>;
+}
+
+/// Records that all threads add to.
+struct Shared<const N: usize>(Mutex<Partitions<N>>);
+
+impl<const N: usize> Shared<N> {
+    fn new(spill: &Arc<Spill>, name: &str, end: u64) -> Self {
+        Shared(Mutex::new(Partitions::new(
+            spill,
+            name,
+            PARTS,
+            end,
+            4 * PARTS,
+        )))
+    }
+
+    fn push_all(&self, records: &[[u32; N]]) -> Result<()> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        records.iter().try_for_each(|record| all.push(record))
+    }
+
+    fn finish(self) -> Result<Sorted<N>> {
+        self.0
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+            .finish()
+    }
+}
+
+/// What is found while parts are sorted.
+struct FoundInParts {
+    /// Where windows lead ([`Links`]).
+    links: Shared<3>,
+    /// Regions that equal earlier ones whose windows are looked up one by one: links from the earlier ones to these.
+    copies: Shared<3>,
+    /// Regions whose windows are looked up one by one ([`Windows`]).
+    mixed: Shared<2>,
+}
+
+/// A search on disk.
+pub(super) struct Search<'a> {
+    pub(super) lengths: &'a Lengths,
+    pub(super) spill: &'a Arc<Spill>,
+    pub(super) progress: &'a dyn Progress,
+}
+
+impl Search<'_> {
+    /// Finds where the windows of documents lead, out of the regions that a first reading gave.
+    pub(super) fn map(&self, listed: Listed, reading: &impl Reading) -> Result<WindowMap> {
+        let end = end_of_words(listed.places);
+        let Listed {
+            regions, repeats, ..
+        } = listed;
+        let links = Shared::new(self.spill, "links", end);
+        for repeat in repeats.finish()?.into_records() {
+            links.push_all(&[repeat?])?;
+        }
+        let found = FoundInParts {
+            links,
+            copies: Shared::new(self.spill, "copies", end),
+            mixed: Shared::new(self.spill, "mixed", end),
+        };
+        self.progress.begin("compare", 2 * PARTS as u64);
+        let each = |records: &[[u32; 6]]| found.add_regions(records);
+        let mut advance = |parts| advance(self.progress, parts, 0, 0);
+        regions.finish()?.map(&each, &mut advance)?;
+        let FoundInParts {
+            links,
+            copies,
+            mixed,
+        } = found;
+        let windows = self.windows(mixed.finish()?, reading)?;
+        let inside = Shared::new(self.spill, "inside", end);
+        self.progress.begin("compare", PARTS as u64);
+        let each = |records: &[[u32; 6]]| inside.push_all(&equal_windows(records));
+        windows.map(&each, &mut |parts| {
+            crate::progress::advance(self.progress, parts, 0, 0)
+        })?;
+        let links = self.lead_copies(inside.finish()?, copies.finish()?, links)?;
+        self.write_map(links.finish()?)
+    }
+
+    /// The hashes of the windows of mixed regions, from a reading of the documents.
+    fn windows(&self, mixed: Sorted<2>, reading: &impl Reading) -> Result<Sorted<6>> {
+        let mut windows = Partitions::new(self.spill, "windows", PARTS, 1 << 32, PARTS);
+        if mixed.records() == 0 {
+            return windows.finish();
+        }
+        let mut base = 0;
+        let mut mixed = mixed.into_records().peekable();
+        reading.read("read again", &|_| (), &mut |texts, ()| {
+            let end = base + places(texts);
+            let mut hashing = Hashing::new(texts, self.lengths.window, base);
+            let is_here = |next: &Result<[u32; 2]>| match next {
+                Ok(next) => Windows::of(*next).first < end,
+                Err(_) => true,
+            };
+            while let Some(next) = mixed.next_if(is_here) {
+                let of = Windows::of(next?);
+                for window in of.first..of.first + of.len {
+                    windows.push(&hashing.window(window))?;
+                }
+            }
+            base = end;
+            Ok(())
+        })?;
+        windows.finish()
+    }
+
+    /// Adds where the windows of mixed regions lead, and leads the copies of these regions to the same places.
+    fn lead_copies(
+        &self,
+        inside: Sorted<3>,
+        copies: Sorted<3>,
+        links: Shared<3>,
+    ) -> Result<Shared<3>> {
+        let inside = Joining {
+            records: inside.into_records(),
+            next: None,
+        };
+        let mut inside = Joined {
+            records: inside.peekable(),
+            held: Vec::new(),
+        };
+        for copy in copies.into_records() {
+            let copy = Links::of(copy?);
+            let Link::Place(of) = copy.link else {
+                continue;
+            };
+            let (from, to) = (copy.first, copy.first + copy.len);
+            inside.advance(to, from, |passed| links.push_all(&[passed.pack()]))?;
+            let mut next = from;
+            let lead = |first: usize, end: usize, place: usize| {
+                let led = Links {
+                    first: of + (first - from),
+                    len: end - first,
+                    link: Link::Place(place),
+                };
+                match first < end {
+                    true => links.push_all(&[led.pack()]),
+                    false => Ok(()),
+                }
+            };
+            for held in &inside.held {
+                let (first, end) = (held.first.max(from), (held.first + held.len).min(to));
+                if let (Link::Place(place), true) = (held.link, first < end) {
+                    lead(next, first, next)?;
+                    lead(first, end, place + (first - held.first))?;
+                    next = end;
+                }
+            }
+            lead(next, to, next)?;
+        }
+        inside.finish(|passed| links.push_all(&[passed.pack()]))?;
+        Ok(links)
+    }
+
+    fn write_map(&self, links: Sorted<3>) -> Result<WindowMap> {
+        let mut map = MapWriter::new(self.spill.folder())?;
+        for record in links.into_records() {
+            map.push(Links::of(record?))?;
+        }
+        map.finish(self.spill.memory() / 4)
+    }
+}
+
+/// Links in order; those that go on where the last ones ended are one with them.
+struct Joining<I> {
+    records: I,
+    next: Option<Links>,
+}
+
+impl<I: Iterator<Item = Result<[u32; 3]>>> Iterator for Joining<I> {
+    type Item = Result<Links>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let Some(record) = self.records.next() else {
+                return self.next.take().map(Ok);
+            };
+            let links = match record {
+                Ok(record) => Links::of(record),
+                Err(error) => return Some(Err(error)),
+            };
+            if let Some(last) = &mut self.next
+                && last.len < MOST_LINKS
+                && let (Link::Place(to), Link::Place(place)) = (last.link, links.link)
+                && (last.first + last.len, to + last.len) == (links.first, place)
+            {
+                last.len += links.len;
+                continue;
+            }
+            if let Some(last) = self.next.replace(links) {
+                return Some(Ok(last));
+            }
+        }
+    }
+}
+
+/// Links by their first windows, of which those that may still be asked for are held.
+struct Joined<I: Iterator> {
+    records: std::iter::Peekable<I>,
+    held: Vec<Links>,
+}
+
+impl<I: Iterator<Item = Result<Links>>> Joined<I> {
+    /// Holds all links that begin before `to` and end behind `from`, which never descends. Passes on each link once.
+    fn advance(
+        &mut self,
+        to: usize,
+        from: usize,
+        mut pass: impl FnMut(Links) -> Result<()>,
+    ) -> Result<()> {
+        self.held.retain(|links| links.first + links.len > from);
+        let is_before = |next: &Result<Links>| next.as_ref().map_or(true, |next| next.first < to);
+        while let Some(links) = self.records.next_if(is_before).transpose()? {
+            pass(links)?;
+            if links.first + links.len > from {
+                self.held.push(links);
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes on the links that are left.
+    fn finish(mut self, mut pass: impl FnMut(Links) -> Result<()>) -> Result<()> {
+        self.records.try_for_each(|next| pass(next?))
+    }
+}
+
+impl FoundInParts {
+    /// Compares the regions of one part, which are sorted by keys and hashes.
+    fn add_regions(&self, records: &[[u32; 6]]) -> Result<()> {
+        let (mut links, mut copies, mut mixed) = (Vec::new(), Vec::new(), Vec::new());
+        let equal = |a: &[u32; 6], b: &[u32; 6]| a[1..4] == b[1..4];
+        let key = |records: &[[u32; 6]]| Region::of(records[0]).key;
+        let mut keys: Vec<u64> = Vec::new();
+        for of_word in records.chunk_by(|a, b| a[0] == b[0]) {
+            keys.clear();
+            keys.extend(of_word.chunk_by(equal).map(key));
+            keys.sort_unstable();
+            for equal in of_word.chunk_by(equal) {
+                let first = Region::of(equal[0]);
+                let at = keys.partition_point(|key| *key < first.key);
+                let is_mixed = keys.get(at + 1) == Some(&first.key);
+                if is_mixed {
+                    let windows = Windows {
+                        first: first.first,
+                        len: first.len,
+                    };
+                    mixed.push(windows.pack());
+                }
+                for later in &equal[1..] {
+                    let later = Region::of(*later);
+                    let link = |first: usize, place: usize| {
+                        Links {
+                            first,
+                            len: later.len,
+                            link: Link::Place(place),
+                        }
+                        .pack()
+                    };
+                    match is_mixed {
+                        true => copies.push(link(first.first, later.first)),
+                        false => links.push(link(later.first, first.first)),
+                    }
+                }
+            }
+        }
+        self.links.push_all(&links)?;
+        self.copies.push_all(&copies)?;
+        self.mixed.push_all(&mixed)
+    }
+}
+
+/// The links of windows to the first of those that are equal. The records are sorted by hashes.
+fn equal_windows(records: &[[u32; 6]]) -> Vec<[u32; 3]> {
+    let equal = records.chunk_by(|a, b| a[..4] == b[..4]);
+    let later = equal.flat_map(|equal| {
+        let place = window_of(equal[0]);
+        equal[1..].iter().map(move |later| Links {
+            first: window_of(*later),
+            len: 1,
+            link: Link::Place(place),
+        })
+    });
+    later.map(Links::pack).collect()
+}
+
+/// The regions of all documents, on disk.
+pub(super) struct Listed {
+    regions: Partitions<6>,
+    repeats: Partitions<3>,
+    /// The number of places so far.
+    pub(super) places: usize,
+}
+
+impl Listed {
+    /// Files that its records are distributed to.
+    pub(super) const PARTS: usize = PARTS;
+
+    pub(super) fn new(spill: &Arc<Spill>) -> Self {
+        Listed {
+            regions: Partitions::new(spill, "regions", PARTS, 1 << 32, 2 * PARTS),
+            repeats: Partitions::new(spill, "repeats", 1, 1 << 32, 2 * PARTS),
+            places: 0,
+        }
+    }
+
+    /// Adds the regions of the next documents, which have so many places.
+    pub(super) fn add(&mut self, places: usize, found: &Regions) -> Result<()> {
+        let base = self.places;
+        for region in &found.regions {
+            let first = base + region.first;
+            self.regions.push(&Region { first, ..*region }.pack())?;
+        }
+        for links in &found.repeats {
+            let first = base + links.first;
+            self.repeats.push(&Links { first, ..*links }.pack())?;
+        }
+        self.places += places;
+        match self.places > MOST_SYMBOLS {
+            true => Err(too_long()),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Where the sources of pieces are, in bytes: asked by places while pieces are found, answered by one more reading.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::super::units::{PlacedPiece, UnitTexts};
+use super::records::{Interval, end_of_words};
+use super::regions::places;
+use super::search::Reading;
+use crate::error::Result;
+use crate::store::spill::{Partitions, Spill, Stored, Streams};
+
+/// Files that records are distributed to.
+const PARTS: usize = 32;
+
+/// Words of what is known of a piece or its source: document, start, end, and the hash of all bytes.
+const KNOWN: usize = 7;
+
+/// Pieces, without their sources.
+pub(super) struct Pieces {
+    spill: Arc<Spill>,
+    /// By piece: what is known of it, and the number of units.
+    own: Streams,
+    asked: Partitions<4>,
+    pub(super) count: usize,
+}
+
+/// What is known of a part of a document.
+fn known(document: usize, texts: &UnitTexts, row: usize, bytes: &Range<usize>) -> [u32; KNOWN] {
+    let hash = xxh3_128(&texts.text(document).as_bytes()[bytes.clone()]);
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a text has less than 4 GiB, and there are fewer documents than 2^32"
+    )]
+    let [row, start, end] = [row, bytes.start, bytes.end].map(|number| number as u32);
+    let [a, b, c, d]: [u32; 4] = bytemuck::cast(hash);
+    [row, start, end, a, b, c, d]
+}
+
+impl Pieces {
+    /// None yet, of texts of so many places.
+    pub(super) fn new(spill: &Arc<Spill>, places: usize) -> Self {
+        Pieces {
+            own: Streams::new(spill, "pieces", 1, 2 * PARTS),
+            asked: Partitions::new(spill, "asked", PARTS, end_of_words(places), 2 * PARTS),
+            spill: Arc::clone(spill),
+            count: 0,
+        }
+    }
+
+    /// Adds the next piece: a part of a document, by its number among these texts and among all, with so many units. Its
+    /// source has these places.
+    pub(super) fn push(
+        &mut self,
+        (document, bytes, units): (usize, &Range<usize>, usize),
+        (texts, row): (&UnitTexts, usize),
+        source: Range<usize>,
+    ) -> Result<()> {
+        let own = with_number(units, known(document, texts, row + document, bytes));
+        self.own.push(0, bytemuck::cast_slice(&own))?;
+        let asked = Interval {
+            start: source.start,
+            len: source.len(),
+            other: self.count,
+        };
+        self.count += 1;
+        self.asked.push(&asked.pack())
+    }
+
+    /// Finds the sources by a reading, and calls `each` with all pieces in order.
+    pub(super) fn for_each(
+        self,
+        reading: &impl Reading,
+        mut each: impl FnMut(PlacedPiece) -> Result<()>,
+    ) -> Result<()> {
+        let end = (self.count as u64 >> LOW) + 1;
+        let mut found = Partitions::new(&self.spill, "sources", PARTS, end, PARTS);
+        let mut asked = self.asked.finish()?.into_records().peekable();
+        let (mut base, mut row) = (0, 0);
+        reading.read("sources", &|_| (), &mut |texts, ()| {
+            let end = base + places(texts);
+            let (_, ends) = texts.symbols();
+            let mut run = 0;
+            let is_here = |next: &Result<[u32; 4]>| {
+                next.as_ref()
+                    .map_or(true, |next| Interval::of(*next).start < end)
+            };
+            while let Some(next) = asked.next_if(is_here).transpose()? {
+                let next = Interval::of(next);
+                let at = next.start - base;
+                while ends[run] + run <= at {
+                    run += 1;
+                }
+                let start = at - run - run.checked_sub(1).map_or(0, |before| ends[before]);
+                let (document, bytes) = texts.place(run, start..start + next.len);
+                let known = known(document, texts, row + document, &bytes);
+                found.push(&with_number(next.other, known))?;
+            }
+            base = end;
+            row += texts.len();
+            Ok(())
+        })?;
+        let mut found = found.finish()?.into_records();
+        let own = self.own.finish_one()?;
+        own.for_each_block(|block| {
+            let mut pieces = block.records(Stored::words::<RECORD>);
+            pieces.try_for_each(|piece| {
+                let (units, own) = numbered(piece?);
+                let source = found.next().ok_or_else(|| block.damaged())??;
+                each(placed(own, numbered(source).1, units))
+            })
+        })
+    }
+}
+
+/// A piece and its source, from what is known of both.
+fn placed(own: [u32; KNOWN], source: [u32; KNOWN], units: usize) -> PlacedPiece {
+    let bytes = |known: [u32; KNOWN]| known[1] as usize..known[2] as usize;
+    PlacedPiece {
+        document: own[0] as usize,
+        bytes: bytes(own),
+        source_document: source[0] as usize,
+        source_bytes: bytes(source),
+        stated: [bytes(own), bytes(source)],
+        len: units,
+        is_exact: bytes(own).len() == bytes(source).len() && own[3..] == source[3..],
+    }
+}
+
+/// Words of a record: a number, and what is known.
+const RECORD: usize = 2 + KNOWN;
+
+/// Bits of a number beside the first word.
+const LOW: u32 = 8;
+
+/// A record that sorts by a number of less than 40 bits.
+#[allow(clippy::cast_possible_truncation, reason = "a number of 40 bits")]
+fn with_number(number: usize, [row, start, end, a, b, c, d]: [u32; KNOWN]) -> [u32; RECORD] {
+    let (high, low) = ((number >> LOW) as u32, number as u32 & ((1 << LOW) - 1));
+    [high, low, row, start, end, a, b, c, d]
+}
+
+fn numbered([high, low, known @ ..]: [u32; RECORD]) -> (usize, [u32; KNOWN]) {
+    ((high as usize) << LOW | low as usize, known)
+}
