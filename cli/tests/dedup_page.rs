@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, edited, families, files_in, lines_of, parse_lines, text};
+use crate::support::{Place, command_on, edited, families, files_in, lines_of, parse_lines, text};
 
 /// A value that would become part of the page if it were not escaped.
 const HOSTILE: &str = "</bdi></td></style><script>alert('x')</script>&amp;\"'<img src=x onerror=alert(1)>\u{202e}\u{0}";
@@ -287,11 +287,7 @@ fn the_command_on_the_page_repeats_the_run() {
             .run(&format!("dedup in.jsonl -o out -q {options}"))
             .succeeded();
         let page = page(&place);
-        let (_, command) = page
-            .split_once("<p class=\"command\"><code>simgpu ")
-            .unwrap();
-        let (command, _) = command.split_once("</code>").unwrap();
-        let command = command
+        let command = command_on(&page)
             .replace("INPUT…", "in.jsonl")
             .replace("REF", "old.jsonl")
             .replace("DIR", "again -q");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::dedup_page::{assert_intact, hostile, parts};
-use crate::support::{Place, edited, families, lines_of, parse_lines, text};
+use crate::support::{Place, command_on, edited, families, lines_of, parse_lines, text};
 
 fn page(place: &Place) -> String {
     String::from_utf8(place.read("p.jsonl.report.html")).unwrap()
@@ -204,11 +204,7 @@ fn the_command_on_the_page_repeats_the_run() {
             .run(&format!("pairs in.jsonl -o p.jsonl --page -q {options}"))
             .succeeded();
         let page = page(&place);
-        let (_, command) = page
-            .split_once("<p class=\"command\"><code>simgpu ")
-            .unwrap();
-        let (command, _) = command.split_once("</code>").unwrap();
-        let command = command
+        let command = command_on(&page)
             .replace("INPUT…", "in.jsonl")
             .replace("REF", "old.jsonl")
             .replace("FILE", "q.jsonl -q");

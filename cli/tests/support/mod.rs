@@ -381,3 +381,12 @@ pub(crate) fn families(families: usize, members: usize, words: usize) -> Vec<Str
     };
     (0..families * members).map(text_of).collect()
 }
+
+/// The arguments of the command on a page that repeats the run.
+pub(crate) fn command_on(page: &str) -> &str {
+    let (_, command) = page
+        .split_once("<p class=\"command\"><code>simgpu ")
+        .unwrap();
+    let (command, _) = command.split_once("</code>").unwrap();
+    command
+}
