@@ -166,7 +166,7 @@ fn page_has_the_numbers_of_the_report() {
     for expected in [
         format!("{} of 360 documents removed", count("removed")),
         format!(
-            "360 documents = {} kept + {} removed + 0 bad and skipped",
+            "360 documents = {} kept + {} removed + 0 skipped as bad",
             count("kept"),
             count("removed")
         ),
@@ -324,7 +324,7 @@ fn texts_keep_their_line_breaks_up_to_a_limit() {
         "{shown}"
     );
     assert!(page.contains("two documents with the same id: file and row tell them apart"));
-    assert!(page.contains("The ids of 1 document are those of earlier ones"));
+    assert!(page.contains("1 document has the id of an earlier one"));
 }
 
 /// The command on the page lists what it does not show.

@@ -27,8 +27,8 @@ mod parameters;
 use maud::{Markup, html};
 
 use super::samples::Samples;
-use crate::io::{Report, SimilarityBin};
-use crate::page::{Page, percent, short, visible};
+use crate::io::{DedupParameters, Report, SimilarityBin};
+use crate::page::{Page, listed, percent, short, visible};
 use crate::progress::{counted, grouped};
 
 /// Bad records that are listed, at most.
@@ -125,8 +125,29 @@ impl Shown<'_> {
                     Some(pairs) => { "simgpu dedup removed documents by the similar pairs in " (name(pairs)) ", which an earlier run had found: " },
                 }
                 (grouped(counts.documents)) " documents = "
-                (grouped(counts.kept)) " kept + " (grouped(counts.removed)) " removed + " (grouped(counts.skipped)) " bad and skipped."
+                (grouped(counts.kept)) " kept + " (grouped(counts.removed)) " removed + " (grouped(counts.skipped)) " skipped as bad. "
+                (self.which_stays())
                 (self.repeated_ids())
+            }
+        }
+    }
+
+    /// Which of several similar documents is kept.
+    fn which_stays(&self) -> Markup {
+        let Some(dedup) = &self.report.dedup else {
+            return html! {};
+        };
+        let preferred = dedup.prefer_source.iter().map(|source| visible(source).into_owned());
+        let preferred: Vec<String> = preferred.collect();
+        html! {
+            "Of similar documents, "
+            @if self.report.counts.reference.is_some() { "one of the reference stays if there is any, else " }
+            @if !preferred.is_empty() { "one of " bdi { (listed(&preferred)) } " stays if there is any, else " }
+            @match (&dedup.keep_by, dedup.keep) {
+                (Some(field), _) => { "the first by " (name(field)) " stays." }
+                (None, "longest") => "the longest stays.",
+                (None, DedupParameters::KEEPS_LARGEST) => "the one with the most shingles stays.",
+                (None, _) => "the first in the inputs stays.",
             }
         }
     }
@@ -136,7 +157,7 @@ impl Shown<'_> {
         let repeated = self.report.counts.repeated_ids;
         html! {
             @if repeated > 0 {
-                " The ids of " (counted(repeated, "document")) " are those of earlier ones, so that one id names several documents: file and row tell them apart."
+                " " (counted(repeated, "document")) @if repeated == 1 { " has" } @else { " have" } " the id of an earlier one: use file and row to tell them apart."
             }
         }
     }
@@ -177,9 +198,9 @@ impl Shown<'_> {
                 (0, ..) => { strong { "nothing" } br; "is lost: no document was removed" }
                 (_, Some(lost), Some(shingles @ 1..)) => {
                     strong { "lost " (percent(lost as f64 / shingles as f64)) } br;
-                    "of the shingles of the removed documents that are not identical to the kept one" (self.shingles())
+                    "of their shingles" (self.shingles()) ": removed documents have these, and the kept ones lack them. Documents that are identical to the kept one are left out"
                     @if self.is_greedy() {
-                        "; " (grouped(whole)) " of " (grouped(counts.removed)) " removed documents lose nothing: the kept one has the same shingles"
+                        ". " (grouped(whole)) " of " (grouped(counts.removed)) " removed documents have the same shingles as the kept one"
                     }
                 }
                 (_, Some(_), _) if counts.unknown_losses == Some(0) => {

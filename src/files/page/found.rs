@@ -149,7 +149,7 @@ impl Shown<'_> {
                         ul.sentences {
                             li { "Each pair counts once, with its " (distance_name(name)) " distance." }
                             li {
-                                "Look at the " a href="#threshold" { "doubtful pairs" } ": if they are no duplicates, lower " code { "--within" } "."
+                                "Look at the " a href="#threshold" { "doubtful pairs" } ": if they are not duplicates, lower " code { "--within" } "."
                             }
                             (square_root())
                         }
@@ -197,7 +197,7 @@ impl Shown<'_> {
             None => html! { "raise " code { "--threshold" } },
         };
         self.section_of_pairs(overview, "threshold", "Doubtful pairs: the least similar ones", html! {
-            "At most two pairs with the same first document. Words that only one of both has are marked. If such documents are no duplicates, " (option) "."
+            "At most two pairs with the same first document. Marked words are not in the other text, or in another place there. If such documents are not duplicates, " (option) "."
         })
     }
 

@@ -28,14 +28,15 @@ impl Shown<'_> {
     pub(super) fn pairs_at_threshold(&self) -> Markup {
         self.section("threshold", "Doubtful pairs: the least similar ones", html! {
             "These removed documents are the least similar to those that they were removed for, at most two of each cluster. "
-            "Words that only one of both has are marked. If such documents should have stayed, raise " code { "--threshold" } "."
+            "Marked words are not in the other text, or in another place there. A shingle counts once, however often a text repeats it. "
+            "If such documents should have stayed, raise " code { "--threshold" } "."
         })
     }
 
     /// The removed documents that lose the most.
     pub(super) fn losses(&self) -> Markup {
         self.section("lost", "Removed documents that lose the most", html! {
-            "The kept document lacks this share of the removed one's shingles: what is marked on the left is gone. Pairs that are shown above are left out."
+            "The kept document lacks this share of the removed one's shingles: words marked on the left are not in it, or in another place. Pairs that are shown above are left out."
         })
     }
 
@@ -167,9 +168,9 @@ pub(super) fn words(pieces: &[Piece<'_>], most: Room) -> Markup {
                 let blanks = if is_whole { &text[words.len()..] } else { "" };
                 (html! { mark { (shown) } (blanks) }, is_whole)
             }
-            Piece::Omitted(words) => (omitted(*words, "equal words"), true),
+            Piece::Omitted(words) => (omitted(*words, "identical words"), true),
             Piece::OmittedOther(words) => {
-                (html! { mark { (omitted(*words, "words more")) } }, true)
+                (html! { mark { (omitted(*words, "more words")) } }, true)
             }
             Piece::Rest => (html! { i { " … the rest is not compared here" } }, true),
         };

@@ -143,7 +143,7 @@ impl Shown<'_> {
         let removed = self.report.counts.removed.max(1);
         html! {
             ul.sentences {
-                li { "Each removed document counts once, with its similarity to the document that it was removed for." }
+                li { "Each removed document counts once, with its similarity to the one that it was removed for. Documents that are less similar than the threshold stay, and are not in the chart." }
                 li {
                     b { "Last bar: " } (grouped(self.between(HUNDREDTHS, HUNDREDTHS + 1)))
                     @if self.is_contained() { " with a similarity of 1, which lose no shingle." }
@@ -154,12 +154,12 @@ impl Shown<'_> {
                         @let fewer = self.between(least, least + higher);
                         li {
                             "With a threshold of " (short_number(threshold + f64::from(higher) / 100.0)) ", about "
-                            b { (counted(fewer, "document")) } " fewer would go (" (percent(fewer as f64 / removed as f64)) " of the removed), and about " (grouped(self.report.counts.kept + fewer)) " would stay."
+                            b { (counted(fewer, "document")) } " fewer would go (" (percent(fewer as f64 / removed as f64)) " of the removed): " (grouped(self.report.counts.kept + fewer)) " would be kept, not " (grouped(self.report.counts.kept)) "."
                         }
                     }
                 }
                 li {
-                    "Look at the " a href="#threshold" { "doubtful pairs" } ": if they are no duplicates, raise " code { "--threshold" } ". If all of them are, "
+                    "Look at the " a href="#threshold" { "doubtful pairs" } ": if they are not duplicates, raise " code { "--threshold" } ". If all of them are, "
                     "try a lower one: " code { "simgpu pairs" } " lists what it would add."
                 }
                 (square_root())
@@ -186,7 +186,7 @@ impl Shown<'_> {
                     }
                 }
                 li {
-                    "Look at the " a href="#threshold" { "doubtful pairs" } ": if they are no duplicates, raise " code { "--threshold" }
+                    "Look at the " a href="#threshold" { "doubtful pairs" } ": if they are not duplicates, raise " code { "--threshold" }
                     ". If all of them are, try a lower one."
                 }
                 (square_root())
@@ -197,7 +197,7 @@ impl Shown<'_> {
 
 /// How the heights of bars follow from numbers.
 pub(super) fn square_root() -> Markup {
-    html! { li { "Bars grow with the square root of the number, so that a few can be seen beside many." } }
+    html! { li { "The height of a bar is the square root of its number, so that few can be seen beside many." } }
 }
 
 /// A similarity in hundredths.

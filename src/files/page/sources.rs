@@ -37,8 +37,8 @@ impl Shown<'_> {
                             None => "A source is an input file. ",
                         }
                         "In the bar of a source, "
-                        span.key.kind0 {} " is the share that was removed because the same source has the like, and "
-                        span.key.kind1 {} " the share removed because another one has it."
+                        span.key.kind0 {} " is the share removed because the same source has a near-duplicate, and "
+                        span.key.kind1 {} " the share removed because another source has one."
                     }
                     div.scroll { table.rows {
                         thead { tr {
@@ -48,7 +48,7 @@ impl Shown<'_> {
                         tbody { @for at in &by_removed { (row(&all[*at])) } }
                     } }
                     @if all.len() > LISTED { p.note { "The others are in report.json." } }
-                    p.note { "lost: of the shingles of the removed documents that are not identical to the kept one, the share that the kept one lacks." }
+                    p.note { "lost: the share of their shingles that removed documents have and the kept ones lack. Documents that are identical to the kept one are left out." }
                 }
             }
         }
@@ -69,7 +69,7 @@ fn row(source: &SourceReport) -> Markup {
                     @if i > 0 { ", " }
                     @match (of.kept_in, is_itself(of, source)) {
                         (Some(_), _) => "the reference",
-                        (None, true) => "itself",
+                        (None, true) => "the same source",
                         (None, false) => (title(of.source.as_deref(), of.others)),
                     }
                     ": " (grouped(of.removed))
