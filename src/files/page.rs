@@ -77,6 +77,7 @@ impl Shown<'_> {
                 (self.summary())
                 (self.headlines())
                 (self.warnings())
+                (self.contents())
             },
             main: html! {
                 (self.similarities())
@@ -104,6 +105,38 @@ impl Shown<'_> {
             grouped(counts.removed),
             counted(counts.documents, "document")
         )
+    }
+
+    /// Links to the sections, since the pairs need many screens.
+    fn contents(&self) -> Markup {
+        let has_examples = |why| self.examples(why).next().is_some();
+        let sections = [
+            (
+                "sources",
+                "sources",
+                !self.report.sources.is_empty() && !self.is_in_memory,
+            ),
+            ("threshold", "doubtful pairs", has_examples("threshold")),
+            ("lost", "the most lost", has_examples("lost")),
+            (
+                "clusters",
+                "clusters",
+                !self.report.largest_clusters.is_empty(),
+            ),
+            ("random", "removed at random", has_examples("random")),
+            ("parameters", "parameters", true),
+        ];
+        let shown: Vec<_> = sections.iter().filter(|(.., is_shown)| *is_shown).collect();
+        html! {
+            p.note {
+                "Below: "
+                @for (i, (id, title, _)) in shown.iter().enumerate() {
+                    @if i > 0 { ", " }
+                    a href=(format!("#{id}")) { (title) }
+                }
+                "."
+            }
+        }
     }
 
     /// What is unusual about the result.
@@ -137,7 +170,10 @@ impl Shown<'_> {
         let Some(dedup) = &self.report.dedup else {
             return html! {};
         };
-        let preferred = dedup.prefer_source.iter().map(|source| visible(source).into_owned());
+        let preferred = dedup
+            .prefer_source
+            .iter()
+            .map(|source| visible(source).into_owned());
         let preferred: Vec<String> = preferred.collect();
         html! {
             "Of similar documents, "

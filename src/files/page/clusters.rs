@@ -24,7 +24,7 @@ impl Shown<'_> {
         let largest = &self.report.largest_clusters;
         html! {
             @if !largest.is_empty() {
-                section {
+                section id="clusters" {
                     h2 { "Clusters" }
                     p.note {
                         "A cluster is a kept document and those removed for it. A large one of texts that have little to do with each other "

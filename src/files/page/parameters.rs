@@ -31,7 +31,7 @@ impl Shown<'_> {
             "DIR"
         };
         html! {
-            section {
+            section id="parameters" {
                 h2 { "Parameters" }
                 p.note { "To repeat the run, pass the same inputs and these options." @if self.is_in_memory { " They are named as those of the command." } @else if self.report.pairs.is_none() { " The command line, with its paths, is in run.json." } }
                 p.command { code { "simgpu " (self.report.command) " INPUT… -o " (output) @for (option, value) in &choices { " " (argument(option, value)) } } }

@@ -29,7 +29,7 @@ impl Shown<'_> {
             .and_then(|dedup| dedup.source_field.as_ref());
         html! {
             @if !all.is_empty() {
-                section {
+                section id="sources" {
                     h2 { "Sources" }
                     p.note {
                         @match field {
