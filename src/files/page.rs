@@ -234,7 +234,7 @@ impl Shown<'_> {
                 (0, ..) => { strong { "nothing" } br; "is lost: no document was removed" }
                 (_, Some(lost), Some(shingles @ 1..)) => {
                     strong { "lost " (percent(lost as f64 / shingles as f64)) } br;
-                    "of their shingles" (self.shingles()) ": removed documents have these, and the kept ones lack them. Documents that are identical to the kept one are left out"
+                    "of the shingles of removed documents" (self.shingles()) " are not in the kept ones. Documents that are identical to the kept one are left out"
                     @if self.is_greedy() {
                         ". " (grouped(whole)) " of " (grouped(counts.removed)) " removed documents have the same shingles as the kept one"
                     }
