@@ -35,6 +35,8 @@ mod read;
 
 mod report;
 
+mod found;
+
 mod write;
 
 mod run;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::found::Found;
 use super::read::ItemFields;
 use super::report::{ContainParameters, ContainReport, HitEvidence, Tally, skipped_items};
 use super::scan::{Class, Contain, Hit, Rule, Scratch};
-use super::write::Found;
 use crate::documents::DocumentBatch;
 use crate::error::{Error, Result, row_number};
 use crate::files::{ChunkRecords, Noted, RunOptions, check_compression_level, complete_places};

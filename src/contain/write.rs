@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::report::{ContainReport, FoundAt, HitEvidence, HitLine, RemovedLine, Tally};
+use super::found::Found;
+use super::report::{ContainReport, FoundAt, HitEvidence, HitLine, RemovedLine};
 use super::run::{ContainAction, ContainRun};
-use super::scan::Class;
 use crate::error::Result;
 use crate::files::{
     FileEvent, KeptOfChunk, KeptOutput, Placed, Rereading, Written, create_json, create_run_record,
@@ -14,7 +14,6 @@ use crate::io::{
     Columns, InputFile, JsonLines, OutputFolder, Places, Position, REPORT, raw_json, unwritable,
 };
 use crate::progress::{Timings, advance};
-use crate::store::spill;
 
 /// The hits.
 const HITS: &str = "hits.jsonl";
@@ -24,26 +23,6 @@ const ITEMS: &str = "items.jsonl";
 
 /// The documents that were removed.
 const REMOVED: &str = "removed.jsonl";
-
-/// What is found in all documents.
-pub(super) struct Found<'t> {
-    pub(super) places: Places,
-    pub(super) tally: Tally<'t>,
-    /// The hits of documents that have some, with their rows.
-    pub(super) hits: spill::JsonLines,
-    /// The rows of documents to remove, ascending, and the first class of each.
-    pub(super) removed: Vec<(u32, Class)>,
-    /// Documents written and left out.
-    pub(super) written: (Option<u64>, Option<u64>),
-}
-
-impl Found<'_> {
-    fn is_removed(&self, row: u32) -> bool {
-        self.removed
-            .binary_search_by_key(&row, |(row, _)| *row)
-            .is_ok()
-    }
-}
 
 impl ContainRun<'_> {
     /// Writes all results but for the report, if there is a folder.
