@@ -70,10 +70,10 @@ fn hits_have_places_and_evidence() {
         (&json!(0), &json!(ROBE.len() - 1))
     );
     assert_eq!(first["parts"], json!(["question", "answer"]));
-    // Of 21 words.
+    // Of 22 words.
     assert_eq!(
         (&first["found"], &first["ngrams"]),
-        (&json!(17), &json!(17))
+        (&json!(18), &json!(18))
     );
     assert_eq!(
         first["sample"],
@@ -254,7 +254,7 @@ fn wrong_calls_are_refused() {
         ),
         (
             "docs --against items.jsonl --size 1",
-            1,
+            2,
             &["--size", "from 2 to 32"],
         ),
         (

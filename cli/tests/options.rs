@@ -372,7 +372,7 @@ fn write_quiz(place: &Place) {
             0 => format!("It was said. {asked} So it was."),
             1 => format!(
                 "It was said. {} So it was.",
-                asked.replacen("wor'd", "no wor'd", 3)
+                asked.replacen("wor'd", "xor'd", 2)
             ),
             _ => format!("It was said, of {}.", &asked[..asked.len() / 2]),
         };

@@ -5,6 +5,9 @@ use std::collections::HashMap;
 use super::words::Words;
 use crate::error::{Error, Result};
 
+/// What errors call the items.
+pub(super) const ITEMS: &str = "the items";
+
 /// A record of a benchmark: a question, or a question with one of its answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ItemRecord {
@@ -79,7 +82,7 @@ pub(super) fn items_of(records: impl IntoIterator<Item = ItemRecord>) -> Result<
     }
     if groups.is_empty() {
         return Err(Error::Parameter {
-            name: "the items",
+            name: ITEMS,
             value: "none".to_owned(),
             expected: "at least one record with a question".to_owned(),
         });
@@ -90,7 +93,7 @@ pub(super) fn items_of(records: impl IntoIterator<Item = ItemRecord>) -> Result<
 fn two_questions(record: &ItemRecord) -> Error {
     let ItemRecord { benchmark, id, .. } = record;
     Error::Parameter {
-        name: "the items",
+        name: ITEMS,
         value: format!("records with the id {id:?} of {benchmark:?} and different questions"),
         expected: "one question per id; choose another field with `item_id_field`".to_owned(),
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::found::Found;
+use super::items::ITEMS;
 use super::read::ItemFields;
 use super::report::{ContainParameters, ContainReport, HitEvidence, Tally, skipped_items};
 use super::scan::{Class, Contain, Hit, Rule, Scratch};
@@ -297,7 +298,7 @@ impl<'a> ContainRun<'a> {
             return Err(Error::NoGoodRecord(first.clone()));
         }
         let count = records.len();
-        let contain = Contain::new(records, self.rule)?;
+        let contain = Contain::new(records, self.rule).map_err(|error| of_file(files, error))?;
         Ok((contain, count, skipped_items(files, bad)))
     }
 
@@ -430,6 +431,25 @@ impl<'a> ContainRun<'a> {
             id_field: self.fields.id.to_string(),
             limit: self.limit.map(NonZeroU64::get),
         }
+    }
+}
+
+/// What is wrong with the items as an error of their first file.
+fn of_file(files: &[InputFile], error: Error) -> Error {
+    match (error, files.first()) {
+        (
+            Error::Parameter {
+                name: ITEMS,
+                value,
+                expected,
+            },
+            Some(file),
+        ) => Error::Input {
+            path: file.named.clone(),
+            problem: format!("the items are {value}"),
+            remedy: format!("give {expected}"),
+        },
+        (error, _) => error,
     }
 }
 

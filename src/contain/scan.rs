@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::align::Alignment;
 use super::asked::{Document, Place};
-use super::items::{Item, ItemRecord, Variant, items_of};
+use super::items::{ITEMS, Item, ItemRecord, Variant, items_of};
 use super::part::{Kind, OWN, Part, TEMPLATE, Vocabulary};
 use super::table::Table;
 use super::words::Words;
@@ -213,7 +213,7 @@ impl Contain {
         }
         if bytes > MOST_BYTES {
             return Err(Error::Parameter {
-                name: "the items",
+                name: ITEMS,
                 value: format!("{bytes} bytes of text"),
                 expected: "less than 4 GiB".to_owned(),
             });

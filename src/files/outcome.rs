@@ -32,6 +32,9 @@ pub(crate) fn complete_places<'a>(
     progress: &dyn Progress,
 ) -> Result<Places> {
     let rows = row_number(documents)?;
+    if let Some(ids) = &mut places.ids {
+        ids.end()?;
+    }
     places.fill_first_rows(rows);
     let of_inputs = rows - places.first_input();
     if let (0, Some(first)) = (of_inputs, places.first_bad_record()) {
