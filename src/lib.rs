@@ -207,6 +207,9 @@ pub mod divided;
 
 pub mod passages;
 
+#[cfg(feature = "io")]
+pub mod contain;
+
 #[cfg(feature = "records")]
 pub mod link;
 

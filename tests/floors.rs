@@ -25,7 +25,7 @@ const LIBRARY: &[&[&str]] = &[
     &["index", "io"],
     &["search"],
     &["files", "divided"],
-    &["link", "ratings", "evaluation", "passages"],
+    &["link", "ratings", "evaluation", "passages", "contain"],
     &["selftest", "internals"],
 ];
 

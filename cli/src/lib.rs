@@ -38,8 +38,8 @@ use commands::bench;
 #[cfg(feature = "gpu")]
 use commands::devices;
 use commands::{
-    compare, completions, dedup, evaluate, link, man, pairs, passages, ratings, selftest, show,
-    sign, tune,
+    compare, completions, contain, dedup, evaluate, link, man, pairs, passages, ratings, selftest,
+    show, sign, tune,
 };
 use options::Given;
 use parameters::with_flags;
@@ -74,6 +74,7 @@ enum Command {
     Ratings(Box<ratings::Arguments>),
     Link(link::Arguments),
     Passages(passages::Arguments),
+    Contain(contain::Arguments),
     Evaluate(evaluate::Arguments),
     Show(show::Arguments),
     #[cfg(feature = "bench")]
@@ -195,6 +196,7 @@ pub fn run(matches: &ArgMatches, command: &[String]) -> anyhow::Result<()> {
         Command::Ratings(arguments) => ratings::run(&arguments, given, command),
         Command::Link(arguments) => link::run(&arguments, given, command),
         Command::Passages(arguments) => passages::run(&arguments, given, command),
+        Command::Contain(arguments) => contain::run(&arguments, given, command),
         Command::Evaluate(arguments) => evaluate::run(&arguments, given, command),
         Command::Show(arguments) => show::run(&arguments),
         #[cfg(feature = "bench")]

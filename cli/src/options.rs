@@ -120,6 +120,8 @@ pub enum Mode {
     PassagesRemoveNone,
     /// Passages are not cut out of documents.
     PassagesUncut,
+    /// Documents that hold items are listed, and stay.
+    ItemsStay,
     /// No report is printed.
     NoReport,
     /// No page is written.
@@ -202,6 +204,7 @@ impl Mode {
             Mode::PassagesUnmarked => "{o} {is} for `action=mark`; add `action=mark`, or omit {o}",
             Mode::PassagesRemoveNone => "`action=mark` removes nothing; omit {o}, or pass `action=cut`",
             Mode::PassagesUncut => "{o} {is} for `action=cut`; add `action=cut`, or omit {o}",
+            Mode::ItemsStay => "`action=report` writes no documents; omit {o}, or pass `action=drop`",
             Mode::NoReport => "the report holds what {o} ask{s} for, and is not printed; add `report=json`, or omit {o}",
             Mode::NoPage => "{o} {is} for the page; add `page`, or omit {o}",
             Mode::Seen => "`as=seen` takes everything rated, whatever its stars; omit {o}, or choose another `as`",
@@ -218,7 +221,9 @@ impl Mode {
 const DOCUMENTS: &[&str] = &["dedup", "pairs", "sign"];
 const SEARCHES: &[&str] = &["dedup", "pairs"];
 const SIGNERS: &[&str] = &["dedup", "pairs", "sign", "compare"];
-const RUNS: &[&str] = &["dedup", "pairs", "sign", "link", "passages", "ratings"];
+const RUNS: &[&str] = &[
+    "dedup", "pairs", "sign", "link", "passages", "contain", "ratings",
+];
 
 const fn row(
     commands: &'static [&'static str],
@@ -236,12 +241,13 @@ const fn row(
 
 use Effect::{Checks, Memory, Messages, Results, Speed};
 use Mode::{
-    Distance, FromPairs, Gpu, Join, LshOnly, NamedFiles, NoBuckets, NoDevice, NoJoin, NoNames,
-    NoPage, NoPlan, NoRecommendations, NoReference, NoReport, NoSample, NoSimilarity, NoTextField,
-    NoThroughput, NoWeights, NoWhiteSpace, NotStopWords, NotTokens, NothingHated, OneFile,
-    OneInput, OnlyReference, PassagesDropNone, PassagesOfBytes, PassagesOfLines, PassagesOfWords,
-    PassagesRemoveNone, PassagesStay, PassagesUncut, PassagesUnmarked, ReadOnce, Scalar, Seen,
-    Signatures, Stars, Stdout, TextFiles, Tokens, TruthEntities, TruthPairs, UsersOnly,
+    Distance, FromPairs, Gpu, ItemsStay, Join, LshOnly, NamedFiles, NoBuckets, NoDevice, NoJoin,
+    NoNames, NoPage, NoPlan, NoRecommendations, NoReference, NoReport, NoSample, NoSimilarity,
+    NoTextField, NoThroughput, NoWeights, NoWhiteSpace, NotStopWords, NotTokens, NothingHated,
+    OneFile, OneInput, OnlyReference, PassagesDropNone, PassagesOfBytes, PassagesOfLines,
+    PassagesOfWords, PassagesRemoveNone, PassagesStay, PassagesUncut, PassagesUnmarked, ReadOnce,
+    Scalar, Seen, Signatures, Stars, Stdout, TextFiles, Tokens, TruthEntities, TruthPairs,
+    UsersOnly,
 };
 
 /// The table. Each option of a command is in one row.
@@ -297,8 +303,8 @@ pub const TABLE: &[Row] = &[
     // Output
     row(RUNS, &["output"], Results, &[]),
     row(RUNS, &["overwrite"], Checks, &[Stdout]),
-    row(&["dedup", "pairs", "ratings", "link", "passages"], &["dry_run"], Results, &[]),
-    row(&["dedup", "pairs", "ratings", "link", "passages"], &["report"], Messages, &[Stdout]),
+    row(&["dedup", "pairs", "ratings", "link", "passages", "contain"], &["dry_run"], Results, &[]),
+    row(&["dedup", "pairs", "ratings", "link", "passages", "contain"], &["report"], Messages, &[Stdout]),
     row(&["dedup", "pairs", "ratings"], &["compression_level"], Results, &[]),
     row(&["dedup"], &["removed_format", "action", "no_samples"], Results, &[Stdout]),
     row(&["pairs"], &["page"], Results, &[Signatures, Stdout]),
@@ -329,6 +335,15 @@ pub const TABLE: &[Row] = &[
     row(&["passages"], &["min_left"], Results, &[PassagesStay, PassagesRemoveNone]),
     row(&["passages"], &["compression_level"], Results, &[PassagesStay]),
     row(&["passages"], &["memory", "temp_dir"], Memory, &[]),
+    // Items
+    row(&["contain"], &["format", "delimiter", "quote", "limit"], Results, &[]),
+    row(&["contain"], &["hidden", "include", "exclude"], Results, &[NamedFiles]),
+    row(&["contain"], &["text_field", "id_field"], Results, &[TextFiles]),
+    row(&["contain"], &["unique_ids", "on_bad_record"], Checks, &[]),
+    row(&["contain"], &["against", "item_fields", "item_id_field", "benchmark_field"], Results, &[]),
+    row(&["contain"], &["size", "threshold", "min_ngrams", "action", "no_samples"], Results, &[]),
+    row(&["contain"], &["classes", "compression_level"], Results, &[ItemsStay]),
+    row(&["contain"], &["temp_dir"], Memory, &[]),
     // Evaluations
     row(&["evaluate"], &["truth", "format", "delimiter", "quote", "entity_field"], Results, &[]),
     row(&["evaluate"], &["truth_fields"], Results, &[TruthEntities]),

@@ -9,6 +9,7 @@ mod bench_error;
 mod bench_lsh;
 mod bench_report;
 mod command_line;
+mod contain;
 mod contained;
 mod dedup_page;
 mod distances;

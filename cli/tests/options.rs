@@ -57,6 +57,8 @@ const MODES: &[&str] = &[
     "passages repeats -o out --min-length 9 --against repeats/.c.jsonl --only-against",
     "passages repeats/a.jsonl repeats/b2.jsonl -o out --min-length 9 --action mark",
     "passages zipped -o out --min-length 9 --unit bytes",
+    "contain quiz -o out --against items.jsonl",
+    "contain quiz -o out --against items.jsonl --action drop",
     "evaluate linked --truth pairs.csv --report json",
     "evaluate linked --truth unique.csv --entity-field city --report json",
     "ratings ratings.csv -o r.csv",
@@ -124,6 +126,13 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "against_id_field") => "--against docs/.c.jsonl --against-id-field key",
         (_, "unit") => "--unit bytes",
         (_, "size") => "--size 3",
+        ("contain", "threshold") => "--threshold 0.95",
+        (_, "min_ngrams") => "--min-ngrams 99",
+        (_, "item_fields") => "--item-fields other",
+        (_, "item_id_field") => "--item-id-field key",
+        (_, "benchmark_field") => "--benchmark-field name",
+        (_, "classes") => "--classes passage",
+        ("contain", "action") => "--action drop",
         (_, "count") => "--count",
         (_, "stop_words") => "--stop-words stop.txt",
         (_, "lowercase") => "--lowercase",
@@ -347,7 +356,35 @@ fn place() -> Place {
     place.run(pairs).succeeded();
     write_records(&place);
     write_ratings(&place);
+    write_quiz(&place);
     place
+}
+
+/// Items, and documents that ask some of them: as they are, with a word changed, or in part.
+fn write_quiz(place: &Place) {
+    let mut state = 7;
+    let mut question = || format!("Which of the {}?", words(&mut state, 20).join(" "));
+    let (mut items, mut documents) = (Vec::new(), Vec::new());
+    let mut csv = "id,key,text,body\n".to_owned();
+    for i in 0..150 {
+        let (asked, other) = (question(), question());
+        let text = match i % 3 {
+            0 => format!("It was said. {asked} So it was."),
+            1 => format!(
+                "It was said. {} So it was.",
+                asked.replacen("wor'd", "xor'd", 2)
+            ),
+            _ => format!("It was said, of {}.", &asked[..asked.len() / 2]),
+        };
+        items.push(json!({"question": asked, "other": other, "id": i, "key": format!("i{i}"), "name": "quiz"}));
+        documents.push(json!({"id": i, "key": format!("k{i}"), "text": text, "body": other}));
+        writeln!(csv, "c{i},k{i},\"{text}, again\",{other}").unwrap();
+    }
+    place.write("items.jsonl", lines(&items));
+    place.write("quiz/a.jsonl", lines(&documents[..60]));
+    place.write("quiz/b.jsonl.gz", gzip(lines(&documents[60..]).as_bytes()));
+    place.write("quiz/.c.jsonl", lines(&documents[..9]));
+    place.write("quiz/d.csv", csv);
 }
 
 /// The same documents, and some that repeat a part of themselves.

@@ -14,9 +14,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every page that may quote, from the root of the repository.
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 8] = [
     "README.md",
     "results/README.md",
+    "docs/contain.md",
     "docs/distributed.md",
     "docs/gpu.md",
     "docs/output.md",

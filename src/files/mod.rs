@@ -69,7 +69,7 @@ pub use dedup_output::DedupOutput;
 pub(crate) use dedup_output::{KeptOfChunk, KeptOutput, Written};
 pub(crate) use log::{ChunkRecords, Noted};
 pub use outcome::Outcome;
-pub(crate) use outcome::warn_of_repeated_ids;
+pub(crate) use outcome::{complete_places, warn_of_repeated_ids};
 pub use page_in_memory::DeduplicationToShow;
 pub use pairs::PairsOutput;
 pub(crate) use pairs::{RowForms, Target};

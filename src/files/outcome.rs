@@ -1,6 +1,7 @@
 //! The outcome of a run over files.
 
-use crate::io::Report;
+use crate::error::{Error, Result, row_number};
+use crate::io::{FieldPath, Inputs, Places, Report};
 use crate::progress::{Progress, Timings, grouped};
 
 /// The outcome of a run over files.
@@ -16,6 +17,45 @@ pub struct Outcome {
     /// How often the run went on after it was stopped ([`Error::Resumable`](crate::Error::Resumable)). All times are those
     /// since the last time.
     pub resumed: u64,
+}
+
+/// Completes the places of so many documents of a run that signs nothing, and warns of what is odd about them. `ids` is the
+/// field of the id, and whether a repeated one is an error.
+///
+/// # Errors
+/// [`Error::NoGoodRecord`] if all records are bad, and [`Error::RepeatedId`].
+pub(crate) fn complete_places<'a>(
+    mut places: Places,
+    documents: usize,
+    (id_field, unique_ids): (&FieldPath, bool),
+    inputs: impl IntoIterator<Item = &'a Inputs>,
+    progress: &dyn Progress,
+) -> Result<Places> {
+    let rows = row_number(documents)?;
+    if let Some(ids) = &mut places.ids {
+        ids.end()?;
+    }
+    places.fill_first_rows(rows);
+    let of_inputs = rows - places.first_input();
+    if let (0, Some(first)) = (of_inputs, places.first_bad_record()) {
+        return Err(Error::NoGoodRecord(first.clone()));
+    }
+    let repeated = places.find_repeated_ids()?;
+    places.count_repeated_ids(repeated, unique_ids)?;
+    warn_of_repeated_ids(progress, places.repeated_ids);
+    for (number, inputs) in inputs.into_iter().enumerate() {
+        inputs.not_read().warn(progress);
+        if number == 0 {
+            places.not_read = inputs.not_read().clone();
+        }
+    }
+    if let Some(warning) = places.warning_of_ids(id_field) {
+        progress.warn(&warning);
+    }
+    for file in places.empty_files() {
+        progress.warn(&format!("{file} holds no records"));
+    }
+    Ok(places)
 }
 
 /// Warns of documents that repeat an earlier id.

@@ -454,6 +454,14 @@ impl Column {
         Ok(usual_text(&self.values, place, self.is_uuid).unwrap_or_else(unusable))
     }
 
+    /// The texts of a row of a column of lists of strings; null ones are left out.
+    pub(super) fn texts_of_list(&self, row: usize) -> Option<Vec<String>> {
+        let list = Column::of(self.list(row)?);
+        let rows = 0..list.rows.len();
+        let texts = rows.filter_map(|row| Some(list.text(row).transpose().ok()??.to_owned()));
+        (list.rows.is_empty() || is_text(list.values.data_type())).then(|| texts.collect())
+    }
+
     /// The items of a row of a column of lists.
     fn list(&self, row: usize) -> Option<ArrayRef> {
         let place = self.place(row)?;

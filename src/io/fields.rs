@@ -130,6 +130,14 @@ impl ValueField {
     /// The parameter that names the field of the entity, which has an id, too.
     pub(crate) const ENTITY: &'static str = "entity_field";
 
+    /// The parameter of the parts of items, which may be lists of texts.
+    pub(crate) const ITEMS: &'static str = "item_fields";
+
+    /// Whether its values may be lists of texts.
+    pub(super) fn takes_lists(&self) -> bool {
+        self.parameter == ValueField::ITEMS
+    }
+
     /// Whether its values are ids.
     pub(super) fn is_id(&self) -> bool {
         [ValueField::ID, ValueField::IDS, ValueField::ENTITY].contains(&self.parameter)

@@ -481,6 +481,15 @@ pub(super) fn value_of_field<'a>(
     }
 }
 
+/// The list at a path as JSON; `None` if the value is no list.
+pub(super) fn list_of_field<'a>(
+    record: &'a [u8],
+    path: &FieldPath,
+) -> Result<Option<&'a str>, String> {
+    let record = std::str::from_utf8(record).map_err(|error| error.to_string())?;
+    Ok(field(record, path)?.filter(|raw| raw.starts_with('[')))
+}
+
 fn invalid_json(text: &str, error: &serde_json::Error) -> String {
     let problem = foreign_value(text, error).unwrap_or_else(|| error.to_string());
     // A record is one line, so the line number says nothing.

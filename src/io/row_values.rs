@@ -30,6 +30,8 @@ enum Form {
     Id,
     /// A value of a table that is no id: its text says what it is.
     NoId,
+    /// A list, as JSON.
+    List,
 }
 
 impl<'a> Value<'a> {
@@ -50,12 +52,14 @@ impl<'a> Value<'a> {
         match self.form {
             Form::Id => Id::Json(self.text.to_string()),
             Form::NoId => Id::Unusable(self.text.to_string()),
+            Form::List => Id::Unusable("a list".to_owned()),
             _ if self.is_integer() => Id::Json(self.text.to_string()),
             Form::String | Form::Untyped => Id::Json(json_string(&self.text)),
             // A number of JSON, as written.
             Form::Other if self.text.starts_with(['t', 'f']) => {
                 Id::Unusable("a boolean".to_owned())
             }
+            // A number of JSON, as written.
             Form::Other => Id::Json(self.text.to_string()),
         }
     }
@@ -74,6 +78,33 @@ impl<'a> Value<'a> {
     /// Whether its format says that it is a number, a date or the like.
     pub(crate) fn is_typed(&self) -> bool {
         self.form == Form::Other
+    }
+
+    /// The texts of a list; of another value, its own.
+    pub(crate) fn to_texts(&self) -> Vec<String> {
+        let is_list = match self.form {
+            Form::List => true,
+            // CSV has no lists.
+            Form::Untyped => self.text.starts_with('['),
+            _ => false,
+        };
+        let list = is_list.then(|| serde_json::from_str(&self.text).ok());
+        let text = |value: serde_json::Value| match value {
+            serde_json::Value::String(text) => text,
+            value => value.to_string(),
+        };
+        match list.flatten() {
+            Some(list) => Vec::into_iter(list).map(text).collect(),
+            None => vec![self.text.to_string()],
+        }
+    }
+
+    /// The same, without the record.
+    pub(crate) fn to_owned_value(&self) -> Value<'static> {
+        Value {
+            text: self.text.to_string().into(),
+            form: self.form,
+        }
     }
 
     /// Whether it is a string or an integer.
@@ -107,6 +138,11 @@ pub(crate) fn for_each_record(chunk: &Chunk, fields: &[ValueField], each: &mut E
 
 fn of_json<'a>(record: &'a [u8], fields: &[ValueField]) -> Result<Vec<Option<Value<'a>>>, String> {
     let value = |field: &ValueField| {
+        if field.takes_lists()
+            && let Some(list) = jsonl::list_of_field(record, &field.path)?
+        {
+            return Ok(Some(Value::new(list, Form::List)));
+        }
         let value = jsonl::value_of_field(record, &field.path)?;
         let value = value.filter(|(text, _)| !text.is_empty());
         Ok(value.map(|(text, is_string)| match is_string {
@@ -170,6 +206,13 @@ fn value_at<'a>(
         return Ok(None);
     }
     let path = &field.path;
+    if field.takes_lists()
+        && let Some(texts) = column.texts_of_list(row)
+    {
+        let texts = texts.iter().map(|text| json_string(text));
+        let list = format!("[{}]", texts.collect::<Vec<_>>().join(","));
+        return Ok(Some(Value::new(list, Form::List)));
+    }
     let value = match column.text(row) {
         _ if field.is_id() => {
             return Ok(match column.id(row, &format!("id column \"{path}\""))? {

@@ -12,7 +12,7 @@ use super::units::{PassageUnit, PassageUnits, UnitTexts};
 use crate::documents::DocumentBatch;
 use crate::error::{Conflict, Error, Result, row_number};
 use crate::files::{
-    ChunkRecords, Noted, RunOptions, check_compression_level, ranks_of_files, warn_of_repeated_ids,
+    ChunkRecords, Noted, RunOptions, check_compression_level, complete_places, ranks_of_files,
 };
 use crate::io::{
     Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, Globs, InputFile, Inputs,
@@ -665,27 +665,15 @@ impl<'a> PassagesRun<'a> {
     }
 
     /// Completes the places of so many documents, and warns of what is odd about them.
-    pub(super) fn complete(&self, mut places: Places, documents: usize) -> Result<Places> {
-        let progress = self.options.progress;
-        let rows = row_number(documents)?;
-        places.fill_first_rows(rows);
-        let of_inputs = rows - places.first_input();
-        if let (0, Some(first)) = (of_inputs, places.first_bad_record()) {
-            return Err(Error::NoGoodRecord(first.clone()));
-        }
-        let repeated = places.find_repeated_ids()?;
-        places.count_repeated_ids(repeated, self.unique_ids)?;
-        places.not_read = self.inputs.not_read().clone();
-        warn_of_repeated_ids(progress, places.repeated_ids);
-        self.all_inputs()
-            .for_each(|inputs| inputs.not_read().warn(progress));
-        if let Some(warning) = places.warning_of_ids(&self.fields.id) {
-            progress.warn(&warning);
-        }
-        for file in places.empty_files() {
-            progress.warn(&format!("{file} holds no records"));
-        }
-        Ok(places)
+    pub(super) fn complete(&self, places: Places, documents: usize) -> Result<Places> {
+        let ids = (&self.fields.id, self.unique_ids);
+        complete_places(
+            places,
+            documents,
+            ids,
+            self.all_inputs(),
+            self.options.progress,
+        )
     }
 }
 

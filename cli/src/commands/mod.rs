@@ -15,6 +15,8 @@ pub mod compare;
 
 pub(crate) mod completions;
 
+pub mod contain;
+
 pub mod dedup;
 
 #[cfg(feature = "gpu")]

@@ -1,0 +1,358 @@
+//! `simgpu contain`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use simgpu::contain::{
+    ByClass, Class, ContainAction, ContainOutcome, ContainRun, ItemFields, Rule,
+};
+use simgpu::io::{FieldPath, Fields, Inputs, Naming};
+
+use super::execute;
+use crate::arguments::{
+    Caller, FormatArguments, ProcessArguments, RecordArguments, SelectionArguments, are_files,
+    check_field, modes_of_files,
+};
+use crate::options::{Given, Mode};
+use crate::outputs::{Destination, OutputArguments};
+use crate::streams::with_stdin;
+use crate::terminal::Lines;
+use crate::{Usage, terminal};
+
+/// Find the items of benchmarks that documents hold, and leave such documents out
+///
+/// An item is one question with its parts. It is in a document if the document asks it: the words that ask are there, and
+/// enough of the question beside them. Each item in a document has the first class that holds: contaminated (the question is
+/// asked), passage (a text that the item quotes, or much of the question, not asked), short (too little to decide), template
+/// (what other items have, too). Writes these files to the output folder when the run is complete:
+///
+/// hits.jsonl: one line per item in a document, with the place of the document (id, file, row), item, benchmark, class, the
+/// parts found, where they are in bytes of the text, the n-grams found and the rarest of them, and the text.
+///
+/// items.jsonl: one line per item, with its class, parts and number of documents.
+///
+/// kept/, removed.jsonl (--action drop): the kept records of each input, under the same name, in the same format and
+/// compression; and which documents were left out.
+///
+/// report.json: counts and parameters; identical in every run with the same input and options.
+///
+/// run.json: times, memory and machine.
+#[derive(Args, Debug)]
+pub struct Arguments {
+    /// Files, folders or globs of JSON Lines, JSON arrays, CSV, TSV, Parquet, Arrow or text, also
+    /// compressed by gzip, zstd, xz or bzip2; - reads stdin
+    #[arg(value_name = "INPUT", required = true)]
+    pub inputs: Vec<PathBuf>,
+
+    /// Folder for the results
+    #[arg(long, short, value_name = "DIR", required_unless_present = "dry_run")]
+    pub output: Option<PathBuf>,
+
+    /// What to write.
+    #[command(flatten)]
+    pub outputs: OutputArguments,
+
+    /// How to read the inputs.
+    #[command(flatten)]
+    pub format: FormatArguments,
+
+    /// Include files and folders whose names start with a dot
+    #[arg(long, help_heading = "Input")]
+    pub hidden: bool,
+
+    /// Field with the text; a.b is the field b of the object a, and a\.b the field a.b. Repeat to join
+    /// several fields by line breaks; fields that are missing, null or empty are left out
+    #[arg(
+        long,
+        value_name = "FIELD",
+        default_value = "text",
+        help_heading = "Input"
+    )]
+    pub text_field: Vec<String>,
+
+    /// The ids of records, and bad ones.
+    #[command(flatten)]
+    pub records: RecordArguments,
+
+    /// Which files and records of the inputs to read.
+    #[command(flatten)]
+    pub selection: SelectionArguments,
+
+    /// The items.
+    #[command(flatten)]
+    pub items: ItemArguments,
+
+    /// What to do with documents that hold items
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ACTION",
+        default_value = "report",
+        help_heading = "Items"
+    )]
+    pub action: ContainActionArgument,
+
+    /// With --action drop, the classes whose documents are left out, separated by commas
+    #[arg(
+        long,
+        value_enum,
+        value_name = "CLASS",
+        value_delimiter = ',',
+        default_value = "contaminated",
+        help_heading = "Items"
+    )]
+    pub classes: Vec<ClassArgument>,
+
+    /// Leave the texts found out of hits.jsonl
+    #[arg(long, help_heading = "Output")]
+    pub no_samples: bool,
+
+    /// Threads and messages.
+    #[command(flatten)]
+    pub process: ProcessArguments,
+
+    /// Folder for temporary files [default: beside the results]
+    #[arg(long, value_name = "DIR", help_heading = "Machine")]
+    pub temp_dir: Option<PathBuf>,
+}
+
+/// The items.
+#[derive(Args, Debug)]
+pub struct ItemArguments {
+    /// File, folder or glob of records with the items, in any format but text; repeat it for more
+    #[arg(long, value_name = "ITEMS", required = true, help_heading = "Items")]
+    pub against: Vec<PathBuf>,
+
+    /// Fields of an item's question, passage, options and answer, in this order; leave out the last ones, or one between
+    /// two commas, to read fewer parts
+    #[arg(
+        long,
+        value_name = "FIELDS",
+        default_value = "question,passage,options,answer",
+        help_heading = "Items"
+    )]
+    pub item_fields: String,
+
+    /// Field with the id of an item; records with one id are one item [default: eval_key and eval_instance_index, or else
+    /// id]
+    #[arg(long, value_name = "FIELD", help_heading = "Items")]
+    pub item_id_field: Option<String>,
+
+    /// Field with the name of the benchmark [default: eval_key, or else the name of the file]
+    #[arg(long, value_name = "FIELD", help_heading = "Items")]
+    pub benchmark_field: Option<String>,
+
+    /// Words of an n-gram, from 2 to 32
+    #[arg(long, value_name = "N", default_value = "5", help_heading = "Items")]
+    pub size: usize,
+
+    /// Least share of a question's words, without those that many items share, that a contaminated document has
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value = "0.7",
+        help_heading = "Items"
+    )]
+    pub threshold: f64,
+
+    /// Fewest n-grams that at most two questions have, which a contaminated document has
+    #[arg(long, value_name = "N", default_value = "2", help_heading = "Items")]
+    pub min_ngrams: usize,
+}
+
+/// The value of `--action`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ContainActionArgument {
+    /// List them
+    Report,
+    /// Write the records but for documents of --classes
+    Drop,
+}
+
+/// A value of `--classes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ClassArgument {
+    /// The question is asked
+    Contaminated,
+    /// A text that an item quotes, or much of a question, not asked
+    Passage,
+    /// What other items have, too
+    Template,
+}
+
+impl ItemArguments {
+    fn rule(&self) -> Rule {
+        Rule {
+            size: self.size,
+            threshold: self.threshold,
+            min_ngrams: self.min_ngrams,
+        }
+    }
+
+    fn fields(&self) -> anyhow::Result<ItemFields> {
+        check_field("item_id_field", self.item_id_field.as_ref())?;
+        check_field("benchmark_field", self.benchmark_field.as_ref())?;
+        let names: Vec<&str> = self.item_fields.split(',').map(str::trim).collect();
+        let path = |name: &&str| (!name.is_empty()).then(|| FieldPath::new(name));
+        let mut paths = names.iter().map(path);
+        let (Some(question), 1..=4) = (paths.next().flatten(), names.len()) else {
+            return Err(Usage::error(
+                "`item_fields` names the fields of question, passage, options and answer; the first is required",
+            ));
+        };
+        let mut next = || paths.next().flatten();
+        Ok(ItemFields {
+            question,
+            passage: next(),
+            options: next(),
+            answer: next(),
+            id: self.item_id_field.as_deref().map(FieldPath::new),
+            benchmark: self.benchmark_field.as_deref().map(FieldPath::new),
+        })
+    }
+}
+
+impl Arguments {
+    /// Finds the items, on the current rayon pool.
+    ///
+    /// # Errors
+    /// A usage error if the arguments contradict each other, and the errors of [`ContainRun::run`].
+    pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<ContainOutcome> {
+        caller.given.check(&self.modes())?;
+        for field in &self.text_field {
+            check_field("text_field", Some(field))?;
+        }
+        let item_fields = self.items.fields()?;
+        let output = match self.outputs.destination(self.output.as_ref())? {
+            Destination::Path(output) => Some(output),
+            Destination::Nowhere => None,
+            Destination::Stdout => {
+                return Err(Usage::error(
+                    "contain writes several files; name an output folder",
+                ));
+            }
+        };
+        let naming = Naming {
+            hidden: self.hidden,
+            filter: self.selection.filter()?,
+            ..self.format.naming()
+        };
+        let inputs = with_stdin(Inputs::find_with(&self.inputs, naming)?)?;
+        caller.given.check(&modes_of_files(&inputs))?;
+        // Items come in other formats than documents.
+        let items = Inputs::find(&self.items.against, None)?;
+        let mut run = ContainRun::new(&inputs, &items)
+            .item_fields(item_fields)
+            .rule(self.items.rule())
+            .action(self.action())
+            .samples(!self.no_samples)
+            .fields(self.fields())
+            .on_bad_record(self.records.bad.on_bad_record.resolve())
+            .unique_ids(self.records.unique_ids)
+            .options(self.outputs.options(caller));
+        if let Some(limit) = self.selection.limit {
+            run = run.limit(limit);
+        }
+        let run = match (&self.temp_dir, output) {
+            (Some(folder), _) => run.temporary(folder.clone()),
+            (None, None) => run.temporary(std::env::temp_dir()),
+            (None, Some(_)) => run,
+        };
+        Ok(run.run(output)?)
+    }
+
+    fn action(&self) -> ContainAction {
+        let class = |class: &ClassArgument| match class {
+            ClassArgument::Contaminated => Class::Contaminated,
+            ClassArgument::Passage => Class::Passage,
+            ClassArgument::Template => Class::Template,
+        };
+        match self.action {
+            ContainActionArgument::Report => ContainAction::Report,
+            ContainActionArgument::Drop => {
+                ContainAction::Drop(self.classes.iter().map(class).collect())
+            }
+        }
+    }
+
+    /// The modes that the arguments and the names of the inputs lead to.
+    fn modes(&self) -> Vec<Mode> {
+        let mut modes = Vec::new();
+        if self.action == ContainActionArgument::Report {
+            modes.push(Mode::ItemsStay);
+        }
+        if are_files(&self.inputs) {
+            modes.push(Mode::NamedFiles);
+        }
+        modes
+    }
+
+    fn fields(&self) -> Fields {
+        let content = self.text_field.iter().map(|field| FieldPath::new(field));
+        Fields {
+            content: content.collect(),
+            id: FieldPath::new(self.records.id()),
+            id_required: self.records.needs_id(),
+            ..Fields::default()
+        }
+    }
+
+    /// The lines of the summary.
+    pub fn summary(&self, outcome: &ContainOutcome) -> Lines {
+        let counts = &outcome.report.counts;
+        let mut lines = Lines::default();
+        let documents = counts.records - counts.skipped;
+        lines.row("documents", terminal::grouped(documents));
+        lines.row("skipped", terminal::grouped(counts.skipped));
+        let items = terminal::grouped(counts.items);
+        let undecidable = terminal::grouped(counts.undecidable_items);
+        lines.row(
+            "items",
+            format!(
+                "{items}, of which {undecidable} are too short to be told by their question alone"
+            ),
+        );
+        lines.row("found", by_class(&counts.found_items));
+        lines.row("in documents", by_class(&counts.documents));
+        if let (Some(kept), Some(removed)) = (counts.kept, counts.removed) {
+            lines.row("kept", terminal::counted(kept, "document"));
+            lines.row("removed", terminal::counted(removed, "document"));
+        }
+        terminal::stage_times(&mut lines, &outcome.timings, outcome.elapsed_s);
+        match (&self.output, self.outputs.shown.dry_run) {
+            (Some(path), false) => lines.row("written to", path.display().to_string()),
+            _ => lines.row("written", "nothing (--dry-run)"),
+        }
+        lines
+    }
+}
+
+fn by_class(counts: &ByClass) -> String {
+    let ByClass {
+        contaminated,
+        passage,
+        short,
+        template,
+        ..
+    } = counts;
+    let all = [
+        (contaminated, "contaminated"),
+        (passage, "passage"),
+        (short, "short"),
+        (template, "template"),
+    ];
+    let all = all.map(|(count, name)| format!("{} {name}", terminal::grouped(*count)));
+    all.join(", ")
+}
+
+pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+    let (outcome, terminal) = execute(&arguments.process, given, command, |caller| {
+        arguments.execute(caller)
+    })?;
+    arguments
+        .outputs
+        .shown
+        .print_report(|bytes| outcome.report.write_json(bytes))?;
+    terminal.summary(&arguments.summary(&outcome));
+    Ok(())
+}

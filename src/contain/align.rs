@@ -1,0 +1,342 @@
+//! Aligns the words of an item with those of a document.
+//!
+//! Runs of equal words are found as by Ratcliff and Obershelp: the longest first, then left and right of it. Runs in order
+//! are one chain as long as the document does not hold many words more between two of them than the item does.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// The most words that the document may hold more than the item between two runs.
+const MOST_BETWEEN: isize = 12;
+
+/// How far from a run a single equal word counts.
+const NEAR: usize = 3;
+
+/// Where each word of an item stands in a document, if it does. Ascends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Alignment {
+    at: Vec<Option<usize>>,
+}
+
+/// A run of equal words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Run {
+    item: usize,
+    document: usize,
+    len: usize,
+}
+
+impl Alignment {
+    /// Aligns an item with a window of a document.
+    pub(super) fn of(item: &[u32], document: &[u32], window: Range<usize>) -> Self {
+        let runs = runs(item, document, window.clone());
+        let mut at = vec![None; item.len()];
+        for run in best_chain(&runs) {
+            for k in 0..run.len {
+                at[run.item + k] = Some(run.document + k);
+            }
+        }
+        let mut alignment = Alignment { at };
+        alignment.add_single_words(item, document, &window, true);
+        alignment.add_single_words(item, document, &window, false);
+        alignment
+    }
+
+    /// Where a word of the item stands.
+    pub(super) fn get(&self, i: usize) -> Option<usize> {
+        self.at.get(i).copied().flatten()
+    }
+
+    pub(super) fn has(&self, i: usize) -> bool {
+        self.get(i).is_some()
+    }
+
+    /// Words of the item and of the document that are equal, in order.
+    pub(super) fn pairs(&self) -> impl DoubleEndedIterator<Item = (usize, usize)> {
+        let pairs = self.at.iter().enumerate();
+        pairs.filter_map(|(i, at)| at.map(|at| (i, at)))
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.pairs().count()
+    }
+
+    /// The words of the document from the first to the last.
+    pub(super) fn range(&self) -> Option<Range<usize>> {
+        Some(self.pairs().next()?.1..self.pairs().next_back()?.1 + 1)
+    }
+
+    /// The share of these words that are in place; 1 of none.
+    pub(super) fn share(&self, words: impl ExactSizeIterator<Item = usize>) -> f64 {
+        match words.len() {
+            0 => 1.0,
+            all => words.filter(|i| self.has(*i)).count() as f64 / all as f64,
+        }
+    }
+
+    /// The most of these words in a row that are missing.
+    pub(super) fn hole(&self, words: &[usize]) -> usize {
+        let (mut worst, mut run) = (0, 0);
+        for i in words {
+            run = if self.has(*i) { 0 } else { run + 1 };
+            worst = worst.max(run);
+        }
+        worst
+    }
+
+    /// Adds equal words beside a run, on its diagonal or at most one off it: the search for the longest run gave them away.
+    fn add_single_words(
+        &mut self,
+        item: &[u32],
+        document: &[u32],
+        window: &Range<usize>,
+        up: bool,
+    ) {
+        let step = if up { 1isize } else { -1 };
+        let mut near: Option<usize> = None;
+        for k in 0..item.len() {
+            let i = if up { k } else { item.len() - 1 - k };
+            if self.has(i) {
+                near = Some(i);
+                continue;
+            }
+            let Some((n, from)) = near.and_then(|n| Some((n, self.get(n)?))) else {
+                continue;
+            };
+            if i.abs_diff(n) > NEAR {
+                continue;
+            }
+            let beyond = match up {
+                true => (i + 1..item.len()).find_map(|k| self.get(k)),
+                false => (0..i).rev().find_map(|k| self.get(k)),
+            };
+            let diagonal = (from + i).checked_sub(n);
+            let places = [0, step, -step].into_iter();
+            let mut places = places.filter_map(|off| diagonal?.checked_add_signed(off));
+            let place = places.find(|at| {
+                let is_beyond = |a: usize, b: usize| if up { a > b } else { a < b };
+                is_beyond(*at, from)
+                    && window.contains(at)
+                    && document[*at] == item[i]
+                    && beyond.is_none_or(|beyond| is_beyond(beyond, *at))
+            });
+            if place.is_some() {
+                self.at[i] = place;
+                near = Some(i);
+            }
+        }
+    }
+}
+
+/// All runs, in order; those that touch on both sides are one.
+fn runs(item: &[u32], document: &[u32], window: Range<usize>) -> Vec<Run> {
+    let mut places: HashMap<u32, Vec<usize>> = HashMap::new();
+    for at in window.clone() {
+        places.entry(document[at]).or_default().push(at);
+    }
+    let mut search = LongestRun {
+        item,
+        places: &places,
+        start: window.start,
+        lengths: [vec![0; window.len() + 1], vec![0; window.len() + 1]],
+    };
+    let (mut open, mut found) = (vec![(0..item.len(), window)], Vec::new());
+    while let Some((items, documents)) = open.pop() {
+        let run = search.find(items.clone(), documents.clone());
+        if run.len == 0 {
+            continue;
+        }
+        found.push(run);
+        open.push((items.start..run.item, documents.start..run.document));
+        open.push((
+            run.item + run.len..items.end,
+            run.document + run.len..documents.end,
+        ));
+    }
+    found.sort_unstable();
+    let mut merged: Vec<Run> = Vec::new();
+    for run in found {
+        match merged.last_mut() {
+            Some(last)
+                if last.item + last.len == run.item && last.document + last.len == run.document =>
+            {
+                last.len += run.len;
+            }
+            _ => merged.push(run),
+        }
+    }
+    merged
+}
+
+/// Finds the longest run of equal words; of several, the first of the item, then of the document.
+struct LongestRun<'a> {
+    item: &'a [u32],
+    places: &'a HashMap<u32, Vec<usize>>,
+    start: usize,
+    /// By place in the window + 1: the length of the run that ends there, for the last word of the item and the one before.
+    lengths: [Vec<usize>; 2],
+}
+
+impl LongestRun<'_> {
+    fn find(&mut self, items: Range<usize>, documents: Range<usize>) -> Run {
+        let mut best = Run {
+            item: items.start,
+            document: documents.start,
+            len: 0,
+        };
+        let places = |i: usize| {
+            let all = self
+                .places
+                .get(&self.item[i])
+                .map_or(&[][..], Vec::as_slice);
+            &all[all.partition_point(|at| *at < documents.start)
+                ..all.partition_point(|at| *at < documents.end)]
+        };
+        let [mut last, mut next] = std::mem::take(&mut self.lengths);
+        for i in items.clone() {
+            for at in places(i) {
+                let of_window = at - self.start;
+                let len = last[of_window] + 1;
+                next[of_window + 1] = len;
+                if len > best.len {
+                    best = Run {
+                        item: i + 1 - len,
+                        document: at + 1 - len,
+                        len,
+                    };
+                }
+            }
+            if i > items.start {
+                places(i - 1)
+                    .iter()
+                    .for_each(|at| last[at - self.start + 1] = 0);
+            }
+            std::mem::swap(&mut last, &mut next);
+        }
+        if let Some(i) = items.last() {
+            places(i)
+                .iter()
+                .for_each(|at| last[at - self.start + 1] = 0);
+        }
+        self.lengths = [last, next];
+        best
+    }
+}
+
+/// The chain with the most words.
+fn best_chain(runs: &[Run]) -> Vec<Run> {
+    let (mut chains, mut chain): (Vec<Vec<Run>>, Vec<Run>) = (Vec::new(), Vec::new());
+    for run in runs {
+        if let Some(last) = chain.last() {
+            let ahead = |run: &Run| run.document.cast_signed() - run.item.cast_signed();
+            let extra = ahead(run) - ahead(last);
+            let shortest = run.len.min(last.len);
+            if extra > MOST_BETWEEN || (shortest < 3 && extra > shortest.cast_signed()) {
+                if run.len < 3 {
+                    // A stray short run.
+                    continue;
+                }
+                match last.len < 3 && chain.len() == 1 {
+                    true => chain.clear(),
+                    false => chains.push(std::mem::take(&mut chain)),
+                }
+            }
+        }
+        chain.push(*run);
+    }
+    chains.push(chain);
+    let words = |chain: &Vec<Run>| chain.iter().map(|run| run.len).sum::<usize>();
+    // The first of the longest.
+    let best = chains.into_iter().rev().max_by_key(words);
+    best.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The longest run, by comparing all.
+    fn longest(item: &[u32], document: &[u32], a: Range<usize>, b: Range<usize>) -> Run {
+        let mut best = Run {
+            item: a.start,
+            document: b.start,
+            len: 0,
+        };
+        for i in a.clone() {
+            for j in b.clone() {
+                let pairs = item[i..a.end].iter().zip(&document[j..b.end]);
+                let len = pairs.take_while(|(x, y)| x == y).count();
+                if len > best.len {
+                    best = Run {
+                        item: i,
+                        document: j,
+                        len,
+                    };
+                }
+            }
+        }
+        best
+    }
+
+    fn runs_by_definition(
+        item: &[u32],
+        document: &[u32],
+        a: Range<usize>,
+        b: Range<usize>,
+    ) -> Vec<Run> {
+        let run = longest(item, document, a.clone(), b.clone());
+        if run.len == 0 {
+            return Vec::new();
+        }
+        let mut left = runs_by_definition(item, document, a.start..run.item, b.start..run.document);
+        left.push(run);
+        left.extend(runs_by_definition(
+            item,
+            document,
+            run.item + run.len..a.end,
+            run.document + run.len..b.end,
+        ));
+        left
+    }
+
+    fn pairs_of(runs: &[Run]) -> Vec<(usize, usize)> {
+        let pairs = runs
+            .iter()
+            .flat_map(|run| (0..run.len).map(|k| (run.item + k, run.document + k)));
+        pairs.collect()
+    }
+
+    proptest! {
+        #[test]
+        fn runs_are_those_of_the_definition(
+            item in prop::collection::vec(0u32..5, 0..20), document in prop::collection::vec(0u32..5, 0..24), from in 0usize..6,
+        ) {
+            let window = from.min(document.len())..document.len();
+            let found = runs(&item, &document, window.clone());
+            let expected = runs_by_definition(&item, &document, 0..item.len(), window);
+            prop_assert_eq!(pairs_of(&found), pairs_of(&expected));
+        }
+
+        #[test]
+        fn aligned_words_are_equal_and_in_order(
+            item in prop::collection::vec(0u32..6, 0..20), document in prop::collection::vec(0u32..6, 0..30),
+        ) {
+            let alignment = Alignment::of(&item, &document, 0..document.len());
+            let pairs: Vec<_> = alignment.pairs().collect();
+            prop_assert!(pairs.iter().all(|(i, at)| item[*i] == document[*at]));
+            prop_assert!(pairs.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1));
+        }
+    }
+
+    #[test]
+    fn equal_texts_are_aligned_from_end_to_end() {
+        let words: Vec<u32> = (0..50).collect();
+        let alignment = Alignment::of(&words, &words, 0..50);
+        assert!(alignment.pairs().eq((0..50).map(|i| (i, i))));
+        assert_eq!(
+            (alignment.range(), alignment.hole(&[1, 2])),
+            (Some(0..50), 0)
+        );
+    }
+}

@@ -1,0 +1,233 @@
+//! Whether a question is asked at a place: the words that ask are in place, and so is enough of the question.
+
+use std::ops::Range;
+
+use super::align::Alignment;
+use super::part::Part;
+use super::sentences::Asks;
+use super::words::Words;
+
+/// A document that holds n-grams of items.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Document<'a> {
+    pub(super) text: &'a str,
+    pub(super) words: &'a Words,
+    /// The numbers of the words.
+    pub(super) numbers: &'a [u32],
+}
+
+impl Document<'_> {
+    /// The text between two words.
+    fn between(&self, left: usize, right: usize) -> &str {
+        &self.text[self.words.span(left).end..self.words.span(right).start]
+    }
+}
+
+/// A question beside the place of a document where most of its n-grams lie.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    pub(super) part: &'a Part,
+    pub(super) document: Document<'a>,
+    pub(super) aligned: &'a Alignment,
+}
+
+/// Words that begin a statement where an asking word was.
+const DETERMINERS: &[&str] = &[
+    "the", "a", "an", "this", "that", "these", "those", "it", "its", "he", "she", "they", "his",
+    "her", "their", "one",
+];
+
+impl Place<'_> {
+    /// The share of the asking sentence that is in place.
+    pub(super) fn asking_share(&self) -> f64 {
+        self.aligned
+            .share(self.part.question.sentence.iter().copied())
+    }
+
+    /// The share of the words outside the template that are in place; 0 without any.
+    pub(super) fn content_share(&self) -> f64 {
+        match self.part.content.is_empty() {
+            true => 0.0,
+            false => self.aligned.share(self.part.content.iter().copied()),
+        }
+    }
+
+    /// Whether the question is asked: enough of the asking sentence, its edges, its asking words, in one sentence.
+    pub(super) fn is_asked(&self) -> bool {
+        let least = match self.part.question.asks {
+            Asks::Open => 0.8,
+            Asks::Words | Asks::Mark => 0.6,
+        };
+        self.asking_share() >= least
+            && self.has_edges()
+            && self.has_asking_words()
+            && self.is_one_sentence()
+    }
+
+    /// Whether enough of the whole question is here, and no other question that differs by figures or names.
+    pub(super) fn is_enough(&self, least: f64) -> bool {
+        let content = &self.part.content;
+        let in_place = content.iter().filter(|i| self.aligned.has(**i)).count();
+        let gap = (0.2 * content.len() as f64).max(4.0);
+        self.content_share() >= least
+            && in_place >= 5
+            && self.aligned.hole(content) as f64 <= gap
+            && !self.has_other_figures()
+            && !self.has_other_names()
+    }
+
+    /// The stricter condition for questions about a passage, which are short and alike.
+    pub(super) fn is_strict(&self, least: f64) -> bool {
+        let content = &self.part.content;
+        let gap = (0.2 * content.len() as f64).max(2.0);
+        self.content_share() >= least
+            && self.asking_share() >= 0.8
+            && self.is_asked()
+            && self.aligned.hole(content) as f64 <= gap
+    }
+
+    /// Two of the first and of the last three words of the asking sentence are in place, and close together; of an open one,
+    /// the last word itself. A definition lacks "is called".
+    fn has_edges(&self) -> bool {
+        let sentence = &self.part.question.sentence;
+        let least = sentence.len().min(2);
+        let stands = |words: &[usize]| {
+            let at: Vec<usize> = words.iter().filter_map(|i| self.aligned.get(*i)).collect();
+            match (at.first(), at.last()) {
+                (Some(first), Some(last)) => at.len() >= least && last - first <= 3,
+                _ => false,
+            }
+        };
+        let last = sentence.last();
+        stands(&sentence[..sentence.len().min(3)])
+            && stands(&sentence[sentence.len().saturating_sub(3)..])
+            && (self.part.question.asks > Asks::Open
+                || last.is_some_and(|last| self.aligned.has(*last)))
+    }
+
+    /// The first asking word is in place, and half of all; or in its place stands one word that makes no statement of it.
+    fn has_asking_words(&self) -> bool {
+        let question = &self.part.question;
+        let word = |i: usize| self.part.words.word(i);
+        let leads = |i: &&usize| !["when", "where"].contains(&word(**i));
+        let Some(lead) = question
+            .asking
+            .iter()
+            .find(leads)
+            .or(question.asking.first())
+            .copied()
+        else {
+            return true;
+        };
+        let share = self.asking_share();
+        if self.aligned.has(lead) {
+            let in_place = question
+                .asking
+                .iter()
+                .filter(|i| self.aligned.has(**i))
+                .count();
+            return 2 * in_place >= question.asking.len() || share >= 0.75;
+        }
+        let before = lead.checked_sub(1).and_then(|i| self.aligned.get(i));
+        let (Some(before), Some(after), true) = (before, self.aligned.get(lead + 1), share >= 0.75)
+        else {
+            return false;
+        };
+        if after == before + 1 {
+            // Left out after the item's own first words: no statement begins so.
+            return ["how", "what", "who", "why"].contains(&word(lead));
+        }
+        let new = self.document.words.word(before + 1);
+        after == before + 2
+            && !DETERMINERS.contains(&new)
+            && !new.starts_with(char::is_numeric)
+            && !question.answers.contains(new)
+    }
+
+    /// No question and no paragraph ends within the asking sentence, unless the item's does there.
+    fn is_one_sentence(&self) -> bool {
+        let sentence = self.part.question.sentence.iter();
+        let in_place = sentence.filter_map(|i| Some((*i, self.aligned.get(*i)?)));
+        let in_place: Vec<(usize, usize)> = in_place.collect();
+        in_place.windows(2).all(|pair| {
+            let [(i, left), (j, right)] = [pair[0], pair[1]];
+            let between = self.document.between(left, right);
+            let of_item = self.part.words.span(i).end..self.part.words.span(j).start;
+            !(between.contains('?') || between.contains("\n\n"))
+                || self.part.text[of_item].contains(['?', '\n'])
+        })
+    }
+
+    /// Two of the item's figures, and a third of them, have another figure in their place: a sibling.
+    fn has_other_figures(&self) -> bool {
+        let words = &self.part.words;
+        let is_figure = |word: &str| word.starts_with(char::is_numeric);
+        let figures: Vec<usize> = (0..words.len())
+            .filter(|i| is_figure(words.word(*i)))
+            .collect();
+        let other = figures.iter().filter(|i| {
+            let before = i
+                .checked_sub(1)
+                .and_then(|i| self.aligned.get(i))
+                .map(|at| at + 1);
+            let after = || self.aligned.get(*i + 1).and_then(|at| at.checked_sub(1));
+            let place = before
+                .or_else(after)
+                .filter(|at| *at < self.document.words.len());
+            !self.aligned.has(**i)
+                && place.is_some_and(|at| is_figure(self.document.words.word(at)))
+        });
+        let other = other.count();
+        other >= 2 && 3 * other >= figures.len()
+    }
+
+    /// A third of the item's names have another name in their place: a sibling.
+    fn has_other_names(&self) -> bool {
+        let of_item = |i: usize| is_name(&self.part.text, self.part.words.span(i));
+        let of_document = |i: usize| is_name(self.document.text, self.document.words.span(i));
+        let other = |items: Range<usize>, mut documents: Range<usize>| {
+            let mine = items.filter(|i| of_item(*i)).count();
+            if mine > 0 && documents.any(of_document) {
+                mine
+            } else {
+                0
+            }
+        };
+        let pairs: Vec<(usize, usize)> = self.aligned.pairs().collect();
+        let mut others = 0;
+        for pair in pairs.windows(2) {
+            let [(i, x), (j, y)] = [pair[0], pair[1]];
+            if (2..=4).contains(&(j - i)) && (2..=4).contains(&(y - x)) {
+                others += other(i + 1..j, x + 1..y);
+            }
+        }
+        if let Some((i, x)) = pairs.last() {
+            // Up to the end of the sentence.
+            let left = self.part.words.len() - 1 - i;
+            let end = (x + 1 + left).min(self.document.words.len());
+            let goes_on = |at: &usize| {
+                !self
+                    .document
+                    .between(*x, *at)
+                    .contains(['.', '?', '!', '\n'])
+            };
+            let after = (x + 1..end).take_while(goes_on).count();
+            if left <= 3 && after > 0 {
+                others += other(i + 1..i + 1 + left, x + 1..x + 1 + after);
+            }
+        }
+        let names = (0..self.part.words.len()).filter(|i| of_item(*i)).count();
+        others > 0 && 3 * others >= names
+    }
+}
+
+/// Whether a word is a name: it begins with a capital letter within a sentence, and has a small one.
+fn is_name(text: &str, span: Range<usize>) -> bool {
+    let mut letters = text[span.clone()].chars();
+    if !letters.next().is_some_and(char::is_uppercase) || !letters.any(char::is_lowercase) {
+        return false;
+    }
+    let mut before = text[..span.start].chars().rev().take(3);
+    let before = before.find(|c| *c == '\n' || !c.is_whitespace());
+    before.is_some_and(|c| !"\n.?!:\"\u{201C}(|".contains(c))
+}

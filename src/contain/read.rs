@@ -1,0 +1,301 @@
+//! Reads the items of benchmarks from files of any format.
+
+use std::path::Path;
+
+use super::items::ItemRecord;
+use crate::error::{BadRecord, Error, Result};
+use crate::io::{
+    Chunk, Columns, Event, FieldPath, FilesReading, InputFile, OnBadRecord, Reading, Value,
+    ValueField, Wanted, for_each_record,
+};
+use crate::progress::{Progress, advance};
+
+/// The fields of records of a benchmark. Records in the form of evaluation harnesses are known by their fields: those with
+/// equal `eval_key` and `eval_instance_index` are one item, `eval_key` is its benchmark, and `is_correct` tells right answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemFields {
+    /// The question, which each record has; default `question`.
+    pub question: FieldPath,
+    /// The text that it is about; default `passage`.
+    pub passage: Option<FieldPath>,
+    /// The options, a list of texts; default `options`.
+    pub options: Option<FieldPath>,
+    /// The answer: a text, or the number (from 0) or capital letter of an option; default `answer`.
+    pub answer: Option<FieldPath>,
+    /// The id; by default `eval_key` and `eval_instance_index`, or else `id`.
+    pub id: Option<FieldPath>,
+    /// The benchmark; by default `eval_key`, or else the name of the file.
+    pub benchmark: Option<FieldPath>,
+}
+
+impl Default for ItemFields {
+    fn default() -> Self {
+        ItemFields {
+            question: FieldPath::new("question"),
+            passage: Some(FieldPath::new("passage")),
+            options: Some(FieldPath::new("options")),
+            answer: Some(FieldPath::new("answer")),
+            id: None,
+            benchmark: None,
+        }
+    }
+}
+
+/// The places of the fields in a record.
+#[derive(Clone, Copy)]
+enum At {
+    Question,
+    Passage,
+    Options,
+    Answer,
+    Id,
+    Benchmark,
+    EvalKey,
+    EvalIndex,
+    IsCorrect,
+}
+
+impl ItemFields {
+    /// The fields to read, in the order of [`At`]. A part without a field is read from one that no record has.
+    fn values(&self) -> Vec<ValueField> {
+        let of = |path: Option<&FieldPath>, parameter| ValueField {
+            path: path.cloned().unwrap_or_else(|| FieldPath::new("")),
+            parameter,
+            is_required: false,
+        };
+        let part = |path| of(path, ValueField::ITEMS);
+        let known = |name| of(Some(&FieldPath::new(name)), "item_id_field");
+        let id = self.id.clone().unwrap_or_else(|| FieldPath::new("id"));
+        vec![
+            ValueField {
+                is_required: true,
+                ..part(Some(&self.question))
+            },
+            part(self.passage.as_ref()),
+            part(self.options.as_ref()),
+            part(self.answer.as_ref()),
+            of(Some(&id), "item_id_field"),
+            of(self.benchmark.as_ref(), "benchmark_field"),
+            known("eval_key"),
+            known("eval_instance_index"),
+            known("is_correct"),
+        ]
+    }
+
+    /// The item of a record, or what is wrong with it.
+    fn record(
+        &self,
+        values: &[Option<Value<'_>>],
+        file: &str,
+        row: u64,
+    ) -> std::result::Result<ItemRecord, String> {
+        let value = |at: At| values.get(at as usize).and_then(Option::as_ref);
+        let texts = |at: At| value(at).map(Value::to_texts).unwrap_or_default();
+        let text = |at: At| texts(at).join("\n");
+        let question = text(At::Question);
+        if question.trim().is_empty() {
+            let field = &self.question;
+            return Err(format!(
+                "field \"{field}\" of the question is missing, null or empty"
+            ));
+        }
+        let options = texts(At::Options);
+        let key = text(At::EvalKey);
+        let benchmark = match text(At::Benchmark) {
+            named if !named.is_empty() => named,
+            _ if !key.is_empty() => key.clone(),
+            _ => stem(file).to_owned(),
+        };
+        let index = text(At::EvalIndex);
+        let id = match (&self.id, text(At::Id)) {
+            (None, _) if !index.is_empty() => format!("{key}-{index}"),
+            (_, id) if !id.is_empty() => id,
+            _ => format!("{file}:{row}"),
+        };
+        Ok(ItemRecord {
+            benchmark,
+            id,
+            answer: chosen(text(At::Answer), &options),
+            question,
+            passage: text(At::Passage),
+            options,
+            is_correct: match &*text(At::IsCorrect).to_ascii_lowercase() {
+                "true" | "1" => Some(true),
+                "false" | "0" => Some(false),
+                _ => None,
+            },
+        })
+    }
+
+    /// Reads the records of all files, and what is wrong with the bad ones, which are skipped if `on_bad_record` says so.
+    pub(super) fn read(
+        &self,
+        files: &[InputFile],
+        temporary: &Path,
+        on_bad_record: OnBadRecord,
+        progress: &dyn Progress,
+    ) -> Result<ReadItems> {
+        const BATCH: usize = 16 << 20;
+        progress.begin("items", files.iter().map(InputFile::stored_bytes).sum());
+        let fields = self.values();
+        let reading = Reading {
+            wanted: Wanted::Values(&fields),
+            columns: Columns::Needed,
+            batch_bytes: BATCH,
+            temporary: Some(temporary),
+            beside: [None; 2],
+            limit: None,
+            reference: None,
+        };
+        let reading = FilesReading::new(files, reading)?;
+        let (mut items, mut skipped) = (Vec::new(), Vec::new());
+        let (mut rows, mut bytes) = (vec![0u64; files.len()], 0);
+        let map = |chunk: Chunk| Ok((chunk.file, chunk.bytes(), parse(&chunk, &fields)));
+        reading.map(map, |event| {
+            if let Some(Event::Chunk((number, size, parsed))) = event {
+                bytes += size as u64;
+                let file = &files[number];
+                for (line, values) in parsed {
+                    let row = rows[number];
+                    rows[number] += 1;
+                    let record =
+                        values.and_then(|values| self.record(&values, &file.relative, row));
+                    match record {
+                        Ok(record) => items.push(record),
+                        Err(problem) => {
+                            let bad = BadRecord {
+                                file: file.named.clone(),
+                                row,
+                                line,
+                                problem,
+                            };
+                            if on_bad_record == OnBadRecord::Fail {
+                                return Err(Error::BadRecord(bad));
+                            }
+                            skipped.push((number, bad));
+                        }
+                    }
+                }
+            }
+            advance(progress, reading.consumed(), items.len() as u64, bytes)
+        })?;
+        Ok((items, skipped))
+    }
+}
+
+/// The records of items, and the bad ones with the numbers of their files.
+pub(super) type ReadItems = (Vec<ItemRecord>, Vec<(usize, BadRecord)>);
+
+/// The line and the values of a record, or what is wrong with it.
+type Parsed = (
+    Option<u64>,
+    std::result::Result<Vec<Option<Value<'static>>>, String>,
+);
+
+fn parse(chunk: &Chunk, fields: &[ValueField]) -> Vec<Parsed> {
+    let mut parsed = Vec::new();
+    for_each_record(chunk, fields, &mut |line, values| {
+        let owned = |values: &[Option<Value<'_>>]| {
+            values
+                .iter()
+                .map(|value| value.as_ref().map(Value::to_owned_value))
+                .collect()
+        };
+        parsed.push((line, values.map(owned)));
+    });
+    parsed
+}
+
+/// The name of a file without folders and endings.
+fn stem(file: &str) -> &str {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.split('.')
+        .find(|part| !part.is_empty())
+        .unwrap_or(name)
+}
+
+/// The option that an answer chooses by its number or letter; else the answer.
+fn chosen(answer: String, options: &[String]) -> String {
+    if options.contains(&answer) {
+        return answer;
+    }
+    let letter = match answer.as_bytes() {
+        [letter @ b'A'..=b'Z'] => Some(usize::from(letter - b'A')),
+        _ => None,
+    };
+    let number = letter.or_else(|| answer.parse().ok());
+    number
+        .and_then(|number| options.get(number).cloned())
+        .unwrap_or(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::Inputs;
+    use crate::progress::Silent;
+
+    fn read(name: &str, lines: &str, fields: &ItemFields) -> Result<Vec<ItemRecord>> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, lines).unwrap();
+        let inputs = Inputs::find(&[path], None)?;
+        let read = fields.read(&inputs.files, folder.path(), OnBadRecord::Fail, &Silent);
+        Ok(read?.0)
+    }
+
+    #[test]
+    fn records_have_their_parts() {
+        let lines = r#"{"q": "Which?", "c": ["red", "blue", 3], "a": 1}
+{"q": "Why?", "a": "so", "key": "k"}
+{"q": "How?", "c": ["x", "y"], "a": "B", "key": 7}
+"#;
+        let fields = ItemFields {
+            question: FieldPath::new("q"),
+            options: Some(FieldPath::new("c")),
+            answer: Some(FieldPath::new("a")),
+            id: Some(FieldPath::new("key")),
+            ..ItemFields::default()
+        };
+        let items = read("set.test.jsonl", lines, &fields).unwrap();
+        let told: Vec<_> = items
+            .iter()
+            .map(|it| (&*it.benchmark, &*it.id, it.options.join("|"), &*it.answer))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("set", "set.test.jsonl:0", "red|blue|3".to_owned(), "blue"),
+                ("set", "k", String::new(), "so"),
+                ("set", "7", "x|y".to_owned(), "y"),
+            ]
+        );
+    }
+
+    #[test]
+    fn records_of_harnesses_are_known_by_their_fields() {
+        let lines = "eval_key,eval_instance_index,question,answer,is_correct\nmmlu,4,Which?,red,True\nmmlu,4,Which?,blue,False\n";
+        let items = read("x.csv", lines, &ItemFields::default()).unwrap();
+        let told: Vec<_> = items
+            .iter()
+            .map(|it| (&*it.benchmark, &*it.id, &*it.answer, it.is_correct))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("mmlu", "mmlu-4", "red", Some(true)),
+                ("mmlu", "mmlu-4", "blue", Some(false))
+            ]
+        );
+    }
+
+    #[test]
+    fn a_record_without_question_is_bad() {
+        let failed = read("x.jsonl", "{\"question\": \"\"}\n", &ItemFields::default());
+        let told = failed.unwrap_err().to_string();
+        assert!(
+            told.contains("line 1") && told.contains("\"question\""),
+            "{told}"
+        );
+    }
+}

@@ -1,0 +1,494 @@
+//! The report of a search for items in files, and the lines of its results.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::scan::{Class, Contain, Hit, ItemPart};
+use crate::error::BadRecord;
+use crate::io::{
+    InputFile, MissingIds, NotRead, Places, REPORT_VERSION, SkippedRecord, write_json,
+};
+
+/// A number per class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ByClass {
+    /// Of [`Class::Contaminated`].
+    pub contaminated: u64,
+    /// Of [`Class::Passage`].
+    pub passage: u64,
+    /// Of [`Class::Short`].
+    pub short: u64,
+    /// Of [`Class::Template`].
+    pub template: u64,
+}
+
+impl ByClass {
+    fn count(&mut self, class: Class) {
+        *match class {
+            Class::Contaminated => &mut self.contaminated,
+            Class::Passage => &mut self.passage,
+            Class::Short => &mut self.short,
+            Class::Template => &mut self.template,
+        } += 1;
+    }
+}
+
+/// The counts of a search for items. `records = skipped + kept + removed` where records are written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ContainCounts {
+    /// Records read, including bad ones.
+    pub records: u64,
+    /// Bad records skipped.
+    pub skipped: u64,
+    /// Documents that repeat an earlier id.
+    pub repeated_ids: u64,
+    /// Bytes of all texts.
+    pub bytes: u64,
+    /// Records of the items, without bad ones.
+    pub item_records: u64,
+    /// Bad records of the items skipped.
+    pub skipped_items: u64,
+    /// Items.
+    pub items: u64,
+    /// Items that cannot be told from their question alone: too short, or all shared with others.
+    pub undecidable_items: u64,
+    /// Distinct n-grams of the items.
+    pub ngrams: u64,
+    /// Items in documents.
+    pub hits: ByClass,
+    /// Documents with a hit, each by the first class of its hits.
+    pub documents: ByClass,
+    /// Items found, each by the first class of its hits.
+    pub found_items: ByClass,
+    /// Documents written; `None` if none are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<u64>,
+    /// Documents left out; `None` if none are written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed: Option<u64>,
+}
+
+/// All parameters that affect the result.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ContainParameters {
+    /// Words of an n-gram.
+    pub size: usize,
+    /// The least share of a question's words outside the template.
+    pub threshold: f64,
+    /// The fewest n-grams of at most two questions.
+    pub min_ngrams: usize,
+    /// What is done with documents: `report` or `drop`.
+    pub action: &'static str,
+    /// The classes whose documents are removed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<&'static str>,
+    /// The fields of question, passage, options and answer; empty for one that is not read.
+    pub item_fields: Vec<String>,
+    /// The field of an item's id; `None` for the usual ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item_id_field: Option<String>,
+    /// The field of the benchmark; `None` for the usual ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub benchmark_field: Option<String>,
+    /// The field of the text, or the names of several.
+    pub content_field: String,
+    /// The field of the id.
+    pub id_field: String,
+    /// The most records read, if there is a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+}
+
+/// What was found of a benchmark.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct BenchmarkReport {
+    /// The name.
+    pub benchmark: String,
+    /// Its items.
+    pub items: u64,
+    /// Those that cannot be told from their question alone.
+    pub undecidable_items: u64,
+    /// Those found, each by the first class of its hits.
+    pub found_items: ByClass,
+    /// Documents with a hit, each by the first class of its hits.
+    pub documents: ByClass,
+    /// The items that most documents ask, and the number of these; at most ten, the first of equals.
+    pub most_leaked: Vec<LeakedItem>,
+}
+
+/// An item that documents ask.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct LeakedItem {
+    /// Its id.
+    pub item: String,
+    /// The documents that ask it.
+    pub documents: u64,
+}
+
+/// The report of a search for items, as in `report.json`.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct ContainReport {
+    /// The version of the layout.
+    pub simgpu_report: u32,
+    /// `contain`.
+    pub command: &'static str,
+    /// The counts.
+    pub counts: ContainCounts,
+    /// The parameters.
+    pub parameters: ContainParameters,
+    /// How frequent phrases are excused: `none`. Each hit is judged by its document alone.
+    pub phrases: &'static str,
+    /// What was found of each benchmark, in the order of their names.
+    pub benchmarks: Vec<BenchmarkReport>,
+    /// The documents without an id, if some have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing_ids: Option<MissingIds>,
+    /// The files without records.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub empty_files: Vec<String>,
+    /// What the names of inputs lead to and the run did not read.
+    #[serde(skip_serializing_if = "NotRead::is_empty")]
+    pub not_read: NotRead,
+    /// The bad records.
+    pub skipped: Vec<SkippedRecord>,
+    /// The bad records of the items.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped_items: Vec<SkippedRecord>,
+}
+
+impl ContainReport {
+    pub(super) fn new(
+        (mut counts, benchmarks): (ContainCounts, Vec<BenchmarkReport>),
+        parameters: ContainParameters,
+        places: &Places,
+        skipped_items: Vec<SkippedRecord>,
+    ) -> Self {
+        counts.records = places.records();
+        counts.skipped = places.bad_records();
+        counts.repeated_ids = places.repeated_ids;
+        counts.skipped_items = skipped_items.len() as u64;
+        ContainReport {
+            simgpu_report: REPORT_VERSION,
+            command: "contain",
+            missing_ids: places.missing_ids(counts.records - counts.skipped),
+            empty_files: places.empty_files(),
+            not_read: places.not_read.clone(),
+            skipped: places.skipped_records(),
+            skipped_items,
+            phrases: "none",
+            benchmarks,
+            counts,
+            parameters,
+        }
+    }
+
+    /// Writes the report as JSON, the same bytes as in the file.
+    ///
+    /// # Errors
+    /// Those of the target.
+    pub fn write_json(&self, target: &mut impl std::io::Write) -> std::io::Result<()> {
+        write_json(target, self)
+    }
+}
+
+/// The bad records of items, for the report.
+pub(super) fn skipped_items(
+    files: &[InputFile],
+    bad: Vec<(usize, BadRecord)>,
+) -> Vec<SkippedRecord> {
+    let skipped = bad.into_iter().map(|(file, record)| {
+        let file = files[file].relative.clone();
+        let BadRecord {
+            row, line, problem, ..
+        } = record;
+        SkippedRecord {
+            file,
+            row,
+            line,
+            problem,
+        }
+    });
+    skipped.collect()
+}
+
+/// What is found of an item in all documents.
+#[derive(Clone, Debug, Default)]
+struct OfItem {
+    /// Documents by class.
+    documents: BTreeMap<Class, u64>,
+    parts: Vec<ItemPart>,
+    /// The row of the first document with the first class.
+    first: Option<(Class, u32)>,
+}
+
+/// What is found in all documents.
+#[derive(Debug)]
+pub(super) struct Tally<'a> {
+    contain: &'a Contain,
+    counts: ContainCounts,
+    items: Vec<OfItem>,
+    /// The number of each benchmark, and what is found of it.
+    numbers: BTreeMap<&'a str, usize>,
+    benchmarks: Vec<BenchmarkReport>,
+}
+
+impl<'a> Tally<'a> {
+    pub(super) fn new(contain: &'a Contain, item_records: usize) -> Self {
+        let mut tally = Tally {
+            contain,
+            counts: ContainCounts {
+                item_records: item_records as u64,
+                items: contain.items().len() as u64,
+                ngrams: contain.ngrams() as u64,
+                ..ContainCounts::default()
+            },
+            items: vec![OfItem::default(); contain.items().len()],
+            numbers: BTreeMap::new(),
+            benchmarks: Vec::new(),
+        };
+        let names = contain.items().iter().map(|item| &*item.benchmark);
+        tally.numbers = names.map(|name| (name, 0)).collect();
+        for (number, (name, place)) in tally.numbers.iter_mut().enumerate() {
+            *place = number;
+            tally.benchmarks.push(BenchmarkReport {
+                benchmark: (*name).to_owned(),
+                ..BenchmarkReport::default()
+            });
+        }
+        for (number, item) in contain.items().iter().enumerate() {
+            let undecidable = u64::from(!contain.is_decidable(number));
+            let benchmark = &mut tally.benchmarks[tally.numbers[&*item.benchmark]];
+            benchmark.items += 1;
+            benchmark.undecidable_items += undecidable;
+            tally.counts.undecidable_items += undecidable;
+        }
+        tally
+    }
+
+    pub(super) fn contain(&self) -> &'a Contain {
+        self.contain
+    }
+
+    /// Counts the text of a document and its hits.
+    pub(super) fn add(&mut self, row: u32, bytes: usize, hits: &[Hit]) {
+        self.counts.bytes += bytes as u64;
+        let mut of_benchmarks: BTreeMap<usize, Class> = BTreeMap::new();
+        for hit in hits {
+            self.counts.hits.count(hit.class);
+            let item = &mut self.items[hit.item];
+            *item.documents.entry(hit.class).or_default() += 1;
+            item.parts.extend(&hit.parts);
+            item.parts.sort_unstable();
+            item.parts.dedup();
+            if item.first.is_none_or(|(class, _)| hit.class < class) {
+                item.first = Some((hit.class, row));
+            }
+            let benchmark = self.numbers[&*self.contain.items()[hit.item].benchmark];
+            let first = of_benchmarks.entry(benchmark).or_insert(hit.class);
+            *first = hit.class.min(*first);
+        }
+        if let Some(class) = hits.iter().map(|hit| hit.class).min() {
+            self.counts.documents.count(class);
+        }
+        for (benchmark, class) in of_benchmarks {
+            self.benchmarks[benchmark].documents.count(class);
+        }
+    }
+
+    /// The rows of the first documents of items.
+    pub(super) fn first_rows(&self) -> impl Iterator<Item = u32> {
+        self.items.iter().filter_map(|item| Some(item.first?.1))
+    }
+
+    /// The lines of all items. `place` is the place of a document.
+    pub(super) fn lines(
+        &self,
+        place: impl Fn(u32) -> FoundAt,
+    ) -> impl Iterator<Item = ItemLine<'_>> {
+        let items = self.contain.items().iter().enumerate().zip(&self.items);
+        items.map(move |((number, item), found)| ItemLine {
+            item: item.id(),
+            benchmark: &item.benchmark,
+            ids: &item.ids,
+            class: found.first.map(|(class, _)| class.name()),
+            decidable: self.contain.is_decidable(number),
+            parts: found.parts.iter().map(|part| part.name()).collect(),
+            documents: found
+                .documents
+                .iter()
+                .map(|(class, count)| (class.name(), *count))
+                .collect(),
+            first: found.first.map(|(_, row)| place(row)),
+        })
+    }
+
+    /// All counts.
+    pub(super) fn finish(mut self) -> (ContainCounts, Vec<BenchmarkReport>) {
+        const LISTED: usize = 10;
+        for (item, found) in self.contain.items().iter().zip(&self.items) {
+            let Some((class, _)) = found.first else {
+                continue;
+            };
+            let benchmark = &mut self.benchmarks[self.numbers[&*item.benchmark]];
+            benchmark.found_items.count(class);
+            self.counts.found_items.count(class);
+            if let Some(documents) = found.documents.get(&Class::Contaminated) {
+                benchmark.most_leaked.push(LeakedItem {
+                    item: item.id().to_owned(),
+                    documents: *documents,
+                });
+            }
+        }
+        for benchmark in &mut self.benchmarks {
+            benchmark
+                .most_leaked
+                .sort_by_key(|item| std::cmp::Reverse(item.documents));
+            benchmark.most_leaked.truncate(LISTED);
+        }
+        (self.counts, self.benchmarks)
+    }
+}
+
+/// The place of a document.
+#[derive(Debug, Serialize)]
+pub(super) struct FoundAt {
+    pub(super) id: Box<RawValue>,
+    pub(super) file: String,
+    pub(super) row: u64,
+}
+
+/// A line of `items.jsonl`.
+#[derive(Debug, Serialize)]
+pub(super) struct ItemLine<'a> {
+    item: &'a str,
+    benchmark: &'a str,
+    /// The ids of its records.
+    ids: &'a [String],
+    /// The first class of its hits; null without any.
+    class: Option<&'static str>,
+    /// Whether it can be told from its question alone.
+    decidable: bool,
+    /// The parts found, in any document.
+    parts: Vec<&'static str>,
+    /// Documents by class.
+    documents: BTreeMap<&'static str, u64>,
+    /// The first document with this class.
+    first: Option<FoundAt>,
+}
+
+/// An n-gram of a hit.
+#[derive(Debug, Serialize, Deserialize)]
+struct RareGram {
+    ngram: String,
+    /// The questions and passages that have it.
+    in_parts: usize,
+}
+
+/// The text of a hit and around it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Sample {
+    before: String,
+    text: String,
+    after: String,
+}
+
+/// What a line of `hits.jsonl` says beside the place of the document.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct HitEvidence {
+    item: String,
+    benchmark: String,
+    pub(super) class: String,
+    score: f64,
+    parts: Vec<String>,
+    start: usize,
+    end: usize,
+    item_start: usize,
+    item_end: usize,
+    found: usize,
+    ngrams: usize,
+    rarest: Vec<RareGram>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sample: Option<Sample>,
+}
+
+impl HitEvidence {
+    pub(super) fn of(hit: &Hit, contain: &Contain, text: Option<&str>) -> Self {
+        let item = &contain.items()[hit.item];
+        let rarest = hit.rarest.iter().map(|(ngram, in_parts)| RareGram {
+            ngram: ngram.clone(),
+            in_parts: *in_parts,
+        });
+        HitEvidence {
+            item: item.id().to_owned(),
+            benchmark: item.benchmark.clone(),
+            class: hit.class.name().to_owned(),
+            // Logarithms differ in their last bit between machines.
+            score: (hit.score * 1e6).round() / 1e6,
+            parts: hit
+                .parts
+                .iter()
+                .map(|part| part.name().to_owned())
+                .collect(),
+            start: hit.bytes.start,
+            end: hit.bytes.end,
+            item_start: hit.item_bytes.start,
+            item_end: hit.item_bytes.end,
+            found: hit.found,
+            ngrams: hit.ngrams,
+            rarest: rarest.collect(),
+            sample: text.map(|text| Sample::of(text, hit)),
+        }
+    }
+}
+
+impl Sample {
+    /// The first bytes of what was found, and some on both sides.
+    fn of(text: &str, hit: &Hit) -> Self {
+        const AROUND: usize = 60;
+        const MOST: usize = 400;
+        let boundary = |at: usize| {
+            (0..=at.min(text.len()))
+                .rev()
+                .find(|at| text.is_char_boundary(*at))
+        };
+        let [before, end, after] = [
+            hit.bytes.start.saturating_sub(AROUND),
+            hit.bytes.end.min(hit.bytes.start + MOST),
+            hit.bytes.end + AROUND,
+        ]
+        .map(|at| boundary(at).unwrap_or(0));
+        Sample {
+            before: text[before..hit.bytes.start].to_owned(),
+            text: text[hit.bytes.start..end].to_owned(),
+            after: text[hit.bytes.end..after].to_owned(),
+        }
+    }
+}
+
+/// A line of `hits.jsonl`.
+#[derive(Serialize)]
+pub(super) struct HitLine<'a> {
+    pub(super) id: Box<RawValue>,
+    pub(super) file: &'a str,
+    pub(super) row: u64,
+    #[serde(flatten)]
+    pub(super) evidence: &'a HitEvidence,
+}
+
+/// A line of `removed.jsonl`.
+#[derive(Serialize)]
+pub(super) struct RemovedLine<'a> {
+    pub(super) id: Box<RawValue>,
+    pub(super) file: &'a str,
+    pub(super) row: u64,
+    /// The first class of its hits.
+    pub(super) class: &'a str,
+}

@@ -1,0 +1,359 @@
+//! The words of a text as items and documents are compared by: lower case, without punctuation.
+//!
+//! HTML entities, common tags and escapes of JSON are undone first, since a document may hold an item in any of these
+//! forms. A word is a run of letters and digits. Apostrophes within a word and commas within a number vanish; all other
+//! punctuation separates. Every word knows its bytes in the text as it is.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// The words of a text, and where each is.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    /// All words, one after another.
+    letters: String,
+    /// Where each word ends in `letters`.
+    ends: Vec<usize>,
+    /// Bytes of the text.
+    spans: Vec<Range<usize>>,
+}
+
+impl Words {
+    pub(super) fn of(text: &str) -> Self {
+        let mut words = Words::default();
+        words.read(text);
+        words
+    }
+
+    /// Replaces the words by those of a text.
+    pub(super) fn read(&mut self, text: &str) {
+        self.letters.clear();
+        self.ends.clear();
+        self.spans.clear();
+        let (plain, escapes) = decode(text);
+        self.find(&plain);
+        if !escapes.is_empty() {
+            for span in &mut self.spans {
+                *span = original(&escapes, span.start).start..original(&escapes, span.end - 1).end;
+            }
+        }
+    }
+
+    fn find(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            let Some(width) = alphanumeric(text, at) else {
+                at += width_at(bytes, at);
+                continue;
+            };
+            let start = at;
+            match grouped_number(bytes, at) {
+                Some(end) => {
+                    let digits = text[at..end].chars().filter(|c| *c != ',');
+                    self.letters.extend(digits);
+                    at = end;
+                }
+                None => at = self.push_word(text, at, width),
+            }
+            self.ends.push(self.letters.len());
+            self.spans.push(start..at);
+        }
+    }
+
+    /// Appends the word that begins here with a character of this width. Returns its end.
+    fn push_word(&mut self, text: &str, mut at: usize, mut width: usize) -> usize {
+        let bytes = text.as_bytes();
+        loop {
+            match bytes[at].is_ascii() {
+                true => self.letters.push(bytes[at].to_ascii_lowercase().into()),
+                false => {
+                    let lower = text[at..at + width].chars().flat_map(char::to_lowercase);
+                    self.letters.extend(lower);
+                }
+            }
+            at += width;
+            match alphanumeric(text, at) {
+                Some(next) => width = next,
+                None => {
+                    let mark = apostrophe(&bytes[at..]);
+                    match alphanumeric(text, at + mark).filter(|_| mark > 0) {
+                        Some(next) => (at, width) = (at + mark, next),
+                        None => return at,
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn word(&self, i: usize) -> &str {
+        let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.letters[start..self.ends[i]]
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).map(|i| self.word(i))
+    }
+
+    /// The bytes of a word in the text.
+    pub(super) fn span(&self, i: usize) -> Range<usize> {
+        self.spans[i].clone()
+    }
+
+    /// The bytes of all words of this range, which is not empty.
+    pub(super) fn span_of(&self, words: Range<usize>) -> Range<usize> {
+        self.spans[words.start].start..self.spans[words.end - 1].end
+    }
+}
+
+/// The width of the character that begins here.
+fn width_at(bytes: &[u8], at: usize) -> usize {
+    match bytes[at] {
+        0..0x80 => 1,
+        0xF0.. => 4,
+        0xE0.. => 3,
+        _ => 2,
+    }
+}
+
+/// The width of the letter or digit that begins here, if there is one.
+fn alphanumeric(text: &str, at: usize) -> Option<usize> {
+    let byte = *text.as_bytes().get(at)?;
+    if byte.is_ascii() {
+        return byte.is_ascii_alphanumeric().then_some(1);
+    }
+    let c = text[at..].chars().next()?;
+    c.is_alphanumeric().then(|| c.len_utf8())
+}
+
+/// The width of an apostrophe at the beginning; 0 without one.
+fn apostrophe(bytes: &[u8]) -> usize {
+    match bytes {
+        [b'\'', ..] => 1,
+        [0xE2, 0x80, 0x99, ..] => 3,
+        _ => 0,
+    }
+}
+
+/// The end of a number like 12,345,678 that begins here, if there is one.
+fn grouped_number(bytes: &[u8], at: usize) -> Option<usize> {
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let digits = (0..4).take_while(|i| is_digit(at + i)).count();
+    if !(1..=3).contains(&digits) {
+        return None;
+    }
+    let (mut end, mut found) = (at + digits, None);
+    while bytes.get(end) == Some(&b',') && (1..=3).all(|i| is_digit(end + i)) {
+        end += 4;
+        if !is_digit(end) {
+            found = Some(end);
+        }
+    }
+    found
+}
+
+/// A part of a text that stands for something else.
+#[derive(Debug)]
+struct Escape {
+    /// Where its value begins in the plain text, and its bytes.
+    plain: usize,
+    len: usize,
+    /// Its bytes in the text.
+    span: Range<usize>,
+}
+
+/// The bytes of the text that a byte of the plain text stands for.
+fn original(escapes: &[Escape], at: usize) -> Range<usize> {
+    let before = escapes.partition_point(|escape| escape.plain <= at);
+    let Some(escape) = before.checked_sub(1).map(|last| &escapes[last]) else {
+        return at..at + 1;
+    };
+    match at - escape.plain {
+        within if within < escape.len => escape.span.clone(),
+        behind => {
+            let at = escape.span.end + behind - escape.len;
+            at..at + 1
+        }
+    }
+}
+
+/// The text without escapes.
+fn decode(text: &str) -> (Cow<'_, str>, Vec<Escape>) {
+    let bytes = text.as_bytes();
+    let mut found = memchr::memchr3_iter(b'&', b'\\', b'<', bytes).peekable();
+    if found.peek().is_none() {
+        return (Cow::Borrowed(text), Vec::new());
+    }
+    let (mut plain, mut escapes, mut last) = (String::new(), Vec::new(), 0);
+    for at in found {
+        if at < last {
+            continue;
+        }
+        let escape = match bytes[at] {
+            b'&' => entity(&text[at..]),
+            b'<' => tag(&bytes[at..]).map(|len| (" ".into(), len)),
+            _ => json_escape(&text[at..]).map(|(c, len)| (String::from(c).into(), len)),
+        };
+        let Some((value, len)) = escape else {
+            continue;
+        };
+        plain.push_str(&text[last..at]);
+        escapes.push(Escape {
+            plain: plain.len(),
+            len: value.len(),
+            span: at..at + len,
+        });
+        plain.push_str(&value);
+        last = at + len;
+    }
+    if escapes.is_empty() {
+        return (Cow::Borrowed(text), escapes);
+    }
+    plain.push_str(&text[last..]);
+    (Cow::Owned(plain), escapes)
+}
+
+/// The value of an HTML entity at the beginning, and its bytes.
+fn entity(text: &str) -> Option<(Cow<'_, str>, usize)> {
+    const LONGEST: usize = 10;
+    let inner = text.as_bytes()[1..].iter().take(LONGEST);
+    let len = 2 + inner
+        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'#')
+        .count();
+    let entity = text.get(..len).filter(|entity| entity.ends_with(';'))?;
+    let value = html_escape::decode_html_entities(entity);
+    (value != entity).then_some((value, len))
+}
+
+/// The bytes of a common tag at the beginning.
+fn tag(bytes: &[u8]) -> Option<usize> {
+    const NAMES: &[&[u8]] = &[
+        b"p",
+        b"br",
+        b"div",
+        b"span",
+        b"li",
+        b"ul",
+        b"ol",
+        b"em",
+        b"strong",
+        b"td",
+        b"tr",
+        b"th",
+        b"table",
+        b"h1",
+        b"h2",
+        b"h3",
+        b"h4",
+        b"h5",
+        b"h6",
+        b"code",
+        b"pre",
+        b"blockquote",
+    ];
+    let mut at = 1 + usize::from(bytes.get(1) == Some(&b'/'));
+    let name = bytes[at..].iter();
+    let name = name.take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    if !NAMES.contains(&&bytes[at..at + name]) {
+        return None;
+    }
+    at += name;
+    at += bytes[at..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_whitespace())
+        .count();
+    at += usize::from(bytes.get(at) == Some(&b'/'));
+    (bytes.get(at) == Some(&b'>')).then_some(at + 1)
+}
+
+/// The value of an escape of JSON at the beginning, and its bytes. The commands of LaTeX that begin alike are none.
+fn json_escape(text: &str) -> Option<(char, usize)> {
+    match text.as_bytes().get(1)? {
+        b'u' => {
+            let digits = text.get(2..6)?;
+            if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                return None;
+            }
+            let code = u32::from_str_radix(digits, 16).ok()?;
+            Some((
+                char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER),
+                6,
+            ))
+        }
+        byte @ (b'"' | b'\\' | b'/') => Some(((*byte).into(), 2)),
+        byte @ (b'n' | b'r' | b't') if !is_latex(&text[2..]) => {
+            Some((if *byte == b'n' { '\n' } else { ' ' }, 2))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a command of LaTeX goes on so after its first letter n, r or t.
+fn is_latex(rest: &str) -> bool {
+    const RESTS: &[&str] = &[
+        "eq", "e", "u", "abla", "ot", "eg", "i", "exists", "heta", "imes", "au", "o", "an", "ho",
+        "angle", "floor", "ceil", "frac", "sum",
+    ];
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let word = &rest[..end.unwrap_or(rest.len())];
+    const BEGINNINGS: &[&str] = &["ext", "riangle", "ight"];
+    RESTS.contains(&word) || BEGINNINGS.iter().any(|it| word.starts_with(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        Words::of(text).iter().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn words_are_runs_of_letters_and_digits() {
+        for (text, expected) in [
+            ("Don't pay $1,000.50!", "dont pay 1000 50"),
+            ("Janet’s 12,345,678 ducks'", "janets 12345678 ducks"),
+            ("1,0000 1234,567 a1,000", "1 0000 1234 567 a1 000"),
+            ("snake_case ÉTÉ", "snake case été"),
+            (
+                "a&amp;b &lt;p&gt; c&#x27;s &rsquo; caf&eacute;",
+                "a b p cs café",
+            ),
+            ("x<br/>y</ p>z<td >w", "x y p z w"),
+            (r#"one\ntwo \"three\" \u00e9t\u00e9"#, "one two three été"),
+            (
+                r"\nabla \text{x} \theta \right \rightarrow",
+                "nabla text x theta right rightarrow",
+            ),
+        ] {
+            assert_eq!(words(text).join(" "), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn spans_are_bytes_of_the_text_as_it_is() {
+        let text = r"caf&eacute; &amp; d\u00e9j\u00e0<br>vu l’été";
+        let words = Words::of(text);
+        let spans: Vec<&str> = (0..words.len()).map(|i| &text[words.span(i)]).collect();
+        assert_eq!(spans, ["caf&eacute;", r"d\u00e9j\u00e0", "vu", "l’été"]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn words_of_any_text_are_within_it(text in r#"[a-cA-C1é&;#x\\nu"'’,.<>/br \n_]{0,40}"#) {
+            let words = Words::of(&text);
+            let mut end = 0;
+            for i in 0..words.len() {
+                let span = words.span(i);
+                assert!(end <= span.start && span.start < span.end && text.is_char_boundary(span.start));
+                assert!(text.is_char_boundary(span.end));
+                assert!(words.word(i).chars().all(char::is_alphanumeric) && !words.word(i).is_empty());
+                end = span.end;
+            }
+        }
+    }
+}
