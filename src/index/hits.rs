@@ -32,17 +32,20 @@ pub struct Hit {
 pub enum FoundBy {
     /// Both are identical after normalisation.
     Identical,
-    /// Both share the key of a band, and their similarity was verified.
-    Bands,
+    /// Both share the key of a band, and their signatures agree in enough slots.
+    Signature,
+    /// Both share the key of a band, and their sets of shingles are similar.
+    Exact,
 }
 
 impl FoundBy {
-    /// The name: `identical` or `bands`.
+    /// The name: `identical`, `signature` or `exact`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             FoundBy::Identical => "identical",
-            FoundBy::Bands => "bands",
+            FoundBy::Signature => "signature",
+            FoundBy::Exact => "exact",
         }
     }
 }
@@ -176,9 +179,10 @@ impl Comparison<'_> {
             hits.extend(similarity.map(|similarity| Hit {
                 id: candidate.record.id,
                 similarity,
-                found_by: match is_identical {
-                    true => FoundBy::Identical,
-                    false => FoundBy::Bands,
+                found_by: match self.search.verification {
+                    _ if is_identical => FoundBy::Identical,
+                    Verification::Exact => FoundBy::Exact,
+                    Verification::None | Verification::Signature => FoundBy::Signature,
                 },
                 row: candidate.row,
             }));

@@ -14,6 +14,8 @@ use std::fs::{self, File};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use fjall::config::{BlockSizePolicy, CompressionPolicy};
 use fjall::{
@@ -150,22 +152,24 @@ impl Store {
     /// Writes all tables anew, without what was removed.
     pub(super) fn compact(&self) -> Result<()> {
         let compacted = guarded(|| {
-            for table in &self.tables {
-                table.rotate_memtable_and_wait()?;
-                table.major_compact()?;
-            }
-            Ok(())
+            self.flush()?;
+            self.tables.iter().try_for_each(Keyspace::major_compact)
         });
         compacted.map_err(|wrong| wrong.error("compact", &self.folder))
     }
 
     /// Writes what the journal alone has into tables, so that whoever opens the store next need not read the journal.
-    pub(super) fn flush(&self) -> Result<()> {
-        let flushed = guarded(|| {
-            let mut tables = self.tables.iter();
-            tables.try_for_each(Keyspace::rotate_memtable_and_wait)
-        });
-        flushed.map_err(|wrong| wrong.error("write", &self.folder))
+    fn flush(&self) -> fjall::Result<()> {
+        for table in &self.tables {
+            table.rotate_memtable()?;
+        }
+        let is_written = |table: &Keyspace| table.sealed_memtable_count() == 0;
+        while !self.tables.iter().all(is_written) {
+            // Fails if a table could not be written: then there is nothing to wait for.
+            self.database.persist(PersistMode::Buffer)?;
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
     }
 
     /// Bytes of the tables on disk.
@@ -177,7 +181,7 @@ impl Store {
 impl Drop for Store {
     fn drop(&mut self) {
         // What fails here is read from the journal again.
-        let _ = self.flush();
+        let _ = guarded(|| self.flush());
     }
 }
 
