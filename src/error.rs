@@ -144,6 +144,14 @@ pub enum Error {
         /// The most signatures.
         limit: usize,
     },
+    /// A document has the id of one that is in the index.
+    #[error(
+        "{id} is the id of a document in the index; give each document an id of its own, or pass `on_known_id=skip` or `on_known_id=replace`"
+    )]
+    KnownId {
+        /// The id, as JSON.
+        id: String,
+    },
     /// The bytes of an index are not those that it wrote.
     #[error("the bytes are not those of an index of this banding and slot width; write it again")]
     DamagedIndex,

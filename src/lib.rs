@@ -35,7 +35,7 @@
 //! | [`scheme`] | choose how signature values are computed, for example to match another tool |
 //! | [`backend`] | choose where signatures are computed: scalar, SIMD or GPU |
 //! | [`pipeline`] | use the stages one by one: shingles, signatures, bands, buckets, clusters |
-//! | [`index`] | search signatures many times, while more are added: by a threshold, the most similar ones, or by containment |
+//! | [`index`] | ask many times what was seen before, while more is added: of documents on disk, or of signatures in memory |
 //! | [`ratings`] | find what is rated alike, and recommend |
 //! | [`io`] | choose input files, fields and formats; read reports |
 //! | [`simd`] | list or restrict vector instructions |
@@ -143,6 +143,7 @@
 //!
 //! | feature | adds |
 //! |---|---|
+//! | `index` | the index that stays on disk: `index::Index` |
 //! | `records` | links between records that describe the same thing: `link` |
 //! | `io` | runs over files: JSON, CSV, Parquet, Arrow and text, plain or compressed; and `records` |
 //! | `gpu` | the GPU backend, through Vulkan, Metal or DX12 |
@@ -181,8 +182,6 @@ pub mod engine;
 )]
 pub mod store;
 
-pub mod index;
-
 #[cfg(feature = "selftest")]
 pub mod selftest;
 
@@ -198,6 +197,8 @@ pub mod io;
     )
 )]
 pub mod search;
+
+pub mod index;
 
 #[cfg(feature = "io")]
 pub mod files;

@@ -22,8 +22,9 @@ const LIBRARY: &[&[&str]] = &[
     &["backend"],
     &["engine"],
     &["store"],
-    &["index", "io"],
+    &["io"],
     &["search"],
+    &["index"],
     &["files", "divided"],
     &["link", "ratings", "evaluation", "passages", "contain"],
     &["selftest", "internals"],
@@ -53,7 +54,7 @@ const SEARCH: &[&[&str]] = &[
     &["disk::blocks", "disk::distribution", "disk::pairs"],
     // The runs.
     &["stages"],
-    &["signature_rows"],
+    &["sign", "signature_rows"],
     &["pairs", "removals"],
     &["against", "listed"],
 ];
@@ -71,7 +72,7 @@ const FILES: &[&[&str]] = &[
     &["from_pairs", "overview", "samples"],
     &["page", "pairs_overview"],
     // What is written, and the runs.
-    &["dedup_output", "sign"],
+    &["dedup_output", "index", "sign"],
     &["dedup", "pairs"],
     &["page_in_memory", "signatures"],
     &["against"],

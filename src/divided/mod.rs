@@ -18,9 +18,7 @@ mod edges;
 
 mod search;
 
-mod sign;
-
+pub use crate::search::sign::{SignedDocuments, sign_batch};
 pub use batch::{Compared, ConnectedBatch};
 pub use edges::{Edges, SharedMembers};
 pub use search::{ComponentSearch, ComponentTask, FoundPair};
-pub use sign::{SignedDocuments, sign_batch};

@@ -18,6 +18,9 @@ mod dedup_output;
 
 mod from_pairs;
 
+#[cfg(feature = "index")]
+mod index;
+
 mod log;
 
 mod lowest;
@@ -67,6 +70,8 @@ mod tests;
 pub(crate) use dedup::{create_json, create_run_record};
 pub use dedup_output::DedupOutput;
 pub(crate) use dedup_output::{KeptOfChunk, KeptOutput, Written};
+#[cfg(feature = "index")]
+pub use index::{HitsOutput, HitsWanted, IndexCounts, IndexOutcome};
 pub(crate) use log::{ChunkRecords, Noted};
 pub use outcome::Outcome;
 pub(crate) use outcome::{complete_places, warn_of_repeated_ids};

@@ -1,4 +1,7 @@
-//! Indexes of signatures that are searched many times: they take signatures one by one, and find similar ones.
+//! Indexes that are searched many times, while more is added.
+//!
+//! With the feature `index`, `Index` keeps documents in a folder: it finds those that a search of all of them would find.
+//! The others keep signatures in memory; they take them one by one, and find similar ones.
 //!
 //! | index | finds | source |
 //! |---|---|---|
@@ -14,6 +17,36 @@
 //! package are compared by code of their own, which may fail, or use the index itself; and a map of keys that the caller
 //! often has already would be held twice.
 
+#[cfg(feature = "index")]
+mod store;
+
+#[cfg(feature = "index")]
+mod document;
+
+#[cfg(feature = "index")]
+mod header;
+
+#[cfg(feature = "index")]
+mod lists;
+
+#[cfg(feature = "index")]
+mod signed;
+
+#[cfg(feature = "index")]
+mod pending;
+
+#[cfg(feature = "index")]
+mod hits;
+
+#[cfg(feature = "index")]
+mod persistent;
+
+#[cfg(feature = "index")]
+mod maintenance;
+
+#[cfg(all(test, feature = "index"))]
+mod tests;
+
 mod values;
 
 mod rows;
@@ -28,8 +61,16 @@ mod partitions;
 
 mod ensemble;
 
+#[cfg(feature = "index")]
+pub use document::DocumentId;
 pub use ensemble::{Containment, LshEnsemble};
 pub use forest::LshForest;
+#[cfg(feature = "index")]
+pub use hits::{FoundBy, Hit};
 pub use lsh::LshIndex;
+#[cfg(feature = "index")]
+pub use maintenance::{IndexCheck, IndexStats, IndexedDocument};
 pub use partitions::optimal_partitions;
+#[cfg(feature = "index")]
+pub use persistent::{Durability, Index, OnKnownId, Verdict};
 pub use rows::RowBytes;

@@ -6,6 +6,8 @@ use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+#[cfg(feature = "index")]
+use super::arriving::ArrivingLines;
 use super::broken_stream;
 use super::compression::{Compression, FrameWriter};
 use super::find::{FoundFiles, absolute, common_parent, parent_of, with_slashes};
@@ -336,6 +338,34 @@ impl Inputs {
             }
         }
         Ok(())
+    }
+
+    /// The lines of the stream as they arrive, if it is the only input and holds lines of JSON; its name in reports beside them.
+    #[cfg(feature = "index")]
+    pub(crate) fn arriving_lines(
+        &self,
+        progress: &dyn Progress,
+    ) -> Result<Option<(ArrivingLines, String)>> {
+        let may_be_lines = matches!(self.naming.format, None | Some(Format::JsonLines));
+        if !self.names_stream() || !self.files.is_empty() || !may_be_lines {
+            return Ok(None);
+        }
+        let Ok(mut stream) = self.stream.lock() else {
+            return Ok(None);
+        };
+        let Some(opened) = stream.take() else {
+            return Ok(None);
+        };
+        match ArrivingLines::of(opened, progress)? {
+            Ok(lines) => {
+                let name = format!("stdin{}", Format::JsonLines.ending());
+                Ok(Some((lines, name)))
+            }
+            Err(other) => {
+                *stream = Some(other);
+                Ok(None)
+            }
+        }
     }
 
     /// All files and, if `-` was given, a copy of the stream, which is a temporary file in `folder`: the stage `copy`, whose

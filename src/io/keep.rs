@@ -157,6 +157,14 @@ impl<W: Write> JsonLines<W> {
             .map_err(Error::io("write to", &self.path))
     }
 
+    /// Passes on everything written so far.
+    #[cfg(feature = "index")]
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.target
+            .flush()
+            .map_err(Error::io("write to", &self.path))
+    }
+
     /// Flushes the target.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.target

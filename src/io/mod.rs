@@ -33,6 +33,9 @@ mod kept_table;
 
 mod arrow_messages;
 
+#[cfg(feature = "index")]
+mod arriving;
+
 mod arrow;
 
 mod cut;
@@ -93,6 +96,8 @@ mod npy;
 
 mod signatures;
 
+#[cfg(feature = "index")]
+pub(crate) use arriving::ArrivingLines;
 pub(crate) use chunk::{Chunk, Kept, Record, chunks_of_rows};
 pub(crate) use clusters::write_clusters;
 pub(crate) use compression::{Compression, FRAME, FrameWriter, frames_in_flight};

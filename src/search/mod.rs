@@ -55,6 +55,8 @@ mod candidates;
 
 mod stages;
 
+pub(crate) mod sign;
+
 mod signature_rows;
 
 mod deduplication;

@@ -22,6 +22,17 @@ impl StopWords {
         self.lowercase.is_empty()
     }
 
+    /// The words in lower case, sorted.
+    #[cfg(feature = "index")]
+    pub(crate) fn sorted(&self) -> Vec<String> {
+        let words = self.lowercase.iter();
+        let mut words: Vec<String> = words
+            .map(|word| String::from_utf8_lossy(word).into_owned())
+            .collect();
+        words.sort_unstable();
+        words
+    }
+
     /// Whether `word`, in UTF-8 and any case, is a stop word.
     pub fn contains(&self, word: &[u8]) -> bool {
         if word.len() > self.longest {

@@ -2,11 +2,12 @@
 
 use rayon::prelude::*;
 
+use super::parameters::Search;
+use super::verification::Verification;
 use crate::documents::{DocumentRange, Documents};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::pipeline::{PackedSignatures, Scratch, ShingleBatch, Signatures, keys_of_rows};
-use crate::search::{Search, Verification};
 
 /// Documents of a batch, signed: entry i of each list belongs to document i.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,443 @@
+//! Runs over files that add documents to an index on disk, or ask it.
+//!
+//! A chunk of a file is a batch: threads parse chunks ahead, and sign the documents of one together. An id must be known
+//! before the last record is read, so the first record decides: if it has an id, every record needs one.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::run::Run;
+use super::source::FileSource;
+use crate::documents::DocumentBatch;
+use crate::error::{BadRecord, Error, Result};
+use crate::index::{DocumentId, Durability, Hit, Index, OnKnownId, Verdict};
+use crate::io::{
+    ArrivingLines, Chunk, Columns, Event, FilesReading, Id, JsonLines, OnBadRecord, OutputFile,
+    Record, folder_of, raw_json,
+};
+use crate::progress::{Timings, advance};
+use crate::search::Search;
+
+/// Where a run writes what it found.
+pub enum HitsOutput<'a> {
+    /// A new file of JSON Lines.
+    File(&'a Path),
+    /// A stream, which is flushed after each batch. Temporary files go to the folder `temporary`.
+    Stream {
+        /// The stream.
+        target: &'a mut dyn Write,
+        /// The folder.
+        temporary: &'a Path,
+    },
+}
+
+impl std::fmt::Debug for HitsOutput<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            HitsOutput::File(_) => "File",
+            HitsOutput::Stream { .. } => "Stream",
+        })
+    }
+}
+
+/// What a run over an index counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct IndexCounts {
+    /// Records read, bad ones included.
+    pub documents: u64,
+    /// Bad records that were left out.
+    pub skipped: u64,
+    /// Documents that were added.
+    pub added: u64,
+    /// Documents that were left out, as the index has their ids.
+    pub known_ids: u64,
+    /// Documents that are similar to one of the index.
+    pub seen: u64,
+    /// Pairs of a document and a similar one of the index.
+    pub hits: u64,
+}
+
+/// What a run over an index returns.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct IndexOutcome {
+    /// What it counted.
+    pub counts: IndexCounts,
+    /// The times of its stages.
+    pub timings: Timings,
+    /// Seconds that it took.
+    pub elapsed_s: f64,
+}
+
+impl IndexOutcome {
+    /// The counts as JSON, with a line break at the end.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        format!(
+            "{:#}\n",
+            serde_json::to_value(self.counts).unwrap_or_default()
+        )
+    }
+}
+
+/// Which documents a run finds in an index.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HitsWanted {
+    /// The least similarity; `None` is the threshold of the index.
+    pub threshold: Option<f64>,
+    /// The most hits of each document; `None` is all.
+    pub limit: Option<usize>,
+}
+
+/// The documents of a chunk, and their ids.
+struct Batch {
+    documents: DocumentBatch,
+    /// What each record is, in order: a document, which has the next id, or a bad record.
+    records: Vec<std::result::Result<DocumentId, BadRecord>>,
+}
+
+impl Batch {
+    fn ids(&self) -> Vec<DocumentId> {
+        self.records.iter().flatten().cloned().collect()
+    }
+}
+
+/// A line of what was found.
+#[derive(Serialize)]
+struct Line<'a> {
+    id: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'static str>,
+    hits: Vec<HitLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bad_record: Option<String>,
+}
+
+#[derive(Serialize)]
+struct HitLine {
+    id: Box<RawValue>,
+    similarity: f64,
+    found_by: &'static str,
+}
+
+impl HitLine {
+    fn of(hit: &Hit) -> Self {
+        HitLine {
+            id: raw_json(hit.id.as_json().into()),
+            similarity: hit.similarity,
+            found_by: hit.found_by.name(),
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Builds an index of all documents in a folder that does not exist or is empty. The folder is an index once all of them
+    /// are on disk.
+    ///
+    /// # Errors
+    /// Those of [`Index::create`], [`Index::add`] and of reading the inputs, and [`Error::Stopped`].
+    pub fn build_index(self, folder: &Path, search: &Search) -> Result<IndexOutcome> {
+        self.check_folder(folder)?;
+        let engine = self.engine.with_shingler(self.engine.shingler().clone());
+        let index = Index::begin(folder, engine, search)?.durability(Durability::OnSync);
+        let outcome = self.add_to(&index, OnKnownId::Fail)?;
+        index.complete()?;
+        Ok(outcome)
+    }
+
+    /// Adds all documents to an index, and is done when they are on disk. They are added in batches of about 1 MiB of
+    /// input: if the run ends early, whole batches were added, and with [`OnKnownId::Skip`] the same run adds the others.
+    /// The engine of the run is that of the index. It is faster if the index has [`Durability::OnSync`].
+    ///
+    /// # Errors
+    /// Those of [`Index::add`], of reading the inputs, and [`Error::Stopped`].
+    pub fn add_to(self, index: &Index, on_known_id: OnKnownId) -> Result<IndexOutcome> {
+        let mut counts = IndexCounts::default();
+        let outcome = self.for_each_batch(index.folder(), &mut counts, |batch, counts| {
+            for verdict in index.add(&batch.documents, &batch.ids(), on_known_id)? {
+                match verdict {
+                    Verdict::Added => counts.added += 1,
+                    Verdict::KnownId | Verdict::Seen(_) => counts.known_ids += 1,
+                }
+            }
+            Ok(())
+        })?;
+        index.sync()?;
+        Ok(outcome)
+    }
+
+    /// Adds the documents that are similar to none of an index, nor to an earlier one of the run, as if they came one by one.
+    /// Writes a line of JSON per record: its `id`, the `verdict` `added`, `seen` or `known-id`, and its `hits`. A line is
+    /// written when its document is on disk.
+    ///
+    /// # Errors
+    /// Those of [`Index::add_if_new`], of reading the inputs and writing the output, and [`Error::Stopped`].
+    pub fn add_new_to(
+        self,
+        index: &Index,
+        on_known_id: OnKnownId,
+        output: HitsOutput<'_>,
+    ) -> Result<IndexOutcome> {
+        let mut counts = IndexCounts::default();
+        self.writing(output, &mut counts, |batch, counts| {
+            let verdicts = index.add_if_new(&batch.documents, &batch.ids(), on_known_id)?;
+            let lines = verdicts.into_iter().map(|verdict| match verdict {
+                Verdict::Added => {
+                    counts.added += 1;
+                    (Some("added"), Vec::new())
+                }
+                Verdict::KnownId => {
+                    counts.known_ids += 1;
+                    (Some("known-id"), Vec::new())
+                }
+                Verdict::Seen(hits) => (Some("seen"), hits),
+            });
+            Ok(lines.collect())
+        })
+    }
+
+    /// Finds the documents of an index that are similar to those of the inputs. Writes a line of JSON per record, in order:
+    /// its `id`, and its `hits`, each with `id`, `similarity` and `found_by`, the most similar one first.
+    ///
+    /// # Errors
+    /// Those of [`Index::query_with`], of reading the inputs and writing the output, and [`Error::Stopped`].
+    pub fn query(
+        self,
+        index: &Index,
+        wanted: HitsWanted,
+        output: HitsOutput<'_>,
+    ) -> Result<IndexOutcome> {
+        let threshold = wanted.threshold.unwrap_or(index.search().threshold);
+        let mut counts = IndexCounts::default();
+        self.writing(output, &mut counts, |batch, _| {
+            let hits = index.query_with(&batch.documents, threshold, wanted.limit)?;
+            Ok(hits.into_iter().map(|hits| (None, hits)).collect())
+        })
+    }
+
+    /// Writes what `answer` says of each document, one line per record.
+    fn writing(
+        self,
+        output: HitsOutput<'_>,
+        counts: &mut IndexCounts,
+        mut answer: impl FnMut(
+            &Batch,
+            &mut IndexCounts,
+        ) -> Result<Vec<(Option<&'static str>, Vec<Hit>)>>,
+    ) -> Result<IndexOutcome> {
+        let overwrite = self.options.overwrite;
+        let mut write_all = |target: &mut dyn Write, path: PathBuf, temporary: &Path| {
+            let mut lines = JsonLines::new(target, path);
+            let outcome = self.for_each_batch(temporary, counts, |batch, counts| {
+                let answers = answer(batch, counts)?;
+                write_lines(&mut lines, batch, answers, counts)?;
+                lines.flush()
+            })?;
+            lines.finish()?;
+            Ok(outcome)
+        };
+        match output {
+            HitsOutput::File(path) => {
+                self.check_outputs(&OutputFile::names(path, ".json"))?;
+                let (target, mut file) = OutputFile::create(path, overwrite)?;
+                let outcome = write_all(&mut file, target.partial().to_owned(), folder_of(path))?;
+                target.commit()?;
+                Ok(outcome)
+            }
+            HitsOutput::Stream { target, temporary } => {
+                write_all(target, "the output".into(), temporary)
+            }
+        }
+    }
+
+    /// Reads the inputs, and calls `each` with the documents of each chunk, in order. Lines of JSON that arrive on a stream
+    /// alone are not waited for until it ends.
+    fn for_each_batch(
+        &self,
+        temporary: &Path,
+        counts: &mut IndexCounts,
+        mut each: impl FnMut(&Batch, &mut IndexCounts) -> Result<()>,
+    ) -> Result<IndexOutcome> {
+        let mut timings = Timings::default();
+        let take = &mut |named: &mut Named, file: usize, parsed: Parsed| -> Result<u64> {
+            let batch = Batch {
+                records: named.name(file, parsed.0)?,
+                documents: parsed.1,
+            };
+            counts.documents += batch.records.len() as u64;
+            let bad = batch.records.iter().filter(|record| record.is_err());
+            counts.skipped += bad.count() as u64;
+            each(&batch, counts)?;
+            Ok(counts.documents)
+        };
+        let arriving = match self.limit {
+            None => self.inputs.arriving_lines(self.options.progress)?,
+            Some(_) => None,
+        };
+        match arriving {
+            Some((lines, name)) => self.take_arriving(lines, name, take)?,
+            None => self.take_files(temporary, &mut timings, take)?,
+        }
+        let elapsed_s = timings.complete(self.options.started);
+        Ok(IndexOutcome {
+            counts: *counts,
+            timings,
+            elapsed_s,
+        })
+    }
+
+    fn parse(&self, chunk: &Chunk) -> Parsed {
+        let mut documents = self.fields.empty_batch();
+        let records = chunk.parse(&self.fields, |_| true, &mut documents);
+        (records, documents)
+    }
+
+    /// Passes on the lines of a stream as they arrive.
+    fn take_arriving(
+        &self,
+        mut lines: ArrivingLines,
+        name: String,
+        take: &mut Take<'_>,
+    ) -> Result<()> {
+        let progress = self.options.progress;
+        progress.begin("read", 0);
+        let mut named = Named::new(self, vec![(PathBuf::from("stdin"), name)]);
+        while let Some(chunk) = lines.next(progress)? {
+            let documents = take(&mut named, 0, self.parse(&chunk))?;
+            advance(progress, lines.bytes(), documents, lines.bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Passes on the records of all files.
+    fn take_files(
+        &self,
+        temporary: &Path,
+        timings: &mut Timings,
+        take: &mut Take<'_>,
+    ) -> Result<()> {
+        let progress = self.options.progress;
+        let source = FileSource::open(self, 0, temporary.to_owned(), timings)?;
+        progress.begin("read", source.stored_bytes());
+        let reading = FilesReading::new(&source.files, source.reading(Columns::Needed))?;
+        let names = source.files.iter();
+        let names = names.map(|file| (file.named.clone(), file.relative.clone()));
+        let mut named = Named::new(self, names.collect());
+        let (mut documents, mut bytes) = (0, 0);
+        reading.map(
+            |chunk: Chunk| Ok((chunk.file, chunk.bytes() as u64, self.parse(&chunk))),
+            |event| {
+                if let Some(Event::Chunk((file, of_chunk, parsed))) = event {
+                    bytes += of_chunk;
+                    documents = take(&mut named, file, parsed)?;
+                }
+                advance(progress, reading.consumed(), documents, bytes)
+            },
+        )
+    }
+}
+
+/// The records of a chunk, and the documents of the good ones.
+type Parsed = (Vec<Record>, DocumentBatch);
+
+/// Receives the records of a chunk of a file, and returns the number of all so far.
+type Take<'a> = dyn FnMut(&mut Named, usize, Parsed) -> Result<u64> + 'a;
+
+/// Writes a line for each record of a batch.
+fn write_lines(
+    lines: &mut JsonLines<&mut dyn Write>,
+    batch: &Batch,
+    answers: Vec<(Option<&'static str>, Vec<Hit>)>,
+    counts: &mut IndexCounts,
+) -> Result<()> {
+    let mut answers = answers.into_iter();
+    for record in &batch.records {
+        let line = match record {
+            Ok(id) => {
+                let (verdict, hits) = answers.next().unwrap_or_default();
+                counts.seen += u64::from(!hits.is_empty());
+                counts.hits += hits.len() as u64;
+                (Some(raw_json(id.as_json().into())), verdict, hits, None)
+            }
+            Err(bad) => (None, None, Vec::new(), Some(bad.to_string())),
+        };
+        let (id, verdict, hits, bad_record) = line;
+        lines.write(&Line {
+            id: id.as_deref(),
+            verdict,
+            hits: hits.iter().map(HitLine::of).collect(),
+            bad_record,
+        })?;
+    }
+    Ok(())
+}
+
+/// Names the records of files, in order.
+struct Named {
+    on_bad_record: OnBadRecord,
+    /// The files: their names in errors and in ids.
+    files: Vec<(PathBuf, String)>,
+    /// Whether records have ids of their own, as the first one does; `None` before it.
+    have_ids: Option<bool>,
+    /// The number of records of each file so far.
+    rows: Vec<u64>,
+}
+
+impl Named {
+    fn new(run: &Run<'_>, files: Vec<(PathBuf, String)>) -> Self {
+        Named {
+            on_bad_record: run.on_bad_record,
+            have_ids: run.fields.id_required.then_some(true),
+            rows: vec![0; files.len()],
+            files,
+        }
+    }
+
+    /// The ids of the next records of a file; bad ones have none.
+    fn name(
+        &mut self,
+        file: usize,
+        records: Vec<Record>,
+    ) -> Result<Vec<std::result::Result<DocumentId, BadRecord>>> {
+        let (path, relative) = &self.files[file];
+        let mut named = Vec::with_capacity(records.len());
+        for record in records {
+            let row = self.rows[file];
+            self.rows[file] += 1;
+            let (line, problem) = match record {
+                Record::Document(id) => {
+                    let has_id = matches!(id, Id::Json(_));
+                    let id = match (*self.have_ids.get_or_insert(has_id), id) {
+                        (true, Id::Json(id)) => DocumentId::from_json(&id),
+                        (true, Id::None | Id::Unusable(_)) => None,
+                        (false, _) => Some(DocumentId::from(&*format!("{relative}:{row}"))),
+                    };
+                    if let Some(id) = id {
+                        named.push(Ok(id));
+                        continue;
+                    }
+                    (
+                        None,
+                        "it has no id, and the first record has one".to_owned(),
+                    )
+                }
+                Record::Bad { line, problem } => (line, problem),
+            };
+            let bad = BadRecord {
+                file: path.clone(),
+                row,
+                line,
+                problem,
+            };
+            if self.on_bad_record == OnBadRecord::Fail {
+                return Err(Error::BadRecord(bad));
+            }
+            named.push(Err(bad));
+        }
+        Ok(named)
+    }
+}

@@ -1,0 +1,393 @@
+//! What an index was built with: a file of JSON in its folder, which says whether documents and other indexes fit it.
+//!
+//! The header is written last, so that a folder has one as soon as it is an index.
+
+use std::fs;
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tempfile::NamedTempFile;
+
+use super::store::damaged;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::pipeline::{Banding, Measure, Normalise, Shingling, Unit, Weighting, check_threshold};
+use crate::scheme::{BaseHash, Scheme, words_v1};
+use crate::search::{CandidateMethod, Search, Verification};
+use crate::store::disk::{OnDisk, sync_folder};
+
+/// The name of the header in the folder of an index.
+pub(super) const HEADER: &str = "simgpu-index.json";
+
+/// The version of the layout of an index.
+const VERSION: u32 = 1;
+
+/// What an index was built with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Header {
+    simgpu_index: u32,
+    kind: String,
+    scheme: String,
+    hash: String,
+    seed: u32,
+    num_perm: u32,
+    unit: String,
+    size: usize,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    stop_words: Option<Vec<String>>,
+    lowercase: bool,
+    strip_punctuation: bool,
+    keep_whitespace: bool,
+    count: bool,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    unicode_version: Option<String>,
+    threshold: f64,
+    verify: String,
+    bands: usize,
+    rows: usize,
+    /// Bits per slot of the signatures that are kept; 0 if none are.
+    slot_bits: u32,
+}
+
+/// The kind of an index of bands.
+const LSH: &str = "lsh";
+
+/// The version of Unicode by which words are found; `None` if shingles hold no such words.
+fn unicode_version(unit: &Unit) -> Option<String> {
+    let (major, minor, patch) = words_v1::UNICODE_VERSION;
+    let has_words = matches!(unit, Unit::Words | Unit::StopWords(_));
+    has_words.then(|| format!("{major}.{minor}.{patch}"))
+}
+
+impl Header {
+    /// The header of an index whose documents this engine signs, for this search.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a search or a weighting that an index does not have.
+    pub(super) fn of(engine: &Engine, search: &Search) -> Result<Self> {
+        check(engine, search)?;
+        let (scheme, shingler) = (engine.scheme(), engine.shingler());
+        let shingling = shingler.shingling();
+        Ok(Header {
+            simgpu_index: VERSION,
+            kind: LSH.to_owned(),
+            scheme: scheme.to_string(),
+            hash: shingler.hash().to_string(),
+            seed: scheme.seed(),
+            num_perm: scheme.num_perm_u16().into(),
+            unit: shingling.unit.to_string(),
+            size: shingling.size.get(),
+            stop_words: match &shingling.unit {
+                Unit::StopWords(words) => Some(words.sorted()),
+                _ => None,
+            },
+            lowercase: shingling.normalise.lowercase,
+            strip_punctuation: shingling.normalise.strip_punctuation,
+            keep_whitespace: shingling.normalise.keep_whitespace,
+            count: shingling.weighting == Weighting::Counts,
+            unicode_version: unicode_version(&shingling.unit),
+            threshold: search.threshold,
+            verify: search.verification.name().to_owned(),
+            bands: search.banding.bands(),
+            rows: search.banding.rows(),
+            slot_bits: match search.verification {
+                Verification::Signature => Search::SLOT_BITS.get(),
+                Verification::None | Verification::Exact => 0,
+            },
+        })
+    }
+
+    /// Reads the header of the index in a folder.
+    pub(super) fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join(HEADER);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Error::Input {
+                    path: folder.to_owned(),
+                    problem: format!("no index: it holds no {HEADER}"),
+                    remedy: "name the folder of an index, or build one with `simgpu index build`"
+                        .to_owned(),
+                });
+            }
+            text => text.map_err(Error::io("read", &path))?,
+        };
+        // Another version may have other fields.
+        let version = serde_json::from_str::<Value>(&text).ok();
+        let version = version.and_then(|header| header.get("simgpu_index")?.as_u64());
+        match version {
+            Some(version) if version != u64::from(VERSION) => Err(Error::Input {
+                path,
+                problem: format!(
+                    "the layout of the index is version {version}, and this program reads version {VERSION}"
+                ),
+                remedy: "use the version of simgpu that built it, or build the index again"
+                    .to_owned(),
+            }),
+            _ => serde_json::from_str(&text)
+                .map_err(|error| damaged(&path, &format!("its header is unreadable: {error}"))),
+        }
+    }
+
+    /// Whether there is a header in a folder.
+    pub(super) fn is_in(folder: &Path) -> bool {
+        folder.join(HEADER).is_file()
+    }
+
+    /// Writes the header into a folder, which then is an index.
+    pub(super) fn write(&self, folder: &Path) -> Result<()> {
+        let path = folder.join(HEADER);
+        let write = || {
+            let mut file = NamedTempFile::new_in(folder)?;
+            serde_json::to_writer_pretty(&mut file, self)?;
+            file.write_all(b"\n")?;
+            file.as_file().sync_all()?;
+            file.persist(&path)?;
+            Ok(())
+        };
+        write().map_err(Error::io("write", &path))?;
+        sync_folder(&OnDisk, folder)
+    }
+
+    /// The engine and the search of the index in a folder.
+    pub(super) fn resolve(&self, folder: &Path) -> Result<(Engine, Search)> {
+        let path = folder.join(HEADER);
+        let wrong = |problem: String| damaged(&path, &format!("its header is wrong: {problem}"));
+        if self.kind != LSH {
+            let (kind, path) = (&self.kind, path.clone());
+            return Err(Error::Input {
+                path,
+                problem: format!("this is an index of kind {kind}, and this program reads lsh"),
+                remedy: "use the version of simgpu that built it".to_owned(),
+            });
+        }
+        let engine = self.engine().map_err(|error| wrong(error.to_string()))?;
+        let search = self
+            .search(&engine)
+            .map_err(|error| wrong(error.to_string()))?;
+        // Fails where values exclude each other, and for words of another version of Unicode.
+        let own = Header::of(&engine, &search)?;
+        self.check_same(folder, &own)?;
+        Ok((engine, search))
+    }
+
+    fn engine(&self) -> Result<Engine> {
+        let scheme = Scheme::named(&self.scheme)?.with_num_perm(self.num_perm)?;
+        let hash: BaseHash = self.hash.parse()?;
+        let unit = self.unit()?;
+        let shingling = Shingling {
+            size: NonZeroUsize::new(self.size).ok_or_else(|| Error::Parameter {
+                name: "`size`",
+                value: "0".to_owned(),
+                expected: "a number from 1 on".to_owned(),
+            })?,
+            normalise: Normalise {
+                lowercase: self.lowercase,
+                strip_punctuation: self.strip_punctuation,
+                keep_whitespace: self.keep_whitespace,
+            },
+            weighting: match self.count {
+                true => Weighting::Counts,
+                false => Weighting::Equal,
+            },
+            unit,
+        };
+        Engine::builder()
+            .scheme(scheme.with_seed(self.seed))
+            .shingling(shingling)
+            .hash(hash)
+            .work_bytes(0)
+            .build()
+    }
+
+    fn unit(&self) -> Result<Unit> {
+        let plain = [
+            Unit::Bytes,
+            Unit::Chars,
+            Unit::Words,
+            Unit::Pieces,
+            Unit::Code,
+            Unit::Tokens,
+        ];
+        if let Some(words) = &self.stop_words {
+            return Ok(Unit::StopWords(words.iter().map(String::as_str).collect()));
+        }
+        let named = plain.into_iter().find(|unit| unit.to_string() == self.unit);
+        named.ok_or_else(|| Error::UnknownName {
+            what: "unit",
+            name: self.unit.clone(),
+            known: "bytes, chars, words, pieces, code, tokens, stopwords".to_owned(),
+        })
+    }
+
+    fn search(&self, engine: &Engine) -> Result<Search> {
+        check_threshold(self.threshold)?;
+        let banding = Banding::new(self.bands, self.rows, engine.scheme().num_perm())?;
+        let verifications = [Verification::Signature, Verification::Exact];
+        let verification = verifications
+            .into_iter()
+            .find(|known| known.name() == self.verify);
+        let verification = verification.ok_or_else(|| Error::UnknownName {
+            what: "verification",
+            name: self.verify.clone(),
+            known: "signature, exact".to_owned(),
+        })?;
+        Ok(Search::through_lsh(self.threshold, banding, verification))
+    }
+
+    /// Refuses a header that differs from this one of the index in a folder.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the first value that differs, of both.
+    pub(super) fn check_same(&self, folder: &Path, other: &Header) -> Result<()> {
+        let fields = |header: &Header| serde_json::to_value(header).unwrap_or_default();
+        let (own, other) = (fields(self), fields(other));
+        let (Some(own_fields), Some(others)) = (own.as_object(), other.as_object()) else {
+            return Ok(());
+        };
+        let names = own_fields.keys().chain(others.keys());
+        let differing = names
+            .into_iter()
+            .find(|name| own.get(name) != other.get(name));
+        let Some(name) = differing else {
+            return Ok(());
+        };
+        let shown = |fields: &Value| fields.get(name).map_or("none".to_owned(), Value::to_string);
+        Err(Error::Input {
+            path: folder.to_owned(),
+            problem: format!(
+                "the index has {name} {}, not {}",
+                shown(&own),
+                shown(&other)
+            ),
+            remedy: format!("use the {name} of the index, or build another index"),
+        })
+    }
+}
+
+/// Refuses what an index of bands does not have.
+fn check(engine: &Engine, search: &Search) -> Result<()> {
+    let refused = |name, value: &str, expected: &str| Error::Parameter {
+        name,
+        value: value.to_owned(),
+        expected: expected.to_owned(),
+    };
+    match engine.shingler().shingling().weighting {
+        Weighting::Equal | Weighting::Counts => {}
+        Weighting::Places | Weighting::Given(_) | Weighting::Rarity => {
+            return Err(refused(
+                "the weighting of an index",
+                "by weights or places",
+                "equal weights, or counts",
+            ));
+        }
+    }
+    if search.verification == Verification::None {
+        return Err(refused(
+            "`verify` of an index",
+            "none",
+            "signature or exact",
+        ));
+    }
+    if search.measure != Measure::Jaccard || search.within.is_some() {
+        return Err(refused(
+            "`measure` of an index",
+            "another than the Jaccard similarity",
+            "jaccard",
+        ));
+    }
+    match search.candidates {
+        CandidateMethod::Join => Err(refused("`candidates` of an index", "join", "lsh")),
+        CandidateMethod::Lsh | CandidateMethod::Auto => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::StopWords;
+
+    fn engine(shingling: Shingling) -> Engine {
+        let builder = Engine::builder().shingling(shingling).work_bytes(0);
+        builder.build().unwrap()
+    }
+
+    fn header(engine: &Engine) -> Header {
+        let search = Search {
+            verification: Verification::Signature,
+            ..Search::new(0.7, engine.scheme()).unwrap()
+        };
+        Header::of(engine, &search).unwrap()
+    }
+
+    #[test]
+    fn a_header_is_read_as_it_was_written() {
+        let stop_words: StopWords = ["der", "die", "das"].into_iter().collect();
+        let counted = Shingling {
+            weighting: Weighting::Counts,
+            ..Shingling::of(Unit::Words)
+        };
+        let shinglings = [
+            Shingling::of(Unit::Chars),
+            Shingling::of(Unit::Tokens),
+            Shingling::of(Unit::StopWords(stop_words)),
+            counted,
+        ];
+        for shingling in shinglings {
+            let folder = tempfile::tempdir().unwrap();
+            let written = header(&engine(shingling.clone()));
+            assert!(!Header::is_in(folder.path()));
+            written.write(folder.path()).unwrap();
+            let read = Header::read(folder.path()).unwrap();
+            assert_eq!(read, written);
+            let (engine, search) = read.resolve(folder.path()).unwrap();
+            assert_eq!(engine.shingler().shingling(), &shingling);
+            assert_eq!(search.verification, Verification::Signature);
+        }
+    }
+
+    #[test]
+    fn headers_that_differ_are_errors_with_both_values() {
+        let words = header(&engine(Shingling::of(Unit::Words)));
+        let chars = header(&engine(Shingling::of(Unit::Chars)));
+        let error = words.check_same(Path::new("index"), &chars).unwrap_err();
+        let message = error.to_string();
+        assert!(
+            message.contains("words-v1") && message.contains("murmur3"),
+            "{message}"
+        );
+        assert!(words.check_same(Path::new("index"), &words.clone()).is_ok());
+    }
+
+    #[test]
+    fn any_header_is_read_or_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let good = serde_json::to_string(&header(&engine(Shingling::default()))).unwrap();
+        let bad = [
+            String::new(),
+            "null".to_owned(),
+            "{}".to_owned(),
+            good.replace("\"num_perm\":128", "\"num_perm\":0"),
+            good.replace("\"size\":5", "\"size\":0"),
+            good.replace("\"bands\":", "\"bands\":9"),
+            good.replace("\"threshold\":0.7", "\"threshold\":1e300"),
+            good.replace("\"unit\":\"words\"", "\"unit\":\"miles\""),
+            good.replace("\"kind\":\"lsh\"", "\"kind\":\"exact\""),
+            good.replace("\"simgpu_index\":1", "\"simgpu_index\":2"),
+            good.replace("\"slot_bits\":8", "\"slot_bits\":4"),
+            good[..good.len() / 2].to_owned(),
+        ];
+        for text in bad {
+            assert_ne!(text, good);
+            std::fs::write(folder.path().join(HEADER), &text).unwrap();
+            let read = Header::read(folder.path());
+            let resolved = read.and_then(|header| header.resolve(folder.path()).map(|_| ()));
+            assert!(resolved.is_err(), "{text}");
+        }
+        std::fs::write(folder.path().join(HEADER), &good).unwrap();
+        assert!(Header::read(folder.path()).is_ok());
+    }
+}

@@ -1,0 +1,282 @@
+//! The lists of rows in the table of bands: one for each key of a band, and one for each digest without shingles.
+//!
+//! A list is never cut. It is kept in pieces of [`PIECE`] rows, so that a row is added to the longest one by writing at most one
+//! piece. The head of a list has the number of its full pieces and the rows that follow them; the full pieces have keys
+//! of their own behind that of the head.
+
+use super::store::{Batch, Snapshot, Table};
+use crate::error::Result;
+
+/// The key of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum ListKey {
+    /// The documents with this key in a band.
+    Band(u16, u64),
+    /// The documents with this digest that have no shingles.
+    Digest(u128),
+}
+
+/// What stands in place of a band for documents without shingles. There are at most 2^16 - 1 bands.
+const NO_BAND: u16 = u16::MAX;
+
+/// Rows of a full piece.
+const PIECE: usize = 1024;
+
+impl ListKey {
+    pub(super) fn encode(self) -> Vec<u8> {
+        match self {
+            ListKey::Band(band, key) => [&band.to_be_bytes()[..], &key.to_be_bytes()].concat(),
+            ListKey::Digest(digest) => [&NO_BAND.to_be_bytes()[..], &digest.to_be_bytes()].concat(),
+        }
+    }
+
+    /// The key of a list, and the number of the piece, whose key this is; the head has none. `None` if it is no key.
+    fn decode(key: &[u8]) -> Option<(Self, Option<u32>)> {
+        let (band, rest) = key.split_first_chunk()?;
+        let (key, piece) = match u16::from_be_bytes(*band) {
+            NO_BAND => {
+                let (digest, piece) = rest.split_first_chunk()?;
+                (ListKey::Digest(u128::from_be_bytes(*digest)), piece)
+            }
+            band => {
+                let (key, piece) = rest.split_first_chunk()?;
+                (ListKey::Band(band, u64::from_be_bytes(*key)), piece)
+            }
+        };
+        let piece = match piece {
+            [] => None,
+            piece => Some(u32::from_be_bytes(piece.try_into().ok()?)),
+        };
+        Some((key, piece))
+    }
+
+    fn piece(self, number: u32) -> Vec<u8> {
+        [&self.encode()[..], &number.to_be_bytes()].concat()
+    }
+}
+
+/// The head of a list.
+#[derive(Debug, Default, PartialEq)]
+struct Head {
+    full: u32,
+    rows: Vec<u32>,
+}
+
+impl Head {
+    /// The rows and, if there are full pieces, their number and a byte that tells of it.
+    fn encode(&self) -> Vec<u8> {
+        let mut bytes = rows_to_bytes(&self.rows);
+        match self.full {
+            0 => {}
+            full => bytes.extend([&full.to_le_bytes()[..], &[1]].concat()),
+        }
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let (full, rows) = match bytes.len() % 4 {
+            0 => (0, bytes),
+            1 => {
+                let (rows, end) = bytes.split_last_chunk::<5>()?;
+                let (full, [1]) = end.split_first_chunk()? else {
+                    return None;
+                };
+                (u32::from_le_bytes(*full), rows)
+            }
+            _ => return None,
+        };
+        Some(Head {
+            full,
+            rows: rows_of_bytes(rows)?,
+        })
+    }
+}
+
+fn rows_to_bytes(rows: &[u32]) -> Vec<u8> {
+    rows.iter().flat_map(|row| row.to_le_bytes()).collect()
+}
+
+fn rows_of_bytes(bytes: &[u8]) -> Option<Vec<u32>> {
+    let (rows, rest) = bytes.as_chunks();
+    let rows = rows.iter().map(|row| u32::from_le_bytes(*row));
+    rest.is_empty().then(|| rows.collect())
+}
+
+/// Appends the rows of a list to `rows`. False if the list is damaged.
+pub(super) fn read(at: &Snapshot<'_>, key: ListKey, rows: &mut Vec<u32>) -> Result<bool> {
+    let Some(value) = at.get(Table::Bands, &key.encode())? else {
+        return Ok(true);
+    };
+    let Some(head) = Head::decode(&value) else {
+        return Ok(false);
+    };
+    for number in 0..head.full {
+        let piece = at.get(Table::Bands, &key.piece(number))?;
+        match piece.and_then(|piece| rows_of_bytes(&piece)) {
+            Some(piece) => rows.extend(piece),
+            None => return Ok(false),
+        }
+    }
+    rows.extend(head.rows);
+    Ok(true)
+}
+
+/// Appends rows to a list. False if the list is damaged.
+pub(super) fn append(
+    at: &Snapshot<'_>,
+    batch: &mut Batch<'_>,
+    key: ListKey,
+    rows: &[u32],
+) -> Result<bool> {
+    let head = match at.get(Table::Bands, &key.encode())? {
+        Some(value) => Head::decode(&value),
+        None => Some(Head::default()),
+    };
+    let Some(mut head) = head else {
+        return Ok(false);
+    };
+    head.rows.extend_from_slice(rows);
+    write(batch, key, head);
+    Ok(true)
+}
+
+/// Writes the rows of a head, those that fill pieces as such.
+fn write(batch: &mut Batch<'_>, key: ListKey, mut head: Head) {
+    let full = head.rows.len() / PIECE;
+    for rows in head.rows[..full * PIECE].chunks_exact(PIECE) {
+        batch.put(Table::Bands, &key.piece(head.full), &rows_to_bytes(rows));
+        head.full += 1;
+    }
+    head.rows.drain(..full * PIECE);
+    batch.put(Table::Bands, &key.encode(), &head.encode());
+}
+
+/// Writes a list anew that had `before` rows, and now has these.
+pub(super) fn replace(batch: &mut Batch<'_>, key: ListKey, rows: Vec<u32>, before: usize) {
+    for number in (0u32..).take(before / PIECE).skip(rows.len() / PIECE) {
+        batch.remove(Table::Bands, &key.piece(number));
+    }
+    match rows.is_empty() {
+        true => batch.remove(Table::Bands, &key.encode()),
+        false => write(batch, key, Head { full: 0, rows }),
+    }
+}
+
+/// Calls `each` with all lists, by ascending key. False if one of them is damaged.
+pub(super) fn for_each(
+    at: &Snapshot<'_>,
+    mut each: impl FnMut(ListKey, Vec<u32>) -> Result<()>,
+) -> Result<bool> {
+    let mut is_good = true;
+    at.for_each(Table::Bands, |key, value| {
+        match ListKey::decode(key) {
+            // The pieces are read with their head.
+            Some((_, Some(_))) => {}
+            Some((key, None)) => {
+                let mut rows = Vec::new();
+                match Head::decode(value) {
+                    Some(head) if head.full == 0 => rows = head.rows,
+                    _ => is_good &= read(at, key, &mut rows)?,
+                }
+                each(key, rows)?;
+            }
+            None => is_good = false,
+        }
+        Ok(())
+    })?;
+    Ok(is_good)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::store::Store;
+    use super::*;
+
+    #[test]
+    fn lists_of_any_length_are_read_as_they_were_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), true).unwrap();
+        let keys = [ListKey::Band(0, 7), ListKey::Band(0, 8), ListKey::Digest(7)];
+        let mut expected = [Vec::new(), Vec::new(), Vec::new()];
+        for (turn, added) in [1, PIECE - 2, 3, 0, 2 * PIECE, PIECE - 2, 1, 1]
+            .into_iter()
+            .enumerate()
+        {
+            for (list, key) in keys.into_iter().enumerate().take(1 + turn % 3) {
+                let first = u32::try_from(expected[list].len()).unwrap();
+                let rows: Vec<u32> = (first..).take(added).collect();
+                let (at, mut batch) = (store.snapshot(), store.batch());
+                assert!(append(&at, &mut batch, key, &rows).unwrap());
+                batch.commit().unwrap();
+                expected[list].extend(rows);
+            }
+            let at = store.snapshot();
+            let mut all = Vec::new();
+            assert!(
+                for_each(&at, |_, rows| {
+                    all.push(rows);
+                    Ok(())
+                })
+                .unwrap()
+            );
+            let written = expected.iter().filter(|rows| !rows.is_empty());
+            assert_eq!(all, written.cloned().collect::<Vec<_>>());
+            for (key, rows) in keys.into_iter().zip(&expected) {
+                let mut read_rows = Vec::new();
+                assert!(read(&at, key, &mut read_rows).unwrap());
+                assert_eq!(&read_rows, rows);
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_that_is_replaced_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path(), true).unwrap();
+        let key = ListKey::Band(3, 1);
+        let all: Vec<u32> = (0..).take(3 * PIECE + 5).collect();
+        for len in [
+            0,
+            1,
+            PIECE - 1,
+            PIECE,
+            2 * PIECE,
+            2 * PIECE + 1,
+            3 * PIECE + 5,
+        ] {
+            let (at, mut batch) = (store.snapshot(), store.batch());
+            assert!(append(&at, &mut batch, key, &all).unwrap());
+            batch.commit().unwrap();
+            let mut batch = store.batch();
+            replace(&mut batch, key, all[..len].to_vec(), all.len());
+            batch.commit().unwrap();
+            let at = store.snapshot();
+            let (mut rows, mut entries) = (Vec::new(), 0);
+            assert!(read(&at, key, &mut rows).unwrap());
+            assert_eq!(rows, all[..len]);
+            at.for_each(Table::Bands, |_, _| {
+                entries += 1;
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(entries, len / PIECE + usize::from(len > 0));
+            let mut batch = store.batch();
+            replace(&mut batch, key, Vec::new(), len);
+            batch.commit().unwrap();
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_list_or_none() {
+        for len in 0..30 {
+            let bytes: Vec<u8> = (0..)
+                .take(len)
+                .map(|byte: u8| byte.wrapping_mul(37))
+                .collect();
+            if let Some(head) = Head::decode(&bytes) {
+                assert_eq!(head.encode(), bytes);
+            }
+            let _ = ListKey::decode(&bytes);
+        }
+    }
+}

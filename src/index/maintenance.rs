@@ -1,0 +1,212 @@
+//! What keeps an index in order: compaction, checks, figures.
+
+use super::document::{DocumentId, Record};
+use super::lists;
+use super::persistent::{Index, State};
+use super::store::{Snapshot, Table, damaged};
+use crate::error::{Error, Result};
+use crate::store::Bits;
+
+/// Figures of an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexStats {
+    /// Documents that are found.
+    pub documents: u64,
+    /// Deleted documents that still take space.
+    pub deleted: u64,
+    /// Bytes of its tables on disk. What was added last may be in a journal beside them, which takes up to 64 MiB.
+    pub disk_bytes: u64,
+}
+
+/// What [`Index::verify`] counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexCheck {
+    /// Documents, each of which is in all of its lists and has its id.
+    pub documents: u64,
+    /// Deleted documents that still take space.
+    pub deleted: u64,
+    /// Lists of documents: one per key of a band that any document has.
+    pub lists: u64,
+    /// Documents in the longest list. A query for a document of it reads them all.
+    pub longest_list: u64,
+}
+
+/// A document of an index, as [`Index::for_each`] passes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IndexedDocument {
+    /// Its id.
+    pub id: DocumentId,
+    /// 128 bits of the digest of its normalised text, or of its list of tokens; `None` if it is blank.
+    pub digest: Option<u128>,
+    /// Its signature of 8 bits per slot, in the layout of [`PackedSignatures`](crate::pipeline::PackedSignatures); empty
+    /// if the index keeps none.
+    pub signature: Vec<u64>,
+}
+
+/// Changes that compaction stores at a time.
+const CHANGES: usize = 50_000;
+
+impl Index {
+    /// Figures of the index.
+    #[must_use]
+    pub fn stats(&self) -> IndexStats {
+        let State {
+            documents, deleted, ..
+        } = *self.state();
+        IndexStats {
+            documents,
+            deleted,
+            disk_bytes: self.store.bytes(),
+        }
+    }
+
+    /// Frees the space of deleted documents. Nothing can be added meanwhile, but queries are answered.
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) for an index that is damaged; [`Error::Io`](crate::Error::Io).
+    pub fn compact(&self) -> Result<()> {
+        let mut state = self.state();
+        let live = self.live_rows(state.next_row)?;
+        let at = self.store.snapshot();
+        let mut batch = self.store.batch();
+        let is_good = lists::for_each(&at, |key, mut rows| {
+            let before = rows.len();
+            rows.retain(|row| *row < state.next_row && live.get(*row));
+            if rows.len() < before {
+                lists::replace(&mut batch, key, rows, before);
+            }
+            if batch.len() >= CHANGES {
+                let full = std::mem::replace(&mut batch, self.store.batch());
+                let next = *state;
+                self.commit(full, next, &mut state)?;
+            }
+            Ok(())
+        })?;
+        if !is_good {
+            return Err(self.wrong("a list of rows is unreadable"));
+        }
+        let next = State {
+            deleted: 0,
+            ..*state
+        };
+        self.commit(batch, next, &mut state)?;
+        self.store.sync(state.batches)?;
+        drop(at);
+        self.store.compact()
+    }
+
+    /// Reads the whole index, and checks that each document is in all of its lists and has its id.
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) that says what is damaged; [`Error::Io`](crate::Error::Io).
+    pub fn verify(&self) -> Result<IndexCheck> {
+        let state = self.state();
+        let at = self.store.snapshot();
+        let mut check = IndexCheck {
+            deleted: state.deleted,
+            ..IndexCheck::default()
+        };
+        let lists_of = self.count_lists(&at, state.next_row, &mut check)?;
+        let bands = self.search().banding.bands();
+        let comparison = self.comparison(1.0);
+        self.for_each_record(|row, record| {
+            check.documents += 1;
+            let expected = match (record.has_shingles, record.digest) {
+                (true, _) => bands,
+                (false, digest) => usize::from(digest.is_some()),
+            };
+            if lists_of.get(row as usize) != Some(&expected) {
+                return Err(self.wrong("a document is not in its lists"));
+            }
+            let of_id = at.get(Table::Ids, &record.id.key())?;
+            if of_id.as_deref() != Some(&row.to_be_bytes()) {
+                return Err(self.wrong("a document is not found by its id"));
+            }
+            comparison.set(&at, row).map(|_| ())
+        })?;
+        let mut ids = 0;
+        at.for_each(Table::Ids, |_, _| {
+            ids += 1;
+            Ok(())
+        })?;
+        match (check.documents, ids) == (state.documents, state.documents) {
+            true => Ok(check),
+            false => Err(self.wrong("the number of its documents is wrong")),
+        }
+    }
+
+    /// The number of lists that each row is in.
+    fn count_lists(
+        &self,
+        at: &Snapshot<'_>,
+        next_row: u32,
+        check: &mut IndexCheck,
+    ) -> Result<Vec<usize>> {
+        let mut lists_of = vec![0; next_row as usize];
+        let is_good = lists::for_each(at, |_, rows| {
+            check.lists += 1;
+            check.longest_list = check.longest_list.max(rows.len() as u64);
+            if !rows.is_sorted_by(|a, b| a < b) {
+                return Err(self.wrong("a list of rows does not ascend"));
+            }
+            for row in rows {
+                let lists: &mut usize = lists_of
+                    .get_mut(row as usize)
+                    .ok_or_else(|| self.wrong("a list has a row that no document had"))?;
+                *lists += 1;
+            }
+            Ok(())
+        })?;
+        match is_good {
+            true => Ok(lists_of),
+            false => Err(self.wrong("a list of rows is unreadable")),
+        }
+    }
+
+    fn wrong(&self, problem: &str) -> Error {
+        damaged(&self.folder, problem)
+    }
+
+    /// Calls `each` with all documents, in the order in which they were added.
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) for an index that is damaged; [`Error::Io`](crate::Error::Io); those of `each`.
+    pub fn for_each(&self, mut each: impl FnMut(IndexedDocument) -> Result<()>) -> Result<()> {
+        self.for_each_record(|_, record| {
+            each(IndexedDocument {
+                id: record.id,
+                digest: record.digest,
+                signature: record.signature,
+            })
+        })
+    }
+
+    fn for_each_record(&self, mut each: impl FnMut(u32, Record) -> Result<()>) -> Result<()> {
+        let words = self.comparison(1.0).words;
+        self.store
+            .snapshot()
+            .for_each(Table::Documents, |row, value| {
+                let row = row.try_into().map(u32::from_be_bytes).ok();
+                match row.zip(Record::decode(value, words)) {
+                    Some((row, record)) => each(row, record),
+                    None => Err(self.wrong("a record is unreadable")),
+                }
+            })
+    }
+
+    /// The rows of the documents, of so many.
+    fn live_rows(&self, next_row: u32) -> Result<Bits> {
+        let live = Bits::zeros(next_row);
+        self.for_each_record(|row, _| match row < next_row {
+            true => {
+                live.set(row);
+                Ok(())
+            }
+            false => Err(self.wrong("a document has a row too large")),
+        })?;
+        Ok(live)
+    }
+}
