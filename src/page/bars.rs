@@ -103,3 +103,18 @@ impl Bars<'_> {
         }
     }
 }
+
+/// How the heights of bars follow from numbers.
+pub(crate) fn square_root() -> Markup {
+    html! { li { "Bars grow with the square root of the number, so that a few can be seen beside many." } }
+}
+
+/// A share as a bar.
+pub(crate) fn share_bar(share: f64) -> Markup {
+    html! {
+        svg.part viewBox="0 0 100 10" preserveAspectRatio="none" role="img" {
+            rect.track x="0" y="0" width="100" height="10" {}
+            rect.kind0 x="0" y="0" width=(px(100.0 * share)) height="10" {}
+        }
+    }
+}
