@@ -31,6 +31,7 @@ mod on_disk;
 mod options;
 mod pairs_page;
 mod passages;
+mod passages_page;
 mod peers_tables;
 mod rarity;
 mod ratings;

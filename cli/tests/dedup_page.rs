@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::{Place, command_on, edited, families, files_in, lines_of, parse_lines, text};
 
 /// A value that would become part of the page if it were not escaped.
-const HOSTILE: &str = "</bdi></td></style><script>alert('x')</script>&amp;\"'<img src=x onerror=alert(1)>\u{202e}\u{0}";
+pub(crate) const HOSTILE: &str = "</bdi></td></style><script>alert('x')</script>&amp;\"'<img src=x onerror=alert(1)>\u{202e}\u{0}";
 
 /// Texts that are hard to show, each with a near copy: the shingles of most are those of a common text.
 fn hostile_texts() -> Vec<String> {

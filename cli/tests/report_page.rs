@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::dedup_page;
 use crate::pairs_page;
+use crate::passages_page;
 use crate::support::made_up::{self, MadeUp};
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use serde_json::Value;
@@ -49,7 +50,9 @@ fn pages() -> Vec<(String, String, u64)> {
         let folder = ResultsFolder::read(&path).unwrap();
         pages.push((path.display().to_string(), folder.page(), 100));
     }
-    for (name, page) in dedup_page::pages().into_iter().chain(pairs_page::pages()) {
+    let of_runs = dedup_page::pages().into_iter();
+    let of_runs = of_runs.chain(pairs_page::pages());
+    for (name, page) in of_runs.chain(passages_page::pages()) {
         pages.push((name.to_owned(), page, 10));
     }
     for (name, threshold) in [("links", 0.5), ("few links", 0.02), ("no links", 0.99)] {

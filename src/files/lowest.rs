@@ -11,12 +11,12 @@ pub(super) fn at_random(row: u32) -> u64 {
 }
 
 /// The same of a pair.
-pub(super) fn pair_at_random(a: u32, b: u32) -> u64 {
+pub(crate) fn pair_at_random(a: u32, b: u32) -> u64 {
     fmix64(at_random(a) ^ u64::from(b))
 }
 
 /// What has the lowest keys; of equal ones, the first.
-pub(super) struct Lowest<T> {
+pub(crate) struct Lowest<T> {
     most: usize,
     /// The most of one group.
     of_group: usize,
@@ -25,7 +25,7 @@ pub(super) struct Lowest<T> {
 }
 
 impl<T> Lowest<T> {
-    pub(super) fn new(most: usize, of_group: usize) -> Self {
+    pub(crate) fn new(most: usize, of_group: usize) -> Self {
         Lowest {
             most,
             of_group,
@@ -33,7 +33,7 @@ impl<T> Lowest<T> {
         }
     }
 
-    pub(super) fn offer(&mut self, key: u64, group: u32, item: T) {
+    pub(crate) fn offer(&mut self, key: u64, group: u32, item: T) {
         let at = self.found.partition_point(|(lower, ..)| *lower <= key);
         if at >= self.most {
             return;
@@ -53,7 +53,7 @@ impl<T> Lowest<T> {
     }
 
     /// By ascending keys.
-    pub(super) fn items(&self) -> impl Iterator<Item = &T> {
+    pub(crate) fn items(&self) -> impl Iterator<Item = &T> {
         self.found.iter().map(|(.., item)| item)
     }
 }

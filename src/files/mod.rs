@@ -73,8 +73,11 @@ pub(crate) use dedup_output::{KeptOfChunk, KeptOutput, Written};
 #[cfg(feature = "index")]
 pub use index::{HitsOutput, HitsWanted, IndexCounts, IndexOutcome};
 pub(crate) use log::{ChunkRecords, Noted};
+pub(crate) use lowest::{Lowest, pair_at_random};
 pub use outcome::Outcome;
 pub(crate) use outcome::{complete_places, warn_of_repeated_ids};
+pub(crate) use overview::placed;
+pub(crate) use page::{place, skipped_records};
 pub use page_in_memory::DeduplicationToShow;
 pub use pairs::PairsOutput;
 pub(crate) use pairs::{RowForms, Target};
@@ -87,3 +90,4 @@ pub(crate) use second_pass::{FileEvent, Placed, Rereading};
 pub use show::{Shown, ShownDocument, show};
 pub use shown_texts::{SharedShingles, TextsOfPair};
 pub use signatures::{SignatureFile, SignatureRun};
+pub(crate) use sources::with_most_documents;

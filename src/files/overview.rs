@@ -120,7 +120,7 @@ fn beside(removal: &Removal) -> (u32, Option<f64>) {
     removal.via.unwrap_or((removal.kept, removal.similarity))
 }
 
-pub(super) fn placed(
+pub(crate) fn placed(
     row: u32,
     ids: &BTreeMap<u32, Box<RawValue>>,
     places: &Places,

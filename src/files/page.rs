@@ -24,15 +24,14 @@ mod found;
 
 mod parameters;
 
+pub(crate) use pairs::place;
+
 use maud::{Markup, html};
 
 use super::samples::Samples;
-use crate::io::{DedupParameters, Report, SimilarityBin};
-use crate::page::{Page, listed, percent, short, visible};
+use crate::io::{DedupParameters, Report, SimilarityBin, SkippedRecord};
+use crate::page::{Page, listed, name, percent, skipped, visible};
 use crate::progress::{counted, grouped};
-
-/// Bad records that are listed, at most.
-const LISTED: usize = 50;
 
 /// A report and the texts of its documents.
 struct Shown<'a> {
@@ -40,6 +39,12 @@ struct Shown<'a> {
     samples: &'a Samples,
     /// Whether documents and results are in memory, and there are no files.
     is_in_memory: bool,
+}
+
+/// The bad records.
+pub(crate) fn skipped_records(records: &[SkippedRecord]) -> Markup {
+    let rows = records.iter();
+    skipped(rows.map(|bad| (&*bad.file, bad.row, &*bad.problem)))
 }
 
 impl Report {
@@ -87,7 +92,7 @@ impl Shown<'_> {
                 (self.clusters())
                 (self.random_pairs())
                 (self.parameters())
-                (self.skipped())
+                (skipped_records(&self.report.skipped))
             },
             footer: if self.is_in_memory {
                 "Rows count from 0."
@@ -316,35 +321,4 @@ impl Shown<'_> {
             }
         }
     }
-
-    /// The bad records.
-    fn skipped(&self) -> Markup {
-        let skipped = &self.report.skipped;
-        let more = skipped.len().saturating_sub(LISTED);
-        html! {
-            @if !skipped.is_empty() {
-                section {
-                    h2 { "Bad records, skipped" }
-                    div.scroll { table {
-                        thead { tr { th { "file" } th.number { "row, from 0" } th { "problem" } } }
-                        tbody {
-                            @for bad in skipped.iter().take(LISTED) {
-                                tr {
-                                    td { (name(&bad.file)) }
-                                    td.number { (bad.row) }
-                                    td.long { (name(&bad.problem)) }
-                                }
-                            }
-                        }
-                    } }
-                    @if more > 0 { p.note { "And " (grouped(more as u64)) " more, in report.json." } }
-                }
-            }
-        }
-    }
-}
-
-/// A name or an id from the input, apart from the text around it.
-fn name(name: &str) -> Markup {
-    html! { bdi { (visible(&short(name))) } }
 }

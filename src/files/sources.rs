@@ -119,7 +119,7 @@ impl Sources<'_> {
 }
 
 /// The sources that are listed, which have the most documents, by number.
-pub(super) fn with_most_documents(documents: &[u64]) -> Vec<usize> {
+pub(crate) fn with_most_documents(documents: &[u64]) -> Vec<usize> {
     let mut listed: Vec<usize> = (0..documents.len())
         .filter(|of| documents[*of] > 0)
         .collect();

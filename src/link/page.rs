@@ -28,11 +28,8 @@ use maud::{Markup, html};
 
 use super::write::{FileReport, LinkReport};
 use crate::link::evidence::LeftOut;
-use crate::page::{Page, listed, names, percent, scored, short};
+use crate::page::{Page, listed, names, percent, scored, skipped};
 use crate::progress::{counted, grouped};
-
-/// Bad records that are listed, at most.
-const LISTED: usize = 50;
 
 impl LinkReport {
     /// The report as a page of HTML: the contents of `report.html`. Has no scripts and names no other files.
@@ -282,28 +279,8 @@ impl LinkReport {
 
     /// The bad records.
     fn skipped(&self) -> Markup {
-        let all = || self.files.iter().flat_map(|file| &file.skipped);
-        let more = all().count().saturating_sub(LISTED);
-        html! {
-            @if all().next().is_some() {
-                section {
-                    h2 { "Bad records, skipped" }
-                    div.scroll { table {
-                        thead { tr { th { "file" } th.number { "row, from 0" } th { "problem" } } }
-                        tbody {
-                            @for bad in all().take(LISTED) {
-                                tr {
-                                    td { bdi { (bad.file) } }
-                                    td.number { (bad.row) }
-                                    td.long { bdi { (short(&bad.problem)) } }
-                                }
-                            }
-                        }
-                    } }
-                    @if more > 0 { p.note { "And " (grouped(more as u64)) " more, in report.json." } }
-                }
-            }
-        }
+        let all = self.files.iter().flat_map(|file| &file.skipped);
+        skipped(all.map(|bad| (&*bad.file, bad.row, &*bad.problem)))
     }
 }
 

@@ -103,3 +103,18 @@ impl Bars<'_> {
         }
     }
 }
+
+/// How the heights of bars follow from numbers.
+pub(crate) fn square_root() -> Markup {
+    html! { li { "The height of a bar is the square root of its number, so that few can be seen beside many." } }
+}
+
+/// A share as a bar.
+pub(crate) fn share_bar(share: f64) -> Markup {
+    html! {
+        svg.part viewBox="0 0 100 10" preserveAspectRatio="none" role="img" {
+            rect.track x="0" y="0" width="100" height="10" {}
+            rect.kind0 x="0" y="0" width=(px(100.0 * share)) height="10" {}
+        }
+    }
+}

@@ -40,6 +40,8 @@ pub(crate) enum Piece<'a> {
     Omitted(usize),
     /// So many words that the other text lacks, and that are not shown.
     OmittedOther(usize),
+    /// So many bytes that are not shown.
+    Gap(usize),
     /// The rest of the text, which is not compared.
     Rest,
 }
@@ -253,6 +255,7 @@ mod tests {
             Piece::Other(text) => format!("[{text}]"),
             Piece::Omitted(words) => format!("({words})"),
             Piece::OmittedOther(words) => format!("[({words})]"),
+            Piece::Gap(bytes) => format!("({bytes} bytes)"),
             Piece::Rest => "...".to_owned(),
         });
         shown.collect()

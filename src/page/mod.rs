@@ -5,12 +5,17 @@
 //! visible     texts without characters that change what is around them
 //! difference  what two texts have in common, word by word
 //! scale       round numbers and coordinates of charts
+//! words       texts of which the beginnings are shown
 //! bars        a chart of upright bars
+//! command     the command that repeats a run
+//! skipped     the bad records of a run
 //! ```
 //!
 //! A page needs neither scripts nor other files. maud escapes every value; charts are SVG.
 
 mod bars;
+
+mod command;
 
 mod difference;
 
@@ -18,15 +23,22 @@ mod numbers;
 
 mod scale;
 
+mod skipped;
+
 mod visible;
+
+mod words;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-pub(crate) use bars::{Bar, Bars};
+pub(crate) use bars::{Bar, Bars, share_bar, square_root};
+pub(crate) use command::{Choice, command, push_fields, push_flags, quoted};
 pub(crate) use difference::{Piece, differences};
 pub(crate) use numbers::{listed, names, percent, scored, short};
 pub(crate) use scale::{px, short_number, step, ticks_of_counts};
-pub(crate) use visible::{is_hidden, visible};
+pub(crate) use skipped::skipped;
+pub(crate) use visible::{name, visible};
+pub(crate) use words::{Room, words};
 
 const STYLE: &str = include_str!("style.css");
 

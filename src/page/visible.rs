@@ -3,6 +3,10 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use maud::{Markup, html};
+
+use super::numbers::short;
+
 /// Whether a character is not seen itself, and changes how others are seen: controls, and marks of direction. White space is
 /// as it is.
 pub(crate) fn is_hidden(letter: char) -> bool {
@@ -27,6 +31,11 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
         }
     }
     shown.into()
+}
+
+/// A name or an id from the input, apart from the text around it.
+pub(crate) fn name(name: &str) -> Markup {
+    html! { bdi { (visible(&short(name))) } }
 }
 
 #[cfg(test)]

@@ -49,6 +49,15 @@ mod lost;
 mod report;
 
 #[cfg(feature = "io")]
+mod overview;
+
+#[cfg(feature = "io")]
+mod excerpts;
+
+#[cfg(feature = "io")]
+mod page;
+
+#[cfg(feature = "io")]
 mod run;
 
 #[cfg(feature = "io")]
@@ -70,7 +79,11 @@ mod brute_force;
 pub use self::{
     cuts::Snap,
     in_memory::{PassagesInMemory, TextPassage},
-    report::{PassageCounts, PassageParameters, PassageReport},
+    overview::{
+        CoveredDocument, CoveredSource, FrequentPassage, LengthBin, PassageExample,
+        PassagesOverview,
+    },
+    report::{CutCounts, PassageCounts, PassageParameters, PassageReport},
     run::{PassageAction, PassagesOutcome, PassagesRun},
     units::{PassageUnit, PassageUnits},
 };

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::cuts::{Cuts, Removal};
 use super::lost::Lost;
+use super::overview::PassagesOverview;
 use super::units::{PassageUnits, PlacedPiece, UnitTexts};
 use crate::error::Result;
 use crate::io::{MissingIds, NotRead, Places, REPORT_VERSION, SkippedRecord, write_json};
@@ -214,6 +215,9 @@ pub struct PassageReport {
     pub counts: PassageCounts,
     /// The parameters.
     pub parameters: PassageParameters,
+    /// How long passages are, where they are, which are frequent, and some to look at.
+    #[serde(flatten)]
+    pub overview: PassagesOverview,
     /// The documents without an id, if some have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_ids: Option<MissingIds>,
@@ -232,7 +236,7 @@ pub struct PassageReport {
 
 impl PassageReport {
     pub(super) fn new(
-        mut counts: PassageCounts,
+        (mut counts, overview): (PassageCounts, PassagesOverview),
         parameters: PassageParameters,
         places: &Places,
     ) -> Self {
@@ -250,6 +254,7 @@ impl PassageReport {
             reference_skipped: places.skipped_of_reference(),
             counts,
             parameters,
+            overview,
         }
     }
 

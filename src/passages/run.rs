@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::cuts::Snap;
+use super::excerpts::Excerpts;
+use super::overview::PassagesOverview;
+use super::page::write_page;
 use super::report::{PassageCounts, PassageParameters, PassageReport};
 use super::search::PassageSearch;
 use super::sources::Occurrences;
@@ -62,6 +65,9 @@ impl PassageAction {
     }
 }
 
+/// What a report tells of passages.
+pub(super) type Told = (PassageCounts, PassagesOverview);
+
 /// The outcome of a search for passages in files.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -112,6 +118,7 @@ pub struct PassagesRun<'a> {
     pub(super) batch_bytes: usize,
     pub(super) limit: Option<NonZeroU64>,
     pub(super) temporary: Option<PathBuf>,
+    pub(super) samples: bool,
     pub(super) options: RunOptions<'a>,
 }
 
@@ -148,6 +155,7 @@ impl<'a> PassagesRun<'a> {
             batch_bytes: 16 << 20,
             limit: None,
             temporary: None,
+            samples: true,
             options: RunOptions::default(),
         }
     }
@@ -273,8 +281,8 @@ impl<'a> PassagesRun<'a> {
         }
     }
 
-    /// The folder for temporary files: copies of streams, and of compressed tables, and a search on disk; default beside the results, or else the
-    /// current folder.
+    /// The folder for temporary files: copies of streams and of compressed tables, and a search on disk. Default beside the
+    /// results, or else the current folder.
     pub fn temporary(self, folder: PathBuf) -> Self {
         PassagesRun {
             temporary: Some(folder),
@@ -282,13 +290,18 @@ impl<'a> PassagesRun<'a> {
         }
     }
 
+    /// Whether `report.html` shows texts; default true.
+    pub fn samples(self, samples: bool) -> Self {
+        PassagesRun { samples, ..self }
+    }
+
     /// What it has in common with other runs.
     pub fn options(self, options: RunOptions<'a>) -> Self {
         PassagesRun { options, ..self }
     }
 
-    /// Finds the passages and writes them into a folder: `passages.jsonl`, `report.json` and `run.json`. Without a folder,
-    /// writes nothing.
+    /// Finds the passages and writes them into a folder: `passages.jsonl`, `report.html` (a page that shows the result),
+    /// `report.json` and `run.json`. Without a folder, writes nothing.
     ///
     /// A line of `passages.jsonl` is a piece: `id`, `file`, `row`, `field`, `start` and `end` in bytes of the text,
     /// `source_id`, `source_file`, `source_row`, `source_start`, `source_end`, `length` in units, and `exact`: whether all
@@ -317,9 +330,11 @@ impl<'a> PassagesRun<'a> {
             check_compression_level(self.options.compression_level, outputs)?;
         }
         let from = (&*files, &*temporary);
-        let (counts, places) = self.find_and_write(output.as_ref(), from, &mut timings)?;
-        let parameters = self.parameters();
-        let report = PassageReport::new(counts, parameters, &places);
+        let (told, excerpts, places) = self.find_and_write(output.as_ref(), from, &mut timings)?;
+        let report = PassageReport::new(told, self.parameters(), &places);
+        if let Some(output) = &output {
+            write_page(output, &report.page(&excerpts))?;
+        }
         let elapsed_s = timings.complete(self.options.started);
         if let Some(output) = output {
             self.commit(output, &report, &timings, elapsed_s)?;
@@ -369,7 +384,7 @@ impl<'a> PassagesRun<'a> {
         output: Option<&OutputFolder>,
         (files, temporary): (&[InputFile], &Path),
         timings: &mut Timings,
-    ) -> Result<(PassageCounts, Places)> {
+    ) -> Result<(Told, Excerpts, Places)> {
         let is_too_large = |error: &Error| {
             matches!(error, Error::Conflict(Conflict::PassageMemory { .. })) && self.fits_disk()
         };
@@ -387,17 +402,20 @@ impl<'a> PassagesRun<'a> {
             }
             found => found?,
         };
-        let counts = timings.time("write", 0, || {
-            let mut counts = self.write(output, &texts, &places, &found)?;
+        let written = timings.time("write", 0, || {
+            let (mut counts, overview, parts) = self.write(output, &texts, &places, &found)?;
+            let mut excerpts = self.excerpts(output, parts);
+            excerpts.take_all(&texts, &found.cuts);
             if let Some(output) = output.filter(|_| self.action.writes_records()) {
                 self.write_kept(output, (files, temporary), &places, &found.cuts)?;
             }
             if self.action.removes() {
                 counts.add_cuts(&texts, &found.cuts, found.lost);
             }
-            Ok::<_, Error>(counts)
-        })?;
-        Ok((counts, places))
+            Ok::<_, Error>(((counts, overview), excerpts))
+        });
+        let (told, excerpts) = written?;
+        Ok((told, excerpts, places))
     }
 
     /// Refuses options that contradict each other.

@@ -1,14 +1,16 @@
 //! Writes passages, and the records without them.
 
 use std::borrow::Cow;
+use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 
 use super::cuts::Cuts;
 use super::lost::Found;
+use super::overview::{Overview, Part, PassagesOverview};
 use super::report::{CutsLine, PassageCounts, PassageLine, PassageReport, RemovedLine};
 use super::run::{PassageAction, PassagesRun, uncut};
-use super::units::UnitTexts;
+use super::units::{PlacedPiece, UnitTexts};
 use crate::error::{BadRecord, Error, Result};
 use crate::files::{
     FileEvent, KeptOfChunk, KeptOutput, Placed, Rereading, Written, create_json, create_run_record,
@@ -52,13 +54,47 @@ fn rows_of(placed: &Placed) -> Range<usize> {
     }
 }
 
-/// A file of lines in the output folder, if there is one.
-pub(super) fn lines(
-    output: Option<&OutputFolder>,
-    name: &str,
-) -> Result<Option<JsonLines<std::fs::File>>> {
-    let file = output.map(|output| output.create(name)).transpose()?;
-    Ok(file.map(|(file, path)| JsonLines::new(file, path)))
+/// A file of lines in the output folder.
+pub(super) fn lines(output: &OutputFolder, name: &str) -> Result<JsonLines<File>> {
+    let (file, path) = output.create(name)?;
+    Ok(JsonLines::new(file, path))
+}
+
+/// Writes the pieces, and gathers what a report says of them.
+pub(super) struct PiecesOutput<'a> {
+    pub(super) overview: Overview<'a>,
+    places: &'a Places,
+    field: String,
+    lines: Option<JsonLines<File>>,
+}
+
+impl<'a> PiecesOutput<'a> {
+    pub(super) fn new(
+        run: &PassagesRun<'_>,
+        output: Option<&OutputFolder>,
+        overview: Overview<'a>,
+    ) -> Result<Self> {
+        Ok(PiecesOutput {
+            places: overview.places,
+            overview,
+            field: run.fields.content_names(),
+            lines: output.map(|output| lines(output, PASSAGES)).transpose()?,
+        })
+    }
+
+    /// Adds the next piece.
+    pub(super) fn add(&mut self, piece: &PlacedPiece) -> Result<()> {
+        self.overview.add(piece)?;
+        match &mut self.lines {
+            Some(lines) => lines.write(&PassageLine::of(piece, self.places, &self.field)?),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn finish(self) -> Result<Overview<'a>> {
+        self.lines.map_or(Ok(()), JsonLines::finish)?;
+        Ok(self.overview)
+    }
 }
 
 impl PassagesRun<'_> {
@@ -152,51 +188,58 @@ impl PassagesRun<'_> {
         })
     }
 
-    /// Writes and counts the pieces.
+    /// Writes and counts the pieces, and what is removed.
     pub(super) fn write(
         &self,
         output: Option<&OutputFolder>,
         texts: &UnitTexts,
         places: &Places,
         found: &Found,
-    ) -> Result<PassageCounts> {
+    ) -> Result<(PassageCounts, PassagesOverview, Vec<Part>)> {
         let progress = self.options.progress;
-        let field = self.fields.content_names();
         progress.begin("write", found.passages.pieces().len() as u64);
-        let spans = texts.spans(&found.passages, self.units.stride());
-        let has_reference = self.against.is_some();
-        let mut counts = PassageCounts::of(texts, self.units, has_reference, spans);
-        let mut passages = lines(output, PASSAGES)?;
-        for pieces in found.passages.pieces().chunks(BLOCK) {
-            for piece in pieces {
-                let piece = texts.placed(piece, self.units);
-                counts.add(&piece);
-                if let Some(lines) = &mut passages {
-                    lines.write(&PassageLine::of(&piece, places, &field)?)?;
-                }
-            }
-            advance(progress, counts.pieces, 0, 0)?;
+        let spans = || texts.spans(&found.passages, self.units.stride());
+        let mut overview = Overview::new(self.units, places);
+        overview.counts = PassageCounts::of(texts, self.units, self.against.is_some(), spans());
+        let mut spans = spans().peekable();
+        for document in texts.reference..texts.len() {
+            let of_document = std::iter::from_fn(|| spans.next_if(|(of, ..)| *of == document));
+            let bytes = of_document.map(|(_, bytes, _)| bytes);
+            overview.add_document(document, texts.text(document).len(), bytes)?;
         }
-        passages.map_or(Ok(()), JsonLines::finish)?;
-        if self.action.removes() {
-            let (mut cuts, mut removed) = (lines(output, CUTS)?, lines(output, REMOVED)?);
-            if let Some(lines) = &mut cuts {
-                let of = |document| CutsLine::of(document, found.cuts.of(document), places);
-                let cut = (0..texts.len()).filter(|document| !found.cuts.of(*document).is_empty());
-                cut.map(of).try_for_each(|line| lines.write(&line?))?;
+        let mut pieces = PiecesOutput::new(self, output, overview)?;
+        for block in found.passages.pieces().chunks(BLOCK) {
+            for piece in block {
+                pieces.add(&texts.placed(piece, self.units))?;
             }
-            if let Some(lines) = &mut removed {
-                let removed = found.cuts.removed.iter().zip(&found.covered);
-                for ((document, why), covered) in removed {
-                    let removed = (*document, *why, *covered);
-                    let bytes = texts.text(*document).len();
-                    lines.write(&RemovedLine::of(removed, bytes, places)?)?;
-                }
-            }
-            cuts.map_or(Ok(()), JsonLines::finish)?;
-            removed.map_or(Ok(()), JsonLines::finish)?;
+            advance(progress, pieces.overview.counts.pieces, 0, 0)?;
         }
-        Ok(counts)
+        self.write_removed(output, texts, places, found)?;
+        pieces.finish()?.end()
+    }
+
+    /// Writes what is cut out of each document, and which are removed.
+    fn write_removed(
+        &self,
+        output: Option<&OutputFolder>,
+        texts: &UnitTexts,
+        places: &Places,
+        found: &Found,
+    ) -> Result<()> {
+        let Some(output) = output.filter(|_| self.action.removes()) else {
+            return Ok(());
+        };
+        let (mut cuts, mut removed) = (lines(output, CUTS)?, lines(output, REMOVED)?);
+        let of = |document| CutsLine::of(document, found.cuts.of(document), places);
+        let cut = (0..texts.len()).filter(|document| !found.cuts.of(*document).is_empty());
+        cut.map(of).try_for_each(|line| cuts.write(&line?))?;
+        for ((document, why), covered) in found.cuts.removed.iter().zip(&found.covered) {
+            let of = (*document, *why, *covered);
+            let bytes = texts.text(*document).len();
+            removed.write(&RemovedLine::of(of, bytes, places)?)?;
+        }
+        cuts.finish()?;
+        removed.finish()
     }
 
     /// Writes what the run says of itself, and gives all files their names.

@@ -36,6 +36,8 @@ use crate::{Usage, terminal};
 /// cuts.jsonl, removed.jsonl (--action cut or drop): what was cut out of each document, in bytes of its text, and which
 /// documents were removed.
 ///
+/// report.html: a page that shows what repeats and where; it needs no network.
+///
 /// report.json: counts and parameters; identical in every run with the same input and options.
 ///
 /// run.json: times, memory and machine.
@@ -142,6 +144,10 @@ pub struct Arguments {
     /// Remove documents with passages of which fewer than N units would be left
     #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroU64>, help_heading = "Passages")]
     pub min_left: Option<NonZeroU64>,
+
+    /// Show no texts on the page, which then names documents alone
+    #[arg(long, help_heading = "Output")]
+    pub no_samples: bool,
 
     /// Threads and messages.
     #[command(flatten)]
@@ -404,7 +410,8 @@ impl Arguments {
             })
             .fields(self.fields())
             .on_bad_record(self.records.bad.on_bad_record.resolve())
-            .unique_ids(self.records.unique_ids);
+            .unique_ids(self.records.unique_ids)
+            .samples(!self.no_samples);
         if let Some(units) = self.min_left {
             run = run.min_left(units);
         }

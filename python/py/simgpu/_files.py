@@ -138,8 +138,8 @@ def passages_files(
 ) -> Report:
     """Finds the passages that repeat in documents, and cuts them out, marks them, or drops documents of them.
 
-    Writes into the folder ``output``: ``passages.jsonl``, ``report.json``, ``run.json``; unless ``action`` is ``"report"``,
-    ``kept/``; with ``"cut"`` and ``"drop"``, ``cuts.jsonl`` and ``removed.jsonl``. ``passages`` takes texts in memory.
+    Writes into the folder ``output``: ``passages.jsonl``, ``report.html``, ``report.json``, ``run.json``; unless
+    ``action`` is ``"report"``, ``kept/``; with ``"cut"`` and ``"drop"``, ``cuts.jsonl`` and ``removed.jsonl``. ``passages`` takes texts in memory.
 
     Args:
         inputs: As for ``dedup_files``.

@@ -814,6 +814,10 @@ class PassagesFilesOptions(
         int | None,
         Option(None, "Remove documents with passages of which fewer than this many units would be left."),
     ]
+    no_samples: Annotated[
+        bool,
+        Option(False, "Show no texts on the page, ``report.html``, which then names documents alone."),
+    ]
     memory: Annotated[
         int | str | None,
         Option(

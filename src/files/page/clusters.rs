@@ -3,10 +3,9 @@
 use maud::{Markup, html};
 
 use super::Shown;
-use super::pairs::{Room, place, words};
-use super::parameters::quoted;
+use super::pairs::place;
 use crate::io::{ExampleDocument, LargeCluster, id_text};
-use crate::page::{Bar, Bars, Piece, percent, visible};
+use crate::page::{Bar, Bars, Piece, Room, percent, quoted, visible, words};
 use crate::progress::{counted, grouped};
 
 /// How much is shown of the beginning of a text.

@@ -4,10 +4,9 @@ use maud::{Markup, html};
 use rayon::prelude::*;
 
 use super::pairs::{place, texts};
-use super::similarities::square_root;
-use super::{Shown, name};
+use super::{Shown, skipped_records};
 use crate::io::{ExampleDocument, PairExample, PairsBin, PairsOfSources, PairsOverview};
-use crate::page::{Bar, Bars, Page, percent, px, short_number};
+use crate::page::{Bar, Bars, Page, name, percent, share_bar, short_number, square_root};
 use crate::progress::{counted, grouped};
 
 /// Pairs of files in the table, at most.
@@ -40,7 +39,7 @@ impl Shown<'_> {
                 (self.doubtful_pairs(overview))
                 (self.pairs_at_random(overview))
                 (self.parameters())
-                (self.skipped())
+                (skipped_records(&self.report.skipped))
             },
             footer: "The numbers of this page are in the report beside the file of pairs, whose name ends in .report.json, and all pairs in that file.",
         };
@@ -180,7 +179,7 @@ impl Shown<'_> {
                                         @if of.source_a.as_ref() == Some(&of.source_b) { "itself" } @else { (name(&of.source_b)) }
                                     }
                                     td.number data-name="pairs" { (grouped(of.pairs)) }
-                                    td.share data-name="share" { (bar(share)) " " (percent(share)) }
+                                    td.share data-name="share" { (share_bar(share)) " " (percent(share)) }
                                 }
                             }
                         }
@@ -260,15 +259,5 @@ fn distance_name(name: &str) -> &str {
         "hamming" => "Hamming",
         "l1" => "L1",
         other => other,
-    }
-}
-
-/// A share as a bar.
-fn bar(share: f64) -> Markup {
-    html! {
-        svg.part viewBox="0 0 100 10" preserveAspectRatio="none" role="img" {
-            rect.track x="0" y="0" width="100" height="10" {}
-            rect.kind0 x="0" y="0" width=(px(100.0 * share)) height="10" {}
-        }
     }
 }

@@ -3,10 +3,10 @@
 use maud::{Markup, html};
 use rayon::prelude::*;
 
-use super::{Shown, name};
+use super::Shown;
 use crate::files::samples::Sample;
 use crate::io::{Example, ExampleDocument, id_text};
-use crate::page::{Piece, differences, is_hidden, percent, visible};
+use crate::page::{Piece, Room, differences, name, percent, words};
 use crate::progress::grouped;
 
 /// How much is shown of the text of one side.
@@ -14,14 +14,6 @@ const SIDE: Room = Room {
     bytes: 5_000,
     lines: 60,
 };
-
-/// How much of a text is shown at most.
-#[derive(Clone, Copy)]
-pub(super) struct Room {
-    /// Bytes of HTML.
-    pub(super) bytes: usize,
-    pub(super) lines: usize,
-}
 
 impl Shown<'_> {
     /// The removed documents with the lowest similarities.
@@ -110,7 +102,7 @@ impl Shown<'_> {
 }
 
 /// Which document it is.
-pub(super) fn place(document: &ExampleDocument) -> Markup {
+pub(crate) fn place(document: &ExampleDocument) -> Markup {
     html! { (name(&id_text(&document.id))) " in " (name(&document.file)) ", row " (grouped(document.row)) @if document.reference { " of the reference" } }
 }
 
@@ -143,70 +135,4 @@ pub(super) fn texts(heads: [Markup; 2], samples: [Option<&Sample>; 2]) -> Markup
             }
         }
     }
-}
-
-/// The words of one side, with the line breaks of the text.
-pub(super) fn words(pieces: &[Piece<'_>], most: Room) -> Markup {
-    let mut left = most;
-    let mut shown = Vec::new();
-    for piece in pieces {
-        let (part, is_whole) = match piece {
-            Piece::Same(text) => {
-                // Lines of blanks before a text say nothing.
-                let text = if shown.is_empty() {
-                    text.trim_start()
-                } else {
-                    text
-                };
-                let (text, is_whole) = cut(text, left);
-                (html! { (text) }, is_whole)
-            }
-            Piece::Other(text) => {
-                // Blanks after a word are not marked.
-                let words = text.trim_end();
-                let (shown, is_whole) = cut(words, left);
-                let blanks = if is_whole { &text[words.len()..] } else { "" };
-                (html! { mark { (shown) } (blanks) }, is_whole)
-            }
-            Piece::Omitted(words) => (omitted(*words, "identical words"), true),
-            Piece::OmittedOther(words) => {
-                (html! { mark { (omitted(*words, "more words")) } }, true)
-            }
-            Piece::Rest => (html! { i { " … the rest is not compared here" } }, true),
-        };
-        let lines = part.0.bytes().filter(|byte| *byte == b'\n').count();
-        left.bytes = left.bytes.saturating_sub(part.0.len());
-        left.lines = left.lines.saturating_sub(lines);
-        shown.push(part);
-        if left.bytes == 0 || left.lines == 0 || !is_whole {
-            shown.push(html! { i { " … the rest is not shown" } });
-            break;
-        }
-    }
-    html! { @for part in shown { (part) } }
-}
-
-fn omitted(words: usize, what: &str) -> Markup {
-    html! { i { " … " (grouped(words as u64)) " " (what) " … " } }
-}
-
-/// The beginning of a text as it is shown, for which there is room, and whether that is all.
-fn cut(text: &str, most: Room) -> (String, bool) {
-    let Room {
-        bytes: mut left,
-        mut lines,
-    } = most;
-    let beyond = text.char_indices().find(|(_, letter)| {
-        let bytes = match letter {
-            '&' | '<' | '>' | '"' => 6,
-            letter if is_hidden(*letter) => 14,
-            letter => letter.len_utf8(),
-        };
-        let is_beyond = bytes > left || (*letter == '\n' && lines <= 1);
-        left = left.saturating_sub(bytes);
-        lines -= usize::from(*letter == '\n' && lines > 0);
-        is_beyond
-    });
-    let end = beyond.map_or(text.len(), |(at, _)| at);
-    (visible(&text[..end]).into_owned(), end == text.len())
 }

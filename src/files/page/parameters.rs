@@ -2,12 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::{Shown, name};
+use super::Shown;
 use crate::io::{DedupParameters, Parameters, SearchParameters};
-use crate::page::short_number;
-
-/// An option of the command and its value.
-type Choice = (&'static str, String);
+use crate::page::{Choice, command, push_fields, push_flags, short_number};
 
 impl Shown<'_> {
     pub(super) fn parameters(&self) -> Markup {
@@ -34,10 +31,7 @@ impl Shown<'_> {
             section id="parameters" {
                 h2 { "Parameters" }
                 p.note { "To repeat the run, pass the same inputs and these options." @if self.is_in_memory { " They are named as those of the command." } @else if self.report.pairs.is_none() { " The command line, with its paths, is in run.json." } }
-                p.command { code { "simgpu " (self.report.command) " INPUT… -o " (output) @for (option, value) in &choices { " " (argument(option, value)) } } }
-                div.scroll { table { tbody {
-                    @for (option, value) in choices.iter().chain(&stated) { tr { th { (option.trim_start_matches('-')) } td.long { (name(value)) } } }
-                } } }
+                (command(&[self.report.command, "INPUT… -o", output].join(" "), &choices, &stated))
             }
         }
     }
@@ -69,23 +63,6 @@ impl Shown<'_> {
             choices.push(("--on-bad-record", "skip".to_owned()));
         }
         choices
-    }
-}
-
-/// An option as it is passed to a shell.
-fn argument(option: &str, value: &str) -> String {
-    match value {
-        "" => option.to_owned(),
-        value => format!("{option} {}", quoted(value)),
-    }
-}
-
-/// A value as it is passed to a shell.
-pub(super) fn quoted(value: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,:/".contains(letter);
-    match value {
-        plain if !plain.is_empty() && plain.chars().all(is_plain) => plain.to_owned(),
-        other => format!("'{}'", other.replace('\'', "'\\''")),
     }
 }
 
@@ -197,16 +174,4 @@ fn of_fields(parameters: &Parameters, choices: &mut Vec<Choice>) {
     {
         choices.push(("--against-id-field", field.clone()));
     }
-}
-
-/// One option for each of the fields that a parameter joins.
-fn push_fields(option: &'static str, joined: &str, choices: &mut Vec<Choice>) {
-    let fields = joined.split(", ");
-    choices.extend(fields.map(|field| (option, field.to_owned())));
-}
-
-/// Options without a value, as far as they are set.
-fn push_flags(flags: &[(&'static str, bool)], choices: &mut Vec<Choice>) {
-    let set = flags.iter().filter(|(_, is_set)| *is_set);
-    choices.extend(set.map(|(flag, _)| (*flag, String::new())));
 }

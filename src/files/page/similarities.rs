@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::Shown;
 use crate::io::PairsBin;
-use crate::page::{Bar, Bars, percent, short_number};
+use crate::page::{Bar, Bars, percent, short_number, square_root};
 use crate::progress::{counted, grouped};
 
 /// Bars for similarities, from 0 to 1, without the last one.
@@ -193,11 +193,6 @@ impl Shown<'_> {
             }
         }
     }
-}
-
-/// How the heights of bars follow from numbers.
-pub(super) fn square_root() -> Markup {
-    html! { li { "The height of a bar is the square root of its number, so that few can be seen beside many." } }
 }
 
 /// A similarity in hundredths.

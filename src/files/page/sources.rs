@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::{Shown, name};
+use super::Shown;
 use crate::io::{RemovedFor, SourceReport};
-use crate::page::{percent, px};
+use crate::page::{name, percent, px};
 use crate::progress::grouped;
 
 /// Sources in the table, at most.

@@ -7,15 +7,17 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::super::cuts::{Cuts, Removal, Shrinking};
+use super::super::excerpts::Excerpts;
 use super::super::find::Removing;
 use super::super::items::Match;
 use super::super::lengths::Lengths;
 use super::super::lost::removed_symbols;
-use super::super::report::{CutCounts, CutsLine, PassageCounts, PassageLine, RemovedLine};
-use super::super::run::{PassageAction, PassagesRun};
+use super::super::overview::Overview;
+use super::super::report::{CutCounts, CutsLine, RemovedLine};
+use super::super::run::{PassageAction, PassagesRun, Told};
 use super::super::sources::Occurrences;
 use super::super::units::{PassageUnit, UnitTexts};
-use super::super::write::{CUTS, PASSAGES, REMOVED, lines};
+use super::super::write::{CUTS, PiecesOutput, REMOVED, lines};
 use super::choose::{Chooser, Rules};
 use super::cut_file::{CutFile, CutWriter};
 use super::lost::LostCounter;
@@ -23,7 +25,7 @@ use super::map::WindowMap;
 use super::regions::{places, regions};
 use super::search::{Listed, Reading, Search};
 use super::sources::Pieces;
-use crate::error::{Result, row_number};
+use crate::error::{Error, Result, row_number};
 use crate::files::{FileEvent, Noted, Placed, Rereading};
 use crate::io::{
     Columns, Event, FilesReading, InputFile, JsonLines, OutputFolder, Places, Position, changed,
@@ -105,7 +107,7 @@ impl PassagesRun<'_> {
         (files, temporary): (&[InputFile], &Path),
         known: Option<Places>,
         timings: &mut Timings,
-    ) -> Result<(PassageCounts, Places)> {
+    ) -> Result<(Told, Excerpts, Places)> {
         let memory = self.budget().unwrap_or_default() / 2;
         let spill = Spill::new(&Budget {
             // More than can be addressed is never asked for; less only makes more parts.
@@ -147,22 +149,27 @@ impl PassagesRun<'_> {
             reading.read("choose", &|_| (), &mut |texts, ()| choosing.add(texts))?;
             choosing.finish()
         });
-        let (mut counts, pieces, cuts) = chosen?;
+        let (overview, pieces, cuts) = chosen?;
         let of_map = DiskUse {
             read_bytes: map.read_bytes(),
             ..DiskUse::default()
         };
         timings.add_disk_use(sum(spill.take_use(Listed::PARTS), of_map));
         drop(map);
-        timings.time("write", 0, || {
-            self.write_pieces(output, (pieces, &reading), &places, &mut counts)?;
-            match output.filter(|_| self.action.writes_records()) {
-                Some(output) => self.write_kept(output, (files, temporary), &places, &cuts),
-                None => Ok(()),
+        let written = timings.time("write", 0, || {
+            let mut written = PiecesOutput::new(self, output, overview)?;
+            pieces.for_each(&reading, |piece| written.add(&piece))?;
+            let (counts, overview, parts) = written.finish()?.end()?;
+            let mut excerpts = self.excerpts(output, parts);
+            self.read_excerpts(&mut excerpts, (files, temporary), &places, &cuts)?;
+            if let Some(output) = output.filter(|_| self.action.writes_records()) {
+                self.write_kept(output, (files, temporary), &places, &cuts)?;
             }
-        })?;
+            Ok::<_, Error>(((counts, overview), excerpts))
+        });
+        let (told, excerpts) = written?;
         timings.add_disk_use(spill.take_use(Listed::PARTS));
-        Ok((counts, places))
+        Ok((told, excerpts, places))
     }
 
     /// Reads all documents, and lists their regions.
@@ -205,26 +212,6 @@ impl PassagesRun<'_> {
         };
         Ok((listed, places))
     }
-
-    /// Writes the pieces.
-    fn write_pieces(
-        &self,
-        output: Option<&OutputFolder>,
-        (pieces, reading): (Pieces, &Files<'_>),
-        places: &Places,
-        counts: &mut PassageCounts,
-    ) -> Result<()> {
-        let mut lines = lines(output, PASSAGES)?;
-        let field = self.fields.content_names();
-        pieces.for_each(reading, |piece| {
-            counts.add(&piece);
-            match &mut lines {
-                Some(lines) => lines.write(&PassageLine::of(&piece, places, &field)?),
-                None => Ok(()),
-            }
-        })?;
-        lines.map_or(Ok(()), JsonLines::finish)
-    }
 }
 
 fn sum(a: DiskUse, b: DiskUse) -> DiskUse {
@@ -236,9 +223,9 @@ fn sum(a: DiskUse, b: DiskUse) -> DiskUse {
 }
 
 /// Chooses passages, and decides what is cut, in order.
-struct Choosing<'a> {
+struct Choosing<'a, 'p> {
     run: &'a PassagesRun<'a>,
-    places: &'a Places,
+    places: &'p Places,
     chooser: Chooser<'a>,
     pieces: Pieces,
     shrinking: Shrinking,
@@ -246,7 +233,7 @@ struct Choosing<'a> {
     lost: Option<LostCounter>,
     cut_lines: Option<JsonLines<File>>,
     removed_lines: Option<JsonLines<File>>,
-    counts: PassageCounts,
+    overview: Overview<'p>,
     of_cuts: CutCounts,
     /// The first place of the next document, and its row.
     base: usize,
@@ -277,12 +264,12 @@ impl OfRun {
     }
 }
 
-impl<'a> Choosing<'a> {
+impl<'a, 'p> Choosing<'a, 'p> {
     fn new(
         run: &'a PassagesRun<'a>,
         (map, of_places): (&'a mut WindowMap, usize),
         spill: &Arc<Spill>,
-        (output, places): (Option<&OutputFolder>, &'a Places),
+        (output, places): (Option<&OutputFolder>, &'p Places),
     ) -> Result<Self> {
         let (window, stride) = (run.units.symbols().get(), run.units.stride());
         let is_cut = run.action.removes();
@@ -302,9 +289,9 @@ impl<'a> Choosing<'a> {
             shrinking: Shrinking::new(run.units, run.snap),
             cuts: CutWriter::new(spill.folder())?,
             lost,
-            cut_lines: lines(output, CUTS)?,
-            removed_lines: lines(output, REMOVED)?,
-            counts: PassageCounts::default(),
+            cut_lines: output.map(|output| lines(output, CUTS)).transpose()?,
+            removed_lines: output.map(|output| lines(output, REMOVED)).transpose()?,
+            overview: Overview::new(run.units, places),
             of_cuts: CutCounts::default(),
             base: 0,
             row: 0,
@@ -322,6 +309,9 @@ impl<'a> Choosing<'a> {
             self.chooser.begin_document(first);
             let found = self.passages(texts, runs)?;
             let spans = self.add_passages(texts, document, &found)?;
+            let len = texts.text(document).len();
+            self.overview
+                .add_document(self.row + document, len, spans.iter().cloned())?;
             let pieces: Vec<Match> = found.into_iter().flat_map(|of| of.pieces).collect();
             let is_removed = removing.is_asked() && removing.removes(document, &pieces);
             self.chooser.end_document(is_removed);
@@ -337,8 +327,8 @@ impl<'a> Choosing<'a> {
                 None => cuts.push([]),
             }
         }
-        self.counts.bytes += texts.bytes();
-        self.counts.units += texts.input_units(run.units);
+        self.overview.counts.bytes += texts.bytes();
+        self.overview.counts.units += texts.input_units(run.units);
         self.of_cuts.cut_bytes += cuts.bytes();
         self.of_cuts.kept += (texts.len() - cuts.removed.len()) as u64;
         self.add_lost(texts, &cuts, &documents)?;
@@ -392,9 +382,9 @@ impl<'a> Choosing<'a> {
         let mut spans = Vec::new();
         for of in found {
             for symbols in of.spans() {
-                self.counts.covered_units += symbols.len().div_ceil(stride) as u64;
+                self.overview.counts.covered_units += symbols.len().div_ceil(stride) as u64;
                 let (_, bytes) = texts.place(of.run, symbols);
-                self.counts.covered_bytes += bytes.len() as u64;
+                self.overview.counts.covered_bytes += bytes.len() as u64;
                 spans.push(bytes);
             }
             for piece in &of.pieces {
@@ -406,8 +396,8 @@ impl<'a> Choosing<'a> {
                     .push((document, &bytes, units), (texts, self.row), source)?;
             }
         }
-        self.counts.spans += spans.len() as u64;
-        self.counts.covered_documents += u64::from(!spans.is_empty());
+        self.overview.counts.spans += spans.len() as u64;
+        self.overview.counts.covered_documents += u64::from(!spans.is_empty());
         Ok(spans)
     }
 
@@ -465,16 +455,16 @@ impl<'a> Choosing<'a> {
     }
 
     /// What was counted, the pieces, and what is cut.
-    fn finish(self) -> Result<(PassageCounts, Pieces, CutFile)> {
-        let (mut counts, mut of_cuts) = (self.counts, self.of_cuts);
+    fn finish(self) -> Result<(Overview<'p>, Pieces, CutFile)> {
+        let (mut overview, mut of_cuts) = (self.overview, self.of_cuts);
         self.cut_lines.map_or(Ok(()), JsonLines::finish)?;
         self.removed_lines.map_or(Ok(()), JsonLines::finish)?;
         if let Some(lost) = self.lost {
             let lost = lost.count()?;
             (of_cuts.lost_of_units, of_cuts.lost_units) = (lost.removed, lost.lost);
-            of_cuts.kept_bytes = counts.bytes - of_cuts.cut_bytes - of_cuts.removed_bytes;
-            counts.cut = Some(of_cuts);
+            of_cuts.kept_bytes = overview.counts.bytes - of_cuts.cut_bytes - of_cuts.removed_bytes;
+            overview.counts.cut = Some(of_cuts);
         }
-        Ok((counts, self.pieces, self.cuts.finish()?))
+        Ok((overview, self.pieces, self.cuts.finish()?))
     }
 }

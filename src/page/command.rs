@@ -1,0 +1,47 @@
+//! The command that repeats a run.
+
+use maud::{Markup, html};
+
+use super::visible::name;
+
+/// An option of the command and its value.
+pub(crate) type Choice = (&'static str, String);
+
+/// A command with its options, and a table of them and of others that follow from the inputs.
+pub(crate) fn command(start: &str, choices: &[Choice], stated: &[Choice]) -> Markup {
+    html! {
+        p.command { code { "simgpu " (start) @for (option, value) in choices { " " (argument(option, value)) } } }
+        div.scroll { table { tbody {
+            @for (option, value) in choices.iter().chain(stated) { tr { th { (option.trim_start_matches('-')) } td.long { (name(value)) } } }
+        } } }
+    }
+}
+
+/// An option as it is passed to a shell.
+fn argument(option: &str, value: &str) -> String {
+    match value {
+        "" => option.to_owned(),
+        value => format!("{option} {}", quoted(value)),
+    }
+}
+
+/// A value as it is passed to a shell.
+pub(crate) fn quoted(value: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,:/".contains(letter);
+    match value {
+        plain if !plain.is_empty() && plain.chars().all(is_plain) => plain.to_owned(),
+        other => format!("'{}'", other.replace('\'', "'\\''")),
+    }
+}
+
+/// One option for each of the fields that a parameter joins.
+pub(crate) fn push_fields(option: &'static str, joined: &str, choices: &mut Vec<Choice>) {
+    let fields = joined.split(", ");
+    choices.extend(fields.map(|field| (option, field.to_owned())));
+}
+
+/// Options without a value, as far as they are set.
+pub(crate) fn push_flags(flags: &[(&'static str, bool)], choices: &mut Vec<Choice>) {
+    let set = flags.iter().filter(|(_, is_set)| *is_set);
+    choices.extend(set.map(|(flag, _)| (*flag, String::new())));
+}

@@ -1,0 +1,37 @@
+//! The bad records of a run.
+
+use maud::{Markup, html};
+
+use super::visible::name;
+use crate::progress::grouped;
+
+/// Bad records that are listed, at most.
+const LISTED: usize = 50;
+
+/// A section of bad records: the file, the row and the problem of each.
+pub(crate) fn skipped<'a>(
+    records: impl Iterator<Item = (&'a str, u64, &'a str)> + Clone,
+) -> Markup {
+    let all = records.clone().count();
+    let more = all.saturating_sub(LISTED);
+    html! {
+        @if all > 0 {
+            section {
+                h2 { "Bad records, skipped" }
+                div.scroll { table {
+                    thead { tr { th { "file" } th.number { "row, from 0" } th { "problem" } } }
+                    tbody {
+                        @for (file, row, problem) in records.take(LISTED) {
+                            tr {
+                                td { (name(file)) }
+                                td.number { (row) }
+                                td.long { (name(problem)) }
+                            }
+                        }
+                    }
+                } }
+                @if more > 0 { p.note { "And " (grouped(more as u64)) " more, in report.json." } }
+            }
+        }
+    }
+}
