@@ -64,7 +64,7 @@ impl LinkReport {
                     li { b { "Shaded: " } "scores from the threshold on." }
                     li { "The fewer pairs are near the threshold, the less depends on it." }
                 }
-                li { "Bars grow with the square root of the number of pairs, so that a few can be seen beside many." }
+                li { "The height of a bar is the square root of its number, so that few can be seen beside many." }
             }
         }
     }
