@@ -334,7 +334,7 @@ pub const TABLE: &[Row] = &[
     row(&["passages"], &["mark_field"], Results, &[PassagesUnmarked]),
     row(&["passages"], &["min_left"], Results, &[PassagesStay, PassagesRemoveNone]),
     row(&["passages"], &["compression_level"], Results, &[PassagesStay]),
-    row(&["passages"], &["no_samples"], Results, &[]),
+    row(&["passages"], &["no_samples", "passages_format"], Results, &[]),
     row(&["passages"], &["memory", "temp_dir"], Memory, &[]),
     // Items
     row(&["contain"], &["format", "delimiter", "quote", "limit"], Results, &[]),

@@ -174,6 +174,7 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         ("passages", "action") => "--action cut",
         (_, "action") => "--action report",
         (_, "removed_format") => "--removed-format parquet",
+        (_, "passages_format") => "--passages-format parquet",
         ("pairs", "no_samples") if !mode.contains("--signatures") && !mode.contains("-o -") => {
             "--page --no-samples"
         }
@@ -533,7 +534,12 @@ impl Outcome {
             }
         }
         files.remove("run.json");
-        files.remove("report.html");
+        // A page repeats the options, too. But for these, whether it shows texts follows from an option alone.
+        if let Some(page) = files.remove("report.html") {
+            let page = String::from_utf8_lossy(&page);
+            let shows_texts = page.contains("<p class=\"words\">");
+            files.insert("texts".to_owned(), vec![u8::from(shows_texts)]);
+        }
         for (name, bytes) in &mut files {
             if name.ends_with(".json") {
                 *bytes = without_parameters(bytes);

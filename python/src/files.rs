@@ -215,6 +215,7 @@ pub(crate) fn passages_files<'py>(
         max_covered: options.required("max_covered", "a share from 0 to 1")?,
         snap: options.choice("snap")?,
         min_left: options.optional("min_left", "a number of units, at least 1")?,
+        passages_format: options.choice("passages_format")?,
         no_samples: options.switch("no_samples")?,
         process: process(),
         memory: options.memory()?,

@@ -207,7 +207,7 @@ impl Options<'_> {
 
 impl<'py> Options<'py> {
     /// The documents that others are compared with.
-    fn reference(&self) -> PyResult<Option<Column<'py>>> {
+    pub(crate) fn reference(&self) -> PyResult<Option<Column<'py>>> {
         let Some(against) = self.value("against")? else {
             return Ok(None);
         };
@@ -438,7 +438,7 @@ impl PyFound {
 }
 
 /// The error of documents that are in `against`.
-fn in_against(py: Python<'_>, error: PyErr) -> PyErr {
+pub(crate) fn in_against(py: Python<'_>, error: PyErr) -> PyErr {
     match error.is_instance_of::<PyTypeError>(py) {
         true => PyTypeError::new_err(format!("against: {}", error.value(py))),
         false => error,

@@ -6,58 +6,127 @@ use arrow_array::{ArrayRef, BooleanArray, Int64Array};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simgpu::passages::{PassagesInMemory, TextPassage};
-use simgpu_cli::commands::passages::PassageArguments;
+use simgpu_cli::commands::passages::{PassageArguments, PassageUnitArgument, SnapArgument};
+use simgpu_cli::options::Mode;
 
+use crate::beside::Ids;
 use crate::errors::{OrRaise, of_run};
+use crate::memory::in_against;
 use crate::options::Options;
 use crate::pool;
 use crate::progress::Display;
 use crate::table::PyTable;
-use crate::texts::{Column, column_name};
+use crate::texts::Column;
 
-/// The passages of texts, one per row. The options are those of `simgpu.passages`.
+/// The passages of texts, one per row, and the texts without them if they are asked for. The options are those of
+/// `simgpu.passages`.
 #[pyfunction]
-pub(crate) fn passages_in_memory<'py>(
-    py: Python<'py>,
-    options: Bound<'py, PyDict>,
-) -> PyResult<PyTable> {
+pub(crate) fn passages_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
     let options = Options(options);
+    let py = options.py();
     let arguments = options.passages()?;
     let given = options.given("simgpu._passages", "passages", "passages")?;
-    let checked = given.check(arguments.modes());
+    let only_against = options.switch("only_against")?;
+    let checked = given.check(&modes(&options, &arguments, only_against)?);
     checked.map_err(|error| of_run(py, error))?;
+    let snap: SnapArgument = options.choice("snap")?;
+    let snap = options.switch("cut")?.then(|| snap.snap());
     let data = options.data()?;
-    let column = column_name(&data, options.value("column")?.as_ref())?;
-    let column = Column::new(&data, column.as_deref())?;
-    let texts = column.texts()?;
+    let (documents, beside) = options.documents(&data)?;
+    let reference = options.reference()?;
     let search = PassagesInMemory::new(arguments.units())
         .occurrences(arguments.occurrences())
         .min_count(arguments.min_count.get())
-        .other_documents(arguments.other_documents());
+        .other_documents(arguments.other_documents())
+        .only_against(only_against);
     let mut display = Display::new(options.value("progress")?)?;
-    let found = pool::run(py, options.threads()?, &mut display, |progress| {
-        Ok(search.find(&texts, progress))
-    })?;
-    table(&found.or_raise(py)?)
+    let threads = options.threads()?;
+    let in_reference = |error| in_against(py, error);
+    let found = if arguments.unit == PassageUnitArgument::Tokens {
+        let (mut lists, mut of_reference) = (Vec::new(), Vec::new());
+        let tokens = documents.tokens(&mut lists)?;
+        let reference = reference.as_ref();
+        let reference = reference.map(|against| against.tokens(&mut of_reference));
+        let reference = reference.transpose().map_err(in_reference)?;
+        pool::run(py, threads, &mut display, |progress| {
+            Ok(search.find_against(&tokens, reference.as_ref(), progress))
+        })?
+    } else {
+        let texts = documents.texts()?;
+        let reference = reference.as_ref().map(Column::texts).transpose();
+        let reference = reference.map_err(in_reference)?;
+        pool::run(py, threads, &mut display, |progress| {
+            Ok(search.find_against(&texts[..], reference.as_deref(), progress))
+        })?
+    };
+    let found = found.or_raise(py)?;
+    let texts = snap.map(|snap| found.cut(snap)).transpose().or_raise(py)?;
+    let parts = PyDict::new(py);
+    parts.set_item(
+        "table",
+        table(&found.passages, beside.ids.as_ref(), reference.is_some())?,
+    )?;
+    parts.set_item("texts", texts)?;
+    Ok(parts)
 }
 
-fn table(found: &[TextPassage]) -> PyResult<PyTable> {
+/// The modes that the options lead to.
+fn modes(
+    options: &Options<'_>,
+    arguments: &PassageArguments,
+    only_against: bool,
+) -> PyResult<Vec<Mode>> {
+    let mut modes = arguments.modes().to_vec();
+    if options.value("against")?.is_none() {
+        modes.push(Mode::NoReference);
+    }
+    if only_against {
+        modes.push(Mode::OnlyReference);
+    }
+    if !options.switch("cut")? {
+        modes.push(Mode::PassagesUncut);
+    }
+    Ok(modes)
+}
+
+fn table(found: &[TextPassage], ids: Option<&Ids>, has_reference: bool) -> PyResult<PyTable> {
     // A text is smaller than 2^32 bytes, and rows are fewer than bytes of memory.
     let column = |of: fn(&TextPassage) -> usize| -> ArrayRef {
         let values = found.iter().map(|passage| of(passage) as i64);
         Arc::new(values.collect::<Int64Array>())
     };
+    let source_rows = |in_reference: bool| -> ArrayRef {
+        let of = |passage: &TextPassage| {
+            let row = passage.source_row as i64;
+            (passage.in_reference == in_reference).then_some(row)
+        };
+        Arc::new(found.iter().map(of).collect::<Int64Array>())
+    };
     let exact: BooleanArray = found.iter().map(|passage| Some(passage.exact)).collect();
-    PyTable::new(vec![
+    let mut columns = vec![
         ("row", column(|passage| passage.row)),
         ("start", column(|passage| passage.bytes.start)),
         ("end", column(|passage| passage.bytes.end)),
-        ("source_row", column(|passage| passage.source_row)),
+        ("source_row", source_rows(false)),
         ("source_start", column(|passage| passage.source_bytes.start)),
         ("source_end", column(|passage| passage.source_bytes.end)),
         ("length", column(|passage| passage.length)),
         ("exact", Arc::new(exact)),
-    ])
+    ];
+    if has_reference {
+        columns.push(("reference", source_rows(true)));
+    }
+    if let Some(ids) = ids {
+        // Rows of texts in memory fit.
+        let row = |row: usize| u32::try_from(row).ok();
+        let rows = found.iter().map(|passage| row(passage.row));
+        columns.push(("id", ids.of_rows_or_null(rows)));
+        let sources = found.iter();
+        let sources =
+            sources.map(|passage| row(passage.source_row).filter(|_| !passage.in_reference));
+        columns.push(("source_id", ids.of_rows_or_null(sources)));
+    }
+    PyTable::new(columns)
 }
 
 impl Options<'_> {

@@ -75,13 +75,55 @@ def test_options_act_and_contradictions_are_refused():
     for options, message in [
         ({"merge_whitespace": True}, "unit=\"lines\""),
         ({"bytes_equal": True, "lowercase": True}, "lowercase"),
-        ({"unit": "tokens"}, "a unit of texts"),
+        ({"snap": "lines"}, "cut"),
+        ({"only_against": True}, "against"),
         ({"min_length": 0}, "min_length"),
     ]:
         with pytest.raises(simgpu.ParameterError, match=message):
             simgpu.passages(texts, **options)
     with pytest.raises(TypeError):
         simgpu.passages([1, 2])
+
+
+def test_texts_without_their_passages_are_given_back():
+    texts = texts_of(3, 60)
+    old = texts_of(4, 20)
+    found = simgpu.passages(texts, min_length=3, cut=True, against=old, id=[f"t{row}" for row in range(60)])
+    assert len(found.texts) == 60 and found.texts != texts
+    in_old = {tuple(words[at : at + 3]) for words in (re.findall(r"[a-zé]+", text) for text in old) for at in range(len(words))}
+    for row, text in enumerate(found.texts):
+        words = re.findall(r"[a-zé]+", text)
+        # What is left is a part of the text, in order, and the words are whole.
+        whole = iter(re.findall(r"[a-zé]+", texts[row]))
+        assert all(word in whole for word in words)
+        # Without a cut nothing changes.
+        assert text == texts[row] or row in found["row"]
+    for piece in found:
+        assert piece["id"] == f"t{piece['row']}"
+        assert (piece["reference"] is None) == (piece["source_row"] is not None)
+        other = old[piece["reference"]] if piece["source_row"] is None else texts[piece["source_row"]]
+        source = other.encode()[piece["source_start"] : piece["source_end"]].decode()
+        part = texts[piece["row"]].encode()[piece["start"] : piece["end"]].decode()
+        assert re.findall(r"[a-zé]+", part) == re.findall(r"[a-zé]+", source)
+        expected = None if piece["source_row"] is None else f"t{piece['source_row']}"
+        assert piece["source_id"] == expected
+    only = simgpu.passages(texts, min_length=3, against=old, only_against=True)
+    assert len(only) > 0 and all(piece["source_row"] is None for piece in only)
+    for piece in only:
+        part = texts[piece["row"]].encode()[piece["start"] : piece["end"]].decode()
+        assert tuple(re.findall(r"[a-zé]+", part)[:3]) in in_old
+    assert simgpu.passages(texts).texts is None
+
+
+def test_tokens_are_lists_in_memory():
+    lists = [[7, 1, 2, 3], None, [9, 1, 2, 3, 1, 2], ["1", "2"]]
+    found = simgpu.passages([row for row in lists if row is not None], unit="tokens", min_length=2)
+    places = [(piece["row"], piece["start"], piece["end"], piece["source_row"]) for piece in found]
+    assert places == [(1, 1, 4, 0), (1, 4, 6, 0), (2, 0, 2, 0)]
+    with pytest.raises(simgpu.ParameterError, match="not cut"):
+        simgpu.passages([[1, 2]], unit="tokens", cut=True)
+    with pytest.raises(TypeError):
+        simgpu.passages(["a b"], unit="tokens")
 
 
 def test_files_give_what_the_command_gives(tmp_path):

@@ -14,6 +14,7 @@ use arrow_select::concat::concat_batches;
 
 use super::arrow_messages::codec;
 use super::columns::{Needed, wanted_roots};
+use super::mark::with_marks;
 
 /// The start of an Arrow file; a stream lacks it.
 const MAGIC: &[u8; 6] = b"ARROW1";
@@ -82,6 +83,12 @@ pub(super) fn open(
 impl ArrowForm {
     pub(super) fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    /// The form with a column of marks.
+    pub(super) fn with_marks(self, name: &str) -> Result<Self, String> {
+        let schema = with_marks(&self.schema, name)?;
+        Ok(ArrowForm { schema, ..self })
     }
 }
 

@@ -265,7 +265,10 @@ impl Inputs {
 
     /// The first file whose records get no field for marks.
     pub(crate) fn first_without_marks(&self) -> Option<&Path> {
-        let has_none = |file: &&InputFile| !matches!(file.format, Format::JsonLines | Format::Json);
+        let has_none = |file: &&InputFile| {
+            use Format::{Arrow, Json, JsonLines, Parquet};
+            !matches!(file.format, JsonLines | Json | Parquet | Arrow)
+        };
         self.files.iter().find(has_none).map(|file| &*file.named)
     }
 

@@ -10,21 +10,25 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{Field, Schema, SchemaRef};
 use bytes::Bytes;
 use parquet::arrow::arrow_writer::{
     ArrowColumnWriter, ArrowRowGroupWriterFactory, PageKey, PageStore, PageStoreArgs,
     PageStoreFactory, compute_leaves,
 };
+use parquet::arrow::{
+    ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, encode_arrow_schema, parquet_to_arrow_schema,
+};
 use parquet::basic::{Encoding, LogicalType, TimeUnit, Type as Physical};
 use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, ParquetMetaData, RowGroupMetaData};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
 
+use super::mark::{marks_field, with_marks};
 use super::table::Groups;
 use crate::store::unnamed_file;
 
@@ -39,6 +43,8 @@ pub(crate) struct ParquetForm {
     schema: TypePtr,
     /// The metadata of the file, but for its schema.
     metadata: Arc<ParquetMetaData>,
+    /// The metadata that its writer stated beside the schema.
+    key_values: Option<Vec<KeyValue>>,
     /// The form of its data pages, which is not that of the file: most files of version 2 have pages of version 1.
     pages: WriterVersion,
 }
@@ -51,8 +57,46 @@ impl ParquetForm {
         Ok(ParquetForm {
             rows: Arc::clone(groups.schema()),
             schema,
+            key_values: metadata.file_metadata().key_value_metadata().cloned(),
             metadata,
             pages,
+        })
+    }
+
+    /// The form with a column of marks behind all others.
+    pub(super) fn with_marks(self, name: &str) -> Result<Self, String> {
+        let rows = with_marks(&self.rows, name)?;
+        let added = self.with_column(marks_field(name), rows);
+        added.map_err(|error| error.to_string())
+    }
+
+    fn with_column(self, column: Field, rows: SchemaRef) -> Result<Self, ParquetError> {
+        let of_column = ArrowSchemaConverter::new().convert(&Schema::new(vec![column.clone()]))?;
+        let mut columns = self.schema.get_fields().to_vec();
+        columns.extend_from_slice(of_column.root_schema().get_fields());
+        let schema = Type::group_type_builder(self.schema.name()).with_fields(columns);
+        // The Arrow schema that a writer stated must have all columns.
+        let stated = self
+            .key_values
+            .iter()
+            .flatten()
+            .any(|of| of.key == ARROW_SCHEMA_META_KEY);
+        let mut key_values = self.key_values.clone();
+        if let (true, Some(all)) = (stated, &mut key_values) {
+            let descriptor = self.metadata.file_metadata().schema_descr();
+            let whole = parquet_to_arrow_schema(descriptor, Some(all))?;
+            let mut fields = whole.fields().to_vec();
+            fields.push(Arc::new(column));
+            let whole = Schema::new_with_metadata(fields, whole.metadata().clone());
+            let encoded = Some(encode_arrow_schema(&whole));
+            let stated = all.iter_mut().filter(|of| of.key == ARROW_SCHEMA_META_KEY);
+            stated.for_each(|of| of.value.clone_from(&encoded));
+        }
+        Ok(ParquetForm {
+            rows,
+            schema: Arc::new(schema.build()?),
+            key_values,
+            ..self
         })
     }
 
@@ -76,7 +120,7 @@ impl ParquetForm {
         WriterProperties::builder()
             .set_writer_version(version)
             // With the Arrow schema as its writer stated it, of which this library may not know all types.
-            .set_key_value_metadata(file.key_value_metadata().cloned())
+            .set_key_value_metadata(self.key_values.clone())
             .set_sorting_columns(sorting)
             .set_offset_index_disabled(!has_index)
             .build()
@@ -85,6 +129,11 @@ impl ParquetForm {
     /// The options of the columns of a row group.
     fn properties_of(&self, group: &RowGroupMetaData) -> WriterProperties {
         let builder = WriterProperties::builder().set_writer_version(self.pages);
+        // A column that the input lacks is compressed as its first one.
+        let builder = match group.columns().first() {
+            Some(first) => builder.set_compression(first.compression()),
+            None => builder,
+        };
         let columns = group.columns().iter();
         let builder = columns.fold(builder, |builder, column| {
             let path = || column.column_path().clone();

@@ -152,7 +152,9 @@ pub(crate) use signatures::{
     SignatureReader, SlotWriter, damaged, description_of, misdescribed,
     write_table as write_signature_table,
 };
-pub(crate) use table::{f64s, u64s};
+pub(crate) use table::{
+    ColumnWriter, IdColumn, f64s, strings as column_strings, u64s, unwritable as unwritable_table,
+};
 pub(crate) use usual::usual;
 pub use values::KeepBy;
 pub(crate) use values::{FieldValues, Unordered, ValueForms, ValueKind};

@@ -61,6 +61,19 @@ pub(crate) enum TableForm {
     Arrow(ArrowForm),
 }
 
+impl TableForm {
+    /// The form with a column of marks of this name.
+    ///
+    /// # Errors
+    /// Why it gets none.
+    pub(crate) fn with_marks(self, name: &str) -> std::result::Result<Self, String> {
+        Ok(match self {
+            TableForm::Parquet(form) => TableForm::Parquet(form.with_marks(name)?),
+            TableForm::Arrow(form) => TableForm::Arrow(form.with_marks(name)?),
+        })
+    }
+}
+
 /// What shows, on a second read, whether a file has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fingerprint {

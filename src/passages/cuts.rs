@@ -160,8 +160,8 @@ impl Shrinking {
             }
             (_, Snap::None) => unglued(text, whole),
             (_, Snap::Words) => {
-                let cut = unglued(text, self.whole_words(whole));
-                with_blanks(text, from, cut)
+                let cut = whole_runs(text, self.whole_words(whole));
+                with_blanks(text, from, unglued(text, cut))
             }
         }
     }
@@ -225,6 +225,35 @@ fn with_blank_lines(text: &str, Range { start, mut end }: Range<usize>) -> Range
         end = line;
     }
     start..end
+}
+
+/// Bytes that are looked through for the end of a run.
+const RUN: usize = 200;
+
+/// Shrinks a cut that begins or ends within a run of letters, digits and signs, such as an address, a tag or a name with
+/// dots: what is left of two such runs would make another one. Runs are of ASCII, since many scripts have no white space
+/// between words; a longer one is no word.
+fn whole_runs(text: &str, Range { mut start, mut end }: Range<usize>) -> Range<usize> {
+    let (before, after) = (&text.as_bytes()[..start], &text.as_bytes()[end..]);
+    if has_word(before.iter().rev()) {
+        start += run(text.as_bytes()[start..end].iter()).unwrap_or(0);
+    }
+    if has_word(after.iter()) {
+        end -= run(text.as_bytes()[start..end].iter().rev()).unwrap_or(0);
+    }
+    start..end
+}
+
+/// The bytes of the run that comes first; `None` if it is long.
+fn run<'a>(bytes: impl Iterator<Item = &'a u8>) -> Option<usize> {
+    let bytes = bytes.take(RUN).take_while(|byte| byte.is_ascii_graphic());
+    Some(bytes.count()).filter(|bytes| *bytes < RUN)
+}
+
+/// Whether the run that comes first has a letter or digit.
+fn has_word<'a>(bytes: impl Iterator<Item = &'a u8>) -> bool {
+    let mut bytes = bytes.take(RUN).take_while(|byte| byte.is_ascii_graphic());
+    bytes.any(u8::is_ascii_alphanumeric)
 }
 
 /// Whether two words would be one if what is between them were cut.
@@ -340,6 +369,23 @@ mod tests {
             (Words, Snap::Words, "a b c", &["b c"], "a"),
             (Words, Snap::Words, "a (b c), d", &["b c"], "a (), d"),
             (Words, Snap::None, "a b c d", &["b c"], "a  d"),
+            // What is left of two addresses or tags makes no third one.
+            (
+                Words,
+                Snap::Words,
+                "at http://a.b/c d e http://a.b/f on",
+                &["c d e http://a.b"],
+                "at http://a.b/c http://a.b/f on",
+            ),
+            (
+                Words,
+                Snap::Words,
+                "a <b>b</b> c d.",
+                &["b> c d"],
+                "a <b>b</b> .",
+            ),
+            (Words, Snap::Words, "(a). b c \"d\"", &["b c"], "(a). \"d\""),
+            (Words, Snap::None, "a.b c.d", &["b c"], "a..d"),
             // Parts of words stay, and never is a character cut in two.
             (
                 Chars,

@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
-use super::search::{PassageSearch, Symbols};
+use super::cuts::{Shrinking, Snap};
+use super::search::{PassageSearch, Piece, Symbols};
 use super::sources::Occurrences;
 use super::units::{PassageUnit, PassageUnits, UnitTexts};
+use crate::documents::{Document, Documents};
 use crate::error::{Error, Result};
 use crate::pipeline::UnitPlaces;
 use crate::progress::Progress;
@@ -16,7 +18,8 @@ use crate::progress::Progress;
 /// use simgpu::progress::Silent;
 ///
 /// let units = PassageUnits { min_length: 3.try_into()?, ..PassageUnits::of(PassageUnit::Words) };
-/// let found = PassagesInMemory::new(units).find(&["a rose is red", "what a rose is"], &Silent)?;
+/// let texts = ["a rose is red", "what a rose is"];
+/// let found = PassagesInMemory::new(units).find(&texts[..], &Silent)?;
 /// assert_eq!((found[0].row, found[0].bytes.clone()), (1, 5..14)); // a rose is
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -27,19 +30,22 @@ pub struct PassagesInMemory {
     occurrences: Occurrences,
     min_count: u32,
     other_documents: bool,
+    only_against: bool,
 }
 
-/// A part of a text that equals a part of the same or another one.
+/// A part of a text that equals a part of the same or another one. Places are bytes; of lists of tokens, tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TextPassage {
     /// The number of the text.
     pub row: usize,
-    /// Its place, in bytes.
+    /// Its place.
     pub bytes: Range<usize>,
-    /// The number of the text of its source.
+    /// Whether its source is in the reference.
+    pub in_reference: bool,
+    /// The number of the text of its source, among those of the reference if it is there.
     pub source_row: usize,
-    /// The place of its source, in bytes.
+    /// The place of its source.
     pub source_bytes: Range<usize>,
     /// Its length in units.
     pub length: usize,
@@ -55,6 +61,7 @@ impl PassagesInMemory {
             occurrences: Occurrences::default(),
             min_count: 2,
             other_documents: false,
+            only_against: false,
         }
     }
 
@@ -82,50 +89,150 @@ impl PassagesInMemory {
         }
     }
 
-    /// The passages, in the order of the texts, on the threads of the current rayon pool. Progress counts units in the stage
-    /// `compare`.
+    /// Finds only passages of the reference of [`PassagesInMemory::find_against`]; default false.
+    pub fn only_against(self, only_against: bool) -> Self {
+        PassagesInMemory {
+            only_against,
+            ..self
+        }
+    }
+
+    /// The passages, in the order of the documents, on the threads of the current rayon pool. Progress counts units in the
+    /// stage `compare`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for texts of 4 GiB or more, for [`PassageUnit::Tokens`], and for
-    /// [`PassageUnits::bytes_equal`] beside units that are normalised; those of [`PassageSearch::find`].
-    pub fn find(&self, texts: &[&str], progress: &dyn Progress) -> Result<Vec<TextPassage>> {
+    /// Those of [`PassagesInMemory::find_against`].
+    pub fn find<D: Documents + ?Sized>(
+        &self,
+        documents: &D,
+        progress: &dyn Progress,
+    ) -> Result<Vec<TextPassage>> {
+        let found = self.find_against(documents, None, progress)?;
+        Ok(found.passages)
+    }
+
+    /// The same, where documents of a reference come first: what occurs there is a passage. They have none themselves.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for texts of 4 GiB or more, for texts with [`PassageUnit::Tokens`] or tokens with another unit,
+    /// and for [`PassageUnits::bytes_equal`] beside units that are normalised; those of [`PassageSearch::find`].
+    pub fn find_against<D: Documents + ?Sized>(
+        &self,
+        documents: &D,
+        reference: Option<&D>,
+        progress: &dyn Progress,
+    ) -> Result<PassagesOfTexts> {
         self.units.check()?;
-        if self.units.unit == PassageUnit::Tokens {
-            return Err(Error::Parameter {
-                name: "`unit`",
-                value: self.units.unit.to_string(),
-                expected: "a unit of texts".to_owned(),
-            });
+        let mut texts = UnitTexts::default();
+        if let Some(reference) = reference {
+            self.push(reference, &mut texts)?;
         }
-        let (mut all, mut finder) = (UnitTexts::default(), UnitPlaces::default());
-        for (row, text) in texts.iter().enumerate() {
-            let pushed = all.push(text, self.units, &mut finder);
-            pushed.map_err(|problem| Error::Parameter {
-                name: "the texts",
-                value: format!("such that of row {row} {problem}"),
-                expected: "texts of less than 4 GiB".to_owned(),
-            })?;
-        }
+        texts.reference = texts.len();
+        self.push(documents, &mut texts)?;
         let mut search = PassageSearch::new(self.units.symbols())
             .occurrences(self.occurrences)
             .min_count(self.min_count)
             .other_documents(self.other_documents);
         search.set_stride(self.units.stride());
-        let (symbols, ends): (Symbols<'_>, &[usize]) = all.symbols();
-        let found = search.find_in_documents(symbols, ends, &all.documents(), progress)?;
-        let pieces = found.pieces().iter();
-        let pieces = pieces.map(|piece| {
-            let piece = all.placed(piece, self.units);
+        search.set_reference(texts.reference, self.only_against);
+        let (symbols, ends): (Symbols<'_>, &[usize]) = texts.symbols();
+        let found = search.find_in_documents(symbols, ends, &texts.documents(), progress)?;
+        let first = texts.reference;
+        let passage = |piece: &Piece| {
+            let piece = texts.placed(piece, self.units);
+            let in_reference = piece.source_document < first;
+            let [bytes, source_bytes] = piece.stated;
             TextPassage {
-                row: piece.document,
-                bytes: piece.bytes,
-                source_row: piece.source_document,
-                source_bytes: piece.source_bytes,
+                row: piece.document - first,
+                bytes,
+                in_reference,
+                source_row: piece.source_document - if in_reference { 0 } else { first },
+                source_bytes,
                 length: piece.len,
                 exact: piece.is_exact,
             }
+        };
+        let passages = found.pieces().iter().map(passage).collect();
+        let spans = texts.stated_spans(&found, self.units).collect();
+        Ok(PassagesOfTexts {
+            passages,
+            spans,
+            texts,
+            units: self.units,
+        })
+    }
+
+    fn push<D: Documents + ?Sized>(&self, documents: &D, texts: &mut UnitTexts) -> Result<()> {
+        let mut finder = UnitPlaces::default();
+        let is_tokens = self.units.unit == PassageUnit::Tokens;
+        for row in 0..documents.len() {
+            let pushed = match (documents.get(row), is_tokens) {
+                (Document::Text(text), false) => texts.push(text, self.units, &mut finder),
+                (Document::Tokens(tokens), true) => texts.push_tokens(tokens),
+                (Document::Text(_) | Document::Tokens(_) | Document::Weighted(_), _) => {
+                    return Err(Error::Parameter {
+                        name: "`unit`",
+                        value: self.units.unit.to_string(),
+                        expected: match is_tokens {
+                            true => "a unit of texts, or lists of tokens".to_owned(),
+                            false => "texts, or `unit=tokens` for lists of tokens".to_owned(),
+                        },
+                    });
+                }
+            };
+            pushed.map_err(|problem| Error::Parameter {
+                name: "the documents",
+                value: format!("such that of row {row} {problem}"),
+                expected: "documents of less than 4 GiB".to_owned(),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The passages of documents in memory, which can be cut out.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct PassagesOfTexts {
+    /// The passages, in the order of the documents.
+    pub passages: Vec<TextPassage>,
+    /// What they cover: documents of the reference count, too.
+    spans: Vec<(usize, Range<usize>)>,
+    texts: UnitTexts,
+    units: PassageUnits,
+}
+
+impl PassagesOfTexts {
+    /// The texts without their passages, shrunk as [`PassageAction::Cut`](super::PassageAction::Cut) does.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for lists of tokens, which are not cut.
+    pub fn cut(&self, snap: Snap) -> Result<Vec<String>> {
+        if self.units.unit == PassageUnit::Tokens {
+            return Err(Error::Parameter {
+                name: "`unit`",
+                value: self.units.unit.to_string(),
+                expected: "a unit of texts: lists of tokens are not cut".to_owned(),
+            });
+        }
+        let mut shrinking = Shrinking::new(self.units, snap);
+        let mut spans = self.spans.iter().peekable();
+        let documents = self.texts.reference..self.texts.len();
+        let left = documents.map(|document| {
+            let of_document = std::iter::from_fn(|| spans.next_if(|(of, _)| *of == document));
+            let of_document: Vec<Range<usize>> =
+                of_document.map(|(_, span)| span.clone()).collect();
+            let text = self.texts.text(document);
+            let mut left = String::with_capacity(text.len());
+            let mut from = 0;
+            for cut in shrinking.cuts(text, &of_document) {
+                left.push_str(&text[from..cut.start]);
+                from = cut.end;
+            }
+            left.push_str(&text[from..]);
+            left
         });
-        Ok(pieces.collect())
+        Ok(left.collect())
     }
 }
 
@@ -168,7 +275,9 @@ mod tests {
                 min_length: least.try_into().unwrap(),
                 ..PassageUnits::of(PassageUnit::Lines)
             };
-            let found = PassagesInMemory::new(units).find(&texts, &Silent).unwrap();
+            let found = PassagesInMemory::new(units)
+                .find(&texts[..], &Silent)
+                .unwrap();
             let mut lines = Vec::new();
             for found in found {
                 let text = &texts[found.row][found.bytes];
@@ -192,13 +301,44 @@ mod tests {
         };
         let search = PassagesInMemory::new(units).other_documents(true);
         let rows: Vec<_> = search
-            .find(&texts, &Silent)
+            .find(&texts[..], &Silent)
             .unwrap()
             .iter()
             .map(|found| (found.row, found.source_row))
             .collect();
         assert_eq!(rows, [(1, 0), (1, 0)]);
         let tokens = PassageUnits::of(PassageUnit::Tokens);
-        assert!(PassagesInMemory::new(tokens).find(&texts, &Silent).is_err());
+        assert!(
+            PassagesInMemory::new(tokens)
+                .find(&texts[..], &Silent)
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn what_a_reference_has_is_cut() {
+        let units = PassageUnits {
+            min_length: 3.try_into().unwrap(),
+            ..PassageUnits::of(PassageUnit::Words)
+        };
+        let search = PassagesInMemory::new(units);
+        let texts = ["x a b c y", "d e f", "d e f z"];
+        let reference = ["a b c", "e f g"];
+        for (only, expected) in [
+            (false, ["x y", "d e f", "z"]),
+            (true, ["x y", "d e f", "d e f z"]),
+        ] {
+            let search = search.only_against(only);
+            let found = search.find_against(&texts[..], Some(&reference[..]), &Silent);
+            let found = found.unwrap();
+            assert_eq!(found.cut(Snap::Words).unwrap(), expected);
+            let first = &found.passages[0];
+            assert_eq!(
+                (first.row, first.in_reference, first.source_row),
+                (0, true, 0)
+            );
+        }
+        let found = search.find_against(&texts[..], None, &Silent).unwrap();
+        assert_eq!(found.cut(Snap::Words).unwrap(), ["x a b c y", "d e f", "z"]);
     }
 }

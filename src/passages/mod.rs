@@ -52,6 +52,9 @@ mod report;
 mod overview;
 
 #[cfg(feature = "io")]
+mod gather;
+
+#[cfg(feature = "io")]
 mod excerpts;
 
 #[cfg(feature = "io")]
@@ -67,7 +70,13 @@ mod in_memory;
 mod find;
 
 #[cfg(feature = "io")]
+mod pieces_output;
+
+#[cfg(feature = "io")]
 mod write;
+
+#[cfg(feature = "io")]
+mod shown_texts;
 
 #[cfg(feature = "io")]
 mod disk;
@@ -78,12 +87,12 @@ mod brute_force;
 #[cfg(feature = "io")]
 pub use self::{
     cuts::Snap,
-    in_memory::{PassagesInMemory, TextPassage},
+    in_memory::{PassagesInMemory, PassagesOfTexts, TextPassage},
     overview::{
         CoveredDocument, CoveredSource, FrequentPassage, LengthBin, PassageExample,
         PassagesOverview,
     },
-    report::{CutCounts, PassageCounts, PassageParameters, PassageReport},
+    report::{CutCounts, PassageCounts, PassageParameters, PassageReport, PassagesFormat},
     run::{PassageAction, PassagesOutcome, PassagesRun},
     units::{PassageUnit, PassageUnits},
 };

@@ -9,6 +9,26 @@ use super::units::{PassageUnits, PlacedPiece, UnitTexts};
 use crate::error::Result;
 use crate::io::{MissingIds, NotRead, Places, REPORT_VERSION, SkippedRecord, write_json};
 
+/// The format of the file of passages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PassagesFormat {
+    /// `passages.jsonl`: one JSON object per piece.
+    #[default]
+    JsonLines,
+    /// `passages.parquet`: one row per piece.
+    Parquet,
+}
+
+impl PassagesFormat {
+    /// The name of the file.
+    pub(super) fn file_name(self) -> &'static str {
+        match self {
+            PassagesFormat::JsonLines => "passages.jsonl",
+            PassagesFormat::Parquet => "passages.parquet",
+        }
+    }
+}
+
 /// The counts of a search for passages. `documents = records - skipped`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]

@@ -8,7 +8,7 @@ use super::cuts::Snap;
 use super::excerpts::Excerpts;
 use super::overview::PassagesOverview;
 use super::page::write_page;
-use super::report::{PassageCounts, PassageParameters, PassageReport};
+use super::report::{PassageCounts, PassageParameters, PassageReport, PassagesFormat};
 use super::search::PassageSearch;
 use super::sources::Occurrences;
 use super::units::{PassageUnit, PassageUnits, UnitTexts};
@@ -119,6 +119,7 @@ pub struct PassagesRun<'a> {
     pub(super) limit: Option<NonZeroU64>,
     pub(super) temporary: Option<PathBuf>,
     pub(super) samples: bool,
+    pub(super) format: PassagesFormat,
     pub(super) options: RunOptions<'a>,
 }
 
@@ -156,6 +157,7 @@ impl<'a> PassagesRun<'a> {
             limit: None,
             temporary: None,
             samples: true,
+            format: PassagesFormat::default(),
             options: RunOptions::default(),
         }
     }
@@ -293,6 +295,11 @@ impl<'a> PassagesRun<'a> {
     /// Whether `report.html` shows texts; default true.
     pub fn samples(self, samples: bool) -> Self {
         PassagesRun { samples, ..self }
+    }
+
+    /// The format of the file of passages; default [`PassagesFormat::JsonLines`].
+    pub fn format(self, format: PassagesFormat) -> Self {
+        PassagesRun { format, ..self }
     }
 
     /// What it has in common with other runs.
@@ -477,8 +484,8 @@ impl<'a> PassagesRun<'a> {
             None => Ok(()),
             Some(path) => Err(Error::Input {
                 path: path.to_owned(),
-                problem: "only records of JSON get a field of places".to_owned(),
-                remedy: "give records in JSON, or pass `action=report`, which lists the places"
+                problem: "records of this format hold no list of places".to_owned(),
+                remedy: "give records in JSON, Parquet or Arrow, or pass `action=report`, which lists the places"
                     .to_owned(),
             }),
         }
@@ -661,7 +668,7 @@ impl<'a> PassagesRun<'a> {
         for (i, record) in good.enumerate() {
             let pushed = match &batch {
                 DocumentBatch::Texts(batch) => texts.push(batch.get(i), self.units, &mut finder),
-                DocumentBatch::Tokens(batch) => texts.push_tokens(batch, i),
+                DocumentBatch::Tokens(batch) => texts.push_tokens(batch.tokens(i)),
                 DocumentBatch::Weighted(_) => Err("passages have no weights".to_owned()),
             };
             if let Err(problem) = pushed {

@@ -8,7 +8,6 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::search::{Passages, Piece, Symbols};
-use crate::documents::TokenBatch;
 use crate::error::{Error, Result};
 use crate::pipeline::{Normalise, UnitPlaces, place_code_tokens, place_lines, place_paragraphs};
 use crate::simd::Isa;
@@ -277,13 +276,13 @@ impl UnitTexts {
     ///
     /// # Errors
     /// What is wrong with tokens of 4 GiB or more.
-    pub(crate) fn push_tokens(
+    pub(crate) fn push_tokens<'a>(
         &mut self,
-        tokens: &TokenBatch,
-        document: usize,
+        tokens: impl Iterator<Item = &'a [u8]>,
     ) -> std::result::Result<(), String> {
-        let (mut text, mut places) = (String::new(), Vec::new());
-        for (i, token) in tokens.tokens(document).enumerate() {
+        let (mut text, mut places, mut symbols) = (String::new(), Vec::new(), Vec::new());
+        for (i, token) in tokens.enumerate() {
+            symbols.push(xxh3_64(token));
             text.push_str(if i > 0 { " " } else { "" });
             let from = text.len();
             text.push_str(&String::from_utf8_lossy(token));
@@ -296,8 +295,8 @@ impl UnitTexts {
         self.text.push_str(&text);
         self.text_ends.push(self.text.len());
         self.places.extend(places);
-        self.symbols.extend(tokens.tokens(document).map(xxh3_64));
-        self.units += tokens.tokens(document).len() as u64;
+        self.units += symbols.len() as u64;
+        self.symbols.extend(symbols);
         self.end_document();
         Ok(())
     }

@@ -6,11 +6,13 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::cuts::Cuts;
+use super::gather::{Gathering, Part};
 use super::lost::Found;
-use super::overview::{Overview, Part, PassagesOverview};
-use super::report::{CutsLine, PassageCounts, PassageLine, PassageReport, RemovedLine};
+use super::overview::PassagesOverview;
+use super::pieces_output::PiecesOutput;
+use super::report::{CutsLine, PassageCounts, PassageReport, RemovedLine};
 use super::run::{PassageAction, PassagesRun, uncut};
-use super::units::{PlacedPiece, UnitTexts};
+use super::units::UnitTexts;
 use crate::error::{BadRecord, Error, Result};
 use crate::files::{
     FileEvent, KeptOfChunk, KeptOutput, Placed, Rereading, Written, create_json, create_run_record,
@@ -23,9 +25,6 @@ pub(super) const CUTS: &str = "cuts.jsonl";
 
 /// The documents that were removed.
 pub(super) const REMOVED: &str = "removed.jsonl";
-
-/// The file of the passages.
-pub(super) const PASSAGES: &str = "passages.jsonl";
 
 /// Lines written between two looks at whether to stop.
 const BLOCK: usize = 1 << 14;
@@ -60,40 +59,12 @@ pub(super) fn lines(output: &OutputFolder, name: &str) -> Result<JsonLines<File>
     Ok(JsonLines::new(file, path))
 }
 
-/// Writes the pieces, and gathers what a report says of them.
-pub(super) struct PiecesOutput<'a> {
-    pub(super) overview: Overview<'a>,
-    places: &'a Places,
-    field: String,
-    lines: Option<JsonLines<File>>,
-}
-
-impl<'a> PiecesOutput<'a> {
-    pub(super) fn new(
-        run: &PassagesRun<'_>,
-        output: Option<&OutputFolder>,
-        overview: Overview<'a>,
-    ) -> Result<Self> {
-        Ok(PiecesOutput {
-            places: overview.places,
-            overview,
-            field: run.fields.content_names(),
-            lines: output.map(|output| lines(output, PASSAGES)).transpose()?,
-        })
-    }
-
-    /// Adds the next piece.
-    pub(super) fn add(&mut self, piece: &PlacedPiece) -> Result<()> {
-        self.overview.add(piece)?;
-        match &mut self.lines {
-            Some(lines) => lines.write(&PassageLine::of(piece, self.places, &self.field)?),
-            None => Ok(()),
-        }
-    }
-
-    pub(super) fn finish(self) -> Result<Overview<'a>> {
-        self.lines.map_or(Ok(()), JsonLines::finish)?;
-        Ok(self.overview)
+/// The error of a table that cannot be marked.
+fn unmarked_table(path: &Path, problem: String) -> Error {
+    Error::Input {
+        path: path.to_owned(),
+        problem,
+        remedy: "choose another name by `mark_field`".to_owned(),
     }
 }
 
@@ -123,53 +94,68 @@ impl PassagesRun<'_> {
                 .sum(),
             progress: self.options.progress,
         };
-        let is_mark = self.action == PassageAction::Mark;
-        let cut = |placed: Placed| {
-            let (cuts, first) = cuts.rows(rows_of(&placed))?;
-            let fate = |row: &Option<u32>| match row.map(|row| row as usize - first) {
-                Some(row) if cuts.is_removed(row) => Fate::Drop,
-                Some(row) if is_mark => Fate::Mark(cuts.of(row)),
-                Some(row) => Fate::Cut(cuts.of(row)),
-                None => Fate::Drop,
-            };
-            let fates: Vec<Fate<'_>> = placed.rows.iter().map(fate).collect();
-            let records = fates
-                .iter()
-                .filter(|fate| !matches!(fate, Fate::Drop))
-                .count();
-            let kept = match is_mark {
-                true => {
-                    let marked = placed.chunk.marked(&fates, &self.mark_field);
-                    marked.map_err(|error| {
-                        let file = &files[placed.chunk.file].named;
-                        Self::unmarked((file, &placed), places, error)
-                    })
-                }
-                false => {
-                    let cut = placed.chunk.cut(&fates, &self.fields);
-                    cut.map_err(|problem| uncut(&files[placed.chunk.file].named, problem))
-                }
-            };
-            let kept = kept?;
-            Ok(KeptOfChunk {
-                records: records as u64,
-                kept,
-            })
-        };
+        let kept_of = |placed: Placed| self.kept_of_chunk(&placed, files, places, cuts);
+        let mut file = self.of_reference();
         let mut written = 0;
         let start = places.start_of_file(self.of_reference());
         kept.write(&Written::after_reference(self.of_reference()), |each| {
-            again.read("write", &start, cut, |part| match part {
+            again.read("write", &start, kept_of, |part| match part {
                 FileEvent::Chunk(KeptOfChunk { records: 0, .. }) => Ok(()),
                 FileEvent::Chunk(kept) => {
                     written += kept.records;
                     each(FileEvent::Chunk(kept))
                 }
-                part => each(part),
+                FileEvent::Table(form) if self.action == PassageAction::Mark => {
+                    let marked = form.with_marks(&self.mark_field);
+                    let named = &files[file].named;
+                    each(FileEvent::Table(
+                        marked.map_err(|problem| unmarked_table(named, problem))?,
+                    ))
+                }
+                FileEvent::Table(form) => each(FileEvent::Table(form)),
+                FileEvent::End => {
+                    file += 1;
+                    each(FileEvent::End)
+                }
             })?;
             Ok(written)
         })?;
         Ok(())
+    }
+
+    /// The kept records of a chunk: without what is cut out of them, or with their marks.
+    fn kept_of_chunk(
+        &self,
+        placed: &Placed,
+        files: &[InputFile],
+        places: &Places,
+        cuts: &impl CutsOfRows,
+    ) -> Result<KeptOfChunk> {
+        let is_mark = self.action == PassageAction::Mark;
+        let (cuts, first) = cuts.rows(rows_of(placed))?;
+        let fate = |row: &Option<u32>| match row.map(|row| row as usize - first) {
+            Some(row) if cuts.is_removed(row) => Fate::Drop,
+            Some(row) if is_mark => Fate::Mark(cuts.of(row)),
+            Some(row) => Fate::Cut(cuts.of(row)),
+            None => Fate::Drop,
+        };
+        let fates: Vec<Fate<'_>> = placed.rows.iter().map(fate).collect();
+        let stays = |fate: &&Fate<'_>| !matches!(fate, Fate::Drop);
+        let named = &files[placed.chunk.file].named;
+        let kept = match is_mark {
+            true => {
+                let marked = placed.chunk.marked(&fates, &self.mark_field);
+                marked.map_err(|error| Self::unmarked((named, placed), places, error))
+            }
+            false => {
+                let cut = placed.chunk.cut(&fates, &self.fields);
+                cut.map_err(|problem| uncut(named, problem))
+            }
+        };
+        Ok(KeptOfChunk {
+            records: fates.iter().filter(stays).count() as u64,
+            kept: kept?,
+        })
     }
 
     /// The error of a record of a chunk that cannot be marked.
@@ -199,7 +185,7 @@ impl PassagesRun<'_> {
         let progress = self.options.progress;
         progress.begin("write", found.passages.pieces().len() as u64);
         let spans = || texts.spans(&found.passages, self.units.stride());
-        let mut overview = Overview::new(self.units, places);
+        let mut overview = Gathering::new(self.units, places);
         overview.counts = PassageCounts::of(texts, self.units, self.against.is_some(), spans());
         let mut spans = spans().peekable();
         for document in texts.reference..texts.len() {

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use simgpu::io::{FieldPath, Fields, Inputs, Naming};
 use simgpu::passages::{
-    Occurrences, PassageAction, PassageUnit, PassageUnits, PassagesOutcome, PassagesRun, Snap,
+    Occurrences, PassageAction, PassageUnit, PassageUnits, PassagesFormat, PassagesOutcome,
+    PassagesRun, Snap,
 };
 use simgpu::pipeline::Normalise;
 
@@ -27,7 +28,7 @@ use crate::{Usage, terminal};
 /// one. Finds all of them, exactly, in memory or, beyond --memory, on disk. Writes these files to the output folder when the run is
 /// complete:
 ///
-/// passages.jsonl: one line per passage, with its place (id, file, row, field; start and end in bytes of the text), that of
+/// passages.jsonl, or passages.parquet (--passages-format): one line per passage, with its place (id, file, row, field; start and end in bytes of the text), that of
 /// its source, its length in units, and whether all bytes are the same (exact), not only the units.
 ///
 /// kept/ (--action cut, mark or drop): the kept records of each input, under the same name, in the same format and compression.
@@ -144,6 +145,16 @@ pub struct Arguments {
     /// Remove documents with passages of which fewer than N units would be left
     #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroU64>, help_heading = "Passages")]
     pub min_left: Option<NonZeroU64>,
+
+    /// Format of the list of passages
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        default_value = "jsonl",
+        help_heading = "Output"
+    )]
+    pub passages_format: PassagesFormatArgument,
 
     /// Show no texts on the page, which then names documents alone
     #[arg(long, help_heading = "Output")]
@@ -282,7 +293,7 @@ pub enum PassageActionArgument {
     Report,
     /// Write the records without them
     Cut,
-    /// Write all records, each with their places in a field (--mark-field); JSON
+    /// Write all records, each with their places in a field (--mark-field); JSON, Parquet and Arrow
     Mark,
     /// Write the records but for documents that are mostly passages (--max-covered)
     Drop,
@@ -297,6 +308,26 @@ pub enum SnapArgument {
     Lines,
     /// The passage as it is
     None,
+}
+
+/// The value of `--passages-format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PassagesFormatArgument {
+    /// JSON Lines: passages.jsonl
+    Jsonl,
+    /// Parquet: passages.parquet
+    Parquet,
+}
+
+impl SnapArgument {
+    /// The value for the library.
+    pub fn snap(self) -> Snap {
+        match self {
+            SnapArgument::Words => Snap::Words,
+            SnapArgument::Lines => Snap::Lines,
+            SnapArgument::None => Snap::None,
+        }
+    }
 }
 
 impl PassageArguments {
@@ -403,15 +434,15 @@ impl Arguments {
                 },
             })
             .mark_field(&self.mark_field)
-            .snap(match self.snap {
-                SnapArgument::Words => Snap::Words,
-                SnapArgument::Lines => Snap::Lines,
-                SnapArgument::None => Snap::None,
-            })
+            .snap(self.snap.snap())
             .fields(self.fields())
             .on_bad_record(self.records.bad.on_bad_record.resolve())
             .unique_ids(self.records.unique_ids)
-            .samples(!self.no_samples);
+            .samples(!self.no_samples)
+            .format(match self.passages_format {
+                PassagesFormatArgument::Jsonl => PassagesFormat::JsonLines,
+                PassagesFormatArgument::Parquet => PassagesFormat::Parquet,
+            });
         if let Some(units) = self.min_left {
             run = run.min_left(units);
         }

@@ -724,7 +724,7 @@ class PassageOptions(TypedDict, total=False):
         Option(
             "words",
             'What passages are made of: ``"words"``, ``"code"`` (words, numbers and signs of programs), ``"chars"``, '
-            '``"bytes"``, ``"tokens"`` (lists in files), ``"lines"`` or ``"paragraphs"``.',
+            '``"bytes"``, ``"tokens"`` (lists), ``"lines"`` or ``"paragraphs"``.',
         ),
     ]
     min_length: Annotated[
@@ -764,6 +764,27 @@ class PassageOptions(TypedDict, total=False):
 
 class PassagesOptions(PassageOptions, CallOptions, total=False):
     """The options of ``passages``."""
+
+    id: Annotated[
+        Any,
+        Option(
+            None,
+            "Ids of the texts: a column of ``data``, or a sequence of int or str. They are in the result.",
+        ),
+    ]
+    against: Annotated[
+        Any,
+        Option(
+            None,
+            "Other texts, the reference, as ``data`` are given. What occurs there is a passage; they have none themselves.",
+        ),
+    ]
+    only_against: Annotated[bool, Option(False, "Only passages that occur in ``against``.")]
+    cut: Annotated[bool, Option(False, "Whether the result has the texts without their passages, too.")]
+    snap: Annotated[
+        Literal["words", "lines", "none"],
+        Option("words", 'With ``cut``, what a cut is shrunk to: whole ``"words"``, whole ``"lines"``, or ``"none"``.'),
+    ]
 
 
 class PassagesFilesOptions(
@@ -813,6 +834,10 @@ class PassagesFilesOptions(
     min_left: Annotated[
         int | None,
         Option(None, "Remove documents with passages of which fewer than this many units would be left."),
+    ]
+    passages_format: Annotated[
+        Literal["jsonl", "parquet"],
+        Option("jsonl", 'Format of the list of passages: ``"jsonl"`` or ``"parquet"``.'),
     ]
     no_samples: Annotated[
         bool,

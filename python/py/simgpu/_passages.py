@@ -18,17 +18,23 @@ class PassagesFound(_Rows):
     It goes to Arrow as :class:`Table` does; ``found["row"]`` is a numpy array. The columns:
 
     - ``row``: the row of the text, from 0.
-    - ``start``, ``end``: its place in bytes of the text in UTF-8: ``text.encode()[start:end]``.
+    - ``start``, ``end``: its place in bytes of the text in UTF-8: ``text.encode()[start:end]``; of a list, in tokens.
     - ``source_row``, ``source_start``, ``source_end``: the same of its source.
     - ``length``: its length in units.
     - ``exact``: whether all bytes are those of the source, not only the units.
+    - ``reference``, with ``against``: the row of the source there, where ``source_row`` is null.
+    - ``id``, ``source_id``, with ids: those of the text and of its source.
     """
 
     table: Table
     """The pieces."""
 
-    def __init__(self, table: Table) -> None:
-        self.table = table
+    texts: list[str] | None
+    """The texts without their passages, one per row of the data; ``None`` unless ``cut`` asks for them."""
+
+    def __init__(self, parts: dict[str, Any]) -> None:
+        self.table = parts["table"]
+        self.texts = parts["texts"]
 
     def __repr__(self) -> str:
         return f"<PassagesFound: {len(self)} pieces>"
@@ -39,10 +45,10 @@ def passages(data: Any, column: str | None = None, **options: Unpack[PassagesOpt
     """Finds the parts of texts that repeat, in other texts or the same one.
 
     Finds all of them, exactly. The first occurrence is no passage, so order the texts by trust. The options are those of
-    the command ``simgpu passages``; :func:`passages_files` reads files, and can cut passages out.
+    the command ``simgpu passages``; :func:`passages_files` reads files.
 
     Args:
-        data: The texts, one per row, as for :func:`dedup`. A null is an empty text.
+        data: The texts, or with ``unit="tokens"`` lists of int or str, one per row, as for :func:`dedup`. A null is empty.
         column: The column of texts, if ``data`` is a table.
         **options: Those of the command ``simgpu passages``; ``help(simgpu.passages)`` lists them.
 

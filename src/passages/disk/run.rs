@@ -9,15 +9,16 @@ use std::sync::atomic::AtomicBool;
 use super::super::cuts::{Cuts, Removal, Shrinking};
 use super::super::excerpts::Excerpts;
 use super::super::find::Removing;
+use super::super::gather::Gathering;
 use super::super::items::Match;
 use super::super::lengths::Lengths;
 use super::super::lost::removed_symbols;
-use super::super::overview::Overview;
+use super::super::pieces_output::PiecesOutput;
 use super::super::report::{CutCounts, CutsLine, RemovedLine};
 use super::super::run::{PassageAction, PassagesRun, Told};
 use super::super::sources::Occurrences;
 use super::super::units::{PassageUnit, UnitTexts};
-use super::super::write::{CUTS, PiecesOutput, REMOVED, lines};
+use super::super::write::{CUTS, REMOVED, lines};
 use super::choose::{Chooser, Rules};
 use super::cut_file::{CutFile, CutWriter};
 use super::lost::LostCounter;
@@ -25,7 +26,7 @@ use super::map::WindowMap;
 use super::regions::{places, regions};
 use super::search::{Listed, Reading, Search};
 use super::sources::Pieces;
-use crate::error::{Error, Result, row_number};
+use crate::error::{Result, row_number};
 use crate::files::{FileEvent, Noted, Placed, Rereading};
 use crate::io::{
     Columns, Event, FilesReading, InputFile, JsonLines, OutputFolder, Places, Position, changed,
@@ -149,7 +150,7 @@ impl PassagesRun<'_> {
             reading.read("choose", &|_| (), &mut |texts, ()| choosing.add(texts))?;
             choosing.finish()
         });
-        let (overview, pieces, cuts) = chosen?;
+        let (gathered, pieces, cuts) = chosen?;
         let of_map = DiskUse {
             read_bytes: map.read_bytes(),
             ..DiskUse::default()
@@ -157,19 +158,35 @@ impl PassagesRun<'_> {
         timings.add_disk_use(sum(spill.take_use(Listed::PARTS), of_map));
         drop(map);
         let written = timings.time("write", 0, || {
-            let mut written = PiecesOutput::new(self, output, overview)?;
-            pieces.for_each(&reading, |piece| written.add(&piece))?;
-            let (counts, overview, parts) = written.finish()?.end()?;
-            let mut excerpts = self.excerpts(output, parts);
-            self.read_excerpts(&mut excerpts, (files, temporary), &places, &cuts)?;
-            if let Some(output) = output.filter(|_| self.action.writes_records()) {
-                self.write_kept(output, (files, temporary), &places, &cuts)?;
-            }
-            Ok::<_, Error>(((counts, overview), excerpts))
+            self.write_found(
+                output,
+                (files, temporary),
+                (pieces, gathered, cuts),
+                &reading,
+            )
         });
         let (told, excerpts) = written?;
         timings.add_disk_use(spill.take_use(Listed::PARTS));
         Ok((told, excerpts, places))
+    }
+
+    /// Writes what was found.
+    fn write_found(
+        &self,
+        output: Option<&OutputFolder>,
+        (files, temporary): (&[InputFile], &Path),
+        (pieces, gathered, cuts): (Pieces, Gathering<'_>, CutFile),
+        reading: &Files<'_>,
+    ) -> Result<(Told, Excerpts)> {
+        let mut written = PiecesOutput::new(self, output, gathered)?;
+        pieces.for_each(reading, |piece| written.add(&piece))?;
+        let (counts, overview, parts) = written.finish()?.end()?;
+        let mut excerpts = self.excerpts(output, parts);
+        self.read_excerpts(&mut excerpts, (files, temporary), reading.places, &cuts)?;
+        if let Some(output) = output.filter(|_| self.action.writes_records()) {
+            self.write_kept(output, (files, temporary), reading.places, &cuts)?;
+        }
+        Ok(((counts, overview), excerpts))
     }
 
     /// Reads all documents, and lists their regions.
@@ -233,7 +250,7 @@ struct Choosing<'a, 'p> {
     lost: Option<LostCounter>,
     cut_lines: Option<JsonLines<File>>,
     removed_lines: Option<JsonLines<File>>,
-    overview: Overview<'p>,
+    overview: Gathering<'p>,
     of_cuts: CutCounts,
     /// The first place of the next document, and its row.
     base: usize,
@@ -291,7 +308,7 @@ impl<'a, 'p> Choosing<'a, 'p> {
             lost,
             cut_lines: output.map(|output| lines(output, CUTS)).transpose()?,
             removed_lines: output.map(|output| lines(output, REMOVED)).transpose()?,
-            overview: Overview::new(run.units, places),
+            overview: Gathering::new(run.units, places),
             of_cuts: CutCounts::default(),
             base: 0,
             row: 0,
@@ -455,7 +472,7 @@ impl<'a, 'p> Choosing<'a, 'p> {
     }
 
     /// What was counted, the pieces, and what is cut.
-    fn finish(self) -> Result<(Overview<'p>, Pieces, CutFile)> {
+    fn finish(self) -> Result<(Gathering<'p>, Pieces, CutFile)> {
         let (mut overview, mut of_cuts) = (self.overview, self.of_cuts);
         self.cut_lines.map_or(Ok(()), JsonLines::finish)?;
         self.removed_lines.map_or(Ok(()), JsonLines::finish)?;
