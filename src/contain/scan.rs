@@ -932,7 +932,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_text_is_scanned(
-            question in r"([a-c]{1,2}[ ,.?_\n]{1,3}){1,12}(__|\?|[.]|)", before in r"[a-cé&;<br>?._ \n]{0,20}", after in r"[a-c(\x22?._ \n-]{0,20}",
+            question in r"([a-cA]{1,2}[ ,.?_\u{85}\u{2003}:\n]{1,3}){1,12}(__|\?|[.]|)", before in r"[a-cé\u{85}\u{A0}&;<br>?._ \n]{0,20}", after in r"[a-c(\x22?._ \n-]{0,20}",
         ) {
             let options = vec!["a b c".to_owned(), String::new(), "?".to_owned()];
             let record = ItemRecord { options, answer: "a".to_owned(), passage: "a b a b a b".to_owned(), ..record(&question) };

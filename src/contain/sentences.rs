@@ -119,10 +119,8 @@ fn goes_on(text: &str, at: usize, end: usize) -> bool {
 
 /// Whether the text ends in an abbreviation that lacks its last stop.
 fn is_abbreviation(text: &str) -> bool {
-    let start = text.rfind(|c: char| c.is_whitespace() || c == '(');
-    let word = text[start.map_or(0, |at| at + 1)..]
-        .trim_start()
-        .to_lowercase();
+    let mut words = text.rsplit(|c: char| c.is_whitespace() || c == '(');
+    let word = words.next().unwrap_or_default().to_lowercase();
     let letters = || {
         word.split('.')
             .all(|part| part.len() == 1 && part.as_bytes()[0].is_ascii_lowercase())
@@ -178,7 +176,8 @@ fn has_imperative(sentence: &str) -> bool {
         let (word, between) = (&sentence[start..end], &sentence[at..start]);
         let lower = word.to_lowercase();
         if IMPERATIVES.contains(&&*lower) {
-            let is_capital = word.starts_with(char::is_uppercase) && word[1..] == lower[1..];
+            let is_capital =
+                word.starts_with(char::is_uppercase) && word.get(1..) == lower.get(1..);
             let joined = between.strip_prefix(',').unwrap_or(between);
             let is_joined = !joined.is_empty() && joined.trim().is_empty();
             let joins = ["then", "please", "and"].contains(&&*before.to_lowercase());
@@ -212,6 +211,11 @@ mod tests {
             ["x = a ? b : cd.", "One:", "two"]
         );
         assert_eq!(cut(" \n"), [""]);
+        // White space of two bytes.
+        assert_eq!(
+            cut("He met\u{85}Dr. Who\u{A0}no. 3. So"),
+            ["He met\u{85}Dr. Who\u{A0}no. 3.", "So"]
+        );
     }
 
     #[test]
