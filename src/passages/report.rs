@@ -72,6 +72,15 @@ pub struct CutCounts {
 }
 
 impl PassageCounts {
+    /// The counts of nothing, beside a reference of so many documents.
+    pub(super) fn of_none(reference: Option<u64>) -> Self {
+        PassageCounts {
+            reference,
+            from_reference: reference.map(|_| 0),
+            ..PassageCounts::default()
+        }
+    }
+
     /// Counts the texts and spans.
     pub(super) fn of(
         texts: &UnitTexts,
@@ -82,9 +91,7 @@ impl PassageCounts {
         let mut counts = PassageCounts {
             bytes: texts.input_bytes(),
             units: texts.input_units(units),
-            reference: has_reference.then_some(texts.reference as u64),
-            from_reference: has_reference.then_some(0),
-            ..PassageCounts::default()
+            ..PassageCounts::of_none(has_reference.then_some(texts.reference as u64))
         };
         let mut last = None;
         for (document, bytes, units) in spans {

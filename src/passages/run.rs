@@ -231,7 +231,7 @@ impl<'a> PassagesRun<'a> {
     }
 
     /// Bytes of memory for the texts and the search; default 60 % of what the process may use. A run that needs more goes on
-    /// on disk, with the same results. With [`Occurrences::All`], a count above 2, a reference, marks or tokens it fails.
+    /// on disk, with the same results.
     pub fn memory(self, bytes: u64) -> Self {
         PassagesRun {
             memory: Some(bytes),
@@ -370,9 +370,8 @@ impl<'a> PassagesRun<'a> {
         (files, temporary): (&[InputFile], &Path),
         timings: &mut Timings,
     ) -> Result<(PassageCounts, Places)> {
-        let is_too_large = |error: &Error| {
-            matches!(error, Error::Conflict(Conflict::PassageMemory { .. })) && self.fits_disk()
-        };
+        let is_too_large =
+            |error: &Error| matches!(error, Error::Conflict(Conflict::PassageMemory { .. }));
         let read = timings.time("read", 0, || self.read(files, temporary));
         let (texts, places) = match read {
             Err(error) if is_too_large(&error) => {
@@ -559,14 +558,7 @@ impl<'a> PassagesRun<'a> {
         let reading = FilesReading::new(files, self.reading(Columns::Needed, temporary))?;
         let mut texts = UnitTexts::default();
         reading.map(
-            |chunk| {
-                if self.action == PassageAction::Cut && chunk.file >= self.of_reference() {
-                    let file = &files[chunk.file];
-                    let checked = chunk.check_cut(file.format, &self.fields);
-                    checked.map_err(|problem| uncut(&file.named, problem))?;
-                }
-                Ok(self.parse(&chunk, |_| true))
-            },
+            |chunk| self.parse_first(&chunk, files),
             |event| {
                 match event {
                     Some(Event::Chunk((records, of_chunk))) => {
@@ -621,6 +613,20 @@ impl<'a> PassagesRun<'a> {
     /// Bytes of memory for texts and search; `None` if nothing tells how many there are.
     pub(super) fn budget(&self) -> Option<u64> {
         self.memory.or_else(usable_memory_bytes)
+    }
+
+    /// The records of a chunk that is read first, and the texts of the good ones. Refuses texts that cannot be cut.
+    pub(super) fn parse_first(
+        &self,
+        chunk: &Chunk,
+        files: &[InputFile],
+    ) -> Result<(ChunkRecords, UnitTexts)> {
+        if self.action == PassageAction::Cut && chunk.file >= self.of_reference() {
+            let file = &files[chunk.file];
+            let checked = chunk.check_cut(file.format, &self.fields);
+            checked.map_err(|problem| uncut(&file.named, problem))?;
+        }
+        Ok(self.parse(chunk, |_| true))
     }
 
     /// The wanted records of a chunk, and the texts of the good ones.

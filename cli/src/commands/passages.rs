@@ -147,9 +147,8 @@ pub struct Arguments {
     #[command(flatten)]
     pub process: ProcessArguments,
 
-    /// Memory for the texts and the search, such as 4GiB; a run that needs more goes on on disk, with the same results, or
-    /// fails with --occurrences all, --min-count above 2, --against, --action mark or --unit tokens [default: 60 % of the
-    /// memory that this process may use]
+    /// Memory for the texts and the search, such as 4GiB; a run that needs more goes on on disk, with the same results
+    /// [default: 60 % of the memory that this process may use]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Machine")]
     pub memory: Option<u64>,
 

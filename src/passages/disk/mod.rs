@@ -13,7 +13,8 @@
 //!    its place. Sorted, equal ones lead to the first. Then a join leads the windows of other regions to where those of the
 //!    first of their kind lead.
 //! 4. **Pieces** (third reading, `map.rs`, `choose.rs`). Where windows lead is a sorted file. Documents are passed in order:
-//!    what is a passage, what is cut, and what document is removed is decided by the rules of a search in memory. A piece goes
+//!    what is a passage, what is cut, and what document is removed is decided by the rules of a search in memory. How often
+//!    windows occur, and where the second time, is a second such file, if it matters (`others.rs`). A piece goes
 //!    on as long as its windows and those of its source have the same first places, which says that they are equal.
 //! 5. **Sources** (fourth reading, `sources.rs`). Pieces, sorted by the places of their sources, learn where these are in bytes,
 //!    and whether all bytes are equal.
@@ -28,12 +29,14 @@
 //! **Memory.** Records are sorted in parts that fit, by the spill store; records of one 32-bit word of a hash are one part, so
 //! 24 bytes for each time that the most frequent region occurs are in memory. The file of first places is read at random
 //! by blocks of 12 KiB, as many of which are kept as a quarter of the memory holds; its index takes 16 bytes a block. Beside the budget, a
-//! run holds, by document, its id, its first place, where its cuts end (8 bytes each) and 2 bytes. For windows that
+//! run holds, by document, its id, its first place, where its cuts end (8 bytes each) and 2 bytes. The count of occurrences
+//! holds 32 bytes for each of the most frequent window. For windows that
 //! removed documents had first, the first place elsewhere is a tree in memory, and a run that needs more for it fails.
 //!
 //! **Disk.** 24 bytes a region, which is 0.3 bytes a byte of text for passages of 200 bytes and 1.8 bytes a word for those
 //! of 50 words; of repeated ones 12 bytes more; 24 bytes a window of mixed regions; 24 bytes a run of windows that lead to
-//! windows in a row. 16 bytes a cut and a part of one that stands elsewhere, and 52 a piece.
+//! windows in a row, and 20 more if occurrences are counted. 8 bytes a document. 16 bytes a cut and a part of one that stands
+//! elsewhere, and 52 a piece.
 //!
 //! Rejected: contexts of mixed regions, searched in memory, take a third of the space of their windows, but one anchor may have
 //! more of them than memory holds, so that windows would be needed in any case. Left: a middle level, such as the cells of
@@ -46,6 +49,8 @@ mod regions;
 mod map;
 
 mod search;
+
+mod others;
 
 mod choose;
 

@@ -17,6 +17,10 @@ use crate::simd::minima::{Anchors, MOST_WINDOWS, Region as OfAnchor, Symbol};
 pub(super) struct Regions {
     pub(super) regions: Vec<Region>,
     pub(super) repeats: Vec<Links>,
+    /// The first place of each document.
+    pub(super) starts: Vec<usize>,
+    /// The number of places.
+    pub(super) places: usize,
 }
 
 /// The number of places of texts: their symbols, and one behind each run, so that windows of two runs never follow each
@@ -59,14 +63,29 @@ impl<'a> SymbolBytes<'a> {
     }
 }
 
-/// The regions of texts. The first place of the first document is `base`.
+/// The regions of texts, whose first place is 0.
 pub(super) fn regions(texts: &UnitTexts, lengths: &Lengths) -> Regions {
     let (symbols, ends) = texts.symbols();
-    match symbols {
+    let found = match symbols {
         Symbols::Bytes(symbols) => of_runs(symbols, ends, lengths),
         Symbols::U32(symbols) => of_runs(symbols, ends, lengths),
         Symbols::U64(symbols) => of_runs(symbols, ends, lengths),
+    };
+    let mut runs = texts.documents();
+    runs.pop();
+    Regions {
+        starts: runs
+            .into_iter()
+            .map(|run| first_place(texts, run))
+            .collect(),
+        places: places(texts),
+        ..found
     }
+}
+
+/// The place of the first symbol of a run, from that of the first document on.
+pub(super) fn first_place(texts: &UnitTexts, run: usize) -> usize {
+    texts.run_symbols(run).start + run
 }
 
 fn of_runs<S: Symbol>(symbols: &[S], ends: &[usize], lengths: &Lengths) -> Regions {

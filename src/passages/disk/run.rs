@@ -16,12 +16,13 @@ use super::super::run::{PassageAction, PassagesRun};
 use super::super::sources::Occurrences;
 use super::super::units::{PassageUnit, UnitTexts};
 use super::super::write::{CUTS, PASSAGES, REMOVED, lines};
-use super::choose::{Chooser, Rules};
+use super::choose::{Chooser, Known, Rules};
 use super::cut_file::{CutFile, CutWriter};
 use super::lost::LostCounter;
 use super::map::WindowMap;
-use super::regions::{places, regions};
-use super::search::{Listed, Reading, Search};
+use super::others::Others;
+use super::regions::{first_place, places, regions};
+use super::search::{Listed, Reading, Search, starts};
 use super::sources::Pieces;
 use crate::error::{Result, row_number};
 use crate::files::{FileEvent, Noted, Placed, Rereading};
@@ -49,12 +50,15 @@ impl Files<'_> {
             let record = usize::try_from(record).ok();
             record.is_some_and(|record| rows.get(record).is_some_and(Option::is_some))
         };
-        let (_, texts) = self.run.parse(chunk, is_good);
-        match texts.len() == rows.iter().flatten().count() {
-            true => Ok(texts),
+        let (_, mut texts) = self.run.parse(chunk, is_good);
+        let rows = rows.iter().flatten();
+        if texts.len() != rows.clone().count() {
             // A record that was good is bad now.
-            false => Err(changed(&self.files[chunk.file])),
+            return Err(changed(&self.files[chunk.file]));
         }
+        let first_input = self.places.first_input();
+        texts.reference = rows.filter(|row| **row < first_input).count();
+        Ok(texts)
     }
 }
 
@@ -85,19 +89,6 @@ impl Reading for Files<'_> {
 }
 
 impl PassagesRun<'_> {
-    /// Whether the search can be on disk.
-    pub(in super::super) fn fits_disk(&self) -> bool {
-        let is_action = match self.action {
-            PassageAction::Report | PassageAction::Cut | PassageAction::Drop { .. } => true,
-            PassageAction::Mark => false,
-        };
-        is_action
-            && self.units.unit != PassageUnit::Tokens
-            && self.against.is_none()
-            && self.occurrences == Occurrences::Later
-            && self.min_count <= 2
-    }
-
     /// Finds and writes the passages as [`PassagesRun::run`] does, on disk. `known` is what a reading before found.
     pub(in super::super) fn run_on_disk(
         &self,
@@ -127,33 +118,34 @@ impl PassagesRun<'_> {
             places: &places,
         };
         let of_places = listed.places;
-        let map = timings.time("compare", 0, || {
+        let known = timings.time("compare", 0, || {
             let search = Search {
                 lengths: &lengths,
                 spill: &spill,
                 progress: self.options.progress,
             };
-            search.map(listed, &reading)
+            let map = search.map(listed, &reading)?;
+            self.known(map, &spill, of_places)
         });
-        let mut map = map?;
+        let mut known = known?;
         let of_map = DiskUse {
-            written_bytes: map.bytes(),
+            written_bytes: known.bytes(),
             ..DiskUse::default()
         };
         timings.add_disk_use(sum(spill.take_use(Listed::PARTS), of_map));
         let chosen = timings.time("choose", 0, || {
-            let of_map = (&mut map, of_places);
-            let mut choosing = Choosing::new(self, of_map, &spill, (output, &places))?;
+            let of_known = (&mut known, of_places);
+            let mut choosing = Choosing::new(self, of_known, &spill, (output, &places))?;
             reading.read("choose", &|_| (), &mut |texts, ()| choosing.add(texts))?;
             choosing.finish()
         });
         let (mut counts, pieces, cuts) = chosen?;
         let of_map = DiskUse {
-            read_bytes: map.read_bytes(),
+            read_bytes: known.read_bytes(),
             ..DiskUse::default()
         };
         timings.add_disk_use(sum(spill.take_use(Listed::PARTS), of_map));
-        drop(map);
+        drop(known);
         timings.time("write", 0, || {
             self.write_pieces(output, (pieces, &reading), &places, &mut counts)?;
             match output.filter(|_| self.action.writes_records()) {
@@ -163,6 +155,24 @@ impl PassagesRun<'_> {
         })?;
         timings.add_disk_use(spill.take_use(Listed::PARTS));
         Ok((counts, places))
+    }
+
+    /// What is known of windows, by their first places.
+    fn known(&self, mut map: WindowMap, spill: &Arc<Spill>, places: usize) -> Result<Known> {
+        let starts = starts(spill)?;
+        let others = Others {
+            least: self.min_count,
+            starts: &starts,
+            other_documents: self.other_documents && self.occurrences == Occurrences::All,
+        };
+        let others = self
+            .counts_windows()
+            .then(|| others.find(&mut map, spill, places));
+        Ok(Known {
+            others: others.transpose()?,
+            map,
+            starts,
+        })
     }
 
     /// Reads all documents, and lists their regions.
@@ -176,22 +186,23 @@ impl PassagesRun<'_> {
         progress.begin("read", files.iter().map(InputFile::stored_bytes).sum());
         let are_held = AtomicBool::new(false);
         let mut noted = Noted::new(self.on_bad_record, files, (0, &are_held), Vec::new());
+        noted.places.of_reference = self.of_reference();
         let reading = FilesReading::new(files, self.reading(Columns::Needed, temporary))?;
         let mut listed = Listed::new(spill);
         let (mut documents, mut bytes) = (0, 0);
         reading.map(
             |chunk| {
-                let (records, texts) = self.parse(&chunk, |_| true);
-                let of = (texts.len(), texts.bytes(), places(&texts));
+                let (records, texts) = self.parse_first(&chunk, files)?;
+                let of = (texts.len(), texts.bytes());
                 Ok((records, of, regions(&texts, lengths)))
             },
             |event| {
                 match event {
-                    Some(Event::Chunk((records, (count, of_texts, places), regions))) => {
+                    Some(Event::Chunk((records, (count, of_texts), regions))) => {
                         noted.note(records, row_number(documents)?)?;
                         documents += count;
                         bytes += of_texts;
-                        listed.add(places, &regions)?;
+                        listed.add(&regions)?;
                     }
                     Some(Event::End { file, fingerprint }) => noted.end_file(file, fingerprint)?,
                     Some(Event::Table(_)) | None => {}
@@ -280,7 +291,7 @@ impl OfRun {
 impl<'a> Choosing<'a> {
     fn new(
         run: &'a PassagesRun<'a>,
-        (map, of_places): (&'a mut WindowMap, usize),
+        (known, of_places): (&'a mut Known, usize),
         spill: &Arc<Spill>,
         (output, places): (Option<&OutputFolder>, &'a Places),
     ) -> Result<Self> {
@@ -290,21 +301,24 @@ impl<'a> Choosing<'a> {
         let rules = Rules {
             window,
             stride,
+            occurrences: run.occurrences,
             other_documents: run.other_documents,
+            only_reference: run.only_against,
             memory: (spill.memory() as u64 / 4).max(LEAST_FOR_REMOVED),
         };
+        let reference = places.first_input();
         let lost = is_cut.then(|| LostCounter::new(spill, of_places, (window, stride)));
         Ok(Choosing {
             run,
             places,
-            chooser: Chooser::new(rules, map),
-            pieces: Pieces::new(spill, of_places),
+            chooser: Chooser::new(rules, known, reference as usize),
+            pieces: Pieces::new(spill, of_places, run.units.unit),
             shrinking: Shrinking::new(run.units, run.snap),
             cuts: CutWriter::new(spill.folder())?,
             lost,
             cut_lines: lines(output, CUTS)?,
             removed_lines: lines(output, REMOVED)?,
-            counts: PassageCounts::default(),
+            counts: PassageCounts::of_none(run.against.is_some().then_some(reference.into())),
             of_cuts: CutCounts::default(),
             base: 0,
             row: 0,
@@ -316,12 +330,12 @@ impl<'a> Choosing<'a> {
         let documents = texts.documents();
         let (run, mut cuts) = (self.run, Cuts::default());
         let mut removing = Removing::new(run, texts);
-        for document in 0..texts.len() {
+        (0..texts.reference).for_each(|_| cuts.push([]));
+        for document in texts.reference..texts.len() {
             let runs = documents[document]..documents[document + 1];
-            let first = self.first_place(texts, runs.start);
-            self.chooser.begin_document(first);
+            self.chooser.begin_document();
             let found = self.passages(texts, runs)?;
-            let spans = self.add_passages(texts, document, &found)?;
+            let spans = self.add_passages(texts, &found)?;
             let pieces: Vec<Match> = found.into_iter().flat_map(|of| of.pieces).collect();
             let is_removed = removing.is_asked() && removing.removes(document, &pieces);
             self.chooser.end_document(is_removed);
@@ -330,17 +344,20 @@ impl<'a> Choosing<'a> {
                     cuts.push_removed(*why);
                     self.add_removed((document, *why, *covered), texts)?;
                 }
-                None if run.action == PassageAction::Cut => {
-                    cuts.push(self.shrinking.cuts(texts.text(document), &spans));
-                    self.add_cuts(document, cuts.of(document))?;
-                }
-                None => cuts.push([]),
+                None => match run.action {
+                    PassageAction::Cut => {
+                        cuts.push(self.shrinking.cuts(texts.text(document), &spans));
+                        self.add_cuts(document, cuts.of(document))?;
+                    }
+                    PassageAction::Mark => cuts.push(spans),
+                    PassageAction::Report | PassageAction::Drop { .. } => cuts.push([]),
+                },
             }
         }
-        self.counts.bytes += texts.bytes();
+        self.counts.bytes += texts.input_bytes();
         self.counts.units += texts.input_units(run.units);
         self.of_cuts.cut_bytes += cuts.bytes();
-        self.of_cuts.kept += (texts.len() - cuts.removed.len()) as u64;
+        self.of_cuts.kept += (texts.len() - texts.reference - cuts.removed.len()) as u64;
         self.add_lost(texts, &cuts, &documents)?;
         self.cuts.push(&cuts)?;
         self.base += places(texts);
@@ -350,7 +367,7 @@ impl<'a> Choosing<'a> {
 
     /// The place of the first symbol of a run.
     fn first_place(&self, texts: &UnitTexts, run: usize) -> usize {
-        self.base + texts.run_symbols(run).start + run
+        self.base + first_place(texts, run)
     }
 
     /// The passages of the runs of a document that have some.
@@ -381,29 +398,27 @@ impl<'a> Choosing<'a> {
         first..first + (symbols + 1).saturating_sub(self.run.units.symbols().get())
     }
 
-    /// Adds and counts the passages of a document, and returns the bytes of its spans.
-    fn add_passages(
-        &mut self,
-        texts: &UnitTexts,
-        document: usize,
-        found: &[OfRun],
-    ) -> Result<Vec<Range<usize>>> {
+    /// Adds and counts the passages of a document, and returns its spans, as results state them.
+    fn add_passages(&mut self, texts: &UnitTexts, found: &[OfRun]) -> Result<Vec<Range<usize>>> {
         let stride = self.run.units.stride();
         let mut spans = Vec::new();
         for of in found {
             for symbols in of.spans() {
                 self.counts.covered_units += symbols.len().div_ceil(stride) as u64;
-                let (_, bytes) = texts.place(of.run, symbols);
+                let (_, bytes) = texts.place(of.run, symbols.clone());
                 self.counts.covered_bytes += bytes.len() as u64;
-                spans.push(bytes);
+                spans.push(match self.run.units.unit {
+                    PassageUnit::Tokens => symbols,
+                    _ => bytes,
+                });
             }
             for piece in &of.pieces {
                 let len = piece.to - piece.from;
-                let (_, bytes) = texts.place(of.run, piece.from - of.start..piece.to - of.start);
-                let units = len.div_ceil(stride);
+                let symbols = (of.run, piece.from - of.start..piece.to - of.start);
                 let source = piece.source..piece.source + len;
+                let texts = (texts, self.row);
                 self.pieces
-                    .push((document, &bytes, units), (texts, self.row), source)?;
+                    .push(symbols, len.div_ceil(stride), texts, source)?;
             }
         }
         self.counts.spans += spans.len() as u64;

@@ -11,7 +11,7 @@ use super::records::{Link, Links, Region, Windows, end_of_words, window_of};
 use super::regions::{Hashing, Regions, places};
 use crate::error::Result;
 use crate::progress::{Progress, advance};
-use crate::store::spill::{Partitions, Sorted, Spill};
+use crate::store::spill::{Partitions, Sorted, Spill, Stored, Streams};
 
 /// Files that records are distributed to.
 const PARTS: usize = 32;
@@ -82,8 +82,12 @@ impl Search<'_> {
     pub(super) fn map(&self, listed: Listed, reading: &impl Reading) -> Result<WindowMap> {
         let end = end_of_words(listed.places);
         let Listed {
-            regions, repeats, ..
+            regions,
+            repeats,
+            starts,
+            ..
         } = listed;
+        starts.finish_one()?.keep();
         let links = Shared::new(self.spill, "links", end);
         for repeat in repeats.finish()?.into_records() {
             links.push_all(&[repeat?])?;
@@ -320,10 +324,32 @@ fn equal_windows(records: &[[u32; 6]]) -> Vec<[u32; 3]> {
     later.map(Links::pack).collect()
 }
 
+/// The name of the first places of documents.
+const STARTS: &str = "starts";
+
+/// The first places of all documents, after all were listed.
+pub(super) fn starts(spill: &Arc<Spill>) -> Result<Vec<usize>> {
+    let starts = Streams::new(spill, STARTS, 1, 1).finish_one()?;
+    let mut all = Vec::new();
+    starts.for_each_block(|block| {
+        let mut records = block.records(Stored::words);
+        records.try_for_each(|record| {
+            let [start]: [u64; 1] = bytemuck::cast::<[u32; 2], _>(record?);
+            // They were places before.
+            all.push(usize::try_from(start).map_err(|_| block.damaged())?);
+            Ok(())
+        })
+    })?;
+    starts.keep();
+    Ok(all)
+}
+
 /// The regions of all documents, on disk.
 pub(super) struct Listed {
     regions: Partitions<6>,
     repeats: Partitions<3>,
+    /// The first place of each document.
+    starts: Streams,
     /// The number of places so far.
     pub(super) places: usize,
 }
@@ -336,13 +362,18 @@ impl Listed {
         Listed {
             regions: Partitions::new(spill, "regions", PARTS, 1 << 32, 2 * PARTS),
             repeats: Partitions::new(spill, "repeats", 1, 1 << 32, 2 * PARTS),
+            starts: Streams::new(spill, STARTS, 1, 2 * PARTS),
             places: 0,
         }
     }
 
-    /// Adds the regions of the next documents, which have so many places.
-    pub(super) fn add(&mut self, places: usize, found: &Regions) -> Result<()> {
+    /// Adds the regions of the next documents.
+    pub(super) fn add(&mut self, found: &Regions) -> Result<()> {
         let base = self.places;
+        for start in &found.starts {
+            let start = (base + start) as u64;
+            self.starts.push(0, bytemuck::bytes_of(&start))?;
+        }
         for region in &found.regions {
             let first = base + region.first;
             self.regions.push(&Region { first, ..*region }.pack())?;
@@ -351,7 +382,7 @@ impl Listed {
             let first = base + links.first;
             self.repeats.push(&Links { first, ..*links }.pack())?;
         }
-        self.places += places;
+        self.places += found.places;
         match self.places > MOST_SYMBOLS {
             true => Err(too_long()),
             false => Ok(()),
