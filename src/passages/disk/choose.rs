@@ -64,7 +64,7 @@ pub(super) struct Chooser<'a> {
     other: Walker,
     starts: &'a [usize],
     /// The first place that is not of the reference.
-    first_input: usize,
+    first_input: Option<usize>,
     is_removed: Vec<bool>,
     /// For windows whose first place is in a removed document: the first that is in none.
     moved: BTreeMap<usize, Twins>,
@@ -78,7 +78,6 @@ const ENTRY: u64 = 96;
 impl<'a> Chooser<'a> {
     /// The first documents, so many, are a reference: they have no passages, and none of them is removed.
     pub(super) fn new(rules: Rules, known: &'a mut Known, reference: usize) -> Self {
-        let first_input = known.starts.get(reference).copied();
         Chooser {
             rules,
             map: &mut known.map,
@@ -87,7 +86,7 @@ impl<'a> Chooser<'a> {
             source: Walker::default(),
             other: Walker::default(),
             starts: &known.starts,
-            first_input: first_input.unwrap_or(usize::MAX),
+            first_input: known.starts.get(reference).copied(),
             is_removed: vec![false; reference],
             moved: BTreeMap::new(),
             entered: Vec::new(),
@@ -206,7 +205,8 @@ impl<'a> Chooser<'a> {
         start: usize,
         chosen: &mut Vec<Range<usize>>,
     ) -> Result<()> {
-        if self.rules.only_reference && segment.place >= self.first_input {
+        let is_of_reference = |place| self.first_input.is_none_or(|first| place < first);
+        if self.rules.only_reference && !is_of_reference(segment.place) {
             return Ok(());
         }
         let of = self.document_of(segment.place);

@@ -44,7 +44,7 @@ impl Others<'_> {
         for number in 0..map.blocks() {
             for links in map.block(number)?.iter().flat_map(|block| block.iter()) {
                 each_occurrence(map, &mut walker, *links, |occurrence, count| {
-                    occurrences.push(&pack(occurrence, count))
+                    occurrences.push(&self.pack(occurrence, count))
                 })?;
             }
         }
@@ -63,6 +63,16 @@ impl Others<'_> {
         }
         sweep.advance(usize::MAX)?;
         sweep.found.finish(spill.memory() / 8)
+    }
+
+    /// A record of so many occurrences, or of as many as are asked for.
+    fn pack(&self, occurrence: Interval, count: usize) -> [u32; 5] {
+        let [a, b, c, d] = occurrence.pack();
+        let count = match u32::try_from(count) {
+            Ok(count) if count < self.least => count,
+            _ => self.least,
+        };
+        [a, b, c, d, count]
     }
 
     /// The document of a place.
@@ -114,12 +124,6 @@ fn each_occurrence(
         next = end;
     }
     Ok(())
-}
-
-fn pack(occurrence: Interval, count: usize) -> [u32; 5] {
-    let [a, b, c, d] = occurrence.pack();
-    // Saturates: no least number is larger.
-    [a, b, c, d, u32::try_from(count).unwrap_or(u32::MAX)]
 }
 
 fn unpack([a, b, c, d, count]: [u32; 5]) -> (Interval, u64) {
