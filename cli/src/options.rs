@@ -329,6 +329,7 @@ pub const TABLE: &[Row] = &[
     row(&["passages"], &["min_left"], Results, &[PassagesStay, PassagesRemoveNone]),
     row(&["passages"], &["compression_level"], Results, &[PassagesStay]),
     row(&["passages"], &["memory", "temp_dir"], Memory, &[]),
+    row(&["passages"], &["restart"], Checks, &[]),
     // Evaluations
     row(&["evaluate"], &["truth", "format", "delimiter", "quote", "entity_field"], Results, &[]),
     row(&["evaluate"], &["truth_fields"], Results, &[TruthEntities]),

@@ -1,6 +1,6 @@
 //! The report of a search for passages in files.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::cuts::{Cuts, Removal};
 use super::lost::Lost;
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::io::{MissingIds, NotRead, Places, REPORT_VERSION, SkippedRecord, write_json};
 
 /// The counts of a search for passages. `documents = records - skipped`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PassageCounts {
     /// Records read, including bad ones.
@@ -48,7 +48,7 @@ pub struct PassageCounts {
 }
 
 /// The counts of what was cut and removed. `bytes = kept_bytes + cut_bytes + removed_bytes`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CutCounts {
     /// Documents written.

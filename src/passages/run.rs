@@ -1,8 +1,12 @@
 //! Passages of documents in files.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+use serde_json::json;
 
 use super::cuts::Snap;
 use super::report::{PassageCounts, PassageParameters, PassageReport};
@@ -12,16 +16,18 @@ use super::units::{PassageUnit, PassageUnits, UnitTexts};
 use crate::documents::DocumentBatch;
 use crate::error::{Conflict, Error, Result, row_number};
 use crate::files::{
-    ChunkRecords, Noted, RunOptions, check_compression_level, ranks_of_files, warn_of_repeated_ids,
+    ChunkRecords, Noted, RunOptions, by_name, check_compression_level, identity, ranks_of_files,
+    resumable, unfinished, warn_of_repeated_ids,
 };
 use crate::io::{
     Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, Globs, InputFile, Inputs,
-    OnBadRecord, OutputFolder, Places, Reading, Record, Wanted,
+    OnBadRecord, OutputFolder, Places, Reading, Record, Repeated, Wanted,
 };
 use crate::machine::usable_memory_bytes;
 use crate::pipeline::UnitPlaces;
 use crate::progress::{Timings, advance};
 use crate::search::Notes;
+use crate::store::spill::{Budget, Spill};
 
 /// What to do with passages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -112,6 +118,7 @@ pub struct PassagesRun<'a> {
     pub(super) batch_bytes: usize,
     pub(super) limit: Option<NonZeroU64>,
     pub(super) temporary: Option<PathBuf>,
+    pub(super) restart: bool,
     pub(super) options: RunOptions<'a>,
 }
 
@@ -148,6 +155,7 @@ impl<'a> PassagesRun<'a> {
             batch_bytes: 16 << 20,
             limit: None,
             temporary: None,
+            restart: false,
             options: RunOptions::default(),
         }
     }
@@ -282,6 +290,14 @@ impl<'a> PassagesRun<'a> {
         }
     }
 
+    /// Whether to begin anew where a run with the same output was stopped; default false: the run goes on from the last
+    /// checkpoint of that one. Runs make checkpoints once they work on disk, if the output is a folder: while the inputs are
+    /// read first, and after each stage. After an error that ends such a run, [`Error::Resumable`], the same run goes on,
+    /// also with another number of threads or another [`PassagesRun::memory`]. One with other inputs or options is refused.
+    pub fn restart(self, restart: bool) -> Self {
+        PassagesRun { restart, ..self }
+    }
+
     /// What it has in common with other runs.
     pub fn options(self, options: RunOptions<'a>) -> Self {
         PassagesRun { options, ..self }
@@ -308,21 +324,35 @@ impl<'a> PassagesRun<'a> {
         let beside = || output.as_ref().map(OutputFolder::partial);
         let temporary = self.temporary.clone().or_else(beside);
         let temporary = temporary.unwrap_or_else(|| PathBuf::from("."));
+        let outcome = self.run_into(output, &temporary);
+        outcome.map_err(|error| resumable(error, &temporary, folder))
+    }
+
+    fn run_into(&self, output: Option<OutputFolder>, temporary: &Path) -> Result<PassagesOutcome> {
         let mut timings = Timings::default();
-        let files = self.files(&temporary)?;
+        let files = self.files(temporary)?;
+        let budget = self.disk_budget(output.as_ref(), (&files, temporary))?;
+        if let Some(output) = &output {
+            output.take_over(&BTreeSet::new())?;
+        }
         if self.action.writes_records() {
             let outputs = files[self.of_reference()..]
                 .iter()
                 .map(|file| file.original_compression);
             check_compression_level(self.options.compression_level, outputs)?;
         }
-        let from = (&*files, &*temporary);
-        let (counts, places) = self.find_and_write(output.as_ref(), from, &mut timings)?;
+        let from = (&*files, temporary);
+        let (counts, places, spill) =
+            self.find_and_write(output.as_ref(), from, &budget, &mut timings)?;
         let parameters = self.parameters();
         let report = PassageReport::new(counts, parameters, &places);
         let elapsed_s = timings.complete(self.options.started);
         if let Some(output) = output {
-            self.commit(output, &report, &timings, elapsed_s)?;
+            let resumed = spill.as_ref().map_or(0, |spill| spill.resumed());
+            self.commit(output, &report, &timings, (elapsed_s, resumed))?;
+        }
+        if let Some(spill) = spill {
+            spill.complete();
         }
         Ok(PassagesOutcome {
             report,
@@ -368,21 +398,34 @@ impl<'a> PassagesRun<'a> {
         &self,
         output: Option<&OutputFolder>,
         (files, temporary): (&[InputFile], &Path),
+        budget: &Budget,
         timings: &mut Timings,
-    ) -> Result<(PassageCounts, Places)> {
+    ) -> Result<(PassageCounts, Places, Option<Arc<Spill>>)> {
+        let on_disk = |known: Option<Places>, timings: &mut Timings| {
+            let spill = match &budget.unfinished {
+                Some(spill) => Arc::clone(spill),
+                None => Spill::new(budget)?,
+            };
+            let from = (files, temporary);
+            let found = self.run_on_disk(output, from, (&spill, known), timings);
+            found.map(|(counts, places)| (counts, places, Some(spill)))
+        };
+        if budget.unfinished.is_some() {
+            return on_disk(None, timings);
+        }
         let is_too_large =
             |error: &Error| matches!(error, Error::Conflict(Conflict::PassageMemory { .. }));
         let read = timings.time("read", 0, || self.read(files, temporary));
         let (texts, places) = match read {
             Err(error) if is_too_large(&error) => {
-                return self.run_on_disk(output, (files, temporary), None, timings);
+                return on_disk(None, timings);
             }
             read => read?,
         };
         let found = match self.find(&texts, timings) {
             Err(error) if is_too_large(&error) => {
                 drop(texts);
-                return self.run_on_disk(output, (files, temporary), Some(places), timings);
+                return on_disk(Some(places), timings);
             }
             found => found?,
         };
@@ -396,7 +439,50 @@ impl<'a> PassagesRun<'a> {
             }
             Ok::<_, Error>(counts)
         })?;
-        Ok((counts, places))
+        Ok((counts, places, None))
+    }
+
+    /// Memory and folder of a run on disk, and its files if it was stopped before.
+    fn disk_budget(
+        &self,
+        output: Option<&OutputFolder>,
+        (files, temporary): (&[InputFile], &Path),
+    ) -> Result<Budget> {
+        let memory = self.budget().unwrap_or_default() / 2;
+        // More than can be addressed is never asked for; less only makes more parts.
+        let memory = usize::try_from(memory).unwrap_or_default();
+        let output = output.filter(|_| !self.inputs.names_stream());
+        let run = output.map(|output| {
+            let against = self.against.as_ref().map(|_| self.of_reference());
+            let beside = [
+                ("against", json!(against)),
+                ("compression_level", json!(self.options.compression_level)),
+            ];
+            let mut parameters = by_name(&self.parameters(), beside);
+            let name = match self.fields.is_tokens {
+                true => "tokens_field",
+                false => "text_field",
+            };
+            // As the options are named.
+            for (reported, name) in [
+                ("content_field", name),
+                ("against_content_field", "against_text_field"),
+            ] {
+                let field = parameters.remove(reported);
+                parameters.extend(field.map(|field| (name.to_owned(), field)));
+            }
+            identity(output.path(), parameters, files)
+        });
+        let unfinished = match &run {
+            Some(run) => unfinished(run, (temporary, memory), self.restart)?,
+            None => None,
+        };
+        Ok(Budget {
+            memory,
+            folder: temporary.to_owned(),
+            run: run.map(Arc::new),
+            unfinished,
+        })
     }
 
     /// Refuses options that contradict each other.
@@ -577,7 +663,7 @@ impl<'a> PassagesRun<'a> {
                 )
             },
         )?;
-        let places = self.complete(noted.places, texts.len())?;
+        let places = self.complete(noted.places, texts.len(), None)?;
         texts.reference = places.first_input() as usize;
         Ok((texts, places))
     }
@@ -670,8 +756,14 @@ impl<'a> PassagesRun<'a> {
         (records, texts)
     }
 
-    /// Completes the places of so many documents, and warns of what is odd about them.
-    pub(super) fn complete(&self, mut places: Places, documents: usize) -> Result<Places> {
+    /// Completes the places of so many documents, and warns of what is odd about them. Notes what it counts for the next
+    /// checkpoint, or takes it from the last one.
+    pub(super) fn complete(
+        &self,
+        mut places: Places,
+        documents: usize,
+        spill: Option<&Spill>,
+    ) -> Result<Places> {
         let progress = self.options.progress;
         let rows = row_number(documents)?;
         places.fill_first_rows(rows);
@@ -679,7 +771,9 @@ impl<'a> PassagesRun<'a> {
         if let (0, Some(first)) = (of_inputs, places.first_bad_record()) {
             return Err(Error::NoGoodRecord(first.clone()));
         }
-        let repeated = places.find_repeated_ids()?;
+        let known = spill.and_then(|spill| spill.state::<Repeated>(IDS));
+        let repeated = known.map_or_else(|| places.find_repeated_ids(), Ok)?;
+        spill.map_or(Ok(()), |spill| spill.note(IDS, &repeated))?;
         places.count_repeated_ids(repeated, self.unique_ids)?;
         places.not_read = self.inputs.not_read().clone();
         warn_of_repeated_ids(progress, places.repeated_ids);
@@ -694,6 +788,9 @@ impl<'a> PassagesRun<'a> {
         Ok(places)
     }
 }
+
+/// The name of the search for repeated ids, for checkpoints.
+pub(super) const IDS: &str = "ids";
 
 /// The error of a file whose texts cannot be cut.
 pub(super) fn uncut(path: &Path, problem: String) -> Error {

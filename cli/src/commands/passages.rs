@@ -155,6 +155,10 @@ pub struct Arguments {
     /// Folder for temporary files [default: beside the results]
     #[arg(long, value_name = "DIR", help_heading = "Machine")]
     pub temp_dir: Option<PathBuf>,
+
+    /// Begin anew where a run with the same output was stopped [default: go on from its last checkpoint]
+    #[arg(long, help_heading = "Machine")]
+    pub restart: bool,
 }
 
 /// What passages are.
@@ -403,7 +407,8 @@ impl Arguments {
             })
             .fields(self.fields())
             .on_bad_record(self.records.bad.on_bad_record.resolve())
-            .unique_ids(self.records.unique_ids);
+            .unique_ids(self.records.unique_ids)
+            .restart(self.restart);
         if let Some(units) = self.min_left {
             run = run.min_left(units);
         }

@@ -26,6 +26,10 @@
 //! window is in the first region of its kind. *Equal* means equal by 128 bits or more of hashes of the symbols, as for
 //! identical documents: n different windows are taken for equal with a probability below n^2 / 2^129, 10^-13 for 10^13.
 //!
+//! **Checkpoints.** All records are in files of the spill store with names, so a run that was stopped goes on: at a chunk of the
+//! first reading, or after the last stage that was complete. Stages after the first repeat their reading: what they
+//! take in order, sorted, is gone as soon as it is taken.
+//!
 //! **Memory.** Records are sorted in parts that fit, by the spill store; records of one 32-bit word of a hash are one part, so
 //! 24 bytes for each time that the most frequent region occurs are in memory. The file of first places is read at random
 //! by blocks of 12 KiB, as many of which are kept as a quarter of the memory holds; its index takes 16 bytes a block. Beside the budget, a
@@ -35,8 +39,8 @@
 //!
 //! **Disk.** 24 bytes a region, which is 0.3 bytes a byte of text for passages of 200 bytes and 1.8 bytes a word for those
 //! of 50 words; of repeated ones 12 bytes more; 24 bytes a window of mixed regions; 24 bytes a run of windows that lead to
-//! windows in a row, and 20 more if occurrences are counted. 8 bytes a document. 16 bytes a cut and a part of one that stands
-//! elsewhere, and 52 a piece.
+//! windows in a row, of which a run that can go on keeps 12 of before, and 20 more if occurrences are counted. 8 bytes a
+//! document, and its id twice. 20 bytes a cut, 16 a part of one that stands elsewhere, and 52 a piece.
 //!
 //! Rejected: contexts of mixed regions, searched in memory, take a third of the space of their windows, but one anchor may have
 //! more of them than memory holds, so that windows would be needed in any case. Left: a middle level, such as the cells of

@@ -1,10 +1,11 @@
 //! Passages of documents in files, of which memory does not hold the texts.
 
-use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+use serde::{Deserialize, Serialize};
 
 use super::super::cuts::{Cuts, Removal, Shrinking};
 use super::super::find::Removing;
@@ -12,26 +13,26 @@ use super::super::items::Match;
 use super::super::lengths::Lengths;
 use super::super::lost::removed_symbols;
 use super::super::report::{CutCounts, CutsLine, PassageCounts, PassageLine, RemovedLine};
-use super::super::run::{PassageAction, PassagesRun};
+use super::super::run::{IDS, PassageAction, PassagesRun};
 use super::super::sources::Occurrences;
 use super::super::units::{PassageUnit, UnitTexts};
 use super::super::write::{CUTS, PASSAGES, REMOVED, lines};
 use super::choose::{Chooser, Known, Rules};
-use super::cut_file::{CutFile, CutWriter};
+use super::cut_file::{CutFile, CutStreams, OfDocument, Removed};
 use super::lost::LostCounter;
 use super::map::WindowMap;
 use super::others::Others;
 use super::regions::{first_place, places, regions};
-use super::search::{Listed, Reading, Search, starts};
+use super::search::{Listed, Reading, Search};
 use super::sources::Pieces;
 use crate::error::{Result, row_number};
-use crate::files::{FileEvent, Noted, Placed, Rereading};
+use crate::files::{FileEvent, Log, Noted, Placed, RecordsRead, Rereading};
 use crate::io::{
     Columns, Event, FilesReading, InputFile, JsonLines, OutputFolder, Places, Position, changed,
 };
-use crate::progress::{DiskUse, Timings, advance};
+use crate::progress::{DiskUse, Progress, Timings, advance, counted};
 use crate::search::Notes;
-use crate::store::spill::{Budget, Spill};
+use crate::store::spill::Spill;
 
 /// The least bytes of memory for what removed documents lead to.
 const LEAST_FOR_REMOVED: u64 = 16 << 20;
@@ -89,27 +90,26 @@ impl Reading for Files<'_> {
 }
 
 impl PassagesRun<'_> {
-    /// Finds and writes the passages as [`PassagesRun::run`] does, on disk. `known` is what a reading before found.
+    /// Finds and writes the passages as [`PassagesRun::run`] does, on disk. `known` is what a reading before found. Makes
+    /// checkpoints, and begins at the last one.
     pub(in super::super) fn run_on_disk(
         &self,
         output: Option<&OutputFolder>,
         (files, temporary): (&[InputFile], &Path),
-        known: Option<Places>,
+        (spill, known): (&Arc<Spill>, Option<Places>),
         timings: &mut Timings,
     ) -> Result<(PassageCounts, Places)> {
-        let memory = self.budget().unwrap_or_default() / 2;
-        let spill = Spill::new(&Budget {
-            // More than can be addressed is never asked for; less only makes more parts.
-            memory: usize::try_from(memory).unwrap_or_default(),
-            folder: temporary.to_owned(),
-            run: None,
-            unfinished: None,
-        })?;
         let lengths = Lengths::new(self.units.symbols());
         let read = timings.time("read", 0, || {
-            self.list_regions((files, temporary), (&lengths, &spill), known)
+            self.list((files, temporary), (&lengths, spill), known)
         });
-        let (listed, places) = read?;
+        let Read {
+            listed,
+            documents,
+            places,
+            starts,
+            _log,
+        } = read?;
         timings.add_disk_use(spill.take_use(Listed::PARTS));
         let reading = Files {
             run: self,
@@ -118,36 +118,30 @@ impl PassagesRun<'_> {
             places: &places,
         };
         let of_places = listed.places;
-        let known = timings.time("compare", 0, || {
-            let search = Search {
-                lengths: &lengths,
-                spill: &spill,
-                progress: self.options.progress,
-            };
-            let map = search.map(listed, &reading)?;
-            self.known(map, &spill, of_places)
-        });
-        let mut known = known?;
-        let of_map = DiskUse {
-            written_bytes: known.bytes(),
-            ..DiskUse::default()
+        let chosen = match spill.state::<Chosen>(CHOOSE) {
+            Some(chosen) => {
+                let (unit, count) = (self.units.unit, chosen.pieces);
+                let pieces = Pieces::new(spill, of_places, unit, count);
+                (chosen, pieces, CutStreams::new(spill, 2))
+            }
+            None => {
+                let known = timings.time("compare", 0, || {
+                    let search = Search {
+                        lengths: &lengths,
+                        spill,
+                        progress: self.options.progress,
+                    };
+                    self.known(search.map(listed, &reading)?, starts, (spill, of_places))
+                });
+                self.choose((known?, of_places), (spill, &reading), timings)?
+            }
         };
-        timings.add_disk_use(sum(spill.take_use(Listed::PARTS), of_map));
-        let chosen = timings.time("choose", 0, || {
-            let of_known = (&mut known, of_places);
-            let mut choosing = Choosing::new(self, of_known, &spill, (output, &places))?;
-            reading.read("choose", &|_| (), &mut |texts, ()| choosing.add(texts))?;
-            choosing.finish()
-        });
-        let (mut counts, pieces, cuts) = chosen?;
-        let of_map = DiskUse {
-            read_bytes: known.read_bytes(),
-            ..DiskUse::default()
-        };
-        timings.add_disk_use(sum(spill.take_use(Listed::PARTS), of_map));
-        drop(known);
+        let (chosen, pieces, cuts) = chosen;
+        let mut counts = chosen.counts;
         timings.time("write", 0, || {
             self.write_pieces(output, (pieces, &reading), &places, &mut counts)?;
+            // After the last checkpoint, since this takes the streams of cuts.
+            let cuts = self.write_cuts(output, (cuts, documents), &places)?;
             match output.filter(|_| self.action.writes_records()) {
                 Some(output) => self.write_kept(output, (files, temporary), &places, &cuts),
                 None => Ok(()),
@@ -158,8 +152,12 @@ impl PassagesRun<'_> {
     }
 
     /// What is known of windows, by their first places.
-    fn known(&self, mut map: WindowMap, spill: &Arc<Spill>, places: usize) -> Result<Known> {
-        let starts = starts(spill)?;
+    fn known(
+        &self,
+        mut map: WindowMap,
+        starts: Vec<usize>,
+        (spill, places): (&Arc<Spill>, usize),
+    ) -> Result<Known> {
         let others = Others {
             least: self.min_count,
             starts: &starts,
@@ -175,46 +173,186 @@ impl PassagesRun<'_> {
         })
     }
 
-    /// Reads all documents, and lists their regions.
-    fn list_regions(
+    /// Chooses the passages, and decides what is cut.
+    fn choose(
+        &self,
+        (mut known, of_places): (Known, usize),
+        (spill, reading): (&Arc<Spill>, &Files<'_>),
+        timings: &mut Timings,
+    ) -> Result<(Chosen, Pieces, CutStreams)> {
+        let of_known = DiskUse {
+            written_bytes: known.bytes(),
+            ..DiskUse::default()
+        };
+        timings.add_disk_use(sum(spill.take_use(Listed::PARTS), of_known));
+        let chosen = timings.time("choose", 0, || {
+            let of_known = (&mut known, of_places);
+            let mut choosing = Choosing::new(self, of_known, (spill, reading.places));
+            reading.read("choose", &|_| (), &mut |texts, ()| choosing.add(texts))?;
+            choosing.finish()
+        });
+        let of_known = DiskUse {
+            read_bytes: known.read_bytes(),
+            ..DiskUse::default()
+        };
+        timings.add_disk_use(sum(spill.take_use(Listed::PARTS), of_known));
+        chosen
+    }
+
+    /// Reads all documents, and lists their regions. `known` is what a reading before found of them.
+    fn list(
         &self,
         (files, temporary): (&[InputFile], &Path),
         (lengths, spill): (&Lengths, &Arc<Spill>),
         known: Option<Places>,
-    ) -> Result<(Listed, Places)> {
+    ) -> Result<Read> {
+        let are_held = AtomicBool::new(false);
+        let noted = Noted::new(self.on_bad_record, files, (0, &are_held), Vec::new());
+        let mut listing = Listing {
+            noted,
+            listed: Listed::new(spill, 0),
+            documents: 0,
+            bytes: 0,
+        };
+        listing.noted.places.of_reference = self.of_reference();
+        let complete = match known {
+            Some(places) => {
+                self.relist((files, temporary), (lengths, &places), &mut listing)?;
+                listing.noted = listing.noted.all(places);
+                true
+            }
+            None => false,
+        };
+        if spill.is_resumable() {
+            listing.noted.spill(spill)?;
+        }
+        if !complete {
+            self.list_new((files, temporary), (lengths, spill), &mut listing)?;
+        }
+        if spill.is_resumable() {
+            spill.note(READ, &listing.state()?)?;
+        }
+        let Listing {
+            noted: Noted {
+                mut places, log, ..
+            },
+            mut listed,
+            documents,
+            ..
+        } = listing;
+        if let Some(ids) = &mut places.ids {
+            ids.end()?;
+        }
+        match complete {
+            true => spill.note(IDS, &places.find_repeated_ids()?)?,
+            false => places = self.complete(places, documents, Some(spill))?,
+        }
+        if let Some(ids) = &mut places.ids {
+            ids.hold(row_number(documents)?)?;
+        }
+        let starts = listed.end()?;
+        Ok(Read {
+            listed,
+            documents,
+            places,
+            starts,
+            _log: log,
+        })
+    }
+
+    /// Lists the regions of documents that were read before.
+    fn relist(
+        &self,
+        (files, temporary): (&[InputFile], &Path),
+        (lengths, places): (&Lengths, &Places),
+        listing: &mut Listing<'_>,
+    ) -> Result<()> {
+        let reading = Files {
+            run: self,
+            files,
+            temporary,
+            places,
+        };
+        let list = |texts: &UnitTexts| regions(texts, lengths);
+        reading.read("read", &list, &mut |texts, regions| {
+            listing.documents += texts.len();
+            listing.listed.add(&regions)
+        })
+    }
+
+    /// Reads all documents, or those behind the last checkpoint, and lists their regions.
+    fn list_new(
+        &self,
+        (files, temporary): (&[InputFile], &Path),
+        (lengths, spill): (&Lengths, &Arc<Spill>),
+        listing: &mut Listing<'_>,
+    ) -> Result<()> {
         let progress = self.options.progress;
         progress.begin("read", files.iter().map(InputFile::stored_bytes).sum());
-        let are_held = AtomicBool::new(false);
-        let mut noted = Noted::new(self.on_bad_record, files, (0, &are_held), Vec::new());
-        noted.places.of_reference = self.of_reference();
+        let start = listing.restore(spill, progress)?;
         let reading = FilesReading::new(files, self.reading(Columns::Needed, temporary))?;
-        let mut listed = Listed::new(spill);
-        let (mut documents, mut bytes) = (0, 0);
+        let reading = reading.starting_at(&start);
         reading.map(
             |chunk| {
+                if start.is_after(&chunk) {
+                    return Ok(None);
+                }
                 let (records, texts) = self.parse_first(&chunk, files)?;
                 let of = (texts.len(), texts.bytes());
-                Ok((records, of, regions(&texts, lengths)))
+                Ok(Some((records, of, regions(&texts, lengths))))
             },
             |event| {
                 match event {
-                    Some(Event::Chunk((records, (count, of_texts), regions))) => {
-                        noted.note(records, row_number(documents)?)?;
-                        documents += count;
-                        bytes += of_texts;
-                        listed.add(&regions)?;
+                    Some(Event::Chunk(Some((records, (documents, bytes), regions)))) => {
+                        listing
+                            .noted
+                            .note(records, row_number(listing.documents)?)?;
+                        listing.documents += documents;
+                        listing.bytes += bytes;
+                        listing.listed.add(&regions)?;
                     }
-                    Some(Event::End { file, fingerprint }) => noted.end_file(file, fingerprint)?,
-                    Some(Event::Table(_)) | None => {}
+                    Some(Event::End { file, fingerprint }) => {
+                        listing.noted.end_file(file, fingerprint)?;
+                    }
+                    Some(Event::Table(_) | Event::Chunk(None)) | None => {}
                 }
-                advance(progress, reading.consumed(), documents as u64, bytes)
+                if spill.is_due() {
+                    spill.checkpoint(READ, &listing.state()?)?;
+                }
+                let documents = listing.documents as u64;
+                advance(progress, reading.consumed(), documents, listing.bytes)
             },
-        )?;
-        let places = match known {
-            Some(places) => places,
-            None => self.complete(noted.places, documents)?,
-        };
-        Ok((listed, places))
+        )
+    }
+
+    /// Writes what is cut out of documents, and which are removed. Returns the cuts by rows.
+    fn write_cuts(
+        &self,
+        output: Option<&OutputFolder>,
+        (cuts, documents): (CutStreams, usize),
+        places: &Places,
+    ) -> Result<CutFile> {
+        let output = output.filter(|_| self.action.removes());
+        let (mut of_cuts, mut of_removed) = (lines(output, CUTS)?, lines(output, REMOVED)?);
+        let is_cut = self.action == PassageAction::Cut;
+        let file = cuts.finish(documents, |of| match of {
+            OfDocument::Cut(row, cuts) => match of_cuts.as_mut().filter(|_| is_cut) {
+                Some(lines) => lines.write(&CutsLine::of(row, cuts, places)?),
+                None => Ok(()),
+            },
+            OfDocument::Removed(Removed {
+                row,
+                why,
+                covered,
+                bytes,
+            }) => match &mut of_removed {
+                Some(lines) => lines.write(&RemovedLine::of((row, why, covered), bytes, places)?),
+                None => Ok(()),
+            },
+        })?;
+        of_cuts.map_or(Ok(()), JsonLines::finish)?;
+        of_removed.map_or(Ok(()), JsonLines::finish)?;
+        Ok(file)
     }
 
     /// Writes the pieces.
@@ -238,6 +376,75 @@ impl PassagesRun<'_> {
     }
 }
 
+/// The name of the first reading, for checkpoints.
+const READ: &str = "read";
+
+/// The name of the choice of passages, for checkpoints.
+const CHOOSE: &str = "choose";
+
+/// What a first reading found.
+struct Read {
+    listed: Listed,
+    /// The number of documents.
+    documents: usize,
+    places: Places,
+    starts: Vec<usize>,
+    /// The notes, whose files stay for a run that goes on.
+    _log: Option<Log>,
+}
+
+/// What is read so far.
+struct Listing<'a> {
+    noted: Noted<'a>,
+    listed: Listed,
+    documents: usize,
+    bytes: u64,
+}
+
+/// The same at a checkpoint.
+#[derive(Serialize, Deserialize)]
+struct ListingState {
+    records: RecordsRead,
+    places: usize,
+    documents: usize,
+    bytes: u64,
+}
+
+/// What is chosen, for a checkpoint.
+#[derive(Serialize, Deserialize)]
+struct Chosen {
+    counts: PassageCounts,
+    pieces: usize,
+}
+
+impl Listing<'_> {
+    /// Writes everything read so far, and says where that is.
+    fn state(&mut self) -> Result<ListingState> {
+        self.listed.flush()?;
+        Ok(ListingState {
+            records: self.noted.save()?,
+            places: self.listed.places,
+            documents: self.documents,
+            bytes: self.bytes,
+        })
+    }
+
+    /// Goes on where the run was stopped: at this position, which is the beginning if it was not.
+    fn restore(&mut self, spill: &Spill, progress: &dyn Progress) -> Result<Position> {
+        let Some(state) = spill.state::<ListingState>(READ) else {
+            return Ok(Position::default());
+        };
+        self.noted.restore(&state.records)?;
+        self.listed.places = state.places;
+        (self.documents, self.bytes) = (state.documents, state.bytes);
+        progress.tell(&format!(
+            "going on where the run was stopped: {} are read",
+            counted(state.documents as u64, "document")
+        ));
+        Ok(state.records.position)
+    }
+}
+
 fn sum(a: DiskUse, b: DiskUse) -> DiskUse {
     DiskUse {
         parts: a.parts + b.parts,
@@ -249,14 +456,12 @@ fn sum(a: DiskUse, b: DiskUse) -> DiskUse {
 /// Chooses passages, and decides what is cut, in order.
 struct Choosing<'a> {
     run: &'a PassagesRun<'a>,
-    places: &'a Places,
     chooser: Chooser<'a>,
     pieces: Pieces,
     shrinking: Shrinking,
-    cuts: CutWriter,
+    cuts: CutStreams,
     lost: Option<LostCounter>,
-    cut_lines: Option<JsonLines<File>>,
-    removed_lines: Option<JsonLines<File>>,
+    spill: Arc<Spill>,
     counts: PassageCounts,
     of_cuts: CutCounts,
     /// The first place of the next document, and its row.
@@ -292,12 +497,10 @@ impl<'a> Choosing<'a> {
     fn new(
         run: &'a PassagesRun<'a>,
         (known, of_places): (&'a mut Known, usize),
-        spill: &Arc<Spill>,
-        (output, places): (Option<&OutputFolder>, &'a Places),
-    ) -> Result<Self> {
+        (spill, places): (&Arc<Spill>, &Places),
+    ) -> Self {
         let (window, stride) = (run.units.symbols().get(), run.units.stride());
         let is_cut = run.action.removes();
-        let output = output.filter(|_| is_cut);
         let rules = Rules {
             window,
             stride,
@@ -308,21 +511,19 @@ impl<'a> Choosing<'a> {
         };
         let reference = places.first_input();
         let lost = is_cut.then(|| LostCounter::new(spill, of_places, (window, stride)));
-        Ok(Choosing {
+        Choosing {
             run,
-            places,
             chooser: Chooser::new(rules, known, reference as usize),
-            pieces: Pieces::new(spill, of_places, run.units.unit),
+            pieces: Pieces::new(spill, of_places, run.units.unit, 0),
             shrinking: Shrinking::new(run.units, run.snap),
-            cuts: CutWriter::new(spill.folder())?,
+            cuts: CutStreams::new(spill, 64),
             lost,
-            cut_lines: lines(output, CUTS)?,
-            removed_lines: lines(output, REMOVED)?,
+            spill: Arc::clone(spill),
             counts: PassageCounts::of_none(run.against.is_some().then_some(reference.into())),
             of_cuts: CutCounts::default(),
             base: 0,
             row: 0,
-        })
+        }
     }
 
     /// Adds the next documents.
@@ -349,7 +550,10 @@ impl<'a> Choosing<'a> {
                         cuts.push(self.shrinking.cuts(texts.text(document), &spans));
                         self.add_cuts(document, cuts.of(document))?;
                     }
-                    PassageAction::Mark => cuts.push(spans),
+                    PassageAction::Mark => {
+                        cuts.push(spans);
+                        self.cuts.push(self.row + document, cuts.of(document))?;
+                    }
                     PassageAction::Report | PassageAction::Drop { .. } => cuts.push([]),
                 },
             }
@@ -359,7 +563,6 @@ impl<'a> Choosing<'a> {
         self.of_cuts.cut_bytes += cuts.bytes();
         self.of_cuts.kept += (texts.len() - texts.reference - cuts.removed.len()) as u64;
         self.add_lost(texts, &cuts, &documents)?;
-        self.cuts.push(&cuts)?;
         self.base += places(texts);
         self.row += texts.len();
         Ok(())
@@ -434,13 +637,12 @@ impl<'a> Choosing<'a> {
         let bytes = texts.text(document).len();
         self.of_cuts.removed += 1;
         self.of_cuts.removed_bytes += bytes as u64;
-        match &mut self.removed_lines {
-            Some(lines) => {
-                let removed = (self.row + document, why, covered);
-                lines.write(&RemovedLine::of(removed, bytes, self.places)?)
-            }
-            None => Ok(()),
-        }
+        self.cuts.push_removed(Removed {
+            row: self.row + document,
+            why,
+            covered,
+            bytes,
+        })
     }
 
     fn add_cuts(&mut self, document: usize, cuts: &[[u32; 2]]) -> Result<()> {
@@ -449,10 +651,7 @@ impl<'a> Choosing<'a> {
         }
         self.of_cuts.cuts += cuts.len() as u64;
         self.of_cuts.cut_documents += 1;
-        match &mut self.cut_lines {
-            Some(lines) => lines.write(&CutsLine::of(self.row + document, cuts, self.places)?),
-            None => Ok(()),
-        }
+        self.cuts.push(self.row + document, cuts)
     }
 
     /// Notes what is cut and what stays, by symbols.
@@ -479,17 +678,23 @@ impl<'a> Choosing<'a> {
         Ok(())
     }
 
-    /// What was counted, the pieces, and what is cut.
-    fn finish(self) -> Result<(PassageCounts, Pieces, CutFile)> {
+    /// What was counted, the pieces, and what is cut. Makes a checkpoint.
+    fn finish(self) -> Result<(Chosen, Pieces, CutStreams)> {
         let (mut counts, mut of_cuts) = (self.counts, self.of_cuts);
-        self.cut_lines.map_or(Ok(()), JsonLines::finish)?;
-        self.removed_lines.map_or(Ok(()), JsonLines::finish)?;
+        let (mut pieces, mut cuts) = (self.pieces, self.cuts);
         if let Some(lost) = self.lost {
             let lost = lost.count()?;
             (of_cuts.lost_of_units, of_cuts.lost_units) = (lost.removed, lost.lost);
             of_cuts.kept_bytes = counts.bytes - of_cuts.cut_bytes - of_cuts.removed_bytes;
             counts.cut = Some(of_cuts);
         }
-        Ok((counts, self.pieces, self.cuts.finish()?))
+        pieces.flush()?;
+        cuts.flush()?;
+        let chosen = Chosen {
+            counts,
+            pieces: pieces.count,
+        };
+        self.spill.checkpoint(CHOOSE, &chosen)?;
+        Ok((chosen, pieces, cuts))
     }
 }

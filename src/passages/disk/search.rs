@@ -52,6 +52,12 @@ impl<const N: usize> Shared<N> {
         records.iter().try_for_each(|record| all.push(record))
     }
 
+    /// Writes everything pushed so far, for a checkpoint.
+    fn flush(&self) -> Result<()> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.flush()
+    }
+
     fn finish(self) -> Result<Sorted<N>> {
         self.0
             .into_inner()
@@ -70,6 +76,9 @@ struct FoundInParts {
     mixed: Shared<2>,
 }
 
+/// The name of the search, for checkpoints. The state is the number of steps done.
+const COMPARE: &str = "compare";
+
 /// A search on disk.
 pub(super) struct Search<'a> {
     pub(super) lengths: &'a Lengths,
@@ -78,50 +87,74 @@ pub(super) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Finds where the windows of documents lead, out of the regions that a first reading gave.
+    /// Finds where the windows of documents lead, out of the regions that a first reading gave. Makes checkpoints, and begins
+    /// at the last one.
     pub(super) fn map(&self, listed: Listed, reading: &impl Reading) -> Result<WindowMap> {
         let end = end_of_words(listed.places);
-        let Listed {
-            regions,
-            repeats,
-            starts,
-            ..
-        } = listed;
-        starts.finish_one()?.keep();
-        let links = Shared::new(self.spill, "links", end);
-        for repeat in repeats.finish()?.into_records() {
-            links.push_all(&[repeat?])?;
-        }
+        let done: u32 = self.spill.state(COMPARE).unwrap_or_default();
         let found = FoundInParts {
-            links,
+            links: Shared::new(self.spill, "links", end),
             copies: Shared::new(self.spill, "copies", end),
             mixed: Shared::new(self.spill, "mixed", end),
         };
-        self.progress.begin("compare", 2 * PARTS as u64);
-        let each = |records: &[[u32; 6]]| found.add_regions(records);
-        let mut advance = |parts| advance(self.progress, parts, 0, 0);
-        regions.finish()?.map(&each, &mut advance)?;
+        if done < 1 {
+            self.compare_regions(listed, &found)?;
+            found.flush()?;
+            self.spill.checkpoint(COMPARE, &1)?;
+        }
         let FoundInParts {
             links,
             copies,
             mixed,
         } = found;
-        let windows = self.windows(mixed.finish()?, reading)?;
-        let inside = Shared::new(self.spill, "inside", end);
-        self.progress.begin("compare", PARTS as u64);
-        let each = |records: &[[u32; 6]]| inside.push_all(&equal_windows(records));
-        windows.map(&each, &mut |parts| {
-            crate::progress::advance(self.progress, parts, 0, 0)
-        })?;
-        let links = self.lead_copies(inside.finish()?, copies.finish()?, links)?;
+        let mut windows = Partitions::new(self.spill, "windows", PARTS, 1 << 32, PARTS);
+        if done < 2 {
+            self.add_windows(mixed.finish()?, &mut windows, reading)?;
+            windows.flush()?;
+            self.spill.checkpoint(COMPARE, &2)?;
+        }
+        if done < 3 {
+            let inside = self.compare_windows(windows.finish()?, end)?;
+            self.lead_copies(inside.finish()?, copies.finish()?, &links)?;
+            links.flush()?;
+            self.spill.checkpoint(COMPARE, &3)?;
+        }
         self.write_map(links.finish()?)
     }
 
-    /// The hashes of the windows of mixed regions, from a reading of the documents.
-    fn windows(&self, mixed: Sorted<2>, reading: &impl Reading) -> Result<Sorted<6>> {
-        let mut windows = Partitions::new(self.spill, "windows", PARTS, 1 << 32, PARTS);
+    /// Compares all regions.
+    fn compare_regions(&self, listed: Listed, found: &FoundInParts) -> Result<()> {
+        let Listed {
+            regions, repeats, ..
+        } = listed;
+        for repeat in repeats.finish()?.into_records() {
+            found.links.push_all(&[repeat?])?;
+        }
+        self.progress.begin("compare", 2 * PARTS as u64);
+        let each = |records: &[[u32; 6]]| found.add_regions(records);
+        let mut advance = |parts| advance(self.progress, parts, 0, 0);
+        regions.finish()?.map(&each, &mut advance)?;
+        Ok(())
+    }
+
+    /// Compares the windows of mixed regions, and returns the links between them.
+    fn compare_windows(&self, windows: Sorted<6>, end: u64) -> Result<Shared<3>> {
+        let inside = Shared::new(self.spill, "inside", end);
+        self.progress.begin("compare", PARTS as u64);
+        let each = |records: &[[u32; 6]]| inside.push_all(&equal_windows(records));
+        windows.map(&each, &mut |parts| advance(self.progress, parts, 0, 0))?;
+        Ok(inside)
+    }
+
+    /// Adds the hashes of the windows of mixed regions, from a reading of the documents.
+    fn add_windows(
+        &self,
+        mixed: Sorted<2>,
+        windows: &mut Partitions<6>,
+        reading: &impl Reading,
+    ) -> Result<()> {
         if mixed.records() == 0 {
-            return windows.finish();
+            return Ok(());
         }
         let mut base = 0;
         let mut mixed = mixed.into_records().peekable();
@@ -140,17 +173,11 @@ impl Search<'_> {
             }
             base = end;
             Ok(())
-        })?;
-        windows.finish()
+        })
     }
 
     /// Adds where the windows of mixed regions lead, and leads the copies of these regions to the same places.
-    fn lead_copies(
-        &self,
-        inside: Sorted<3>,
-        copies: Sorted<3>,
-        links: Shared<3>,
-    ) -> Result<Shared<3>> {
+    fn lead_copies(&self, inside: Sorted<3>, copies: Sorted<3>, links: &Shared<3>) -> Result<()> {
         let inside = Joining {
             records: inside.into_records(),
             next: None,
@@ -188,8 +215,7 @@ impl Search<'_> {
             }
             lead(next, to, next)?;
         }
-        inside.finish(|passed| links.push_all(&[passed.pack()]))?;
-        Ok(links)
+        inside.finish(|passed| links.push_all(&[passed.pack()]))
     }
 
     fn write_map(&self, links: Sorted<3>) -> Result<WindowMap> {
@@ -266,6 +292,13 @@ impl<I: Iterator<Item = Result<Links>>> Joined<I> {
 }
 
 impl FoundInParts {
+    /// Writes everything found so far, for a checkpoint.
+    fn flush(&self) -> Result<()> {
+        self.links.flush()?;
+        self.copies.flush()?;
+        self.mixed.flush()
+    }
+
     /// Compares the regions of one part, which are sorted by keys and hashes.
     fn add_regions(&self, records: &[[u32; 6]]) -> Result<()> {
         let (mut links, mut copies, mut mixed) = (Vec::new(), Vec::new(), Vec::new());
@@ -324,32 +357,12 @@ fn equal_windows(records: &[[u32; 6]]) -> Vec<[u32; 3]> {
     later.map(Links::pack).collect()
 }
 
-/// The name of the first places of documents.
-const STARTS: &str = "starts";
-
-/// The first places of all documents, after all were listed.
-pub(super) fn starts(spill: &Arc<Spill>) -> Result<Vec<usize>> {
-    let starts = Streams::new(spill, STARTS, 1, 1).finish_one()?;
-    let mut all = Vec::new();
-    starts.for_each_block(|block| {
-        let mut records = block.records(Stored::words);
-        records.try_for_each(|record| {
-            let [start]: [u64; 1] = bytemuck::cast::<[u32; 2], _>(record?);
-            // They were places before.
-            all.push(usize::try_from(start).map_err(|_| block.damaged())?);
-            Ok(())
-        })
-    })?;
-    starts.keep();
-    Ok(all)
-}
-
 /// The regions of all documents, on disk.
 pub(super) struct Listed {
     regions: Partitions<6>,
     repeats: Partitions<3>,
-    /// The first place of each document.
-    starts: Streams,
+    /// The first place of each document, until all are listed.
+    starts: Option<Streams>,
     /// The number of places so far.
     pub(super) places: usize,
 }
@@ -358,21 +371,52 @@ impl Listed {
     /// Files that its records are distributed to.
     pub(super) const PARTS: usize = PARTS;
 
-    pub(super) fn new(spill: &Arc<Spill>) -> Self {
+    /// None yet, or those of the last checkpoint, with so many places.
+    pub(super) fn new(spill: &Arc<Spill>, places: usize) -> Self {
         Listed {
             regions: Partitions::new(spill, "regions", PARTS, 1 << 32, 2 * PARTS),
             repeats: Partitions::new(spill, "repeats", 1, 1 << 32, 2 * PARTS),
-            starts: Streams::new(spill, STARTS, 1, 2 * PARTS),
-            places: 0,
+            starts: Some(Streams::new(spill, "starts", 1, 2 * PARTS)),
+            places,
         }
+    }
+
+    /// Writes everything added so far, for a checkpoint.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        self.regions.flush()?;
+        self.repeats.flush()?;
+        self.starts.as_mut().map_or(Ok(()), Streams::flush)
+    }
+
+    /// Ends the adding, and returns the first places of all documents.
+    pub(super) fn end(&mut self) -> Result<Vec<usize>> {
+        let mut all = Vec::new();
+        let Some(starts) = self.starts.take() else {
+            return Ok(all);
+        };
+        let starts = starts.finish_one()?;
+        starts.for_each_block(|block| {
+            let mut records = block.records(Stored::words);
+            records.try_for_each(|record| {
+                let [start]: [u64; 1] = bytemuck::cast::<[u32; 2], _>(record?);
+                // They were places before.
+                all.push(usize::try_from(start).map_err(|_| block.damaged())?);
+                Ok(())
+            })
+        })?;
+        // For a run that goes on.
+        starts.keep();
+        Ok(all)
     }
 
     /// Adds the regions of the next documents.
     pub(super) fn add(&mut self, found: &Regions) -> Result<()> {
         let base = self.places;
-        for start in &found.starts {
-            let start = (base + start) as u64;
-            self.starts.push(0, bytemuck::bytes_of(&start))?;
+        if let Some(starts) = &mut self.starts {
+            for start in &found.starts {
+                let start = (base + start) as u64;
+                starts.push(0, bytemuck::bytes_of(&start))?;
+            }
         }
         for region in &found.regions {
             let first = base + region.first;

@@ -10,7 +10,7 @@ use super::records::{Interval, end_of_words};
 use super::regions::places;
 use super::search::Reading;
 use crate::error::Result;
-use crate::store::spill::{Partitions, Spill, Stored, Streams};
+use crate::store::spill::{Partitions, Sorted, Spill, Stored, Streams};
 
 /// Files that records are distributed to.
 const PARTS: usize = 32;
@@ -52,14 +52,14 @@ fn known(
 }
 
 impl Pieces {
-    /// None yet, of texts of so many places.
-    pub(super) fn new(spill: &Arc<Spill>, places: usize, unit: PassageUnit) -> Self {
+    /// None yet, or those of the last checkpoint, which are `count`, of texts of so many places.
+    pub(super) fn new(spill: &Arc<Spill>, places: usize, unit: PassageUnit, count: usize) -> Self {
         Pieces {
             unit,
             own: Streams::new(spill, "pieces", 1, 2 * PARTS),
             asked: Partitions::new(spill, "asked", PARTS, end_of_words(places), 2 * PARTS),
             spill: Arc::clone(spill),
-            count: 0,
+            count,
         }
     }
 
@@ -83,7 +83,13 @@ impl Pieces {
         self.asked.push(&asked.pack())
     }
 
-    /// Finds the sources by a reading, and calls `each` with all pieces in order.
+    /// Writes everything added so far, for a checkpoint.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        self.own.flush()?;
+        self.asked.flush()
+    }
+
+    /// Finds the sources by a reading, if no checkpoint has them, and calls `each` with all pieces in order.
     pub(super) fn for_each(
         self,
         reading: &impl Reading,
@@ -91,30 +97,11 @@ impl Pieces {
     ) -> Result<()> {
         let end = (self.count as u64 >> LOW) + 1;
         let mut found = Partitions::new(&self.spill, "sources", PARTS, end, PARTS);
-        let mut asked = self.asked.finish()?.into_records().peekable();
-        let (mut base, mut row) = (0, 0);
-        reading.read("sources", &|_| (), &mut |texts, ()| {
-            let end = base + places(texts);
-            let (_, ends) = texts.symbols();
-            let mut run = 0;
-            let is_here = |next: &Result<[u32; 4]>| {
-                next.as_ref()
-                    .map_or(true, |next| Interval::of(*next).start < end)
-            };
-            while let Some(next) = asked.next_if(is_here).transpose()? {
-                let next = Interval::of(next);
-                let at = next.start - base;
-                while ends[run] + run <= at {
-                    run += 1;
-                }
-                let start = at - run - run.checked_sub(1).map_or(0, |before| ends[before]);
-                let known = known(texts, (run, start..start + next.len), row, self.unit);
-                found.push(&with_number(next.other, known))?;
-            }
-            base = end;
-            row += texts.len();
-            Ok(())
-        })?;
+        if self.spill.state::<()>(SOURCES).is_none() {
+            find(self.asked.finish()?, reading, self.unit, &mut found)?;
+            found.flush()?;
+            self.spill.checkpoint(SOURCES, &())?;
+        }
         let mut found = found.finish()?.into_records();
         let own = self.own.finish_one()?;
         own.for_each_block(|block| {
@@ -126,6 +113,39 @@ impl Pieces {
             })
         })
     }
+}
+
+/// Adds what is known of the sources that are asked for, by one reading.
+fn find(
+    asked: Sorted<4>,
+    reading: &impl Reading,
+    unit: PassageUnit,
+    found: &mut Partitions<RECORD>,
+) -> Result<()> {
+    let mut asked = asked.into_records().peekable();
+    let (mut base, mut row) = (0, 0);
+    reading.read("sources", &|_| (), &mut |texts, ()| {
+        let end = base + places(texts);
+        let (_, ends) = texts.symbols();
+        let mut run = 0;
+        let is_here = |next: &Result<[u32; 4]>| {
+            next.as_ref()
+                .map_or(true, |next| Interval::of(*next).start < end)
+        };
+        while let Some(next) = asked.next_if(is_here).transpose()? {
+            let next = Interval::of(next);
+            let at = next.start - base;
+            while ends[run] + run <= at {
+                run += 1;
+            }
+            let start = at - run - run.checked_sub(1).map_or(0, |before| ends[before]);
+            let known = known(texts, (run, start..start + next.len), row, unit);
+            found.push(&with_number(next.other, known))?;
+        }
+        base = end;
+        row += texts.len();
+        Ok(())
+    })
 }
 
 /// A piece and its source, from what is known of both.
@@ -142,6 +162,9 @@ fn placed(own: [u32; KNOWN], source: [u32; KNOWN], units: usize) -> PlacedPiece 
         is_exact: bytes(own).len() == bytes(source).len() && own[3..] == source[3..],
     }
 }
+
+/// The name of the search for sources, for checkpoints.
+const SOURCES: &str = "sources";
 
 /// Words of a record: a number, and what is known.
 const RECORD: usize = 2 + KNOWN;

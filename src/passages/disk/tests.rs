@@ -13,7 +13,7 @@ use super::super::{Occurrences, Piece};
 use super::choose::{Chooser, Known, Rules};
 use super::others::Others;
 use super::regions::regions;
-use super::search::{Listed, Reading, Search, starts};
+use super::search::{Listed, Reading, Search};
 use crate::error::Result;
 use crate::pipeline::UnitPlaces;
 use crate::progress::Silent;
@@ -76,7 +76,7 @@ impl Searched {
         };
         let chunks = Chunks::new(texts, units, how.chunk);
         let lengths = Lengths::new(min_length);
-        let mut listed = Listed::new(&spill);
+        let mut listed = Listed::new(&spill, 0);
         for chunk in &chunks.0 {
             listed.add(&regions(chunk, &lengths)).unwrap();
         }
@@ -86,8 +86,8 @@ impl Searched {
             spill: &spill,
             progress: &Silent,
         };
+        let starts = listed.end().unwrap();
         let map = search.map(listed, &chunks).unwrap();
-        let starts = starts(&spill).unwrap();
         let others = None;
         Searched {
             known: Known {
