@@ -8,7 +8,7 @@ use super::super::search::too_long;
 use super::super::units::UnitTexts;
 use super::map::{MapWriter, WindowMap};
 use super::records::{Link, Links, Region, Windows, end_of_words, window_of};
-use super::regions::{Hashing, Regions, places};
+use super::regions::{Hashing, Regions, cells, places};
 use crate::error::Result;
 use crate::progress::{Progress, advance};
 use crate::store::spill::{Partitions, Sorted, Spill, Stored, Streams};
@@ -92,52 +92,52 @@ impl Search<'_> {
     pub(super) fn map(&self, listed: Listed, reading: &impl Reading) -> Result<WindowMap> {
         let end = end_of_words(listed.places);
         let done: u32 = self.spill.state(COMPARE).unwrap_or_default();
-        let found = FoundInParts {
-            links: Shared::new(self.spill, "links", end),
-            copies: Shared::new(self.spill, "copies", end),
-            mixed: Shared::new(self.spill, "mixed", end),
-        };
+        let of_regions = FoundInParts::new(self.spill, end, ["links", "copies", "mixed"]);
         if done < 1 {
-            self.compare_regions(listed, &found)?;
-            found.flush()?;
+            let Listed {
+                regions, repeats, ..
+            } = listed;
+            for repeat in repeats.finish()?.into_records() {
+                of_regions.links.push_all(&[repeat?])?;
+            }
+            self.compare(regions, &of_regions)?;
             self.spill.checkpoint(COMPARE, &1)?;
         }
-        let FoundInParts {
-            links,
-            copies,
-            mixed,
-        } = found;
-        let mut windows = Partitions::new(self.spill, "windows", PARTS, 1 << 32, PARTS);
+        let of_cells = ["cell-links", "cell-copies", "cell-mixed"];
+        let of_cells = FoundInParts::new(self.spill, end, of_cells);
         if done < 2 {
-            self.add_windows(mixed.finish()?, &mut windows, reading)?;
-            windows.flush()?;
+            let cells = self.cells(of_regions.mixed.finish()?, reading)?;
+            self.compare(cells, &of_cells)?;
             self.spill.checkpoint(COMPARE, &2)?;
         }
+        let mut windows = Partitions::new(self.spill, "windows", PARTS, 1 << 32, PARTS);
         if done < 3 {
-            let inside = self.compare_windows(windows.finish()?, end)?;
-            self.lead_copies(inside.finish()?, copies.finish()?, &links)?;
-            links.flush()?;
+            self.add_windows(of_cells.mixed.finish()?, &mut windows, reading)?;
+            windows.flush()?;
             self.spill.checkpoint(COMPARE, &3)?;
+        }
+        let links = of_regions.links;
+        if done < 4 {
+            let inside = self.compare_windows(windows.finish()?, end)?.finish()?;
+            self.lead_copies(inside, of_cells.copies.finish()?, &of_cells.links)?;
+            let inside = of_cells.links.finish()?;
+            self.lead_copies(inside, of_regions.copies.finish()?, &links)?;
+            links.flush()?;
+            self.spill.checkpoint(COMPARE, &4)?;
         }
         self.write_map(links.finish()?)
     }
 
-    /// Compares all regions.
-    fn compare_regions(&self, listed: Listed, found: &FoundInParts) -> Result<()> {
-        let Listed {
-            regions, repeats, ..
-        } = listed;
-        for repeat in repeats.finish()?.into_records() {
-            found.links.push_all(&[repeat?])?;
-        }
-        self.progress.begin("compare", 2 * PARTS as u64);
+    /// Compares regions, or cells of regions.
+    fn compare(&self, regions: Partitions<6>, found: &FoundInParts) -> Result<()> {
+        self.progress.begin("compare", PARTS as u64);
         let each = |records: &[[u32; 6]]| found.add_regions(records);
         let mut advance = |parts| advance(self.progress, parts, 0, 0);
         regions.finish()?.map(&each, &mut advance)?;
-        Ok(())
+        found.flush()
     }
 
-    /// Compares the windows of mixed regions, and returns the links between them.
+    /// Compares the windows of mixed cells, and returns the links between them.
     fn compare_windows(&self, windows: Sorted<6>, end: u64) -> Result<Shared<3>> {
         let inside = Shared::new(self.spill, "inside", end);
         self.progress.begin("compare", PARTS as u64);
@@ -146,33 +146,27 @@ impl Search<'_> {
         Ok(inside)
     }
 
-    /// Adds the hashes of the windows of mixed regions, from a reading of the documents.
+    /// The cells of mixed regions, from a reading of the documents.
+    fn cells(&self, mixed: Sorted<2>, reading: &impl Reading) -> Result<Partitions<6>> {
+        let mut all = Partitions::new(self.spill, "cells", PARTS, 1 << 32, PARTS);
+        read_mixed(mixed, reading, |texts, regions, base| {
+            let mut cells = cells(texts, regions, base, self.lengths).into_iter();
+            cells.try_for_each(|cell| all.push(&cell.pack()))
+        })?;
+        Ok(all)
+    }
+
+    /// Adds the hashes of the windows of mixed cells, from a reading of the documents.
     fn add_windows(
         &self,
         mixed: Sorted<2>,
         windows: &mut Partitions<6>,
         reading: &impl Reading,
     ) -> Result<()> {
-        if mixed.records() == 0 {
-            return Ok(());
-        }
-        let mut base = 0;
-        let mut mixed = mixed.into_records().peekable();
-        reading.read("read again", &|_| (), &mut |texts, ()| {
-            let end = base + places(texts);
+        read_mixed(mixed, reading, |texts, cells, base| {
             let mut hashing = Hashing::new(texts, self.lengths.window, base);
-            let is_here = |next: &Result<[u32; 2]>| match next {
-                Ok(next) => Windows::of(*next).first < end,
-                Err(_) => true,
-            };
-            while let Some(next) = mixed.next_if(is_here) {
-                let of = Windows::of(next?);
-                for window in of.first..of.first + of.len {
-                    windows.push(&hashing.window(window))?;
-                }
-            }
-            base = end;
-            Ok(())
+            let mut all = cells.iter().flat_map(|of| of.first..of.first + of.len);
+            all.try_for_each(|window| windows.push(&hashing.window(window)))
         })
     }
 
@@ -291,7 +285,43 @@ impl<I: Iterator<Item = Result<Links>>> Joined<I> {
     }
 }
 
+/// Reads the documents, and calls `each` with the texts of some, the mixed regions in them, and the first place.
+fn read_mixed(
+    mixed: Sorted<2>,
+    reading: &impl Reading,
+    mut each: impl FnMut(&UnitTexts, &[Windows], usize) -> Result<()>,
+) -> Result<()> {
+    if mixed.records() == 0 {
+        return Ok(());
+    }
+    let (mut base, mut here) = (0, Vec::new());
+    let mut mixed = mixed.into_records().peekable();
+    reading.read("read again", &|_| (), &mut |texts, ()| {
+        let end = base + places(texts);
+        let is_here = |next: &Result<[u32; 2]>| match next {
+            Ok(next) => Windows::of(*next).first < end,
+            Err(_) => true,
+        };
+        here.clear();
+        while let Some(next) = mixed.next_if(is_here) {
+            here.push(Windows::of(next?));
+        }
+        each(texts, &here, base)?;
+        base = end;
+        Ok(())
+    })
+}
+
 impl FoundInParts {
+    /// Nothing yet, or what the last checkpoint has under these names.
+    fn new(spill: &Arc<Spill>, end: u64, [links, copies, mixed]: [&str; 3]) -> Self {
+        FoundInParts {
+            links: Shared::new(spill, links, end),
+            copies: Shared::new(spill, copies, end),
+            mixed: Shared::new(spill, mixed, end),
+        }
+    }
+
     /// Writes everything found so far, for a checkpoint.
     fn flush(&self) -> Result<()> {
         self.links.flush()?;
