@@ -479,7 +479,7 @@ pub enum Conflict {
     PassagesWithoutOrder,
     /// A search for passages needs too much memory.
     #[error(
-        "the texts and the search for passages need more memory than `memory` ({mib} MiB), and with these options they are in memory; raise `memory`, omit `min_count`, `occurrences=all`, `against`, `action=mark` or `unit=tokens`, or search parts of the inputs in several runs, which find no passage across parts"
+        "the search for passages needs more memory than `memory` ({mib} MiB); raise `memory`, or search parts of the inputs in several runs, which find no passage across parts"
     )]
     PassageMemory {
         /// The limit in MiB.

@@ -336,6 +336,7 @@ pub const TABLE: &[Row] = &[
     row(&["passages"], &["compression_level"], Results, &[PassagesStay]),
     row(&["passages"], &["no_samples", "passages_format"], Results, &[]),
     row(&["passages"], &["memory", "temp_dir"], Memory, &[]),
+    row(&["passages"], &["restart"], Checks, &[]),
     // Items
     row(&["contain"], &["format", "delimiter", "quote", "limit"], Results, &[]),
     row(&["contain"], &["hidden", "include", "exclude"], Results, &[NamedFiles]),

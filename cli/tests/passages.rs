@@ -246,26 +246,6 @@ fn wrong_calls_are_refused() {
             "give records in JSON",
         ),
         (
-            "large.jsonl -o out --memory 1KB --min-count 3",
-            1,
-            "raise --memory",
-        ),
-        (
-            "large.jsonl -o out --memory 1KB --occurrences all",
-            1,
-            "raise --memory",
-        ),
-        (
-            "large.jsonl -o out --memory 1KB --action mark",
-            1,
-            "raise --memory",
-        ),
-        (
-            "large.jsonl -o out --memory 1KB --against in.jsonl",
-            1,
-            "raise --memory",
-        ),
-        (
             "in.jsonl -o out --hidden",
             2,
             "every input is the name of a file",
@@ -1125,6 +1105,64 @@ fn outputs(folder: &std::path::Path) -> (Vec<(String, Vec<u8>)>, usize) {
     (files, on_disk.count())
 }
 
+/// Checks that a command writes the same on disk as in memory.
+fn compare_on_disk(place: &Place, command: &str, trial: usize) {
+    passages(place, command);
+    let (expected, on_disk) = outputs(&place.path("out"));
+    assert_eq!(on_disk, 0, "{command}");
+    let memory = ["1KB", "100KB"][trial % 2];
+    let limits = format!("--memory {memory} --threads {}", 1 + trial % 3);
+    passages(place, &format!("{command} {limits}"));
+    let (found, on_disk) = outputs(&place.path("out"));
+    assert!(on_disk > 0, "{command}");
+    let names = |files: &[(String, Vec<u8>)]| -> Vec<String> {
+        files.iter().map(|(name, _)| name.clone()).collect()
+    };
+    assert_eq!(names(&found), names(&expected), "{command}");
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!(found == expected, "{command} {limits}: {}", found.0);
+    }
+}
+
+#[test]
+fn conditions_on_disk_choose_the_same() {
+    let place = Place::new();
+    let (mut texts, mut tokens) = ([String::new(), String::new()], String::new());
+    for (i, text) in patchwork(200).iter().enumerate() {
+        texts[i / 120] += &format!("{}\n", json!({"id": i, "text": text}));
+        let words: Vec<&str> = text.split(' ').collect();
+        tokens += &format!("{}\n", json!({"id": i, "tokens": words}));
+    }
+    place.write("in.jsonl", &texts[0]);
+    place.write("old.jsonl", texts[1].clone() + "{\"id\": 1}\n");
+    place.write("lists.jsonl", &tokens);
+    let against = "in.jsonl --against old.jsonl --on-bad-record skip";
+    let both = "in.jsonl old.jsonl --on-bad-record skip";
+    let tokens = "lists.jsonl --unit tokens --min-length 9";
+    for (trial, command) in [
+        format!("{against} --min-length 9 --action cut"),
+        format!("{against} --unit bytes --min-length 40 --only-against --action drop"),
+        format!("{against} --unit lines --same-document keep --action mark"),
+        format!("{against} --min-length 9 --min-left 20 --action cut --min-count 4"),
+        format!("{against} --min-length 9 --occurrences all --action cut"),
+        format!("{both} --min-length 9 --occurrences all --action cut"),
+        format!("{both} --unit chars --min-length 50 --occurrences all --same-document keep"),
+        format!("{both} --unit paragraphs --occurrences all --min-count 3 --action mark"),
+        format!("{both} --unit code --min-length 20 --min-count 3 --action cut"),
+        format!("{both} --unit bytes --min-length 50 --min-count 5 --action drop"),
+        format!("{both} --min-length 9 --bytes-equal --min-count 3 --same-document keep"),
+        format!("{tokens} --action mark"),
+        format!("{tokens} --occurrences all --action mark --mark-field other"),
+        format!("{tokens} --action drop --max-covered 0.5"),
+        format!("{tokens} --min-count 3"),
+    ]
+    .iter()
+    .enumerate()
+    {
+        compare_on_disk(&place, command, trial);
+    }
+}
+
 #[test]
 fn a_run_on_disk_writes_the_same() {
     let place = Place::new();
@@ -1160,22 +1198,7 @@ fn a_run_on_disk_writes_the_same() {
     for (i, unit) in units.into_iter().enumerate() {
         for (j, action) in actions.into_iter().enumerate() {
             let command = format!("in --on-bad-record skip {unit} {action}");
-            passages(&place, &command);
-            let (expected, on_disk) = outputs(&place.path("out"));
-            assert_eq!(on_disk, 0, "{command}");
-            let memory = ["1KB", "100KB"][(i + j) % 2];
-            let threads = 1 + (i + j) % 3;
-            let limits = format!("--memory {memory} --threads {threads}");
-            passages(&place, &format!("{command} {limits}"));
-            let (found, on_disk) = outputs(&place.path("out"));
-            assert!(on_disk > 0, "{command}");
-            let names = |files: &[(String, Vec<u8>)]| -> Vec<String> {
-                files.iter().map(|(name, _)| name.clone()).collect()
-            };
-            assert_eq!(names(&found), names(&expected), "{command}");
-            for (found, expected) in found.iter().zip(&expected) {
-                assert!(found == expected, "{command} {limits}: {}", found.0);
-            }
+            compare_on_disk(&place, &command, i + j);
         }
     }
     let left = std::fs::read_dir(place.path("out")).unwrap();

@@ -15,6 +15,7 @@ use simgpu::Error;
 use simgpu::engine::Engine;
 use simgpu::files::{Outcome, PairsOutput, Run, RunOptions};
 use simgpu::io::{Inputs, KeepBy, OnBadRecord};
+use simgpu::passages::{PassageAction, PassageUnits, PassagesRun};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress;
 use simgpu::search::{CandidateMethod, Dedup, Pairs, Search, Verification};
@@ -51,9 +52,14 @@ impl Progress for StopAt {
 
 /// Documents in groups of edited copies, in three files of several chunks, with a few bad records.
 fn place() -> Place {
+    place_of(1_500)
+}
+
+/// The same with so many groups.
+fn place_of(groups: usize) -> Place {
     let place = Place::new();
     let mut numbers = Numbers(3);
-    let texts = families(1_500, 4, 60);
+    let texts = families(groups, 4, 60);
     let mut records = texts
         .iter()
         .enumerate()
@@ -63,9 +69,9 @@ fn place() -> Place {
         lines.extend_from_slice(b"{\"id\": 3}\n");
         lines
     };
-    place.write("in/a.jsonl", file(2_500));
-    place.write("in/b/c.jsonl.gz", gzip(&file(500)));
-    place.write("in/d.jsonl.zst", zstd(&file(3_000)));
+    place.write("in/a.jsonl", file(groups * 5 / 3));
+    place.write("in/b/c.jsonl.gz", gzip(&file(groups / 3)));
+    place.write("in/d.jsonl.zst", zstd(&file(groups * 2)));
     place
 }
 
@@ -212,36 +218,172 @@ fn is_killed(place: &Place, arguments: &str, delay: Duration) -> bool {
     !child.wait().unwrap().success()
 }
 
-#[test]
-fn a_killed_run_goes_on() {
-    let place = place();
+/// Kills runs of a command into a folder at many moments, and lets each go on until it is complete.
+fn kill_and_go_on(place: &Place, command: &dyn Fn(&str) -> String, trials: u32) {
     std::fs::create_dir(place.path("temporary")).unwrap();
-    let dedup = |folder: &str| {
-        let options = "--memory 48KiB --hold-mib 0 --on-bad-record skip --threshold 0.7 --quiet";
-        format!("dedup in {options} --temp-dir temporary --overwrite --output {folder}")
-    };
     let start = Instant::now();
-    place.run(&dedup("whole")).succeeded();
+    place.run(&command("whole")).succeeded();
     let length = start.elapsed();
-    let whole = results(&place, "whole");
+    let whole = results(place, "whole");
     let mut numbers = Numbers(9);
-    for trial in 0..TRIALS {
+    for trial in 0..trials {
         let folder = format!("killed-{trial}");
         let mut kills = 0;
         // Later and later, since other programs may slow a run down.
         let moment = |numbers: &mut Numbers, kills: u32| {
             length.mul_f64(numbers.below(100) as f64 / 80.0 * (1.0 + f64::from(kills) / 10.0))
         };
-        while is_killed(&place, &dedup(&folder), moment(&mut numbers, kills)) {
+        while is_killed(place, &command(&folder), moment(&mut numbers, kills)) {
             kills += 1;
             assert!(kills < 200, "{folder} does not end");
         }
-        assert!(results(&place, &folder) == whole, "{folder} differs");
+        assert!(results(place, &folder) == whole, "{folder} differs");
         assert!(
             files_in(&place.path("temporary")).is_empty(),
             "temporary files remain"
         );
     }
+}
+
+#[test]
+fn a_killed_run_goes_on() {
+    let dedup = |folder: &str| {
+        let options = "--memory 48KiB --hold-mib 0 --on-bad-record skip --threshold 0.7 --quiet";
+        format!("dedup in {options} --temp-dir temporary --overwrite --output {folder}")
+    };
+    kill_and_go_on(&place(), &dedup, TRIALS);
+}
+
+/// The command of a search for passages.
+const PASSAGES: &str =
+    "passages in --memory 48KiB --on-bad-record skip --min-length 9 --action cut --min-left 20";
+
+#[test]
+fn a_killed_search_for_passages_goes_on() {
+    let command =
+        |folder: &str| format!("{PASSAGES} --quiet --temp-dir temporary --overwrite -o {folder}");
+    kill_and_go_on(&place_of(250), &command, 2);
+}
+
+/// Searches for passages, and stops at the call `last` of its progress.
+fn find_passages(place: &Place, output: &str, last: usize) -> (simgpu::Result<()>, usize) {
+    let inputs = Inputs::find(&[place.path("in")], None).unwrap();
+    let progress = StopAt::new(last);
+    let units = PassageUnits {
+        min_length: 9.try_into().unwrap(),
+        ..PassageUnits::default()
+    };
+    let run = PassagesRun::new(&inputs, units)
+        .action(PassageAction::Cut)
+        .min_left(20.try_into().unwrap())
+        .memory(MEMORY)
+        .on_bad_record(OnBadRecord::Skip)
+        .options(RunOptions {
+            progress: &progress,
+            ..RunOptions::default()
+        });
+    let outcome = run.run(Some(&place.path(output)));
+    (outcome.map(|_| ()), progress.calls.into_inner())
+}
+
+#[test]
+fn searches_for_passages_go_on() {
+    let place = place_of(250);
+    let (whole, calls) = find_passages(&place, "whole", usize::MAX);
+    whole.unwrap();
+    let whole = results(&place, "whole");
+    let mut resumed = 0;
+    for trial in 0..6 {
+        let output = format!("stopped-{trial}");
+        let mut last = (2 * trial + 1) * calls / 12;
+        loop {
+            match find_passages(&place, &output, last).0 {
+                Ok(()) => break,
+                Err(Error::Resumable { error, .. }) => {
+                    assert!(matches!(*error, Error::Stopped), "{error}");
+                    resumed += 1;
+                }
+                Err(error) => assert!(matches!(error, Error::Stopped), "{error}"),
+            }
+            last = last * 3 / 2 + 1;
+        }
+        assert!(results(&place, &output) == whole, "trial {trial} differs");
+    }
+    assert!(resumed >= 6, "{resumed} of {calls}");
+}
+
+#[test]
+fn another_search_for_passages_does_not_go_on() {
+    let place = place_of(250);
+    let (whole, calls) = find_passages(&place, "whole", usize::MAX);
+    whole.unwrap();
+    let stopped = find_passages(&place, "out", calls * 2 / 3).0;
+    assert!(
+        matches!(stopped, Err(Error::Resumable { .. })),
+        "{stopped:?}"
+    );
+    let command = format!("{PASSAGES} -o out");
+    for (option, other, difference) in [
+        (
+            "--min-length 9",
+            "--min-length 8",
+            "--min-length was 9, and is 8",
+        ),
+        (
+            "--action cut",
+            "--action cut --snap lines",
+            "--snap was words, and is lines",
+        ),
+        (
+            "passages in",
+            "passages in --text-field id",
+            "--text-field was text, and is id",
+        ),
+        (
+            "passages in",
+            "passages in --limit 9",
+            "--limit was not given, and is 9",
+        ),
+    ] {
+        let command = command.replace(option, other);
+        place.run(&command).refused(1, &[difference, "--restart"]);
+    }
+    let partial = place.path("out/.partial");
+    let folders = std::fs::read_dir(&partial).unwrap();
+    let mut folders = folders.map(|entry| entry.unwrap().path());
+    let spill = folders.find(|path| path.is_dir()).unwrap();
+    let files: Vec<_> = std::fs::read_dir(&spill).unwrap().collect();
+    assert!(files.len() > 4);
+    for name in ["checkpoint.json", "run.json", "ids-0", "log-0", "starts-0"] {
+        let path = spill.join(name);
+        let intact = std::fs::read(&path).unwrap();
+        let mut damaged = intact.clone();
+        damaged[intact.len() / 2] ^= 4;
+        std::fs::write(&path, damaged).unwrap();
+        let copy = place.path("copy");
+        copy_folder(&place.path("out"), &copy);
+        place.run(&command).refused(1, &[name, "--restart"]);
+        std::fs::remove_dir_all(place.path("out")).unwrap();
+        std::fs::rename(copy, place.path("out")).unwrap();
+        std::fs::write(&path, &intact).unwrap();
+    }
+    let going_on = place.run(&format!("{command} --threads 3")).succeeded();
+    let told = "going on where the run was stopped";
+    assert!(going_on.stderr.contains(told), "{}", going_on.stderr);
+    assert!(results(&place, "out") == results(&place, "whole"));
+    let stopped = find_passages(&place, "anew", calls / 2).0;
+    assert!(
+        matches!(stopped, Err(Error::Resumable { .. })),
+        "{stopped:?}"
+    );
+    let mut changed = place.read("in/d.jsonl.zst");
+    changed.extend(zstd(b"{\"id\": 1, \"text\": \"another\"}\n"));
+    place.write("in/d.jsonl.zst", changed);
+    let command = format!("{PASSAGES} -o anew");
+    let changed = "d.jsonl.zst has changed; pass --restart to discard that run";
+    place.run(&command).refused(1, &[changed]);
+    let anew = place.run(&format!("{command} --restart")).succeeded();
+    assert!(!anew.stderr.contains("going on"), "{}", anew.stderr);
 }
 
 /// Stops a run when it has read this many documents.

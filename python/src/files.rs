@@ -220,6 +220,7 @@ pub(crate) fn passages_files<'py>(
         process: process(),
         memory: options.memory()?,
         temp_dir: options.path("temp_dir")?,
+        restart: !options.switch("resume")?,
     };
     let outcome = run(&options, ("passages_files", "passages"), |caller| {
         arguments.execute(caller)

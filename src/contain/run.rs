@@ -364,7 +364,13 @@ impl<'a> ContainRun<'a> {
         )?;
         hits.flush()?;
         let ids = (&self.fields.id, self.unique_ids);
-        let places = complete_places(noted.places, documents, ids, [self.inputs], progress)?;
+        let places = complete_places(
+            (noted.places, documents),
+            ids,
+            |places| places.find_repeated_ids(),
+            [self.inputs],
+            progress,
+        )?;
         Ok(Found {
             places,
             tally,

@@ -281,19 +281,19 @@ pub(crate) fn create_json(folder: &OutputFolder, name: &str, value: &impl Serial
     write_json(&mut file, value).map_err(Error::io("write", path))
 }
 
-/// Writes `run.json` for a run that signs nothing. The other files are written by then.
+/// Writes `run.json` for a run that signs nothing: its seconds, and how often it went on. The other files are written by then.
 pub(crate) fn create_run_record(
     folder: &OutputFolder,
     options: &RunOptions<'_>,
     timings: &Timings,
-    elapsed_s: f64,
+    (elapsed_s, resumed): (f64, u64),
 ) -> Result<()> {
     let facts = Facts {
         command: &options.command,
         signer: None,
         memory_bytes: None,
     };
-    let record = run_record(&facts, timings, elapsed_s, 0, folder.files());
+    let record = run_record(&facts, timings, elapsed_s, resumed, folder.files());
     create_json(folder, RUN_RECORD, &record)
 }
 

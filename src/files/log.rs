@@ -158,6 +158,15 @@ impl<'a> Noted<'a> {
         }
     }
 
+    /// Notes that these documents were read.
+    pub(crate) fn all(self, places: Places) -> Self {
+        Noted {
+            position: places.start_of_file(places.files.len()),
+            places,
+            ..self
+        }
+    }
+
     /// Goes on from a checkpoint. Call [`Notes::spill`] first.
     pub(crate) fn restore(&mut self, read: &RecordsRead) -> Result<()> {
         let (files, places, forms) = (self.files, &mut self.places, &mut self.forms);

@@ -1,5 +1,7 @@
 //! Examples to show: those with the lowest keys, of each group a few.
 
+use serde::{Deserialize, Serialize};
+
 use crate::scheme::fmix64;
 
 /// The seed of what is shown at random.
@@ -16,6 +18,7 @@ pub(crate) fn pair_at_random(a: u32, b: u32) -> u64 {
 }
 
 /// What has the lowest keys; of equal ones, the first.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Lowest<T> {
     most: usize,
     /// The most of one group.

@@ -72,7 +72,7 @@ pub use dedup_output::DedupOutput;
 pub(crate) use dedup_output::{KeptOfChunk, KeptOutput, Written};
 #[cfg(feature = "index")]
 pub use index::{HitsOutput, HitsWanted, IndexCounts, IndexOutcome};
-pub(crate) use log::{ChunkRecords, Noted};
+pub(crate) use log::{ChunkRecords, Log, Noted, RecordsRead};
 pub(crate) use lowest::{Lowest, pair_at_random};
 pub use outcome::Outcome;
 pub(crate) use outcome::{complete_places, warn_of_repeated_ids};
@@ -84,6 +84,7 @@ pub(crate) use pairs::{RowForms, Target};
 pub use pairs_file::PairsFile;
 pub use preference::keep_classes;
 pub(crate) use preference::ranks_of_files;
+pub(crate) use resume::{by_name, identity, resumable, unfinished};
 pub(crate) use run::check_compression_level;
 pub use run::{Action, Run, RunOptions};
 pub(crate) use second_pass::{FileEvent, Placed, Rereading};

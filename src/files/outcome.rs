@@ -1,7 +1,7 @@
 //! The outcome of a run over files.
 
 use crate::error::{Error, Result, row_number};
-use crate::io::{FieldPath, Inputs, Places, Report};
+use crate::io::{FieldPath, Inputs, Places, Repeated, Report};
 use crate::progress::{Progress, Timings, grouped};
 
 /// The outcome of a run over files.
@@ -20,14 +20,14 @@ pub struct Outcome {
 }
 
 /// Completes the places of so many documents of a run that signs nothing, and warns of what is odd about them. `ids` is the
-/// field of the id, and whether a repeated one is an error.
+/// field of the id, and whether a repeated one is an error; `repeated` counts the repeated ones.
 ///
 /// # Errors
 /// [`Error::NoGoodRecord`] if all records are bad, and [`Error::RepeatedId`].
 pub(crate) fn complete_places<'a>(
-    mut places: Places,
-    documents: usize,
+    (mut places, documents): (Places, usize),
     (id_field, unique_ids): (&FieldPath, bool),
+    repeated: impl FnOnce(&mut Places) -> Result<Repeated>,
     inputs: impl IntoIterator<Item = &'a Inputs>,
     progress: &dyn Progress,
 ) -> Result<Places> {
@@ -40,7 +40,7 @@ pub(crate) fn complete_places<'a>(
     if let (0, Some(first)) = (of_inputs, places.first_bad_record()) {
         return Err(Error::NoGoodRecord(first.clone()));
     }
-    let repeated = places.find_repeated_ids()?;
+    let repeated = repeated(&mut places)?;
     places.count_repeated_ids(repeated, unique_ids)?;
     warn_of_repeated_ids(progress, places.repeated_ids);
     for (number, inputs) in inputs.into_iter().enumerate() {

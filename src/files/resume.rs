@@ -21,12 +21,12 @@ use serde_json::{Value, json};
 use super::run::Run;
 use super::source::FileSource;
 use crate::error::{Error, Result};
-use crate::io::{FieldPath, KeepBy, folder_of};
+use crate::io::{FieldPath, InputFile, KeepBy, folder_of};
 use crate::search::{CandidateMethod, Dedup, Pairs, Search};
-use crate::store::spill::{Budget, InputIdentity, RunIdentity, Unfinished};
+use crate::store::spill::{Budget, InputIdentity, RunIdentity, Spill, Unfinished};
 
 /// Parameters by name.
-type ByName = BTreeMap<String, Value>;
+pub(crate) type ByName = BTreeMap<String, Value>;
 
 impl Dedup {
     /// The parameters beside those of the search, by name.
@@ -59,7 +59,10 @@ impl Pairs {
 }
 
 /// What a report says, by name, and what decides the outputs beside it.
-fn by_name<const N: usize>(reported: &impl Serialize, others: [(&str, Value); N]) -> ByName {
+pub(crate) fn by_name<const N: usize>(
+    reported: &impl Serialize,
+    others: [(&str, Value); N],
+) -> ByName {
     let mut all = match serde_json::to_value(reported) {
         Ok(Value::Object(parameters)) => parameters.into_iter().collect(),
         _ => ByName::new(),
@@ -89,32 +92,7 @@ impl FileSource<'_> {
         let run = output.map(|output| self.identity(output, search, parameters));
         let unfinished = match &run {
             None => None,
-            Some(run) => match Unfinished::find(&self.temporary, &run.output)? {
-                Some(unfinished) if self.run.restart => {
-                    unfinished.discard()?;
-                    None
-                }
-                Some(unfinished) => {
-                    if let Some(difference) = run.difference_from(&unfinished.run) {
-                        return Err(Error::Output {
-                            path: (&*run.output).into(),
-                            problem: format!(
-                                "another run that writes it was stopped: {}",
-                                difference.problem
-                            ),
-                            remedy: match difference.is_of_file {
-                                true => "pass `restart` to discard that run and begin anew",
-                                false => {
-                                    "repeat that run to go on, or pass `restart` to discard it"
-                                }
-                            }
-                            .to_owned(),
-                        });
-                    }
-                    Some(unfinished.resume(memory)?)
-                }
-                None => None,
-            },
+            Some(run) => unfinished(run, (&self.temporary, memory), self.run.restart)?,
         };
         self.budget = Some(Budget {
             memory,
@@ -146,24 +124,62 @@ impl FileSource<'_> {
             all.insert("against".to_owned(), json!(self.of_reference));
         }
         all.extend(parameters);
-        let inputs = self.files.iter().map(|file| {
-            let metadata = file.open().and_then(|file| file.metadata()).ok();
-            let modified = metadata
-                .as_ref()
-                .and_then(|metadata| metadata.modified().ok());
-            let since = modified.and_then(|modified| modified.duration_since(UNIX_EPOCH).ok());
-            InputIdentity {
-                path: absolute(&file.named),
-                bytes: metadata.map_or(0, |metadata| metadata.len()),
-                modified: since.map(|since| since.as_nanos().to_string()),
-            }
-        });
-        RunIdentity {
-            output: absolute(output),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            parameters: all,
-            inputs: inputs.collect(),
+        identity(output, all, &self.files)
+    }
+}
+
+/// What tells a run with these results, parameters and inputs from others.
+pub(crate) fn identity(output: &Path, parameters: ByName, files: &[InputFile]) -> RunIdentity {
+    let inputs = files.iter().map(|file| {
+        let metadata = file.open().and_then(|file| file.metadata()).ok();
+        let modified = metadata
+            .as_ref()
+            .and_then(|metadata| metadata.modified().ok());
+        let since = modified.and_then(|modified| modified.duration_since(UNIX_EPOCH).ok());
+        InputIdentity {
+            path: absolute(&file.named),
+            bytes: metadata.map_or(0, |metadata| metadata.len()),
+            modified: since.map(|since| since.as_nanos().to_string()),
         }
+    });
+    RunIdentity {
+        output: absolute(output),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        parameters,
+        inputs: inputs.collect(),
+    }
+}
+
+/// The files of a run before it was stopped, if it was. `restart` discards them.
+///
+/// # Errors
+/// [`Error::Output`] if a run with the same output but other parameters or inputs was stopped.
+pub(crate) fn unfinished(
+    run: &RunIdentity,
+    (temporary, memory): (&Path, usize),
+    restart: bool,
+) -> Result<Option<Arc<Spill>>> {
+    let Some(unfinished) = Unfinished::find(temporary, &run.output)? else {
+        return Ok(None);
+    };
+    if restart {
+        unfinished.discard()?;
+        return Ok(None);
+    }
+    match run.difference_from(&unfinished.run) {
+        None => unfinished.resume(memory).map(Some),
+        Some(difference) => Err(Error::Output {
+            path: (&*run.output).into(),
+            problem: format!(
+                "another run that writes it was stopped: {}",
+                difference.problem
+            ),
+            remedy: match difference.is_of_file {
+                true => "pass `restart` to discard that run and begin anew",
+                false => "repeat that run to go on, or pass `restart` to discard it",
+            }
+            .to_owned(),
+        }),
     }
 }
 
@@ -179,7 +195,7 @@ fn absolute(path: &Path) -> String {
 }
 
 /// Says of the error that ended a run whether the run can go on.
-pub(super) fn resumable(error: Error, temporary: &Path, output: Option<&Path>) -> Error {
+pub(crate) fn resumable(error: Error, temporary: &Path, output: Option<&Path>) -> Error {
     let found = output.and_then(|output| Unfinished::find(temporary, &absolute(output)).ok()?);
     match (found, error) {
         // Its name holds the size and time of each file, so no run goes on with another file.

@@ -129,6 +129,25 @@ impl DocumentIds {
         }
     }
 
+    /// Holds the ids of so many documents in memory. The file of those on disk stays, for a run that goes on.
+    pub(crate) fn hold(&mut self, documents: u32) -> Result<()> {
+        if let DocumentIds::Held(_) = self {
+            return Ok(());
+        }
+        let (mut held, mut ids) = (Texts::default(), self.in_order()?);
+        for _ in 0..documents {
+            held.push(&ids.next()?);
+        }
+        drop(ids);
+        let spilled = std::mem::replace(self, DocumentIds::Held(held));
+        if let DocumentIds::Spilled(ids) = spilled
+            && let Some(file) = ids.file
+        {
+            file.keep();
+        }
+        Ok(())
+    }
+
     /// Bytes of memory used.
     pub(super) fn bytes(&self) -> u64 {
         match self {

@@ -145,6 +145,11 @@ impl OutputFolder {
         Ok(output)
     }
 
+    /// The folder.
+    pub(crate) fn path(&self) -> &Path {
+        &self.folder
+    }
+
     /// Keeps other runs out of the folder, as long as the lock is held.
     fn claim(&self) -> Result<Locked> {
         let path = self.partial().join(LOCK);

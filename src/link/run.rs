@@ -215,7 +215,7 @@ impl<'a> LinkRun<'a> {
     ) -> Result<()> {
         create_json(&output, REPORT, report)?;
         create_page(&output, report)?;
-        create_run_record(&output, &self.options, timings, elapsed_s)?;
+        create_run_record(&output, &self.options, timings, (elapsed_s, 0))?;
         // Last chance to stop the run.
         let links = report.counts.links;
         advance(self.options.progress, links, links, 0)?;

@@ -126,6 +126,37 @@ pub(super) fn pieces_where<S: Eq + Hash>(texts: &[Vec<S>], len: usize, asked: As
     pieces
 }
 
+/// The conditions of tests, of so many texts.
+pub(super) fn conditions(texts: usize) -> Vec<Asked> {
+    let mut all = Vec::new();
+    let later = (Occurrences::Later, [false, true]);
+    for (occurrences, drops) in [later, (Occurrences::All, [false, false])] {
+        let half = texts / 2;
+        let only = occurrences == Occurrences::Later;
+        for (min_count, other, drops, reference) in [
+            (2, false, drops[1], (0, false)),
+            (3, false, drops[0], (0, false)),
+            (3, false, drops[1], (0, false)),
+            (2, true, drops[0], (0, false)),
+            (2, true, drops[1], (0, false)),
+            (4, true, drops[1], (0, false)),
+            (2, false, drops[1], (half, false)),
+            (2, true, drops[0], (half, false)),
+            (2, false, drops[1], (half, only)),
+            (3, false, drops[0], (half, only)),
+        ] {
+            all.push(Asked {
+                occurrences,
+                min_count,
+                other,
+                drops,
+                reference,
+            });
+        }
+    }
+    all
+}
+
 /// The number of symbols in pieces of a document.
 pub(super) fn covered(pieces: &[Piece]) -> usize {
     let mut end = 0;
@@ -343,50 +374,29 @@ pub(super) fn hostile_texts_have_the_passages_of_the_definition() {
 fn check_conditions(name: &str, texts: &[Vec<u8>], len: usize) {
     let (bytes, ends) = (texts.concat(), ends(texts));
     let documents: Vec<usize> = (0..=texts.len()).collect();
-    let later = (Occurrences::Later, [false, true]);
-    for (occurrences, drops) in [later, (Occurrences::All, [false, false])] {
-        let half = texts.len() / 2;
-        let only = occurrences == Occurrences::Later;
-        for (min_count, other, drops, reference) in [
-            (2, false, drops[1], (0, false)),
-            (3, false, drops[0], (0, false)),
-            (2, true, drops[1], (0, false)),
-            (4, true, drops[1], (0, false)),
-            (2, false, drops[1], (half, false)),
-            (2, true, drops[0], (half, false)),
-            (2, false, drops[1], (half, only)),
-            (3, false, drops[0], (half, only)),
-        ] {
-            let asked = Asked {
-                occurrences,
-                min_count,
-                other,
-                drops,
-                reference,
-            };
-            let mut search = PassageSearch::new(NonZeroUsize::new(len).unwrap())
-                .occurrences(occurrences)
-                .min_count(min_count.try_into().unwrap())
-                .other_documents(other);
-            search.set_reference(reference.0, reference.1);
-            let text = search.text(&bytes[..], &ends).unwrap();
-            let twins = search.twins(&text, &Silent).unwrap();
-            let mut drops = |document: usize, pieces: &[Match]| {
-                let mut end = 0;
-                let covered: usize = pieces
-                    .iter()
-                    .map(|piece| {
-                        let from = piece.from.max(end);
-                        end = piece.to;
-                        end - from
-                    })
-                    .sum();
-                asked.drops && covered * 2 > texts[document].len()
-            };
-            let found = search.passages(&text, &twins, &documents, &mut drops);
-            let expected = pieces_where(texts, len, asked);
-            assert!(found.pieces() == expected, "{name}: L = {len}, {asked:?}");
-        }
+    for asked in conditions(texts.len()) {
+        let mut search = PassageSearch::new(NonZeroUsize::new(len).unwrap())
+            .occurrences(asked.occurrences)
+            .min_count(asked.min_count.try_into().unwrap())
+            .other_documents(asked.other);
+        search.set_reference(asked.reference.0, asked.reference.1);
+        let text = search.text(&bytes[..], &ends).unwrap();
+        let twins = search.twins(&text, &Silent).unwrap();
+        let mut drops = |document: usize, pieces: &[Match]| {
+            let mut end = 0;
+            let covered: usize = pieces
+                .iter()
+                .map(|piece| {
+                    let from = piece.from.max(end);
+                    end = piece.to;
+                    end - from
+                })
+                .sum();
+            asked.drops && covered * 2 > texts[document].len()
+        };
+        let found = search.passages(&text, &twins, &documents, &mut drops);
+        let expected = pieces_where(texts, len, asked);
+        assert!(found.pieces() == expected, "{name}: L = {len}, {asked:?}");
     }
 }
 

@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::overview::{
@@ -46,6 +47,14 @@ pub(super) struct Gathering<'a> {
     shortest: Lowest<PlacedPiece>,
     inexact: Lowest<PlacedPiece>,
     random: Lowest<PlacedPiece>,
+}
+
+/// What is gathered of documents, for a checkpoint.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct GatheredDocuments {
+    counts: PassageCounts,
+    sources: Vec<CoveredSource>,
+    most_covered: Lowest<(u32, u64, u64)>,
 }
 
 impl<'a> Gathering<'a> {
@@ -102,6 +111,22 @@ impl<'a> Gathering<'a> {
             self.most_covered.offer(key, row, of_document);
         }
         Ok(())
+    }
+
+    /// What is gathered of documents, before pieces.
+    pub(super) fn documents(&self) -> GatheredDocuments {
+        GatheredDocuments {
+            counts: self.counts.clone(),
+            sources: self.sources.clone(),
+            most_covered: self.most_covered.clone(),
+        }
+    }
+
+    /// Goes on from what was gathered of documents.
+    pub(super) fn restore(&mut self, documents: GatheredDocuments) {
+        self.counts = documents.counts;
+        self.sources = documents.sources;
+        self.most_covered = documents.most_covered;
     }
 
     /// Adds the next piece.

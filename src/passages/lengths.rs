@@ -50,7 +50,12 @@ impl Lengths {
     /// them.
     #[inline(always)]
     pub(super) fn core(&self, level: usize, anchor: usize, window: usize) -> (usize, usize) {
-        let size = self.cells[level];
+        self.core_of(self.cells[level], anchor, window)
+    }
+
+    /// The core of the cell of so many places that `window` is in.
+    #[inline(always)]
+    pub(super) fn core_of(&self, size: usize, anchor: usize, window: usize) -> (usize, usize) {
         let least = (anchor - window) / size * size;
         (anchor - least, anchor + self.window + 1 - least - size)
     }

@@ -1,7 +1,7 @@
 //! What a report says of passages beside their counts: how long they are, where they are, which are frequent, and which of
 //! them to look at.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::io::ExampleDocument;
 
@@ -37,14 +37,14 @@ pub struct LengthBin {
 }
 
 /// What is covered of an input file, or of others.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CoveredSource {
     /// The file; `None` for all that are not listed.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The number of files that are not listed; `None` for a listed one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<u64>,
     /// Its documents, without bad records.
     pub documents: u64,
@@ -59,7 +59,7 @@ pub struct CoveredSource {
     /// Those whose source is in the same file.
     pub within_source: u64,
     /// Those whose source is in the reference; `None` without one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_reference: Option<u64>,
 }
 

@@ -1,6 +1,6 @@
 //! The report of a search for passages in files.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::cuts::{Cuts, Removal};
 use super::lost::Lost;
@@ -30,7 +30,7 @@ impl PassagesFormat {
 }
 
 /// The counts of a search for passages. `documents = records - skipped`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PassageCounts {
     /// Records read, including bad ones.
@@ -69,7 +69,7 @@ pub struct PassageCounts {
 }
 
 /// The counts of what was cut and removed. `bytes = kept_bytes + cut_bytes + removed_bytes`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CutCounts {
     /// Documents written.
@@ -93,6 +93,15 @@ pub struct CutCounts {
 }
 
 impl PassageCounts {
+    /// The counts of nothing, beside a reference of so many documents.
+    pub(super) fn of_none(reference: Option<u64>) -> Self {
+        PassageCounts {
+            reference,
+            from_reference: reference.map(|_| 0),
+            ..PassageCounts::default()
+        }
+    }
+
     /// Counts the texts and spans.
     pub(super) fn of(
         texts: &UnitTexts,
@@ -103,9 +112,7 @@ impl PassageCounts {
         let mut counts = PassageCounts {
             bytes: texts.input_bytes(),
             units: texts.input_units(units),
-            reference: has_reference.then_some(texts.reference as u64),
-            from_reference: has_reference.then_some(0),
-            ..PassageCounts::default()
+            ..PassageCounts::of_none(has_reference.then_some(texts.reference as u64))
         };
         let mut last = None;
         for (document, bytes, units) in spans {

@@ -1,8 +1,12 @@
 //! Passages of documents in files.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+use serde_json::json;
 
 use super::cuts::Snap;
 use super::excerpts::Excerpts;
@@ -15,16 +19,18 @@ use super::units::{PassageUnit, PassageUnits, UnitTexts};
 use crate::documents::DocumentBatch;
 use crate::error::{Conflict, Error, Result, row_number};
 use crate::files::{
-    ChunkRecords, Noted, RunOptions, check_compression_level, complete_places, ranks_of_files,
+    ChunkRecords, Noted, RunOptions, by_name, check_compression_level, complete_places, identity,
+    ranks_of_files, resumable, unfinished,
 };
 use crate::io::{
     Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, Globs, InputFile, Inputs,
-    OnBadRecord, OutputFolder, Places, Reading, Record, Wanted,
+    OnBadRecord, OutputFolder, Places, Reading, Record, Repeated, Wanted,
 };
 use crate::machine::usable_memory_bytes;
 use crate::pipeline::UnitPlaces;
 use crate::progress::{Timings, advance};
 use crate::search::Notes;
+use crate::store::spill::{Budget, Spill};
 
 /// What to do with passages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -67,6 +73,9 @@ impl PassageAction {
 
 /// What a report tells of passages.
 pub(super) type Told = (PassageCounts, PassagesOverview);
+
+/// What was found and written, and the files of a run on disk.
+type FoundAndWritten = (Told, Excerpts, Places, Option<Arc<Spill>>);
 
 /// The outcome of a search for passages in files.
 #[derive(Clone, Debug)]
@@ -120,6 +129,7 @@ pub struct PassagesRun<'a> {
     pub(super) temporary: Option<PathBuf>,
     pub(super) samples: bool,
     pub(super) format: PassagesFormat,
+    pub(super) restart: bool,
     pub(super) options: RunOptions<'a>,
 }
 
@@ -158,6 +168,7 @@ impl<'a> PassagesRun<'a> {
             temporary: None,
             samples: true,
             format: PassagesFormat::default(),
+            restart: false,
             options: RunOptions::default(),
         }
     }
@@ -241,7 +252,7 @@ impl<'a> PassagesRun<'a> {
     }
 
     /// Bytes of memory for the texts and the search; default 60 % of what the process may use. A run that needs more goes on
-    /// on disk, with the same results. With [`Occurrences::All`], a count above 2, a reference, marks or tokens it fails.
+    /// on disk, with the same results.
     pub fn memory(self, bytes: u64) -> Self {
         PassagesRun {
             memory: Some(bytes),
@@ -302,6 +313,14 @@ impl<'a> PassagesRun<'a> {
         PassagesRun { format, ..self }
     }
 
+    /// Whether to begin anew where a run with the same output was stopped; default false: the run goes on from the last
+    /// checkpoint of that one. Runs make checkpoints once they work on disk, if the output is a folder: while the inputs are
+    /// read first, and after each stage. After an error that ends such a run, [`Error::Resumable`], the same run goes on,
+    /// also with another number of threads or another [`PassagesRun::memory`]. One with other inputs or options is refused.
+    pub fn restart(self, restart: bool) -> Self {
+        PassagesRun { restart, ..self }
+    }
+
     /// What it has in common with other runs.
     pub fn options(self, options: RunOptions<'a>) -> Self {
         PassagesRun { options, ..self }
@@ -328,23 +347,37 @@ impl<'a> PassagesRun<'a> {
         let beside = || output.as_ref().map(OutputFolder::partial);
         let temporary = self.temporary.clone().or_else(beside);
         let temporary = temporary.unwrap_or_else(|| PathBuf::from("."));
+        let outcome = self.run_into(output, &temporary);
+        outcome.map_err(|error| resumable(error, &temporary, folder))
+    }
+
+    fn run_into(&self, output: Option<OutputFolder>, temporary: &Path) -> Result<PassagesOutcome> {
         let mut timings = Timings::default();
-        let files = self.files(&temporary)?;
+        let files = self.files(temporary)?;
+        let budget = self.disk_budget(output.as_ref(), (&files, temporary))?;
+        if let Some(output) = &output {
+            output.take_over(&BTreeSet::new())?;
+        }
         if self.action.writes_records() {
             let outputs = files[self.of_reference()..]
                 .iter()
                 .map(|file| file.original_compression);
             check_compression_level(self.options.compression_level, outputs)?;
         }
-        let from = (&*files, &*temporary);
-        let (told, excerpts, places) = self.find_and_write(output.as_ref(), from, &mut timings)?;
+        let from = (&*files, temporary);
+        let (told, excerpts, places, spill) =
+            self.find_and_write(output.as_ref(), from, &budget, &mut timings)?;
         let report = PassageReport::new(told, self.parameters(), &places);
         if let Some(output) = &output {
             write_page(output, &report.page(&excerpts))?;
         }
         let elapsed_s = timings.complete(self.options.started);
         if let Some(output) = output {
-            self.commit(output, &report, &timings, elapsed_s)?;
+            let resumed = spill.as_ref().map_or(0, |spill| spill.resumed());
+            self.commit(output, &report, &timings, (elapsed_s, resumed))?;
+        }
+        if let Some(spill) = spill {
+            spill.complete();
         }
         Ok(PassagesOutcome {
             report,
@@ -390,22 +423,34 @@ impl<'a> PassagesRun<'a> {
         &self,
         output: Option<&OutputFolder>,
         (files, temporary): (&[InputFile], &Path),
+        budget: &Budget,
         timings: &mut Timings,
-    ) -> Result<(Told, Excerpts, Places)> {
-        let is_too_large = |error: &Error| {
-            matches!(error, Error::Conflict(Conflict::PassageMemory { .. })) && self.fits_disk()
+    ) -> Result<FoundAndWritten> {
+        let on_disk = |known: Option<Places>, timings: &mut Timings| {
+            let spill = match &budget.unfinished {
+                Some(spill) => Arc::clone(spill),
+                None => Spill::new(budget)?,
+            };
+            let from = (files, temporary);
+            let found = self.run_on_disk(output, from, (&spill, known), timings);
+            found.map(|(told, excerpts, places)| (told, excerpts, places, Some(spill)))
         };
+        if budget.unfinished.is_some() {
+            return on_disk(None, timings);
+        }
+        let is_too_large =
+            |error: &Error| matches!(error, Error::Conflict(Conflict::PassageMemory { .. }));
         let read = timings.time("read", 0, || self.read(files, temporary));
         let (texts, places) = match read {
             Err(error) if is_too_large(&error) => {
-                return self.run_on_disk(output, (files, temporary), None, timings);
+                return on_disk(None, timings);
             }
             read => read?,
         };
         let found = match self.find(&texts, timings) {
             Err(error) if is_too_large(&error) => {
                 drop(texts);
-                return self.run_on_disk(output, (files, temporary), Some(places), timings);
+                return on_disk(Some(places), timings);
             }
             found => found?,
         };
@@ -422,7 +467,50 @@ impl<'a> PassagesRun<'a> {
             Ok::<_, Error>(((counts, overview), excerpts))
         });
         let (told, excerpts) = written?;
-        Ok((told, excerpts, places))
+        Ok((told, excerpts, places, None))
+    }
+
+    /// Memory and folder of a run on disk, and its files if it was stopped before.
+    fn disk_budget(
+        &self,
+        output: Option<&OutputFolder>,
+        (files, temporary): (&[InputFile], &Path),
+    ) -> Result<Budget> {
+        let memory = self.budget().unwrap_or_default() / 2;
+        // More than can be addressed is never asked for; less only makes more parts.
+        let memory = usize::try_from(memory).unwrap_or_default();
+        let output = output.filter(|_| !self.inputs.names_stream());
+        let run = output.map(|output| {
+            let against = self.against.as_ref().map(|_| self.of_reference());
+            let beside = [
+                ("against", json!(against)),
+                ("compression_level", json!(self.options.compression_level)),
+            ];
+            let mut parameters = by_name(&self.parameters(), beside);
+            let name = match self.fields.is_tokens {
+                true => "tokens_field",
+                false => "text_field",
+            };
+            // As the options are named.
+            for (reported, name) in [
+                ("content_field", name),
+                ("against_content_field", "against_text_field"),
+            ] {
+                let field = parameters.remove(reported);
+                parameters.extend(field.map(|field| (name.to_owned(), field)));
+            }
+            identity(output.path(), parameters, files)
+        });
+        let unfinished = match &run {
+            Some(run) => unfinished(run, (temporary, memory), self.restart)?,
+            None => None,
+        };
+        Ok(Budget {
+            memory,
+            folder: temporary.to_owned(),
+            run: run.map(Arc::new),
+            unfinished,
+        })
     }
 
     /// Refuses options that contradict each other.
@@ -584,14 +672,7 @@ impl<'a> PassagesRun<'a> {
         let reading = FilesReading::new(files, self.reading(Columns::Needed, temporary))?;
         let mut texts = UnitTexts::default();
         reading.map(
-            |chunk| {
-                if self.action == PassageAction::Cut && chunk.file >= self.of_reference() {
-                    let file = &files[chunk.file];
-                    let checked = chunk.check_cut(file.format, &self.fields);
-                    checked.map_err(|problem| uncut(&file.named, problem))?;
-                }
-                Ok(self.parse(&chunk, |_| true))
-            },
+            |chunk| self.parse_first(&chunk, files),
             |event| {
                 match event {
                     Some(Event::Chunk((records, of_chunk))) => {
@@ -610,7 +691,7 @@ impl<'a> PassagesRun<'a> {
                 )
             },
         )?;
-        let places = self.complete(noted.places, texts.len())?;
+        let places = self.complete(noted.places, texts.len(), None)?;
         texts.reference = places.first_input() as usize;
         Ok((texts, places))
     }
@@ -646,6 +727,20 @@ impl<'a> PassagesRun<'a> {
     /// Bytes of memory for texts and search; `None` if nothing tells how many there are.
     pub(super) fn budget(&self) -> Option<u64> {
         self.memory.or_else(usable_memory_bytes)
+    }
+
+    /// The records of a chunk that is read first, and the texts of the good ones. Refuses texts that cannot be cut.
+    pub(super) fn parse_first(
+        &self,
+        chunk: &Chunk,
+        files: &[InputFile],
+    ) -> Result<(ChunkRecords, UnitTexts)> {
+        if self.action == PassageAction::Cut && chunk.file >= self.of_reference() {
+            let file = &files[chunk.file];
+            let checked = chunk.check_cut(file.format, &self.fields);
+            checked.map_err(|problem| uncut(&file.named, problem))?;
+        }
+        Ok(self.parse(chunk, |_| true))
     }
 
     /// The wanted records of a chunk, and the texts of the good ones.
@@ -689,18 +784,34 @@ impl<'a> PassagesRun<'a> {
         (records, texts)
     }
 
-    /// Completes the places of so many documents, and warns of what is odd about them.
-    pub(super) fn complete(&self, places: Places, documents: usize) -> Result<Places> {
+    /// Completes the places of so many documents, and warns of what is odd about them. Notes what it counts for the next
+    /// checkpoint, or takes it from the last one.
+    pub(super) fn complete(
+        &self,
+        places: Places,
+        documents: usize,
+        spill: Option<&Spill>,
+    ) -> Result<Places> {
         let ids = (&self.fields.id, self.unique_ids);
+        let repeated = |places: &mut Places| {
+            let known = spill.and_then(|spill| spill.state::<Repeated>(IDS));
+            let repeated = known.map_or_else(|| places.find_repeated_ids(), Ok)?;
+            spill.map_or(Ok(()), |spill| spill.note(IDS, &repeated))?;
+            Ok(repeated)
+        };
+        let progress = self.options.progress;
         complete_places(
-            places,
-            documents,
+            (places, documents),
             ids,
+            repeated,
             self.all_inputs(),
-            self.options.progress,
+            progress,
         )
     }
 }
+
+/// The name of the search for repeated ids, for checkpoints.
+pub(super) const IDS: &str = "ids";
 
 /// The error of a file whose texts cannot be cut.
 pub(super) fn uncut(path: &Path, problem: String) -> Error {

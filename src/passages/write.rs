@@ -228,16 +228,16 @@ impl PassagesRun<'_> {
         removed.finish()
     }
 
-    /// Writes what the run says of itself, and gives all files their names.
+    /// Writes what the run says of itself, with its seconds and how often it went on, and gives all files their names.
     pub(super) fn commit(
         &self,
         output: OutputFolder,
         report: &PassageReport,
         timings: &Timings,
-        elapsed_s: f64,
+        times: (f64, u64),
     ) -> Result<()> {
         create_json(&output, REPORT, report)?;
-        create_run_record(&output, &self.options, timings, elapsed_s)?;
+        create_run_record(&output, &self.options, timings, times)?;
         // Last chance to stop the run.
         advance(self.options.progress, report.counts.pieces, 0, 0)?;
         output.commit()

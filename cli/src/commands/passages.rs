@@ -164,15 +164,18 @@ pub struct Arguments {
     #[command(flatten)]
     pub process: ProcessArguments,
 
-    /// Memory for the texts and the search, such as 4GiB; a run that needs more goes on on disk, with the same results, or
-    /// fails with --occurrences all, --min-count above 2, --against, --action mark or --unit tokens [default: 60 % of the
-    /// memory that this process may use]
+    /// Memory for the texts and the search, such as 4GiB; a run that needs more goes on on disk, with the same results
+    /// [default: 60 % of the memory that this process may use]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Machine")]
     pub memory: Option<u64>,
 
     /// Folder for temporary files [default: beside the results]
     #[arg(long, value_name = "DIR", help_heading = "Machine")]
     pub temp_dir: Option<PathBuf>,
+
+    /// Begin anew where a run with the same output was stopped [default: go on from its last checkpoint]
+    #[arg(long, help_heading = "Machine")]
+    pub restart: bool,
 }
 
 /// What passages are.
@@ -442,7 +445,8 @@ impl Arguments {
             .format(match self.passages_format {
                 PassagesFormatArgument::Jsonl => PassagesFormat::JsonLines,
                 PassagesFormatArgument::Parquet => PassagesFormat::Parquet,
-            });
+            })
+            .restart(self.restart);
         if let Some(units) = self.min_left {
             run = run.min_left(units);
         }

@@ -848,12 +848,19 @@ class PassagesFilesOptions(
         Option(
             None,
             'Memory for the texts and the search: bytes, or a size such as ``"4GiB"``; a run that needs more goes on '
-            "on disk, with the same results, or fails with ``occurrences=\"all\"``, a ``min_count`` above 2, ``against``, "
-            "``action=\"mark\"`` or ``unit=\"tokens\"``. By default 60 % of what this process may use.",
+            "on disk, with the same results. By default 60 % of what this process may use.",
         ),
     ]
     temp_dir: Annotated[
         Path | None, Option(None, "Folder for temporary files; by default beside the results.")
+    ]
+    resume: Annotated[
+        bool,
+        Option(
+            True,
+            "Whether to go on from the last checkpoint of a run with the same output that was stopped; otherwise "
+            "what it did is discarded.",
+        ),
     ]
 
 

@@ -1,84 +1,173 @@
-//! What is cut out of documents, in a file.
+//! What is cut out of documents, on disk: in streams while it is decided, and in a file that is read by rows.
 
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::super::cuts::Cuts;
+use super::super::cuts::{Cuts, Removal};
 use super::super::write::CutsOfRows;
 use crate::error::{Error, Result};
+use crate::store::spill::{Spill, Stored, StreamFile, Streams};
 use crate::store::unnamed_file;
 
 /// Bytes of a cut.
 const CUT: u64 = 8;
 
-/// Takes the cuts of documents in order.
-pub(super) struct CutWriter {
-    file: BufWriter<File>,
-    path: PathBuf,
-    /// The number of cuts up to each document.
-    ends: Vec<u64>,
-    is_removed: Vec<bool>,
-    cuts: u64,
+/// A document that is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Removed {
+    pub(super) row: usize,
+    pub(super) why: Removal,
+    pub(super) covered: usize,
+    pub(super) bytes: usize,
+}
+
+/// Takes what is cut out of documents, in order.
+pub(super) struct CutStreams {
+    spill: Arc<Spill>,
+    /// The row, and bytes of the text.
+    cuts: Streams,
+    removed: Streams,
+}
+
+/// What is done with a document.
+pub(super) enum OfDocument<'a> {
+    Cut(usize, &'a [[u32; 2]]),
+    Removed(Removed),
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a text has less than 4 GiB, and there are fewer documents than 2^32"
+)]
+fn word(number: usize) -> u32 {
+    number as u32
+}
+
+impl CutStreams {
+    /// None yet, or those of the last checkpoint.
+    pub(super) fn new(spill: &Arc<Spill>, files: usize) -> Self {
+        CutStreams {
+            spill: Arc::clone(spill),
+            cuts: Streams::new(spill, "cuts", 1, files),
+            removed: Streams::new(spill, "removed-documents", 1, files),
+        }
+    }
+
+    pub(super) fn push(&mut self, row: usize, cuts: &[[u32; 2]]) -> Result<()> {
+        cuts.iter().try_for_each(|[start, end]| {
+            let record = [word(row), *start, *end];
+            self.cuts.push(0, bytemuck::cast_slice(&record))
+        })
+    }
+
+    pub(super) fn push_removed(&mut self, removed: Removed) -> Result<()> {
+        let why = match removed.why {
+            Removal::MaxCovered => 0,
+            Removal::MinLeft => 1,
+        };
+        let [row, covered, bytes] = [removed.row, removed.covered, removed.bytes].map(word);
+        self.removed
+            .push(0, bytemuck::cast_slice(&[row, why, covered, bytes]))
+    }
+
+    /// Writes everything pushed so far, for a checkpoint.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        self.cuts.flush()?;
+        self.removed.flush()
+    }
+
+    /// Calls `each` with what is done with documents, in order but for those that are removed, which come last. Makes the file
+    /// of the cuts of so many rows.
+    ///
+    /// # Errors
+    /// Those of reading, of writing and of `each`.
+    pub(super) fn finish(
+        self,
+        rows: usize,
+        mut each: impl FnMut(OfDocument<'_>) -> Result<()>,
+    ) -> Result<CutFile> {
+        let folder = self.spill.folder().to_owned();
+        let file = unnamed_file(&folder).map_err(Error::io("create a file in", &folder))?;
+        let failed = |error| Error::io("write a temporary file in", &folder)(error);
+        let mut file = BufWriter::new(file);
+        let (mut ends, mut count) = (Vec::new(), 0);
+        let mut of_row: (usize, Vec<[u32; 2]>) = (0, Vec::new());
+        for_each(&self.cuts.finish_one()?, |[row, start, end]| {
+            let row = row as usize;
+            if row != of_row.0 {
+                each_cut(&mut of_row.1, of_row.0, &mut each)?;
+                of_row.0 = row;
+            }
+            ends.resize(row, count);
+            of_row.1.push([start, end]);
+            count += 1;
+            let written = file.write_all(bytemuck::cast_slice(&[start, end]));
+            written.map_err(failed)
+        })?;
+        each_cut(&mut of_row.1, of_row.0, &mut each)?;
+        ends.resize(rows, count);
+        let mut is_removed = vec![false; rows];
+        for_each(&self.removed.finish_one()?, |[row, why, covered, bytes]| {
+            let [row, covered, bytes] = [row, covered, bytes].map(|word| word as usize);
+            let why = match why {
+                0 => Removal::MaxCovered,
+                _ => Removal::MinLeft,
+            };
+            is_removed[row] = true;
+            each(OfDocument::Removed(Removed {
+                row,
+                why,
+                covered,
+                bytes,
+            }))
+        })?;
+        let file = file
+            .into_inner()
+            .map_err(|error| failed(error.into_error()))?;
+        Ok(CutFile {
+            file: Mutex::new(file),
+            path: folder,
+            ends,
+            is_removed,
+        })
+    }
+}
+
+/// Calls `each` with the records of a stream.
+fn for_each<const N: usize>(
+    file: &StreamFile,
+    mut each: impl FnMut([u32; N]) -> Result<()>,
+) -> Result<()> {
+    file.for_each_block(|block| {
+        let mut records = block.records(Stored::words);
+        records.try_for_each(|record| each(record?))
+    })
+}
+
+/// Passes on the cuts of a row, if there are some.
+fn each_cut(
+    cuts: &mut Vec<[u32; 2]>,
+    row: usize,
+    each: &mut impl FnMut(OfDocument<'_>) -> Result<()>,
+) -> Result<()> {
+    if !cuts.is_empty() {
+        each(OfDocument::Cut(row, cuts))?;
+        cuts.clear();
+    }
+    Ok(())
 }
 
 /// The cuts of documents. In memory it has 9 bytes for each document.
 pub(super) struct CutFile {
     file: Mutex<File>,
     path: PathBuf,
+    /// The number of cuts up to each document.
     ends: Vec<u64>,
     is_removed: Vec<bool>,
-}
-
-impl CutWriter {
-    /// A file in a folder.
-    ///
-    /// # Errors
-    /// [`Error::Io`] if it cannot be created.
-    pub(super) fn new(folder: &Path) -> Result<Self> {
-        let file = unnamed_file(folder).map_err(Error::io("create a file in", folder))?;
-        Ok(CutWriter {
-            file: BufWriter::new(file),
-            path: folder.to_owned(),
-            ends: Vec::new(),
-            is_removed: Vec::new(),
-            cuts: 0,
-        })
-    }
-
-    /// Adds the cuts of the next documents.
-    ///
-    /// # Errors
-    /// [`Error::Io`] if the file cannot be written.
-    pub(super) fn push(&mut self, cuts: &Cuts) -> Result<()> {
-        for document in 0..cuts.len() {
-            let of = cuts.of(document);
-            let written = self.file.write_all(bytemuck::cast_slice(of));
-            written.map_err(Error::io("write a temporary file in", &self.path))?;
-            self.cuts += of.len() as u64;
-            self.ends.push(self.cuts);
-            self.is_removed.push(cuts.is_removed(document));
-        }
-        Ok(())
-    }
-
-    /// Ends the writing.
-    ///
-    /// # Errors
-    /// [`Error::Io`] if the file cannot be written.
-    pub(super) fn finish(self) -> Result<CutFile> {
-        let file = self.file.into_inner().map_err(|error| error.into_error());
-        let file = file.map_err(Error::io("write a temporary file in", &self.path))?;
-        Ok(CutFile {
-            file: Mutex::new(file),
-            path: self.path,
-            ends: self.ends,
-            is_removed: self.is_removed,
-        })
-    }
 }
 
 impl CutFile {
@@ -108,7 +197,7 @@ impl CutsOfRows for CutFile {
             let (of, behind) = rest.split_at(usize::try_from(count).unwrap_or(rest.len()));
             rest = behind;
             match self.is_removed[row] {
-                true => cuts.push_removed(super::super::cuts::Removal::MaxCovered),
+                true => cuts.push_removed(Removal::MaxCovered),
                 false => cuts.push(of.iter().map(|[start, end]| *start as usize..*end as usize)),
             }
         }

@@ -128,6 +128,7 @@ impl MapWriter {
     }
 }
 
+/// The links of a block.
 type Block = Arc<[Links]>;
 
 /// Where windows lead.
@@ -153,13 +154,22 @@ impl WindowMap {
         self.read_bytes
     }
 
+    /// The number of blocks.
+    pub(super) fn blocks(&self) -> usize {
+        self.index.len()
+    }
+
     /// The block with a window, if one has it: the last that begins before or with it.
     fn block_of(&self, window: usize) -> usize {
         let behind = self.index.partition_point(|(first, _)| *first <= window);
         behind.saturating_sub(1)
     }
 
-    fn block(&mut self, number: usize) -> Result<Option<Block>> {
+    /// The links of a block, which ascend.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be read, and [`Error::DamagedSpill`] if it is not as it was written.
+    pub(super) fn block(&mut self, number: usize) -> Result<Option<Block>> {
         let Some((_, checksum)) = self.index.get(number).copied() else {
             return Ok(None);
         };
@@ -204,7 +214,11 @@ pub(super) struct Walker {
 
 impl Walker {
     /// The links of this window, or else the next ones, if this block or the next has them.
-    fn at_or_behind(&mut self, map: &mut WindowMap, window: usize) -> Result<Option<Links>> {
+    pub(super) fn at_or_behind(
+        &mut self,
+        map: &mut WindowMap,
+        window: usize,
+    ) -> Result<Option<Links>> {
         if !self.windows.contains(&window) {
             let number = map.block_of(window);
             self.block = map.block(number)?;

@@ -8,7 +8,7 @@ use super::super::hash::hash;
 use super::super::lengths::Lengths;
 use super::super::search::Symbols;
 use super::super::units::UnitTexts;
-use super::records::{Link, Links, Region, pack_window};
+use super::records::{Link, Links, Region, Windows, pack_window};
 use crate::simd::Isa;
 use crate::simd::minima::{Anchors, MOST_WINDOWS, Region as OfAnchor, Symbol};
 
@@ -17,6 +17,10 @@ use crate::simd::minima::{Anchors, MOST_WINDOWS, Region as OfAnchor, Symbol};
 pub(super) struct Regions {
     pub(super) regions: Vec<Region>,
     pub(super) repeats: Vec<Links>,
+    /// The first place of each document.
+    pub(super) starts: Vec<usize>,
+    /// The number of places.
+    pub(super) places: usize,
 }
 
 /// The number of places of texts: their symbols, and one behind each run, so that windows of two runs never follow each
@@ -59,14 +63,29 @@ impl<'a> SymbolBytes<'a> {
     }
 }
 
-/// The regions of texts. The first place of the first document is `base`.
+/// The regions of texts, whose first place is 0.
 pub(super) fn regions(texts: &UnitTexts, lengths: &Lengths) -> Regions {
     let (symbols, ends) = texts.symbols();
-    match symbols {
+    let found = match symbols {
         Symbols::Bytes(symbols) => of_runs(symbols, ends, lengths),
         Symbols::U32(symbols) => of_runs(symbols, ends, lengths),
         Symbols::U64(symbols) => of_runs(symbols, ends, lengths),
+    };
+    let mut runs = texts.documents();
+    runs.pop();
+    Regions {
+        starts: runs
+            .into_iter()
+            .map(|run| first_place(texts, run))
+            .collect(),
+        places: places(texts),
+        ..found
     }
+}
+
+/// The place of the first symbol of a run, from that of the first document on.
+pub(super) fn first_place(texts: &UnitTexts, run: usize) -> usize {
+    texts.run_symbols(run).start + run
 }
 
 fn of_runs<S: Symbol>(symbols: &[S], ends: &[usize], lengths: &Lengths) -> Regions {
@@ -119,7 +138,6 @@ fn for_each_region<S: Symbol>(
 }
 
 /// The record of a region of a text that begins at the place `start`.
-#[allow(clippy::cast_possible_truncation, reason = "bits of a hash")]
 fn region<S: Symbol>(text: &[S], lengths: &Lengths, of_anchor: OfAnchor, start: usize) -> Region {
     let OfAnchor {
         anchor,
@@ -128,13 +146,72 @@ fn region<S: Symbol>(text: &[S], lengths: &Lengths, of_anchor: OfAnchor, start: 
     } = of_anchor;
     let gram = bytemuck::cast_slice(&text[anchor..anchor + lengths.grams.gram]);
     let all = bytemuck::cast_slice(&text[first..last + lengths.window]);
-    let of_all = xxh3_128(all);
     Region {
         key: hash(gram, 0) >> (64 - Region::KEY),
-        hash: [64, 32, 0].map(|bits| (of_all >> bits) as u32),
+        hash: hash_of_all(all),
         first: start + first,
         len: last + 1 - first,
     }
+}
+
+/// The cells of regions of texts whose first place is `base`: the windows of a region are divided by the place of the anchor in
+/// them, and the key of a cell is a hash of the symbols that all of them have in common.
+pub(super) fn cells(
+    texts: &UnitTexts,
+    regions: &[Windows],
+    base: usize,
+    lengths: &Lengths,
+) -> Vec<Region> {
+    let (symbols, ends) = texts.symbols();
+    match symbols {
+        Symbols::Bytes(symbols) => cells_of(symbols, ends, (regions, base), lengths),
+        Symbols::U32(symbols) => cells_of(symbols, ends, (regions, base), lengths),
+        Symbols::U64(symbols) => cells_of(symbols, ends, (regions, base), lengths),
+    }
+}
+
+fn cells_of<S: Symbol>(
+    symbols: &[S],
+    ends: &[usize],
+    (regions, base): (&[Windows], usize),
+    lengths: &Lengths,
+) -> Vec<Region> {
+    // As many cells as windows of a cell, about.
+    let size = lengths.grams.places.isqrt();
+    let mut anchors = Anchors::new(Isa::best(), lengths.grams);
+    let (mut found, mut run) = (Vec::new(), 0);
+    for region in regions {
+        // Each run has one place more than symbols.
+        while ends[run] + run <= region.first - base {
+            run += 1;
+        }
+        let (shift, mut first) = (base + run, region.first - base - run);
+        let (end, mut anchor) = (first + region.len, first);
+        let window = &symbols[first..first + lengths.window];
+        anchors.regions(window, 1, |of| anchor += of.anchor);
+        while first < end {
+            let (from, to) = lengths.core_of(size, anchor, first);
+            // The last window of the cell begins where the core begins.
+            let last = from.min(end - 1);
+            let core = bytemuck::cast_slice(&symbols[from..to]);
+            let all = bytemuck::cast_slice(&symbols[first..last + lengths.window]);
+            found.push(Region {
+                key: hash(core, 1 + (anchor - from) as u64) >> (64 - Region::KEY),
+                hash: hash_of_all(all),
+                first: first + shift,
+                len: last + 1 - first,
+            });
+            first = last + 1;
+        }
+    }
+    found
+}
+
+/// 96 bits of a hash.
+#[allow(clippy::cast_possible_truncation, reason = "bits of a hash")]
+fn hash_of_all(bytes: &[u8]) -> [u32; 3] {
+    let hash = xxh3_128(bytes);
+    [64, 32, 0].map(|bits| (hash >> bits) as u32)
 }
 
 /// Finds regions that equal the one right before, as in text with a short period: each of their windows equals the one so

@@ -1,39 +1,41 @@
 //! Passages of documents in files, of which memory does not hold the texts.
 
-use std::fs::File;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use serde::{Deserialize, Serialize};
+
 use super::super::cuts::{Cuts, Removal, Shrinking};
 use super::super::excerpts::Excerpts;
 use super::super::find::Removing;
-use super::super::gather::Gathering;
+use super::super::gather::{GatheredDocuments, Gathering};
 use super::super::items::Match;
 use super::super::lengths::Lengths;
 use super::super::lost::removed_symbols;
 use super::super::pieces_output::PiecesOutput;
-use super::super::report::{CutCounts, CutsLine, RemovedLine};
-use super::super::run::{PassageAction, PassagesRun, Told};
+use super::super::report::{CutCounts, CutsLine, PassageCounts, RemovedLine};
+use super::super::run::{IDS, PassageAction, PassagesRun, Told};
 use super::super::sources::Occurrences;
 use super::super::units::{PassageUnit, UnitTexts};
 use super::super::write::{CUTS, REMOVED, lines};
-use super::choose::{Chooser, Rules};
-use super::cut_file::{CutFile, CutWriter};
+use super::choose::{Chooser, Known, Rules};
+use super::cut_file::{CutFile, CutStreams, OfDocument, Removed};
 use super::lost::LostCounter;
 use super::map::WindowMap;
-use super::regions::{places, regions};
+use super::others::Others;
+use super::regions::{first_place, places, regions};
 use super::search::{Listed, Reading, Search};
 use super::sources::Pieces;
 use crate::error::{Result, row_number};
-use crate::files::{FileEvent, Noted, Placed, Rereading};
+use crate::files::{FileEvent, Log, Noted, Placed, RecordsRead, Rereading};
 use crate::io::{
     Columns, Event, FilesReading, InputFile, JsonLines, OutputFolder, Places, Position, changed,
 };
-use crate::progress::{DiskUse, Timings, advance};
+use crate::progress::{DiskUse, Progress, Timings, advance, counted};
 use crate::search::Notes;
-use crate::store::spill::{Budget, Spill};
+use crate::store::spill::Spill;
 
 /// The least bytes of memory for what removed documents lead to.
 const LEAST_FOR_REMOVED: u64 = 16 << 20;
@@ -52,12 +54,15 @@ impl Files<'_> {
             let record = usize::try_from(record).ok();
             record.is_some_and(|record| rows.get(record).is_some_and(Option::is_some))
         };
-        let (_, texts) = self.run.parse(chunk, is_good);
-        match texts.len() == rows.iter().flatten().count() {
-            true => Ok(texts),
+        let (_, mut texts) = self.run.parse(chunk, is_good);
+        let rows = rows.iter().flatten();
+        if texts.len() != rows.clone().count() {
             // A record that was good is bad now.
-            false => Err(changed(&self.files[chunk.file])),
+            return Err(changed(&self.files[chunk.file]));
         }
+        let first_input = self.places.first_input();
+        texts.reference = rows.filter(|row| **row < first_input).count();
+        Ok(texts)
     }
 }
 
@@ -88,40 +93,26 @@ impl Reading for Files<'_> {
 }
 
 impl PassagesRun<'_> {
-    /// Whether the search can be on disk.
-    pub(in super::super) fn fits_disk(&self) -> bool {
-        let is_action = match self.action {
-            PassageAction::Report | PassageAction::Cut | PassageAction::Drop { .. } => true,
-            PassageAction::Mark => false,
-        };
-        is_action
-            && self.units.unit != PassageUnit::Tokens
-            && self.against.is_none()
-            && self.occurrences == Occurrences::Later
-            && self.min_count <= 2
-    }
-
-    /// Finds and writes the passages as [`PassagesRun::run`] does, on disk. `known` is what a reading before found.
+    /// Finds and writes the passages as [`PassagesRun::run`] does, on disk. `known` is what a reading before found. Makes
+    /// checkpoints, and begins at the last one.
     pub(in super::super) fn run_on_disk(
         &self,
         output: Option<&OutputFolder>,
         (files, temporary): (&[InputFile], &Path),
-        known: Option<Places>,
+        (spill, known): (&Arc<Spill>, Option<Places>),
         timings: &mut Timings,
     ) -> Result<(Told, Excerpts, Places)> {
-        let memory = self.budget().unwrap_or_default() / 2;
-        let spill = Spill::new(&Budget {
-            // More than can be addressed is never asked for; less only makes more parts.
-            memory: usize::try_from(memory).unwrap_or_default(),
-            folder: temporary.to_owned(),
-            run: None,
-            unfinished: None,
-        })?;
         let lengths = Lengths::new(self.units.symbols());
         let read = timings.time("read", 0, || {
-            self.list_regions((files, temporary), (&lengths, &spill), known)
+            self.list((files, temporary), (&lengths, spill), known)
         });
-        let (listed, places) = read?;
+        let Read {
+            listed,
+            documents,
+            places,
+            starts,
+            _log,
+        } = read?;
         timings.add_disk_use(spill.take_use(Listed::PARTS));
         let reading = Files {
             run: self,
@@ -130,40 +121,30 @@ impl PassagesRun<'_> {
             places: &places,
         };
         let of_places = listed.places;
-        let map = timings.time("compare", 0, || {
-            let search = Search {
-                lengths: &lengths,
-                spill: &spill,
-                progress: self.options.progress,
-            };
-            search.map(listed, &reading)
-        });
-        let mut map = map?;
-        let of_map = DiskUse {
-            written_bytes: map.bytes(),
-            ..DiskUse::default()
+        let chosen = match spill.state::<Chosen>(CHOOSE) {
+            Some(chosen) => {
+                let (unit, count) = (self.units.unit, chosen.pieces);
+                let pieces = Pieces::new(spill, of_places, unit, count);
+                (chosen, pieces, CutStreams::new(spill, 2))
+            }
+            None => {
+                let known = timings.time("compare", 0, || {
+                    let search = Search {
+                        lengths: &lengths,
+                        spill,
+                        progress: self.options.progress,
+                    };
+                    self.known(search.map(listed, &reading)?, starts, (spill, of_places))
+                });
+                self.choose((known?, of_places), (spill, &reading), timings)?
+            }
         };
-        timings.add_disk_use(sum(spill.take_use(Listed::PARTS), of_map));
-        let chosen = timings.time("choose", 0, || {
-            let of_map = (&mut map, of_places);
-            let mut choosing = Choosing::new(self, of_map, &spill, (output, &places))?;
-            reading.read("choose", &|_| (), &mut |texts, ()| choosing.add(texts))?;
-            choosing.finish()
-        });
-        let (gathered, pieces, cuts) = chosen?;
-        let of_map = DiskUse {
-            read_bytes: map.read_bytes(),
-            ..DiskUse::default()
-        };
-        timings.add_disk_use(sum(spill.take_use(Listed::PARTS), of_map));
-        drop(map);
+        let (chosen, pieces, cuts) = chosen;
         let written = timings.time("write", 0, || {
-            self.write_found(
-                output,
-                (files, temporary),
-                (pieces, gathered, cuts),
-                &reading,
-            )
+            let mut gathered = Gathering::new(self.units, &places);
+            gathered.restore(chosen.gathered);
+            let of_cuts = (cuts, documents);
+            self.write_found(output, (pieces, gathered, of_cuts), &reading)
         });
         let (told, excerpts) = written?;
         timings.add_disk_use(spill.take_use(Listed::PARTS));
@@ -174,60 +155,295 @@ impl PassagesRun<'_> {
     fn write_found(
         &self,
         output: Option<&OutputFolder>,
-        (files, temporary): (&[InputFile], &Path),
-        (pieces, gathered, cuts): (Pieces, Gathering<'_>, CutFile),
+        (pieces, gathered, cuts): (Pieces, Gathering<'_>, (CutStreams, usize)),
         reading: &Files<'_>,
     ) -> Result<(Told, Excerpts)> {
         let mut written = PiecesOutput::new(self, output, gathered)?;
         pieces.for_each(reading, |piece| written.add(&piece))?;
         let (counts, overview, parts) = written.finish()?.end()?;
+        let (from, places) = ((reading.files, reading.temporary), reading.places);
+        // After the last checkpoint, since this takes the streams of cuts.
+        let cuts = self.write_cuts(output, cuts, places)?;
         let mut excerpts = self.excerpts(output, parts);
-        self.read_excerpts(&mut excerpts, (files, temporary), reading.places, &cuts)?;
+        self.read_excerpts(&mut excerpts, from, places, &cuts)?;
         if let Some(output) = output.filter(|_| self.action.writes_records()) {
-            self.write_kept(output, (files, temporary), reading.places, &cuts)?;
+            self.write_kept(output, from, places, &cuts)?;
         }
         Ok(((counts, overview), excerpts))
     }
 
-    /// Reads all documents, and lists their regions.
-    fn list_regions(
+    /// What is known of windows, by their first places.
+    fn known(
+        &self,
+        mut map: WindowMap,
+        starts: Vec<usize>,
+        (spill, places): (&Arc<Spill>, usize),
+    ) -> Result<Known> {
+        let others = Others {
+            least: self.min_count,
+            starts: &starts,
+            other_documents: self.other_documents && self.occurrences == Occurrences::All,
+        };
+        let others = self
+            .counts_windows()
+            .then(|| others.find(&mut map, spill, places));
+        Ok(Known {
+            others: others.transpose()?,
+            map,
+            starts,
+        })
+    }
+
+    /// Chooses the passages, and decides what is cut.
+    fn choose(
+        &self,
+        (mut known, of_places): (Known, usize),
+        (spill, reading): (&Arc<Spill>, &Files<'_>),
+        timings: &mut Timings,
+    ) -> Result<(Chosen, Pieces, CutStreams)> {
+        let of_known = DiskUse {
+            written_bytes: known.bytes(),
+            ..DiskUse::default()
+        };
+        timings.add_disk_use(sum(spill.take_use(Listed::PARTS), of_known));
+        let chosen = timings.time("choose", 0, || {
+            let of_known = (&mut known, of_places);
+            let mut choosing = Choosing::new(self, of_known, (spill, reading.places));
+            reading.read("choose", &|_| (), &mut |texts, ()| choosing.add(texts))?;
+            choosing.finish()
+        });
+        let of_known = DiskUse {
+            read_bytes: known.read_bytes(),
+            ..DiskUse::default()
+        };
+        timings.add_disk_use(sum(spill.take_use(Listed::PARTS), of_known));
+        chosen
+    }
+
+    /// Reads all documents, and lists their regions. `known` is what a reading before found of them.
+    fn list(
         &self,
         (files, temporary): (&[InputFile], &Path),
         (lengths, spill): (&Lengths, &Arc<Spill>),
         known: Option<Places>,
-    ) -> Result<(Listed, Places)> {
+    ) -> Result<Read> {
+        let are_held = AtomicBool::new(false);
+        let noted = Noted::new(self.on_bad_record, files, (0, &are_held), Vec::new());
+        let mut listing = Listing {
+            noted,
+            listed: Listed::new(spill, 0),
+            documents: 0,
+            bytes: 0,
+        };
+        listing.noted.places.of_reference = self.of_reference();
+        let complete = match known {
+            Some(places) => {
+                self.relist((files, temporary), (lengths, &places), &mut listing)?;
+                listing.noted = listing.noted.all(places);
+                true
+            }
+            None => false,
+        };
+        if spill.is_resumable() {
+            listing.noted.spill(spill)?;
+        }
+        if !complete {
+            self.list_new((files, temporary), (lengths, spill), &mut listing)?;
+        }
+        if spill.is_resumable() {
+            spill.note(READ, &listing.state()?)?;
+        }
+        let Listing {
+            noted: Noted {
+                mut places, log, ..
+            },
+            mut listed,
+            documents,
+            ..
+        } = listing;
+        if let Some(ids) = &mut places.ids {
+            ids.end()?;
+        }
+        match complete {
+            true => spill.note(IDS, &places.find_repeated_ids()?)?,
+            false => places = self.complete(places, documents, Some(spill))?,
+        }
+        if let Some(ids) = &mut places.ids {
+            ids.hold(row_number(documents)?)?;
+        }
+        let starts = listed.end()?;
+        Ok(Read {
+            listed,
+            documents,
+            places,
+            starts,
+            _log: log,
+        })
+    }
+
+    /// Lists the regions of documents that were read before.
+    fn relist(
+        &self,
+        (files, temporary): (&[InputFile], &Path),
+        (lengths, places): (&Lengths, &Places),
+        listing: &mut Listing<'_>,
+    ) -> Result<()> {
+        let reading = Files {
+            run: self,
+            files,
+            temporary,
+            places,
+        };
+        let list = |texts: &UnitTexts| regions(texts, lengths);
+        reading.read("read", &list, &mut |texts, regions| {
+            listing.documents += texts.len();
+            listing.listed.add(&regions)
+        })
+    }
+
+    /// Reads all documents, or those behind the last checkpoint, and lists their regions.
+    fn list_new(
+        &self,
+        (files, temporary): (&[InputFile], &Path),
+        (lengths, spill): (&Lengths, &Arc<Spill>),
+        listing: &mut Listing<'_>,
+    ) -> Result<()> {
         let progress = self.options.progress;
         progress.begin("read", files.iter().map(InputFile::stored_bytes).sum());
-        let are_held = AtomicBool::new(false);
-        let mut noted = Noted::new(self.on_bad_record, files, (0, &are_held), Vec::new());
+        let start = listing.restore(spill, progress)?;
         let reading = FilesReading::new(files, self.reading(Columns::Needed, temporary))?;
-        let mut listed = Listed::new(spill);
-        let (mut documents, mut bytes) = (0, 0);
+        let reading = reading.starting_at(&start);
         reading.map(
             |chunk| {
-                let (records, texts) = self.parse(&chunk, |_| true);
-                let of = (texts.len(), texts.bytes(), places(&texts));
-                Ok((records, of, regions(&texts, lengths)))
+                if start.is_after(&chunk) {
+                    return Ok(None);
+                }
+                let (records, texts) = self.parse_first(&chunk, files)?;
+                let of = (texts.len(), texts.bytes());
+                Ok(Some((records, of, regions(&texts, lengths))))
             },
             |event| {
                 match event {
-                    Some(Event::Chunk((records, (count, of_texts, places), regions))) => {
-                        noted.note(records, row_number(documents)?)?;
-                        documents += count;
-                        bytes += of_texts;
-                        listed.add(places, &regions)?;
+                    Some(Event::Chunk(Some((records, (documents, bytes), regions)))) => {
+                        listing
+                            .noted
+                            .note(records, row_number(listing.documents)?)?;
+                        listing.documents += documents;
+                        listing.bytes += bytes;
+                        listing.listed.add(&regions)?;
                     }
-                    Some(Event::End { file, fingerprint }) => noted.end_file(file, fingerprint)?,
-                    Some(Event::Table(_)) | None => {}
+                    Some(Event::End { file, fingerprint }) => {
+                        listing.noted.end_file(file, fingerprint)?;
+                    }
+                    Some(Event::Table(_) | Event::Chunk(None)) | None => {}
                 }
-                advance(progress, reading.consumed(), documents as u64, bytes)
+                if spill.is_due() {
+                    spill.checkpoint(READ, &listing.state()?)?;
+                }
+                let documents = listing.documents as u64;
+                advance(progress, reading.consumed(), documents, listing.bytes)
             },
-        )?;
-        let places = match known {
-            Some(places) => places,
-            None => self.complete(noted.places, documents)?,
+        )
+    }
+
+    /// Writes what is cut out of documents, and which are removed. Returns the cuts by rows.
+    fn write_cuts(
+        &self,
+        output: Option<&OutputFolder>,
+        (cuts, documents): (CutStreams, usize),
+        places: &Places,
+    ) -> Result<CutFile> {
+        let output = output.filter(|_| self.action.removes());
+        let create = |name| output.map(|output| lines(output, name)).transpose();
+        let (mut of_cuts, mut of_removed) = (create(CUTS)?, create(REMOVED)?);
+        let is_cut = self.action == PassageAction::Cut;
+        let file = cuts.finish(documents, |of| match of {
+            OfDocument::Cut(row, cuts) => match of_cuts.as_mut().filter(|_| is_cut) {
+                Some(lines) => lines.write(&CutsLine::of(row, cuts, places)?),
+                None => Ok(()),
+            },
+            OfDocument::Removed(Removed {
+                row,
+                why,
+                covered,
+                bytes,
+            }) => match &mut of_removed {
+                Some(lines) => lines.write(&RemovedLine::of((row, why, covered), bytes, places)?),
+                None => Ok(()),
+            },
+        })?;
+        of_cuts.map_or(Ok(()), JsonLines::finish)?;
+        of_removed.map_or(Ok(()), JsonLines::finish)?;
+        Ok(file)
+    }
+}
+
+/// The name of the first reading, for checkpoints.
+const READ: &str = "read";
+
+/// The name of the choice of passages, for checkpoints.
+const CHOOSE: &str = "choose";
+
+/// What a first reading found.
+struct Read {
+    listed: Listed,
+    /// The number of documents.
+    documents: usize,
+    places: Places,
+    starts: Vec<usize>,
+    /// The notes, whose files stay for a run that goes on.
+    _log: Option<Log>,
+}
+
+/// What is read so far.
+struct Listing<'a> {
+    noted: Noted<'a>,
+    listed: Listed,
+    documents: usize,
+    bytes: u64,
+}
+
+/// The same at a checkpoint.
+#[derive(Serialize, Deserialize)]
+struct ListingState {
+    records: RecordsRead,
+    places: usize,
+    documents: usize,
+    bytes: u64,
+}
+
+/// What is chosen, for a checkpoint.
+#[derive(Serialize, Deserialize)]
+struct Chosen {
+    gathered: GatheredDocuments,
+    pieces: usize,
+}
+
+impl Listing<'_> {
+    /// Writes everything read so far, and says where that is.
+    fn state(&mut self) -> Result<ListingState> {
+        self.listed.flush()?;
+        Ok(ListingState {
+            records: self.noted.save()?,
+            places: self.listed.places,
+            documents: self.documents,
+            bytes: self.bytes,
+        })
+    }
+
+    /// Goes on where the run was stopped: at this position, which is the beginning if it was not.
+    fn restore(&mut self, spill: &Spill, progress: &dyn Progress) -> Result<Position> {
+        let Some(state) = spill.state::<ListingState>(READ) else {
+            return Ok(Position::default());
         };
-        Ok((listed, places))
+        self.noted.restore(&state.records)?;
+        self.listed.places = state.places;
+        (self.documents, self.bytes) = (state.documents, state.bytes);
+        progress.tell(&format!(
+            "going on where the run was stopped: {} are read",
+            counted(state.documents as u64, "document")
+        ));
+        Ok(state.records.position)
     }
 }
 
@@ -242,15 +458,13 @@ fn sum(a: DiskUse, b: DiskUse) -> DiskUse {
 /// Chooses passages, and decides what is cut, in order.
 struct Choosing<'a, 'p> {
     run: &'a PassagesRun<'a>,
-    places: &'p Places,
     chooser: Chooser<'a>,
     pieces: Pieces,
     shrinking: Shrinking,
-    cuts: CutWriter,
+    cuts: CutStreams,
     lost: Option<LostCounter>,
-    cut_lines: Option<JsonLines<File>>,
-    removed_lines: Option<JsonLines<File>>,
-    overview: Gathering<'p>,
+    spill: Arc<Spill>,
+    gathered: Gathering<'p>,
     of_cuts: CutCounts,
     /// The first place of the next document, and its row.
     base: usize,
@@ -284,35 +498,36 @@ impl OfRun {
 impl<'a, 'p> Choosing<'a, 'p> {
     fn new(
         run: &'a PassagesRun<'a>,
-        (map, of_places): (&'a mut WindowMap, usize),
-        spill: &Arc<Spill>,
-        (output, places): (Option<&OutputFolder>, &'p Places),
-    ) -> Result<Self> {
+        (known, of_places): (&'a mut Known, usize),
+        (spill, places): (&Arc<Spill>, &'p Places),
+    ) -> Self {
         let (window, stride) = (run.units.symbols().get(), run.units.stride());
         let is_cut = run.action.removes();
-        let output = output.filter(|_| is_cut);
         let rules = Rules {
             window,
             stride,
+            occurrences: run.occurrences,
             other_documents: run.other_documents,
+            only_reference: run.only_against,
             memory: (spill.memory() as u64 / 4).max(LEAST_FOR_REMOVED),
         };
+        let reference = places.first_input();
         let lost = is_cut.then(|| LostCounter::new(spill, of_places, (window, stride)));
-        Ok(Choosing {
+        let mut gathered = Gathering::new(run.units, places);
+        gathered.counts = PassageCounts::of_none(run.against.is_some().then_some(reference.into()));
+        Choosing {
             run,
-            places,
-            chooser: Chooser::new(rules, map),
-            pieces: Pieces::new(spill, of_places),
+            chooser: Chooser::new(rules, known, reference as usize),
+            pieces: Pieces::new(spill, of_places, run.units.unit, 0),
             shrinking: Shrinking::new(run.units, run.snap),
-            cuts: CutWriter::new(spill.folder())?,
+            cuts: CutStreams::new(spill, 64),
             lost,
-            cut_lines: output.map(|output| lines(output, CUTS)).transpose()?,
-            removed_lines: output.map(|output| lines(output, REMOVED)).transpose()?,
-            overview: Gathering::new(run.units, places),
+            spill: Arc::clone(spill),
+            gathered,
             of_cuts: CutCounts::default(),
             base: 0,
             row: 0,
-        })
+        }
     }
 
     /// Adds the next documents.
@@ -320,15 +535,12 @@ impl<'a, 'p> Choosing<'a, 'p> {
         let documents = texts.documents();
         let (run, mut cuts) = (self.run, Cuts::default());
         let mut removing = Removing::new(run, texts);
-        for document in 0..texts.len() {
+        (0..texts.reference).for_each(|_| cuts.push([]));
+        for document in texts.reference..texts.len() {
             let runs = documents[document]..documents[document + 1];
-            let first = self.first_place(texts, runs.start);
-            self.chooser.begin_document(first);
+            self.chooser.begin_document();
             let found = self.passages(texts, runs)?;
-            let spans = self.add_passages(texts, document, &found)?;
-            let len = texts.text(document).len();
-            self.overview
-                .add_document(self.row + document, len, spans.iter().cloned())?;
+            let spans = self.add_passages((texts, document), &found)?;
             let pieces: Vec<Match> = found.into_iter().flat_map(|of| of.pieces).collect();
             let is_removed = removing.is_asked() && removing.removes(document, &pieces);
             self.chooser.end_document(is_removed);
@@ -337,19 +549,24 @@ impl<'a, 'p> Choosing<'a, 'p> {
                     cuts.push_removed(*why);
                     self.add_removed((document, *why, *covered), texts)?;
                 }
-                None if run.action == PassageAction::Cut => {
-                    cuts.push(self.shrinking.cuts(texts.text(document), &spans));
-                    self.add_cuts(document, cuts.of(document))?;
-                }
-                None => cuts.push([]),
+                None => match run.action {
+                    PassageAction::Cut => {
+                        cuts.push(self.shrinking.cuts(texts.text(document), &spans));
+                        self.add_cuts(document, cuts.of(document))?;
+                    }
+                    PassageAction::Mark => {
+                        cuts.push(spans);
+                        self.cuts.push(self.row + document, cuts.of(document))?;
+                    }
+                    PassageAction::Report | PassageAction::Drop { .. } => cuts.push([]),
+                },
             }
         }
-        self.overview.counts.bytes += texts.bytes();
-        self.overview.counts.units += texts.input_units(run.units);
+        self.gathered.counts.bytes += texts.input_bytes();
+        self.gathered.counts.units += texts.input_units(run.units);
         self.of_cuts.cut_bytes += cuts.bytes();
-        self.of_cuts.kept += (texts.len() - cuts.removed.len()) as u64;
+        self.of_cuts.kept += (texts.len() - texts.reference - cuts.removed.len()) as u64;
         self.add_lost(texts, &cuts, &documents)?;
-        self.cuts.push(&cuts)?;
         self.base += places(texts);
         self.row += texts.len();
         Ok(())
@@ -357,7 +574,7 @@ impl<'a, 'p> Choosing<'a, 'p> {
 
     /// The place of the first symbol of a run.
     fn first_place(&self, texts: &UnitTexts, run: usize) -> usize {
-        self.base + texts.run_symbols(run).start + run
+        self.base + first_place(texts, run)
     }
 
     /// The passages of the runs of a document that have some.
@@ -388,33 +605,39 @@ impl<'a, 'p> Choosing<'a, 'p> {
         first..first + (symbols + 1).saturating_sub(self.run.units.symbols().get())
     }
 
-    /// Adds and counts the passages of a document, and returns the bytes of its spans.
+    /// Adds and counts the passages of a document, and returns its spans, as results state them.
     fn add_passages(
         &mut self,
-        texts: &UnitTexts,
-        document: usize,
+        (texts, document): (&UnitTexts, usize),
         found: &[OfRun],
     ) -> Result<Vec<Range<usize>>> {
         let stride = self.run.units.stride();
-        let mut spans = Vec::new();
+        let (mut spans, mut covered) = (Vec::new(), Vec::new());
         for of in found {
             for symbols in of.spans() {
-                self.overview.counts.covered_units += symbols.len().div_ceil(stride) as u64;
-                let (_, bytes) = texts.place(of.run, symbols);
-                self.overview.counts.covered_bytes += bytes.len() as u64;
-                spans.push(bytes);
+                self.gathered.counts.covered_units += symbols.len().div_ceil(stride) as u64;
+                let (_, bytes) = texts.place(of.run, symbols.clone());
+                self.gathered.counts.covered_bytes += bytes.len() as u64;
+                spans.push(match self.run.units.unit {
+                    PassageUnit::Tokens => symbols,
+                    _ => bytes.clone(),
+                });
+                covered.push(bytes);
             }
             for piece in &of.pieces {
                 let len = piece.to - piece.from;
-                let (_, bytes) = texts.place(of.run, piece.from - of.start..piece.to - of.start);
-                let units = len.div_ceil(stride);
+                let symbols = (of.run, piece.from - of.start..piece.to - of.start);
                 let source = piece.source..piece.source + len;
+                let texts = (texts, self.row);
                 self.pieces
-                    .push((document, &bytes, units), (texts, self.row), source)?;
+                    .push(symbols, len.div_ceil(stride), texts, source)?;
             }
         }
-        self.overview.counts.spans += spans.len() as u64;
-        self.overview.counts.covered_documents += u64::from(!spans.is_empty());
+        self.gathered.counts.spans += spans.len() as u64;
+        self.gathered.counts.covered_documents += u64::from(!spans.is_empty());
+        let (row, bytes) = (self.row + document, texts.text(document).len());
+        self.gathered
+            .add_document(row, bytes, covered.into_iter())?;
         Ok(spans)
     }
 
@@ -426,13 +649,12 @@ impl<'a, 'p> Choosing<'a, 'p> {
         let bytes = texts.text(document).len();
         self.of_cuts.removed += 1;
         self.of_cuts.removed_bytes += bytes as u64;
-        match &mut self.removed_lines {
-            Some(lines) => {
-                let removed = (self.row + document, why, covered);
-                lines.write(&RemovedLine::of(removed, bytes, self.places)?)
-            }
-            None => Ok(()),
-        }
+        self.cuts.push_removed(Removed {
+            row: self.row + document,
+            why,
+            covered,
+            bytes,
+        })
     }
 
     fn add_cuts(&mut self, document: usize, cuts: &[[u32; 2]]) -> Result<()> {
@@ -441,10 +663,7 @@ impl<'a, 'p> Choosing<'a, 'p> {
         }
         self.of_cuts.cuts += cuts.len() as u64;
         self.of_cuts.cut_documents += 1;
-        match &mut self.cut_lines {
-            Some(lines) => lines.write(&CutsLine::of(self.row + document, cuts, self.places)?),
-            None => Ok(()),
-        }
+        self.cuts.push(self.row + document, cuts)
     }
 
     /// Notes what is cut and what stays, by symbols.
@@ -471,17 +690,23 @@ impl<'a, 'p> Choosing<'a, 'p> {
         Ok(())
     }
 
-    /// What was counted, the pieces, and what is cut.
-    fn finish(self) -> Result<(Gathering<'p>, Pieces, CutFile)> {
-        let (mut overview, mut of_cuts) = (self.overview, self.of_cuts);
-        self.cut_lines.map_or(Ok(()), JsonLines::finish)?;
-        self.removed_lines.map_or(Ok(()), JsonLines::finish)?;
+    /// What was counted, the pieces, and what is cut. Makes a checkpoint.
+    fn finish(mut self) -> Result<(Chosen, Pieces, CutStreams)> {
+        let (counts, mut of_cuts) = (&mut self.gathered.counts, self.of_cuts);
+        let (mut pieces, mut cuts) = (self.pieces, self.cuts);
         if let Some(lost) = self.lost {
             let lost = lost.count()?;
             (of_cuts.lost_of_units, of_cuts.lost_units) = (lost.removed, lost.lost);
-            of_cuts.kept_bytes = overview.counts.bytes - of_cuts.cut_bytes - of_cuts.removed_bytes;
-            overview.counts.cut = Some(of_cuts);
+            of_cuts.kept_bytes = counts.bytes - of_cuts.cut_bytes - of_cuts.removed_bytes;
+            counts.cut = Some(of_cuts);
         }
-        Ok((overview, self.pieces, self.cuts.finish()?))
+        pieces.flush()?;
+        cuts.flush()?;
+        let chosen = Chosen {
+            gathered: self.gathered.documents(),
+            pieces: pieces.count,
+        };
+        self.spill.checkpoint(CHOOSE, &chosen)?;
+        Ok((chosen, pieces, cuts))
     }
 }

@@ -8,10 +8,10 @@ use super::super::search::too_long;
 use super::super::units::UnitTexts;
 use super::map::{MapWriter, WindowMap};
 use super::records::{Link, Links, Region, Windows, end_of_words, window_of};
-use super::regions::{Hashing, Regions, places};
+use super::regions::{Hashing, Regions, cells, places};
 use crate::error::Result;
 use crate::progress::{Progress, advance};
-use crate::store::spill::{Partitions, Sorted, Spill};
+use crate::store::spill::{Partitions, Sorted, Spill, Stored, Streams};
 
 /// Files that records are distributed to.
 const PARTS: usize = 32;
@@ -52,6 +52,12 @@ impl<const N: usize> Shared<N> {
         records.iter().try_for_each(|record| all.push(record))
     }
 
+    /// Writes everything pushed so far, for a checkpoint.
+    fn flush(&self) -> Result<()> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.flush()
+    }
+
     fn finish(self) -> Result<Sorted<N>> {
         self.0
             .into_inner()
@@ -70,6 +76,9 @@ struct FoundInParts {
     mixed: Shared<2>,
 }
 
+/// The name of the search, for checkpoints. The state is the number of steps done.
+const COMPARE: &str = "compare";
+
 /// A search on disk.
 pub(super) struct Search<'a> {
     pub(super) lengths: &'a Lengths,
@@ -78,75 +87,91 @@ pub(super) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Finds where the windows of documents lead, out of the regions that a first reading gave.
+    /// Finds where the windows of documents lead, out of the regions that a first reading gave. Makes checkpoints, and begins
+    /// at the last one.
     pub(super) fn map(&self, listed: Listed, reading: &impl Reading) -> Result<WindowMap> {
         let end = end_of_words(listed.places);
-        let Listed {
-            regions, repeats, ..
-        } = listed;
-        let links = Shared::new(self.spill, "links", end);
-        for repeat in repeats.finish()?.into_records() {
-            links.push_all(&[repeat?])?;
+        let done: u32 = self.spill.state(COMPARE).unwrap_or_default();
+        let of_regions = FoundInParts::new(self.spill, end, ["links", "copies", "mixed"]);
+        if done < 1 {
+            let Listed {
+                regions, repeats, ..
+            } = listed;
+            for repeat in repeats.finish()?.into_records() {
+                of_regions.links.push_all(&[repeat?])?;
+            }
+            self.compare(regions, &of_regions)?;
+            self.spill.checkpoint(COMPARE, &1)?;
         }
-        let found = FoundInParts {
-            links,
-            copies: Shared::new(self.spill, "copies", end),
-            mixed: Shared::new(self.spill, "mixed", end),
-        };
-        self.progress.begin("compare", 2 * PARTS as u64);
-        let each = |records: &[[u32; 6]]| found.add_regions(records);
-        let mut advance = |parts| advance(self.progress, parts, 0, 0);
-        regions.finish()?.map(&each, &mut advance)?;
-        let FoundInParts {
-            links,
-            copies,
-            mixed,
-        } = found;
-        let windows = self.windows(mixed.finish()?, reading)?;
-        let inside = Shared::new(self.spill, "inside", end);
-        self.progress.begin("compare", PARTS as u64);
-        let each = |records: &[[u32; 6]]| inside.push_all(&equal_windows(records));
-        windows.map(&each, &mut |parts| {
-            crate::progress::advance(self.progress, parts, 0, 0)
-        })?;
-        let links = self.lead_copies(inside.finish()?, copies.finish()?, links)?;
+        let of_cells = ["cell-links", "cell-copies", "cell-mixed"];
+        let of_cells = FoundInParts::new(self.spill, end, of_cells);
+        if done < 2 {
+            let cells = self.cells(of_regions.mixed.finish()?, reading)?;
+            self.compare(cells, &of_cells)?;
+            self.spill.checkpoint(COMPARE, &2)?;
+        }
+        let mut windows = Partitions::new(self.spill, "windows", PARTS, 1 << 32, PARTS);
+        if done < 3 {
+            self.add_windows(of_cells.mixed.finish()?, &mut windows, reading)?;
+            windows.flush()?;
+            self.spill.checkpoint(COMPARE, &3)?;
+        }
+        let links = of_regions.links;
+        if done < 4 {
+            let inside = self.compare_windows(windows.finish()?, end)?.finish()?;
+            self.lead_copies(inside, of_cells.copies.finish()?, &of_cells.links)?;
+            let inside = of_cells.links.finish()?;
+            self.lead_copies(inside, of_regions.copies.finish()?, &links)?;
+            links.flush()?;
+            self.spill.checkpoint(COMPARE, &4)?;
+        }
         self.write_map(links.finish()?)
     }
 
-    /// The hashes of the windows of mixed regions, from a reading of the documents.
-    fn windows(&self, mixed: Sorted<2>, reading: &impl Reading) -> Result<Sorted<6>> {
-        let mut windows = Partitions::new(self.spill, "windows", PARTS, 1 << 32, PARTS);
-        if mixed.records() == 0 {
-            return windows.finish();
-        }
-        let mut base = 0;
-        let mut mixed = mixed.into_records().peekable();
-        reading.read("read again", &|_| (), &mut |texts, ()| {
-            let end = base + places(texts);
-            let mut hashing = Hashing::new(texts, self.lengths.window, base);
-            let is_here = |next: &Result<[u32; 2]>| match next {
-                Ok(next) => Windows::of(*next).first < end,
-                Err(_) => true,
-            };
-            while let Some(next) = mixed.next_if(is_here) {
-                let of = Windows::of(next?);
-                for window in of.first..of.first + of.len {
-                    windows.push(&hashing.window(window))?;
-                }
-            }
-            base = end;
-            Ok(())
+    /// Compares regions, or cells of regions.
+    fn compare(&self, regions: Partitions<6>, found: &FoundInParts) -> Result<()> {
+        self.progress.begin("compare", PARTS as u64);
+        let each = |records: &[[u32; 6]]| found.add_regions(records);
+        let mut advance = |parts| advance(self.progress, parts, 0, 0);
+        regions.finish()?.map(&each, &mut advance)?;
+        found.flush()
+    }
+
+    /// Compares the windows of mixed cells, and returns the links between them.
+    fn compare_windows(&self, windows: Sorted<6>, end: u64) -> Result<Shared<3>> {
+        let inside = Shared::new(self.spill, "inside", end);
+        self.progress.begin("compare", PARTS as u64);
+        let each = |records: &[[u32; 6]]| inside.push_all(&equal_windows(records));
+        windows.map(&each, &mut |parts| advance(self.progress, parts, 0, 0))?;
+        Ok(inside)
+    }
+
+    /// The cells of mixed regions, from a reading of the documents.
+    fn cells(&self, mixed: Sorted<2>, reading: &impl Reading) -> Result<Partitions<6>> {
+        let mut all = Partitions::new(self.spill, "cells", PARTS, 1 << 32, PARTS);
+        read_mixed(mixed, reading, |texts, regions, base| {
+            let mut cells = cells(texts, regions, base, self.lengths).into_iter();
+            cells.try_for_each(|cell| all.push(&cell.pack()))
         })?;
-        windows.finish()
+        Ok(all)
+    }
+
+    /// Adds the hashes of the windows of mixed cells, from a reading of the documents.
+    fn add_windows(
+        &self,
+        mixed: Sorted<2>,
+        windows: &mut Partitions<6>,
+        reading: &impl Reading,
+    ) -> Result<()> {
+        read_mixed(mixed, reading, |texts, cells, base| {
+            let mut hashing = Hashing::new(texts, self.lengths.window, base);
+            let mut all = cells.iter().flat_map(|of| of.first..of.first + of.len);
+            all.try_for_each(|window| windows.push(&hashing.window(window)))
+        })
     }
 
     /// Adds where the windows of mixed regions lead, and leads the copies of these regions to the same places.
-    fn lead_copies(
-        &self,
-        inside: Sorted<3>,
-        copies: Sorted<3>,
-        links: Shared<3>,
-    ) -> Result<Shared<3>> {
+    fn lead_copies(&self, inside: Sorted<3>, copies: Sorted<3>, links: &Shared<3>) -> Result<()> {
         let inside = Joining {
             records: inside.into_records(),
             next: None,
@@ -184,8 +209,7 @@ impl Search<'_> {
             }
             lead(next, to, next)?;
         }
-        inside.finish(|passed| links.push_all(&[passed.pack()]))?;
-        Ok(links)
+        inside.finish(|passed| links.push_all(&[passed.pack()]))
     }
 
     fn write_map(&self, links: Sorted<3>) -> Result<WindowMap> {
@@ -261,7 +285,50 @@ impl<I: Iterator<Item = Result<Links>>> Joined<I> {
     }
 }
 
+/// Reads the documents, and calls `each` with the texts of some, the mixed regions in them, and the first place.
+fn read_mixed(
+    mixed: Sorted<2>,
+    reading: &impl Reading,
+    mut each: impl FnMut(&UnitTexts, &[Windows], usize) -> Result<()>,
+) -> Result<()> {
+    if mixed.records() == 0 {
+        return Ok(());
+    }
+    let (mut base, mut here) = (0, Vec::new());
+    let mut mixed = mixed.into_records().peekable();
+    reading.read("read again", &|_| (), &mut |texts, ()| {
+        let end = base + places(texts);
+        let is_here = |next: &Result<[u32; 2]>| match next {
+            Ok(next) => Windows::of(*next).first < end,
+            Err(_) => true,
+        };
+        here.clear();
+        while let Some(next) = mixed.next_if(is_here) {
+            here.push(Windows::of(next?));
+        }
+        each(texts, &here, base)?;
+        base = end;
+        Ok(())
+    })
+}
+
 impl FoundInParts {
+    /// Nothing yet, or what the last checkpoint has under these names.
+    fn new(spill: &Arc<Spill>, end: u64, [links, copies, mixed]: [&str; 3]) -> Self {
+        FoundInParts {
+            links: Shared::new(spill, links, end),
+            copies: Shared::new(spill, copies, end),
+            mixed: Shared::new(spill, mixed, end),
+        }
+    }
+
+    /// Writes everything found so far, for a checkpoint.
+    fn flush(&self) -> Result<()> {
+        self.links.flush()?;
+        self.copies.flush()?;
+        self.mixed.flush()
+    }
+
     /// Compares the regions of one part, which are sorted by keys and hashes.
     fn add_regions(&self, records: &[[u32; 6]]) -> Result<()> {
         let (mut links, mut copies, mut mixed) = (Vec::new(), Vec::new(), Vec::new());
@@ -324,6 +391,8 @@ fn equal_windows(records: &[[u32; 6]]) -> Vec<[u32; 3]> {
 pub(super) struct Listed {
     regions: Partitions<6>,
     repeats: Partitions<3>,
+    /// The first place of each document, until all are listed.
+    starts: Option<Streams>,
     /// The number of places so far.
     pub(super) places: usize,
 }
@@ -332,17 +401,53 @@ impl Listed {
     /// Files that its records are distributed to.
     pub(super) const PARTS: usize = PARTS;
 
-    pub(super) fn new(spill: &Arc<Spill>) -> Self {
+    /// None yet, or those of the last checkpoint, with so many places.
+    pub(super) fn new(spill: &Arc<Spill>, places: usize) -> Self {
         Listed {
             regions: Partitions::new(spill, "regions", PARTS, 1 << 32, 2 * PARTS),
             repeats: Partitions::new(spill, "repeats", 1, 1 << 32, 2 * PARTS),
-            places: 0,
+            starts: Some(Streams::new(spill, "starts", 1, 2 * PARTS)),
+            places,
         }
     }
 
-    /// Adds the regions of the next documents, which have so many places.
-    pub(super) fn add(&mut self, places: usize, found: &Regions) -> Result<()> {
+    /// Writes everything added so far, for a checkpoint.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        self.regions.flush()?;
+        self.repeats.flush()?;
+        self.starts.as_mut().map_or(Ok(()), Streams::flush)
+    }
+
+    /// Ends the adding, and returns the first places of all documents.
+    pub(super) fn end(&mut self) -> Result<Vec<usize>> {
+        let mut all = Vec::new();
+        let Some(starts) = self.starts.take() else {
+            return Ok(all);
+        };
+        let starts = starts.finish_one()?;
+        starts.for_each_block(|block| {
+            let mut records = block.records(Stored::words);
+            records.try_for_each(|record| {
+                let [start]: [u64; 1] = bytemuck::cast::<[u32; 2], _>(record?);
+                // They were places before.
+                all.push(usize::try_from(start).map_err(|_| block.damaged())?);
+                Ok(())
+            })
+        })?;
+        // For a run that goes on.
+        starts.keep();
+        Ok(all)
+    }
+
+    /// Adds the regions of the next documents.
+    pub(super) fn add(&mut self, found: &Regions) -> Result<()> {
         let base = self.places;
+        if let Some(starts) = &mut self.starts {
+            for start in &found.starts {
+                let start = (base + start) as u64;
+                starts.push(0, bytemuck::bytes_of(&start))?;
+            }
+        }
         for region in &found.regions {
             let first = base + region.first;
             self.regions.push(&Region { first, ..*region }.pack())?;
@@ -351,7 +456,7 @@ impl Listed {
             let first = base + links.first;
             self.repeats.push(&Links { first, ..*links }.pack())?;
         }
-        self.places += places;
+        self.places += found.places;
         match self.places > MOST_SYMBOLS {
             true => Err(too_long()),
             false => Ok(()),

@@ -5,60 +5,74 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::super::units::{PlacedPiece, UnitTexts};
+use super::super::units::{PassageUnit, PlacedPiece, UnitTexts};
 use super::records::{Interval, end_of_words};
 use super::regions::places;
 use super::search::Reading;
 use crate::error::Result;
-use crate::store::spill::{Partitions, Spill, Stored, Streams};
+use crate::store::spill::{Partitions, Sorted, Spill, Stored, Streams};
 
 /// Files that records are distributed to.
 const PARTS: usize = 32;
 
-/// Words of what is known of a piece or its source: document, start, end, and the hash of all bytes.
+/// Words of what is known of a piece or its source: document, start and end as results state them, and the hash of all bytes.
 const KNOWN: usize = 7;
 
 /// Pieces, without their sources.
 pub(super) struct Pieces {
     spill: Arc<Spill>,
+    unit: PassageUnit,
     /// By piece: what is known of it, and the number of units.
     own: Streams,
     asked: Partitions<4>,
     pub(super) count: usize,
 }
 
-/// What is known of a part of a document.
-fn known(document: usize, texts: &UnitTexts, row: usize, bytes: &Range<usize>) -> [u32; KNOWN] {
+/// What is known of symbols of a run. The number of the first of these documents among all is `row`.
+fn known(
+    texts: &UnitTexts,
+    (run, symbols): (usize, Range<usize>),
+    row: usize,
+    unit: PassageUnit,
+) -> [u32; KNOWN] {
+    let (document, bytes) = texts.place(run, symbols.clone());
     let hash = xxh3_128(&texts.text(document).as_bytes()[bytes.clone()]);
+    let stated = match unit {
+        // A list is one run.
+        PassageUnit::Tokens => symbols,
+        _ => bytes,
+    };
     #[allow(
         clippy::cast_possible_truncation,
         reason = "a text has less than 4 GiB, and there are fewer documents than 2^32"
     )]
-    let [row, start, end] = [row, bytes.start, bytes.end].map(|number| number as u32);
+    let [row, start, end] = [row + document, stated.start, stated.end].map(|number| number as u32);
     let [a, b, c, d]: [u32; 4] = bytemuck::cast(hash);
     [row, start, end, a, b, c, d]
 }
 
 impl Pieces {
-    /// None yet, of texts of so many places.
-    pub(super) fn new(spill: &Arc<Spill>, places: usize) -> Self {
+    /// None yet, or those of the last checkpoint, which are `count`, of texts of so many places.
+    pub(super) fn new(spill: &Arc<Spill>, places: usize, unit: PassageUnit, count: usize) -> Self {
         Pieces {
+            unit,
             own: Streams::new(spill, "pieces", 1, 2 * PARTS),
             asked: Partitions::new(spill, "asked", PARTS, end_of_words(places), 2 * PARTS),
             spill: Arc::clone(spill),
-            count: 0,
+            count,
         }
     }
 
-    /// Adds the next piece: a part of a document, by its number among these texts and among all, with so many units. Its
-    /// source has these places.
+    /// Adds the next piece: symbols of a run of texts, of which the first has the number `row` among all, with so many units.
+    /// Its source has these places.
     pub(super) fn push(
         &mut self,
-        (document, bytes, units): (usize, &Range<usize>, usize),
+        of_run: (usize, Range<usize>),
+        units: usize,
         (texts, row): (&UnitTexts, usize),
         source: Range<usize>,
     ) -> Result<()> {
-        let own = with_number(units, known(document, texts, row + document, bytes));
+        let own = with_number(units, known(texts, of_run, row, self.unit));
         self.own.push(0, bytemuck::cast_slice(&own))?;
         let asked = Interval {
             start: source.start,
@@ -69,7 +83,13 @@ impl Pieces {
         self.asked.push(&asked.pack())
     }
 
-    /// Finds the sources by a reading, and calls `each` with all pieces in order.
+    /// Writes everything added so far, for a checkpoint.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        self.own.flush()?;
+        self.asked.flush()
+    }
+
+    /// Finds the sources by a reading, if no checkpoint has them, and calls `each` with all pieces in order.
     pub(super) fn for_each(
         self,
         reading: &impl Reading,
@@ -77,31 +97,11 @@ impl Pieces {
     ) -> Result<()> {
         let end = (self.count as u64 >> LOW) + 1;
         let mut found = Partitions::new(&self.spill, "sources", PARTS, end, PARTS);
-        let mut asked = self.asked.finish()?.into_records().peekable();
-        let (mut base, mut row) = (0, 0);
-        reading.read("sources", &|_| (), &mut |texts, ()| {
-            let end = base + places(texts);
-            let (_, ends) = texts.symbols();
-            let mut run = 0;
-            let is_here = |next: &Result<[u32; 4]>| {
-                next.as_ref()
-                    .map_or(true, |next| Interval::of(*next).start < end)
-            };
-            while let Some(next) = asked.next_if(is_here).transpose()? {
-                let next = Interval::of(next);
-                let at = next.start - base;
-                while ends[run] + run <= at {
-                    run += 1;
-                }
-                let start = at - run - run.checked_sub(1).map_or(0, |before| ends[before]);
-                let (document, bytes) = texts.place(run, start..start + next.len);
-                let known = known(document, texts, row + document, &bytes);
-                found.push(&with_number(next.other, known))?;
-            }
-            base = end;
-            row += texts.len();
-            Ok(())
-        })?;
+        if self.spill.state::<()>(SOURCES).is_none() {
+            find(self.asked.finish()?, reading, self.unit, &mut found)?;
+            found.flush()?;
+            self.spill.checkpoint(SOURCES, &())?;
+        }
         let mut found = found.finish()?.into_records();
         let own = self.own.finish_one()?;
         own.for_each_block(|block| {
@@ -115,8 +115,42 @@ impl Pieces {
     }
 }
 
+/// Adds what is known of the sources that are asked for, by one reading.
+fn find(
+    asked: Sorted<4>,
+    reading: &impl Reading,
+    unit: PassageUnit,
+    found: &mut Partitions<RECORD>,
+) -> Result<()> {
+    let mut asked = asked.into_records().peekable();
+    let (mut base, mut row) = (0, 0);
+    reading.read("sources", &|_| (), &mut |texts, ()| {
+        let end = base + places(texts);
+        let (_, ends) = texts.symbols();
+        let mut run = 0;
+        let is_here = |next: &Result<[u32; 4]>| {
+            next.as_ref()
+                .map_or(true, |next| Interval::of(*next).start < end)
+        };
+        while let Some(next) = asked.next_if(is_here).transpose()? {
+            let next = Interval::of(next);
+            let at = next.start - base;
+            while ends[run] + run <= at {
+                run += 1;
+            }
+            let start = at - run - run.checked_sub(1).map_or(0, |before| ends[before]);
+            let known = known(texts, (run, start..start + next.len), row, unit);
+            found.push(&with_number(next.other, known))?;
+        }
+        base = end;
+        row += texts.len();
+        Ok(())
+    })
+}
+
 /// A piece and its source, from what is known of both.
 fn placed(own: [u32; KNOWN], source: [u32; KNOWN], units: usize) -> PlacedPiece {
+    // The bytes of tokens are not kept: no line of a result has them.
     let bytes = |known: [u32; KNOWN]| known[1] as usize..known[2] as usize;
     PlacedPiece {
         document: own[0] as usize,
@@ -128,6 +162,9 @@ fn placed(own: [u32; KNOWN], source: [u32; KNOWN], units: usize) -> PlacedPiece 
         is_exact: bytes(own).len() == bytes(source).len() && own[3..] == source[3..],
     }
 }
+
+/// The name of the search for sources, for checkpoints.
+const SOURCES: &str = "sources";
 
 /// Words of a record: a number, and what is known.
 const RECORD: usize = 2 + KNOWN;

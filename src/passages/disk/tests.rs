@@ -2,15 +2,17 @@
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::super::brute_force::{Asked, covered, hostile, patchwork, pieces_where};
+use super::super::brute_force::{Asked, conditions, covered, hostile, patchwork, pieces_where};
 use super::super::lengths::Lengths;
 use super::super::units::{PassageUnit, PassageUnits, UnitTexts};
 use super::super::{Occurrences, Piece};
-use super::choose::{Chooser, Rules};
-use super::regions::{places, regions};
+use super::choose::{Chooser, Known, Rules};
+use super::others::Others;
+use super::regions::regions;
 use super::search::{Listed, Reading, Search};
 use crate::error::Result;
 use crate::pipeline::UnitPlaces;
@@ -55,73 +57,105 @@ struct How {
     threads: usize,
 }
 
-/// The pieces that are found on disk.
-fn found(texts: &[Vec<u8>], len: usize, asked: Asked, how: How) -> Vec<Piece> {
-    let folder = tempfile::tempdir().unwrap();
-    let spill = Spill::new(&Budget::new(folder.path(), how.memory)).unwrap();
-    let min_length = NonZeroUsize::new(len).unwrap();
-    let units = PassageUnits {
-        min_length,
-        ..PassageUnits::of(how.unit)
-    };
-    let chunks = Chunks::new(texts, units, how.chunk);
-    let lengths = Lengths::new(min_length);
-    let mut listed = Listed::new(&spill);
-    for chunk in &chunks.0 {
-        let of_chunk = regions(chunk, &lengths);
-        listed.add(places(chunk), &of_chunk).unwrap();
-    }
-    let search = Search {
-        lengths: &lengths,
-        spill: &spill,
-        progress: &Silent,
-    };
-    let mut map = search.map(listed, &chunks).unwrap();
-    let rules = Rules {
-        window: len,
-        stride: 1,
-        other_documents: asked.other,
-        memory: u64::MAX,
-    };
-    let mut chooser = Chooser::new(rules, &mut map);
-    let (mut all, mut start) = (Vec::new(), 0);
-    for (document, text) in texts.iter().enumerate() {
-        chooser.begin_document(start);
-        let windows: Range<usize> = start..start + (text.len() + 1).saturating_sub(len);
-        let from = all.len();
-        for piece in chooser.pieces(windows).unwrap() {
-            let source_document = chooser.document_of(piece.source);
-            let source_start: usize = texts[..source_document]
-                .iter()
-                .map(|text| text.len() + 1)
-                .sum();
-            all.push(Piece {
-                document,
-                start: piece.from - start,
-                source_document,
-                source_start: piece.source - source_start,
-                len: piece.to - piece.from,
-            });
-        }
-        chooser.end_document(asked.drops && covered(&all[from..]) * 2 > text.len());
-        start += text.len() + 1;
-    }
-    all
+/// What is known of the windows of texts.
+struct Searched {
+    _folder: tempfile::TempDir,
+    spill: Arc<Spill>,
+    known: Known,
+    places: usize,
 }
+
+impl Searched {
+    fn new(texts: &[Vec<u8>], len: usize, how: How) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Spill::new(&Budget::new(folder.path(), how.memory)).unwrap();
+        let min_length = NonZeroUsize::new(len).unwrap();
+        let units = PassageUnits {
+            min_length,
+            ..PassageUnits::of(how.unit)
+        };
+        let chunks = Chunks::new(texts, units, how.chunk);
+        let lengths = Lengths::new(min_length);
+        let mut listed = Listed::new(&spill, 0);
+        for chunk in &chunks.0 {
+            listed.add(&regions(chunk, &lengths)).unwrap();
+        }
+        let places = listed.places;
+        let search = Search {
+            lengths: &lengths,
+            spill: &spill,
+            progress: &Silent,
+        };
+        let starts = listed.end().unwrap();
+        let map = search.map(listed, &chunks).unwrap();
+        let others = None;
+        Searched {
+            known: Known {
+                map,
+                others,
+                starts,
+            },
+            _folder: folder,
+            spill,
+            places,
+        }
+    }
+
+    /// The pieces that are found on disk.
+    fn pieces(&mut self, texts: &[Vec<u8>], len: usize, asked: Asked) -> Vec<Piece> {
+        let least = u32::try_from(asked.min_count).unwrap();
+        let is_all = asked.occurrences == Occurrences::All;
+        let starts = self.known.starts.clone();
+        let others = Others {
+            least,
+            starts: &starts,
+            other_documents: is_all && asked.other,
+        };
+        let others = (least > 2 || is_all)
+            .then(|| others.find(&mut self.known.map, &self.spill, self.places));
+        self.known.others = others.transpose().unwrap();
+        let rules = Rules {
+            window: len,
+            stride: 1,
+            occurrences: asked.occurrences,
+            other_documents: asked.other,
+            only_reference: asked.reference.1,
+            memory: u64::MAX,
+        };
+        let mut chooser = Chooser::new(rules, &mut self.known, asked.reference.0);
+        let mut all = Vec::new();
+        for (document, text) in texts.iter().enumerate().skip(asked.reference.0) {
+            chooser.begin_document();
+            let start = starts[document];
+            let windows: Range<usize> = start..start + (text.len() + 1).saturating_sub(len);
+            let from = all.len();
+            for piece in chooser.pieces(windows).unwrap() {
+                let source_document = chooser.document_of(piece.source);
+                all.push(Piece {
+                    document,
+                    start: piece.from - start,
+                    source_document,
+                    source_start: piece.source - starts[source_document],
+                    len: piece.to - piece.from,
+                });
+            }
+            chooser.end_document(asked.drops && covered(&all[from..]) * 2 > text.len());
+        }
+        all
+    }
+}
+
+/// A check has every so many of all conditions: another share with another number of threads.
+const SHARES: usize = 3;
 
 fn check(name: &str, texts: &[Vec<u8>], len: usize, how: How) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(how.threads);
     let pool = pool.build().unwrap();
-    for (other, drops) in [(false, false), (true, false), (false, true), (true, true)] {
-        let asked = Asked {
-            occurrences: Occurrences::Later,
-            min_count: 2,
-            other,
-            drops,
-            reference: (0, false),
-        };
+    let mut searched = pool.install(|| Searched::new(texts, len, how));
+    let asked = conditions(texts.len()).into_iter();
+    for asked in asked.skip(how.threads % SHARES).step_by(SHARES) {
         let expected = pieces_where(texts, len, asked);
-        let found = pool.install(|| found(texts, len, asked, how));
+        let found = pool.install(|| searched.pieces(texts, len, asked));
         if found != expected {
             let at = found.iter().zip(&expected).position(|(a, b)| a != b);
             let at = at.unwrap_or(found.len().min(expected.len()));

@@ -203,6 +203,11 @@ impl Spill {
         self.files().state(stage)
     }
 
+    /// Whether the run makes checkpoints.
+    pub(crate) fn is_resumable(&self) -> bool {
+        self.is_resumable
+    }
+
     /// Whether the next moment at which all streams are written is one for a checkpoint.
     pub(crate) fn is_due(&self) -> bool {
         self.is_resumable && self.files().is_due()
