@@ -89,7 +89,11 @@ fn build_json() -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     let output = Command::new(env!("CARGO"))
         .args(["rustdoc", "--frozen", "--package", "simgpu", "--lib"])
-        .args(["--no-default-features", "--features", "gpu,index,io,selftest"])
+        .args([
+            "--no-default-features",
+            "--features",
+            "gpu,index,io,selftest",
+        ])
         .arg("--target-dir")
         .arg(target)
         .arg("--")

@@ -38,8 +38,8 @@ use commands::bench;
 #[cfg(feature = "gpu")]
 use commands::devices;
 use commands::{
-    compare, completions, dedup, evaluate, link, man, pairs, passages, ratings, selftest, show,
-    sign, tune,
+    compare, completions, dedup, evaluate, index, link, man, pairs, passages, ratings, selftest,
+    show, sign, tune,
 };
 use options::Given;
 use parameters::with_flags;
@@ -74,6 +74,7 @@ enum Command {
     Ratings(Box<ratings::Arguments>),
     Link(link::Arguments),
     Passages(passages::Arguments),
+    Index(index::Arguments),
     Evaluate(evaluate::Arguments),
     Show(show::Arguments),
     #[cfg(feature = "bench")]
@@ -159,8 +160,9 @@ fn with_owners(mut error: clap::Error) -> clap::Error {
         names.any(|name| option.strip_prefix("--") == Some(name))
     };
     let command = Cli::command();
-    let owners = command.get_subcommands().filter(has_option);
-    let owners: Vec<_> = owners.map(clap::Command::get_name).collect();
+    let commands = options::commands(&command).into_iter();
+    let owners = commands.filter(|(_, command)| has_option(command));
+    let owners: Vec<_> = owners.map(|(name, _)| name).collect();
     if error.kind() == ErrorKind::UnknownArgument && !owners.is_empty() {
         let tip = format!("'{option}' is an option of simgpu {}", owners.join(", "));
         // The usage names the guess, too.
@@ -195,6 +197,7 @@ pub fn run(matches: &ArgMatches, command: &[String]) -> anyhow::Result<()> {
         Command::Ratings(arguments) => ratings::run(&arguments, given, command),
         Command::Link(arguments) => link::run(&arguments, given, command),
         Command::Passages(arguments) => passages::run(&arguments, given, command),
+        Command::Index(arguments) => index::run(&arguments, given, command),
         Command::Evaluate(arguments) => evaluate::run(&arguments, given, command),
         Command::Show(arguments) => show::run(&arguments),
         #[cfg(feature = "bench")]

@@ -14,11 +14,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every page that may quote, from the root of the repository.
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 8] = [
     "README.md",
     "results/README.md",
     "docs/distributed.md",
     "docs/gpu.md",
+    "docs/index.md",
     "docs/output.md",
     "docs/passages.md",
     "docs/presets.md",
