@@ -71,7 +71,7 @@ trap 'kill "$installing" 2>/dev/null || true; rm -f "$packages"' EXIT
 
 # The library as embedders compile it, and the command as the Python package has it, without a GPU. tests/public_api.rs documents the library with
 # the last set of features, and finds its dependencies compiled.
-for features in "" selftest records io gpu io,gpu,selftest; do
+for features in "" selftest records io gpu index gpu,index,io,selftest; do
     cargo check --quiet --package simgpu --no-default-features --features "$features" --lib
 done
 cargo check --quiet --package simgpu-cli --no-default-features

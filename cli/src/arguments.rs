@@ -449,7 +449,7 @@ impl InputArguments {
     }
 
     /// Refuses fields without a name.
-    fn check_fields(&self) -> anyhow::Result<()> {
+    pub(crate) fn check_fields(&self) -> anyhow::Result<()> {
         // The id may be the first column of a CSV file of pandas, which has no name.
         for field in &self.text_field {
             check_field("text_field", Some(field))?;
@@ -465,6 +465,23 @@ impl InputArguments {
             (Some(_), Some(scale)) => WeightScale::new(scale).map(Some).map_err(usage),
             (Some(_), None) => Ok(Some(WeightScale::default())),
         }
+    }
+
+    /// A run of an engine over inputs.
+    pub(crate) fn over<'a>(
+        &self,
+        engine: &'a Engine,
+        inputs: &'a Inputs,
+        options: RunOptions<'a>,
+    ) -> Run<'a> {
+        let run = Run::new(engine, inputs).options(options);
+        let run = match self.selection.limit {
+            Some(limit) => run.limit(limit),
+            None => run,
+        };
+        run.fields(self.fields(engine.shingler().shingling()))
+            .on_bad_record(self.records.bad.on_bad_record.resolve())
+            .unique_ids(self.records.unique_ids)
     }
 
     fn fields(&self, shingling: &Shingling) -> Fields {
@@ -1000,15 +1017,8 @@ impl RunSettings {
         inputs: &'a Inputs,
         options: RunOptions<'a>,
     ) -> Run<'a> {
-        let run = Run::new(&self.engine, inputs).options(options);
-        let run = match arguments.selection.limit {
-            Some(limit) => run.limit(limit),
-            None => run,
-        };
-        run.fields(arguments.fields(self.engine.shingler().shingling()))
-            .on_bad_record(arguments.records.bad.on_bad_record.resolve())
-            .unique_ids(arguments.records.unique_ids)
-            .batch_bytes(self.batch_bytes)
+        let run = arguments.over(&self.engine, inputs, options);
+        run.batch_bytes(self.batch_bytes)
     }
 }
 

@@ -38,8 +38,8 @@ use commands::bench;
 #[cfg(feature = "gpu")]
 use commands::devices;
 use commands::{
-    compare, completions, contain, dedup, evaluate, link, man, pairs, passages, ratings, selftest,
-    show, sign, tune,
+    compare, completions, contain, dedup, evaluate, index, link, man, pairs, passages, ratings,
+    selftest, show, sign, tune,
 };
 use options::Given;
 use parameters::with_flags;
@@ -75,6 +75,7 @@ enum Command {
     Link(link::Arguments),
     Passages(passages::Arguments),
     Contain(contain::Arguments),
+    Index(index::Arguments),
     Evaluate(evaluate::Arguments),
     Show(show::Arguments),
     #[cfg(feature = "bench")]
@@ -160,8 +161,9 @@ fn with_owners(mut error: clap::Error) -> clap::Error {
         names.any(|name| option.strip_prefix("--") == Some(name))
     };
     let command = Cli::command();
-    let owners = command.get_subcommands().filter(has_option);
-    let owners: Vec<_> = owners.map(clap::Command::get_name).collect();
+    let commands = options::commands(&command).into_iter();
+    let owners = commands.filter(|(_, command)| has_option(command));
+    let owners: Vec<_> = owners.map(|(name, _)| name).collect();
     if error.kind() == ErrorKind::UnknownArgument && !owners.is_empty() {
         let tip = format!("'{option}' is an option of simgpu {}", owners.join(", "));
         // The usage names the guess, too.
@@ -197,6 +199,7 @@ pub fn run(matches: &ArgMatches, command: &[String]) -> anyhow::Result<()> {
         Command::Link(arguments) => link::run(&arguments, given, command),
         Command::Passages(arguments) => passages::run(&arguments, given, command),
         Command::Contain(arguments) => contain::run(&arguments, given, command),
+        Command::Index(arguments) => index::run(&arguments, given, command),
         Command::Evaluate(arguments) => evaluate::run(&arguments, given, command),
         Command::Show(arguments) => show::run(&arguments),
         #[cfg(feature = "bench")]

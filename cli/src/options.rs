@@ -76,6 +76,8 @@ pub enum Mode {
     NotTokens,
     /// The unit is another than stop words.
     NotStopWords,
+    /// All documents are added to an index.
+    NotIfNew,
     /// Shingles hold no white space of the text.
     NoWhiteSpace,
     /// Tokens have no weights.
@@ -205,6 +207,7 @@ impl Mode {
             Mode::PassagesRemoveNone => "`action=mark` removes nothing; omit {o}, or pass `action=cut`",
             Mode::PassagesUncut => "{o} {is} for `action=cut`; add `action=cut`, or omit {o}",
             Mode::ItemsStay => "`action=report` writes no documents; omit {o}, or pass `action=drop`",
+            Mode::NotIfNew => "{o} {is} for what `if_new` says of each document; add `if_new`, or omit {o}",
             Mode::NoReport => "the report holds what {o} ask{s} for, and is not printed; add `report=json`, or omit {o}",
             Mode::NoPage => "{o} {is} for the page; add `page`, or omit {o}",
             Mode::Seen => "`as=seen` takes everything rated, whatever its stars; omit {o}, or choose another `as`",
@@ -221,6 +224,7 @@ impl Mode {
 const DOCUMENTS: &[&str] = &["dedup", "pairs", "sign"];
 const SEARCHES: &[&str] = &["dedup", "pairs"];
 const SIGNERS: &[&str] = &["dedup", "pairs", "sign", "compare"];
+const INDEXED: &[&str] = &["index build", "index add", "index query"];
 const RUNS: &[&str] = &[
     "dedup", "pairs", "sign", "link", "passages", "contain", "ratings",
 ];
@@ -243,11 +247,11 @@ use Effect::{Checks, Memory, Messages, Results, Speed};
 use Mode::{
     Distance, FromPairs, Gpu, ItemsStay, Join, LshOnly, NamedFiles, NoBuckets, NoDevice, NoJoin,
     NoNames, NoPage, NoPlan, NoRecommendations, NoReference, NoReport, NoSample, NoSimilarity,
-    NoTextField, NoThroughput, NoWeights, NoWhiteSpace, NotStopWords, NotTokens, NothingHated,
-    OneFile, OneInput, OnlyReference, PassagesDropNone, PassagesOfBytes, PassagesOfLines,
-    PassagesOfWords, PassagesRemoveNone, PassagesStay, PassagesUncut, PassagesUnmarked, ReadOnce,
-    Scalar, Seen, Signatures, Stars, Stdout, TextFiles, Tokens, TruthEntities, TruthPairs,
-    UsersOnly,
+    NoTextField, NoThroughput, NoWeights, NoWhiteSpace, NotIfNew, NotStopWords, NotTokens,
+    NothingHated, OneFile, OneInput, OnlyReference, PassagesDropNone, PassagesOfBytes,
+    PassagesOfLines, PassagesOfWords, PassagesRemoveNone, PassagesStay, PassagesUncut,
+    PassagesUnmarked, ReadOnce, Scalar, Seen, Signatures, Stars, Stdout, TextFiles, Tokens,
+    TruthEntities, TruthPairs, UsersOnly,
 };
 
 /// The table. Each option of a command is in one row.
@@ -346,6 +350,34 @@ pub const TABLE: &[Row] = &[
     row(&["contain"], &["size", "threshold", "min_ngrams", "action", "no_samples"], Results, &[]),
     row(&["contain"], &["classes", "compression_level"], Results, &[ItemsStay]),
     row(&["contain"], &["temp_dir"], Memory, &[]),
+    // Indexes
+    row(INDEXED, &["index", "format", "delimiter", "quote", "limit"], Results, &[]),
+    row(INDEXED, &["hidden", "include", "exclude"], Results, &[NamedFiles]),
+    row(INDEXED, &["text_field"], Results, &[NoTextField, TextFiles]),
+    row(INDEXED, &["tokens_field"], Results, &[NotTokens]),
+    row(INDEXED, &["id_field"], Results, &[TextFiles]),
+    row(INDEXED, &["weights", "weights_field", "weight_scale", "unique_ids", "on_bad_record"], Checks, &[]),
+    row(INDEXED, &["report", "quiet"], Messages, &[]),
+    row(INDEXED, &["threads"], Speed, &[]),
+    row(&["index build"], &["unit", "size", "count"], Results, &[]),
+    row(&["index build"], &["stop_words"], Results, &[NotStopWords]),
+    row(&["index build"], &["lowercase", "strip_punctuation"], Results, &[Tokens]),
+    row(&["index build"], &["keep_whitespace"], Results, &[Tokens, NoWhiteSpace]),
+    row(&["index build"], &["scheme", "hash", "num_perm", "seed", "threshold", "bands", "rows", "verify"], Results, &[]),
+    row(&["index build"], &["backend"], Speed, &[]),
+    row(&["index build"], &["device", "lose_device_after"], Speed, &[NoDevice]),
+    row(&["index build"], &["isa"], Speed, &[Scalar, Gpu]),
+    row(&["index build"], &["batch_mib"], Memory, &[]),
+    row(&["index add"], &["if_new", "on_known_id"], Results, &[]),
+    row(&["index add"], &["output"], Results, &[NotIfNew]),
+    row(&["index add"], &["overwrite"], Checks, &[NotIfNew]),
+    row(&["index query"], &["threshold", "top", "output"], Results, &[]),
+    row(&["index query"], &["overwrite"], Checks, &[]),
+    row(&["index delete"], &["index", "ids"], Results, &[]),
+    row(&["index stats"], &["index", "json"], Results, &[]),
+    row(&["index compact", "index verify", "index export"], &["index"], Results, &[]),
+    row(&["index delete", "index compact", "index verify", "index export"], &["threads"], Speed, &[]),
+    row(&["index delete", "index compact", "index verify", "index export"], &["quiet"], Messages, &[]),
     // Evaluations
     row(&["evaluate"], &["truth", "format", "delimiter", "quote", "entity_field"], Results, &[]),
     row(&["evaluate"], &["truth_fields"], Results, &[TruthEntities]),
@@ -383,6 +415,22 @@ pub const TABLE: &[Row] = &[
     row(&["bench"], &["quiet"], Messages, &[]),
 ];
 
+/// All commands with their names: `sign`, `index build`. One that has options of its own stands for those below it.
+pub fn commands(all: &clap::Command) -> Vec<(String, &clap::Command)> {
+    let mut found = Vec::new();
+    for command in all.get_subcommands() {
+        let name = command.get_name();
+        let has_options = command.get_arguments().any(|it| it.get_long().is_some());
+        if has_options || !command.has_subcommands() {
+            found.push((name.to_owned(), command));
+            continue;
+        }
+        let below = commands(command).into_iter();
+        found.extend(below.map(|(below, command)| (format!("{name} {below}"), command)));
+    }
+    found
+}
+
 /// The row of an option of a command.
 pub fn row_of(command: &str, option: &str) -> Option<&'static Row> {
     TABLE
@@ -408,16 +456,24 @@ impl Given {
 
     /// The options on the command line, in the order of the help.
     pub(crate) fn of(matches: &ArgMatches) -> Self {
-        let Some((name, matches)) = matches.subcommand() else {
-            return Given::default();
-        };
         let all = Cli::command();
-        let command = all.get_subcommands().find(|it| it.get_name() == name);
-        let options = command.into_iter().flat_map(clap::Command::get_arguments);
+        let commands = commands(&all);
+        let (mut name, mut matches) = (String::new(), matches);
+        let command = loop {
+            let Some((word, of_word)) = matches.subcommand() else {
+                return Given::default();
+            };
+            name = format!("{name} {word}").trim_start().to_owned();
+            matches = of_word;
+            if let Some((_, command)) = commands.iter().find(|(it, _)| *it == name) {
+                break command;
+            }
+        };
+        let options = command.get_arguments();
         let is_given = |option: &&clap::Arg| {
             matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine)
         };
-        Given::new(name, options.filter(is_given).filter_map(parameter))
+        Given::new(&name, options.filter(is_given).filter_map(parameter))
     }
 
     /// Refuses options that cannot act in one of these modes.

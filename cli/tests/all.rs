@@ -21,6 +21,7 @@ mod from_pairs;
 mod gpu_bench;
 #[cfg(feature = "gpu")]
 mod gpu_command_line;
+mod index;
 mod interrupted;
 mod join;
 mod keep_order;

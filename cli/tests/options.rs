@@ -9,7 +9,7 @@ use std::thread;
 use crate::support::{Place, files_in, gzip};
 use clap::CommandFactory;
 use serde_json::{Value, json};
-use simgpu_cli::options::{Effect, Row, TABLE, parameter, row_of};
+use simgpu_cli::options::{Effect, Row, TABLE, commands, parameter, row_of};
 
 /// A mode: a command line, to which options are added. What acts with `--candidates auto` depends on the documents, so it is
 /// none.
@@ -74,8 +74,21 @@ const MODES: &[&str] = &[
     "selftest --backend simd",
 ];
 
-/// Commands whose options no mode runs: `bench` measures for seconds, and the others have no options.
-const WITHOUT_MODES: [&str; 4] = ["bench", "devices", "completions", "man"];
+/// Commands whose options no mode runs: `bench` measures for seconds, those of indexes have tests of their own, and the others have hardly any.
+const WITHOUT_MODES: [&str; 12] = [
+    "bench",
+    "devices",
+    "completions",
+    "man",
+    "index build",
+    "index query",
+    "index add",
+    "index delete",
+    "index compact",
+    "index stats",
+    "index verify",
+    "index export",
+];
 
 /// Options that no mode runs: those that the modes themselves give, those that need a GPU, and those of a plan, whose
 /// times differ in every run.
@@ -90,9 +103,16 @@ const NEVER_RUN: [&str; 8] = [
     "tune temp_dir",
 ];
 
+/// The name of the command of a mode.
+fn name_of(mode: &str) -> &str {
+    let words = if mode.starts_with("index ") { 2 } else { 1 };
+    let end = mode.match_indices(' ').nth(words - 1);
+    end.map_or(mode, |(end, _)| &mode[..end])
+}
+
 /// The option at a value that is not its default, with the options that it needs.
 fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
-    let command = mode.split(' ').next().unwrap();
+    let command = name_of(mode);
     Some(match (command, option) {
         (_, "format") => "--format tsv",
         (_, "delimiter") => "--delimiter ;",
@@ -605,18 +625,17 @@ fn options_of(command: &clap::Command) -> Vec<String> {
 fn every_option_has_one_row() {
     let all = simgpu_cli::Cli::command();
     let mut known = BTreeSet::new();
-    for command in all.get_subcommands() {
-        let name = command.get_name();
+    for (name, command) in commands(&all) {
         for option in options_of(command) {
             let rows = TABLE
                 .iter()
-                .filter(|row| row.commands.contains(&name) && row.options.contains(&&*option));
+                .filter(|row| row.commands.contains(&&*name) && row.options.contains(&&*option));
             assert_eq!(
                 rows.count(),
                 1,
                 "rows of {option} of {name} in options::TABLE"
             );
-            known.insert((name.to_owned(), option));
+            known.insert((name.clone(), option));
         }
     }
     for row in TABLE {
@@ -642,11 +661,9 @@ fn every_option_acts_or_is_refused() {
     let work = || {
         let place = place();
         while let Some(mode) = { modes.lock().unwrap().next() } {
-            let name = mode.split(' ').next().unwrap();
-            let command = all
-                .get_subcommands()
-                .find(|it| it.get_name() == name)
-                .unwrap();
+            let name = name_of(mode);
+            let all = commands(&all);
+            let (_, command) = all.iter().find(|(it, _)| it == name).unwrap();
             let before = Outcome::of(&place, mode);
             if before.code != Some(0) {
                 let objection = format!("{mode}: {}", before.stderr);
@@ -685,8 +702,8 @@ fn every_option_acts_or_is_refused() {
     let objections = objections.into_inner().unwrap();
     assert!(objections.is_empty(), "{}", objections.join("\n"));
     let acted = acted.into_inner().unwrap();
-    for command in all.get_subcommands() {
-        let name = command.get_name();
+    for (name, command) in commands(&all) {
+        let name = &*name;
         for option in options_of(command) {
             let is_never_run = NEVER_RUN.contains(&&*option)
                 || NEVER_RUN.contains(&&*format!("{name} {option}"))
@@ -694,8 +711,7 @@ fn every_option_acts_or_is_refused() {
                 || (name, &*option) == ("sign", "weights");
             // Modes that name it run with it.
             let flag = format!("--{}", option.replace('_', "-"));
-            let is_named =
-                |mode: &&str| mode.split(' ').next() == Some(name) && mode.contains(&flag);
+            let is_named = |mode: &&str| name_of(mode) == name && mode.contains(&flag);
             let is_exempt =
                 WITHOUT_MODES.contains(&name) || is_never_run || MODES.iter().any(is_named);
             assert!(

@@ -14,12 +14,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every page that may quote, from the root of the repository.
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 9] = [
     "README.md",
     "results/README.md",
     "docs/contain.md",
     "docs/distributed.md",
     "docs/gpu.md",
+    "docs/index.md",
     "docs/output.md",
     "docs/passages.md",
     "docs/presets.md",

@@ -123,7 +123,7 @@ impl Scheme {
     }
 
     /// The same in a type that every type of numbers of slots holds.
-    #[cfg(feature = "io")]
+    #[cfg(any(feature = "index", feature = "io"))]
     pub(crate) fn num_perm_u16(&self) -> u16 {
         self.num_perm.get()
     }

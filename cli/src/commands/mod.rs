@@ -24,6 +24,8 @@ pub mod devices;
 
 pub mod evaluate;
 
+pub mod index;
+
 pub mod link;
 
 pub(crate) mod man;

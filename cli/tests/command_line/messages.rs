@@ -554,11 +554,10 @@ fn summaries_state_what_is_true() {
 #[test]
 fn messages_name_existing_flags_and_values() {
     let command = simgpu_cli::Cli::command();
-    let subcommands: Vec<_> = command.get_subcommands().collect();
+    let subcommands = simgpu_cli::options::commands(&command);
     let arguments = || {
-        subcommands
-            .iter()
-            .flat_map(|command| command.get_arguments())
+        let commands = subcommands.iter();
+        commands.flat_map(|(_, command)| command.get_arguments())
     };
     let mut found = 0;
     for message in messages_of_library() {
@@ -566,7 +565,7 @@ fn messages_name_existing_flags_and_values() {
             found += 1;
             // The command spells one name as a subcommand.
             if name == "selftest" && value.is_none() {
-                assert!(subcommands.iter().any(|command| command.get_name() == name));
+                assert!(subcommands.iter().any(|(command, _)| *command == name));
                 continue;
             }
             // Deduplications that are divided among machines, and pages of those in memory, have no command here.

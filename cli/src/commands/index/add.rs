@@ -1,0 +1,130 @@
+//! `simgpu index add`.
+
+use clap::{Args, ValueEnum};
+use simgpu::files::IndexOutcome;
+use simgpu::index::{Durability, OnKnownId};
+
+use super::{
+    FolderArguments, HitsArguments, summarise_added, summarise_index, summarise_seen,
+    summarise_time,
+};
+use crate::Usage;
+use crate::arguments::{Caller, InputArguments, ProcessArguments};
+use crate::commands::execute;
+use crate::options::{Given, Mode};
+use crate::outputs::ReportArgument;
+use crate::streams::{is_stream, print};
+
+/// Add documents to an index
+///
+/// They are shingled and signed as those that are there. They are added in batches, each of which is there as a whole or not
+/// at all.
+///
+/// With --if-new, a document is added unless it is similar to one of the index or to an earlier one of the input: as if they
+/// came one by one, and as dedup --cluster greedy keeps them. --output says of each record what became of it.
+#[derive(Args, Debug)]
+#[command(mut_arg("weights", |weights| weights.hide(true)))]
+#[command(mut_arg("weights_field", |weights| weights.hide(true)))]
+#[command(mut_arg("weight_scale", |weights| weights.hide(true)))]
+pub(super) struct Arguments {
+    /// The input.
+    #[command(flatten)]
+    input: InputArguments,
+
+    /// The index.
+    #[command(flatten)]
+    folder: FolderArguments,
+
+    /// Add only documents that are similar to none of the index
+    #[arg(long)]
+    if_new: bool,
+
+    /// What happens to a document whose id is in the index
+    #[arg(long, value_enum, value_name = "ACTION", default_value = "fail")]
+    on_known_id: OnKnownIdArgument,
+
+    /// Where the verdicts go; needs --if-new.
+    #[command(flatten)]
+    hits: HitsArguments,
+
+    /// Print the counts to stdout
+    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
+    report: Option<ReportArgument>,
+
+    /// Threads and messages.
+    #[command(flatten)]
+    process: ProcessArguments,
+}
+
+/// The value of `--on-known-id`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum OnKnownIdArgument {
+    /// Stop with an error; batches before it stay
+    Fail,
+    /// Leave the document out, and count it
+    Skip,
+    /// Delete the document of the index that has the id, and add this one
+    Replace,
+}
+
+impl OnKnownIdArgument {
+    fn resolve(self) -> OnKnownId {
+        match self {
+            OnKnownIdArgument::Fail => OnKnownId::Fail,
+            OnKnownIdArgument::Skip => OnKnownId::Skip,
+            OnKnownIdArgument::Replace => OnKnownId::Replace,
+        }
+    }
+}
+
+impl Arguments {
+    fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<IndexOutcome> {
+        if self.if_new && self.on_known_id == OnKnownIdArgument::Replace {
+            return Err(Usage::error(
+                "`on_known_id=replace` would delete a document before it is known whether the other is new; pass `on_known_id=skip` or `on_known_id=fail`, or omit `if_new`",
+            ));
+        }
+        let is_stdout = self.hits.output.as_deref().is_some_and(is_stream);
+        if is_stdout && self.report.is_some() {
+            return Err(Usage::error(
+                "`output` - writes the verdicts to stdout and nothing else; omit `report`, or name an output file",
+            ));
+        }
+        if !self.if_new {
+            caller.given.check(&[Mode::NotIfNew])?;
+        }
+        let index = self.folder.open()?;
+        let inputs = super::find(&index, &self.input, caller)?;
+        let on_known_id = self.on_known_id.resolve();
+        if !self.if_new {
+            let index = index.durability(Durability::OnSync);
+            let run = self.input.over(index.engine(), &inputs, caller.options());
+            return Ok(run.add_to(&index, on_known_id)?);
+        }
+        let options = self.hits.options(caller);
+        let run = self.input.over(index.engine(), &inputs, options);
+        let added = self
+            .hits
+            .with_output(|output| run.add_new_to(&index, on_known_id, output));
+        Ok(added?)
+    }
+}
+
+pub(super) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+    let (outcome, terminal) = execute(&arguments.process, given, command, |caller| {
+        arguments.execute(caller)
+    })?;
+    if arguments.report.is_some() {
+        print(outcome.to_json())?;
+    }
+    let mut lines = super::summary(&outcome);
+    summarise_added(&mut lines, &outcome);
+    if arguments.if_new {
+        summarise_seen(&mut lines, &outcome);
+    }
+    summarise_time(&mut lines, &outcome);
+    arguments.hits.summarise(&mut lines);
+    summarise_index(&mut lines, &arguments.folder.index);
+    terminal.summary(&lines);
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! `simgpu index build`.
+
+use clap::{Args, ValueEnum};
+use simgpu::files::IndexOutcome;
+use simgpu::pipeline::Measure;
+use simgpu::search::{Search, Verification};
+
+use super::{FolderArguments, check_weights, summarise_added, summarise_index, summarise_time};
+use crate::arguments::{BandingArguments, Caller, InputArguments, RunArguments, modes_of_files};
+use crate::commands::execute;
+use crate::options::Given;
+use crate::outputs::ReportArgument;
+use crate::streams::print;
+use crate::terminal;
+
+/// Build an index of documents
+///
+/// It finds documents of at least the threshold that share a band, as pairs --against does. The id of a document is that of
+/// its record; if the first record has none, all ids are FILE:ROW.
+#[derive(Args, Debug)]
+#[command(mut_arg("weights", |weights| weights.hide(true)))]
+#[command(mut_arg("weights_field", |weights| weights.hide(true)))]
+#[command(mut_arg("weight_scale", |weights| weights.hide(true)))]
+pub(super) struct Arguments {
+    /// The input.
+    #[command(flatten)]
+    input: InputArguments,
+
+    /// The index: a folder that does not exist or is empty.
+    #[command(flatten)]
+    folder: FolderArguments,
+
+    /// What the index finds.
+    #[command(flatten)]
+    banding: BandingArguments,
+
+    /// How to verify, and so what the index keeps of a document
+    #[arg(
+        long,
+        value_enum,
+        value_name = "METHOD",
+        default_value = "signature",
+        help_heading = "Search"
+    )]
+    verify: VerifyArgument,
+
+    /// Print the counts to stdout
+    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
+    report: Option<ReportArgument>,
+
+    /// How to sign, and with how much of the machine.
+    #[command(flatten)]
+    run: RunArguments,
+}
+
+/// The value of `--verify`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum VerifyArgument {
+    /// Estimate the similarity from signatures of 8 bits per slot
+    Signature,
+    /// Compute it from the shingles, of 8 bytes each
+    Exact,
+}
+
+impl Arguments {
+    fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<IndexOutcome> {
+        check_weights(&self.input)?;
+        let given = caller.given;
+        given.check(&[self.run.sign.modes()?, self.input.modes()].concat())?;
+        let mut settings = self.run.resolve(&self.input, None)?;
+        let scheme = settings.engine.scheme();
+        let (threshold, banding) = self.banding.resolve(scheme, Measure::Jaccard)?;
+        let search = Search::through_lsh(
+            threshold,
+            banding,
+            match self.verify {
+                VerifyArgument::Signature => Verification::Signature,
+                VerifyArgument::Exact => Verification::Exact,
+            },
+        );
+        let inputs = self.input.find(&settings.engine)?;
+        given.check(&modes_of_files(&inputs))?;
+        settings.choose_hardware(&inputs)?;
+        terminal::announce(caller.progress, &settings.engine, None);
+        let run = settings.over(&self.input, &inputs, caller.options());
+        Ok(run.build_index(&self.folder.index, &search)?)
+    }
+}
+
+pub(super) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+    let (outcome, terminal) = execute(&arguments.run.process, given, command, |caller| {
+        arguments.execute(caller)
+    })?;
+    if arguments.report.is_some() {
+        print(outcome.to_json())?;
+    }
+    let mut lines = super::summary(&outcome);
+    summarise_added(&mut lines, &outcome);
+    summarise_time(&mut lines, &outcome);
+    summarise_index(&mut lines, &arguments.folder.index);
+    terminal.summary(&lines);
+    Ok(())
+}

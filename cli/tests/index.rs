@@ -1,0 +1,372 @@
+//! `simgpu index` beside `pairs --against` and `dedup --cluster greedy`, and what stops it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    Numbers, Place, SIMGPU, families, gzip, lines_of, numbered_lines, parse_lines,
+};
+
+/// A place with two files of documents in families, which have members in both.
+fn place(seed: u64) -> Place {
+    let place = Place::new();
+    let mut random = Numbers(seed);
+    let texts = families(60, 4, 40);
+    let (mut old, mut new) = (Vec::new(), Vec::new());
+    for (id, text) in texts.iter().enumerate() {
+        let side = if random.next().is_multiple_of(2) {
+            &mut old
+        } else {
+            &mut new
+        };
+        side.push(json!({"id": format!("d{id}"), "text": text}));
+    }
+    for (id, text) in ["", "...", "...", "?!"].into_iter().enumerate() {
+        old.push(json!({"id": format!("o{id}"), "text": text}));
+        new.push(json!({"id": format!("n{id}"), "text": text}));
+    }
+    place.write("old.jsonl", lines_of(old));
+    place.write("new.jsonl", lines_of(new));
+    place
+}
+
+/// The id and the similarity of each hit, by the id of the document.
+type Hits = BTreeMap<String, BTreeMap<String, String>>;
+
+fn id(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+fn hits(lines: &[Value]) -> Hits {
+    let hits = |line: &Value| {
+        let hits = line["hits"].as_array().unwrap().iter();
+        let hits = hits.map(|hit| (id(&hit["id"]), hit["similarity"].to_string()));
+        (id(&line["id"]), hits.collect())
+    };
+    lines.iter().map(hits).collect()
+}
+
+fn by_pairs(place: &Place, options: &str) -> Hits {
+    let mut hits: Hits = parse_lines(&place.read("new.jsonl"))
+        .iter()
+        .map(|record| (id(&record["id"]), BTreeMap::new()))
+        .collect();
+    let command = format!("new.jsonl --against old.jsonl --candidates lsh {options}");
+    for pair in place.pairs(&command) {
+        let of = hits.get_mut(&id(&pair["id_b"])).unwrap();
+        of.insert(id(&pair["id_a"]), pair["similarity"].to_string());
+    }
+    hits
+}
+
+#[test]
+fn an_index_finds_the_pairs_of_two_files() {
+    for (seed, options) in [
+        (1, "--verify signature"),
+        (2, "--verify exact --threshold 0.6"),
+        (
+            3,
+            "--verify exact --unit chars --size 5 --threshold 0.5 --bands 30 --rows 4",
+        ),
+        (
+            4,
+            "--verify signature --scheme datasketch --num-perm 64 --seed 7 --threshold 0.5",
+        ),
+    ] {
+        let place = place(seed);
+        let build = format!("index build old.jsonl --index seen {options}");
+        let built = place.run(&build).succeeded();
+        assert!(built.stderr.contains("added"), "{}", built.stderr);
+        let query = "index query new.jsonl --index seen --output hits.jsonl";
+        place.run(query).succeeded();
+        let lines = parse_lines(&place.read("hits.jsonl"));
+        let expected = by_pairs(&place, options);
+        assert!(expected.values().filter(|hits| !hits.is_empty()).count() > 5);
+        assert_eq!(hits(&lines), expected, "{options}");
+        // One line per record, in order.
+        let ids = |records: &[Value]| -> Vec<Value> {
+            records.iter().map(|record| record["id"].clone()).collect()
+        };
+        assert_eq!(ids(&lines), ids(&parse_lines(&place.read("new.jsonl"))));
+        place.run("index verify --index seen").succeeded();
+    }
+}
+
+#[test]
+fn what_is_new_is_what_dedup_keeps() {
+    for (seed, options) in [
+        (5, "--verify signature --threshold 0.6"),
+        (6, "--verify exact"),
+    ] {
+        let place = place(seed);
+        let all = [place.read("old.jsonl"), place.read("new.jsonl")].concat();
+        place.write("all.jsonl", &all);
+        place.write("none.jsonl", "");
+        let dedup = format!(
+            "all.jsonl --cluster greedy --keep first --max-bucket 1000000 --candidates lsh {options}"
+        );
+        let expected = place.dedup(&dedup);
+        place
+            .run(&format!("index build none.jsonl --index seen {options}"))
+            .succeeded();
+        let add = "index add - --index seen --if-new --output - --quiet";
+        let added = place.run_with_stdin(add, &all).succeeded();
+        let lines = parse_lines(&added.stdout);
+        let kept: Vec<Value> = parse_lines(&expected.kept("all.jsonl"))
+            .iter()
+            .map(|record| record["id"].clone())
+            .collect();
+        let new = lines.iter().filter(|line| line["verdict"] == "added");
+        assert_eq!(new.map(|line| line["id"].clone()).collect::<Vec<_>>(), kept);
+        let seen: Vec<(Value, Value, Value)> = lines
+            .iter()
+            .filter(|line| line["verdict"] == "seen")
+            .map(|line| {
+                let hit = &line["hits"][0];
+                (
+                    line["id"].clone(),
+                    hit["id"].clone(),
+                    hit["found_by"].clone(),
+                )
+            })
+            .collect();
+        let mut removed = expected.removals();
+        removed.sort_by_key(|(id, ..)| seen.iter().position(|(other, ..)| id == other));
+        assert_eq!(seen, removed);
+        let counted = place.run("index stats --index seen --json").succeeded();
+        let stats: Value = serde_json::from_slice(&counted.stdout).unwrap();
+        assert_eq!(stats["documents"], kept.len());
+    }
+}
+
+#[test]
+fn deleted_documents_are_found_no_more() {
+    let place = place(7);
+    place
+        .run("index build old.jsonl --index seen --verify exact")
+        .succeeded();
+    let old = parse_lines(&place.read("old.jsonl"));
+    let (gone, stay) = old.split_at(old.len() / 2);
+    let ids: String = gone
+        .iter()
+        .map(|record| format!("{}\n", record["id"].as_str().unwrap()))
+        .collect();
+    place.write("ids.txt", format!("{ids}\"nowhere\"\n"));
+    let deleted = place
+        .run("index delete --index seen --ids ids.txt")
+        .succeeded();
+    let missing = "warning: 1 id not in the index, the first of them \"nowhere\"";
+    assert!(deleted.stderr.contains(missing), "{}", deleted.stderr);
+    place.write("old.jsonl", lines_of(stay.to_vec()));
+    let expected = by_pairs(&place, "--verify exact");
+    for compacts in [false, true] {
+        if compacts {
+            place.run("index compact --index seen").succeeded();
+        }
+        let found = place
+            .run("index query new.jsonl --index seen -o - --quiet")
+            .succeeded();
+        assert_eq!(hits(&parse_lines(&found.stdout)), expected);
+        place.run("index verify --index seen").succeeded();
+    }
+    let exported = place.run("index export --index seen").succeeded();
+    let exported = parse_lines(&exported.stdout);
+    let ids = |records: &[Value]| records.iter().map(|it| id(&it["id"])).collect::<Vec<_>>();
+    assert_eq!(ids(&exported), ids(stay));
+}
+
+#[test]
+fn known_ids_and_bad_records_are_told() {
+    let place = place(8);
+    place.run("index build old.jsonl --index seen").succeeded();
+    let add = "index add old.jsonl --index seen";
+    place.run(add).refused(
+        1,
+        &["is the id of a document in the index", "--on-known-id skip"],
+    );
+    let skipped = place
+        .run(&format!("{add} --on-known-id skip --report json"))
+        .succeeded();
+    let counts: Value = serde_json::from_slice(&skipped.stdout).unwrap();
+    assert_eq!(
+        (&counts["added"], &counts["known_ids"]),
+        (&json!(0), &counts["documents"])
+    );
+    let replaced = place
+        .run(&format!("{add} --on-known-id replace --report json"))
+        .succeeded();
+    let counts: Value = serde_json::from_slice(&replaced.stdout).unwrap();
+    assert_eq!(counts["added"], counts["documents"]);
+    place.run("index verify --index seen").succeeded();
+    place
+        .run(&format!("{add} --if-new --on-known-id replace"))
+        .refused(2, &["--if-new"]);
+    place
+        .run(&format!("{add} --output v.jsonl"))
+        .refused(2, &["--output", "--if-new"]);
+    place
+        .run("index query new.jsonl --index seen -o - --threshold 0.5")
+        .refused(2, &["0.8"]);
+    place
+        .run("index query new.jsonl -o - --index nowhere")
+        .refused(1, &["simgpu index build"]);
+    place
+        .run("index build new.jsonl --index seen")
+        .refused(1, &["already"]);
+    place
+        .run("index build new.jsonl --index other --weights rarity")
+        .refused(2, &["--weights"]);
+    // Lines in, lines out: also of bad records.
+    let lines = "{\"id\": 1, \"text\": \"a b c\"}\nnonsense\n{\"text\": \"d\"}\n";
+    place.write("bad.jsonl", lines);
+    place
+        .run("index query bad.jsonl --index seen -o -")
+        .refused(1, &["line 2"]);
+    let query = "index query bad.jsonl --index seen -o - --on-bad-record skip --quiet";
+    let answered = parse_lines(&place.run(query).succeeded().stdout);
+    assert_eq!(answered.len(), 3);
+    assert!(
+        answered[1]["bad_record"]
+            .as_str()
+            .unwrap()
+            .contains("line 2")
+    );
+    assert!(
+        answered[2]["bad_record"]
+            .as_str()
+            .unwrap()
+            .contains("no id")
+    );
+    // Without ids, those of places.
+    place.write("bare.csv.gz", gzip(b"text\none two three four five six\n"));
+    place.run("index add bare.csv.gz --index seen").succeeded();
+    let found = place
+        .run("index query bare.csv.gz --index seen -o - --quiet")
+        .succeeded();
+    let found = parse_lines(&found.stdout);
+    assert_eq!(
+        found[0]["hits"][0],
+        json!({"id": "bare.csv.gz:0", "similarity": 1.0, "found_by": "identical"})
+    );
+}
+
+#[test]
+fn a_line_is_answered_before_the_next_one_comes() {
+    let place = place(9);
+    place.run("index build old.jsonl --index seen").succeeded();
+    let mut child = Command::new(SIMGPU)
+        .args("index query - --index seen --output - --quiet".split(' '))
+        .current_dir(place.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    for record in parse_lines(&place.read("old.jsonl")).iter().take(20) {
+        writeln!(stdin, "{record}").unwrap();
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(answer["id"], record["id"]);
+        let is_blank = record["text"] == "";
+        assert_eq!(answer["hits"].as_array().unwrap().is_empty(), is_blank);
+        // Meanwhile, nobody else has the index.
+        if line.contains("d1") {
+            let process = format!("process {} has the index open", child.id());
+            place
+                .run("index stats --index seen")
+                .refused(1, &[&process]);
+        }
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+}
+
+/// A program that is killed: batches are there as a whole or not at all, and what was acknowledged is there.
+#[cfg(unix)]
+#[test]
+fn a_killed_program_leaves_whole_batches() {
+    let place = Place::new();
+    place.write("none.jsonl", "");
+    place.run("index build none.jsonl --index seen").succeeded();
+    let mut random = Numbers(10);
+    let (mut next, mut acknowledged) = (0, Vec::new());
+    for turn in 0..6 {
+        let texts: Vec<String> = families(300, 1, 30);
+        let lines = numbered_lines(&texts, next);
+        let mut child = Command::new(SIMGPU)
+            .args("index add - --index seen --if-new --output - --quiet".split(' '))
+            .current_dir(place.path(""))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let stop = 1 + usize::try_from(random.next() % 30).unwrap();
+        let mut answered = Vec::new();
+        for line in lines.split_inclusive(|byte| *byte == b'\n').take(stop + 5) {
+            stdin.write_all(line).unwrap();
+            if answered.len() < stop {
+                let mut answer = String::new();
+                stdout.read_line(&mut answer).unwrap();
+                answered.push(serde_json::from_str::<Value>(&answer).unwrap());
+            }
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let added = answered
+            .iter()
+            .filter(|answer| answer["verdict"] == "added");
+        acknowledged.extend(added.map(|answer| answer["id"].clone()));
+        place.run("index verify --index seen").succeeded();
+        let exported = place.run("index export --index seen").succeeded();
+        let there: Vec<Value> = parse_lines(&exported.stdout)
+            .into_iter()
+            .map(|it| it["id"].clone())
+            .collect();
+        for id in &acknowledged {
+            assert!(there.contains(id), "{turn}: {id} was lost");
+        }
+        next += texts.len();
+    }
+    // While an index is compacted, and while one is built.
+    for command in [
+        "index compact --index seen",
+        "index build many.jsonl --index new",
+    ] {
+        place.write("many.jsonl", numbered_lines(families(2_000, 1, 30), 0));
+        for wait in [20, 60] {
+            let mut child = Command::new(SIMGPU)
+                .args(command.split(' '))
+                .current_dir(place.path(""))
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(wait));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            place.run("index verify --index seen").succeeded();
+        }
+    }
+    if !place.holds("new/simgpu-index.json") {
+        place.run("index build many.jsonl --index new").succeeded();
+    }
+    place.run("index verify --index new").succeeded();
+}
+
+/// The folder cannot be written: the file that is locked is none.
+#[test]
+fn an_index_that_cannot_be_locked_is_an_error() {
+    let place = place(11);
+    place.run("index build old.jsonl --index seen").succeeded();
+    fs::remove_file(place.path("seen/lock")).unwrap();
+    fs::create_dir(place.path("seen/lock")).unwrap();
+    let query = "index query new.jsonl --index seen -o -";
+    place.run(query).refused(1, &["cannot open", "seen/lock"]);
+}
