@@ -55,6 +55,10 @@ mod candidates;
 
 mod stages;
 
+#[cfg_attr(
+    not(feature = "io"),
+    allow(unreachable_pub, reason = "with files, `divided` hands it on")
+)]
 pub(crate) mod sign;
 
 mod signature_rows;
