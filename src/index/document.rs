@@ -79,9 +79,7 @@ impl Record {
         let shingles = if self.has_shingles { HAS_SHINGLES } else { 0 };
         bytes.push(blank | shingles);
         bytes.extend(self.digest.iter().flat_map(|digest| digest.to_le_bytes()));
-        // An id is a part of a record, which has less than 4 GiB.
-        let len = u32::try_from(id.len()).unwrap_or(u32::MAX);
-        bytes.extend(len.to_le_bytes());
+        bytes.extend((id.len() as u64).to_le_bytes());
         bytes.extend(id);
         bytes.extend(self.signature.iter().flat_map(|word| word.to_le_bytes()));
         bytes
@@ -101,7 +99,8 @@ impl Record {
             _ => (None, bytes),
         };
         let (len, bytes) = bytes.split_first_chunk()?;
-        let (id, bytes) = bytes.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+        let len = usize::try_from(u64::from_le_bytes(*len)).ok()?;
+        let (id, bytes) = bytes.split_at_checked(len)?;
         if bytes.len() != 8 * words {
             return None;
         }

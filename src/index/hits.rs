@@ -227,5 +227,7 @@ pub(super) fn arrange(hits: &mut Vec<Hit>, limit: Option<usize>) {
             .total_cmp(&a.similarity)
             .then(a.row.cmp(&b.row))
     });
-    hits.truncate(limit.unwrap_or(usize::MAX));
+    if let Some(limit) = limit {
+        hits.truncate(limit);
+    }
 }

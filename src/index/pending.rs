@@ -11,8 +11,9 @@ use crate::error::{Error, Result};
 /// A batch that is not stored yet.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    /// The row of the first document that is added.
+    /// The row of the first document that is added, and the one after the last.
     first_row: u32,
+    next_row: u32,
     /// The documents that are added, by row; `None` for those that were deleted again.
     added: Vec<Option<(Record, Vec<u64>)>>,
     /// The rows that are added to lists.
@@ -28,6 +29,7 @@ impl Pending {
     pub(super) fn new(first_row: u32) -> Self {
         Pending {
             first_row,
+            next_row: first_row,
             ..Pending::default()
         }
     }
@@ -38,9 +40,8 @@ impl Pending {
 
     /// Adds a document.
     pub(super) fn add(&mut self, signed: &Signed, i: usize, id: DocumentId) -> Result<()> {
-        let row = u32::try_from(self.added.len()).ok();
-        let row = row.and_then(|added| self.first_row.checked_add(added));
-        let row = row.filter(|row| *row != u32::MAX).ok_or(Error::FullIndex {
+        let row = self.next_row;
+        self.next_row = row.checked_add(1).ok_or(Error::FullIndex {
             limit: u32::MAX as usize,
         })?;
         for key in signed.lists(i) {
@@ -89,10 +90,9 @@ impl Pending {
         Some((record, set))
     }
 
-    /// The number of rows that the batch takes, also of documents that were deleted again.
-    pub(super) fn rows(&self) -> u32 {
-        // `add` counts them.
-        u32::try_from(self.added.len()).unwrap_or(u32::MAX)
+    /// The row of the next document. Those of documents that were deleted again are not given anew.
+    pub(super) fn next_row(&self) -> u32 {
+        self.next_row
     }
 
     /// The number of documents that the batch adds.

@@ -483,7 +483,7 @@ impl Index {
         }
         let deletions = pending.deletions();
         let next = State {
-            next_row: state.next_row + pending.rows(),
+            next_row: pending.next_row(),
             documents: (state.documents + pending.documents()).saturating_sub(deletions),
             deleted: state.deleted + deletions,
             ..*state
