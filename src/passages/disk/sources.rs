@@ -15,8 +15,9 @@ use crate::store::spill::{Partitions, Sorted, Spill, Stored, Streams};
 /// Files that records are distributed to.
 const PARTS: usize = 32;
 
-/// Words of what is known of a piece or its source: document, start and end as results state them, and the hash of all bytes.
-const KNOWN: usize = 7;
+/// Words of what is known of a piece or its source: document, start and end as results state them, start and end in bytes, and
+/// the hash of all bytes.
+const KNOWN: usize = 9;
 
 /// Pieces, without their sources.
 pub(super) struct Pieces {
@@ -40,15 +41,22 @@ fn known(
     let stated = match unit {
         // A list is one run.
         PassageUnit::Tokens => symbols,
-        _ => bytes,
+        _ => bytes.clone(),
     };
     #[allow(
         clippy::cast_possible_truncation,
         reason = "a text has less than 4 GiB, and there are fewer documents than 2^32"
     )]
-    let [row, start, end] = [row + document, stated.start, stated.end].map(|number| number as u32);
+    let [row, start, end, from, to] = [
+        row + document,
+        stated.start,
+        stated.end,
+        bytes.start,
+        bytes.end,
+    ]
+    .map(|number| number as u32);
     let [a, b, c, d]: [u32; 4] = bytemuck::cast(hash);
-    [row, start, end, a, b, c, d]
+    [row, start, end, from, to, a, b, c, d]
 }
 
 impl Pieces {
@@ -150,16 +158,16 @@ fn find(
 
 /// A piece and its source, from what is known of both.
 fn placed(own: [u32; KNOWN], source: [u32; KNOWN], units: usize) -> PlacedPiece {
-    // The bytes of tokens are not kept: no line of a result has them.
-    let bytes = |known: [u32; KNOWN]| known[1] as usize..known[2] as usize;
+    let stated = |known: [u32; KNOWN]| known[1] as usize..known[2] as usize;
+    let bytes = |known: [u32; KNOWN]| known[3] as usize..known[4] as usize;
     PlacedPiece {
         document: own[0] as usize,
         bytes: bytes(own),
         source_document: source[0] as usize,
         source_bytes: bytes(source),
-        stated: [bytes(own), bytes(source)],
+        stated: [stated(own), stated(source)],
         len: units,
-        is_exact: bytes(own).len() == bytes(source).len() && own[3..] == source[3..],
+        is_exact: bytes(own).len() == bytes(source).len() && own[5..] == source[5..],
     }
 }
 
@@ -174,9 +182,12 @@ const LOW: u32 = 8;
 
 /// A record that sorts by a number of less than 40 bits.
 #[allow(clippy::cast_possible_truncation, reason = "a number of 40 bits")]
-fn with_number(number: usize, [row, start, end, a, b, c, d]: [u32; KNOWN]) -> [u32; RECORD] {
-    let (high, low) = ((number >> LOW) as u32, number as u32 & ((1 << LOW) - 1));
-    [high, low, row, start, end, a, b, c, d]
+fn with_number(number: usize, known: [u32; KNOWN]) -> [u32; RECORD] {
+    let mut record = [0; RECORD];
+    record[0] = (number >> LOW) as u32;
+    record[1] = number as u32 & ((1 << LOW) - 1);
+    record[2..].copy_from_slice(&known);
+    record
 }
 
 fn numbered([high, low, known @ ..]: [u32; RECORD]) -> (usize, [u32; KNOWN]) {
