@@ -112,21 +112,21 @@ impl ContainRun<'_> {
 }
 
 /// Calls `each` with these rows, ascending, and the id of each.
-fn with_ids(
+fn with_ids<T>(
     places: &Places,
-    rows: impl Iterator<Item = Result<(u32, Vec<HitEvidence>)>>,
-    mut each: impl FnMut(u32, Box<serde_json::value::RawValue>, Vec<HitEvidence>) -> Result<()>,
+    rows: impl Iterator<Item = Result<(u32, T)>>,
+    mut each: impl FnMut(u32, Box<serde_json::value::RawValue>, T) -> Result<()>,
 ) -> Result<()> {
     let (mut next_id, mut next_row) = (places.ids_in_order()?, 0);
     for found in rows {
-        let (row, evidence) = found?;
+        let (row, found) = found?;
         while next_row < row {
             next_id()?;
             next_row += 1;
         }
         let id = raw_json(next_id()?);
         next_row += 1;
-        each(row, id, evidence)?;
+        each(row, id, found)?;
     }
     Ok(())
 }
@@ -135,7 +135,8 @@ fn write_hits(output: &OutputFolder, found: &Found<'_>) -> Result<()> {
     let (file, path) = output.create(HITS)?;
     let mut lines = JsonLines::new(file, path);
     let places = &found.places;
-    with_ids(places, found.hits.iter(), |row, id, hits| {
+    let rows = found.hits.iter();
+    with_ids(places, rows, |row, id, hits: Vec<HitEvidence>| {
         let (file, of_file) = places.place(row);
         hits.iter().try_for_each(|evidence| {
             lines.write(&HitLine {
@@ -177,15 +178,14 @@ fn write_removed(output: &OutputFolder, found: &Found<'_>) -> Result<()> {
     let (file, path) = output.create(REMOVED)?;
     let mut lines = JsonLines::new(file, path);
     let places = &found.places;
-    let rows = found.removed.iter().map(|(row, _)| Ok((*row, Vec::new())));
-    let mut classes = found.removed.iter().map(|(_, class)| class.name());
-    with_ids(places, rows, |row, id, _| {
+    let rows = found.removed.iter().copied().map(Ok);
+    with_ids(places, rows, |row, id, class| {
         let (file, of_file) = places.place(row);
         lines.write(&RemovedLine {
             id,
             file,
             row: of_file,
-            class: classes.next().unwrap_or_default(),
+            class: class.name(),
         })
     })?;
     lines.finish()

@@ -3,7 +3,6 @@
 //! Tables are written beside kept files (`threads::beside`): they need one core, and the kept files all.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -30,9 +29,6 @@ use crate::search::{
     Verification, find_removals,
 };
 use crate::threads::beside;
-
-/// The file of the page.
-const PAGE: &str = "report.html";
 
 /// The file of the clusters.
 const CLUSTERS: &str = "clusters.parquet";
@@ -222,10 +218,7 @@ impl Run<'_> {
             true => sampler.write(folder, places)?,
             false => Samples::default(),
         };
-        let (mut file, path) = folder.create(PAGE)?;
-        let page = report.page(&samples);
-        file.write_all(page.as_bytes())
-            .map_err(Error::io("write", path))
+        folder.write_page(&report.page(&samples))
     }
 
     /// Makes the report of a deduplication.

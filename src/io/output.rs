@@ -19,7 +19,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,6 +51,9 @@ pub(crate) const RUN_RECORD: &str = "run.json";
 
 /// Marks a complete run. It is renamed last.
 pub(crate) const REPORT: &str = "report.json";
+
+/// The name of the page that shows a report.
+const PAGE: &str = "report.html";
 
 /// What `run.json` says of the files beside it.
 #[derive(Deserialize)]
@@ -315,6 +318,13 @@ impl OutputFolder {
             created.insert(name.to_owned());
         }
         Ok((file, path))
+    }
+
+    /// Writes the page that shows the report.
+    pub(crate) fn write_page(&self, page: &str) -> Result<()> {
+        let (mut file, path) = self.create(PAGE)?;
+        file.write_all(page.as_bytes())
+            .map_err(Error::io("write", path))
     }
 
     /// The names of all files created so far, in order.

@@ -1,6 +1,5 @@
 //! Links records in files.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::fields::{ComparedField, RecordFields, Side};
@@ -8,13 +7,10 @@ use super::parameters::Link;
 use super::read::{RecordsFile, RecordsReading};
 use super::task::link;
 use super::write::{LinkReport, Writing};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::files::{RunOptions, create_json, create_run_record};
 use crate::io::{FieldPath, Inputs, OnBadRecord, OutputFolder, Places, REPORT};
 use crate::progress::{Timings, advance};
-
-/// The file of the report for people.
-const PAGE: &str = "report.html";
 
 /// A search in files for records that describe the same thing. Set its options, then call [`LinkRun::link`].
 ///
@@ -142,8 +138,9 @@ impl<'a> LinkRun<'a> {
     /// record), `report.json`, `report.html` (the report for people) and `run.json`. Without a folder, writes nothing.
     ///
     /// # Errors
-    /// Any error of reading the inputs or writing the output, those of [`link`], and [`Error::Stopped`] if the progress
-    /// stops the run. After an error the folder holds no new results, and earlier ones are unchanged.
+    /// Any error of reading the inputs or writing the output, those of [`link`], and
+    /// [`Error::Stopped`](crate::error::Error::Stopped) if the progress stops the run. After an error the folder holds no new
+    /// results, and earlier ones are unchanged.
     pub fn link(self, task: &Link, folder: Option<&Path>) -> Result<LinkOutcome> {
         let task = &self.fields.task(task, FieldPath::to_string);
         task.check(self.fields.compared.len(), self.second.is_some())?;
@@ -214,7 +211,7 @@ impl<'a> LinkRun<'a> {
         elapsed_s: f64,
     ) -> Result<()> {
         create_json(&output, REPORT, report)?;
-        create_page(&output, report)?;
+        output.write_page(&report.page())?;
         create_run_record(&output, &self.options, timings, (elapsed_s, 0))?;
         // Last chance to stop the run.
         let links = report.counts.links;
@@ -230,12 +227,4 @@ impl<'a> LinkRun<'a> {
         }
         OutputFolder::open(folder, self.options.overwrite)
     }
-}
-
-/// Writes the report for people.
-fn create_page(output: &OutputFolder, report: &LinkReport) -> Result<()> {
-    let (mut file, path) = output.create(PAGE)?;
-    let page = report.page();
-    file.write_all(page.as_bytes())
-        .map_err(Error::io("write", path))
 }

@@ -91,15 +91,9 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    /// Adds the next document of the inputs, of a text of so many bytes.
-    pub(super) fn add_document(
-        &mut self,
-        row: usize,
-        bytes: usize,
-        spans: impl Iterator<Item = Range<usize>>,
-    ) -> Result<()> {
+    /// Adds the next document of the inputs, of a text of so many bytes, of which so many are covered.
+    pub(super) fn add_document(&mut self, row: usize, bytes: usize, covered: usize) -> Result<()> {
         let row = row_number(row)?;
-        let covered: usize = spans.map(|span| span.len()).sum();
         let source = &mut self.sources[self.of_file[self.places.file_of(row)]];
         source.bytes += bytes as u64;
         source.covered_bytes += covered as u64;

@@ -17,27 +17,13 @@ mod examples;
 
 mod parameters;
 
-use std::io::Write;
-
 use maud::{Markup, html};
 
 use super::excerpts::Excerpts;
 use super::report::{CutCounts, PassageReport};
-use crate::error::{Error, Result};
 use crate::files::skipped_records;
-use crate::io::OutputFolder;
 use crate::page::{Page, percent};
 use crate::progress::{counted, grouped};
-
-/// The file of the page.
-const PAGE: &str = "report.html";
-
-/// Writes a page.
-pub(super) fn write_page(output: &OutputFolder, page: &str) -> Result<()> {
-    let (mut file, path) = output.create(PAGE)?;
-    file.write_all(page.as_bytes())
-        .map_err(Error::io("write", path))
-}
 
 /// A report and parts of texts.
 struct Shown<'a> {

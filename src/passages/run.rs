@@ -11,7 +11,6 @@ use serde_json::json;
 use super::cuts::Snap;
 use super::excerpts::Excerpts;
 use super::overview::PassagesOverview;
-use super::page::write_page;
 use super::report::{PassageCounts, PassageParameters, PassageReport, PassagesFormat};
 use super::search::PassageSearch;
 use super::sources::Occurrences;
@@ -369,7 +368,7 @@ impl<'a> PassagesRun<'a> {
             self.find_and_write(output.as_ref(), from, &budget, &mut timings)?;
         let report = PassageReport::new(told, self.parameters(), &places);
         if let Some(output) = &output {
-            write_page(output, &report.page(&excerpts))?;
+            output.write_page(&report.page(&excerpts))?;
         }
         let elapsed_s = timings.complete(self.options.started);
         if let Some(output) = output {

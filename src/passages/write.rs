@@ -190,8 +190,8 @@ impl PassagesRun<'_> {
         let mut spans = spans().peekable();
         for document in texts.reference..texts.len() {
             let of_document = std::iter::from_fn(|| spans.next_if(|(of, ..)| *of == document));
-            let bytes = of_document.map(|(_, bytes, _)| bytes);
-            overview.add_document(document, texts.text(document).len(), bytes)?;
+            let covered = of_document.map(|(_, bytes, _)| bytes.len()).sum();
+            overview.add_document(document, texts.text(document).len(), covered)?;
         }
         let mut pieces = PiecesOutput::new(self, output, overview)?;
         for block in found.passages.pieces().chunks(BLOCK) {

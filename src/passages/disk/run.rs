@@ -612,17 +612,16 @@ impl<'a, 'p> Choosing<'a, 'p> {
         found: &[OfRun],
     ) -> Result<Vec<Range<usize>>> {
         let stride = self.run.units.stride();
-        let (mut spans, mut covered) = (Vec::new(), Vec::new());
+        let (mut spans, mut covered) = (Vec::new(), 0);
         for of in found {
             for symbols in of.spans() {
                 self.gathered.counts.covered_units += symbols.len().div_ceil(stride) as u64;
                 let (_, bytes) = texts.place(of.run, symbols.clone());
-                self.gathered.counts.covered_bytes += bytes.len() as u64;
+                covered += bytes.len();
                 spans.push(match self.run.units.unit {
                     PassageUnit::Tokens => symbols,
-                    _ => bytes.clone(),
+                    _ => bytes,
                 });
-                covered.push(bytes);
             }
             for piece in &of.pieces {
                 let len = piece.to - piece.from;
@@ -633,11 +632,11 @@ impl<'a, 'p> Choosing<'a, 'p> {
                     .push(symbols, len.div_ceil(stride), texts, source)?;
             }
         }
+        self.gathered.counts.covered_bytes += covered as u64;
         self.gathered.counts.spans += spans.len() as u64;
         self.gathered.counts.covered_documents += u64::from(!spans.is_empty());
         let (row, bytes) = (self.row + document, texts.text(document).len());
-        self.gathered
-            .add_document(row, bytes, covered.into_iter())?;
+        self.gathered.add_document(row, bytes, covered)?;
         Ok(spans)
     }
 

@@ -13,7 +13,7 @@ use crate::arguments::{Caller, InputArguments, ProcessArguments};
 use crate::commands::execute;
 use crate::options::{Given, Mode};
 use crate::outputs::ReportArgument;
-use crate::streams::{is_stream, print};
+use crate::streams::print;
 
 /// Add documents to an index
 ///
@@ -84,12 +84,7 @@ impl Arguments {
                 "`on_known_id=replace` would delete a document before it is known whether the other is new; pass `on_known_id=skip` or `on_known_id=fail`, or omit `if_new`",
             ));
         }
-        let is_stdout = self.hits.output.as_deref().is_some_and(is_stream);
-        if is_stdout && self.report.is_some() {
-            return Err(Usage::error(
-                "`output` - writes the verdicts to stdout and nothing else; omit `report`, or name an output file",
-            ));
-        }
+        self.hits.check(self.report, "verdicts")?;
         if !self.if_new {
             caller.given.check(&[Mode::NotIfNew])?;
         }

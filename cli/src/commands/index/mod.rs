@@ -17,6 +17,7 @@ use simgpu::io::Inputs;
 
 use crate::arguments::{Caller, InputArguments, modes_of_files, unit_modes};
 use crate::options::Given;
+use crate::outputs::ReportArgument;
 use crate::streams::is_stream;
 use crate::terminal::{Lines, counted, grouped};
 use crate::{Usage, terminal};
@@ -99,6 +100,17 @@ struct HitsArguments {
 }
 
 impl HitsArguments {
+    /// Refuses a report on stdout beside the results, which are called so in messages.
+    fn check(&self, report: Option<ReportArgument>, results: &str) -> anyhow::Result<()> {
+        let is_stdout = self.output.as_deref().is_some_and(is_stream);
+        match is_stdout && report.is_some() {
+            true => Err(Usage::error(&format!(
+                "`output` - writes the {results} to stdout and nothing else; omit `report`, or name an output file"
+            ))),
+            false => Ok(()),
+        }
+    }
+
     /// Runs with the output; `None` writes nothing.
     fn with_output<T>(
         &self,

@@ -6,12 +6,11 @@ use clap::Args;
 use simgpu::files::{HitsWanted, IndexOutcome};
 
 use super::{FolderArguments, HitsArguments, summarise_seen, summarise_time};
-use crate::Usage;
 use crate::arguments::{Caller, InputArguments, ProcessArguments, number, whole_number};
 use crate::commands::execute;
 use crate::options::Given;
 use crate::outputs::ReportArgument;
-use crate::streams::{is_stream, print};
+use crate::streams::print;
 
 /// Find the documents of an index that are similar to those of the input
 ///
@@ -54,12 +53,7 @@ pub(super) struct Arguments {
 
 impl Arguments {
     fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<IndexOutcome> {
-        let is_stdout = self.hits.output.as_deref().is_some_and(is_stream);
-        if is_stdout && self.report.is_some() {
-            return Err(Usage::error(
-                "`output` - writes the hits to stdout and nothing else; omit `report`, or name an output file",
-            ));
-        }
+        self.hits.check(self.report, "hits")?;
         let index = self.folder.open()?;
         let inputs = super::find(&index, &self.input, caller)?;
         let options = self.hits.options(caller);
