@@ -12,6 +12,8 @@
 //! records alone, so that results do not depend on the machine. Such a record keeps the 64 candidates with the largest
 //! sums, and the report counts it.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::Tables;
@@ -106,9 +108,9 @@ fn find_within(
     limits: Limits,
     progress: &dyn Progress,
 ) -> Result<Candidates> {
-    let index = Index::of(tables, lists, squares.len());
+    let index = Index::of(tables.rows_of(tables.are_two()), lists, squares.len());
     let mut search = Search {
-        tables,
+        is_within: !tables.are_two(),
         lists,
         squares,
         index: &index,
@@ -150,6 +152,46 @@ fn find_within(
     Ok(found)
 }
 
+/// The greatest cosine of each of these records with another one among `among`; 0 if none has the least cosine of a candidate.
+pub(crate) fn best_of(
+    records: &[usize],
+    among: Range<usize>,
+    (lists, squares): (&Lists, &[f64]),
+    limits: Limits,
+    progress: &dyn Progress,
+) -> Result<Vec<f64>> {
+    let index = Index::of(among.clone(), lists, squares.len());
+    let search = Search {
+        is_within: records.first().is_some_and(|row| among.contains(row)),
+        lists,
+        squares,
+        index: &index,
+        limits: Limits {
+            of_record: 1,
+            ..limits
+        },
+    };
+    progress.begin("compare", records.len() as u64);
+    let mut best = Vec::with_capacity(records.len());
+    for block in records.chunks(BLOCK) {
+        let of_record = |sums: &mut Sums, row: &usize| match progress.is_stopped() {
+            true => 0.0,
+            false => {
+                let found = search.of_record(*row, sums).pairs;
+                found.iter().map(|pair| pair.score).fold(0.0, f64::max)
+            }
+        };
+        best.par_extend(
+            block
+                .par_iter()
+                .with_min_len(8)
+                .map_init(|| Sums::new(index.rows), of_record),
+        );
+        advance(progress, best.len() as u64, best.len() as u64, 0)?;
+    }
+    Ok(best)
+}
+
 impl Candidates {
     /// Brings the pairs into the order of acceptance. In one file, both records may find a pair.
     fn sort(&mut self) {
@@ -185,8 +227,7 @@ impl Index {
         clippy::cast_possible_truncation,
         reason = "rows are numbered by 32 bits"
     )]
-    fn of(tables: &Tables<'_>, lists: &Lists, symbols: usize) -> Self {
-        let rows = tables.rows_of(tables.are_two());
+    fn of(rows: Range<usize>, lists: &Lists, symbols: usize) -> Self {
         let mut ends = vec![0; symbols];
         for row in rows.clone() {
             for number in lists.numbers(row) {
@@ -252,7 +293,8 @@ struct Neighbours {
 }
 
 struct Search<'a> {
-    tables: &'a Tables<'a>,
+    /// Whether records are searched among themselves, not among those of another file.
+    is_within: bool,
     lists: &'a Lists,
     squares: &'a [f64],
     index: &'a Index,
@@ -265,18 +307,18 @@ impl Search<'_> {
         let norm = self.lists.norm(row);
         let other = |place: u32| self.index.first + place as usize;
         let of_sum = |place: u32, sum: f64| quotient(sum, norm, self.lists.norm(other(place)));
-        let are_two = self.tables.are_two();
+        let is_within = self.is_within;
         let mut below = 0;
         let mut scored: Vec<(f64, u32)> = Vec::new();
         for place in sums.touched.drain(..) {
             let sum = std::mem::take(&mut sums.of_row[place as usize]);
-            if !are_two && other(place) == row {
+            if is_within && other(place) == row {
                 continue;
             }
             let score = of_sum(place, sum);
             if is_cut || score >= self.limits.floor {
                 scored.push((score, place));
-            } else if score >= LEAST_COSINE && (are_two || other(place) > row) {
+            } else if score >= LEAST_COSINE && (!is_within || other(place) > row) {
                 below += 1;
             }
         }

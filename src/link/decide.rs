@@ -4,6 +4,8 @@
 //! 24 pairs of tables, text told on long texts (Abt-Buy, DBLP-ACM, also drawn from), where points are at most 0.01 better,
 //! and points alone on people, where they are 0.2 better. Of 36 pairs of tables that share no record, neither told in any, so
 //! that points, which link more of these, were never taken.
+//!
+//! Where nothing tells, a contest shows whether the files share records at all.
 
 use std::collections::HashSet;
 
@@ -11,9 +13,9 @@ use rayon::prelude::*;
 
 use super::links::{Accepted, Bins, Choice, Nearby, Scorer};
 use super::{
-    BARS, Candidates, Disagreement, Distinct, Entities, Estimate, Evidence, FieldTexts, Joined,
-    Levels, Link, Matching, Pair, Points, RoundScores, Rounds, Score, Start, Symbols, Tables,
-    Verdict, all_pairs, of_entities, of_rounds, why_rough,
+    BARS, Candidates, Contest, Disagreement, Distinct, Entities, Estimate, Evidence, FieldTexts,
+    Joined, Levels, Link, Matching, Pair, Points, RoundScores, Rounds, Score, Start, Symbols,
+    Tables, Verdict, all_pairs, contest, of_entities, of_rounds, why_rough,
 };
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Timings, grouped};
@@ -50,6 +52,63 @@ impl Decision<'_> {
             let accepted = timings.time("match", 0, || self.accept(candidates, &scorer, choice))?;
             return Ok((scorer, accepted));
         }
+        let (scorer, accepted) = self.by_scores(candidates, choice, timings)?;
+        if !self.may_be_chance(&scorer, &accepted) {
+            return Ok((scorer, accepted));
+        }
+        let equivalents = &self.task.equivalents;
+        let outcome = timings.time("contest", 0, || {
+            contest(self.tables, equivalents, self.progress)
+        })?;
+        choice.contest = Some(outcome);
+        match outcome.is_chance {
+            false => Ok((scorer, accepted)),
+            true => {
+                let accepted = self.accept_equal(candidates, &scorer, outcome)?;
+                Ok((scorer, accepted))
+            }
+        }
+    }
+
+    /// Whether the links of two files by text may be chance: nothing else tells how many are right.
+    fn may_be_chance(&self, scorer: &Scorer, accepted: &Accepted) -> bool {
+        let task = self.task;
+        let is_given = task.threshold.is_some() || task.share.is_some();
+        self.tables.are_two()
+            && matches!(scorer, Scorer::Text)
+            && accepted.estimate.expected_precision.is_none()
+            && !is_given
+    }
+
+    /// Links records of two files that are equal in every field, and no others, since a contest shows nothing else.
+    fn accept_equal(
+        &self,
+        candidates: &Candidates,
+        scorer: &Scorer,
+        outcome: Contest,
+    ) -> Result<Accepted> {
+        let (tables, pairs) = (self.tables, &candidates.pairs);
+        let mut accepted = match_files(tables, pairs, scorer, self.task, Some(1.0))?;
+        let [larger, smaller] = match outcome.of_second {
+            true => ["second", "first"],
+            false => ["first", "second"],
+        };
+        accepted.estimate.share = None;
+        accepted.estimate.withhold(format!(
+            "nothing to link: records of the {larger} file resemble each other as much as those of the {smaller} one: {} have a more similar one there, and {} in their own file; state `share` or `threshold` if you know better",
+            grouped(outcome.across),
+            grouped(outcome.inside),
+        ));
+        Ok(accepted)
+    }
+
+    /// The links by text, or by the score that is asked for; if that is `auto`, `choice` gets to know why by this one.
+    fn by_scores(
+        &self,
+        candidates: &mut Candidates,
+        choice: &mut Choice,
+        timings: &mut Timings,
+    ) -> Result<(Scorer, Accepted)> {
         let asked = self.task.score;
         let scorer = timings.time("score", 0, || self.score(asked, candidates))?;
         let accepted = timings.time("match", 0, || self.accept(candidates, &scorer, choice))?;
@@ -114,7 +173,7 @@ impl Decision<'_> {
                 (scorer, evidence),
                 (task, choice),
             )),
-            (true, _) => match_files(tables, &candidates.pairs, scorer, task),
+            (true, _) => match_files(tables, &candidates.pairs, scorer, task, task.threshold),
             (false, _) => Ok(form_entities(
                 tables,
                 self.symbols,
@@ -345,12 +404,13 @@ fn estimate_entities(
     }
 }
 
-/// Matches the records of two files.
+/// Matches the records of two files; without a threshold, by the one that is expected to be the best.
 fn match_files(
     tables: &Tables<'_>,
     pairs: &[Pair],
     scorer: &Scorer,
     task: &Link,
+    threshold: Option<f64>,
 ) -> Result<Accepted> {
     let rounds = Rounds::of(pairs, tables.distinct, task.matching);
     let scores = rounds.places.each_ref().map(|places| {
@@ -370,7 +430,7 @@ fn match_files(
         Scorer::Points(points) => Some(points.expected),
         Scorer::Text | Scorer::Textbook(_) | Scorer::Evidence(_) => None,
     };
-    let estimate = of_rounds(&of_round, task.share, task.threshold, partners);
+    let estimate = of_rounds(&of_round, task.share, threshold, partners);
     let mut joined = rounds.joined;
     match task.matching {
         Matching::ManyToMany => {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::{
-    Candidates, Distinct, Equivalents, Estimate, Evidence, EvidenceReport, FieldPoints, FieldTexts,
-    Files, Joined, LEAST_COSINE, Lists, Pair, Points, Score, Scratch, SymbolText, Symbols, Tables,
-    Verdict, Words, for_each_shared, for_each_symbol,
+    Candidates, Contest, Distinct, Equivalents, Estimate, Evidence, EvidenceReport, FieldPoints,
+    FieldTexts, Files, Joined, LEAST_COSINE, Lists, Pair, Points, Score, Scratch, SymbolText,
+    Symbols, Tables, Verdict, Words, for_each_shared, for_each_symbol,
 };
 use crate::progress::{Timings, counted, grouped};
 
@@ -135,6 +135,8 @@ pub(super) struct Choice {
     pub(super) because: Option<String>,
     /// What the evidence of one file is good for, if it was looked for.
     pub(super) verdict: Option<(Verdict, EvidenceReport)>,
+    /// Whether two files share records at all, if nothing else told.
+    pub(super) contest: Option<Contest>,
 }
 
 impl Scorer {
@@ -337,6 +339,11 @@ impl Linked<'_> {
     /// What the fields of one file say of its records, if that was looked for.
     pub fn evidence(&self) -> Option<&EvidenceReport> {
         self.choice.verdict.as_ref().map(|(_, report)| report)
+    }
+
+    /// Whether two files share records at all, where nothing else told how many links are right.
+    pub fn contest(&self) -> Option<&Contest> {
+        self.choice.contest.as_ref()
     }
 
     /// For each record of one file, the first record of its entity; `None` with two files.

@@ -10,6 +10,7 @@
 //! score       the cosine of the weights of two records; or points by field, learned or given
 //! matching    one partner per record, or several; the entities of one file
 //! threshold   what the runners-up say of the accepted pairs
+//! contest     whether two files share records at all, by neighbours inside of one
 //! agreement   whether the fields of linked records agree
 //! evidence    in one file: which records are one thing, by what their fields say together
 //! ```
@@ -34,6 +35,8 @@ mod textbook;
 mod matching;
 
 mod threshold;
+
+mod contest;
 
 mod agreement;
 
@@ -87,6 +90,8 @@ pub use self::{
 };
 pub(crate) use agreement::Disagreement;
 pub(crate) use candidates::{Candidates, LEAST_COSINE, Pair, find};
+pub use contest::Contest;
+pub(crate) use contest::contest;
 pub(crate) use distinct::Distinct;
 pub(crate) use evidence::{BARS, Evidence, Verdict};
 pub use evidence::{ClassEvidence, EvidenceReport, FieldEvidence, Kind, LeftOut, LevelEvidence};

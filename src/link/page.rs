@@ -386,6 +386,7 @@ mod tests {
                 field,
                 levels: levels(),
             }))),
+            contest: None,
             evidence: None,
             bin_width: 0.5,
             histogram: histogram(),

@@ -105,6 +105,12 @@ struct Count {
     number: Option<u32>,
 }
 
+impl Count {
+    fn records(&self) -> u32 {
+        self.of_file[0] + self.of_file[1]
+    }
+}
+
 type Shard = HashMap<Key, Count, BuildHasherDefault<Mixed>>;
 
 /// How rare each symbol of one or two files is.
@@ -158,52 +164,42 @@ fn shard_of(key: Key) -> usize {
 }
 
 impl Symbols {
-    /// Counts the symbols of all records.
+    /// Counts the symbols of all records. Those that two records can share are numbered; with two files, one of each.
     pub(crate) fn count(
         tables: &Tables<'_>,
         equivalents: &Equivalents,
         progress: &dyn Progress,
     ) -> Result<Self> {
-        let rows = tables.rows();
-        progress.begin("count", rows as u64);
-        let mut shards: Vec<Shard> = vec![Shard::default(); SHARDS];
-        for block in (0..rows).step_by(BLOCK) {
-            let end = (block + BLOCK).min(rows);
-            let chunks: Vec<usize> = (block..end).step_by(CHUNK).collect();
-            let lists: Vec<Vec<Vec<(Key, u8)>>> = chunks
-                .into_par_iter()
-                .map_init(Scratch::default, |scratch, start| {
-                    let mut lists = vec![Vec::new(); SHARDS];
-                    for row in start..(start + CHUNK).min(end) {
-                        let side = u8::from(tables.is_second(row));
-                        for key in scratch.keys(tables.fields(row).enumerate(), equivalents) {
-                            lists[shard_of(*key)].push((*key, side));
-                        }
-                    }
-                    lists
-                })
-                .collect();
-            shards.par_iter_mut().enumerate().for_each(|(i, shard)| {
-                for (key, side) in lists.iter().flat_map(|of_shards| &of_shards[i]) {
-                    shard.entry(*key).or_default().of_file[usize::from(*side)] += 1;
-                }
-            });
-            advance(progress, end as u64, end as u64, 0)?;
+        let shards = counted(tables, equivalents, progress)?;
+        match tables.are_two() {
+            true => Symbols::numbered(shards, tables, |count| {
+                count.of_file.iter().all(|records| *records > 0)
+            }),
+            false => Symbols::numbered(shards, tables, |count| count.records() > 1),
         }
-        Symbols::numbered(shards, tables)
     }
 
-    /// Numbers the symbols that two records can share.
-    fn numbered(mut shards: Vec<Shard>, tables: &Tables<'_>) -> Result<Self> {
-        let is_shared = |count: &Count| match tables.are_two() {
-            true => count.of_file.iter().all(|records| *records > 0),
-            false => count.of_file[0] > 1,
-        };
+    /// Counts the symbols of all records. Those of two records are numbered, whichever files these are of.
+    pub(crate) fn count_within(
+        tables: &Tables<'_>,
+        equivalents: &Equivalents,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let shards = counted(tables, equivalents, progress)?;
+        Symbols::numbered(shards, tables, |count| count.records() > 1)
+    }
+
+    /// Numbers the symbols that are shared.
+    fn numbered(
+        mut shards: Vec<Shard>,
+        tables: &Tables<'_>,
+        is_shared: impl Fn(&Count) -> bool + Sync,
+    ) -> Result<Self> {
         let mut shared: Vec<(u32, Key)> = shards
             .par_iter()
             .flat_map_iter(|shard| {
                 let counts = shard.iter().filter(|(_, count)| is_shared(count));
-                counts.map(|(key, count)| (count.of_file[0] + count.of_file[1], *key))
+                counts.map(|(key, count)| (count.records(), *key))
             })
             .collect();
         shared.par_sort_unstable();
@@ -236,14 +232,13 @@ impl Symbols {
     pub(crate) fn find(&self, key: Key) -> (Option<u32>, f64) {
         let count = self.shards[shard_of(key)].get(&key).copied();
         let count = count.unwrap_or_default();
-        let documents = count.of_file[0] + count.of_file[1];
-        (count.number, square_of(key, documents, self.records))
+        (count.number, square_of(key, count.records(), self.records))
     }
 
     /// How many records have a symbol.
     pub(crate) fn records_with(&self, key: Key) -> u32 {
         let count = self.shards[shard_of(key)].get(&key).copied();
-        count.map_or(0, |count| count.of_file[0] + count.of_file[1])
+        count.map_or(0, |count| count.records())
     }
 
     /// The symbols of some fields of a record, each with its place.
@@ -263,6 +258,41 @@ impl Symbols {
         list.numbers.sort_unstable();
         list
     }
+}
+
+/// The numbers of records that have each symbol.
+fn counted(
+    tables: &Tables<'_>,
+    equivalents: &Equivalents,
+    progress: &dyn Progress,
+) -> Result<Vec<Shard>> {
+    let rows = tables.rows();
+    progress.begin("count", rows as u64);
+    let mut shards: Vec<Shard> = vec![Shard::default(); SHARDS];
+    for block in (0..rows).step_by(BLOCK) {
+        let end = (block + BLOCK).min(rows);
+        let chunks: Vec<usize> = (block..end).step_by(CHUNK).collect();
+        let lists: Vec<Vec<Vec<(Key, u8)>>> = chunks
+            .into_par_iter()
+            .map_init(Scratch::default, |scratch, start| {
+                let mut lists = vec![Vec::new(); SHARDS];
+                for row in start..(start + CHUNK).min(end) {
+                    let side = u8::from(tables.is_second(row));
+                    for key in scratch.keys(tables.fields(row).enumerate(), equivalents) {
+                        lists[shard_of(*key)].push((*key, side));
+                    }
+                }
+                lists
+            })
+            .collect();
+        shards.par_iter_mut().enumerate().for_each(|(i, shard)| {
+            for (key, side) in lists.iter().flat_map(|of_shards| &of_shards[i]) {
+                shard.entry(*key).or_default().of_file[usize::from(*side)] += 1;
+            }
+        });
+        advance(progress, end as u64, end as u64, 0)?;
+    }
+    Ok(shards)
 }
 
 /// The square of the weight of a symbol that so many of the records have.

@@ -143,6 +143,7 @@ fn choose(
     let mut choice = Choice {
         because: None,
         verdict: None,
+        contest: None,
     };
     match (task.score, tables.are_two(), task.threshold) {
         (Score::Auto, _, Some(_)) => {

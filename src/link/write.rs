@@ -14,7 +14,7 @@ use super::parameters::Link;
 use super::rows::{EntityToWrite, FieldToWrite, LinkToWrite, Placed, link_line, write_entities};
 use super::sizes::entity_sizes;
 use super::table::{entities_table, links_table};
-use super::{Estimate, EvidenceReport, FieldPoints};
+use super::{Contest, Estimate, EvidenceReport, FieldPoints};
 use crate::error::{Error, Result};
 use crate::io::{FieldPath, NotRead, OutputFolder, Places, REPORT_VERSION, SkippedRecord};
 use crate::progress::{Progress, advance};
@@ -195,6 +195,7 @@ impl Writing<'_> {
             estimate: linked.estimate().clone(),
             warnings: linked.warnings(),
             points: linked.points(),
+            contest: linked.contest().copied(),
             evidence: linked.evidence().cloned(),
             bin_width: linked.bin_width(),
             histogram: linked
@@ -237,6 +238,9 @@ pub struct LinkReport {
     /// What the levels of each field say, where the score is points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub points: Option<Vec<FieldPoints>>,
+    /// Whether two files share records at all, where nothing else told how many links are right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contest: Option<Contest>,
     /// What the fields of one file say, where evidence was looked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<EvidenceReport>,
@@ -363,10 +367,11 @@ fn file_reports(files: &[&Places]) -> Vec<FileReport> {
 }
 
 impl LinkReport {
-    /// Whether no two records that differ are one thing, by evidence.
+    /// Whether nothing shows that any two records that differ are one thing: by evidence in one file, by a contest in two.
     pub fn has_nothing_to_link(&self) -> bool {
         let verdict = self.evidence.as_ref().map(|evidence| evidence.verdict);
-        self.score == "evidence" && verdict == Some("nothing to link")
+        let is_chance = self.contest.is_some_and(|contest| contest.is_chance);
+        is_chance || self.score == "evidence" && verdict == Some("nothing to link")
     }
 
     /// The names of the fields that evidence used in a way, such as `strong` or `copy`.

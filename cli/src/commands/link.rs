@@ -425,7 +425,7 @@ fn compared(lines: &mut Lines, report: &LinkReport) {
 /// Adds a line with how the links were decided.
 fn decision(lines: &mut Lines, report: &LinkReport) {
     if report.score != "evidence" {
-        if let Some(decision) = by_score(report) {
+        if let Some(decision) = nothing_to_link(report).or_else(|| by_score(report)) {
             lines.row("decision", decision);
         }
         lines.row("threshold", format!("{:.3}", report.estimate.threshold));
@@ -435,10 +435,10 @@ fn decision(lines: &mut Lines, report: &LinkReport) {
         return;
     };
     let names = |used: &str| report.fields_used(used);
-    let decision = match (&names("strong")[..], &report.estimate.unknown_because) {
-        (_, Some(because)) if report.has_nothing_to_link() => because.clone(),
-        ([], _) => "by evidence".to_owned(),
-        (strong, _) => format!("{}, by {}", evidence.verdict, strong.join(", ")),
+    let decision = match (nothing_to_link(report), &names("strong")[..]) {
+        (Some(because), _) => because,
+        (None, []) => "by evidence".to_owned(),
+        (None, strong) => format!("{}, by {}", evidence.verdict, strong.join(", ")),
     };
     lines.row("decision", decision);
     for (used, why) in [
@@ -453,6 +453,12 @@ fn decision(lines: &mut Lines, report: &LinkReport) {
             lines.row("fields", format!("{}: {why}", names.join(", ")));
         }
     }
+}
+
+/// Why there is nothing to link, if so.
+fn nothing_to_link(report: &LinkReport) -> Option<String> {
+    let because = report.estimate.unknown_because.as_ref()?;
+    report.has_nothing_to_link().then(|| because.clone())
 }
 
 /// Why the score was chosen, if it was.
