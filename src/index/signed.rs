@@ -48,9 +48,8 @@ impl Signed {
     fn shingled(documents: &dyn Documents, engine: &Engine, search: &Search) -> Result<Self> {
         let shingler = engine.shingler();
         shingler.check_forms(documents)?;
-        let rows = (0..documents.len()).into_par_iter().with_min_len(16);
         let memory = || (Scratch::default(), ShingleBatch::new(Width::U64));
-        let shingled = rows.map_init(memory, |(scratch, batch), row| {
+        let shingle = |(scratch, batch): &mut (Scratch, ShingleBatch), row| {
             batch.clear();
             let document = DocumentRange::new(documents, row..row + 1);
             let digests = shingler.exact_with_digests(&document, scratch, batch);
@@ -62,8 +61,15 @@ impl Signed {
             set.dedup();
             let is_blank = set.is_empty() && shingler.is_blank(documents.get(row));
             (digests.first().copied().filter(|_| !is_blank), set)
-        });
-        let (digests, sets): (Vec<_>, Vec<_>) = shingled.unzip();
+        };
+        let (digests, sets): (Vec<_>, Vec<_>) = match documents.len() {
+            // A single document is not worth a thread.
+            1 => [shingle(&mut memory(), 0)].into_iter().unzip(),
+            documents => {
+                let rows = (0..documents).into_par_iter().with_min_len(16);
+                rows.map_init(memory, shingle).unzip()
+            }
+        };
         let documents = SignedDocuments {
             shingles: sets
                 .iter()
@@ -129,8 +135,13 @@ impl Signed {
 
     /// Brings the sets of an index of kind `exact` into its order.
     pub(super) fn arrange(&mut self, order: &Order) {
-        let sets = self.sets.par_iter_mut().with_min_len(16);
-        sets.for_each(|set| order.arrange(set));
+        match &mut self.sets[..] {
+            [set] => order.arrange(set),
+            sets => sets
+                .par_iter_mut()
+                .with_min_len(16)
+                .for_each(|set| order.arrange(set)),
+        }
     }
 
     /// The list of the documents with the same digest, if the document has no shingles. A blank document is in none.
