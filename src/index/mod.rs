@@ -30,6 +30,12 @@ mod header;
 mod lists;
 
 #[cfg(feature = "index")]
+mod order;
+
+#[cfg(feature = "index")]
+mod prefix;
+
+#[cfg(feature = "index")]
 mod signed;
 
 #[cfg(feature = "index")]
@@ -44,8 +50,17 @@ mod persistent;
 #[cfg(feature = "index")]
 mod maintenance;
 
+#[cfg(feature = "index")]
+mod costs;
+
 #[cfg(all(test, feature = "index"))]
 mod tests;
+
+#[cfg(all(test, feature = "index"))]
+mod tests_exact;
+
+#[cfg(all(test, feature = "index"))]
+mod tests_damage;
 
 mod values;
 
@@ -62,11 +77,15 @@ mod partitions;
 mod ensemble;
 
 #[cfg(feature = "index")]
+pub use costs::QueryCosts;
+#[cfg(feature = "index")]
 pub use document::DocumentId;
 pub use ensemble::{Containment, LshEnsemble};
 pub use forest::LshForest;
 #[cfg(feature = "index")]
-pub use hits::{FoundBy, Hit};
+pub use header::IndexKind;
+#[cfg(feature = "index")]
+pub use hits::{FoundBy, Hit, Shares};
 pub use lsh::LshIndex;
 #[cfg(feature = "index")]
 pub use maintenance::{IndexCheck, IndexStats, IndexedDocument};
