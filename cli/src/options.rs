@@ -64,6 +64,8 @@ pub enum Mode {
     NoJoin,
     /// Inputs are compared with each other alone.
     NoReference,
+    /// Inputs are compared with no index.
+    NoIndex,
     /// Inputs are compared with a reference alone.
     OnlyReference,
     /// No document is read a second time.
@@ -177,6 +179,7 @@ impl Mode {
             Mode::NoSimilarity => "{o} limit{s} a similarity, and `within` a distance; omit {o}, or `distance` and `within`",
             Mode::NoJoin => "{o} limit{s} an exact join and the counts of `weights=rarity`, and this search has neither; omit {o}, or pass `candidates=join`",
             Mode::NoReference => "{o} {is} for the files of `against`; add `against`, or omit {o}",
+            Mode::NoIndex => "{o} {is} for an index among `against`; name one, or omit {o}",
             Mode::OnlyReference => "`only_against` takes all passages of `against`, and no others; omit {o}, or omit `only_against`",
             Mode::ReadOnce => "no document is read a second time, so no input is held; omit {o}, or pass `verify=exact`",
             Mode::Tokens => "{o} {is} for texts, and tokens stay as they are; omit {o}, or choose another `unit`",
@@ -245,10 +248,10 @@ const fn row(
 
 use Effect::{Checks, Memory, Messages, Results, Speed};
 use Mode::{
-    Distance, FromPairs, Gpu, ItemsStay, Join, LshOnly, NamedFiles, NoBuckets, NoDevice, NoJoin,
-    NoNames, NoPage, NoPlan, NoRecommendations, NoReference, NoReport, NoSample, NoSimilarity,
-    NoTextField, NoThroughput, NoWeights, NoWhiteSpace, NotIfNew, NotStopWords, NotTokens,
-    NothingHated, OneFile, OneInput, OnlyReference, PassagesDropNone, PassagesOfBytes,
+    Distance, FromPairs, Gpu, ItemsStay, Join, LshOnly, NamedFiles, NoBuckets, NoDevice, NoIndex,
+    NoJoin, NoNames, NoPage, NoPlan, NoRecommendations, NoReference, NoReport, NoSample,
+    NoSimilarity, NoTextField, NoThroughput, NoWeights, NoWhiteSpace, NotIfNew, NotStopWords,
+    NotTokens, NothingHated, OneFile, OneInput, OnlyReference, PassagesDropNone, PassagesOfBytes,
     PassagesOfLines, PassagesOfWords, PassagesRemoveNone, PassagesStay, PassagesUncut,
     PassagesUnmarked, ReadOnce, Scalar, Seen, Signatures, Stars, Stdout, TextFiles, Tokens,
     TruthEntities, TruthPairs, UsersOnly,
@@ -291,6 +294,7 @@ pub const TABLE: &[Row] = &[
     row(&["pairs"], &["signatures", "identical", "max_pairs"], Results, &[]),
     row(&["pairs"], &["distance", "within"], Results, &[Signatures]),
     row(&["dedup"], &["cluster", "keep", "from_pairs"], Results, &[]),
+    row(&["dedup"], &["add"], Checks, &[FromPairs, NoIndex]),
     row(&["dedup"], &["min_shingles", "drop_short", "drop_empty"], Results, &[FromPairs]),
     row(&["dedup"], &["prefer_source"], Results, &[OneFile]),
     row(&["dedup"], &["keep_by"], Results, &[TextFiles]),

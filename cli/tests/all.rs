@@ -3,6 +3,7 @@
 mod support;
 
 mod against;
+mod against_index;
 mod bad_input;
 mod bench_command_line;
 mod bench_error;

@@ -185,6 +185,7 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "cluster") => "--cluster connected",
         (_, "min_shingles") => "--min-shingles 60",
         (_, "drop_short") => "--drop-short --min-shingles 60",
+        (_, "add") => "--add",
         (_, "drop_empty") => "--drop-empty",
         (_, "keep") => "--keep longest",
         (_, "keep_by") => "--keep-by n",

@@ -21,6 +21,8 @@ mod from_pairs;
 #[cfg(feature = "index")]
 mod index;
 
+mod indexes;
+
 mod log;
 
 mod lowest;

@@ -251,7 +251,8 @@ impl Header {
         let names = own_fields.keys().chain(others.keys());
         let differing = names
             .into_iter()
-            .find(|name| own.get(name) != other.get(name));
+            .filter(|name| own.get(name) != other.get(name))
+            .min_by_key(follows_from_others);
         let Some(name) = differing else {
             return Ok(());
         };
@@ -266,6 +267,11 @@ impl Header {
             remedy: format!("use the {name} of the index, or build another index"),
         })
     }
+}
+
+/// Whether a field follows from others unless it is chosen: the others say better what differs.
+fn follows_from_others(name: &&String) -> bool {
+    ["bands", "rows", "slot_bits"].contains(&name.as_str())
 }
 
 /// Refuses what an index of bands does not have.

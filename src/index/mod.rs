@@ -44,6 +44,9 @@ mod persistent;
 #[cfg(feature = "index")]
 mod maintenance;
 
+#[cfg(feature = "index")]
+mod known;
+
 #[cfg(all(test, feature = "index"))]
 mod tests;
 
@@ -67,6 +70,8 @@ pub use ensemble::{Containment, LshEnsemble};
 pub use forest::LshForest;
 #[cfg(feature = "index")]
 pub use hits::{FoundBy, Hit};
+#[cfg(feature = "index")]
+pub(crate) use known::AskedIndex;
 pub use lsh::LshIndex;
 #[cfg(feature = "index")]
 pub use maintenance::{IndexCheck, IndexStats, IndexedDocument};

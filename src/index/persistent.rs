@@ -451,7 +451,7 @@ impl Index {
     }
 
     /// The row of a document that is stored; `None` if there is none of this id.
-    fn row_of(&self, at: &Snapshot<'_>, id: &DocumentId) -> Result<Option<u32>> {
+    pub(super) fn row_of(&self, at: &Snapshot<'_>, id: &DocumentId) -> Result<Option<u32>> {
         let Some(row) = at.get(Table::Ids, &id.key())? else {
             return Ok(None);
         };
