@@ -73,7 +73,7 @@ const FILES: &[&[&str]] = &[
     &["page", "pairs_overview"],
     // What is written, and the runs.
     &["dedup_output", "index", "sign"],
-    &["dedup", "pairs"],
+    &["dedup", "index_build", "pairs"],
     &["page_in_memory", "signatures"],
     &["against"],
     // What a result says of a document.

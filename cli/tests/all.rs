@@ -23,6 +23,7 @@ mod gpu_bench;
 #[cfg(feature = "gpu")]
 mod gpu_command_line;
 mod index;
+mod index_build;
 mod interrupted;
 mod join;
 mod keep_order;

@@ -21,6 +21,9 @@ mod from_pairs;
 #[cfg(feature = "index")]
 mod index;
 
+#[cfg(feature = "index")]
+mod index_build;
+
 mod indexes;
 
 mod log;

@@ -4,7 +4,7 @@
 //! piece. The head of a list has the number of its full pieces and the rows that follow them; the full pieces have keys
 //! of their own behind that of the head.
 
-use super::store::{Batch, Snapshot, Table};
+use super::store::{Batch, Put, Snapshot, Table};
 use crate::error::Result;
 
 /// The key of a list.
@@ -149,6 +149,21 @@ fn write(batch: &mut Batch<'_>, key: ListKey, mut head: Head) {
     }
     head.rows.drain(..full * PIECE);
     batch.put(Table::Bands, &key.encode(), &head.encode());
+}
+
+/// Calls `put` with the keys and values of a new list, by ascending key.
+pub(super) fn for_each_entry(key: ListKey, rows: &[u32], put: Put<'_>) -> Result<()> {
+    let (pieces, rest) = rows.as_chunks::<PIECE>();
+    let head = Head {
+        // Saturates: never, since there are at most 2^32 rows.
+        full: u32::try_from(pieces.len()).unwrap_or(u32::MAX),
+        rows: rest.to_vec(),
+    };
+    put(&key.encode(), &head.encode())?;
+    for (number, rows) in (0..).zip(pieces) {
+        put(&key.piece(number), &rows_to_bytes(rows))?;
+    }
+    Ok(())
 }
 
 /// Writes a list anew that had `before` rows, and now has these.

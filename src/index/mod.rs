@@ -47,6 +47,9 @@ mod maintenance;
 #[cfg(feature = "index")]
 mod known;
 
+#[cfg(feature = "index")]
+mod bulk;
+
 #[cfg(all(test, feature = "index"))]
 mod tests;
 
@@ -64,6 +67,8 @@ mod partitions;
 
 mod ensemble;
 
+#[cfg(feature = "index")]
+pub(crate) use bulk::{BulkBuild, SignedForIndex};
 #[cfg(feature = "index")]
 pub use document::DocumentId;
 pub use ensemble::{Containment, LshEnsemble};

@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::search::{Search, Verification};
 use crate::store::Locked;
 use crate::store::disk::{OnDisk, sync_folder};
+use crate::store::spill::{is_of_run, remove_all};
 
 /// An index on disk. It takes documents, and finds those of it that are similar to others, which share the key of a band
 /// (MMDS 3.4) and are verified: what [`pairs_against`](crate::search::pairs_against) finds of the same documents with the
@@ -177,6 +178,8 @@ impl Index {
         let header = Header::read(folder)?;
         let (engine, search) = header.resolve(folder)?;
         let lock = lock(folder)?;
+        // A build that ended before it had removed its temporary files.
+        remove_all(folder);
         let store = Store::open(folder, false)?;
         let state = state_of(folder, &store.snapshot())?;
         check_acknowledged(folder, state.batches)?;
@@ -594,6 +597,8 @@ fn clear_unfinished(folder: &Path) -> Result<()> {
         let entry = entry.map_err(Error::io("read", folder))?;
         match entry.file_name().to_str() {
             Some(LOCK) => {}
+            // What a build that was stopped goes on with.
+            Some(name) if is_of_run(name) => {}
             Some(name) if name == "store" || name == "acknowledged" || name.starts_with(".tmp") => {
                 own.push(entry.path());
             }

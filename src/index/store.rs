@@ -77,6 +77,9 @@ impl Table {
     }
 }
 
+/// Receives the keys and values of a table, by ascending key.
+pub(super) type Put<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<()>;
+
 /// The bytes of a value.
 pub(super) type Value = UserValue;
 
@@ -147,6 +150,19 @@ impl Store {
         let persisted = guarded(|| self.database.persist(PersistMode::SyncAll));
         persisted.map_err(|wrong| wrong.error("write", &self.folder))?;
         acknowledge(&self.folder, batches)
+    }
+
+    /// Fills an empty table: `write` passes on its keys and values, by ascending key. No journal has them; they are on disk,
+    /// all or none, when this returns.
+    pub(super) fn fill(
+        &self,
+        table: Table,
+        write: impl FnOnce(Put<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let failed = |wrong: Wrong| wrong.error("write", &self.folder);
+        let mut filling = guarded(|| self.table(table).start_ingestion()).map_err(failed)?;
+        write(&mut |key, value| guarded(|| filling.write(key, value)).map_err(failed))?;
+        guarded(|| filling.finish()).map_err(failed)
     }
 
     /// Writes all tables anew, without what was removed.

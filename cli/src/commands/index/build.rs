@@ -1,12 +1,16 @@
 //! `simgpu index build`.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use simgpu::files::IndexOutcome;
 use simgpu::pipeline::Measure;
 use simgpu::search::{Search, Verification};
 
 use super::{FolderArguments, check_weights, summarise_added, summarise_index, summarise_time};
-use crate::arguments::{BandingArguments, Caller, InputArguments, RunArguments, modes_of_files};
+use crate::arguments::{
+    BandingArguments, Caller, InputArguments, RunArguments, modes_of_files, size,
+};
 use crate::commands::execute;
 use crate::options::Given;
 use crate::outputs::ReportArgument;
@@ -43,6 +47,18 @@ pub(super) struct Arguments {
         help_heading = "Search"
     )]
     verify: VerifyArgument,
+
+    /// Memory to work in, such as 1GiB, beside a cache of 128 MiB
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "128MiB", help_heading = "Machine")]
+    memory: u64,
+
+    /// Folder for temporary files, some 400 bytes per document [default: the folder of the index]
+    #[arg(long, value_name = "DIR", help_heading = "Machine")]
+    temp_dir: Option<PathBuf>,
+
+    /// Begin anew where a build in the same folder was stopped [default: go on from its last checkpoint]
+    #[arg(long, help_heading = "Machine")]
+    restart: bool,
 
     /// Print the counts to stdout
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
@@ -83,6 +99,11 @@ impl Arguments {
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, None);
         let run = settings.over(&self.input, &inputs, caller.options());
+        let run = run.memory(self.memory).restart(self.restart);
+        let run = match &self.temp_dir {
+            Some(folder) => run.temporary(folder.clone()),
+            None => run,
+        };
         Ok(run.build_index(&self.folder.index, &search)?)
     }
 }
