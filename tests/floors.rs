@@ -75,6 +75,7 @@ const FILES: &[&[&str]] = &[
     &["dedup_output", "index", "sign"],
     &["dedup", "index_build", "pairs"],
     &["page_in_memory", "signatures"],
+    &["index_signatures"],
     &["against"],
     // What a result says of a document.
     &["shown_texts"],

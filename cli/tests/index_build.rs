@@ -1,8 +1,9 @@
 //! `index build`: the index holds what `index add` of the same documents stores, and a build that is stopped goes on.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Numbers, Place, families, gzip, lines_of, parse_lines};
 
@@ -113,4 +114,121 @@ fn an_id_that_occurs_twice_is_named() {
         .run("index build old.jsonl --index seen --restart --quiet")
         .succeeded();
     place.run("index verify --index seen --quiet").succeeded();
+}
+
+#[test]
+fn an_index_of_signatures_is_one_of_documents() {
+    for (seed, options, ending) in [
+        (1, "", "parquet"),
+        (2, "--unit chars --scheme datasketch --num-perm 64", "npy"),
+        (3, "--count --lowercase", "parquet"),
+    ] {
+        let place = place(seed);
+        let run = |arguments: &str| place.run(&format!("{arguments} --quiet")).succeeded();
+        let skip = "--on-bad-record skip";
+        let signed = format!("signed.{ending}");
+        run(&format!("sign old --output {signed} {skip} {options}"));
+        let threshold = "--threshold 0.6";
+        run(&format!(
+            "index build --signatures {signed} --index signed {threshold}"
+        ));
+        run(&format!(
+            "index build old --index read {skip} {options} {threshold}"
+        ));
+        run("index verify --index signed");
+        let ids = |index: &str| -> Vec<Value> {
+            let lines = parse_lines(&run(&format!("index export --index {index}")).stdout);
+            lines.into_iter().map(|line| line["id"].clone()).collect()
+        };
+        let is_named = ending == "parquet";
+        match is_named {
+            true => assert_eq!(ids("signed"), ids("read")),
+            false => assert_eq!(ids("signed")[0], "a.jsonl:0"),
+        }
+        // The same documents are found, but for those without shingles.
+        let known: BTreeMap<String, Value> = ids("read")
+            .into_iter()
+            .zip(ids("signed"))
+            .map(|(read, signed)| (read.as_str().unwrap().to_owned(), signed))
+            .collect();
+        let hits = |index: &str| {
+            run(&format!(
+                "index query new.jsonl --index {index} -o {index}.hits"
+            ));
+            parse_lines(&place.read(&format!("{index}.hits")))
+        };
+        let mut found = 0;
+        for (of_read, of_signed) in hits("read").iter().zip(&hits("signed")) {
+            let of = |line: &Value| line["hits"].as_array().unwrap().clone();
+            let (read, signed) = (of(of_read), of(of_signed));
+            let text = parse_lines(&place.read("new.jsonl"));
+            let is_bare = text.iter().any(|line| {
+                line["id"] == of_read["id"] && line["text"].as_str().unwrap().len() < 9
+            });
+            if is_bare {
+                continue;
+            }
+            found += read.len();
+            let ids = |hits: &[Value], known: &dyn Fn(&Value) -> Value| -> BTreeSet<String> {
+                let id =
+                    |hit: &Value| known(&hit["id"]).to_string() + &hit["similarity"].to_string();
+                hits.iter().map(id).collect()
+            };
+            let named = |id: &Value| known[id.as_str().unwrap()].clone();
+            assert_eq!(ids(&read, &named), ids(&signed, &Value::clone), "{options}");
+        }
+        assert!(found > 10, "{found}");
+        // What it knows is known to a deduplication.
+        let dedup = format!("dedup new.jsonl --verify signature {options} {threshold}");
+        run(&format!("{dedup} --against signed -o by-signed"));
+        run(&format!("{dedup} --against read -o by-read"));
+        let kept = |folder: &str| {
+            let lines = parse_lines(&place.read(&format!("{folder}/kept/new.jsonl")));
+            let with_words = lines
+                .into_iter()
+                .filter(|line| line["text"].as_str().unwrap().len() > 9);
+            with_words.collect::<Vec<_>>()
+        };
+        assert_eq!(kept("by-signed"), kept("by-read"), "{options}");
+    }
+}
+
+#[test]
+fn signatures_that_do_not_serve_are_refused() {
+    let place = place(4);
+    let run = |arguments: &str| place.run(&format!("{arguments} --quiet"));
+    let skip = "--on-bad-record skip";
+    run(&format!("sign old --output s.parquet {skip}")).succeeded();
+    run(&format!(
+        "sign old --output stop.parquet --unit stopwords {skip}"
+    ))
+    .succeeded();
+    let build = "index build --index seen --signatures";
+    for (arguments, phrases) in [
+        (
+            "s.parquet --verify exact",
+            ["--verify exact needs documents", "INPUT"],
+        ),
+        (
+            "s.parquet --unit chars",
+            ["--signatures are read in place of documents", "--unit"],
+        ),
+        (
+            "stop.parquet",
+            ["shingles of stopwords", "build the index of the documents"],
+        ),
+        ("old/a.jsonl", ["unknown file extension", "sign"]),
+    ] {
+        let refused = run(&format!("{build} {arguments}"));
+        assert!(refused.code != Some(0), "{arguments}");
+        for phrase in phrases {
+            assert!(
+                refused.stderr.contains(phrase),
+                "{arguments}: {}",
+                refused.stderr
+            );
+        }
+        assert!(!place.path("seen/simgpu-index.json").exists());
+    }
+    assert!(run("index build --index seen").stderr.contains("no input"));
 }

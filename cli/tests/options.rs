@@ -75,7 +75,7 @@ const MODES: &[&str] = &[
 ];
 
 /// Commands whose options no mode runs: `bench` measures for seconds, those of indexes have tests of their own, and the others have hardly any.
-const WITHOUT_MODES: [&str; 12] = [
+const WITHOUT_MODES: [&str; 13] = [
     "bench",
     "devices",
     "completions",
@@ -88,11 +88,13 @@ const WITHOUT_MODES: [&str; 12] = [
     "index stats",
     "index verify",
     "index export",
+    "index snapshot",
 ];
 
 /// Options that no mode runs: those that the modes themselves give, those that need a GPU, and those of a plan, whose
 /// times differ in every run.
-const NEVER_RUN: [&str; 8] = [
+const NEVER_RUN: [&str; 9] = [
+    "add",
     "output",
     "from_pairs",
     "signatures",

@@ -24,6 +24,9 @@ mod index;
 #[cfg(feature = "index")]
 mod index_build;
 
+#[cfg(feature = "index")]
+mod index_signatures;
+
 mod indexes;
 
 mod log;

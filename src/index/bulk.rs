@@ -14,6 +14,7 @@ use super::signed::{Signed, words_of_signature};
 use super::store::{Put, Table};
 use crate::documents::Documents;
 use crate::error::{Error, Result};
+use crate::pipeline::Signatures;
 use crate::progress::{Progress, advance};
 use crate::store::spill::{Partitions, Sorted, Spill, Stored, StreamFile, Streams};
 
@@ -169,6 +170,15 @@ pub(crate) struct SignedForIndex(Signed);
 impl SignedForIndex {
     pub(crate) fn of(documents: &dyn Documents, index: &Index) -> Result<Self> {
         Signed::of(documents, index.engine(), index.search()).map(SignedForIndex)
+    }
+
+    /// Documents of whom nothing but their signatures is known.
+    pub(crate) fn of_signatures(signatures: &Signatures, index: &Index) -> Self {
+        SignedForIndex(Signed::of_signatures(
+            signatures,
+            index.engine(),
+            index.search(),
+        ))
     }
 }
 

@@ -204,19 +204,10 @@ impl Header {
     }
 
     fn unit(&self) -> Result<Unit> {
-        let plain = [
-            Unit::Bytes,
-            Unit::Chars,
-            Unit::Words,
-            Unit::Pieces,
-            Unit::Code,
-            Unit::Tokens,
-        ];
         if let Some(words) = &self.stop_words {
             return Ok(Unit::StopWords(words.iter().map(String::as_str).collect()));
         }
-        let named = plain.into_iter().find(|unit| unit.to_string() == self.unit);
-        named.ok_or_else(|| Error::UnknownName {
+        Unit::plain(&self.unit).ok_or_else(|| Error::UnknownName {
             what: "unit",
             name: self.unit.clone(),
             known: "bytes, chars, words, pieces, code, tokens, stopwords".to_owned(),

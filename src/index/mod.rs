@@ -50,6 +50,9 @@ mod known;
 #[cfg(feature = "index")]
 mod bulk;
 
+#[cfg(feature = "index")]
+mod snapshot;
+
 #[cfg(all(test, feature = "index"))]
 mod tests;
 

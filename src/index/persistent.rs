@@ -554,7 +554,9 @@ fn lock(folder: &Path) -> Result<Locked> {
         TryLockError::WouldBlock => Error::Input {
             path: folder.to_owned(),
             problem: format!("process {} has the index open", holder(&mut own)),
-            remedy: "wait until it ends, or use the index through it".to_owned(),
+            remedy:
+                "wait until it ends, or read a copy, which `simgpu index snapshot` makes meanwhile"
+                    .to_owned(),
         },
         TryLockError::Error(cause) => Error::io("lock", &path)(cause),
     })?;

@@ -1,10 +1,11 @@
 //! `simgpu index build`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use simgpu::files::IndexOutcome;
+use simgpu::files::{IndexOutcome, SignatureFile, SignatureRun};
 use simgpu::pipeline::Measure;
+use simgpu::scheme::Scheme;
 use simgpu::search::{Search, Verification};
 
 use super::{FolderArguments, check_weights, summarise_added, summarise_index, summarise_time};
@@ -12,16 +13,17 @@ use crate::arguments::{
     BandingArguments, Caller, InputArguments, RunArguments, modes_of_files, size,
 };
 use crate::commands::execute;
-use crate::options::Given;
+use crate::options::{Given, Mode};
 use crate::outputs::ReportArgument;
 use crate::streams::print;
-use crate::terminal;
+use crate::{Usage, terminal};
 
 /// Build an index of documents
 ///
 /// It finds documents of at least the threshold that share a band, as pairs --against does. The id of a document is that of
 /// its record; if the first record has none, all ids are FILE:ROW.
 #[derive(Args, Debug)]
+#[command(mut_arg("inputs", |inputs| inputs.required(false)))]
 #[command(mut_arg("weights", |weights| weights.hide(true)))]
 #[command(mut_arg("weights_field", |weights| weights.hide(true)))]
 #[command(mut_arg("weight_scale", |weights| weights.hide(true)))]
@@ -29,6 +31,11 @@ pub(super) struct Arguments {
     /// The input.
     #[command(flatten)]
     input: InputArguments,
+
+    /// Read signatures written by `simgpu sign` instead of documents: .parquet, or .npy with its .npy.json; their scheme and
+    /// shingles are those of the index
+    #[arg(long, value_name = "FILE", conflicts_with = "inputs")]
+    signatures: Option<PathBuf>,
 
     /// The index: a folder that does not exist or is empty.
     #[command(flatten)]
@@ -79,21 +86,51 @@ pub(super) enum VerifyArgument {
 }
 
 impl Arguments {
+    fn search(&self, scheme: &Scheme) -> anyhow::Result<Search> {
+        let (threshold, banding) = self.banding.resolve(scheme, Measure::Jaccard)?;
+        let verification = match self.verify {
+            VerifyArgument::Signature => Verification::Signature,
+            VerifyArgument::Exact => Verification::Exact,
+        };
+        Ok(Search::through_lsh(threshold, banding, verification))
+    }
+
+    fn execute_on_signatures(
+        &self,
+        signatures: &Path,
+        caller: &Caller<'_>,
+    ) -> anyhow::Result<IndexOutcome> {
+        caller.given.check(&[Mode::Signatures])?;
+        if let VerifyArgument::Exact = self.verify {
+            return Err(Usage::error(
+                "`verify=exact` needs documents; pass them as INPUT instead of --signatures, or use `verify=signature`",
+            ));
+        }
+        let signatures = SignatureFile::open(signatures)?;
+        let search = self.search(signatures.scheme())?;
+        terminal::announce_signatures(caller.progress, &signatures, &search);
+        let run = SignatureRun::new(signatures).options(caller.options());
+        // A process can address no more memory.
+        let memory = usize::try_from(self.memory).unwrap_or(usize::MAX);
+        let temporary = self.temp_dir.as_deref();
+        Ok(run.build_index(&self.folder.index, &search, memory, temporary)?)
+    }
+
     fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<IndexOutcome> {
+        if let Some(signatures) = &self.signatures {
+            return self.execute_on_signatures(signatures, caller);
+        }
+        if self.input.inputs.is_empty() {
+            return Err(Usage::error(
+                "no input; pass documents as INPUT, or --signatures FILE",
+            ));
+        }
         check_weights(&self.input)?;
         let given = caller.given;
         given.check(&[self.run.sign.modes()?, self.input.modes()].concat())?;
         let mut settings = self.run.resolve(&self.input, None)?;
         let scheme = settings.engine.scheme();
-        let (threshold, banding) = self.banding.resolve(scheme, Measure::Jaccard)?;
-        let search = Search::through_lsh(
-            threshold,
-            banding,
-            match self.verify {
-                VerifyArgument::Signature => Verification::Signature,
-                VerifyArgument::Exact => Verification::Exact,
-            },
-        );
+        let search = self.search(scheme)?;
         let inputs = self.input.find(&settings.engine)?;
         given.check(&modes_of_files(&inputs))?;
         settings.choose_hardware(&inputs)?;
