@@ -24,6 +24,8 @@ mod gpu_bench;
 mod gpu_command_line;
 mod index;
 mod index_build;
+mod index_killed;
+mod index_locked;
 mod interrupted;
 mod join;
 mod keep_order;

@@ -8,7 +8,7 @@ use super::log::{ChunkRecords, Noted};
 use super::run::Run;
 use super::second_pass::{FileEvent, Placed};
 use super::source::FileSource;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, row_number};
 #[cfg(feature = "index")]
 use crate::index::{AskedIndex, Index};
 use crate::io::{Columns, Event, FilesReading, IndexPlaces, Position};
@@ -126,20 +126,19 @@ impl FileSource<'_> {
 
     /// Where the documents are that were found.
     pub(super) fn places_in_indexes(&self) -> Result<Vec<IndexPlaces>> {
-        let places = |index: &dyn KnownIndex| {
+        let mut places: Vec<IndexPlaces> = Vec::new();
+        for index in &self.run.indexes {
             let numbers = index.found();
             let ids = numbers.iter().map(|number| index.document(*number));
             let ids = ids.map(|document| Ok(document?.id.into()));
-            Ok(IndexPlaces {
+            let start = places.last().map_or(0, |before| before.rows.end);
+            places.push(IndexPlaces {
+                rows: start..row_number(start as usize + numbers.len())?,
                 ids: ids.collect::<Result<_>>()?,
                 numbers,
-            })
-        };
-        self.run
-            .indexes
-            .iter()
-            .map(|index| places(&**index))
-            .collect()
+            });
+        }
+        Ok(places)
     }
 
     /// Reads the documents that were found, unless they were read before the run was stopped. Returns where to go on.
@@ -151,7 +150,7 @@ impl FileSource<'_> {
     ) -> Result<Position> {
         let of_indexes = self.of_indexes();
         for (file, index) in self.run.indexes.iter().enumerate() {
-            let numbers = noted.places.of_indexes[file].numbers.clone();
+            let IndexPlaces { rows, numbers, .. } = noted.places.of_indexes[file].clone();
             if start.file < of_indexes {
                 for numbers in numbers.chunks(PIECE) {
                     let documents = numbers.iter().map(|number| index.document(*number));
@@ -161,9 +160,8 @@ impl FileSource<'_> {
                     pass.number(SignedPiece::of_known(records, documents), noted)?;
                 }
             }
-            let first_row = noted.places.first_of_index(file);
             let of_file = &mut noted.places.files[file];
-            (of_file.first_row, of_file.records) = (first_row, numbers.len() as u64);
+            (of_file.first_row, of_file.records) = (rows.start, numbers.len() as u64);
         }
         if start.file >= of_indexes {
             return Ok(start);

@@ -154,11 +154,11 @@ fn write(batch: &mut Batch<'_>, key: ListKey, mut head: Head) {
 /// Calls `put` with the keys and values of a new list, by ascending key.
 pub(super) fn for_each_entry(key: ListKey, rows: &[u32], put: Put<'_>) -> Result<()> {
     let (pieces, rest) = rows.as_chunks::<PIECE>();
-    let head = Head {
-        // Saturates: never, since there are at most 2^32 rows.
-        full: u32::try_from(pieces.len()).unwrap_or(u32::MAX),
+    let mut head = Head {
+        full: 0,
         rows: rest.to_vec(),
     };
+    pieces.iter().for_each(|_| head.full += 1);
     put(&key.encode(), &head.encode())?;
     for (number, rows) in (0..).zip(pieces) {
         put(&key.piece(number), &rows_to_bytes(rows))?;

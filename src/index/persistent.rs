@@ -1,7 +1,7 @@
 //! An index on disk: documents that were seen, and those that are similar to one.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -548,7 +548,15 @@ fn lock(folder: &Path) -> Result<Locked> {
         .read(true)
         .write(true)
         .open(&path);
-    let file = file.map_err(Error::io("open", &path))?;
+    let file = file.map_err(|error| match error.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::Input {
+            path: folder.to_owned(),
+            problem: format!("the index may not be written, and whoever opens it locks it: {error}"),
+            remedy: "run as a user who may write there, or read a copy, which `simgpu index snapshot` makes"
+                .to_owned(),
+        },
+        _ => Error::io("open", &path)(error),
+    })?;
     let mut own = file.try_clone().map_err(Error::io("open", &path))?;
     let locked = Locked::try_new(file).map_err(|error| match error {
         TryLockError::WouldBlock => Error::Input {
@@ -558,7 +566,12 @@ fn lock(folder: &Path) -> Result<Locked> {
                 "wait until it ends, or read a copy, which `simgpu index snapshot` makes meanwhile"
                     .to_owned(),
         },
-        TryLockError::Error(cause) => Error::io("lock", &path)(cause),
+        TryLockError::Error(cause) => Error::Input {
+            path: folder.to_owned(),
+            problem: format!("the index cannot be locked: {cause}"),
+            remedy: "put it on a file system that has locks, such as one on a local disk"
+                .to_owned(),
+        },
     })?;
     let mut note = || {
         own.set_len(0)?;

@@ -120,6 +120,10 @@ impl Store {
         });
         let opened = opened.map_err(|wrong| wrong.error("open", folder))?;
         let (database, tables) = opened.ok_or_else(|| damaged(folder, "a table is missing"))?;
+        if is_new {
+            // The store waits for its files, but not for the names of the folders of its tables.
+            sync_folder(&OnDisk, &path.join(TABLES))?;
+        }
         Ok(Store {
             folder: folder.to_owned(),
             database,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -58,6 +59,7 @@ pub(crate) struct SourceFile {
 /// Documents of an index, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IndexPlaces {
+    pub(crate) rows: Range<u32>,
     /// Their numbers in the index.
     pub(crate) numbers: Vec<u32>,
     /// Their ids, as JSON.
@@ -148,15 +150,7 @@ impl Places {
 
     /// The row of the first document that is not of an index.
     pub(crate) fn first_of_files(&self) -> u32 {
-        self.first_of_index(self.of_indexes.len())
-    }
-
-    /// The row of the first document after those of the indexes before this one.
-    pub(crate) fn first_of_index(&self, index: usize) -> u32 {
-        let before = self.of_indexes.iter().take(index);
-        let rows = before.map(|index| index.numbers.len()).sum::<usize>();
-        // Saturates: never, since they are rows.
-        u32::try_from(rows).unwrap_or(u32::MAX)
+        self.of_indexes.last().map_or(0, |index| index.rows.end)
     }
 
     /// Where a kept document is: `input`, `reference` or `index`; `None` in a run without a reference.
@@ -212,14 +206,10 @@ impl Places {
 
     /// The id of a document of an index, as JSON, and its number there; `None` if it is of a file.
     fn in_index(&self, row: u32) -> Option<(&str, u32)> {
-        let mut nth = row as usize;
-        for index in &self.of_indexes {
-            match nth.checked_sub(index.numbers.len()) {
-                Some(after) => nth = after,
-                None => return Some((index.ids.get(nth)?, *index.numbers.get(nth)?)),
-            }
-        }
-        None
+        let mut indexes = self.of_indexes.iter();
+        let index = indexes.find(|index| index.rows.contains(&row))?;
+        let nth = (row - index.rows.start) as usize;
+        Some((index.ids.get(nth)?, *index.numbers.get(nth)?))
     }
 
     /// The number of a document's file among the inputs.

@@ -110,8 +110,8 @@ impl Arguments {
         let search = self.search(signatures.scheme())?;
         terminal::announce_signatures(caller.progress, &signatures, &search);
         let run = SignatureRun::new(signatures).options(caller.options());
-        // A process can address no more memory.
-        let memory = usize::try_from(self.memory).unwrap_or(usize::MAX);
+        let memory = usize::try_from(self.memory)
+            .map_err(|_| Usage::error("`memory` is more than a process can address"))?;
         let temporary = self.temp_dir.as_deref();
         Ok(run.build_index(&self.folder.index, &search, memory, temporary)?)
     }
