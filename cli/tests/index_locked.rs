@@ -76,6 +76,7 @@ fn a_folder_of_another_user_is_named() {
     permit("", 0o755);
     permit("seen", 0o555);
     permit("seen/lock", 0o444);
+    permit("seen/simgpu-index.json", 0o444);
     let run = |arguments: &str| {
         let mut command = command(&place, arguments);
         if is_root() {

@@ -9,7 +9,6 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tempfile::NamedTempFile;
 
 use super::store::damaged;
 use crate::engine::Engine;
@@ -141,7 +140,11 @@ impl Header {
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
         let path = folder.join(HEADER);
         let write = || {
-            let mut file = NamedTempFile::new_in(folder)?;
+            let mut builder = tempfile::Builder::new();
+            // As all files of the index: who may read them follows from the folder.
+            #[cfg(unix)]
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+            let mut file = builder.tempfile_in(folder)?;
             serde_json::to_writer_pretty(&mut file, self)?;
             file.write_all(b"\n")?;
             file.as_file().sync_all()?;
