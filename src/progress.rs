@@ -180,6 +180,12 @@ pub struct Counts {
     /// Of a deduplication, the documents removed because they are similar to one of the reference; `None` without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed_for_reference: Option<u64>,
+    /// Documents of the indexes with which a deduplication compares; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<u64>,
+    /// Of a deduplication, the documents removed because they are similar to one of an index; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed_for_index: Option<u64>,
     /// Documents kept by a deduplication, signed by a signing run, or read by a search for pairs.
     pub kept: u64,
     /// Documents removed.

@@ -35,7 +35,7 @@ const LIBRARY: &[&[&str]] = &[
 #[rustfmt::skip] // A floor is a line.
 const SEARCH: &[&[&str]] = &[
     // What is known of documents.
-    &["short"],
+    &["short", "known"],
     &["verification", "observations", "removal", "disk::documents", "disk::edges"],
     &["corpus", "disk::rarities"],
     &["copies", "few", "numbering"],
@@ -44,7 +44,7 @@ const SEARCH: &[&[&str]] = &[
     &["source", "keys"],
     // What is searched for.
     &["parameters"],
-    &["context", "deduplication"],
+    &["context", "deduplication", "known_index"],
     // A part in memory: its buckets, candidates and clusters.
     &["part"],
     &["blocks", "candidates", "clusters", "rarity"],
@@ -69,12 +69,13 @@ const FILES: &[&[&str]] = &[
     &["preference"],
     &["source"],
     &["resume", "second_pass"],
-    &["from_pairs", "overview", "samples"],
+    &["from_pairs", "indexes", "overview", "samples"],
     &["page", "pairs_overview"],
     // What is written, and the runs.
     &["dedup_output", "index", "sign"],
-    &["dedup", "pairs"],
+    &["dedup", "index_build", "pairs"],
     &["page_in_memory", "signatures"],
+    &["index_signatures"],
     &["against"],
     // What a result says of a document.
     &["shown_texts"],

@@ -14,6 +14,7 @@ use simgpu::backend::{Backend, Hardware};
 use simgpu::engine::{Engine, EngineBuilder};
 use simgpu::error::Conflict;
 use simgpu::files::{Run, RunOptions};
+use simgpu::index::Index;
 use simgpu::io::{
     FieldPath, Fields, FileFilter, Format, Globs, Inputs, Naming, OnBadRecord, Quote, WeightsField,
 };
@@ -152,7 +153,7 @@ pub struct InputArguments {
 #[derive(Debug, Default, Args)]
 pub struct AgainstArguments {
     /// File, folder or glob to compare the inputs with, in any format; repeat it for more; none of its documents is
-    /// removed or written, and no two of them are compared
+    /// removed or written, and no two of them are compared. For dedup, also the folder of an index
     #[arg(long, value_name = "REF", help_heading = "Input")]
     pub against: Vec<PathBuf>,
 
@@ -169,13 +170,39 @@ impl AgainstArguments {
     /// The modes that these arguments and the `inputs` lead to.
     pub(crate) fn modes(&self, inputs: &InputArguments) -> Vec<Mode> {
         let mut modes = inputs.modes();
-        if self.against.is_empty() {
+        if self.files().is_empty() {
             modes.push(Mode::NoReference);
+        }
+        if self.indexes().next().is_none() {
+            modes.push(Mode::NoIndex);
         }
         if !are_files(&self.against) {
             modes.retain(|mode| *mode != Mode::NamedFiles);
         }
         modes
+    }
+
+    /// The folders of indexes.
+    pub(crate) fn indexes(&self) -> impl Iterator<Item = &PathBuf> {
+        self.against.iter().filter(|folder| Index::is_in(folder))
+    }
+
+    /// What is no index.
+    fn files(&self) -> Vec<PathBuf> {
+        let names = self.against.iter();
+        let files = names.filter(|name| !Index::is_in(name));
+        files.cloned().collect()
+    }
+
+    /// Refuses indexes, with what to do in place of a search.
+    pub(crate) fn check_no_index(&self, remedy: &str) -> anyhow::Result<()> {
+        match self.indexes().next() {
+            Some(index) => Err(Usage::error(&format!(
+                "`against` names the index {}, and takes files here; {remedy}",
+                index.display()
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Finds the files, which are read as the inputs are; `None` without any.
@@ -192,10 +219,11 @@ impl AgainstArguments {
         for field in &self.against_text_field {
             check_field("against_text_field", Some(field))?;
         }
-        if self.against.is_empty() {
+        let files = self.files();
+        if files.is_empty() {
             return Ok(None);
         }
-        Ok(Some(Inputs::find_with(&self.against, naming)?))
+        Ok(Some(Inputs::find_with(&files, naming)?))
     }
 
     /// The fields of their records, if those of the inputs are these.

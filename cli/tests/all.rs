@@ -3,6 +3,7 @@
 mod support;
 
 mod against;
+mod against_index;
 mod bad_input;
 mod bench_command_line;
 mod bench_error;
@@ -22,6 +23,9 @@ mod gpu_bench;
 #[cfg(feature = "gpu")]
 mod gpu_command_line;
 mod index;
+mod index_build;
+mod index_killed;
+mod index_locked;
 mod interrupted;
 mod join;
 mod keep_order;

@@ -449,3 +449,64 @@ fn an_index_that_cannot_be_locked_is_an_error() {
     let query = "index query new.jsonl --index seen -o -";
     place.run(query).refused(1, &["cannot open", "seen/lock"]);
 }
+
+#[test]
+fn a_copy_of_an_index_that_is_written_to_is_whole() {
+    let place = place(5);
+    let run = |arguments: &str| place.run(&format!("{arguments} --quiet")).succeeded();
+    run("index build old.jsonl --index seen");
+    let exported = |index: &str| run(&format!("index export --index {index}")).stdout;
+    let before = parse_lines(&exported("seen"));
+    let mut holder = Command::new(SIMGPU)
+        .args("index add - --index seen --if-new -o - --quiet".split(' '))
+        .current_dir(place.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut answers = BufReader::new(holder.stdout.take().unwrap()).lines();
+    let mut questions = holder.stdin.take().unwrap();
+    let mut added = Vec::new();
+    for turn in 0..30 {
+        let text: String = (0..30).map(|at| format!("t{turn}x{at} ")).collect();
+        writeln!(
+            questions,
+            "{}",
+            json!({"id": format!("t{turn}"), "text": text})
+        )
+        .unwrap();
+        let answer: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+        assert_eq!(answer["verdict"], "added");
+        added.push(answer["id"].clone());
+        if turn % 6 > 0 {
+            continue;
+        }
+        let refused = place.run("index stats --index seen");
+        refused.refused(
+            1,
+            &["has the index open", &holder.id().to_string(), "snapshot"],
+        );
+        let copy = format!("copy{turn}");
+        run(&format!("index snapshot seen {copy}"));
+        run(&format!("index verify --index {copy}"));
+        let lines = parse_lines(&exported(&copy));
+        let ids = |lines: &[Value]| {
+            lines
+                .iter()
+                .map(|line| line["id"].clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(ids(&lines), [ids(&before), added.clone()].concat());
+    }
+    drop(questions);
+    assert!(holder.wait().unwrap().success());
+    // Each goes its own way.
+    place.write("ids", "t0\n");
+    run("index delete --index copy0 --ids ids");
+    run("index compact --index copy0");
+    run("index verify --index seen");
+    place
+        .run("index snapshot seen copy0")
+        .refused(1, &["it exists"]);
+    place.run("index snapshot old.jsonl copy").refused(1, &[]);
+}

@@ -95,7 +95,8 @@ const WITHOUT_MODES: [&str; 4] = ["bench", "devices", "completions", "man"];
 
 /// Options that no mode runs: those that the modes themselves give, those that need a GPU, and those of a plan, whose
 /// times differ in every run.
-const NEVER_RUN: [&str; 8] = [
+const NEVER_RUN: [&str; 9] = [
+    "add",
     "output",
     "from_pairs",
     "signatures",
@@ -194,6 +195,7 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "cluster") => "--cluster connected",
         (_, "min_shingles") => "--min-shingles 60",
         (_, "drop_short") => "--drop-short --min-shingles 60",
+        (_, "add") => "--add",
         (_, "drop_empty") => "--drop-empty",
         (_, "keep") => "--keep longest",
         (_, "keep_by") => "--keep-by n",

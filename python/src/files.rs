@@ -34,6 +34,7 @@ pub(crate) fn dedup_files<'py>(
         action: options.choice("action")?,
         no_samples: options.switch("no_samples")?,
         source_field: options.optional("source_field", "the name of a field, as a str")?,
+        add: options.switch("add")?,
         from_pairs: options.path("from_pairs")?,
         clusters: options.clusters()?,
         short: options.short()?,

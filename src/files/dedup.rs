@@ -81,10 +81,14 @@ impl Run<'_> {
         let others = [
             ("`keep_by`", self.keep_by.is_some()),
             ("`prefer_source`", self.prefer_source.patterns().count() > 0),
-            ("`against`", self.against.is_some()),
+            (
+                "`against`",
+                self.against.is_some() || !self.indexes.is_empty(),
+            ),
         ];
         let other = others.into_iter().find(|(_, is_given)| *is_given);
         task.check_measure(other.map(|(option, _)| option))?;
+        self.check_indexes(task)?;
         if self.keep_by.is_some() && task.keep == KeepPolicy::Longest {
             return Err(Conflict::KeepTwice.into());
         }
@@ -110,6 +114,7 @@ impl Run<'_> {
             }
             folder.take_over(&written.names)?;
         }
+        source.find_in_indexes(&mut timings)?;
         let mut found = match self.from_pairs {
             Some(pairs) => pairs.find_removals(&mut source, task)?,
             None => find_removals(&mut source, self.engine, task, self.options.progress)?,
@@ -122,9 +127,10 @@ impl Run<'_> {
         let resumed = source.resumed();
         // A run that goes on may write less.
         let bytes_written = if resumed > 0 { 0 } else { bytes };
-        let first_input = source.places.first_input();
-        let overview = Overview::of(&found, source.by_source(), first_input)?;
+        let overview = Overview::of(&found, source.by_source(), &source.places)?;
+        overview.count_for_indexes(&mut counts, &source.places);
         let is_kept = &overview.is_kept;
+        source.check_kept_ids(is_kept)?;
         let sampler = self.sampler(&source, &overview);
         let to_read = source.bytes_to_read_again();
         let folder = match target {
@@ -185,6 +191,7 @@ impl Run<'_> {
             folder.commit()?;
         }
         source.complete_budget();
+        source.add_kept(is_kept)?;
         Ok(Outcome {
             report,
             timings,

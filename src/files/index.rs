@@ -6,20 +6,19 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::run::Run;
 use super::source::FileSource;
 use crate::documents::DocumentBatch;
 use crate::error::{BadRecord, Error, Result};
-use crate::index::{DocumentId, Durability, Hit, Index, IndexKind, OnKnownId, Verdict};
+use crate::index::{DocumentId, Durability, Hit, Index, OnKnownId, Verdict};
 use crate::io::{
     ArrivingLines, Chunk, Columns, Event, FilesReading, Id, JsonLines, OnBadRecord, OutputFile,
     Record, folder_of, raw_json,
 };
 use crate::progress::{Timings, advance};
-use crate::search::Search;
 
 /// Where a run writes what it found.
 pub enum HitsOutput<'a> {
@@ -44,7 +43,7 @@ impl std::fmt::Debug for HitsOutput<'_> {
 }
 
 /// What a run over an index counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct IndexCounts {
     /// Records read, bad ones included.
@@ -144,19 +143,12 @@ impl HitLine {
 }
 
 impl Run<'_> {
-    /// Builds an index of all documents in a folder that does not exist or is empty. The folder is an index once all of them
-    /// are on disk.
-    ///
-    /// # Errors
-    /// Those of [`Index::create`], [`Index::add`] and of reading the inputs, and [`Error::Stopped`].
-    pub fn build_index(self, folder: &Path, search: &Search) -> Result<IndexOutcome> {
+    /// Builds an index of kind `exact`.
+    pub(super) fn build_in_order(self, folder: &Path, search: &Search) -> Result<IndexOutcome> {
         self.check_folder(folder)?;
         let engine = self.engine.with_shingler(self.engine.shingler().clone());
         let index = Index::begin(folder, engine, search)?.durability(Durability::OnSync);
-        let outcome = match index.kind() {
-            IndexKind::Lsh => self.add_to(&index, OnKnownId::Fail)?,
-            IndexKind::Exact => self.add_in_order(&index)?,
-        };
+        let outcome = self.add_in_order(&index)?;
         index.complete()?;
         Ok(outcome)
     }
@@ -334,7 +326,7 @@ impl Run<'_> {
         })
     }
 
-    fn parse(&self, chunk: &Chunk) -> Parsed {
+    pub(super) fn parse(&self, chunk: &Chunk) -> Parsed {
         let mut documents = self.fields.empty_batch();
         let records = chunk.parse(&self.fields, |_| true, &mut documents);
         (records, documents)
@@ -386,7 +378,7 @@ impl Run<'_> {
 }
 
 /// The records of a chunk, and the documents of the good ones.
-type Parsed = (Vec<Record>, DocumentBatch);
+pub(super) type Parsed = (Vec<Record>, DocumentBatch);
 
 /// Receives the records of a chunk of a file, and returns the number of all so far.
 type Take<'a> = dyn FnMut(&mut Named, usize, Parsed) -> Result<u64> + 'a;
@@ -421,18 +413,18 @@ fn write_lines(
 }
 
 /// Names the records of files, in order.
-struct Named {
+pub(super) struct Named {
     on_bad_record: OnBadRecord,
     /// The files: their names in errors and in ids.
     files: Vec<(PathBuf, String)>,
     /// Whether records have ids of their own, as the first one does; `None` before it.
-    have_ids: Option<bool>,
+    pub(super) have_ids: Option<bool>,
     /// The number of records of each file so far.
-    rows: Vec<u64>,
+    pub(super) rows: Vec<u64>,
 }
 
 impl Named {
-    fn new(run: &Run<'_>, files: Vec<(PathBuf, String)>) -> Self {
+    pub(super) fn new(run: &Run<'_>, files: Vec<(PathBuf, String)>) -> Self {
         Named {
             on_bad_record: run.on_bad_record,
             have_ids: run.fields.id_required.then_some(true),
@@ -442,7 +434,7 @@ impl Named {
     }
 
     /// The ids of the next records of a file; bad ones have none.
-    fn name(
+    pub(super) fn name(
         &mut self,
         file: usize,
         records: Vec<Record>,

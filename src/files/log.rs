@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::sources::FieldSources;
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{
-    Chunk, DocumentIds, FieldValues, Fingerprint, InputFile, OnBadRecord, Places, Position, Record,
-    Skipped, SourceFile, Unordered, ValueForms, WithoutId, changed,
+    Chunk, DocumentIds, FieldValues, Fingerprint, Id, InputFile, OnBadRecord, Places, Position,
+    Record, Skipped, SourceFile, Unordered, ValueForms, WithoutId, changed,
 };
 use crate::search::Notes;
 use crate::store::spill::{JsonLines, Spill};
@@ -26,6 +26,22 @@ pub(crate) struct ChunkRecords {
     pub(crate) bytes: usize,
     /// The chunk itself, if it may be held.
     pub(crate) chunk: Option<Arc<Chunk>>,
+}
+
+impl ChunkRecords {
+    /// Those of documents of an index, which stand for a file. They have no preference and no source.
+    pub(crate) fn of_index(file: usize, ids: impl Iterator<Item = String>) -> Self {
+        let records: Vec<Record> = ids.map(|id| Record::Document(Id::Json(id))).collect();
+        let none = || Ok(FieldValues::absent(records.len()));
+        ChunkRecords {
+            file,
+            values: none(),
+            sources: none(),
+            records,
+            bytes: 0,
+            chunk: None,
+        }
+    }
 }
 
 /// What is noted of all files in order.
@@ -252,6 +268,11 @@ impl<'a> Noted<'a> {
         self.are_held.store(false, Ordering::Relaxed);
     }
 
+    /// Notes that all documents of indexes are read.
+    pub(crate) fn end_indexes(&mut self) {
+        self.position = self.places.start_of_file(self.places.of_indexes.len());
+    }
+
     /// Notes the end of a file. Refuses one that has changed since an earlier read.
     pub(crate) fn end_file(&mut self, file: usize, fingerprint: Fingerprint) -> Result<()> {
         let before = self.before.get(file).and_then(Option::as_ref);
@@ -286,7 +307,10 @@ impl<'a> Noted<'a> {
 
 impl Notes<ChunkRecords> for Noted<'_> {
     fn note(&mut self, records: ChunkRecords, first_row: u32) -> Result<()> {
-        self.hold(&records);
+        // There is nothing to read again of an index.
+        if records.file >= self.places.of_indexes.len() {
+            self.hold(&records);
+        }
         let ChunkRecords {
             file,
             records,

@@ -21,6 +21,14 @@ mod from_pairs;
 #[cfg(feature = "index")]
 mod index;
 
+#[cfg(feature = "index")]
+mod index_build;
+
+#[cfg(feature = "index")]
+mod index_signatures;
+
+mod indexes;
+
 mod log;
 
 mod lowest;

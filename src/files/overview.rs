@@ -14,6 +14,7 @@ use crate::io::{
     Example, ExampleDocument, Places, Report, SimilarityBin, SourceReport, Unusual, id_text,
 };
 use crate::pipeline::Removal;
+use crate::progress::Counts;
 use crate::search::{FoundRemovals, Removals};
 
 /// Examples of a kind, at most.
@@ -34,15 +35,13 @@ pub(super) struct Overview {
     largest: Vec<u32>,
     /// [`ClusterSizes::most_for_reference`](crate::search::ClusterSizes::most_for_reference).
     most_for_reference: Option<(u64, u32)>,
+    /// The number of documents that are removed for one of an index.
+    for_indexes: u64,
 }
 
 impl Overview {
-    pub(super) fn of(
-        found: &FoundRemovals,
-        sources: Sources<'_>,
-        first_input: u32,
-    ) -> Result<Self> {
-        let mut passing = Passing::new(found, sources, first_input);
+    pub(super) fn of(found: &FoundRemovals, sources: Sources<'_>, places: &Places) -> Result<Self> {
+        let mut passing = Passing::new(found, sources, places);
         match &found.removals {
             Removals::Held(removals) => removals.iter().for_each(|removal| passing.add(removal)),
             Removals::Spilled(removals) => {
@@ -56,6 +55,19 @@ impl Overview {
             passing.sources.drop(row);
         }
         Ok(passing.end())
+    }
+
+    /// Counts the documents that are removed for one of an index apart from those that are removed for a reference.
+    pub(super) fn count_for_indexes(&self, counts: &mut Counts, places: &Places) {
+        if places.of_indexes.is_empty() {
+            return;
+        }
+        counts.removed_for_index = Some(self.for_indexes);
+        let of_reference = counts.removed_for_reference.take();
+        let has_files = places.of_reference > places.of_indexes.len();
+        counts.removed_for_reference = of_reference
+            .filter(|_| has_files)
+            .map(|removed| removed - self.for_indexes);
     }
 
     /// The documents whose texts are shown.
@@ -127,12 +139,14 @@ pub(crate) fn placed(
 ) -> Result<ExampleDocument> {
     let id = ids.get(&row).cloned();
     let reference = row < places.first_input();
+    let index = row < places.first_of_files();
     let (file, row) = places.place(row);
     Ok(ExampleDocument {
         id: id.ok_or_else(|| Error::Defect(format!("no id was read of row {row} of {file}")))?,
         file: file.to_owned(),
         row,
         reference,
+        index,
     })
 }
 
@@ -151,10 +165,13 @@ struct Passing<'a> {
     largest: Vec<u32>,
     sources: SourceCounts<'a>,
     most_for_reference: Option<(u64, u32)>,
+    /// The row of the first document that is not of an index.
+    first_of_files: u32,
+    for_indexes: u64,
 }
 
 impl<'a> Passing<'a> {
-    fn new(found: &FoundRemovals, sources: Sources<'a>, first_input: u32) -> Self {
+    fn new(found: &FoundRemovals, sources: Sources<'a>, places: &Places) -> Self {
         let largest: Vec<u32> = found.sizes.listed.iter().map(|(_, row)| *row).collect();
         let of_cluster = |row: &u32| (*row, Lowest::new(SHOWN_OF_CLUSTER, SHOWN_OF_CLUSTER));
         Passing {
@@ -167,13 +184,16 @@ impl<'a> Passing<'a> {
             of_clusters: largest.iter().map(of_cluster).collect(),
             largest,
             most_for_reference: found.sizes.most_for_reference,
-            sources: SourceCounts::new(sources, first_input),
+            sources: SourceCounts::new(sources, places.first_of_files(), places.first_input()),
+            first_of_files: places.first_of_files(),
+            for_indexes: 0,
         }
     }
 
     fn add(&mut self, removal: &Removal) {
         self.is_kept[removal.document as usize] = false;
         self.sources.add(removal);
+        self.for_indexes += u64::from(removal.kept < self.first_of_files);
         let (_, similarity) = beside(removal);
         if let Some(similarity) = similarity {
             *self.histogram.entry(hundredths(similarity)).or_insert(0) += 1;
@@ -228,6 +248,7 @@ impl<'a> Passing<'a> {
             histogram: self.histogram,
             largest: self.largest,
             most_for_reference: self.most_for_reference,
+            for_indexes: self.for_indexes,
         }
     }
 }

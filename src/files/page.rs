@@ -182,6 +182,7 @@ impl Shown<'_> {
         let preferred: Vec<String> = preferred.collect();
         html! {
             "Of similar documents, "
+            @if self.report.counts.index.is_some() { "one of the index stays if there is any, else " }
             @if self.report.counts.reference.is_some() { "one of the reference stays if there is any, else " }
             @if !preferred.is_empty() { "one of " bdi { (listed(&preferred)) } " stays if there is any, else " }
             @match (&dedup.keep_by, dedup.keep) {

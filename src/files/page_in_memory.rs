@@ -59,7 +59,7 @@ impl DeduplicationToShow<'_> {
         let places = self.places()?;
         let rows = row_number(documents.len() + of_reference)?;
         let removals = FoundRemovals::of(found, rows);
-        let overview = Overview::of(&removals, Sources::Files(&places), found.reference)?;
+        let overview = Overview::of(&removals, Sources::Files(&places), &places)?;
         let mut report = Report::new("dedup", found.counts.clone(), self.parameters.clone());
         report.dedup = Some(self.dedup.clone());
         report.expected_precision = found.expected_precision;

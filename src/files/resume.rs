@@ -123,8 +123,15 @@ impl FileSource<'_> {
         if self.of_reference > 0 {
             all.insert("against".to_owned(), json!(self.of_reference));
         }
+        let indexes = self.run.indexes.iter();
+        let indexes: Vec<String> = indexes
+            .map(|index| format!("{} at batch {}", index.folder().display(), index.batches()))
+            .collect();
+        if !indexes.is_empty() {
+            all.insert("against_index".to_owned(), json!(indexes.join(", ")));
+        }
         all.extend(parameters);
-        identity(output, all, &self.files)
+        identity(output, all, &self.files[indexes.len()..])
     }
 }
 

@@ -10,13 +10,13 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
     Compression, Facts, FieldPath, Fields, Globs, Inputs, KeepBy, OnBadRecord, Parameters,
-    RemovedFormat, SearchParameters,
+    RemovedFormat, SearchParameters, check_apart,
 };
 use crate::machine::usable_memory_bytes;
 use crate::pipeline::{Measure, Unit, Weighting};
 use crate::progress::{Counts, Progress, Silent};
 use crate::scheme::words_v1;
-use crate::search::{CandidateMethod, Search};
+use crate::search::{CandidateMethod, KnownIndex, Search};
 
 /// What runs over files have in common: [`Run`], [`SignatureRun`](super::SignatureRun), and those of links and ratings.
 #[derive(Clone)]
@@ -99,6 +99,8 @@ pub struct Run<'a> {
     pub(super) engine: &'a Engine,
     pub(super) inputs: &'a Inputs,
     pub(super) against: Option<(&'a Inputs, Fields)>,
+    pub(super) indexes: Vec<Box<dyn KnownIndex + 'a>>,
+    pub(super) adds_kept: bool,
     pub(super) options: RunOptions<'a>,
     pub(super) fields: Fields,
     pub(super) on_bad_record: OnBadRecord,
@@ -137,6 +139,8 @@ impl<'a> Run<'a> {
             engine,
             inputs,
             against: None,
+            indexes: Vec::new(),
+            adds_kept: false,
             options: RunOptions::default(),
             on_bad_record: OnBadRecord::default(),
             unique_ids: false,
@@ -342,6 +346,9 @@ impl<'a> Run<'a> {
     pub(super) fn check_folder(&self, folder: &Path) -> Result<()> {
         let mut inputs = self.all_inputs();
         inputs.try_for_each(|inputs| inputs.check_output_outside(folder))?;
+        for index in &self.indexes {
+            check_apart(index.folder(), folder)?;
+        }
         self.check_outputs(&[folder.to_owned()])
     }
 

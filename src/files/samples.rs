@@ -114,7 +114,9 @@ impl Sampler {
     fn take_before(&self, end: u32, source: &FileSource<'_>) -> Result<()> {
         let places = &source.places;
         let taken = self.taken();
-        let before = self.rows.iter().filter(|row| **row < end);
+        // An index keeps no texts.
+        let texts = places.first_of_files()..end;
+        let before = self.rows.iter().filter(|row| texts.contains(*row));
         let mut ends: BTreeMap<usize, u32> = BTreeMap::new();
         // Rows ascend, so that the last one of each file stays.
         ends.extend(

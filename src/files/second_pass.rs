@@ -298,7 +298,8 @@ impl FileSource<'_> {
             bytes: self.bytes_to_read_again(),
             progress: self.run.options.progress,
         };
-        again.read(stage, start, map, each)
+        let start = self.after_indexes(*start);
+        again.read(stage, &start, map, each)
     }
 
     /// Calls `map` with the chunks of some files, from memory if they are held, on all threads: each file up to a row.
@@ -353,6 +354,8 @@ impl FileSource<'_> {
         let spill = self.on_disk();
         let start = spill.and_then(|spill| spill.state::<Position>(READ_AGAIN));
         let start = start.unwrap_or_default();
+        self.read_sets_of_indexes(start, wanted, sets)?;
+        let start = self.after_indexes(start);
         let map = |Placed { chunk, rows }: Placed| {
             let rows: Vec<Option<u32>> = rows
                 .into_iter()

@@ -35,10 +35,10 @@ use crate::search::{Context, Corpus, PairSearch, Pairs, Searched, SignedRows, Si
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 pub struct SignatureFile {
-    path: PathBuf,
-    reader: SignatureReader,
+    pub(super) path: PathBuf,
+    pub(super) reader: SignatureReader,
     scheme: Scheme,
-    description: SignatureDescription,
+    pub(super) description: SignatureDescription,
 }
 
 impl std::fmt::Debug for SignatureFile {
@@ -120,8 +120,8 @@ impl SignatureFile {
 /// strings. In a `.npy` file, which has no ids, the id is `file:row`.
 #[must_use]
 pub struct SignatureRun<'a> {
-    signatures: SignatureFile,
-    options: RunOptions<'a>,
+    pub(super) signatures: SignatureFile,
+    pub(super) options: RunOptions<'a>,
 }
 
 impl std::fmt::Debug for SignatureRun<'_> {
@@ -322,6 +322,27 @@ impl SignatureFile {
     /// Reads the signatures and passes the distinct ones, except empty ones, to `sink`. This replaces the first
     /// pass over documents; equal signatures take the place of equal units.
     fn read(self, sink: &mut dyn Sink, progress: &dyn Progress) -> Result<(Corpus, Places)> {
+        let scheme = self.scheme.clone();
+        let mut numbered = SignedRows::new(&scheme, self.reader.bytes);
+        let (has_ids, mut all_ids) = (self.has_ids(), DocumentIds::default());
+        let places = self.for_each_batch(progress, |batch, ids, _| {
+            numbered.take(batch.slots(), sink)?;
+            ids.iter().try_for_each(|id| all_ids.push(id))
+        })?;
+        let places = Places {
+            ids: has_ids.then_some(all_ids),
+            ..places
+        };
+        Ok((numbered.corpus, places))
+    }
+
+    /// Calls `each` with all signatures, in batches, their ids as JSON, if the file has any, and the places of all documents.
+    /// Returns the places, without ids.
+    pub(super) fn for_each_batch(
+        self,
+        progress: &dyn Progress,
+        mut each: impl FnMut(&Signatures, &[String], &Places) -> Result<()>,
+    ) -> Result<Places> {
         let SignatureFile {
             path,
             mut reader,
@@ -336,47 +357,38 @@ impl SignatureFile {
         let stated_digest = description.matrix_blake3_128.take();
         let places = places_of(description, rows);
         let mut places = places.map_err(|problem| misdescribed(&path, is_matrix, &problem))?;
-        let mut all_ids = (!is_matrix).then(DocumentIds::default);
+        if is_matrix {
+            places.repeated_ids = 0;
+            progress.tell("the matrix holds no ids; documents are identified by file and row");
+        }
         let mut batch = Signatures::new(scheme.num_perm(), reader.width);
         let mut ids = Vec::new();
-        let mut numbered = SignedRows::new(&scheme, reader.bytes);
+        let mut read = 0;
         progress.begin("read", reader.rows);
         loop {
             reader.next(&mut batch, &mut ids)?;
             if batch.is_empty() {
                 break;
             }
-            if batch.len() > (rows - numbered.corpus.rows) as usize {
+            read += batch.len() as u64;
+            if read > u64::from(rows) {
                 return Err(damaged(
                     &path,
                     "it holds more rows than its metadata states",
                 ));
             }
-            numbered.take(batch.slots(), sink)?;
-            if let Some(all) = &mut all_ids {
-                ids.iter().try_for_each(|id| all.push(id))?;
-            }
-            let read = u64::from(numbered.corpus.rows);
+            each(&batch, &ids, &places)?;
             advance(progress, read, read, 0)?;
         }
-        let corpus = numbered.corpus;
-        if corpus.rows != rows {
-            let problem = format!(
-                "its metadata states {rows} signatures, but it holds {}",
-                corpus.rows
-            );
+        if read != u64::from(rows) {
+            let problem = format!("its metadata states {rows} signatures, but it holds {read}");
             return Err(damaged(&path, &problem));
         }
         if stated_digest.is_some() && stated_digest != reader.digest() {
             let problem = "its digest does not match the signatures";
             return Err(misdescribed(&path, is_matrix, problem));
         }
-        if all_ids.is_none() {
-            places.repeated_ids = 0;
-            progress.tell("the matrix holds no ids; documents are identified by file and row");
-        }
-        places.ids = all_ids;
-        Ok((corpus, places))
+        Ok(places)
     }
 }
 

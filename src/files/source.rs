@@ -68,10 +68,13 @@ impl<'a> FileSource<'a> {
             true => timings.time("copy", 0, find),
             false => find(),
         };
-        let mut files = Vec::new();
+        let indexes = run.indexes.iter();
+        let mut files: Vec<InputFile> = indexes
+            .map(|index| InputFile::of_index(index.folder()))
+            .collect();
         if let Some((reference, _)) = &run.against {
             run.inputs.check_apart_from(reference)?;
-            files.clone_from(&reference.files);
+            files.extend_from_slice(&reference.files);
         }
         let of_reference = files.len();
         files.extend(inputs?);
@@ -151,7 +154,8 @@ impl<'a> FileSource<'a> {
         if let Some(spill) = spill {
             spill.note(IDS, &repeated)?;
         }
-        places.count_repeated_ids(repeated, self.run.unique_ids)?;
+        let unique_ids = self.run.unique_ids || self.run.adds_kept;
+        places.count_repeated_ids(repeated, unique_ids)?;
         if is_first {
             self.warn_of_empty_files(&self.places.empty_files);
             if let Some(warning) = self.places.warning_of_ids(&self.run.fields.id) {
@@ -192,6 +196,9 @@ impl<'a> FileSource<'a> {
         let files = self.files.iter().enumerate();
         files
             .map(|(number, input)| {
+                if number < self.run.indexes.len() {
+                    return RecordedInput::of_index(input);
+                }
                 let reference = number < self.of_reference;
                 let is_stream = !reference && has_stream && !is_named(input);
                 RecordedInput::of(input, reference, is_stream)
@@ -280,6 +287,7 @@ impl<'a> FileSource<'a> {
         let progress = pass.progress();
         let mut is_on_disk = pass.unfinished().is_some();
         let start = self.restored(pass, noted)?;
+        let start = self.read_indexes(pass, noted, start)?;
         let files = FilesReading::new(&self.files, self.reading(Columns::Needed))?;
         let files = files.starting_at(&start);
         let signing = pass.signing();
@@ -323,6 +331,7 @@ impl<'a> FileSource<'a> {
 
     /// Adds the counts of records to the counts of documents.
     pub(super) fn complete(&self, counts: &mut Counts) {
+        self.count_indexes(counts);
         counts.documents = self.places.records();
         counts.skipped = self.places.bad_records();
         counts.repeated_ids = self.places.repeated_ids;
@@ -381,6 +390,7 @@ impl Source for FileSource<'_> {
             before,
         );
         noted.places.of_reference = self.of_reference;
+        noted.places.of_indexes = self.places_in_indexes()?;
         noted.sources = self.run.source_field.as_ref().map(FieldSources::new);
         self.read_chunks(&chunks, &mut pass, &mut noted)?;
         if let Some(spill) = pass.on_disk() {

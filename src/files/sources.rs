@@ -145,10 +145,11 @@ pub(super) struct SourceCounts<'a> {
     sources: Sources<'a>,
     /// The sources that are listed, by number.
     listed: Vec<usize>,
-    /// The place of each source among the listed ones; that after the last is for all others, and the next one for the
-    /// reference.
+    /// The place of each source among the listed ones; that after the last is for all others, and the next ones for the
+    /// reference and for indexes.
     places: Vec<usize>,
-    /// The row of the first document that is not of a reference.
+    /// The row of the first document that is not of an index, and that is not of a reference.
+    first_of_files: u32,
     first_input: u32,
     counts: Vec<Count>,
     /// The removed documents by their place, and by that of the kept one.
@@ -156,14 +157,14 @@ pub(super) struct SourceCounts<'a> {
 }
 
 impl<'a> SourceCounts<'a> {
-    pub(super) fn new(sources: Sources<'a>, first_input: u32) -> Self {
+    pub(super) fn new(sources: Sources<'a>, first_of_files: u32, first_input: u32) -> Self {
         let documents = sources.documents(first_input);
         let listed = with_most_documents(&documents);
         let mut places = vec![listed.len(); documents.len()];
         for (place, source) in listed.iter().enumerate() {
             places[*source] = place;
         }
-        let mut counts = vec![Count::default(); listed.len() + 2];
+        let mut counts = vec![Count::default(); listed.len() + 3];
         for (source, of_source) in documents.into_iter().enumerate() {
             let count = &mut counts[places[source]];
             count.documents += of_source;
@@ -173,6 +174,7 @@ impl<'a> SourceCounts<'a> {
             sources,
             listed,
             places,
+            first_of_files,
             first_input,
             counts,
             removed_for: HashMap::new(),
@@ -180,9 +182,10 @@ impl<'a> SourceCounts<'a> {
     }
 
     pub(super) fn add(&mut self, removal: &Removal) {
-        let place = |row| match row < self.first_input {
-            true => self.listed.len() + 1,
-            false => self.places[self.sources.of(row)],
+        let place = |row| match row {
+            row if row < self.first_of_files => self.listed.len() + 2,
+            row if row < self.first_input => self.listed.len() + 1,
+            row => self.places[self.sources.of(row)],
         };
         let pair = [place(removal.document), place(removal.kept)];
         let count = &mut self.counts[pair[0]];
@@ -247,7 +250,11 @@ impl<'a> SourceCounts<'a> {
             RemovedFor {
                 source,
                 others,
-                kept_in: (*place > self.listed.len()).then_some("reference"),
+                kept_in: match place.checked_sub(self.listed.len()) {
+                    Some(1) => Some("reference"),
+                    Some(2) => Some("index"),
+                    _ => None,
+                },
                 removed: *removed,
             }
         });
@@ -325,7 +332,7 @@ mod tests {
     fn removed_documents_are_counted_by_source() {
         let of_rows = ["b", "", "a", "b", "", "b", "a"];
         let values = values(&of_rows);
-        let mut counts = SourceCounts::new(Sources::Values(&values), 0);
+        let mut counts = SourceCounts::new(Sources::Values(&values), 0, 0);
         let removed = [removal(3, 0), removal(4, 2), removal(5, 0), removal(6, 0)];
         removed.iter().for_each(|removal| counts.add(removal));
         let reports = counts.end();
@@ -367,7 +374,7 @@ mod tests {
         let of_rows: Vec<String> = (0..2200).map(|row| (row % 1100).to_string()).collect();
         let of_rows: Vec<&str> = of_rows.iter().map(String::as_str).collect();
         let values = values(&of_rows);
-        let mut counts = SourceCounts::new(Sources::Values(&values), 0);
+        let mut counts = SourceCounts::new(Sources::Values(&values), 0, 0);
         for row in 1..2200 {
             counts.add(&removal(row, row % 50));
         }

@@ -9,7 +9,6 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use tempfile::NamedTempFile;
 
 use super::store::damaged;
 use crate::engine::Engine;
@@ -90,7 +89,7 @@ pub enum IndexKind {
 
 impl IndexKind {
     /// The kind of an index for a search.
-    pub(super) fn of(search: &Search) -> Self {
+    pub(crate) fn of(search: &Search) -> Self {
         match search.candidates {
             CandidateMethod::Join => IndexKind::Exact,
             CandidateMethod::Lsh | CandidateMethod::Auto => IndexKind::Lsh,
@@ -195,7 +194,11 @@ impl Header {
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
         let path = folder.join(HEADER);
         let write = || {
-            let mut file = NamedTempFile::new_in(folder)?;
+            let mut builder = tempfile::Builder::new();
+            // As all files of the index: who may read them follows from the folder.
+            #[cfg(unix)]
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+            let mut file = builder.tempfile_in(folder)?;
             serde_json::to_writer_pretty(&mut file, self)?;
             file.write_all(b"\n")?;
             file.as_file().sync_all()?;
@@ -267,19 +270,10 @@ impl Header {
     }
 
     fn unit(&self) -> Result<Unit> {
-        let plain = [
-            Unit::Bytes,
-            Unit::Chars,
-            Unit::Words,
-            Unit::Pieces,
-            Unit::Code,
-            Unit::Tokens,
-        ];
         if let Some(words) = &self.stop_words {
             return Ok(Unit::StopWords(words.iter().map(String::as_str).collect()));
         }
-        let named = plain.into_iter().find(|unit| unit.to_string() == self.unit);
-        named.ok_or_else(|| Error::UnknownName {
+        Unit::plain(&self.unit).ok_or_else(|| Error::UnknownName {
             what: "unit",
             name: self.unit.clone(),
             known: "bytes, chars, words, pieces, code, tokens, stopwords".to_owned(),
@@ -342,7 +336,8 @@ impl Header {
         let names = first.iter().chain(own.keys()).chain(other.keys());
         let differing = names
             .into_iter()
-            .find(|name| own.get(name.as_str()) != other.get(name.as_str()));
+            .filter(|name| own.get(name.as_str()) != other.get(name.as_str()))
+            .min_by_key(follows_from_others);
         let Some(name) = differing else {
             return Ok(());
         };
@@ -360,6 +355,11 @@ impl Header {
             remedy: format!("use the {name} of the index, or build another index"),
         })
     }
+}
+
+/// Whether a field follows from others unless it is chosen: the others say better what differs.
+fn follows_from_others(name: &&String) -> bool {
+    ["bands", "rows", "slot_bits"].contains(&name.as_str())
 }
 
 /// Refuses what an index does not have.

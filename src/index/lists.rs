@@ -7,7 +7,7 @@
 //! In an index of kind `exact`, the lists of shingles stand in place of bands ([`prefix`](super::prefix)), and each row has a second
 //! word behind it.
 
-use super::store::{Batch, Snapshot, Table};
+use super::store::{Batch, Put, Snapshot, Table};
 use crate::error::Result;
 
 /// The key of a list.
@@ -161,6 +161,21 @@ fn write(batch: &mut Batch<'_>, key: ListKey, mut head: Head) {
     }
     head.rows.drain(..full * PIECE);
     batch.put(Table::Bands, &key.encode(), &head.encode());
+}
+
+/// Calls `put` with the keys and values of a new list, by ascending key.
+pub(super) fn for_each_entry(key: ListKey, rows: &[u32], put: Put<'_>) -> Result<()> {
+    let (pieces, rest) = rows.as_chunks::<PIECE>();
+    let mut head = Head {
+        full: 0,
+        rows: rest.to_vec(),
+    };
+    pieces.iter().for_each(|_| head.full += 1);
+    put(&key.encode(), &head.encode())?;
+    for (number, rows) in (0..).zip(pieces) {
+        put(&key.piece(number), &rows_to_bytes(rows))?;
+    }
+    Ok(())
 }
 
 /// Writes a list anew that had `before` rows, and now has these.

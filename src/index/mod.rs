@@ -53,6 +53,15 @@ mod maintenance;
 #[cfg(feature = "index")]
 mod costs;
 
+#[cfg(feature = "index")]
+mod known;
+
+#[cfg(feature = "index")]
+mod bulk;
+
+#[cfg(feature = "index")]
+mod snapshot;
+
 #[cfg(all(test, feature = "index"))]
 mod tests;
 
@@ -77,6 +86,8 @@ mod partitions;
 mod ensemble;
 
 #[cfg(feature = "index")]
+pub(crate) use bulk::{BulkBuild, SignedForIndex};
+#[cfg(feature = "index")]
 pub use costs::QueryCosts;
 #[cfg(feature = "index")]
 pub use document::DocumentId;
@@ -86,6 +97,8 @@ pub use forest::LshForest;
 pub use header::IndexKind;
 #[cfg(feature = "index")]
 pub use hits::{FoundBy, Hit, Shares};
+#[cfg(feature = "index")]
+pub(crate) use known::AskedIndex;
 pub use lsh::LshIndex;
 #[cfg(feature = "index")]
 pub use maintenance::{IndexCheck, IndexStats, IndexedDocument};

@@ -1,7 +1,7 @@
 //! An index on disk: documents that were seen, and those that are similar to one.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::search::{CandidateMethod, Search, Verification};
 use crate::store::Locked;
 use crate::store::disk::{OnDisk, sync_folder};
+use crate::store::spill::{is_of_run, remove_all};
 
 /// An index on disk. It takes documents, and finds those of it that are similar to others, which share the key of a band
 /// (MMDS 3.4) and are verified: what [`pairs_against`](crate::search::pairs_against) finds of the same documents with the
@@ -198,6 +199,8 @@ impl Index {
         let header = Header::read(folder)?;
         let (engine, search) = header.resolve(folder)?;
         let lock = lock(folder)?;
+        // A build that ended before it had removed its temporary files.
+        remove_all(folder);
         let store = Store::open(folder, false)?;
         let state = state_of(folder, &store.snapshot())?;
         check_acknowledged(folder, state.batches)?;
@@ -513,7 +516,7 @@ impl Index {
     }
 
     /// The row of a document that is stored; `None` if there is none of this id.
-    fn row_of(&self, at: &Snapshot<'_>, id: &DocumentId) -> Result<Option<u32>> {
+    pub(super) fn row_of(&self, at: &Snapshot<'_>, id: &DocumentId) -> Result<Option<u32>> {
         let Some(row) = at.get(Table::Ids, &id.key())? else {
             return Ok(None);
         };
@@ -624,15 +627,30 @@ fn lock(folder: &Path) -> Result<Locked> {
         .read(true)
         .write(true)
         .open(&path);
-    let file = file.map_err(Error::io("open", &path))?;
+    let file = file.map_err(|error| match error.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::Input {
+            path: folder.to_owned(),
+            problem: format!("the index may not be written, and whoever opens it locks it: {error}"),
+            remedy: "run as a user who may write there, or read a copy, which `simgpu index snapshot` makes"
+                .to_owned(),
+        },
+        _ => Error::io("open", &path)(error),
+    })?;
     let mut own = file.try_clone().map_err(Error::io("open", &path))?;
     let locked = Locked::try_new(file).map_err(|error| match error {
         TryLockError::WouldBlock => Error::Input {
             path: folder.to_owned(),
             problem: format!("process {} has the index open", holder(&mut own)),
-            remedy: "wait until it ends, or use the index through it".to_owned(),
+            remedy:
+                "wait until it ends, or read a copy, which `simgpu index snapshot` makes meanwhile"
+                    .to_owned(),
         },
-        TryLockError::Error(cause) => Error::io("lock", &path)(cause),
+        TryLockError::Error(cause) => Error::Input {
+            path: folder.to_owned(),
+            problem: format!("the index cannot be locked: {cause}"),
+            remedy: "put it on a file system that has locks, such as one on a local disk"
+                .to_owned(),
+        },
     })?;
     let mut note = || {
         own.set_len(0)?;
@@ -673,6 +691,8 @@ fn clear_unfinished(folder: &Path) -> Result<()> {
         let entry = entry.map_err(Error::io("read", folder))?;
         match entry.file_name().to_str() {
             Some(LOCK) => {}
+            // What a build that was stopped goes on with.
+            Some(name) if is_of_run(name) => {}
             Some(name) if name == "store" || name == "acknowledged" || name.starts_with(".tmp") => {
                 own.push(entry.path());
             }

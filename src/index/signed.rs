@@ -10,7 +10,9 @@ use super::prefix::{self, ANY_SHAPE};
 use crate::documents::{DocumentRange, Documents};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::pipeline::{Criterion, Scratch, ShingleBatch};
+use crate::pipeline::{
+    Criterion, PackedSignatures, Scratch, ShingleBatch, Signatures, keys_of_rows,
+};
 use crate::scheme::{Slots, Width};
 use crate::search::sign::{SignedDocuments, sign_batch};
 use crate::search::{Search, Verification};
@@ -102,6 +104,34 @@ impl Signed {
             bands: search.banding.bands(),
             words: words_of_signature(engine, search),
         })
+    }
+
+    /// Documents of whom nothing but their signatures is known.
+    pub(super) fn of_signatures(signatures: &Signatures, engine: &Engine, search: &Search) -> Self {
+        let bands = search.banding.bands();
+        let mut keys = vec![0; signatures.len() * bands];
+        keys_of_rows(signatures, search.banding, &mut keys);
+        let empty = engine.scheme().empty_slot();
+        let has_shingles = |i| match signatures.row(i) {
+            Slots::U32(slots) => slots.iter().any(|slot| u64::from(*slot) != empty),
+            Slots::U64(slots) => slots.iter().any(|slot| *slot != empty),
+        };
+        let shingles = |i| if has_shingles(i) { 2 } else { 0 };
+        let packed = PackedSignatures::of(signatures, Search::SLOT_BITS);
+        Signed {
+            kind: IndexKind::Lsh,
+            criterion: search.criterion(),
+            documents: SignedDocuments {
+                digests: vec![None; signatures.len()],
+                shingles: (0..signatures.len()).map(shingles).collect(),
+                lengths: vec![0; signatures.len()],
+                keys,
+                signatures: packed.words().to_vec(),
+            },
+            sets: Vec::new(),
+            bands,
+            words: words_of_signature(engine, search),
+        }
     }
 
     /// The number of documents.

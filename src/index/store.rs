@@ -10,6 +10,8 @@
 //! and a file beside the store holds the number of the last one that was promised to be on disk. A store that has fewer
 //! is damaged.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,7 +27,7 @@ use fjall::{
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Result};
-use crate::store::disk::{OnDisk, sync_folder};
+use crate::store::disk::{Disk, OnDisk, sync_folder};
 
 /// The tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +79,9 @@ impl Table {
     }
 }
 
+/// Receives the keys and values of a table, by ascending key.
+pub(super) type Put<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<()>;
+
 /// The bytes of a value.
 pub(super) type Value = UserValue;
 
@@ -117,6 +122,10 @@ impl Store {
         });
         let opened = opened.map_err(|wrong| wrong.error("open", folder))?;
         let (database, tables) = opened.ok_or_else(|| damaged(folder, "a table is missing"))?;
+        if is_new {
+            // The store waits for its files, but not for the names of the folders of its tables.
+            sync_folder(&OnDisk, &path.join(TABLES))?;
+        }
         Ok(Store {
             folder: folder.to_owned(),
             database,
@@ -153,6 +162,19 @@ impl Store {
         let persisted = guarded(|| self.database.persist(PersistMode::SyncAll));
         persisted.map_err(|wrong| wrong.error("write", &self.folder))?;
         acknowledge(&self.folder, batches)
+    }
+
+    /// Fills an empty table: `write` passes on its keys and values, by ascending key. No journal has them; they are on disk,
+    /// all or none, when this returns.
+    pub(super) fn fill(
+        &self,
+        table: Table,
+        write: impl FnOnce(Put<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let failed = |wrong: Wrong| wrong.error("write", &self.folder);
+        let mut filling = guarded(|| self.table(table).start_ingestion()).map_err(failed)?;
+        write(&mut |key, value| guarded(|| filling.write(key, value)).map_err(failed))?;
+        guarded(|| filling.finish()).map_err(failed)
     }
 
     /// Writes all tables anew, without what was removed.
@@ -339,8 +361,103 @@ pub(super) fn damaged(path: &Path, problem: &str) -> Error {
     }
 }
 
+/// The folder of the tables in that of the store, the ending of journals, and the files that one process locks and that names
+/// the files of a table.
+const TABLES: &str = "keyspaces";
+const JOURNAL: &str = ".jnl";
+const STORE_LOCK: &str = "lock";
+const CURRENT: &str = "current";
+
+/// Copies the files of a store, which another process may have open, to another folder. False if it changed in a way that the
+/// copy cannot follow.
+///
+/// Why the copy is whole: files of tables never change, and a file says which of them count. It is the same before and after
+/// they are linked. Every batch is in a journal before it is in a table, and a journal goes only once all of its batches are in
+/// tables. The journals are copied last, and none that was there at first is gone: so they have every batch that is in some
+/// tables and not in others. Whoever opens the copy reads them, up to the last batch that is whole.
+pub(super) fn copy_files(folder: &Path, copy: &Path) -> Result<bool> {
+    let (from, to) = (folder.join(STORE), copy.join(STORE));
+    let copied = || -> io::Result<bool> {
+        let before = journals(&from)?;
+        fs::create_dir_all(to.join(TABLES))?;
+        for table in fs::read_dir(from.join(TABLES))? {
+            let table = table?;
+            if !copy_table(&table.path(), &to.join(TABLES).join(table.file_name()))? {
+                return Ok(false);
+            }
+        }
+        sync_file_or_folder(&to.join(TABLES))?;
+        let copied = copy_entries(&from, &to)?;
+        Ok(before.is_subset(&copied))
+    };
+    match copied() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        copied => copied.map_err(Error::io("copy", &from)),
+    }
+}
+
+/// The names of the journals in the folder of a store.
+fn journals(store: &Path) -> io::Result<BTreeSet<OsString>> {
+    let names = fs::read_dir(store)?.map(|entry| Ok(entry?.file_name()));
+    let names = names.collect::<io::Result<BTreeSet<_>>>()?;
+    let is_journal = |name: &OsString| name.to_string_lossy().ends_with(JOURNAL);
+    Ok(names.into_iter().filter(is_journal).collect())
+}
+
+/// Copies the files in a folder, but for what one process locks. Returns their names.
+fn copy_entries(from: &Path, to: &Path) -> io::Result<BTreeSet<OsString>> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() && entry.file_name() != STORE_LOCK {
+            let target = to.join(entry.file_name());
+            fs::copy(entry.path(), &target)?;
+            sync_file_or_folder(&target)?;
+            names.insert(entry.file_name());
+        }
+    }
+    // It is locked by whoever opens the copy.
+    if from.join(STORE_LOCK).exists() {
+        File::create(to.join(STORE_LOCK))?;
+    }
+    sync_file_or_folder(to)?;
+    Ok(names)
+}
+
+/// Links the files of a table, and copies the one that says which of them count. False if that changed meanwhile.
+fn copy_table(from: &Path, to: &Path) -> io::Result<bool> {
+    let before = fs::read(from.join(CURRENT))?;
+    fs::create_dir_all(to)?;
+    copy_entries(from, to)?;
+    for folder in fs::read_dir(from)? {
+        let folder = folder?;
+        if !folder.file_type()?.is_dir() {
+            continue;
+        }
+        let into = to.join(folder.file_name());
+        fs::create_dir_all(&into)?;
+        for file in fs::read_dir(folder.path())? {
+            let file = file?;
+            let target = into.join(file.file_name());
+            // Another file system.
+            if fs::hard_link(file.path(), &target).is_err() {
+                fs::copy(file.path(), &target)?;
+                sync_file_or_folder(&target)?;
+            }
+        }
+        sync_file_or_folder(&into)?;
+    }
+    sync_file_or_folder(to)?;
+    Ok(fs::read(from.join(CURRENT))? == before)
+}
+
+/// Waits until a file, or the names in a folder, are on disk.
+fn sync_file_or_folder(path: &Path) -> io::Result<()> {
+    OnDisk.sync(path, path.is_dir())
+}
+
 /// Notes the number of the last batch that is on disk.
-fn acknowledge(folder: &Path, batches: u64) -> Result<()> {
+pub(super) fn acknowledge(folder: &Path, batches: u64) -> Result<()> {
     let path = folder.join(ACKNOWLEDGED);
     let is_new = !path.exists();
     let number = batches.to_le_bytes();
@@ -362,21 +479,26 @@ fn acknowledge(folder: &Path, batches: u64) -> Result<()> {
     }
 }
 
-/// Refuses a store that has fewer batches than were promised to be on disk.
-pub(super) fn check_acknowledged(folder: &Path, batches: u64) -> Result<()> {
+/// The number of batches that were promised to be on disk.
+pub(super) fn acknowledged(folder: &Path) -> Result<u64> {
     let path = folder.join(ACKNOWLEDGED);
     let bytes = fs::read(&path).map_err(Error::io("read", &path))?;
     let (number, checksum) = bytes.split_at(bytes.len().min(8));
-    let acknowledged = number.try_into().map(u64::from_le_bytes);
-    match acknowledged {
-        Ok(acknowledged) if checksum == xxh3_64(number).to_le_bytes() => {
-            if batches < acknowledged {
-                let lost = acknowledged - batches;
-                let problem = format!("the last {lost} batches that were written are lost");
-                return Err(damaged(folder, &problem));
-            }
-            Ok(())
-        }
+    match number.try_into().map(u64::from_le_bytes) {
+        Ok(acknowledged) if checksum == xxh3_64(number).to_le_bytes() => Ok(acknowledged),
         _ => Err(damaged(&path, "the number of its batches is unreadable")),
+    }
+}
+
+/// Refuses a store that has fewer batches than were promised to be on disk.
+pub(super) fn check_acknowledged(folder: &Path, batches: u64) -> Result<()> {
+    let acknowledged = acknowledged(folder)?;
+    match batches < acknowledged {
+        true => {
+            let lost = acknowledged - batches;
+            let problem = format!("the last {lost} batches that were written are lost");
+            Err(damaged(folder, &problem))
+        }
+        false => Ok(()),
     }
 }

@@ -15,7 +15,8 @@ use crate::pipeline::{NamedRow, Removed};
 
 /// Writes one row per document, in input order: `id`, `file`, `row`, `cluster` (the number of the kept document
 /// among all documents), `kept`, and `similarity` to the kept document. With a reference, whose documents have no row
-/// here, `cluster` is null for a document removed for one of them, whose number among them is `reference`.
+/// here, `cluster` is null for a document removed for one of them, whose number among them is `reference`, or `index` if it
+/// is the number of a document in an index.
 ///
 /// `removed` ascends by row. A document may be in no cluster if `may_drop`. `advance` is called after each batch of rows; it may stop the run.
 pub(crate) fn write_clusters<'a>(
@@ -30,6 +31,8 @@ pub(crate) fn write_clusters<'a>(
     let ids = places.id_column();
     let mut next_id = places.ids_in_order()?;
     let (has_reference, start) = (places.of_reference > 0, places.first_input());
+    let of_files = places.first_of_files();
+    let has_index = !places.of_indexes.is_empty();
     for _ in 0..start {
         next_id()?;
     }
@@ -43,6 +46,9 @@ pub(crate) fn write_clusters<'a>(
     ];
     if has_reference {
         columns.push(Field::new("reference", DataType::UInt64, true));
+    }
+    if has_index {
+        columns.push(Field::new("index", DataType::UInt64, true));
     }
     let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
     let mut removed = removed.peekable();
@@ -64,7 +70,14 @@ pub(crate) fn write_clusters<'a>(
         };
         let kept = || rows().zip(&removals).map(kept);
         let cluster = |row: Option<u32>| row?.checked_sub(start).map(u64::from);
-        let of_reference = |row: Option<u32>| row.filter(|row| *row < start).map(u64::from);
+        let of_reference = |row: Option<u32>| {
+            let row = row.filter(|row| *row < start)?.checked_sub(of_files);
+            row.map(u64::from)
+        };
+        let of_index = |row: Option<u32>| {
+            let row = row.filter(|row| *row < of_files);
+            row.map(|row| places.place(row).1)
+        };
         let is_kept: BooleanArray = removals.iter().map(|r| Some(r.is_none())).collect();
         let mut columns = vec![
             ids.array(of_rows.iter()),
@@ -80,6 +93,9 @@ pub(crate) fn write_clusters<'a>(
         ];
         if has_reference {
             columns.push(u64s(kept().map(of_reference)));
+        }
+        if has_index {
+            columns.push(u64s(kept().map(of_index)));
         }
         table.write(columns).map_err(unwritable(path))?;
         advance()?;

@@ -79,6 +79,19 @@ impl InputFile {
         })
     }
 
+    /// The folder of an index in place of a file, which has no records to read.
+    pub(crate) fn of_index(folder: &Path) -> Self {
+        InputFile {
+            format: Format::JsonLines,
+            separators: None,
+            compression: Compression::None,
+            original_compression: Compression::None,
+            relative: folder.display().to_string(),
+            place: Place::Path(folder.to_owned()),
+            named: folder.to_owned(),
+        }
+    }
+
     /// Opens the file at its start. The copy of a stream can be read by only one reader at a time.
     pub(crate) fn open(&self) -> io::Result<File> {
         match &self.place {
@@ -484,6 +497,19 @@ pub(crate) fn check_not_overwritten(inputs: &[&Path], outputs: &[PathBuf]) -> Re
         }
     }
     Ok(())
+}
+
+/// Refuses an output folder that contains the folder of an index, or lies in it.
+pub(crate) fn check_apart(index: &Path, output: &Path) -> Result<()> {
+    let (index_is, output_is) = (real_path(index)?, real_path(output)?);
+    match index_is.starts_with(&output_is) || output_is.starts_with(&index_is) {
+        true => Err(Error::Output {
+            path: output.to_owned(),
+            problem: format!("it would overwrite the index {}", index.display()),
+            remedy: "choose another output".to_owned(),
+        }),
+        false => Ok(()),
+    }
 }
 
 /// The path with symbolic links resolved. Its last components need not exist.

@@ -107,7 +107,7 @@ pub(crate) use fields::{ValueField, Wanted};
 pub use format::{Format, Quote};
 pub use globs::{FileFilter, Globs};
 pub(crate) use ids::{DocumentIds, Id, Repeated};
-pub(crate) use input::{InputFile, check_not_overwritten};
+pub(crate) use input::{InputFile, check_apart, check_not_overwritten};
 pub use input::{Inputs, Naming, read_text};
 pub(crate) use jsonl::json_string;
 pub(crate) use keep::JsonLines;
@@ -127,7 +127,7 @@ pub(crate) use pairs::{
     write_text as write_pairs_text,
 };
 pub(crate) use places::raw_json;
-pub(crate) use places::{Places, Skipped, SourceFile, WithoutId};
+pub(crate) use places::{IndexPlaces, Places, Skipped, SourceFile, WithoutId};
 pub(crate) use read::{
     Columns, Event, FilesReading, Fingerprint, Position, Reader, Reading, TableForm, changed,
 };

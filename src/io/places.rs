@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,6 +28,8 @@ pub(crate) struct Places {
     pub(crate) files: Vec<SourceFile>,
     /// The number of files of a reference.
     pub(crate) of_reference: usize,
+    /// What is known of the documents of indexes, which are the first files of the reference.
+    pub(crate) of_indexes: Vec<IndexPlaces>,
     /// The bad records, in order.
     pub(crate) skipped: Vec<Skipped>,
     /// The ids of the documents; `None` if a document has no id.
@@ -51,6 +54,16 @@ pub(crate) struct SourceFile {
     pub(crate) first_row: u32,
     pub(crate) records: u64,
     pub(crate) fingerprint: Option<Fingerprint>,
+}
+
+/// Documents of an index, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct IndexPlaces {
+    pub(crate) rows: Range<u32>,
+    /// Their numbers in the index.
+    pub(crate) numbers: Vec<u32>,
+    /// Their ids, as JSON.
+    pub(crate) ids: Vec<Box<str>>,
 }
 
 /// A bad record and the number of its file.
@@ -135,11 +148,17 @@ impl Places {
             .map_or(0, |file| file.first_row)
     }
 
-    /// Where a kept document is: `input` or `reference`; `None` in a run without a reference.
+    /// The row of the first document that is not of an index.
+    pub(crate) fn first_of_files(&self) -> u32 {
+        self.of_indexes.last().map_or(0, |index| index.rows.end)
+    }
+
+    /// Where a kept document is: `input`, `reference` or `index`; `None` in a run without a reference.
     pub(crate) fn kept_in(&self, row: u32) -> Option<&'static str> {
-        (self.of_reference > 0).then_some(match row < self.first_input() {
-            true => "reference",
-            false => "input",
+        (self.of_reference > 0).then_some(match row {
+            row if row < self.first_of_files() => "index",
+            row if row < self.first_input() => "reference",
+            _ => "input",
         })
     }
 
@@ -163,9 +182,13 @@ impl Places {
             .map(|skipped| &skipped.record)
     }
 
-    /// The name of a document's file, and its record number in that file, from 0.
+    /// The name of a document's file, and its record number in that file, from 0. Of an index: the folder, and the number of
+    /// the document in it, by the order in which they were added.
     pub(crate) fn place(&self, row: u32) -> (&str, u64) {
         let file = self.file_of(row);
+        if let Some((_, number)) = self.in_index(row) {
+            return (&self.files[file].relative, number.into());
+        }
         let nth = u64::from(row - self.files[file].first_row);
         let skipped = self.skipped_in(file);
         // The i-th bad record follows record.row - i good ones. These numbers ascend, so search by bisection.
@@ -179,6 +202,14 @@ impl Places {
             }
         }
         (&self.files[file].relative, nth + before as u64)
+    }
+
+    /// The id of a document of an index, as JSON, and its number there; `None` if it is of a file.
+    fn in_index(&self, row: u32) -> Option<(&str, u32)> {
+        let mut indexes = self.of_indexes.iter();
+        let index = indexes.find(|index| index.rows.contains(&row))?;
+        let nth = (row - index.rows.start) as usize;
+        Some((index.ids.get(nth)?, *index.numbers.get(nth)?))
     }
 
     /// The number of a document's file among the inputs.
@@ -227,8 +258,11 @@ impl Places {
         }
     }
 
-    /// An id that says where a document is.
+    /// An id that says where a document is. Those of an index have their own.
     fn made_id(&self, row: u32) -> String {
+        if let Some((id, _)) = self.in_index(row) {
+            return id.to_owned();
+        }
         let (file, record) = self.place(row);
         json_string(&format!("{file}:{record}"))
     }

@@ -9,6 +9,9 @@ use super::find::absolute;
 use super::format::{Format, Quote};
 use super::input::{InputFile, Naming};
 
+/// What stands in place of a format for an index.
+const INDEX: &str = "index";
+
 /// An input of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RecordedInput {
@@ -49,8 +52,21 @@ impl RecordedInput {
         }
     }
 
+    /// What there is to say of an index.
+    pub(crate) fn of_index(input: &InputFile) -> Self {
+        RecordedInput {
+            format: INDEX.to_owned(),
+            bytes: 0,
+            modified_ns: None,
+            ..RecordedInput::of(input, true, false)
+        }
+    }
+
     /// Opens the input, or says why its texts cannot be shown.
     pub(crate) fn find(&self) -> Result<InputFile, String> {
+        if self.format == INDEX {
+            return Err("an index keeps no texts".to_owned());
+        }
         let Some(path) = &self.path else {
             return Err("it was a stream".to_owned());
         };

@@ -52,12 +52,12 @@ pub struct RemovedRow {
     pub row: u64,
     /// The id of the document kept instead, as JSON; `None` if there is none.
     pub kept_id: Option<Box<RawValue>>,
-    /// Where it is: `input` or `reference`; `None` in a run without a reference.
+    /// Where it is: `input`, `reference` or `index`; `None` in a run without a reference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_in: Option<String>,
-    /// Its file.
+    /// Its file, or the folder of the index.
     pub kept_file: Option<String>,
-    /// The number of its record in the file, from 0.
+    /// The number of its record in the file, from 0, or its number in the index.
     pub kept_row: Option<u64>,
     /// The similarity of the two; `None` if not computed.
     #[serde(deserialize_with = "exact_number")]
@@ -110,7 +110,7 @@ impl RemovedRow {
     }
 
     fn is_kept_in_reference(&self) -> bool {
-        self.kept_in.as_deref() == Some("reference")
+        matches!(self.kept_in.as_deref(), Some("reference" | "index"))
     }
 
     /// Whether it is at one of these places, or removed for a document there.

@@ -210,12 +210,12 @@ pub struct MissingIds {
 pub struct LargeCluster {
     /// The id of the kept document, as JSON.
     pub kept_id: Box<RawValue>,
-    /// Where the kept document is: `input` or `reference`; `None` in a run without a reference.
+    /// Where the kept document is: `input`, `reference` or `index`; `None` in a run without a reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept_in: Option<&'static str>,
-    /// The file of the kept document.
+    /// The file of the kept document, or the folder of the index.
     pub kept_file: String,
-    /// The number of its record in the file, from 0.
+    /// The number of its record in the file, from 0, or its number in the index.
     pub kept_row: u64,
     /// Documents in the cluster, including the kept one.
     pub documents: u64,
@@ -372,9 +372,12 @@ pub struct ExampleDocument {
     pub file: String,
     /// The number of its record in the file, from 0.
     pub row: u64,
-    /// Whether it is of the reference.
+    /// Whether it is of the reference, or of an index.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub reference: bool,
+    /// Whether it is of an index: then `file` is its folder, and `row` the number of the document in it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub index: bool,
 }
 
 impl ExampleDocument {
@@ -384,7 +387,8 @@ impl ExampleDocument {
             id: cluster.kept_id.clone(),
             file: cluster.kept_file.clone(),
             row: cluster.kept_row,
-            reference: cluster.kept_in == Some("reference"),
+            reference: matches!(cluster.kept_in, Some("reference" | "index")),
+            index: cluster.kept_in == Some("index"),
         }
     }
 

@@ -243,6 +243,27 @@ impl PackedSignatures {
         self.slot_width = Some(signatures.slot_width());
     }
 
+    /// Rows of these words, as wide as its own.
+    ///
+    /// # Errors
+    /// As [`PackedSignatures::from_words`].
+    pub(crate) fn of_same_form(&self, words: Vec<u64>) -> Result<Self> {
+        PackedSignatures::from_words(self.num_perm, self.bits, words)
+    }
+
+    /// Appends rows of the same scheme.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] for rows of another number of slots, or of another number of bits.
+    pub(crate) fn append(&mut self, other: &PackedSignatures) -> Result<()> {
+        if (other.num_perm, other.bits) != (self.num_perm, self.bits) {
+            return Err(self.bits.no_rows(self.num_perm));
+        }
+        self.words.extend_from_slice(&other.words);
+        self.len += other.len;
+        Ok(())
+    }
+
     /// Sets the words of a row. Rows before it that have none are zeros.
     ///
     /// # Errors

@@ -30,6 +30,7 @@ use std::time::Instant;
 use super::corpus::Corpus;
 use super::disk::DocumentWriter;
 use super::disk::save_rarities;
+use super::known::KnownDocument;
 pub(crate) use super::numbering::NumbersRead;
 use super::numbering::{Numbered, Shingled};
 use super::short::ShortDocuments;
@@ -244,6 +245,18 @@ pub(crate) enum SignedBatch {
         /// The keys.
         keys: Vec<u64>,
     },
+    /// What an index knows: band keys, `[documents, bands]`, and the words of packed signatures, `[documents, words]`, if
+    /// there are any.
+    Known {
+        /// The number of bands.
+        bands: usize,
+        /// The keys.
+        keys: Vec<u64>,
+        /// The number of words of a signature.
+        words: usize,
+        /// The words of all.
+        signatures: Vec<u64>,
+    },
     /// Nothing: the documents were not signed.
     Nothing,
 }
@@ -251,13 +264,23 @@ pub(crate) enum SignedBatch {
 impl SignedBatch {
     /// Keeps the documents that `is_kept` marks.
     fn retain(&mut self, is_kept: &[bool]) {
+        let retain = |values: &mut Vec<u64>, of_each: usize| {
+            let mut of_document = is_kept
+                .iter()
+                .flat_map(|kept| iter::repeat_n(*kept, of_each));
+            values.retain(|_| of_document.next().unwrap_or(false));
+        };
         match self {
             SignedBatch::Signatures(signatures) => signatures.retain(is_kept),
-            SignedBatch::Keys { bands, keys } => {
-                let mut of_document = is_kept
-                    .iter()
-                    .flat_map(|kept| iter::repeat_n(*kept, *bands));
-                keys.retain(|_| of_document.next().unwrap_or(false));
+            SignedBatch::Keys { bands, keys } => retain(keys, *bands),
+            SignedBatch::Known {
+                bands,
+                keys,
+                words,
+                signatures,
+            } => {
+                retain(keys, *bands);
+                retain(signatures, *words);
             }
             SignedBatch::Nothing => {}
         }
@@ -952,6 +975,52 @@ pub(crate) struct SignedPiece<'a, R> {
     signed: Signed<'a>,
     /// Their exact sets, if they are wanted and computed on the way.
     sets: Option<PieceSets>,
+}
+
+impl<R> SignedPiece<'_, R> {
+    /// A piece of documents of an index, which are signed already.
+    pub(crate) fn of_known(records: R, documents: Vec<KnownDocument>) -> Self {
+        let (mut keys, mut signatures) = (Vec::new(), Vec::new());
+        let mut sets = PieceSets {
+            hashes: Vec::new(),
+            ranges: Vec::new(),
+            of_all: 0,
+        };
+        let (mut bands, mut words) = (0, 0);
+        let mut shingled = Vec::with_capacity(documents.len());
+        for document in documents {
+            shingled.push(Shingled {
+                // Documents of a reference come first, however long they are.
+                length: 0,
+                digest: document.digest,
+                shingles: if document.has_shingles { 2 } else { 0 },
+                is_short: false,
+                is_signed: document.has_shingles,
+            });
+            if !document.has_shingles {
+                continue;
+            }
+            (bands, words) = (document.keys.len(), document.signature.len());
+            keys.extend(document.keys);
+            signatures.extend(document.signature);
+            let start = sets.hashes.len();
+            sets.hashes.extend(document.set);
+            sets.ranges.push(start..sets.hashes.len());
+        }
+        sets.of_all = sets.hashes.len();
+        SignedPiece {
+            records,
+            bytes: 0,
+            shingled,
+            signed: Signed::Ready(SignedBatch::Known {
+                bands,
+                keys,
+                words,
+                signatures,
+            }),
+            sets: Some(sets),
+        }
+    }
 }
 
 /// The time of the first pass, except waiting, summed over threads.

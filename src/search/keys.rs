@@ -174,6 +174,15 @@ impl Sink for Banded {
                         None => Ok(()),
                     }
                 }
+                SignedBatch::Known {
+                    keys, signatures, ..
+                } => {
+                    writer.add_keys(rows, &keys)?;
+                    match &self.signatures {
+                        Some(all) => writer.add_signatures(rows, &all.of_same_form(signatures)?),
+                        None => Ok(()),
+                    }
+                }
                 SignedBatch::Nothing => Ok(()),
             };
         }
@@ -183,6 +192,15 @@ impl Sink for Banded {
                 self.keys.push(&signatures);
                 if let Some(all) = &mut self.signatures {
                     all.push(&signatures)?;
+                }
+            }
+            SignedBatch::Known {
+                keys, signatures, ..
+            } => {
+                self.keys.push_keys(&keys);
+                if let Some(all) = &mut self.signatures {
+                    let known = all.of_same_form(signatures)?;
+                    all.append(&known)?;
                 }
             }
             SignedBatch::Nothing => {}

@@ -33,6 +33,10 @@ mod removal;
 
 mod short;
 
+mod known;
+
+mod known_index;
+
 mod first_pass;
 
 mod source;
@@ -86,8 +90,11 @@ pub use deduplication::{Dedup, Deduplication};
 pub use few::few_shingles_warning;
 pub(crate) use few::warn_of_few_shingles;
 pub(crate) use first_pass::{
-    FirstPass, Notes, NumbersRead, Parsed, Pieces, SignedBatch, SignedForm, Sink, Wanted,
+    FirstPass, Notes, NumbersRead, Parsed, Pieces, SignedBatch, SignedForm, SignedPiece, Sink,
+    Wanted,
 };
+pub(crate) use known::KnownDocument;
+pub(crate) use known_index::KnownIndex;
 pub(crate) use listed::{find_listed_removals, read_digests};
 pub(crate) use observations::Observations;
 pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};

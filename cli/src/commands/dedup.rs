@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use simgpu::error::Conflict;
 use simgpu::files::{Action, DedupOutput, Outcome, PairsFile, Run};
+use simgpu::index::{Durability, Index};
 use simgpu::io::{FieldPath, KeepBy, RemovedFormat};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress as _;
 use simgpu::scheme::Scheme;
-use simgpu::search::{Dedup, Search, ShortDocuments, Verification};
+use simgpu::search::{CandidateMethod, Dedup, Search, ShortDocuments, Verification};
 
 use super::execute;
 use crate::arguments::{
@@ -48,6 +49,11 @@ pub struct Arguments {
     /// What the input is compared with.
     #[command(flatten)]
     pub against: AgainstArguments,
+
+    /// Add the kept documents to the index of --against once the results are complete: ids must be unique, and none of theirs
+    /// may be in the index
+    #[arg(long, help_heading = "Output", conflicts_with = "dry_run")]
+    pub add: bool,
 
     /// Remove documents by a file of `simgpu pairs` over the same inputs, with its FILE.report.json beside it, instead of
     /// searching: no shingles and no signatures are computed
@@ -326,8 +332,15 @@ impl Arguments {
         let given = caller.given;
         // First: what a join has no use for need not be valid.
         given.check(modes_of_method(self.search.candidates, None))?;
-        let task = self.task(&self.run.sign.scheme()?)?;
+        let mut task = self.task(&self.run.sign.scheme()?)?;
         given.check(&self.modes()?)?;
+        let indexes = self.against.indexes();
+        let indexes: Vec<Index> = indexes
+            .map(|folder| Ok(Index::open(folder)?.durability(Durability::OnSync)))
+            .collect::<anyhow::Result<_>>()?;
+        if !indexes.is_empty() && task.search.candidates == CandidateMethod::Auto {
+            task.search.candidates = CandidateMethod::Lsh;
+        }
         let mut settings = self.run.resolve(&self.input, None)?;
         given.check(modes_of_search(&task.search, &settings.engine)?)?;
         let destination = self.destination()?;
@@ -346,6 +359,8 @@ impl Arguments {
         let run = self.set_output(run)?;
         let engine = &settings.engine;
         let run = (self.against).set(run, reference.as_ref(), &self.input, engine);
+        let run = indexes.iter().fold(run, Run::against_index);
+        let run = run.add_kept(self.add);
         write(run, &task, destination)
     }
 
@@ -367,6 +382,13 @@ impl Arguments {
         if let Some(removed) = counts.removed_for_reference {
             let share = terminal::share(removed, counts.documents);
             lines.row("", format!("of these {share} for the reference"));
+        }
+        if let Some(removed) = counts.removed_for_index {
+            let share = terminal::share(removed, counts.documents);
+            lines.row("", format!("of these {share} for the index"));
+        }
+        if self.add {
+            lines.row("added", terminal::counted(counts.kept, "document"));
         }
         terminal::comparisons(&mut lines, outcome);
         if let Some(lost) = terminal::lost(&outcome.report) {

@@ -244,6 +244,8 @@ impl Arguments {
 
     fn execute_on_documents(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
         let destination = self.pairs.destination()?;
+        self.against
+            .check_no_index("find the pairs with `simgpu index query`")?;
         if self.input.inputs.is_empty() {
             return Err(Usage::error(
                 "no input; pass documents as INPUT, or --signatures FILE",

@@ -130,6 +130,9 @@ const OF_REFERENCES: [&str; 5] = [
 ];
 const OF_REFERENCES_COUNTS: [&str; 2] = ["reference", "removed_for_reference"];
 
+/// Counts of runs against an index.
+const OF_INDEXES_COUNTS: [&str; 2] = ["index", "removed_for_index"];
+
 /// Everything that a report holds is documented, and the reverse for `expected`.
 fn check_report(page: &Page, report: &Value, expected: &Names) {
     assert_eq!(&keys(report), expected);
@@ -139,6 +142,7 @@ fn check_report(page: &Page, report: &Value, expected: &Names) {
     }
     counts.retain(|name| !OF_SHORT_COUNTS.contains(&&**name));
     counts.retain(|name| !OF_REFERENCES_COUNTS.contains(&&**name));
+    counts.retain(|name| !OF_INDEXES_COUNTS.contains(&&**name));
     assert_eq!(keys(&report["counts"]), counts);
     let mut parameters = page.fields(REPORT, "`parameters`:");
     parameters.retain(|name| !OF_WEIGHTS.contains(&&**name));
@@ -172,7 +176,7 @@ fn every_field_of_a_deduplication_is_documented() {
     );
     assert_eq!(columns(&place, "parquet/removed.parquet"), removed);
     let mut clusters = page.fields("### clusters.parquet", "");
-    assert!(clusters.remove("reference"));
+    assert!(clusters.remove("reference") && clusters.remove("index"));
     assert_eq!(columns(&place, "jsonl/clusters.parquet"), clusters);
 
     let report: Value = serde_json::from_slice(&place.read("jsonl/report.json")).unwrap();
@@ -238,7 +242,23 @@ fn every_field_of_a_reference_is_documented() {
         .succeeded();
     let written = keys_of_all(&parse_lines(&place.read("out/removed.jsonl")));
     assert_eq!(written, page.fields(REMOVED, ""));
-    let clusters = page.fields("### clusters.parquet", "");
+    let mut clusters = page.fields("### clusters.parquet", "");
+    // Against an index, there is one column more.
+    place
+        .run("index build old.jsonl --index old --verify exact --on-bad-record skip --quiet")
+        .succeeded();
+    place
+        .run("dedup docs --against old --on-bad-record skip --quiet -o of-index")
+        .succeeded();
+    assert_eq!(columns(&place, "of-index/clusters.parquet"), clusters);
+    let of_index: Value = serde_json::from_slice(&place.read("of-index/report.json")).unwrap();
+    let of_index = keys(&of_index["counts"]);
+    assert!(
+        OF_INDEXES_COUNTS
+            .iter()
+            .all(|name| of_index.contains(*name))
+    );
+    assert!(clusters.remove("index"));
     assert_eq!(columns(&place, "out/clusters.parquet"), clusters);
     let report: Value = serde_json::from_slice(&place.read("out/report.json")).unwrap();
     let (counts, parameters) = (keys(&report["counts"]), keys(&report["parameters"]));

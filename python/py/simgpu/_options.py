@@ -397,7 +397,7 @@ class AgainstOptions(TypedDict, total=False):
         Option(
             (),
             "File, folder or glob to compare the inputs with, or several. None of its documents is removed or written, "
-            "and no two of them are compared.",
+            "and no two of them are compared. For ``dedup_files``, also the folder of an index.",
         ),
     ]
     against_text_field: Annotated[
@@ -529,6 +529,14 @@ class DedupFilesOptions(FileSearchOptions, ClusterOptions, ShortOptions, total=F
     no_samples: Annotated[
         bool,
         Option(False, "Write no texts: neither ``samples.jsonl`` nor the texts on the page, ``report.html``."),
+    ]
+    add: Annotated[
+        bool,
+        Option(
+            False,
+            "Add the kept documents to the index of ``against`` once the results are complete: ids must be unique, and none "
+            "of theirs may be in the index.",
+        ),
     ]
     from_pairs: Annotated[
         Path | None,

@@ -103,7 +103,7 @@ impl Shown<'_> {
 
 /// Which document it is.
 pub(crate) fn place(document: &ExampleDocument) -> Markup {
-    html! { (name(&id_text(&document.id))) " in " (name(&document.file)) ", row " (grouped(document.row)) @if document.reference { " of the reference" } }
+    html! { (name(&id_text(&document.id))) " in " (name(&document.file)) ", row " (grouped(document.row)) @if document.index { " of the index" } @else if document.reference { " of the reference" } }
 }
 
 /// Two documents side by side: their texts, with what differs marked, if both are there.

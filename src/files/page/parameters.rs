@@ -58,6 +58,9 @@ impl Shown<'_> {
         if report.counts.reference.is_some() {
             choices.push(("--against", "REF".to_owned()));
         }
+        if report.counts.index.is_some() {
+            choices.push(("--against", "INDEX".to_owned()));
+        }
         of_fields(&report.parameters, &mut choices);
         if report.counts.skipped > 0 {
             choices.push(("--on-bad-record", "skip".to_owned()));

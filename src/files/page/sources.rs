@@ -68,6 +68,7 @@ fn row(source: &SourceReport) -> Markup {
                 @for (i, of) in source.removed_for.iter().take(LISTED_FOR).enumerate() {
                     @if i > 0 { ", " }
                     @match (of.kept_in, is_itself(of, source)) {
+                        (Some("index"), _) => "the index",
                         (Some(_), _) => "the reference",
                         (None, true) => "the same source",
                         (None, false) => (title(of.source.as_deref(), of.others)),

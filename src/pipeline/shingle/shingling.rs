@@ -64,6 +64,22 @@ impl Unit {
     }
 }
 
+impl Unit {
+    /// The unit of this name; `None` for stop words, which need a list of them, and for other names.
+    #[cfg(feature = "index")]
+    pub(crate) fn plain(name: &str) -> Option<Self> {
+        let plain = [
+            Unit::Bytes,
+            Unit::Chars,
+            Unit::Words,
+            Unit::Pieces,
+            Unit::Code,
+            Unit::Tokens,
+        ];
+        plain.into_iter().find(|unit| unit.to_string() == name)
+    }
+}
+
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

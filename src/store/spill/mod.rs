@@ -56,6 +56,11 @@ fn folders_of_runs(folder: &Path) -> impl Iterator<Item = PathBuf> {
     of_runs.map(|entry| entry.path())
 }
 
+/// Whether a folder of this name is that of a run on disk.
+pub(crate) fn is_of_run(name: &str) -> bool {
+    name.starts_with(PREFIX)
+}
+
 /// Whether this is the folder of a run that can go on.
 pub(crate) fn is_unfinished(folder: &Path) -> bool {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();

@@ -1,18 +1,22 @@
 //! `simgpu index build`.
 
+use std::path::{Path, PathBuf};
+
 use clap::{Args, ValueEnum};
-use simgpu::files::IndexOutcome;
+use simgpu::files::{IndexOutcome, SignatureFile, SignatureRun};
 use simgpu::pipeline::Measure;
 use simgpu::scheme::Scheme;
 use simgpu::search::{CandidateMethod, Search, Verification};
 
 use super::{FolderArguments, check_weights, summarise_added, summarise_index, summarise_time};
-use crate::arguments::{BandingArguments, Caller, InputArguments, RunArguments, modes_of_files};
+use crate::arguments::{
+    BandingArguments, Caller, InputArguments, RunArguments, modes_of_files, size,
+};
 use crate::commands::execute;
 use crate::options::{Given, Mode};
 use crate::outputs::ReportArgument;
 use crate::streams::print;
-use crate::terminal;
+use crate::{Usage, terminal};
 
 /// Build an index of documents
 ///
@@ -20,6 +24,7 @@ use crate::terminal;
 /// --against finds with --candidates lsh and join. The id of a document is that of its record; if the first record has none, all
 /// ids are FILE:ROW.
 #[derive(Args, Debug)]
+#[command(mut_arg("inputs", |inputs| inputs.required(false)))]
 #[command(mut_arg("weights", |weights| weights.hide(true)))]
 #[command(mut_arg("weights_field", |weights| weights.hide(true)))]
 #[command(mut_arg("weight_scale", |weights| weights.hide(true)))]
@@ -27,6 +32,11 @@ pub(super) struct Arguments {
     /// The input.
     #[command(flatten)]
     input: InputArguments,
+
+    /// Read signatures written by `simgpu sign` instead of documents: .parquet, or .npy with its .npy.json; their scheme and
+    /// shingles are those of the index
+    #[arg(long, value_name = "FILE", conflicts_with = "inputs")]
+    signatures: Option<PathBuf>,
 
     /// The index: a folder that does not exist or is empty.
     #[command(flatten)]
@@ -59,6 +69,18 @@ pub(super) struct Arguments {
         help_heading = "Search"
     )]
     verify: VerifyArgument,
+
+    /// Memory to work in, such as 1GiB, beside a cache of 128 MiB
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "128MiB", help_heading = "Machine")]
+    memory: u64,
+
+    /// Folder for temporary files, some 400 bytes per document [default: the folder of the index]
+    #[arg(long, value_name = "DIR", help_heading = "Machine")]
+    temp_dir: Option<PathBuf>,
+
+    /// Begin anew where a build in the same folder was stopped [default: go on from its last checkpoint]
+    #[arg(long, help_heading = "Machine")]
+    restart: bool,
 
     /// Print the counts to stdout
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
@@ -119,7 +141,36 @@ impl Arguments {
         })
     }
 
+    fn execute_on_signatures(
+        &self,
+        signatures: &Path,
+        caller: &Caller<'_>,
+    ) -> anyhow::Result<IndexOutcome> {
+        caller.given.check(&[Mode::Signatures])?;
+        if let VerifyArgument::Exact = self.verify {
+            return Err(Usage::error(
+                "`verify=exact` needs documents; pass them as INPUT instead of --signatures, or use `verify=signature`",
+            ));
+        }
+        let signatures = SignatureFile::open(signatures)?;
+        let search = self.search(signatures.scheme())?;
+        terminal::announce_signatures(caller.progress, &signatures, &search);
+        let run = SignatureRun::new(signatures).options(caller.options());
+        let memory = usize::try_from(self.memory)
+            .map_err(|_| Usage::error("`memory` is more than a process can address"))?;
+        let temporary = self.temp_dir.as_deref();
+        Ok(run.build_index(&self.folder.index, &search, memory, temporary)?)
+    }
+
     fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<IndexOutcome> {
+        if let Some(signatures) = &self.signatures {
+            return self.execute_on_signatures(signatures, caller);
+        }
+        if self.input.inputs.is_empty() {
+            return Err(Usage::error(
+                "no input; pass documents as INPUT, or --signatures FILE",
+            ));
+        }
         check_weights(&self.input)?;
         let given = caller.given;
         let of_kind = match self.kind {
@@ -142,6 +193,11 @@ impl Arguments {
             }
         }
         let run = settings.over(&self.input, &inputs, caller.options());
+        let run = run.memory(self.memory).restart(self.restart);
+        let run = match &self.temp_dir {
+            Some(folder) => run.temporary(folder.clone()),
+            None => run,
+        };
         Ok(run.build_index(&self.folder.index, &search)?)
     }
 }

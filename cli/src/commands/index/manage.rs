@@ -203,6 +203,40 @@ pub(super) fn verify(
     Ok(())
 }
 
+/// Copy an index, also while another process has it open
+///
+/// The copy has all batches that were on disk before, and can be read and changed by itself. Files that never change are linked
+/// if both folders are on the same file system.
+#[derive(Args, Debug)]
+pub(super) struct SnapshotArguments {
+    /// Folder of the index
+    #[arg(value_name = "DIR")]
+    index: PathBuf,
+
+    /// Folder for the copy, which must not exist
+    #[arg(value_name = "COPY")]
+    copy: PathBuf,
+
+    /// Threads and messages.
+    #[command(flatten)]
+    process: ProcessArguments,
+}
+
+pub(super) fn snapshot(
+    arguments: &SnapshotArguments,
+    given: &Given,
+    command: &[String],
+) -> anyhow::Result<()> {
+    let (documents, terminal) = execute(&arguments.process, given, command, |_| {
+        Ok(Index::snapshot(&arguments.index, &arguments.copy)?)
+    })?;
+    let mut lines = Lines::default();
+    lines.row("copied", counted(documents, "document"));
+    summarise_index(&mut lines, &arguments.copy);
+    terminal.summary(&lines);
+    Ok(())
+}
+
 /// List the documents of an index
 ///
 /// Writes one line of JSON per document to stdout, in the order in which they were added: id, digest (128 bits of BLAKE3 of the

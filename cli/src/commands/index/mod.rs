@@ -43,6 +43,7 @@ enum Command {
     Stats(manage::StatsArguments),
     Verify(manage::VerifyArguments),
     Export(manage::ExportArguments),
+    Snapshot(manage::SnapshotArguments),
 }
 
 /// The folder of an index.
@@ -196,5 +197,6 @@ pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> a
         Command::Stats(arguments) => manage::stats(arguments),
         Command::Verify(arguments) => manage::verify(arguments, given, command),
         Command::Export(arguments) => manage::export(arguments, given, command),
+        Command::Snapshot(arguments) => manage::snapshot(arguments, given, command),
     }
 }

@@ -1,0 +1,278 @@
+//! `dedup --against` an index beside the same run against the documents that the index was built of.
+
+use serde_json::{Value, json};
+
+use crate::support::{Numbers, Place, families, lines_of, parse_lines};
+
+/// A place with documents in families, which have members in a reference of two files and in the input: copies, and documents
+/// without words, too.
+fn place(seed: u64) -> Place {
+    let place = Place::new();
+    let mut random = Numbers(seed);
+    let mut files = [Vec::new(), Vec::new(), Vec::new()];
+    let mut texts = families(50, 5, 40);
+    texts.extend(texts.iter().step_by(7).cloned().collect::<Vec<_>>());
+    texts.extend(["", "...", "...", "?!", "?!"].map(str::to_owned));
+    for (id, text) in texts.iter().enumerate() {
+        let file = &mut files[usize::try_from(random.next() % 3).unwrap()];
+        file.push(json!({"id": format!("d{id}"), "text": text, "score": random.next() % 50}));
+    }
+    for (name, lines) in ["old/a.jsonl", "old/b.jsonl", "new.jsonl"]
+        .into_iter()
+        .zip(files)
+    {
+        place.write(name, lines_of(lines));
+    }
+    place
+}
+
+/// The removed documents, without where the kept ones are.
+fn removed(place: &Place, folder: &str) -> Vec<Value> {
+    let mut lines = parse_lines(&place.read(&format!("{folder}/removed.jsonl")));
+    for line in &mut lines {
+        let line = line.as_object_mut().unwrap();
+        line.remove("kept_in");
+        line.remove("kept_file");
+        line.remove("kept_row");
+    }
+    lines
+}
+
+fn report(place: &Place, folder: &str) -> Value {
+    serde_json::from_slice(&place.read(&format!("{folder}/report.json"))).unwrap()
+}
+
+/// The number of the documents that were removed for one that is there.
+fn kept_in(place: &Place, folder: &str, there: &str) -> u64 {
+    let lines = parse_lines(&place.read(&format!("{folder}/removed.jsonl")));
+    let of = lines.iter().filter(|line| line["kept_in"] == there);
+    of.count() as u64
+}
+
+#[test]
+fn an_index_is_a_reference() {
+    for (seed, of_index, of_dedup) in [
+        (1, "--verify exact", ""),
+        (2, "--verify signature --threshold 0.7", "--memory 1KB"),
+        (
+            3,
+            "--verify exact --threshold 0.6 --bands 30 --rows 4",
+            "--cluster connected",
+        ),
+        (
+            4,
+            "--verify signature --unit chars --threshold 0.7",
+            "--cluster connected --keep longest --memory 1KB",
+        ),
+        (
+            5,
+            "--verify exact --count --threshold 0.7",
+            "--keep-by score --memory 1KB --hold-mib 0",
+        ),
+        (6, "--verify exact", "--drop-empty --hold-mib 0"),
+    ] {
+        let place = place(seed);
+        let run = |arguments: String| place.run(&arguments).succeeded();
+        run(format!("index build old --index all {of_index} --quiet"));
+        run(format!(
+            "index build old/a.jsonl --index a {of_index} --quiet"
+        ));
+        run(format!(
+            "index build old/b.jsonl --index b {of_index} --quiet"
+        ));
+        let dedup = |against: &str, output: &str| {
+            let options = format!("--candidates lsh {of_index} {of_dedup} --quiet");
+            run(format!(
+                "dedup new.jsonl {against} --output {output} {options}"
+            ));
+        };
+        dedup("--against old", "files");
+        let of_files = report(&place, "files")["counts"].clone();
+        let removed_for = &of_files["removed_for_reference"];
+        assert!(removed_for.as_u64().unwrap() > 20, "{of_files}");
+        for (against, index, reference) in [
+            ("--against all", of_files["reference"].as_u64(), None),
+            (
+                "--against a --against b",
+                of_files["reference"].as_u64(),
+                None,
+            ),
+            ("--against a --against old/b.jsonl", Some(0), Some(0)),
+        ] {
+            let output = format!("out{}", against.replace([' ', '/'], ""));
+            dedup(against, &output);
+            let what = format!("{seed} {against}");
+            // The order of documents is that of the files.
+            assert_eq!(removed(&place, &output), removed(&place, "files"), "{what}");
+            let kept = |folder: &str| place.read(&format!("{folder}/kept/new.jsonl"));
+            assert_eq!(kept(&output), kept("files"), "{what}");
+            let counts = report(&place, &output)["counts"].clone();
+            assert_eq!(counts["kept"], of_files["kept"], "{what}");
+            let of = |name: &str| counts[name].as_u64();
+            let both = of("index").unwrap() + of("reference").unwrap_or(0);
+            assert_eq!(of_files["reference"], both, "{what}");
+            if index != Some(0) {
+                assert_eq!((of("index"), of("reference")), (index, reference), "{what}");
+            }
+            let for_index = kept_in(&place, &output, "index");
+            assert_eq!(of("removed_for_index"), Some(for_index), "{what}");
+            let for_files = of("removed_for_reference").unwrap_or(0);
+            assert_eq!(for_files, kept_in(&place, &output, "reference"), "{what}");
+            assert_eq!(*removed_for, for_index + for_files, "{what}");
+        }
+    }
+}
+
+#[test]
+fn the_report_names_documents_of_the_index() {
+    let place = place(8);
+    let run = |arguments: &str| place.run(arguments).succeeded();
+    run("index build old --index seen --verify exact --quiet");
+    run("dedup new.jsonl --against seen -o out --quiet");
+    let exported = parse_lines(&run("index export --index seen").stdout);
+    for line in parse_lines(&place.read("out/removed.jsonl")) {
+        if line["kept_in"] == "index" {
+            assert_eq!(line["kept_file"], "seen");
+            let number = usize::try_from(line["kept_row"].as_u64().unwrap()).unwrap();
+            assert_eq!(exported[number]["id"], line["kept_id"]);
+        }
+    }
+    let page = String::from_utf8(place.read("out/report.html")).unwrap();
+    assert!(
+        page.contains("of the index"),
+        "the page says nothing of the index"
+    );
+    let id = parse_lines(&place.read("out/removed.jsonl"))[0]["id"].clone();
+    run(&format!("show out {}", id.as_str().unwrap()));
+    // Without ids of their own, documents of the input have made ones, and those of the index keep theirs.
+    place.write("bare.jsonl", {
+        let lines = parse_lines(&place.read("new.jsonl"));
+        lines_of(lines.iter().map(|line| json!({"text": line["text"]})))
+    });
+    run("dedup bare.jsonl --against seen -o bare --quiet");
+    let named = parse_lines(&place.read("bare/removed.jsonl"));
+    let of_index = named.iter().filter(|line| line["kept_in"] == "index");
+    let ids: Vec<&str> = of_index
+        .map(|line| line["kept_id"].as_str().unwrap())
+        .collect();
+    assert!(
+        ids.len() > 20 && ids.iter().all(|id| id.starts_with('d')),
+        "{ids:?}"
+    );
+    assert!(report(&place, "bare").get("missing_ids").is_none());
+}
+
+#[test]
+fn what_is_kept_is_added() {
+    let place = place(9);
+    let run = |arguments: &str| place.run(arguments).succeeded();
+    run("index build old --index seen --quiet");
+    run("index build old --index copy --quiet");
+    let dedup = "dedup new.jsonl --verify signature --quiet";
+    run(&format!("{dedup} --against seen -o out --add"));
+    let ids = |index: &str| -> Vec<Value> {
+        let lines = parse_lines(&run(&format!("index export --index {index}")).stdout);
+        lines.into_iter().map(|line| line["id"].clone()).collect()
+    };
+    let kept = parse_lines(&place.read("out/kept/new.jsonl"));
+    let added: Vec<Value> = kept.iter().map(|line| line["id"].clone()).collect();
+    assert_eq!(ids("seen"), [ids("copy"), added].concat());
+    run("index verify --index seen --quiet");
+    // A run that ends before it has added all of them: the missing ones are added by id.
+    place.write("some.jsonl", lines_of(kept.iter().take(9).cloned()));
+    run("index add some.jsonl --index copy --quiet");
+    run("index add out/kept --index copy --on-known-id skip --quiet");
+    assert_eq!(ids("copy"), ids("seen"));
+    // Again: what was kept is known.
+    run(&format!("{dedup} --against seen -o again --add"));
+    let again = report(&place, "again")["counts"].clone();
+    assert_eq!(
+        again["kept"].as_u64().unwrap(),
+        kept.iter().filter(|line| line["text"] == "").count() as u64
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let place = place(10);
+    place
+        .run("index build old --index seen --quiet")
+        .succeeded();
+    let id = parse_lines(&place.read("old/a.jsonl"))[0]["id"].clone();
+    place.write(
+        "known.jsonl",
+        lines_of([json!({"id": id, "text": "words that nothing in the index has"})]),
+    );
+    place.write(
+        "twice.jsonl",
+        lines_of([
+            json!({"id": 1, "text": "a b c"}),
+            json!({"id": 1, "text": "d e f"}),
+        ]),
+    );
+    let seen = "--verify signature --against seen";
+    for (arguments, message) in [
+        (
+            "new.jsonl --against seen -o out".to_owned(),
+            "the index has verify \"signature\", not \"exact\"",
+        ),
+        (
+            format!("new.jsonl {seen} -o out --threshold 0.7"),
+            "the index has",
+        ),
+        (
+            format!("new.jsonl {seen} -o out --unit chars"),
+            "the index has",
+        ),
+        (
+            format!("new.jsonl {seen} -o out --seed 7"),
+            "the index has seed",
+        ),
+        (
+            format!("new.jsonl {seen} -o out --min-shingles 3"),
+            "does not say how many shingles",
+        ),
+        (
+            format!("new.jsonl {seen} -o seen"),
+            "it would overwrite the index",
+        ),
+        (
+            format!("new.jsonl {seen} -o seen/out"),
+            "it would overwrite the index",
+        ),
+        (
+            format!("known.jsonl {seen} -o out --add"),
+            "it has another document of the id",
+        ),
+        (
+            format!("twice.jsonl {seen} -o out --add"),
+            "is the id of two documents",
+        ),
+        (
+            "new.jsonl --against old -o out --add".to_owned(),
+            "for an index among --against",
+        ),
+    ] {
+        let refused = place.run(&format!("dedup {arguments} --quiet"));
+        let told = refused.stderr;
+        assert!(
+            refused.code != Some(0) && told.contains(message),
+            "{arguments}: {told}"
+        );
+        assert!(!place.path("out").exists(), "{arguments}");
+    }
+    for (arguments, message) in [
+        (
+            "pairs new.jsonl --against seen -o p.csv",
+            "simgpu index query",
+        ),
+        ("passages new.jsonl --against seen -o p", "takes files here"),
+    ] {
+        let refused = place.run(&format!("{arguments} --quiet"));
+        let told = refused.stderr;
+        assert!(
+            refused.code != Some(0) && told.contains(message),
+            "{arguments}: {told}"
+        );
+    }
+}

@@ -1,0 +1,275 @@
+//! Indexes as the reference of a deduplication.
+//!
+//! The inputs are read and signed once more, first, to look them up: the reference then has the documents that are similar
+//! to one of the inputs, and no others. They come before the files of a reference. Each index stands for a file among those,
+//! which is not read.
+
+use super::log::{ChunkRecords, Noted};
+use super::run::Run;
+use super::second_pass::{FileEvent, Placed};
+use super::source::FileSource;
+use crate::error::{Error, Result, row_number};
+#[cfg(feature = "index")]
+use crate::index::{AskedIndex, Index};
+use crate::io::{Columns, Event, FilesReading, IndexPlaces, Position};
+use crate::progress::{Counts, Timings, advance};
+use crate::search::{CandidateMethod, Dedup, FirstPass, KnownIndex, SetsByRow, SignedPiece};
+use crate::store::Bits;
+
+/// Documents of an index that are read at a time.
+const PIECE: usize = 1024;
+
+impl<'a> Run<'a> {
+    /// Compares the inputs of [`Run::dedup`] with the documents of an index, too, as if those were a reference
+    /// ([`Run::against`]): the same documents are kept, but that `max_bucket` counts only those documents of the index that are
+    /// similar to one of the inputs. Candidates come from bands. Call it again for another index.
+    ///
+    /// The inputs are read once more. Memory takes 8 bytes per band, and the id, of each document of the index that is similar
+    /// to one of the inputs, beside what [`Run::memory`] bounds.
+    #[cfg(feature = "index")]
+    pub fn against_index(mut self, index: &'a Index) -> Self {
+        self.indexes.push(Box::new(AskedIndex::new(index)));
+        self
+    }
+
+    /// Adds the documents that [`Run::dedup`] keeps to the index of [`Run::against_index`], after the results are complete,
+    /// and is done when they are on disk; default false. There must be one index, ids must be unique, and the index may have
+    /// none of those that are kept. If the run ends between, the results are complete, and whoever adds the kept documents with
+    /// [`OnKnownId::Skip`](crate::index::OnKnownId::Skip) adds the missing ones.
+    #[cfg(feature = "index")]
+    pub fn add_kept(self, adds_kept: bool) -> Self {
+        Run { adds_kept, ..self }
+    }
+
+    /// Refuses a task of other parameters than those of an index, or that needs more than an index knows.
+    pub(super) fn check_indexes(&self, task: &Dedup) -> Result<()> {
+        if self.adds_kept && self.indexes.len() != 1 {
+            return Err(Error::Parameter {
+                name: "`add`",
+                value: format!("with {} indexes in `against`", self.indexes.len()),
+                expected: "one index in `against`, to which kept documents are added".to_owned(),
+            });
+        }
+        if self.indexes.is_empty() {
+            return Ok(());
+        }
+        if task.short.min_shingles > 0 {
+            return Err(Error::Parameter {
+                name: "`min_shingles`",
+                value: task.short.min_shingles.to_string(),
+                expected:
+                    "0, as an index in `against` does not say how many shingles its documents have"
+                        .to_owned(),
+            });
+        }
+        if task.search.candidates != CandidateMethod::Lsh {
+            return Err(Error::Parameter {
+                name: "`candidates`",
+                value: task.search.candidates.name().to_owned(),
+                expected: "lsh, as an index in `against` finds candidates by bands".to_owned(),
+            });
+        }
+        let fits = |index: &dyn KnownIndex| index.check_fits(self.engine, &task.search);
+        self.indexes.iter().try_for_each(|index| fits(&**index))
+    }
+}
+
+impl FileSource<'_> {
+    /// The number of indexes, which stand for the first files.
+    fn of_indexes(&self) -> usize {
+        self.run.indexes.len()
+    }
+
+    /// A place that is not before the first file that is read.
+    pub(super) fn after_indexes(&self, position: Position) -> Position {
+        match position.file < self.of_indexes() {
+            true => self.places.start_of_file(self.of_indexes()),
+            false => position,
+        }
+    }
+
+    /// Looks all documents of the inputs up.
+    pub(super) fn find_in_indexes(&self, timings: &mut Timings) -> Result<()> {
+        if self.of_indexes() == 0 {
+            return Ok(());
+        }
+        timings.time("look up", self.stored_bytes(), || self.look_up())
+    }
+
+    fn look_up(&self) -> Result<()> {
+        let (run, progress) = (self.run, self.run.options.progress);
+        progress.begin("look up", self.stored_bytes());
+        let reading = FilesReading::new(&self.files, self.reading(Columns::Needed))?;
+        let reading = reading.starting_at(&Position {
+            file: self.of_reference,
+            ..Position::default()
+        });
+        let (mut documents, mut bytes) = (0, 0);
+        reading.map(
+            |chunk| {
+                let mut batch = run.fields.empty_batch();
+                chunk.parse(&run.fields, |_| true, &mut batch);
+                for index in &run.indexes {
+                    index.find(&batch)?;
+                }
+                Ok((batch.len() as u64, chunk.bytes() as u64))
+            },
+            |event| {
+                if let Some(Event::Chunk((of_chunk, bytes_of_chunk))) = event {
+                    documents += of_chunk;
+                    bytes += bytes_of_chunk;
+                }
+                advance(progress, reading.consumed(), documents, bytes)
+            },
+        )
+    }
+
+    /// Where the documents are that were found.
+    pub(super) fn places_in_indexes(&self) -> Result<Vec<IndexPlaces>> {
+        let mut places: Vec<IndexPlaces> = Vec::new();
+        for index in &self.run.indexes {
+            let numbers = index.found();
+            let ids = numbers.iter().map(|number| index.document(*number));
+            let ids = ids.map(|document| Ok(document?.id.into()));
+            let start = places.last().map_or(0, |before| before.rows.end);
+            places.push(IndexPlaces {
+                rows: start..row_number(start as usize + numbers.len())?,
+                ids: ids.collect::<Result<_>>()?,
+                numbers,
+            });
+        }
+        Ok(places)
+    }
+
+    /// Reads the documents that were found, unless they were read before the run was stopped. Returns where to go on.
+    pub(super) fn read_indexes<'e>(
+        &self,
+        pass: &mut FirstPass<'e>,
+        noted: &mut Noted<'_>,
+        start: Position,
+    ) -> Result<Position> {
+        let of_indexes = self.of_indexes();
+        for (file, index) in self.run.indexes.iter().enumerate() {
+            let IndexPlaces { rows, numbers, .. } = noted.places.of_indexes[file].clone();
+            if start.file < of_indexes {
+                for numbers in numbers.chunks(PIECE) {
+                    let documents = numbers.iter().map(|number| index.document(*number));
+                    let documents = documents.collect::<Result<Vec<_>>>()?;
+                    let ids = documents.iter().map(|document| document.id.clone());
+                    let records = ChunkRecords::of_index(file, ids);
+                    pass.number(SignedPiece::of_known(records, documents), noted)?;
+                }
+            }
+            let of_file = &mut noted.places.files[file];
+            (of_file.first_row, of_file.records) = (rows.start, numbers.len() as u64);
+        }
+        if start.file >= of_indexes {
+            return Ok(start);
+        }
+        noted.end_indexes();
+        if of_indexes > 0 && of_indexes == self.of_reference {
+            pass.end_reference();
+        }
+        Ok(noted.places.start_of_file(of_indexes))
+    }
+
+    /// Passes on the sets of the wanted documents of indexes, unless that was done before the run was stopped.
+    pub(super) fn read_sets_of_indexes(
+        &self,
+        start: Position,
+        wanted: &Bits,
+        sets: &mut dyn SetsByRow,
+    ) -> Result<()> {
+        if start.file >= self.of_indexes() {
+            return Ok(());
+        }
+        let indexes = self.run.indexes.iter().zip(&self.places.of_indexes);
+        let numbers = indexes.flat_map(|(index, places)| {
+            let numbers = places.numbers.iter();
+            numbers.map(move |number| (index, *number))
+        });
+        for (row, (index, number)) in (0..).zip(numbers) {
+            if wanted.get(row) {
+                sets.take(row, &index.document(number)?.set)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses to add what is kept if the index has an id of it.
+    pub(super) fn check_kept_ids(&self, is_kept: &[bool]) -> Result<()> {
+        let (true, Some(index)) = (self.run.adds_kept, self.run.indexes.first()) else {
+            return Ok(());
+        };
+        let mut next_id = self.places.ids_in_order()?;
+        for (row, is_kept) in (0..).zip(is_kept) {
+            let id = next_id()?;
+            if *is_kept && row >= self.places.first_input() && index.has(&id)? {
+                return Err(Error::Input {
+                    path: index.folder().to_owned(),
+                    problem: format!("it has another document of the id {id}, which is kept"),
+                    remedy: "give each document an id of its own, or omit `add`, and add what is kept with `simgpu index add`"
+                        .to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what is kept to the index, once the results are complete.
+    pub(super) fn add_kept(&self, is_kept: &[bool]) -> Result<()> {
+        let (true, Some(index)) = (self.run.adds_kept, self.run.indexes.first()) else {
+            return Ok(());
+        };
+        let added = self
+            .add_kept_to(&**index, is_kept)
+            .and_then(|()| index.sync());
+        if added.is_err() {
+            self.run.options.progress.warn(
+                "the results are complete, but not all kept documents are in the index: add them with `simgpu index add` and `on_known_id=skip`",
+            );
+        }
+        added
+    }
+
+    fn add_kept_to(&self, index: &dyn KnownIndex, is_kept: &[bool]) -> Result<()> {
+        let mut next_id = self.places.ids_in_order()?;
+        let mut next_row = 0;
+        let start = self.places.start_of_file(self.of_reference);
+        let map = |Placed { chunk, rows }: Placed| {
+            let kept = |row: &u32| is_kept.get(*row as usize) == Some(&true);
+            let rows: Vec<Option<u32>> = rows.into_iter().map(|row| row.filter(kept)).collect();
+            Ok((self.documents_of(&chunk, &rows)?, rows))
+        };
+        self.read_again("add", Columns::Needed, &start, map, |part| {
+            let FileEvent::Chunk((documents, rows)) = part else {
+                return Ok(());
+            };
+            let mut ids = Vec::with_capacity(documents.len());
+            for row in rows.into_iter().flatten() {
+                // Ids come in order, and so do rows.
+                while next_row < row {
+                    next_id()?;
+                    next_row += 1;
+                }
+                ids.push(next_id()?.into_owned());
+                next_row += 1;
+            }
+            index.add(&documents, &ids)
+        })
+    }
+
+    /// Counts the documents of indexes apart from those of the files of a reference.
+    pub(super) fn count_indexes(&self, counts: &mut Counts) {
+        if self.of_indexes() == 0 {
+            return;
+        }
+        let documents = self.run.indexes.iter().map(|index| index.documents());
+        counts.index = Some(documents.sum());
+        let found = u64::from(self.places.first_of_files());
+        let of_reference = counts.reference.take();
+        counts.reference = of_reference
+            .filter(|_| self.of_reference > self.of_indexes())
+            .map(|documents| documents - found);
+    }
+}

@@ -1,0 +1,160 @@
+//! An index as the reference of a search.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rayon::prelude::*;
+
+use super::document::DocumentId;
+use super::header::IndexKind;
+use super::lists::{self, ListKey};
+use super::persistent::{Index, OnKnownId, State};
+use super::signed::Signed;
+use super::store::{Snapshot, damaged};
+use crate::documents::{Documents, digest};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::scheme::fmix64;
+use crate::search::{KnownDocument, KnownIndex, Search};
+
+/// An index at one moment, and its documents that are similar to some that were looked up.
+pub(crate) struct AskedIndex<'a> {
+    index: &'a Index,
+    at: Snapshot<'a>,
+    state: State,
+    /// The band keys of each of these documents, by row, as far as they were found through them.
+    found: Mutex<BTreeMap<u32, Vec<Option<u64>>>>,
+}
+
+impl<'a> AskedIndex<'a> {
+    pub(crate) fn new(index: &'a Index) -> Self {
+        // Nothing is stored between the two.
+        let state = index.state();
+        AskedIndex {
+            index,
+            at: index.store.snapshot(),
+            state: *state,
+            found: Mutex::default(),
+        }
+    }
+
+    fn noted(&self) -> MutexGuard<'_, BTreeMap<u32, Vec<Option<u64>>>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The documents that are similar to one of these, and the lists that it shares with each.
+    fn find_one(&self, signed: &Signed, i: usize) -> Result<Vec<(u32, ListKey)>> {
+        let comparison = self.index.comparison(self.index.search().threshold);
+        let hits = comparison.stored_hits(&self.at, signed, i)?;
+        let mut shared = Vec::new();
+        if hits.is_empty() {
+            return Ok(shared);
+        }
+        let mut rows = Vec::new();
+        for (key, _) in signed.lists(i) {
+            rows.clear();
+            if !lists::read(&self.at, key, &mut rows)? {
+                return Err(self.damaged("a list of rows is unreadable"));
+            }
+            // A list ascends.
+            let shares = |row: &u32| rows.binary_search(row).is_ok();
+            let of_list = hits.iter().map(|hit| hit.row).filter(shares);
+            shared.extend(of_list.map(|row| (row, key)));
+        }
+        Ok(shared)
+    }
+
+    fn damaged(&self, problem: &str) -> Error {
+        damaged(self.index.folder(), problem)
+    }
+}
+
+impl KnownIndex for AskedIndex<'_> {
+    fn folder(&self) -> &Path {
+        self.index.folder()
+    }
+
+    fn documents(&self) -> u64 {
+        self.state.documents
+    }
+
+    fn batches(&self) -> u64 {
+        self.state.batches
+    }
+
+    fn check_fits(&self, engine: &Engine, search: &Search) -> Result<()> {
+        match self.index.kind() {
+            IndexKind::Lsh => self.index.check_fits(engine, search),
+            IndexKind::Exact => Err(Error::Input {
+                path: self.index.folder().to_owned(),
+                problem: "this is an index of kind exact, and a search takes one of kind lsh as its reference".to_owned(),
+                remedy: "build it with `kind` lsh, or ask this one for each document".to_owned(),
+            }),
+        }
+    }
+
+    fn find(&self, documents: &dyn Documents) -> Result<()> {
+        let signed = Signed::of(documents, self.index.engine(), self.index.search())?;
+        let shared: Vec<Vec<(u32, ListKey)>> = (0..signed.len())
+            .into_par_iter()
+            .map(|i| self.find_one(&signed, i))
+            .collect::<Result<_>>()?;
+        let bands = self.index.search().banding.bands();
+        let mut found = self.noted();
+        for (row, key) in shared.into_iter().flatten() {
+            let keys = found.entry(row).or_insert_with(|| vec![None; bands]);
+            if let ListKey::Band(band, key) = key
+                && let Some(of_band) = keys.get_mut(usize::from(band))
+            {
+                *of_band = Some(key);
+            }
+        }
+        Ok(())
+    }
+
+    fn found(&self) -> Vec<u32> {
+        self.noted().keys().copied().collect()
+    }
+
+    fn document(&self, number: u32) -> Result<KnownDocument> {
+        let comparison = self.index.comparison(self.index.search().threshold);
+        let record = comparison.record(&self.at, number)?;
+        let record = record.ok_or_else(|| self.damaged("a record is missing"))?;
+        let keys = self.noted().get(&number).cloned().unwrap_or_default();
+        // Another key would be found to be that of a document by chance alone, and the two compared.
+        let none = |band: u64| fmix64(u64::from(number) << 16 | band);
+        let keys = (0..).zip(keys).map(|(band, key)| key.unwrap_or(none(band)));
+        Ok(KnownDocument {
+            id: record.id.as_json().to_owned(),
+            // Built of signatures, an index knows no digests.
+            digest: record.digest.or_else(|| {
+                let own = [&b"a document of an index "[..], &number.to_be_bytes()].concat();
+                record.has_shingles.then(|| digest(&own))
+            }),
+            has_shingles: record.has_shingles,
+            keys: keys.collect(),
+            signature: record.signature,
+            set: comparison.set(&self.at, number)?,
+        })
+    }
+
+    fn has(&self, id: &str) -> Result<bool> {
+        match DocumentId::from_json(id) {
+            Some(id) => Ok(self.index.row_of(&self.at, &id)?.is_some()),
+            None => Ok(false),
+        }
+    }
+
+    fn add(&self, documents: &dyn Documents, ids: &[String]) -> Result<()> {
+        let own = ids.iter().map(|id| DocumentId::from_json(id));
+        let own = own.collect::<Option<Vec<_>>>();
+        let own =
+            own.ok_or_else(|| Error::Defect("an id is neither text nor number".to_owned()))?;
+        self.index.add(documents, &own, OnKnownId::Fail).map(|_| ())
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.index.sync()
+    }
+}

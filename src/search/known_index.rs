@@ -1,0 +1,46 @@
+//! Documents that an index knows, as a reference of a search.
+//!
+//! **Only similar documents of an index take part.** An index may hold a hundred times the documents of a run. So the run asks
+//! it first, and its reference has the documents that are similar to one of the inputs. Nothing changes: no other document of
+//! the index decides anything.
+
+use std::path::Path;
+
+use super::known::KnownDocument;
+use super::parameters::Search;
+use crate::documents::Documents;
+use crate::engine::Engine;
+use crate::error::Result;
+
+/// An index, at one moment, and those of its documents that are similar to some that were looked up.
+pub(crate) trait KnownIndex: Send + Sync {
+    /// The folder, as it was named.
+    fn folder(&self) -> &Path;
+
+    /// The number of its documents.
+    fn documents(&self) -> u64;
+
+    /// The number of batches that made it what it is.
+    fn batches(&self) -> u64;
+
+    /// Refuses an engine or a search of other values than those of the index.
+    fn check_fits(&self, engine: &Engine, search: &Search) -> Result<()>;
+
+    /// Looks documents up, and notes those of the index that are similar to any.
+    fn find(&self, documents: &dyn Documents) -> Result<()>;
+
+    /// The numbers of the documents that were noted, ascending: in the order in which they were added to the index.
+    fn found(&self) -> Vec<u32>;
+
+    /// What the index knows of a document that was noted.
+    fn document(&self, number: u32) -> Result<KnownDocument>;
+
+    /// Whether the index has a document of this id, as JSON.
+    fn has(&self, id: &str) -> Result<bool>;
+
+    /// Adds documents with these ids, as JSON, to the index as it is by then: all of them or none.
+    fn add(&self, documents: &dyn Documents, ids: &[String]) -> Result<()>;
+
+    /// Waits until everything that was added is on disk.
+    fn sync(&self) -> Result<()>;
+}
