@@ -19,6 +19,7 @@ use crate::io::{
     Record, folder_of, raw_json,
 };
 use crate::progress::{Timings, advance};
+use crate::search::Search;
 
 /// Where a run writes what it found.
 pub enum HitsOutput<'a> {
