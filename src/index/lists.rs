@@ -4,7 +4,9 @@
 //! piece. The head of a list has the number of its full pieces and the rows that follow them; the full pieces have keys
 //! of their own behind that of the head.
 
-use super::store::{Batch, Put, Snapshot, Table};
+#[cfg(feature = "io")]
+use super::store::Put;
+use super::store::{Batch, Snapshot, Table};
 use crate::error::Result;
 
 /// The key of a list.
@@ -152,6 +154,7 @@ fn write(batch: &mut Batch<'_>, key: ListKey, mut head: Head) {
 }
 
 /// Calls `put` with the keys and values of a new list, by ascending key.
+#[cfg(feature = "io")]
 pub(super) fn for_each_entry(key: ListKey, rows: &[u32], put: Put<'_>) -> Result<()> {
     let (pieces, rest) = rows.as_chunks::<PIECE>();
     let mut head = Head {

@@ -44,10 +44,10 @@ mod persistent;
 #[cfg(feature = "index")]
 mod maintenance;
 
-#[cfg(feature = "index")]
+#[cfg(all(feature = "index", feature = "io"))]
 mod known;
 
-#[cfg(feature = "index")]
+#[cfg(all(feature = "index", feature = "io"))]
 mod bulk;
 
 #[cfg(feature = "index")]
@@ -70,7 +70,7 @@ mod partitions;
 
 mod ensemble;
 
-#[cfg(feature = "index")]
+#[cfg(all(feature = "index", feature = "io"))]
 pub(crate) use bulk::{BulkBuild, SignedForIndex};
 #[cfg(feature = "index")]
 pub use document::DocumentId;
@@ -78,7 +78,7 @@ pub use ensemble::{Containment, LshEnsemble};
 pub use forest::LshForest;
 #[cfg(feature = "index")]
 pub use hits::{FoundBy, Hit};
-#[cfg(feature = "index")]
+#[cfg(all(feature = "index", feature = "io"))]
 pub(crate) use known::AskedIndex;
 pub use lsh::LshIndex;
 #[cfg(feature = "index")]

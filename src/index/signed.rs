@@ -7,7 +7,10 @@ use super::lists::ListKey;
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::pipeline::{PackedSignatures, Scratch, Signatures, keys_of_rows};
+use crate::pipeline::Scratch;
+#[cfg(feature = "io")]
+use crate::pipeline::{PackedSignatures, Signatures, keys_of_rows};
+#[cfg(feature = "io")]
 use crate::scheme::Slots;
 use crate::search::sign::{SignedDocuments, sign_batch};
 use crate::search::{Search, Verification};
@@ -38,6 +41,7 @@ impl Signed {
     }
 
     /// Documents of whom nothing but their signatures is known.
+    #[cfg(feature = "io")]
     pub(super) fn of_signatures(signatures: &Signatures, engine: &Engine, search: &Search) -> Self {
         let bands = search.banding.bands();
         let mut keys = vec![0; signatures.len() * bands];
