@@ -1,5 +1,6 @@
 //! Indexes in folders that may not be written, and on file systems without locks.
 #![cfg(target_os = "linux")]
+#![allow(clippy::print_stderr, reason = "says that a test was skipped")]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

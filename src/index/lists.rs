@@ -7,7 +7,9 @@
 //! In an index of kind `exact`, the lists of shingles stand in place of bands ([`prefix`](super::prefix)), and each row has a second
 //! word behind it.
 
-use super::store::{Batch, Put, Snapshot, Table};
+#[cfg(feature = "io")]
+use super::store::Put;
+use super::store::{Batch, Snapshot, Table};
 use crate::error::Result;
 
 /// The key of a list.
@@ -164,6 +166,7 @@ fn write(batch: &mut Batch<'_>, key: ListKey, mut head: Head) {
 }
 
 /// Calls `put` with the keys and values of a new list, by ascending key.
+#[cfg(feature = "io")]
 pub(super) fn for_each_entry(key: ListKey, rows: &[u32], put: Put<'_>) -> Result<()> {
     let (pieces, rest) = rows.as_chunks::<PIECE>();
     let mut head = Head {

@@ -53,10 +53,10 @@ mod maintenance;
 #[cfg(feature = "index")]
 mod costs;
 
-#[cfg(feature = "index")]
+#[cfg(all(feature = "index", feature = "io"))]
 mod known;
 
-#[cfg(feature = "index")]
+#[cfg(all(feature = "index", feature = "io"))]
 mod bulk;
 
 #[cfg(feature = "index")]
@@ -85,7 +85,7 @@ mod partitions;
 
 mod ensemble;
 
-#[cfg(feature = "index")]
+#[cfg(all(feature = "index", feature = "io"))]
 pub(crate) use bulk::{BulkBuild, SignedForIndex};
 #[cfg(feature = "index")]
 pub use costs::QueryCosts;
@@ -97,7 +97,7 @@ pub use forest::LshForest;
 pub use header::IndexKind;
 #[cfg(feature = "index")]
 pub use hits::{FoundBy, Hit, Shares};
-#[cfg(feature = "index")]
+#[cfg(all(feature = "index", feature = "io"))]
 pub(crate) use known::AskedIndex;
 pub use lsh::LshIndex;
 #[cfg(feature = "index")]

@@ -10,9 +10,9 @@ use super::prefix::{self, ANY_SHAPE};
 use crate::documents::{DocumentRange, Documents};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::pipeline::{
-    Criterion, PackedSignatures, Scratch, ShingleBatch, Signatures, keys_of_rows,
-};
+use crate::pipeline::{Criterion, Scratch, ShingleBatch};
+#[cfg(feature = "io")]
+use crate::pipeline::{PackedSignatures, Signatures, keys_of_rows};
 use crate::scheme::{Slots, Width};
 use crate::search::sign::{SignedDocuments, sign_batch};
 use crate::search::{Search, Verification};
@@ -107,6 +107,7 @@ impl Signed {
     }
 
     /// Documents of whom nothing but their signatures is known.
+    #[cfg(feature = "io")]
     pub(super) fn of_signatures(signatures: &Signatures, engine: &Engine, search: &Search) -> Self {
         let bands = search.banding.bands();
         let mut keys = vec![0; signatures.len() * bands];

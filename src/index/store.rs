@@ -80,6 +80,7 @@ impl Table {
 }
 
 /// Receives the keys and values of a table, by ascending key.
+#[cfg(feature = "io")]
 pub(super) type Put<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<()>;
 
 /// The bytes of a value.
@@ -166,6 +167,7 @@ impl Store {
 
     /// Fills an empty table: `write` passes on its keys and values, by ascending key. No journal has them; they are on disk,
     /// all or none, when this returns.
+    #[cfg(feature = "io")]
     pub(super) fn fill(
         &self,
         table: Table,

@@ -30,6 +30,7 @@ use std::time::Instant;
 use super::corpus::Corpus;
 use super::disk::DocumentWriter;
 use super::disk::save_rarities;
+#[cfg(feature = "io")]
 use super::known::KnownDocument;
 pub(crate) use super::numbering::NumbersRead;
 use super::numbering::{Numbered, Shingled};
@@ -247,6 +248,10 @@ pub(crate) enum SignedBatch {
     },
     /// What an index knows: band keys, `[documents, bands]`, and the words of packed signatures, `[documents, words]`, if
     /// there are any.
+    #[cfg_attr(
+        not(feature = "io"),
+        allow(dead_code, reason = "only runs over files ask indexes")
+    )]
     Known {
         /// The number of bands.
         bands: usize,
@@ -977,6 +982,7 @@ pub(crate) struct SignedPiece<'a, R> {
     sets: Option<PieceSets>,
 }
 
+#[cfg(feature = "io")]
 impl<R> SignedPiece<'_, R> {
     /// A piece of documents of an index, which are signed already.
     pub(crate) fn of_known(records: R, documents: Vec<KnownDocument>) -> Self {

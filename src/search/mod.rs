@@ -33,8 +33,13 @@ mod removal;
 
 mod short;
 
+#[cfg_attr(
+    not(all(feature = "index", feature = "io")),
+    allow(dead_code, reason = "only runs over files ask indexes")
+)]
 mod known;
 
+#[cfg(feature = "io")]
 mod known_index;
 
 mod first_pass;
@@ -93,7 +98,9 @@ pub(crate) use first_pass::{
     FirstPass, Notes, NumbersRead, Parsed, Pieces, SignedBatch, SignedForm, SignedPiece, Sink,
     Wanted,
 };
+#[cfg(feature = "io")]
 pub(crate) use known::KnownDocument;
+#[cfg(feature = "io")]
 pub(crate) use known_index::KnownIndex;
 pub(crate) use listed::{find_listed_removals, read_digests};
 pub(crate) use observations::Observations;

@@ -57,6 +57,7 @@ fn folders_of_runs(folder: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// Whether a folder of this name is that of a run on disk.
+#[cfg(feature = "index")]
 pub(crate) fn is_of_run(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
