@@ -58,32 +58,15 @@ fn ids(from: u64, len: u64) -> Vec<DocumentId> {
         .collect()
 }
 
-/// A time of a call: of the clock, and of this thread on a processor, which others do not lengthen.
-type Times = [Duration; 2];
-
 /// Times at shares of all, in microseconds.
-fn shares(times: &[Times]) -> String {
-    let of = |which: usize| {
-        let mut times: Vec<Duration> = times.iter().map(|times| times[which]).collect();
-        times.sort_unstable();
-        let at = |per_mille: usize| {
-            let last = times.len().saturating_sub(1);
-            format!("{:.1}", times[last * per_mille / 1000].as_secs_f64() * 1e6)
-        };
-        let [median, p99, p999, most] = [500, 990, 999, 1000].map(at);
-        format!("p50 {median} p99 {p99} p99.9 {p999} most {most} µs")
+fn shares(mut times: Vec<Duration>) -> String {
+    times.sort_unstable();
+    let at = |per_mille: usize| {
+        let last = times.len().saturating_sub(1);
+        format!("{:.1}", times[last * per_mille / 1000].as_secs_f64() * 1e6)
     };
-    format!("{}; on a processor {}", of(0), of(1))
-}
-
-/// The time that this thread was on a processor; 0 where the system does not tell.
-fn on_processor() -> Duration {
-    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let first = text
-        .split(' ')
-        .next()
-        .and_then(|number| number.parse().ok());
-    Duration::from_nanos(first.unwrap_or(0))
+    let [median, p99, p999, most] = [500, 990, 999, 1000].map(at);
+    format!("p50 {median} p99 {p99} p99.9 {p999} most {most} µs")
 }
 
 /// A number of a file of /proc that describes this process; 0 elsewhere.
@@ -105,11 +88,10 @@ fn folder_bytes(folder: &Path) -> u64 {
         .sum()
 }
 
-fn timed<T>(call: impl FnOnce() -> Result<T>) -> Result<(T, Times)> {
-    let (start, before) = (Instant::now(), on_processor());
+fn timed<T>(call: impl FnOnce() -> Result<T>) -> Result<(T, Duration)> {
+    let start = Instant::now();
     let value = call()?;
-    let of_clock = start.elapsed();
-    Ok((value, [of_clock, on_processor().saturating_sub(before)]))
+    Ok((value, start.elapsed()))
 }
 
 fn create(folder: &Path, kind: &str) -> Result<Index> {
@@ -162,11 +144,8 @@ fn ask(index: &Index, name: &str, texts: impl Iterator<Item = String>) -> Result
         hits += found.len();
         times.push(took);
     }
-    println!(
-        "check, {name:9}{}; {hits} hits of {}",
-        shares(&times),
-        times.len()
-    );
+    let asked = times.len();
+    println!("check, {name:9}{}; {hits} hits of {asked}", shares(times));
     Ok(())
 }
 
@@ -190,13 +169,13 @@ fn add_one_by_one(index: &Index, documents: u64, calls: u64) -> Result<()> {
     }
     println!(
         "check_or_add    {}; {added} of {calls} added",
-        shares(&times)
+        shares(times)
     );
-    println!("sync            {} for {GROUP} calls", shares(&syncs));
+    println!("sync            {} for {GROUP} calls", shares(syncs));
     Ok(())
 }
 
-fn open(folder: &Path) -> Result<(Index, Times)> {
+fn open(folder: &Path) -> Result<(Index, Duration)> {
     let (index, took) = timed(|| Index::open(folder))?;
     Ok((index.durability(Durability::OnSync), took))
 }
@@ -204,8 +183,8 @@ fn open(folder: &Path) -> Result<(Index, Times)> {
 /// Opens an index five times.
 fn open_again(folder: &Path) -> Result<()> {
     let opened = (0..5).map(|_| Ok(open(folder)?.1));
-    let opened: Vec<Times> = opened.collect::<Result<_>>()?;
-    println!("open            {}", shares(&opened));
+    let opened: Vec<Duration> = opened.collect::<Result<_>>()?;
+    println!("open            {}", shares(opened));
     Ok(())
 }
 
@@ -217,8 +196,8 @@ fn ask_all(index: &Index, documents: u64) -> Result<()> {
         let text = text(3 * documents + number);
         Ok(timed(|| engine.sign::<[&str; 1]>(&[&text]))?.1)
     });
-    let signed: Vec<Times> = signed.collect::<Result<_>>()?;
-    println!("sign            {}", shares(&signed));
+    let signed: Vec<Duration> = signed.collect::<Result<_>>()?;
+    println!("sign            {}", shares(signed));
     let new = (0..calls).map(|number| text(3 * documents + number));
     ask(index, "absent", new)?;
     // The second time, blocks are in memory.
@@ -234,7 +213,7 @@ fn run(kind: &str, documents: u64) -> Result<()> {
     let folder = folder.path().join("index");
     let index = create(&folder, kind)?.durability(Durability::OnSync);
     build(&index, documents)?;
-    let took = timed(|| index.compact())?.1[0];
+    let took = timed(|| index.compact())?.1;
     println!(
         "compact         {:.1} s; {:.0} bytes a document",
         took.as_secs_f64(),
@@ -253,7 +232,7 @@ fn run(kind: &str, documents: u64) -> Result<()> {
         .map(|number| text(5 * documents + number))
         .collect();
     let add = || index.add(&texts, &ids(5 * documents, BATCH), OnKnownId::Fail);
-    let took = timed(add)?.1[0] + timed(|| index.sync())?.1[0];
+    let took = timed(add)?.1 + timed(|| index.sync())?.1;
     let wrote = || (of_process("io", "write_bytes:") - before) / BATCH;
     println!(
         "add {BATCH}       {:.2} s; {} bytes written for each",
