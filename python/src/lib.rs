@@ -55,6 +55,8 @@ mod sketch;
 
 mod index;
 
+mod seen;
+
 mod datatrove;
 
 mod ratings;
@@ -94,6 +96,8 @@ mod _simgpu {
     use super::ratings::{hold_out_of_ratings, neighbours_of_ratings, recommend_by_ratings};
     #[pymodule_export]
     use super::scheme::{PyScheme, PyShingling};
+    #[pymodule_export]
+    use super::seen::PyIndex;
     #[pymodule_export]
     use super::signatures::PySignatures;
     #[pymodule_export]

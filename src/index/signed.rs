@@ -8,7 +8,7 @@ use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::pipeline::Scratch;
-use crate::search::sign::{SignedDocuments, sign_batch};
+use crate::search::sign::{SignedDocuments, is_one_small, sign_batch};
 use crate::search::{Search, Verification};
 
 /// Signed documents of a batch.
@@ -89,12 +89,15 @@ pub(super) fn words_of_signature(engine: &Engine, search: &Search) -> usize {
 }
 
 fn exact_sets(documents: &dyn Documents, engine: &Engine) -> Vec<Vec<u64>> {
-    let rows = (0..documents.len()).into_par_iter().with_min_len(16);
-    let sets = rows.map_init(Scratch::default, |scratch, row| {
+    let set = |scratch: &mut Scratch, row| {
         let mut set = Vec::new();
         let shingler = engine.shingler();
         shingler.exact_set(documents.get(row), scratch, &mut set);
         set
-    });
-    sets.collect()
+    };
+    if is_one_small(documents) {
+        return vec![set(&mut Scratch::default(), 0)];
+    }
+    let rows = (0..documents.len()).into_par_iter().with_min_len(16);
+    rows.map_init(Scratch::default, set).collect()
 }

@@ -1,10 +1,11 @@
 """Finds near-duplicate documents and similar sets: MinHash signatures, LSH, deduplication."""
 
 from ._dedup import Deduplicated, SimilarPairs, dedup, pairs
+from ._index import Checked, Hit
 from ._links import LinksFound, link
 from ._passages import PassagesFound, passages
 from ._ratings import RatingsFound, hold_out, neighbours, recommend
-from ._simgpu import Scheme, Shingling, Signatures, Signer, Table
+from ._simgpu import Index, Scheme, Shingling, Signatures, Signer, Table
 from ._files import (
     dedup_files,
     evaluate,
@@ -31,11 +32,14 @@ from .errors import (
 __version__ = _version()
 
 __all__ = [
+    "Checked",
     "Comparison",
     "Deduplicated",
     "DefectError",
     "Device",
     "Error",
+    "Hit",
+    "Index",
     "InputError",
     "LinksFound",
     "OutputError",

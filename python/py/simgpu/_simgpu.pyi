@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Protocol, Self, final, overload
+from pathlib import Path
+from typing import Any, Literal, NoReturn, Protocol, Self, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
+from ._index import Checked, Hit
 from ._report import Comparison, Device, Report, Selftest, Tuning
 from .datasketch import LeanMinHash as LeanMinHash
 from .datasketch import MinHash as MinHash
@@ -26,6 +28,7 @@ __all__ = [
     "DividedEdges",
     "DividedSearch",
     "Found",
+    "Index",
     "MinHashLSH",
     "MinHashLSHForest",
     "Scheme",
@@ -182,6 +185,91 @@ class Signer:
         progress: _Progress = None,
     ) -> NDArray[np.uint64]: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
+
+@final
+class Index:
+    def __new__(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        durability: Literal["call", "sync"] = "call",
+        threads: int | None = None,
+    ) -> Index: ...
+    @staticmethod
+    def create(
+        path: str | os.PathLike[str],
+        *,
+        threshold: float = 0.8,
+        verify: Literal["signature", "exact"] = "signature",
+        bands: int | None = None,
+        rows: int | None = None,
+        scheme: Scheme | str = "affine32",
+        num_perm: int | None = None,
+        seed: int | None = None,
+        shingling: Shingling | _Unit | None = None,
+        exist_ok: bool = False,
+        durability: Literal["call", "sync"] = "call",
+        threads: int | None = None,
+    ) -> Index: ...
+    @property
+    def path(self) -> Path: ...
+    @property
+    def durability(self) -> str: ...
+    @property
+    def closed(self) -> bool: ...
+    @property
+    def threshold(self) -> float: ...
+    def check(
+        self, text: str | Sequence[Any], *, threshold: float | None = None, limit: int | None = None
+    ) -> list[Hit]: ...
+    def check_or_add(self, text: str | Sequence[Any], id: str | int) -> list[Hit]: ...
+    def add(
+        self,
+        text: str | Sequence[Any],
+        id: str | int,
+        *,
+        on_known_id: Literal["fail", "skip", "replace"] = "fail",
+    ) -> bool: ...
+    def check_many(
+        self,
+        data: Any,
+        column: str | int | None = None,
+        *,
+        id: Any = None,
+        threshold: float | None = None,
+        limit: int | None = None,
+        progress: _Progress = None,
+    ) -> Table: ...
+    def check_or_add_many(
+        self,
+        data: Any,
+        column: str | int | None = None,
+        *,
+        id: Any,
+        on_known_id: Literal["fail", "skip"] = "fail",
+        progress: _Progress = None,
+    ) -> Checked: ...
+    def add_many(
+        self,
+        data: Any,
+        column: str | int | None = None,
+        *,
+        id: Any,
+        on_known_id: Literal["fail", "skip", "replace"] = "fail",
+        progress: _Progress = None,
+    ) -> NDArray[np.bool_]: ...
+    def delete(self, ids: str | int | Iterable[str | int]) -> int: ...
+    def compact(self) -> None: ...
+    def sync(self) -> None: ...
+    def stats(self) -> dict[str, Any]: ...
+    def verify(self) -> dict[str, int]: ...
+    def export(self) -> Table: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_raised: object) -> None: ...
+    def __len__(self) -> int: ...
+    def __contains__(self, id: str | int, /) -> bool: ...
+    def __reduce__(self) -> NoReturn: ...
 
 @final
 class Signatures:

@@ -111,27 +111,7 @@ pub(super) struct StatsArguments {
 }
 
 pub(super) fn stats(arguments: &StatsArguments) -> anyhow::Result<()> {
-    let index = arguments.folder.open()?;
-    let stats = index.stats();
-    let (engine, search) = (index.engine(), index.search());
-    let shingling = engine.shingler().shingling();
-    let num_perm = engine.scheme().num_perm();
-    let all = json!({
-        "documents": stats.documents,
-        "deleted": stats.deleted,
-        "disk_bytes": stats.disk_bytes,
-        "threshold": search.threshold,
-        "verify": search.verification.name(),
-        "bands": search.banding.bands(),
-        "rows": search.banding.rows(),
-        "recall_at_threshold": search.recall_at_ratio(num_perm, 1.0),
-        "scheme": engine.scheme().to_string(),
-        "num_perm": num_perm,
-        "seed": engine.scheme().seed(),
-        "unit": shingling.unit.to_string(),
-        "size": shingling.size,
-        "hash": engine.shingler().hash().to_string(),
-    });
+    let all = stats_of(&arguments.folder.open()?);
     if arguments.json {
         return Ok(print(format!("{all:#}\n"))?);
     }
@@ -147,6 +127,30 @@ pub(super) fn stats(arguments: &StatsArguments) -> anyhow::Result<()> {
         .iter()
         .map(|(name, value)| format!("{name:>width$}  {value}\n"));
     Ok(print(lines.collect::<String>())?)
+}
+
+/// The figures of an index, and how it was built.
+pub fn stats_of(index: &Index) -> serde_json::Value {
+    let stats = index.stats();
+    let (engine, search) = (index.engine(), index.search());
+    let shingling = engine.shingler().shingling();
+    let num_perm = engine.scheme().num_perm();
+    json!({
+        "documents": stats.documents,
+        "deleted": stats.deleted,
+        "disk_bytes": stats.disk_bytes,
+        "threshold": search.threshold,
+        "verify": search.verification.name(),
+        "bands": search.banding.bands(),
+        "rows": search.banding.rows(),
+        "recall_at_threshold": search.recall_at_ratio(num_perm, 1.0),
+        "scheme": engine.scheme().to_string(),
+        "num_perm": num_perm,
+        "seed": engine.scheme().seed(),
+        "unit": shingling.unit.to_string(),
+        "size": shingling.size,
+        "hash": engine.shingler().hash().to_string(),
+    })
 }
 
 /// Check that an index is whole

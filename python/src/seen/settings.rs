@@ -1,0 +1,183 @@
+//! Arguments of an index: how it is used, and how it is built.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use pyo3::prelude::*;
+use simgpu::Error;
+use simgpu::engine::Engine;
+use simgpu::index::{Index, OnKnownId};
+use simgpu::search::{Search, Verification};
+
+use crate::arguments::{THREADS, optional_argument};
+use crate::errors::OrRaise;
+use crate::scheme::{NUM_PERM, PyShingling, SEED, banding_of_arguments, scheme_of};
+use crate::signer::builder;
+
+use super::PyIndex;
+use super::opened::Opened;
+
+/// What messages call names.
+const NAME: &str = "a name, as a str";
+
+/// When changes are on disk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Durability {
+    /// Once a call returns.
+    Call,
+    /// Once the index is synced.
+    Sync,
+}
+
+/// How an index is used.
+pub(super) struct Settings {
+    pub(super) path: PathBuf,
+    durability: Durability,
+    threads: Option<usize>,
+}
+
+impl Settings {
+    pub(super) fn new(
+        path: &Bound<'_, PyAny>,
+        durability: Option<&Bound<'_, PyAny>>,
+        threads: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let py = path.py();
+        let known = [("call", Durability::Call), ("sync", Durability::Sync)];
+        let threads: Option<NonZeroUsize> = optional_argument(threads, "threads", THREADS)?;
+        Ok(Settings {
+            path: crate::arguments::argument(path, "path", "the path of a folder")?,
+            durability: named(py, "durability", durability, &known)?.unwrap_or(Durability::Call),
+            threads: threads.map(NonZeroUsize::get),
+        })
+    }
+
+    pub(super) fn of(self, opened: Opened) -> PyIndex {
+        PyIndex {
+            path: self.path,
+            durability: self.durability,
+            threads: self.threads,
+            opened: Mutex::new(Some(opened)),
+        }
+    }
+}
+
+/// How an index is built.
+pub(super) struct Parameters {
+    engine: Engine,
+    search: Search,
+}
+
+impl Parameters {
+    pub(super) fn new(
+        py: Python<'_>,
+        [threshold, bands, rows]: [Option<&Bound<'_, PyAny>>; 3],
+        verify: Option<&Bound<'_, PyAny>>,
+        [scheme, num_perm, seed, shingling]: [Option<&Bound<'_, PyAny>>; 4],
+    ) -> PyResult<Self> {
+        let default = "affine32".into_pyobject(py)?.into_any();
+        let scheme = scheme_of(
+            scheme.unwrap_or(&default),
+            optional_argument(num_perm, "num_perm", NUM_PERM)?,
+            optional_argument(seed, "seed", SEED)?,
+        )?;
+        let banding = banding_of_arguments(bands, rows, threshold, (py, &scheme))?;
+        let threshold = optional_argument(threshold, "threshold", "a number above 0 and up to 1")?;
+        let known = [
+            ("signature", Verification::Signature),
+            ("exact", Verification::Exact),
+        ];
+        let verification = named(py, "verify", verify, &known)?;
+        let shingling = PyShingling::of_argument(shingling)?;
+        let builder = builder(py, &scheme, shingling.as_ref())?;
+        Ok(Parameters {
+            engine: builder.work_bytes(0).build().or_raise(py)?,
+            search: Search::through_lsh(
+                threshold.unwrap_or(crate::scheme::DEFAULT_THRESHOLD),
+                banding,
+                verification.unwrap_or(Verification::Signature),
+            ),
+        })
+    }
+
+    /// Creates an index.
+    pub(super) fn create(self, py: Python<'_>, path: &Path) -> PyResult<Opened> {
+        let created = py.detach(|| Index::create(path, self.engine, &self.search));
+        Ok(Opened::created(created.or_raise(py)?))
+    }
+
+    /// Opens an index that has these parameters.
+    pub(super) fn open(&self, py: Python<'_>, path: &Path) -> PyResult<Opened> {
+        let opened = Opened::open(py, path)?;
+        let fits = opened.index(py)?.check_fits(&self.engine, &self.search);
+        fits.or_raise(py)?;
+        Ok(opened)
+    }
+}
+
+/// Which hits a query returns.
+pub(super) struct Least {
+    threshold: Option<f64>,
+    limit: Option<usize>,
+}
+
+impl Least {
+    pub(super) fn new(
+        threshold: Option<&Bound<'_, PyAny>>,
+        limit: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let expected = "a number from the threshold of the index to 1";
+        let limit: Option<NonZeroUsize> =
+            optional_argument(limit, "limit", "a number, at least 1")?;
+        Ok(Least {
+            threshold: optional_argument(threshold, "threshold", expected)?,
+            limit: limit.map(NonZeroUsize::get),
+        })
+    }
+
+    /// The threshold for an index, and the most hits.
+    pub(super) fn of(&self, index: &Index) -> (f64, Option<usize>) {
+        let threshold = self.threshold.unwrap_or(index.search().threshold);
+        (threshold, self.limit)
+    }
+}
+
+/// What happens to documents whose ids are known.
+pub(super) fn on_known_id_of(
+    py: Python<'_>,
+    chosen: Option<&Bound<'_, PyAny>>,
+) -> PyResult<OnKnownId> {
+    let known = [
+        ("fail", OnKnownId::Fail),
+        ("skip", OnKnownId::Skip),
+        ("replace", OnKnownId::Replace),
+    ];
+    Ok(named(py, "on_known_id", chosen, &known)?.unwrap_or_default())
+}
+
+/// The value that a name stands for.
+fn named<T: Copy>(
+    py: Python<'_>,
+    what: &'static str,
+    chosen: Option<&Bound<'_, PyAny>>,
+    known: &[(&str, T)],
+) -> PyResult<Option<T>> {
+    let Some(chosen): Option<String> = optional_argument(chosen, what, NAME)? else {
+        return Ok(None);
+    };
+    let found = known.iter().find(|(name, _)| *name == chosen);
+    let unknown = || Error::UnknownName {
+        what,
+        name: chosen.clone(),
+        known: known
+            .iter()
+            .map(|(name, _)| *name)
+            .collect::<Vec<_>>()
+            .join(", "),
+    };
+    found
+        .map(|(_, value)| Some(*value))
+        .ok_or_else(unknown)
+        .or_raise(py)
+}
