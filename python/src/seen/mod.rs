@@ -495,6 +495,11 @@ impl PyIndex {
         self.close(py)
     }
 
+    /// Whether it is open, as of a file: programs ask whether they have an index, not whether it holds documents.
+    fn __bool__(&self) -> bool {
+        !self.closed()
+    }
+
     /// The number of documents.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
         let opened = self.open(py)?;
