@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tempfile::NamedTempFile;
 
 use super::store::damaged;
@@ -23,7 +23,7 @@ use crate::store::disk::{OnDisk, sync_folder};
 pub(super) const HEADER: &str = "simgpu-index.json";
 
 /// The version of the layout of an index.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What an index was built with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,10 +31,8 @@ const VERSION: u32 = 1;
 pub(super) struct Header {
     simgpu_index: u32,
     kind: String,
+    measure: String,
     scheme: String,
-    hash: String,
-    seed: u32,
-    num_perm: u32,
     unit: String,
     size: usize,
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -47,14 +45,74 @@ pub(super) struct Header {
     unicode_version: Option<String>,
     threshold: f64,
     verify: String,
+    /// How documents are signed; `None` if they are not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    signing: Option<Signing>,
+}
+
+/// How the documents of an index of kind `lsh` are signed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Signing {
+    hash: String,
+    seed: u32,
+    num_perm: u32,
     bands: usize,
     rows: usize,
     /// Bits per slot of the signatures that are kept; 0 if none are.
     slot_bits: u32,
 }
 
-/// The kind of an index of bands.
-const LSH: &str = "lsh";
+impl Signing {
+    fn of(engine: &Engine, search: &Search) -> Self {
+        Signing {
+            hash: engine.shingler().hash().to_string(),
+            seed: engine.scheme().seed(),
+            num_perm: engine.scheme().num_perm_u16().into(),
+            bands: search.banding.bands(),
+            rows: search.banding.rows(),
+            slot_bits: match search.verification {
+                Verification::Signature => Search::SLOT_BITS.get(),
+                Verification::None | Verification::Exact => 0,
+            },
+        }
+    }
+}
+
+/// How an index finds documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexKind {
+    /// By bands of signatures: [`CandidateMethod::Lsh`]. Some similar documents are missed.
+    Lsh,
+    /// By shingles: [`CandidateMethod::Join`]. None is missed. For texts of up to some hundred shingles.
+    Exact,
+}
+
+impl IndexKind {
+    /// The kind of an index for a search.
+    pub(super) fn of(search: &Search) -> Self {
+        match search.candidates {
+            CandidateMethod::Join => IndexKind::Exact,
+            CandidateMethod::Lsh | CandidateMethod::Auto => IndexKind::Lsh,
+        }
+    }
+
+    /// The words of an entry of a list: the row of the document, and its shape where shingles are.
+    pub(super) fn entry_words(self) -> usize {
+        match self {
+            IndexKind::Lsh => 1,
+            IndexKind::Exact => 2,
+        }
+    }
+
+    /// The name: `lsh` or `exact`.
+    pub fn name(self) -> &'static str {
+        match self {
+            IndexKind::Lsh => "lsh",
+            IndexKind::Exact => "exact",
+        }
+    }
+}
 
 /// The version of Unicode by which words are found; `None` if shingles hold no such words.
 fn unicode_version(unit: &Unit) -> Option<String> {
@@ -74,11 +132,9 @@ impl Header {
         let shingling = shingler.shingling();
         Ok(Header {
             simgpu_index: VERSION,
-            kind: LSH.to_owned(),
+            kind: IndexKind::of(search).name().to_owned(),
+            measure: search.measure.name().to_owned(),
             scheme: scheme.to_string(),
-            hash: shingler.hash().to_string(),
-            seed: scheme.seed(),
-            num_perm: scheme.num_perm_u16().into(),
             unit: shingling.unit.to_string(),
             size: shingling.size.get(),
             stop_words: match &shingling.unit {
@@ -92,11 +148,9 @@ impl Header {
             unicode_version: unicode_version(&shingling.unit),
             threshold: search.threshold,
             verify: search.verification.name().to_owned(),
-            bands: search.banding.bands(),
-            rows: search.banding.rows(),
-            slot_bits: match search.verification {
-                Verification::Signature => Search::SLOT_BITS.get(),
-                Verification::None | Verification::Exact => 0,
+            signing: match IndexKind::of(search) {
+                IndexKind::Lsh => Some(Signing::of(engine, search)),
+                IndexKind::Exact => None,
             },
         })
     }
@@ -156,17 +210,20 @@ impl Header {
     pub(super) fn resolve(&self, folder: &Path) -> Result<(Engine, Search)> {
         let path = folder.join(HEADER);
         let wrong = |problem: String| damaged(&path, &format!("its header is wrong: {problem}"));
-        if self.kind != LSH {
+        let kinds = [IndexKind::Lsh, IndexKind::Exact];
+        let Some(kind) = kinds.into_iter().find(|kind| kind.name() == self.kind) else {
             let (kind, path) = (&self.kind, path.clone());
             return Err(Error::Input {
                 path,
-                problem: format!("this is an index of kind {kind}, and this program reads lsh"),
+                problem: format!(
+                    "this is an index of kind {kind}, and this program reads lsh and exact"
+                ),
                 remedy: "use the version of simgpu that built it".to_owned(),
             });
-        }
+        };
         let engine = self.engine().map_err(|error| wrong(error.to_string()))?;
         let search = self
-            .search(&engine)
+            .search(kind, &engine)
             .map_err(|error| wrong(error.to_string()))?;
         // Fails where values exclude each other, and for words of another version of Unicode.
         let own = Header::of(&engine, &search)?;
@@ -175,8 +232,14 @@ impl Header {
     }
 
     fn engine(&self) -> Result<Engine> {
-        let scheme = Scheme::named(&self.scheme)?.with_num_perm(self.num_perm)?;
-        let hash: BaseHash = self.hash.parse()?;
+        let mut scheme = Scheme::named(&self.scheme)?;
+        let mut hash = None;
+        if let Some(signing) = &self.signing {
+            scheme = scheme
+                .with_num_perm(signing.num_perm)?
+                .with_seed(signing.seed);
+            hash = Some(signing.hash.parse::<BaseHash>()?);
+        }
         let unit = self.unit()?;
         let shingling = Shingling {
             size: NonZeroUsize::new(self.size).ok_or_else(|| Error::Parameter {
@@ -195,12 +258,12 @@ impl Header {
             },
             unit,
         };
-        Engine::builder()
-            .scheme(scheme.with_seed(self.seed))
-            .shingling(shingling)
-            .hash(hash)
-            .work_bytes(0)
-            .build()
+        let builder = Engine::builder().scheme(scheme).shingling(shingling);
+        let builder = match hash {
+            Some(hash) => builder.hash(hash),
+            None => builder,
+        };
+        builder.work_bytes(0).build()
     }
 
     fn unit(&self) -> Result<Unit> {
@@ -223,9 +286,8 @@ impl Header {
         })
     }
 
-    fn search(&self, engine: &Engine) -> Result<Search> {
+    fn search(&self, kind: IndexKind, engine: &Engine) -> Result<Search> {
         check_threshold(self.threshold)?;
-        let banding = Banding::new(self.bands, self.rows, engine.scheme().num_perm())?;
         let verifications = [Verification::Signature, Verification::Exact];
         let verification = verifications
             .into_iter()
@@ -235,7 +297,38 @@ impl Header {
             name: self.verify.clone(),
             known: "signature, exact".to_owned(),
         })?;
-        Ok(Search::through_lsh(self.threshold, banding, verification))
+        let measures = [Measure::Jaccard, Measure::Contained];
+        let measure = measures
+            .into_iter()
+            .find(|known| known.name() == self.measure);
+        let measure = measure.ok_or_else(|| Error::UnknownName {
+            what: "measure",
+            name: self.measure.clone(),
+            known: "jaccard, contained".to_owned(),
+        })?;
+        let banding = match &self.signing {
+            Some(signing) => Banding::new(signing.bands, signing.rows, engine.scheme().num_perm())?,
+            None => Search::banding_for(measure, self.threshold, engine.scheme())?,
+        };
+        Ok(Search {
+            measure,
+            candidates: match kind {
+                IndexKind::Lsh => CandidateMethod::Lsh,
+                IndexKind::Exact => CandidateMethod::Join,
+            },
+            ..Search::through_lsh(self.threshold, banding, verification)
+        })
+    }
+
+    /// All values, those of signing beside the others.
+    fn fields(&self) -> Map<String, Value> {
+        let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else {
+            return Map::new();
+        };
+        if let Some(Value::Object(signing)) = fields.remove("signing") {
+            fields.extend(signing);
+        }
+        fields
     }
 
     /// Refuses a header that differs from this one of the index in a folder.
@@ -243,19 +336,20 @@ impl Header {
     /// # Errors
     /// [`Error::Input`] that names the first value that differs, of both.
     pub(super) fn check_same(&self, folder: &Path, other: &Header) -> Result<()> {
-        let fields = |header: &Header| serde_json::to_value(header).unwrap_or_default();
-        let (own, other) = (fields(self), fields(other));
-        let (Some(own_fields), Some(others)) = (own.as_object(), other.as_object()) else {
-            return Ok(());
-        };
-        let names = own_fields.keys().chain(others.keys());
+        let (own, other) = (self.fields(), other.fields());
+        // What else differs may follow from the kind.
+        let first = ["kind", "measure"].map(str::to_owned);
+        let names = first.iter().chain(own.keys()).chain(other.keys());
         let differing = names
             .into_iter()
-            .find(|name| own.get(name) != other.get(name));
+            .find(|name| own.get(name.as_str()) != other.get(name.as_str()));
         let Some(name) = differing else {
             return Ok(());
         };
-        let shown = |fields: &Value| fields.get(name).map_or("none".to_owned(), Value::to_string);
+        let shown = |fields: &Map<String, Value>| {
+            let value = fields.get(name);
+            value.map_or("none".to_owned(), Value::to_string)
+        };
         Err(Error::Input {
             path: folder.to_owned(),
             problem: format!(
@@ -268,7 +362,7 @@ impl Header {
     }
 }
 
-/// Refuses what an index of bands does not have.
+/// Refuses what an index does not have.
 fn check(engine: &Engine, search: &Search) -> Result<()> {
     let refused = |name, value: &str, expected: &str| Error::Parameter {
         name,
@@ -292,16 +386,21 @@ fn check(engine: &Engine, search: &Search) -> Result<()> {
             "signature or exact",
         ));
     }
-    if search.measure != Measure::Jaccard || search.within.is_some() {
+    if search.within.is_some() {
         return Err(refused(
             "`measure` of an index",
-            "another than the Jaccard similarity",
-            "jaccard",
+            "a distance",
+            "jaccard or contained",
         ));
     }
-    match search.candidates {
-        CandidateMethod::Join => Err(refused("`candidates` of an index", "join", "lsh")),
-        CandidateMethod::Lsh | CandidateMethod::Auto => Ok(()),
+    match IndexKind::of(search) {
+        IndexKind::Exact => search.method(engine).map(|_| ()),
+        IndexKind::Lsh if search.measure != Measure::Jaccard => Err(refused(
+            "`measure` of an index of kind lsh",
+            search.measure.name(),
+            "jaccard; an index of kind exact takes it",
+        )),
+        IndexKind::Lsh => Ok(()),
     }
 }
 
@@ -376,7 +475,7 @@ mod tests {
             good.replace("\"threshold\":0.7", "\"threshold\":1e300"),
             good.replace("\"unit\":\"words\"", "\"unit\":\"miles\""),
             good.replace("\"kind\":\"lsh\"", "\"kind\":\"exact\""),
-            good.replace("\"simgpu_index\":1", "\"simgpu_index\":2"),
+            good.replace("\"simgpu_index\":2", "\"simgpu_index\":1"),
             good.replace("\"slot_bits\":8", "\"slot_bits\":4"),
             good[..good.len() / 2].to_owned(),
         ];

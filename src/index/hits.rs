@@ -5,10 +5,11 @@ use std::path::Path;
 use super::document::{DocumentId, Record, words_of};
 use super::lists;
 use super::pending::Pending;
-use super::signed::Signed;
+use super::prefix;
+use super::signed::{Probe, Signed};
 use super::store::{Snapshot, Table, damaged};
 use crate::error::Result;
-use crate::pipeline::{PackedSignatures, Similarity};
+use crate::pipeline::{Criterion, Measure, Overlap, PackedSignatures, Similarity, Verified};
 use crate::search::{Search, Verification};
 use crate::store::ExactSets;
 
@@ -22,8 +23,38 @@ pub struct Hit {
     pub similarity: f64,
     /// How it was found.
     pub found_by: FoundBy,
+    /// How much of each is in the other, in an index of [`Measure::Contained`].
+    pub shares: Option<Shares>,
     /// Its row: documents that were added earlier have lesser ones.
     pub(super) row: u32,
+}
+
+/// How much of two documents is in the other one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Shares {
+    /// The share of the shingles of the document that was asked for which the document of the index has.
+    pub query: f64,
+    /// The share of the shingles of the document of the index which the one that was asked for has.
+    pub document: f64,
+}
+
+impl Shares {
+    /// Those of identical documents.
+    const ALL: Shares = Shares {
+        query: 1.0,
+        document: 1.0,
+    };
+
+    /// Those of two sets that are not empty, the query's first.
+    fn of(overlap: Overlap) -> Self {
+        let [query, document] = overlap.sizes;
+        let share = |size: u32| f64::from(overlap.shared) / f64::from(size);
+        Shares {
+            query: share(query),
+            document: share(document),
+        }
+    }
 }
 
 /// How a similar document was found.
@@ -34,7 +65,7 @@ pub enum FoundBy {
     Identical,
     /// Both share the key of a band, and their signatures agree in enough slots.
     Signature,
-    /// Both share the key of a band, and their sets of shingles are similar.
+    /// Both share the key of a band or, in an index of kind `exact`, a shingle, and their sets of shingles are similar.
     Exact,
 }
 
@@ -61,8 +92,12 @@ pub(super) struct Comparison<'a> {
     pub(super) num_perm: usize,
     /// Words of a packed signature; 0 if none is kept.
     pub(super) words: usize,
+    /// The words of an entry of a list.
+    pub(super) entry: usize,
     /// The least similarity of a hit.
     pub(super) threshold: f64,
+    /// What makes documents similar: that similarity.
+    pub(super) criterion: Criterion,
 }
 
 /// A document that shares a list with another.
@@ -81,16 +116,16 @@ impl Comparison<'_> {
         signed: &Signed,
         i: usize,
     ) -> Result<Vec<Hit>> {
-        let mut rows = Vec::new();
-        for key in signed.lists(i) {
-            if !lists::read(at, key, &mut rows)? {
+        let (mut words, mut found) = (Vec::new(), Vec::new());
+        for probe in signed.probes(i, self.criterion) {
+            words.clear();
+            if !lists::read(at, probe.key, &mut words)? {
                 return Err(damaged(self.folder, "a list of rows is unreadable"));
             }
+            self.look(&probe, &words, &mut found);
         }
-        rows.sort_unstable();
-        rows.dedup();
         let mut hits = Vec::new();
-        for rows in rows.chunks(BLOCK) {
+        for rows in to_compare(found).chunks(BLOCK) {
             let mut candidates = Vec::with_capacity(rows.len());
             for row in rows {
                 if let Some(record) = self.record(at, *row)? {
@@ -113,8 +148,11 @@ impl Comparison<'_> {
         signed: &Signed,
         i: usize,
     ) -> Result<Vec<Hit>> {
-        let mut hits = Vec::new();
-        for rows in pending.rows_in(signed.lists(i)).chunks(BLOCK) {
+        let (mut found, mut hits) = (Vec::new(), Vec::new());
+        for probe in signed.probes(i, self.criterion) {
+            self.look(&probe, pending.list(probe.key), &mut found);
+        }
+        for rows in to_compare(found).chunks(BLOCK) {
             let candidate = |row: &u32| {
                 let (record, set) = pending.document(*row)?;
                 Some(Candidate {
@@ -127,6 +165,17 @@ impl Comparison<'_> {
             self.compare(signed, i, candidates, &mut hits)?;
         }
         Ok(hits)
+    }
+
+    /// Adds the rows of a list, with whether each may be similar by the shingle of the list.
+    fn look(&self, probe: &Probe, words: &[u32], found: &mut Vec<(u32, bool)>) {
+        found.extend(words.chunks_exact(self.entry).map(|entry| {
+            let may_be_similar = match (probe.place, entry) {
+                (Some(place), [_, shape]) => prefix::may_be_similar(self.criterion, place, *shape),
+                _ => true,
+            };
+            (entry[0], may_be_similar)
+        }));
     }
 
     /// The record of a row; `None` if the document was deleted.
@@ -171,14 +220,19 @@ impl Comparison<'_> {
             let (digest, found) = (signed.digest(i), candidate.record.digest);
             let is_identical = digest.is_some() && digest == found;
             // Identical documents have the similarity 1, also those without shingles.
-            let similarity = match is_identical {
-                true => Some(1.0),
-                false => comparer.compare(0, number, self.threshold)?.similarity,
+            let verified = match is_identical {
+                true => Verified::by(1.0),
+                false => comparer.compare(0, number, self.threshold)?,
             };
+            let similarity = verified.similarity;
             let similarity = similarity.filter(|similarity| *similarity >= self.threshold);
             hits.extend(similarity.map(|similarity| Hit {
                 id: candidate.record.id,
                 similarity,
+                shares: match self.search.measure {
+                    Measure::Contained => Some(verified.overlap.map_or(Shares::ALL, Shares::of)),
+                    Measure::Jaccard => None,
+                },
                 found_by: match self.search.verification {
                     _ if is_identical => FoundBy::Identical,
                     Verification::Exact => FoundBy::Exact,
@@ -198,7 +252,7 @@ impl Comparison<'_> {
         candidates: &[Candidate],
     ) -> Result<Box<dyn Similarity>> {
         if self.search.verification == Verification::Exact {
-            let mut sets = ExactSets::default();
+            let mut sets = ExactSets::default().measured(self.search.measure);
             let mut hashes = Vec::new();
             let mut ranges = Vec::new();
             let all = candidates.iter().map(|candidate| candidate.set.as_slice());
@@ -218,6 +272,15 @@ impl Comparison<'_> {
             Err(_) => Err(damaged(self.folder, "a signature is unreadable")),
         }
     }
+}
+
+/// The rows that are compared, ascending, of those found list by list. Lists are in the order of shingles: what the first
+/// shingle that both have says of a pair holds (MMDS 3.9.6).
+fn to_compare(mut found: Vec<(u32, bool)>) -> Vec<u32> {
+    found.sort_by_key(|(row, _)| *row);
+    found.dedup_by_key(|(row, _)| *row);
+    let compared = found.into_iter().filter(|(_, is_compared)| *is_compared);
+    compared.map(|(row, _)| row).collect()
 }
 
 /// Sorts hits by descending similarity, and hits of equal similarity by age, and keeps the first `limit`.

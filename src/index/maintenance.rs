@@ -1,8 +1,12 @@
 //! What keeps an index in order: compaction, checks, figures.
 
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
 use super::document::{DocumentId, Record};
-use super::lists;
+use super::header::IndexKind;
+use super::lists::{self, ListKey};
 use super::persistent::{Index, State};
+use super::prefix::{self, ANY_SHAPE};
 use super::store::{Snapshot, Table, damaged};
 use crate::error::{Error, Result};
 use crate::store::Bits;
@@ -72,11 +76,13 @@ impl Index {
         let live = self.live_rows(state.next_row)?;
         let at = self.store.snapshot();
         let mut batch = self.store.batch();
-        let is_good = lists::for_each(&at, |key, mut rows| {
-            let before = rows.len();
-            rows.retain(|row| *row < state.next_row && live.get(*row));
-            if rows.len() < before {
-                lists::replace(&mut batch, key, rows, before);
+        let entry = self.kind().entry_words();
+        let is_good = lists::for_each(&at, |key, words| {
+            let stays = |entry: &&[u32]| entry[0] < state.next_row && live.get(entry[0]);
+            let entries = words.chunks_exact(entry).filter(stays);
+            let stay: Vec<u32> = entries.flatten().copied().collect();
+            if stay.len() < words.len() {
+                lists::replace(&mut batch, key, stay, words.len());
             }
             if batch.len() >= CHANGES {
                 let full = std::mem::replace(&mut batch, self.store.batch());
@@ -109,15 +115,11 @@ impl Index {
             deleted: state.deleted,
             ..IndexCheck::default()
         };
-        let lists_of = self.count_lists(&at, state.next_row, &mut check)?;
-        let bands = self.search().banding.bands();
+        let lists_of = self.marks_of_lists(&at, state.next_row, &mut check)?;
         let comparison = self.comparison(1.0);
         self.for_each_record(|row, record| {
             check.documents += 1;
-            let expected = match (record.has_shingles, record.digest) {
-                (true, _) => bands,
-                (false, digest) => usize::from(digest.is_some()),
-            };
+            let expected = self.expected_marks(&record, comparison.set(&at, row)?)?;
             if lists_of.get(row as usize) != Some(&expected) {
                 return Err(self.wrong("a document is not in its lists"));
             }
@@ -125,7 +127,7 @@ impl Index {
             if of_id.as_deref() != Some(&row.to_be_bytes()) {
                 return Err(self.wrong("a document is not found by its id"));
             }
-            comparison.set(&at, row).map(|_| ())
+            Ok(())
         })?;
         let mut ids = 0;
         at.for_each(Table::Ids, |_, _| {
@@ -138,25 +140,59 @@ impl Index {
         }
     }
 
-    /// The number of lists that each row is in.
-    fn count_lists(
+    /// The sum of the marks of the lists that a document must be in, with these shingles.
+    fn expected_marks(&self, record: &Record, mut set: Vec<u64>) -> Result<u64> {
+        if !record.has_shingles {
+            let list = record.digest.map(ListKey::Digest);
+            return Ok(list.map_or(0, |key| self.mark(key, &[0, ANY_SHAPE])));
+        }
+        let search = self.search();
+        if self.kind() == IndexKind::Lsh {
+            return Ok(search.banding.bands() as u64);
+        }
+        let stored = set.clone();
+        if let Some(order) = self.order() {
+            order.arrange(&mut set);
+        }
+        if set != stored {
+            return Err(self.wrong("the shingles of a document are in another order"));
+        }
+        let lists = prefix::lists(search.criterion(), &set);
+        let marks = lists.map(|(key, shape)| self.mark(key, &[0, shape]));
+        Ok(marks.fold(0, u64::wrapping_add))
+    }
+
+    /// The mark of a list in which a document has an entry. By the sum of these, lists are told apart where it follows from
+    /// the document which ones it is in; elsewhere they are counted.
+    fn mark(&self, key: ListKey, entry: &[u32]) -> u64 {
+        match (self.kind(), entry) {
+            (IndexKind::Exact, [_, shape]) => xxh3_64_with_seed(&key.encode(), u64::from(*shape)),
+            _ => 1,
+        }
+    }
+
+    /// The sum of the marks of the lists that each row is in.
+    fn marks_of_lists(
         &self,
         at: &Snapshot<'_>,
         next_row: u32,
         check: &mut IndexCheck,
-    ) -> Result<Vec<usize>> {
-        let mut lists_of = vec![0; next_row as usize];
-        let is_good = lists::for_each(at, |_, rows| {
+    ) -> Result<Vec<u64>> {
+        let mut lists_of = vec![0u64; next_row as usize];
+        let words = self.kind().entry_words();
+        let is_good = lists::for_each(at, |key, list| {
+            let entries = list.chunks_exact(words);
             check.lists += 1;
-            check.longest_list = check.longest_list.max(rows.len() as u64);
-            if !rows.is_sorted_by(|a, b| a < b) {
+            check.longest_list = check.longest_list.max(entries.len() as u64);
+            if !entries.remainder().is_empty() || !entries.clone().is_sorted_by(|a, b| a[0] < b[0])
+            {
                 return Err(self.wrong("a list of rows does not ascend"));
             }
-            for row in rows {
-                let lists: &mut usize = lists_of
-                    .get_mut(row as usize)
+            for entry in entries {
+                let marks = lists_of
+                    .get_mut(entry[0] as usize)
                     .ok_or_else(|| self.wrong("a list has a row that no document had"))?;
-                *lists += 1;
+                *marks = marks.wrapping_add(self.mark(key, entry));
             }
             Ok(())
         })?;

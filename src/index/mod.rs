@@ -30,6 +30,12 @@ mod header;
 mod lists;
 
 #[cfg(feature = "index")]
+mod order;
+
+#[cfg(feature = "index")]
+mod prefix;
+
+#[cfg(feature = "index")]
 mod signed;
 
 #[cfg(feature = "index")]
@@ -66,7 +72,9 @@ pub use document::DocumentId;
 pub use ensemble::{Containment, LshEnsemble};
 pub use forest::LshForest;
 #[cfg(feature = "index")]
-pub use hits::{FoundBy, Hit};
+pub use header::IndexKind;
+#[cfg(feature = "index")]
+pub use hits::{FoundBy, Hit, Shares};
 pub use lsh::LshIndex;
 #[cfg(feature = "index")]
 pub use maintenance::{IndexCheck, IndexStats, IndexedDocument};

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::document::{DocumentId, Record, bytes_of};
+use super::header::IndexKind;
 use super::lists::{self, ListKey};
 use super::signed::Signed;
 use super::store::{Batch, Snapshot, Table};
@@ -16,7 +17,9 @@ pub(super) struct Pending {
     next_row: u32,
     /// The documents that are added, by row; `None` for those that were deleted again.
     added: Vec<Option<(Record, Vec<u64>)>>,
-    /// The rows that are added to lists.
+    /// The words of an entry of a list: the row, and the shape if lists have one.
+    entry: usize,
+    /// The entries that are added to lists.
     lists: HashMap<ListKey, Vec<u32>>,
     /// The rows of the ids that are added.
     ids: HashMap<DocumentId, u32>,
@@ -26,8 +29,9 @@ pub(super) struct Pending {
 
 impl Pending {
     /// An empty batch, whose documents get rows from `first_row` on.
-    pub(super) fn new(first_row: u32) -> Self {
+    pub(super) fn new(first_row: u32, kind: IndexKind) -> Self {
         Pending {
+            entry: kind.entry_words(),
             first_row,
             next_row: first_row,
             ..Pending::default()
@@ -44,8 +48,10 @@ impl Pending {
         self.next_row = row.checked_add(1).ok_or(Error::FullIndex {
             limit: u32::MAX as usize,
         })?;
-        for key in signed.lists(i) {
-            self.lists.entry(key).or_default().push(row);
+        for (key, shape) in signed.lists(i) {
+            let list = self.lists.entry(key).or_default();
+            list.push(row);
+            list.extend(shape);
         }
         let record = signed.record(i, id.clone());
         self.added.push(Some((record, signed.set(i).to_vec())));
@@ -74,13 +80,9 @@ impl Pending {
         self.ids.contains_key(id)
     }
 
-    /// The rows of the batch in any of these lists, ascending.
-    pub(super) fn rows_in(&self, keys: impl Iterator<Item = ListKey>) -> Vec<u32> {
-        let lists = keys.filter_map(|key| self.lists.get(&key));
-        let mut rows: Vec<u32> = lists.flatten().copied().collect();
-        rows.sort_unstable();
-        rows.dedup();
-        rows
+    /// What the batch adds to a list.
+    pub(super) fn list(&self, key: ListKey) -> &[u32] {
+        self.lists.get(&key).map_or(&[], Vec::as_slice)
     }
 
     /// The record and the shingles of a row of the batch; `None` if it was deleted again.
@@ -133,10 +135,11 @@ impl Pending {
         }
         // In the order of keys, so that a batch writes the same bytes every time.
         let lists: BTreeMap<_, _> = self.lists.iter().collect();
-        for (key, rows) in lists {
-            let stays = |row: &u32| self.document(*row).is_some();
-            let rows: Vec<u32> = rows.iter().copied().filter(stays).collect();
-            if !rows.is_empty() && !lists::append(at, batch, *key, &rows)? {
+        for (key, words) in lists {
+            let entries = words.chunks_exact(self.entry);
+            let stays = |entry: &&[u32]| self.document(entry[0]).is_some();
+            let words: Vec<u32> = entries.filter(stays).flatten().copied().collect();
+            if !words.is_empty() && !lists::append(at, batch, *key, &words)? {
                 return Ok(false);
             }
         }

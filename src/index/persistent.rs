@@ -3,21 +3,22 @@
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::document::DocumentId;
-use super::header::Header;
+use super::header::{Header, IndexKind};
 use super::hits::{Comparison, Hit, arrange};
+use super::order::Order;
 use super::pending::Pending;
 use super::signed::{Signed, words_of_signature};
 use super::store::{Batch, Snapshot, Store, Table, check_acknowledged, damaged};
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::search::{Search, Verification};
+use crate::search::{CandidateMethod, Search, Verification};
 use crate::store::Locked;
 use crate::store::disk::{OnDisk, sync_folder};
 
@@ -57,6 +58,8 @@ pub struct Index {
     pub(super) store: Store,
     durability: Durability,
     writer: Mutex<State>,
+    /// The order of shingles in an index of kind `exact`. It is set before the first documents are stored, and stored with them.
+    order: OnceLock<Order>,
     _lock: Locked,
 }
 
@@ -117,8 +120,9 @@ pub(super) struct State {
     pub(super) deleted: u64,
 }
 
-/// The key of the state in its table.
+/// The keys of the state and of the order of shingles in the table of the state.
 const STATE: &[u8] = b"state";
+const ORDER: &[u8] = b"order";
 
 /// The name of the file that is locked as long as an index is open.
 const LOCK: &str = "lock";
@@ -127,8 +131,9 @@ impl Index {
     /// Creates an index in a folder that does not exist, or is empty.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for a [`Search`] that an index does not have: another measure than the Jaccard similarity, a
-    /// distance, a join, or [`Verification::None`]; [`Error::Output`] if the folder holds something; [`Error::Input`] if
+    /// [`Error::Parameter`] for a [`Search`] that an index does not have: a distance, [`Verification::None`], or another measure
+    /// than the Jaccard similarity without [`CandidateMethod::Join`]; [`Error::Conflict`] for a join without
+    /// [`Verification::Exact`], or of [`Measure::Contained`](crate::pipeline::Measure::Contained) with weights; [`Error::Output`] if the folder holds something; [`Error::Input`] if
     /// another process has it open; [`Error::Io`].
     pub fn create(folder: &Path, engine: Engine, search: &Search) -> Result<Self> {
         let index = Index::begin(folder, engine, search)?;
@@ -146,11 +151,12 @@ impl Index {
         let index = Index {
             folder: folder.to_owned(),
             engine,
-            search: through_bands(search),
+            search: search_of(search),
             header,
             store,
             durability: Durability::default(),
             writer: Mutex::default(),
+            order: OnceLock::new(),
             _lock: lock,
         };
         index.commit(index.store.batch(), State::default(), &mut index.state())?;
@@ -180,6 +186,10 @@ impl Index {
         let store = Store::open(folder, false)?;
         let state = state_of(folder, &store.snapshot())?;
         check_acknowledged(folder, state.batches)?;
+        let order = OnceLock::new();
+        if IndexKind::of(&search) == IndexKind::Exact && state.next_row > 0 {
+            let _ = order.set(order_of(folder, &store.snapshot())?);
+        }
         Ok(Index {
             folder: folder.to_owned(),
             engine,
@@ -188,6 +198,7 @@ impl Index {
             store,
             durability: Durability::default(),
             writer: Mutex::new(state),
+            order,
             _lock: lock,
         })
     }
@@ -216,6 +227,11 @@ impl Index {
     pub fn check_fits(&self, engine: &Engine, search: &Search) -> Result<()> {
         self.header
             .check_same(&self.folder, &Header::of(engine, search)?)
+    }
+
+    /// How the index finds documents.
+    pub fn kind(&self) -> IndexKind {
+        IndexKind::of(&self.search)
     }
 
     /// What signs documents for the index.
@@ -286,8 +302,9 @@ impl Index {
                 ),
             });
         }
-        let signed = Signed::of(&documents, &self.engine, &self.search)?;
+        // First: where documents are, there is an order.
         let at = self.store.snapshot();
+        let signed = self.sign(&documents, false)?;
         let mut found = self.stored_hits(&at, &signed, threshold)?;
         found.iter_mut().for_each(|hits| arrange(hits, limit));
         Ok(found)
@@ -306,10 +323,10 @@ impl Index {
         on_known_id: OnKnownId,
     ) -> Result<Vec<Verdict>> {
         check_ids(documents.len(), ids)?;
-        let signed = Signed::of(&documents, &self.engine, &self.search)?;
+        let signed = self.sign(&documents, true)?;
         let mut state = self.state();
         let at = self.store.snapshot();
-        let mut pending = Pending::new(state.next_row);
+        let mut pending = Pending::new(state.next_row, self.kind());
         let mut verdicts = Vec::with_capacity(ids.len());
         for (i, id) in ids.iter().enumerate() {
             let takes = self.take_id(&at, &mut pending, id, on_known_id)?;
@@ -344,12 +361,12 @@ impl Index {
             OnKnownId::Skip => OnKnownId::Skip,
             OnKnownId::Fail | OnKnownId::Replace => OnKnownId::Fail,
         };
-        let signed = Signed::of(&documents, &self.engine, &self.search)?;
+        let signed = self.sign(&documents, true)?;
         let mut state = self.state();
         let at = self.store.snapshot();
         let threshold = self.search.threshold;
         let stored = self.stored_hits(&at, &signed, threshold)?;
-        let mut pending = Pending::new(state.next_row);
+        let mut pending = Pending::new(state.next_row, self.kind());
         let mut verdicts = Vec::with_capacity(ids.len());
         for ((i, mut hits), id) in stored.into_iter().enumerate().zip(ids) {
             hits.extend(
@@ -379,7 +396,7 @@ impl Index {
     pub fn delete(&self, ids: &[DocumentId]) -> Result<Vec<bool>> {
         let mut state = self.state();
         let at = self.store.snapshot();
-        let mut pending = Pending::new(state.next_row);
+        let mut pending = Pending::new(state.next_row, self.kind());
         let mut were_there = Vec::with_capacity(ids.len());
         for id in ids {
             let row = self
@@ -401,6 +418,27 @@ impl Index {
     pub fn sync(&self) -> Result<()> {
         let state = self.state();
         self.store.sync(state.batches)
+    }
+
+    /// Signs or shingles documents. The first ones that are added decide the order of shingles.
+    fn sign(&self, documents: &dyn Documents, adds: bool) -> Result<Signed> {
+        let mut signed = Signed::of(documents, &self.engine, &self.search)?;
+        if self.kind() == IndexKind::Exact && signed.len() > 0 {
+            let order = match adds {
+                true => Some(self.order.get_or_init(|| signed.order())),
+                false => self.order.get(),
+            };
+            // Without one there are no documents to find.
+            if let Some(order) = order {
+                signed.arrange(order);
+            }
+        }
+        Ok(signed)
+    }
+
+    /// The order of shingles; `None` before there are documents, and in an index of kind `lsh`.
+    pub(super) fn order(&self) -> Option<&Order> {
+        self.order.get()
     }
 
     /// The hits of each document among those that are stored.
@@ -425,7 +463,13 @@ impl Index {
             search: &self.search,
             num_perm: self.engine.signer().num_perm(),
             words: words_of_signature(&self.engine, &self.search),
+            entry: self.kind().entry_words(),
             threshold,
+            criterion: Search {
+                threshold,
+                ..self.search.clone()
+            }
+            .criterion(),
         }
     }
 
@@ -489,6 +533,9 @@ impl Index {
         if !pending.write(at, &mut batch, self.has_sets())? {
             return Err(damaged(&self.folder, "a list of rows is unreadable"));
         }
+        if let Some(order) = self.order().filter(|_| state.next_row == 0) {
+            batch.put(Table::State, ORDER, &order.encode());
+        }
         let deletions = pending.deletions();
         let next = State {
             next_row: pending.next_row(),
@@ -521,9 +568,16 @@ impl Index {
     }
 }
 
-/// The search of an index, which finds candidates by bands.
-fn through_bands(search: &Search) -> Search {
-    Search::through_lsh(search.threshold, search.banding, search.verification)
+/// The search of an index.
+fn search_of(search: &Search) -> Search {
+    Search {
+        measure: search.measure,
+        candidates: match IndexKind::of(search) {
+            IndexKind::Lsh => CandidateMethod::Lsh,
+            IndexKind::Exact => CandidateMethod::Join,
+        },
+        ..Search::through_lsh(search.threshold, search.banding, search.verification)
+    }
 }
 
 fn check_ids(documents: usize, ids: &[DocumentId]) -> Result<()> {
@@ -542,6 +596,13 @@ fn state_of(folder: &Path, at: &Snapshot<'_>) -> Result<State> {
     let bytes = at.get(Table::State, STATE)?;
     let state = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     state.ok_or_else(|| damaged(folder, "its numbers are missing"))
+}
+
+/// The order of shingles in a store.
+fn order_of(folder: &Path, at: &Snapshot<'_>) -> Result<Order> {
+    let bytes = at.get(Table::State, ORDER)?;
+    let order = bytes.and_then(|bytes| Order::decode(&bytes));
+    order.ok_or_else(|| damaged(folder, "its order of shingles is unreadable"))
 }
 
 /// Locks the folder of an index.

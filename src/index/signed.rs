@@ -1,34 +1,101 @@
-//! Documents that an index is asked for, or that are added to it: signed, and shingled if shingles verify.
+//! Documents that an index is asked for, or that are added to it: signed or shingled, as its kind needs.
 
 use rayon::prelude::*;
 
 use super::document::{DocumentId, Record};
+use super::header::IndexKind;
 use super::lists::ListKey;
-use crate::documents::Documents;
+use super::order::{self, Order};
+use super::prefix::{self, ANY_SHAPE};
+use crate::documents::{DocumentRange, Documents};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::pipeline::Scratch;
+use crate::pipeline::{Criterion, Scratch, ShingleBatch};
+use crate::scheme::{Slots, Width};
 use crate::search::sign::{SignedDocuments, is_one_small, sign_batch};
 use crate::search::{Search, Verification};
 
-/// Signed documents of a batch.
+/// Documents of a batch, signed or shingled.
 pub(super) struct Signed {
+    kind: IndexKind,
+    /// What makes documents similar, at the threshold of the index.
+    criterion: Criterion,
     documents: SignedDocuments,
-    /// The distinct hashes of each document's shingles; empty unless they verify.
+    /// The distinct hashes of each document's shingles; empty unless they verify. In an index of kind `exact`, in its order.
     sets: Vec<Vec<u64>>,
     bands: usize,
     /// Words of a packed signature; 0 if none is kept.
     words: usize,
 }
 
+/// A list in which similar documents are looked for.
+pub(super) struct Probe {
+    pub(super) key: ListKey,
+    /// The number of shingles of the document that is asked for, and the place of the one of the list among them; `None` if all
+    /// documents of the list are compared.
+    pub(super) place: Option<(u64, u32)>,
+}
+
 impl Signed {
     pub(super) fn of(documents: &dyn Documents, engine: &Engine, search: &Search) -> Result<Self> {
+        match IndexKind::of(search) {
+            IndexKind::Lsh => Signed::banded(documents, engine, search),
+            IndexKind::Exact => Signed::shingled(documents, engine, search),
+        }
+    }
+
+    /// Documents without signatures.
+    fn shingled(documents: &dyn Documents, engine: &Engine, search: &Search) -> Result<Self> {
+        let shingler = engine.shingler();
+        shingler.check_forms(documents)?;
+        let memory = || (Scratch::default(), ShingleBatch::new(Width::U64));
+        let shingle = |(scratch, batch): &mut (Scratch, ShingleBatch), row| {
+            batch.clear();
+            let document = DocumentRange::new(documents, row..row + 1);
+            let digests = shingler.exact_with_digests(&document, scratch, batch);
+            let mut set = match batch.sets().hashes() {
+                Slots::U64(set) => set.to_vec(),
+                Slots::U32(_) => Vec::new(),
+            };
+            set.sort_unstable();
+            set.dedup();
+            let is_blank = set.is_empty() && shingler.is_blank(documents.get(row));
+            (digests.first().copied().filter(|_| !is_blank), set)
+        };
+        let (digests, sets): (Vec<_>, Vec<_>) = match is_one_small(documents) {
+            true => [shingle(&mut memory(), 0)].into_iter().unzip(),
+            false => {
+                let rows = (0..documents.len()).into_par_iter().with_min_len(16);
+                rows.map_init(memory, shingle).unzip()
+            }
+        };
+        let documents = SignedDocuments {
+            shingles: sets
+                .iter()
+                .map(|set: &Vec<u64>| u8::from(!set.is_empty()))
+                .collect(),
+            digests,
+            ..SignedDocuments::default()
+        };
+        Ok(Signed {
+            kind: IndexKind::Exact,
+            criterion: search.criterion(),
+            documents,
+            sets,
+            bands: 0,
+            words: 0,
+        })
+    }
+
+    fn banded(documents: &dyn Documents, engine: &Engine, search: &Search) -> Result<Self> {
         let signed = sign_batch(documents, engine, search)?;
         let sets = match search.verification {
             Verification::Exact => exact_sets(documents, engine),
             Verification::None | Verification::Signature => Vec::new(),
         };
         Ok(Signed {
+            kind: IndexKind::Lsh,
+            criterion: search.criterion(),
             documents: signed,
             sets,
             bands: search.banding.bands(),
@@ -59,14 +126,64 @@ impl Signed {
         self.documents.shingles[i] > 0
     }
 
-    /// The lists that the document is in: one per band or, without shingles, that of its digest. A blank document is in none.
-    pub(super) fn lists(&self, i: usize) -> impl Iterator<Item = ListKey> + '_ {
+    /// The order of the shingles of these documents.
+    pub(super) fn order(&self) -> Order {
+        let hashes = self.sets.iter().flatten();
+        Order::of(hashes.map(|hash| order::start(*hash)).collect())
+    }
+
+    /// Brings the sets of an index of kind `exact` into its order.
+    pub(super) fn arrange(&mut self, order: &Order) {
+        match &mut self.sets[..] {
+            [set] => order.arrange(set),
+            sets => {
+                let sets = sets.par_iter_mut().with_min_len(16);
+                sets.for_each(|set| order.arrange(set));
+            }
+        }
+    }
+
+    /// The list of the documents with the same digest, if the document has no shingles. A blank document is in none.
+    fn list_of_digest(&self, i: usize) -> Option<ListKey> {
+        let digest = self.digest(i).map(ListKey::Digest);
+        digest.filter(|_| !self.has_shingles(i))
+    }
+
+    /// The lists of a document of bands; none if it has no shingles.
+    fn bands(&self, i: usize) -> impl Iterator<Item = ListKey> + '_ {
         let keys = &self.documents.keys[i * self.bands..(i + 1) * self.bands];
         let bands = (0..).zip(keys).map(|(band, key)| ListKey::Band(band, *key));
-        let digest = self.digest(i).map(ListKey::Digest);
-        let has_shingles = self.has_shingles(i);
-        let bands = bands.filter(move |_| has_shingles);
-        bands.chain(digest.filter(|_| !has_shingles))
+        bands.filter(move |_| self.has_shingles(i))
+    }
+
+    /// The lists that the document is in: one per band or shingle or, without shingles, that of its digest. With its shape in lists
+    /// that have one.
+    pub(super) fn lists(&self, i: usize) -> impl Iterator<Item = (ListKey, Option<u32>)> + '_ {
+        let bands = self.bands(i).map(|key| (key, None));
+        let prefix =
+            (self.kind == IndexKind::Exact).then(|| prefix::lists(self.criterion, self.set(i)));
+        let prefix = prefix.into_iter().flatten();
+        let prefix = prefix.map(|(key, shape)| (key, Some(shape)));
+        let any_shape = (self.kind == IndexKind::Exact).then_some(ANY_SHAPE);
+        let digest = self.list_of_digest(i).map(|key| (key, any_shape));
+        bands.chain(prefix).chain(digest)
+    }
+
+    /// The lists in which documents are that are similar to the document by this criterion.
+    pub(super) fn probes(
+        &self,
+        i: usize,
+        criterion: Criterion,
+    ) -> impl Iterator<Item = Probe> + '_ {
+        let all = self.bands(i).chain(self.list_of_digest(i));
+        let all = all.map(|key| Probe { key, place: None });
+        let prefix = (self.kind == IndexKind::Exact)
+            .then(|| prefix::lists_of_similar(criterion, self.set(i)));
+        let prefix = prefix.into_iter().flatten();
+        all.chain(prefix.map(|(key, place)| Probe {
+            key,
+            place: Some(place),
+        }))
     }
 
     /// What the index keeps of the document.

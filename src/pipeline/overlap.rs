@@ -55,7 +55,7 @@ impl Criterion {
     /// A set that is contained in a larger one, up to a share of its elements, has one of these in common with it: the
     /// prefix of the smaller set stands against all elements of the larger. So an element leads to pairs only if it is
     /// among the first of the smaller set. Elements that are so in no set need not be looked at.
-    pub(super) fn leads_to_pairs(self, len: u64, place: u32) -> bool {
+    pub(crate) fn leads_to_pairs(self, len: u64, place: u32) -> bool {
         match self {
             // Prefixes hold no others.
             Criterion::Jaccard(_) | Criterion::Within(_) => true,

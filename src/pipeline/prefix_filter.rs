@@ -32,7 +32,7 @@ pub(crate) struct SetSummary {
     pub(super) parity: Parity,
 }
 
-#[cfg(feature = "internals")]
+#[cfg(any(feature = "index", feature = "internals"))]
 impl SetSummary {
     /// A set of which nothing is known but its size.
     pub(crate) fn of_len(len: u64) -> Self {

@@ -92,7 +92,7 @@ impl Element {
     }
 
     /// The class of a number of occurrences: the number itself below 16, and four classes for each doubling above.
-    fn class(count: u32) -> u32 {
+    pub(crate) fn class(count: u32) -> u32 {
         match count {
             0..16 => count,
             _ => {
