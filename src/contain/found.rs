@@ -1,7 +1,7 @@
 //! What a reading of all documents finds.
 
+use super::class::Class;
 use super::report::Tally;
-use super::scan::Class;
 use crate::io::Places;
 use crate::store::spill;
 

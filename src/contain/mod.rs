@@ -29,6 +29,16 @@ mod asked;
 
 mod statement;
 
+mod lack;
+
+mod class;
+
+mod options;
+
+mod phrases;
+
+mod decide;
+
 mod scan;
 
 mod read;
@@ -41,10 +51,16 @@ mod write;
 
 mod run;
 
+pub use class::{Class, Hit, ItemPart, Rule};
 pub use items::{Item, ItemRecord};
+pub use lack::Lack;
+pub use phrases::{Phrases, PublicPhrase, Spread};
 pub use read::ItemFields;
 pub use report::{
     BenchmarkReport, ByClass, ContainCounts, ContainParameters, ContainReport, LeakedItem,
 };
 pub use run::{ContainAction, ContainOutcome, ContainRun};
-pub use scan::{Class, Contain, Hit, ItemPart, Rule, Scratch};
+pub use scan::{Contain, Findings, Scratch};
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::scan::{Class, Contain, Hit, ItemPart};
+use super::class::{Class, Hit, ItemPart};
+use super::scan::Contain;
 use crate::error::BadRecord;
 use crate::io::{
     InputFile, MissingIds, NotRead, Places, REPORT_VERSION, SkippedRecord, write_json,

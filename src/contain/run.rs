@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use super::class::{Class, Hit, Rule};
 use super::found::Found;
 use super::items::ITEMS;
 use super::read::ItemFields;
 use super::report::{ContainParameters, ContainReport, HitEvidence, Tally, skipped_items};
-use super::scan::{Class, Contain, Hit, Rule, Scratch};
+use super::scan::{Contain, Scratch};
 use crate::documents::DocumentBatch;
 use crate::error::{Error, Result, row_number};
 use crate::files::{ChunkRecords, Noted, RunOptions, check_compression_level, complete_places};
@@ -389,7 +390,7 @@ impl<'a> ContainRun<'a> {
         if let DocumentBatch::Texts(texts) = &batch {
             for row in 0..texts.len() {
                 let text = texts.get(row);
-                let hits = contain.scan_with(text, &mut scratch);
+                let hits = contain.read(text, &mut scratch).hits;
                 let sample = self.samples.then_some(text);
                 let evidence = hits.iter().map(|hit| HitEvidence::of(hit, contain, sample));
                 scanned.push(Scanned {
