@@ -65,6 +65,8 @@ mod links;
 
 mod passages;
 
+mod contain;
+
 mod files;
 
 mod tools;
@@ -78,6 +80,8 @@ use pyo3::prelude::*;
 mod _simgpu {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::contain::{PyItemTable, items_of_files};
     #[pymodule_export]
     use super::datatrove::{DatatroveSigner, sort_records};
     #[pymodule_export]

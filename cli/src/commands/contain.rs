@@ -181,7 +181,8 @@ pub enum ClassArgument {
 }
 
 impl ItemArguments {
-    fn rule(&self) -> Rule {
+    /// What decides whether an item is in a document.
+    pub fn rule(&self) -> Rule {
         Rule {
             size: self.size,
             threshold: self.threshold,
@@ -189,7 +190,11 @@ impl ItemArguments {
         }
     }
 
-    fn fields(&self) -> anyhow::Result<ItemFields> {
+    /// The fields of the items.
+    ///
+    /// # Errors
+    /// A usage error for more fields than an item has, or without a question.
+    pub fn fields(&self) -> anyhow::Result<ItemFields> {
         check_field("item_id_field", self.item_id_field.as_ref())?;
         check_field("benchmark_field", self.benchmark_field.as_ref())?;
         let names: Vec<&str> = self.item_fields.split(',').map(str::trim).collect();

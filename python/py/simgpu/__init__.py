@@ -1,5 +1,6 @@
 """Finds near-duplicate documents and similar sets: MinHash signatures, LSH, deduplication."""
 
+from ._contain import Contain, ItemsFound
 from ._dedup import Deduplicated, SimilarPairs, dedup, pairs
 from ._index import Checked, Hit
 from ._links import LinksFound, link
@@ -34,6 +35,7 @@ __version__ = _version()
 __all__ = [
     "Checked",
     "Comparison",
+    "Contain",
     "Deduplicated",
     "DefectError",
     "Device",
@@ -41,6 +43,7 @@ __all__ = [
     "Hit",
     "Index",
     "InputError",
+    "ItemsFound",
     "LinksFound",
     "OutputError",
     "ParameterError",

@@ -25,6 +25,14 @@ class Hit(NamedTuple):
     found_by: str
     """``"identical"`` if both are the same after normalisation, else the verification: ``"signature"`` or ``"exact"``."""
 
+    query_share: float | None = None
+    """In an index of ``measure="contained"``, the share of the shingles of the document that was asked for which this one
+    has."""
+
+    document_share: float | None = None
+    """In an index of ``measure="contained"``, the share of the shingles of this document which the one that was asked for
+    has."""
+
 
 class Checked(_Rows):
     """What became of a batch of documents: a table of those that resemble each, as of :meth:`Index.check_many`, and beside it
@@ -34,7 +42,8 @@ class Checked(_Rows):
     """
 
     table: Table
-    """One row per document found: ``row``, ``hit_id``, ``similarity``, ``found_by`` and ``id``."""
+    """One row per document found: ``row``, ``hit_id``, ``similarity``, ``found_by`` and ``id``; of ``measure="contained"``,
+    also ``query_share`` and ``document_share``."""
 
     added: NDArray[np.bool_]
     """Whether each document was added."""

@@ -29,6 +29,7 @@ __all__ = [
     "DividedSearch",
     "Found",
     "Index",
+    "ItemTable",
     "MinHashLSH",
     "MinHashLSHForest",
     "Scheme",
@@ -47,6 +48,7 @@ __all__ = [
     "devices",
     "hold_out_of_ratings",
     "evaluate",
+    "items_of_files",
     "link_files",
     "link_records",
     "neighbours_of_ratings",
@@ -200,7 +202,9 @@ class Index:
         path: str | os.PathLike[str],
         *,
         threshold: float = 0.8,
-        verify: Literal["signature", "exact"] = "signature",
+        kind: Literal["lsh", "exact"] = "lsh",
+        measure: Literal["jaccard", "contained"] = "jaccard",
+        verify: Literal["signature", "exact"] | None = None,
         bands: int | None = None,
         rows: int | None = None,
         scheme: Scheme | str = "affine32",
@@ -217,6 +221,8 @@ class Index:
     def durability(self) -> str: ...
     @property
     def closed(self) -> bool: ...
+    @property
+    def kind(self) -> str: ...
     @property
     def threshold(self) -> float: ...
     def check(
@@ -393,6 +399,18 @@ def pairs_in_memory(options: Mapping[str, Any]) -> dict[str, Any]: ...
 def link_records(
     options: Mapping[str, Any],
 ) -> tuple[Table, Table | None, dict[str, Any], str]: ...
+
+_Record = tuple[str, str, str, str, list[str], str, bool | None]
+
+def items_of_files(options: Mapping[str, Any]) -> list[_Record]: ...
+
+@final
+class ItemTable:
+    def __new__(cls, records: Sequence[_Record], options: Mapping[str, Any]) -> ItemTable: ...
+    def scan(self, options: Mapping[str, Any]) -> Table: ...
+    def items(self) -> Table: ...
+    def __len__(self) -> int: ...
+
 def passages_in_memory(options: Mapping[str, Any]) -> dict[str, Any]: ...
 def neighbours_of_ratings(options: dict[str, Any]) -> tuple[Table, dict[str, Any]]: ...
 def recommend_by_ratings(options: dict[str, Any]) -> tuple[Table, dict[str, Any]]: ...

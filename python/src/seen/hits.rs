@@ -5,7 +5,8 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use simgpu::index::Hit;
+use simgpu::index::{Hit, Shares};
+use simgpu::pipeline::Measure;
 
 use crate::beside::Ids;
 use crate::table::PyTable;
@@ -21,13 +22,20 @@ pub(super) fn hit_list(py: Python<'_>, hits: Vec<Hit>) -> PyResult<Bound<'_, PyL
     let class = py.import("simgpu._index")?.getattr("Hit")?;
     for hit in hits {
         let id = object_of(py, &hit.id)?;
-        list.append(class.call1((id, hit.similarity, hit.found_by.name()))?)?;
+        let shares = hit.shares.map(|shares| (shares.query, shares.document));
+        let (query, document) = shares.unzip();
+        let hit = (id, hit.similarity, hit.found_by.name(), query, document);
+        list.append(class.call1(hit)?)?;
     }
     Ok(list)
 }
 
 /// The hits of each document of a batch, one per row.
-pub(super) fn hit_table(hits: &[Vec<Hit>], ids: Option<&Ids>) -> PyResult<PyTable> {
+pub(super) fn hit_table(
+    hits: &[Vec<Hit>],
+    measure: Measure,
+    ids: Option<&Ids>,
+) -> PyResult<PyTable> {
     let all = || {
         (0i64..)
             .zip(hits)
@@ -43,6 +51,14 @@ pub(super) fn hit_table(hits: &[Vec<Hit>], ids: Option<&Ids>) -> PyResult<PyTabl
         ("similarity", Arc::new(similarities)),
         ("found_by", Arc::new(found_by)),
     ];
+    if measure == Measure::Contained {
+        let shares = |of: fn(Shares) -> f64| -> ArrayRef {
+            let shares = all().map(|(_, hit)| hit.shares.map(of));
+            Arc::new(shares.collect::<Float64Array>())
+        };
+        columns.push(("query_share", shares(|shares| shares.query)));
+        columns.push(("document_share", shares(|shares| shares.document)));
+    }
     if let Some(ids) = ids {
         // Rows of texts in memory fit.
         let rows = all().map(|(row, _)| u32::try_from(row).ok());

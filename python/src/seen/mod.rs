@@ -85,8 +85,12 @@ impl PyIndex {
     /// Args:
     ///     path: The folder.
     ///     threshold: Least similarity of documents that resemble each other, above 0 and up to 1.
-    ///     verify: ``"signature"`` estimates similarities from 8 bits per slot; ``"exact"`` computes them, from shingles that
-    ///         the index keeps, of 8 bytes each.
+    ///     kind: ``"lsh"`` finds documents by bands of their signatures, and misses some; ``"exact"`` finds all, by shingles,
+    ///         for texts of up to some hundred shingles: titles, messages, memories, questions.
+    ///     measure: ``"jaccard"``; or, with ``kind="exact"``, ``"contained"``: the share of the shingles of the smaller
+    ///         document that the larger has.
+    ///     verify: ``"signature"`` estimates similarities from 8 bits per slot, the default with ``kind="lsh"``;
+    ///         ``"exact"`` computes them, from shingles that the index keeps, of 8 bytes each.
     ///     bands: Number of bands, with ``rows``; by default chosen for the threshold, or the scheme's.
     ///     rows: Slots per band, with ``bands``.
     ///     scheme: A Scheme or its name.
@@ -104,15 +108,17 @@ impl PyIndex {
     ///     OutputError: The folder holds something else.
     ///     InputError: With ``exist_ok``, the index has other parameters; the message names the first.
     #[staticmethod]
-    #[pyo3(signature = (path, *, threshold=None, verify=None, bands=None, rows=None, scheme=None, num_perm=None, seed=None,
+    #[pyo3(signature = (path, *, threshold=None, kind=None, measure=None, verify=None, bands=None, rows=None, scheme=None, num_perm=None, seed=None,
         shingling=None, exist_ok=None, durability=None, threads=None),
-        text_signature = "(path, *, threshold=0.8, verify=\"signature\", bands=None, rows=None, scheme=\"affine32\", \
+        text_signature = "(path, *, threshold=0.8, kind=\"lsh\", measure=\"jaccard\", verify=None, bands=None, rows=None, scheme=\"affine32\", \
             num_perm=None, seed=None, shingling=None, exist_ok=False, durability=\"call\", threads=None)")]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn create(
         py: Python<'_>,
         path: &Bound<'_, PyAny>,
         threshold: Option<&Bound<'_, PyAny>>,
+        kind: Option<&Bound<'_, PyAny>>,
+        measure: Option<&Bound<'_, PyAny>>,
         verify: Option<&Bound<'_, PyAny>>,
         bands: Option<&Bound<'_, PyAny>>,
         rows: Option<&Bound<'_, PyAny>>,
@@ -126,8 +132,12 @@ impl PyIndex {
     ) -> PyResult<Self> {
         let settings = Settings::new(path, durability, threads)?;
         let may_exist = optional_argument(exist_ok, "exist_ok", "True or False")?;
-        let banding = [threshold, bands, rows];
-        let parameters = Parameters::new(py, banding, verify, [scheme, num_perm, seed, shingling])?;
+        let parameters = Parameters::new(
+            py,
+            [kind, measure, verify],
+            [threshold, bands, rows],
+            [scheme, num_perm, seed, shingling],
+        )?;
         let opened = match (Index::is_in(&settings.path), may_exist) {
             (false, _) => parameters.create(py, &settings.path)?,
             (true, Some(true)) => parameters.open(py, &settings.path)?,
@@ -163,13 +173,20 @@ impl PyIndex {
         self.opened().is_none()
     }
 
+    /// How documents are found: ``"lsh"`` or ``"exact"``.
+    #[getter]
+    fn kind(&self, py: Python<'_>) -> PyResult<&'static str> {
+        Ok(self.open(py)?.index(py)?.kind().name())
+    }
+
     /// The least similarity of documents that resemble each other.
     #[getter]
     fn threshold(&self, py: Python<'_>) -> PyResult<f64> {
         Ok(self.open(py)?.index(py)?.search().threshold)
     }
 
-    /// The documents that resemble this one, the most similar first: each with ``id``, ``similarity`` and ``found_by``.
+    /// The documents that resemble this one, the most similar first: each with ``id``, ``similarity`` and ``found_by``, and of
+    /// ``measure="contained"`` with ``query_share`` and ``document_share``.
     ///
     /// Args:
     ///     text: A str, or a list of tokens if the index has documents of tokens.
@@ -275,7 +292,7 @@ impl PyIndex {
     /// Returns:
     ///     A :class:`Table` of ``row``, ``hit_id``, ``similarity`` and ``found_by``, and with ids ``id``: one row per
     ///     document found, in the order of ``data``, the most similar first. ``hit_id`` is a column of int64 if all ids are
-    ///     numbers, else of strings.
+    ///     numbers, else of strings. Of ``measure="contained"``, also ``query_share`` and ``document_share``.
     #[pyo3(signature = (data, column=None, *, id=None, threshold=None, limit=None, progress=None))]
     fn check_many<'py>(
         &self,
@@ -295,7 +312,7 @@ impl PyIndex {
         let hits = self.with_many(py, &batch, progress, |part, _| {
             index.query_with(part, threshold, limit)
         })?;
-        hit_table(&hits, batch.ids.as_ref())
+        hit_table(&hits, index.search().measure, batch.ids.as_ref())
     }
 
     /// Adds the documents that resemble none of the index and no earlier one of the batch, as if they came one by one.
@@ -345,7 +362,8 @@ impl PyIndex {
             Verdict::Seen(hits) => hits,
             Verdict::Added | Verdict::KnownId => Vec::new(),
         });
-        let table = hit_table(&hits.collect::<Vec<_>>(), batch.ids.as_ref())?;
+        let hits: Vec<_> = hits.collect();
+        let table = hit_table(&hits, index.search().measure, batch.ids.as_ref())?;
         let (added, known) = (PyArray1::from_vec(py, added), PyArray1::from_vec(py, known));
         let class = py.import("simgpu._index")?.getattr("Checked")?;
         class.call1((table, added, known))

@@ -7,16 +7,34 @@ use std::sync::Mutex;
 use pyo3::prelude::*;
 use simgpu::Error;
 use simgpu::engine::Engine;
-use simgpu::index::{Index, OnKnownId};
-use simgpu::search::{Search, Verification};
+use simgpu::index::{Index, IndexKind, OnKnownId};
+use simgpu::pipeline::Measure;
+use simgpu::search::{CandidateMethod, Search, Verification};
 
-use crate::arguments::{THREADS, optional_argument};
-use crate::errors::OrRaise;
-use crate::scheme::{NUM_PERM, PyShingling, SEED, banding_of_arguments, scheme_of};
+use crate::arguments::{THREADS, argument, optional_argument};
+use crate::errors::{OrRaise, parameter_error};
+use crate::scheme::{
+    DEFAULT_THRESHOLD, NUM_PERM, PyShingling, SEED, banding_of_arguments, scheme_of,
+};
 use crate::signer::builder;
 
 use super::PyIndex;
 use super::opened::Opened;
+
+/// An argument, if it is given.
+type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+
+const KINDS: [(&str, IndexKind); 2] = [("lsh", IndexKind::Lsh), ("exact", IndexKind::Exact)];
+
+const MEASURES: [(&str, Measure); 2] = [
+    ("jaccard", Measure::Jaccard),
+    ("contained", Measure::Contained),
+];
+
+const VERIFICATIONS: [(&str, Verification); 2] = [
+    ("signature", Verification::Signature),
+    ("exact", Verification::Exact),
+];
 
 /// What messages call names.
 const NAME: &str = "a name, as a str";
@@ -47,7 +65,7 @@ impl Settings {
         let known = [("call", Durability::Call), ("sync", Durability::Sync)];
         let threads: Option<NonZeroUsize> = optional_argument(threads, "threads", THREADS)?;
         Ok(Settings {
-            path: crate::arguments::argument(path, "path", "the path of a folder")?,
+            path: argument(path, "path", "the path of a folder")?,
             durability: named(py, "durability", durability, &known)?.unwrap_or(Durability::Call),
             threads: threads.map(NonZeroUsize::get),
         })
@@ -72,32 +90,48 @@ pub(super) struct Parameters {
 impl Parameters {
     pub(super) fn new(
         py: Python<'_>,
-        [threshold, bands, rows]: [Option<&Bound<'_, PyAny>>; 3],
-        verify: Option<&Bound<'_, PyAny>>,
-        [scheme, num_perm, seed, shingling]: [Option<&Bound<'_, PyAny>>; 4],
+        [kind, measure, verify]: [Given<'_, '_>; 3],
+        [threshold, bands, rows]: [Given<'_, '_>; 3],
+        [given_scheme, num_perm, seed, shingling]: [Given<'_, '_>; 4],
     ) -> PyResult<Self> {
         let default = "affine32".into_pyobject(py)?.into_any();
         let scheme = scheme_of(
-            scheme.unwrap_or(&default),
+            given_scheme.unwrap_or(&default),
             optional_argument(num_perm, "num_perm", NUM_PERM)?,
             optional_argument(seed, "seed", SEED)?,
         )?;
         let banding = banding_of_arguments(bands, rows, threshold, (py, &scheme))?;
         let threshold = optional_argument(threshold, "threshold", "a number above 0 and up to 1")?;
-        let known = [
-            ("signature", Verification::Signature),
-            ("exact", Verification::Exact),
-        ];
-        let verification = named(py, "verify", verify, &known)?;
+        let candidates = match named(py, "kind", kind, &KINDS)?.unwrap_or(IndexKind::Lsh) {
+            IndexKind::Lsh => CandidateMethod::Lsh,
+            IndexKind::Exact => {
+                let of_signatures = [
+                    ("bands", bands),
+                    ("rows", rows),
+                    ("scheme", given_scheme),
+                    ("num_perm", num_perm),
+                    ("seed", seed),
+                ];
+                refuse_signatures(py, &of_signatures)?;
+                CandidateMethod::Join
+            }
+        };
+        let default = match candidates {
+            CandidateMethod::Join => Verification::Exact,
+            CandidateMethod::Lsh | CandidateMethod::Auto => Verification::Signature,
+        };
+        let verification = named(py, "verify", verify, &VERIFICATIONS)?.unwrap_or(default);
+        let measure = named(py, "measure", measure, &MEASURES)?.unwrap_or(Measure::Jaccard);
         let shingling = PyShingling::of_argument(shingling)?;
         let builder = builder(py, &scheme, shingling.as_ref())?;
+        let threshold = threshold.unwrap_or(DEFAULT_THRESHOLD);
         Ok(Parameters {
             engine: builder.work_bytes(0).build().or_raise(py)?,
-            search: Search::through_lsh(
-                threshold.unwrap_or(crate::scheme::DEFAULT_THRESHOLD),
-                banding,
-                verification.unwrap_or(Verification::Signature),
-            ),
+            search: Search {
+                measure,
+                candidates,
+                ..Search::through_lsh(threshold, banding, verification)
+            },
         })
     }
 
@@ -113,6 +147,17 @@ impl Parameters {
         let fits = opened.index(py)?.check_fits(&self.engine, &self.search);
         fits.or_raise(py)?;
         Ok(opened)
+    }
+}
+
+/// Refuses what an index without signatures has no use for.
+fn refuse_signatures(py: Python<'_>, of_signatures: &[(&str, Given<'_, '_>)]) -> PyResult<()> {
+    match of_signatures.iter().find(|(_, given)| given.is_some()) {
+        Some((name, _)) => Err(parameter_error(
+            py,
+            format!("{name} has no effect with kind=\"exact\", which has no signatures; omit it"),
+        )),
+        None => Ok(()),
     }
 }
 
