@@ -78,6 +78,10 @@ pub enum Mode {
     NotStopWords,
     /// All documents are added to an index.
     NotIfNew,
+    /// An index finds documents by bands.
+    LshIndex,
+    /// An index finds documents by shingles.
+    ExactIndex,
     /// Shingles hold no white space of the text.
     NoWhiteSpace,
     /// Tokens have no weights.
@@ -207,6 +211,8 @@ impl Mode {
             Mode::PassagesRemoveNone => "`action=mark` removes nothing; omit {o}, or pass `action=cut`",
             Mode::PassagesUncut => "{o} {is} for `action=cut`; add `action=cut`, or omit {o}",
             Mode::ItemsStay => "`action=report` writes no documents; omit {o}, or pass `action=drop`",
+            Mode::LshIndex => "{o} {is} for `kind=exact`, and bands find documents by the Jaccard similarity; omit {o}, or pass `kind=exact`",
+            Mode::ExactIndex => "`kind=exact` computes no signatures and compares shingles; omit {o}, or pass `kind=lsh`",
             Mode::NotIfNew => "{o} {is} for what `if_new` says of each document; add `if_new`, or omit {o}",
             Mode::NoReport => "the report holds what {o} ask{s} for, and is not printed; add `report=json`, or omit {o}",
             Mode::NoPage => "{o} {is} for the page; add `page`, or omit {o}",
@@ -245,13 +251,13 @@ const fn row(
 
 use Effect::{Checks, Memory, Messages, Results, Speed};
 use Mode::{
-    Distance, FromPairs, Gpu, ItemsStay, Join, LshOnly, NamedFiles, NoBuckets, NoDevice, NoJoin,
-    NoNames, NoPage, NoPlan, NoRecommendations, NoReference, NoReport, NoSample, NoSimilarity,
-    NoTextField, NoThroughput, NoWeights, NoWhiteSpace, NotIfNew, NotStopWords, NotTokens,
-    NothingHated, OneFile, OneInput, OnlyReference, PassagesDropNone, PassagesOfBytes,
-    PassagesOfLines, PassagesOfWords, PassagesRemoveNone, PassagesStay, PassagesUncut,
-    PassagesUnmarked, ReadOnce, Scalar, Seen, Signatures, Stars, Stdout, TextFiles, Tokens,
-    TruthEntities, TruthPairs, UsersOnly,
+    Distance, ExactIndex, FromPairs, Gpu, ItemsStay, Join, LshIndex, LshOnly, NamedFiles,
+    NoBuckets, NoDevice, NoJoin, NoNames, NoPage, NoPlan, NoRecommendations, NoReference, NoReport,
+    NoSample, NoSimilarity, NoTextField, NoThroughput, NoWeights, NoWhiteSpace, NotIfNew,
+    NotStopWords, NotTokens, NothingHated, OneFile, OneInput, OnlyReference, PassagesDropNone,
+    PassagesOfBytes, PassagesOfLines, PassagesOfWords, PassagesRemoveNone, PassagesStay,
+    PassagesUncut, PassagesUnmarked, ReadOnce, Scalar, Seen, Signatures, Stars, Stdout, TextFiles,
+    Tokens, TruthEntities, TruthPairs, UsersOnly,
 };
 
 /// The table. Each option of a command is in one row.
@@ -363,9 +369,11 @@ pub const TABLE: &[Row] = &[
     row(&["index build"], &["stop_words"], Results, &[NotStopWords]),
     row(&["index build"], &["lowercase", "strip_punctuation"], Results, &[Tokens]),
     row(&["index build"], &["keep_whitespace"], Results, &[Tokens, NoWhiteSpace]),
-    row(&["index build"], &["scheme", "hash", "num_perm", "seed", "threshold", "bands", "rows", "verify"], Results, &[]),
-    row(&["index build"], &["backend"], Speed, &[]),
-    row(&["index build"], &["device", "lose_device_after"], Speed, &[NoDevice]),
+    row(&["index build"], &["threshold", "kind"], Results, &[]),
+    row(&["index build"], &["measure"], Results, &[LshIndex]),
+    row(&["index build"], &["scheme", "hash", "num_perm", "seed", "bands", "rows", "verify"], Results, &[ExactIndex]),
+    row(&["index build"], &["backend"], Speed, &[ExactIndex]),
+    row(&["index build"], &["device", "lose_device_after"], Speed, &[ExactIndex, NoDevice]),
     row(&["index build"], &["isa"], Speed, &[Scalar, Gpu]),
     row(&["index build"], &["batch_mib"], Memory, &[]),
     row(&["index add"], &["if_new", "on_known_id"], Results, &[]),

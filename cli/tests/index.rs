@@ -50,12 +50,13 @@ fn hits(lines: &[Value]) -> Hits {
     lines.iter().map(hits).collect()
 }
 
+/// What `pairs` finds, with options of its own.
 fn by_pairs(place: &Place, options: &str) -> Hits {
     let mut hits: Hits = parse_lines(&place.read("new.jsonl"))
         .iter()
         .map(|record| (id(&record["id"]), BTreeMap::new()))
         .collect();
-    let command = format!("new.jsonl --against old.jsonl --candidates lsh {options}");
+    let command = format!("new.jsonl --against old.jsonl {options}");
     for pair in place.pairs(&command) {
         let of = hits.get_mut(&id(&pair["id_b"])).unwrap();
         of.insert(id(&pair["id_a"]), pair["similarity"].to_string());
@@ -63,28 +64,41 @@ fn by_pairs(place: &Place, options: &str) -> Hits {
     hits
 }
 
+/// How `pairs` and `dedup` find what an index of a kind finds.
+fn candidates(kind: &str) -> &'static str {
+    match kind {
+        "lsh" => "--candidates lsh",
+        _ => "--candidates join --verify exact",
+    }
+}
+
 #[test]
 fn an_index_finds_the_pairs_of_two_files() {
-    for (seed, options) in [
-        (1, "--verify signature"),
-        (2, "--verify exact --threshold 0.6"),
+    for (seed, kind, options) in [
+        (1, "lsh", "--verify signature"),
+        (2, "lsh", "--verify exact --threshold 0.6"),
+        (12, "exact", "--threshold 0.4"),
+        (13, "exact", "--unit chars --size 4 --threshold 0.7"),
+        (14, "exact", "--measure contained --threshold 0.6"),
         (
             3,
+            "lsh",
             "--verify exact --unit chars --size 5 --threshold 0.5 --bands 30 --rows 4",
         ),
         (
             4,
+            "lsh",
             "--verify signature --scheme datasketch --num-perm 64 --seed 7 --threshold 0.5",
         ),
     ] {
         let place = place(seed);
-        let build = format!("index build old.jsonl --index seen {options}");
+        let build = format!("index build old.jsonl --index seen --kind {kind} {options}");
         let built = place.run(&build).succeeded();
         assert!(built.stderr.contains("added"), "{}", built.stderr);
         let query = "index query new.jsonl --index seen --output hits.jsonl";
         place.run(query).succeeded();
         let lines = parse_lines(&place.read("hits.jsonl"));
-        let expected = by_pairs(&place, options);
+        let expected = by_pairs(&place, &format!("{} {options}", candidates(kind)));
         assert!(expected.values().filter(|hits| !hits.is_empty()).count() > 5);
         assert_eq!(hits(&lines), expected, "{options}");
         // One line per record, in order.
@@ -98,20 +112,27 @@ fn an_index_finds_the_pairs_of_two_files() {
 
 #[test]
 fn what_is_new_is_what_dedup_keeps() {
-    for (seed, options) in [
-        (5, "--verify signature --threshold 0.6"),
-        (6, "--verify exact"),
+    for (seed, kind, options) in [
+        (5, "lsh", "--verify signature --threshold 0.6"),
+        (6, "lsh", "--verify exact"),
+        (15, "exact", "--threshold 0.5"),
     ] {
         let place = place(seed);
         let all = [place.read("old.jsonl"), place.read("new.jsonl")].concat();
         place.write("all.jsonl", &all);
         place.write("none.jsonl", "");
         let dedup = format!(
-            "all.jsonl --cluster greedy --keep first --max-bucket 1000000 --candidates lsh {options}"
+            "all.jsonl --cluster greedy --keep first {} {options}",
+            match kind {
+                "lsh" => "--candidates lsh --max-bucket 1000000",
+                _ => candidates(kind),
+            }
         );
         let expected = place.dedup(&dedup);
         place
-            .run(&format!("index build none.jsonl --index seen {options}"))
+            .run(&format!(
+                "index build none.jsonl --index seen --kind {kind} {options}"
+            ))
             .succeeded();
         let add = "index add - --index seen --if-new --output - --quiet";
         let added = place.run_with_stdin(add, &all).succeeded();
@@ -162,7 +183,7 @@ fn deleted_documents_are_found_no_more() {
     let missing = "warning: 1 id not in the index, the first of them \"nowhere\"";
     assert!(deleted.stderr.contains(missing), "{}", deleted.stderr);
     place.write("old.jsonl", lines_of(stay.to_vec()));
-    let expected = by_pairs(&place, "--verify exact");
+    let expected = by_pairs(&place, "--candidates lsh --verify exact");
     for compacts in [false, true] {
         if compacts {
             place.run("index compact --index seen").succeeded();
@@ -291,12 +312,23 @@ fn a_line_is_answered_before_the_next_one_comes() {
 #[cfg(unix)]
 #[test]
 fn a_killed_program_leaves_whole_batches() {
+    for kind in ["lsh", "exact"] {
+        kill_programs(kind);
+    }
+}
+
+#[cfg(unix)]
+fn kill_programs(kind: &str) {
     let place = Place::new();
     place.write("none.jsonl", "");
-    place.run("index build none.jsonl --index seen").succeeded();
+    place
+        .run(&format!(
+            "index build none.jsonl --index seen --kind {kind}"
+        ))
+        .succeeded();
     let mut random = Numbers(10);
     let (mut next, mut acknowledged) = (0, Vec::new());
-    for turn in 0..6 {
+    for turn in 0..4 {
         let texts: Vec<String> = families(300, 1, 30);
         let lines = numbered_lines(&texts, next);
         let mut child = Command::new(SIMGPU)
@@ -337,8 +369,8 @@ fn a_killed_program_leaves_whole_batches() {
     }
     // While an index is compacted, and while one is built.
     for command in [
-        "index compact --index seen",
-        "index build many.jsonl --index new",
+        "index compact --index seen".to_owned(),
+        format!("index build many.jsonl --index new --kind {kind}"),
     ] {
         place.write("many.jsonl", numbered_lines(families(2_000, 1, 30), 0));
         for wait in [20, 60] {
@@ -358,6 +390,49 @@ fn a_killed_program_leaves_whole_batches() {
         place.run("index build many.jsonl --index new").succeeded();
     }
     place.run("index verify --index new").succeeded();
+}
+
+#[test]
+fn hits_of_contained_documents_have_the_shares_of_both() {
+    let place = Place::new();
+    let whole = "one two three four five six seven eight nine ten";
+    let part = "three four five six seven eight";
+    place.write("whole.jsonl", numbered_lines([whole], 0));
+    place.write("part.jsonl", numbered_lines([part], 1));
+    let build = "index build whole.jsonl --index seen --kind exact --measure contained --size 3";
+    place.run(build).succeeded();
+    let query = "index query part.jsonl whole.jsonl --index seen -o - --quiet";
+    let lines = parse_lines(&place.run(query).succeeded().stdout);
+    let hit = |line: &Value| line["hits"][0].clone();
+    assert_eq!(
+        hit(&lines[0]),
+        json!({"id": "0", "similarity": 1.0, "query_share": 1.0, "document_share": 0.5, "found_by": "exact"})
+    );
+    assert_eq!(hit(&lines[1])["found_by"], "identical");
+    assert_eq!(hit(&lines[1])["document_share"], 1.0);
+    let stats = place.run("index stats --index seen --json").succeeded();
+    let stats: Value = serde_json::from_slice(&stats.stdout).unwrap();
+    assert_eq!(
+        (
+            &stats["kind"],
+            &stats["measure"],
+            &stats["recall_at_threshold"]
+        ),
+        (&json!("exact"), &json!("contained"), &json!(1.0))
+    );
+    assert_eq!(stats["read_by_query_p99"], 8);
+    for (option, kind) in [
+        ("--bands 4 --rows 4", "exact"),
+        ("--seed 3", "exact"),
+        ("--measure contained", "lsh"),
+    ] {
+        let flag = option.split(' ').next().unwrap();
+        place
+            .run(&format!(
+                "index build whole.jsonl --index other --kind {kind} {option}"
+            ))
+            .refused(2, &[flag, "--kind"]);
+    }
 }
 
 /// The folder cannot be written: the file that is locked is none.

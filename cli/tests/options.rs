@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 
@@ -70,25 +71,27 @@ const MODES: &[&str] = &[
     "ratings ratings.csv -o r.csv --recommend all --as stars --by user",
     "ratings ratings.csv -o r.csv --hold-out last",
     "ratings ratings.csv -o r.csv --hold-out last --as seen",
+    "index build docs --index out",
+    "index build docs/*.jsonl --index out --unit tokens --verify exact",
+    "index build docs --index out --unit stopwords --backend scalar",
+    "index build docs --index out --unit chars --kind exact",
+    "index build texts --index out --kind exact --measure contained",
+    "index add news --index out --on-known-id replace",
+    "index add news --index out --if-new --on-known-id skip -o p.jsonl",
+    "index add docs/b.jsonl --index other --if-new --on-known-id skip",
+    "index query news --index out -o p.jsonl",
+    "index query docs/b.jsonl --index other -o -",
+    "index delete --index out --ids gone.txt",
+    "index compact --index out",
+    "index stats --index out",
+    "index verify --index out",
+    "index export --index out --quiet",
     "selftest --backend scalar",
     "selftest --backend simd",
 ];
 
-/// Commands whose options no mode runs: `bench` measures for seconds, those of indexes have tests of their own, and the others have hardly any.
-const WITHOUT_MODES: [&str; 12] = [
-    "bench",
-    "devices",
-    "completions",
-    "man",
-    "index build",
-    "index query",
-    "index add",
-    "index delete",
-    "index compact",
-    "index stats",
-    "index verify",
-    "index export",
-];
+/// Commands whose options no mode runs: `bench` measures for seconds, and the others have hardly any.
+const WITHOUT_MODES: [&str; 4] = ["bench", "devices", "completions", "man"];
 
 /// Options that no mode runs: those that the modes themselves give, those that need a GPU, and those of a plan, whose
 /// times differ in every run.
@@ -171,8 +174,14 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "isa") => "--isa portable",
         (_, "threshold") => "--threshold 0.6",
         (_, "bands" | "rows") => "--bands 3 --rows 9",
+        ("index build", "verify") => "--verify exact",
         (_, "verify") => "--verify none",
         (_, "measure") => "--measure contained",
+        (_, "kind") => "--kind exact",
+        (_, "index") => "--index elsewhere",
+        (_, "ids") => "--ids none.txt",
+        (_, "if_new") => "--if-new",
+        (_, "on_known_id") => "--on-known-id skip",
         // A distance is found by a join.
         (_, "candidates") if mode.contains("--distance") => "--candidates lsh",
         (_, "candidates") => "--candidates join",
@@ -378,7 +387,40 @@ fn place() -> Place {
     write_records(&place);
     write_ratings(&place);
     write_quiz(&place);
+    write_indexes(&place);
     place
+}
+
+/// Two indexes, and documents for them. The index of words knows the id of one of them.
+fn write_indexes(place: &Place) {
+    for (index, unit) in [("seen", "words"), ("tokens", "tokens")] {
+        let build =
+            format!("index build docs/a.jsonl --index {index} --threshold 0.5 --unit {unit}");
+        place.run(&build).succeeded();
+    }
+    let known = json!({"id": 0, "key": "k0", "text": "a text of its own", "body": "a body"});
+    let news = place.read("docs/b.jsonl");
+    place.write("news/b.jsonl", [news, lines(&[known]).into()].concat());
+    for name in ["d.csv", ".c.jsonl"] {
+        place.write(&format!("news/{name}"), place.read(&format!("docs/{name}")));
+    }
+    place.write("gone.txt", "0\n4\n");
+    place.write("none.txt", "");
+}
+
+/// Copies a folder.
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        match path.is_dir() {
+            true => copy(&path, &target),
+            false => {
+                std::fs::copy(path, target).unwrap();
+            }
+        }
+    }
 }
 
 /// Items, and documents that ask some of them: as they are, with a word changed, or in part.
@@ -534,10 +576,24 @@ struct Outcome {
 impl Outcome {
     /// Runs a command line, and removes what it wrote.
     fn of(place: &Place, command: &str) -> Self {
+        if command.starts_with("index ") && !command.starts_with("index build") {
+            for (index, name) in [("seen", "out"), ("tokens", "other")] {
+                copy(&place.path(index), &place.path(name));
+            }
+        }
         let run = place.run(command);
         let mut files = BTreeMap::new();
         for name in ["out", "other"] {
-            if place.path(name).is_dir() {
+            if place.holds(&format!("{name}/simgpu-index.json")) {
+                // The files of the store tell when they were written.
+                let header = std::fs::read(place.path(&format!("{name}/simgpu-index.json")));
+                files.insert(format!("{name}/header"), header.unwrap());
+                let export = place
+                    .run(&format!("index export --index {name}"))
+                    .succeeded();
+                files.insert(format!("{name}/export"), export.stdout);
+                std::fs::remove_dir_all(place.path(name)).unwrap();
+            } else if place.path(name).is_dir() {
                 files.extend(files_in(&place.path(name)));
                 std::fs::remove_dir_all(place.path(name)).unwrap();
             }

@@ -13,7 +13,7 @@ use super::run::Run;
 use super::source::FileSource;
 use crate::documents::DocumentBatch;
 use crate::error::{BadRecord, Error, Result};
-use crate::index::{DocumentId, Durability, Hit, Index, OnKnownId, Verdict};
+use crate::index::{DocumentId, Durability, Hit, Index, IndexKind, OnKnownId, Verdict};
 use crate::io::{
     ArrivingLines, Chunk, Columns, Event, FilesReading, Id, JsonLines, OnBadRecord, OutputFile,
     Record, folder_of, raw_json,
@@ -93,6 +93,9 @@ pub struct HitsWanted {
     pub limit: Option<usize>,
 }
 
+/// Batches of about 1 MiB of input, by whose documents the shingles of an index of kind `exact` are ordered.
+const ORDERED_BATCHES: usize = 16;
+
 /// The documents of a chunk, and their ids.
 struct Batch {
     documents: DocumentBatch,
@@ -121,6 +124,10 @@ struct Line<'a> {
 struct HitLine {
     id: Box<RawValue>,
     similarity: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    query_share: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    document_share: Option<f64>,
     found_by: &'static str,
 }
 
@@ -129,6 +136,8 @@ impl HitLine {
         HitLine {
             id: raw_json(hit.id.as_json().into()),
             similarity: hit.similarity,
+            query_share: hit.shares.map(|shares| shares.query),
+            document_share: hit.shares.map(|shares| shares.document),
             found_by: hit.found_by.name(),
         }
     }
@@ -144,8 +153,41 @@ impl Run<'_> {
         self.check_folder(folder)?;
         let engine = self.engine.with_shingler(self.engine.shingler().clone());
         let index = Index::begin(folder, engine, search)?.durability(Durability::OnSync);
-        let outcome = self.add_to(&index, OnKnownId::Fail)?;
+        let outcome = match index.kind() {
+            IndexKind::Lsh => self.add_to(&index, OnKnownId::Fail)?,
+            IndexKind::Exact => self.add_in_order(&index)?,
+        };
         index.complete()?;
+        Ok(outcome)
+    }
+
+    /// Adds all documents to an index of kind `exact` that has none, in an order of shingles that follows from the first
+    /// batches.
+    fn add_in_order(self, index: &Index) -> Result<IndexOutcome> {
+        let (mut held, mut is_ordered) = (Vec::new(), false);
+        let mut counts = IndexCounts::default();
+        let add = |batch: &Batch, counts: &mut IndexCounts| {
+            let added = index.add(&batch.documents, &batch.ids(), OnKnownId::Fail)?;
+            counts.added += added.len() as u64;
+            Ok(())
+        };
+        let add_held = |held: &mut Vec<Batch>, counts: &mut IndexCounts| {
+            index.order_by(held.iter().map(|batch| &batch.documents))?;
+            held.drain(..).try_for_each(|batch| add(&batch, counts))
+        };
+        let mut outcome = self.for_each_batch(index.folder(), &mut counts, |batch, counts| {
+            if is_ordered {
+                return add(&batch, counts);
+            }
+            held.push(batch);
+            is_ordered = held.len() == ORDERED_BATCHES;
+            match is_ordered {
+                true => add_held(&mut held, counts),
+                false => Ok(()),
+            }
+        })?;
+        add_held(&mut held, &mut outcome.counts)?;
+        index.sync()?;
         Ok(outcome)
     }
 
@@ -158,7 +200,8 @@ impl Run<'_> {
     pub fn add_to(self, index: &Index, on_known_id: OnKnownId) -> Result<IndexOutcome> {
         let mut counts = IndexCounts::default();
         let outcome = self.for_each_batch(index.folder(), &mut counts, |batch, counts| {
-            for verdict in index.add(&batch.documents, &batch.ids(), on_known_id)? {
+            let verdicts = index.add(&batch.documents, &batch.ids(), on_known_id)?;
+            for verdict in verdicts {
                 match verdict {
                     Verdict::Added => counts.added += 1,
                     Verdict::KnownId | Verdict::Seen(_) => counts.known_ids += 1,
@@ -201,7 +244,8 @@ impl Run<'_> {
     }
 
     /// Finds the documents of an index that are similar to those of the inputs. Writes a line of JSON per record, in order:
-    /// its `id`, and its `hits`, each with `id`, `similarity` and `found_by`, the most similar one first.
+    /// its `id`, and its `hits`, each with `id`, `similarity` and `found_by`, the most similar one first. In an index of
+    /// [`Measure::Contained`](crate::pipeline::Measure::Contained) also with `query_share` and `document_share`.
     ///
     /// # Errors
     /// Those of [`Index::query_with`], of reading the inputs and writing the output, and [`Error::Stopped`].
@@ -233,8 +277,8 @@ impl Run<'_> {
         let mut write_all = |target: &mut dyn Write, path: PathBuf, temporary: &Path| {
             let mut lines = JsonLines::new(target, path);
             let outcome = self.for_each_batch(temporary, counts, |batch, counts| {
-                let answers = answer(batch, counts)?;
-                write_lines(&mut lines, batch, answers, counts)?;
+                let answers = answer(&batch, counts)?;
+                write_lines(&mut lines, &batch, answers, counts)?;
                 lines.flush()
             })?;
             lines.finish()?;
@@ -260,7 +304,7 @@ impl Run<'_> {
         &self,
         temporary: &Path,
         counts: &mut IndexCounts,
-        mut each: impl FnMut(&Batch, &mut IndexCounts) -> Result<()>,
+        mut each: impl FnMut(Batch, &mut IndexCounts) -> Result<()>,
     ) -> Result<IndexOutcome> {
         let mut timings = Timings::default();
         let take = &mut |named: &mut Named, file: usize, parsed: Parsed| -> Result<u64> {
@@ -271,7 +315,7 @@ impl Run<'_> {
             counts.documents += batch.records.len() as u64;
             let bad = batch.records.iter().filter(|record| record.is_err());
             counts.skipped += bad.count() as u64;
-            each(&batch, counts)?;
+            each(batch, counts)?;
             Ok(counts.documents)
         };
         let arriving = match self.limit {

@@ -3,6 +3,9 @@
 //! A list is never cut. It is kept in pieces of [`PIECE`] rows, so that a row is added to the longest one by writing at most one
 //! piece. The head of a list has the number of its full pieces and the rows that follow them; the full pieces have keys
 //! of their own behind that of the head.
+//!
+//! In an index of kind `exact`, the lists of shingles stand in place of bands ([`prefix`](super::prefix)), and each row has a second
+//! word behind it.
 
 use super::store::{Batch, Snapshot, Table};
 use crate::error::Result;
@@ -10,7 +13,7 @@ use crate::error::Result;
 /// The key of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum ListKey {
-    /// The documents with this key in a band.
+    /// The documents with this key in a band, or with the shingle of this hash.
     Band(u16, u64),
     /// The documents with this digest that have no shingles.
     Digest(u128),
@@ -119,6 +122,15 @@ pub(super) fn read(at: &Snapshot<'_>, key: ListKey, rows: &mut Vec<u32>) -> Resu
     }
     rows.extend(head.rows);
     Ok(true)
+}
+
+/// The number of words of a list; `None` if it is damaged.
+pub(super) fn len(at: &Snapshot<'_>, key: ListKey) -> Result<Option<u64>> {
+    let Some(value) = at.get(Table::Bands, &key.encode())? else {
+        return Ok(Some(0));
+    };
+    let head = Head::decode(&value);
+    Ok(head.map(|head| u64::from(head.full) * PIECE as u64 + head.rows.len() as u64))
 }
 
 /// Appends rows to a list. False if the list is damaged.

@@ -202,7 +202,7 @@ impl Index {
         }
     }
 
-    fn wrong(&self, problem: &str) -> Error {
+    pub(super) fn wrong(&self, problem: &str) -> Error {
         damaged(&self.folder, problem)
     }
 

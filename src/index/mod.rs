@@ -50,8 +50,17 @@ mod persistent;
 #[cfg(feature = "index")]
 mod maintenance;
 
+#[cfg(feature = "index")]
+mod costs;
+
 #[cfg(all(test, feature = "index"))]
 mod tests;
+
+#[cfg(all(test, feature = "index"))]
+mod tests_exact;
+
+#[cfg(all(test, feature = "index"))]
+mod tests_damage;
 
 mod values;
 
@@ -67,6 +76,8 @@ mod partitions;
 
 mod ensemble;
 
+#[cfg(feature = "index")]
+pub use costs::QueryCosts;
 #[cfg(feature = "index")]
 pub use document::DocumentId;
 pub use ensemble::{Containment, LshEnsemble};

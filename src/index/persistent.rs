@@ -163,6 +163,20 @@ impl Index {
         Ok(index)
     }
 
+    /// Orders the shingles of an index of kind `exact` by documents, before there are any.
+    pub(crate) fn order_by<'a, D: Documents + 'a>(
+        &self,
+        batches: impl Iterator<Item = &'a D>,
+    ) -> Result<()> {
+        let mut starts = Vec::new();
+        for documents in batches {
+            let shingled = Signed::of(documents, &self.engine, &self.search)?;
+            starts.extend(shingled.starts());
+        }
+        self.order.get_or_init(|| Order::of(starts));
+        Ok(())
+    }
+
     /// Makes the folder an index.
     pub(crate) fn complete(&self) -> Result<()> {
         self.sync()?;
@@ -425,7 +439,10 @@ impl Index {
         let mut signed = Signed::of(documents, &self.engine, &self.search)?;
         if self.kind() == IndexKind::Exact && signed.len() > 0 {
             let order = match adds {
-                true => Some(self.order.get_or_init(|| signed.order())),
+                true => Some(
+                    self.order
+                        .get_or_init(|| Order::of(signed.starts().collect())),
+                ),
                 false => self.order.get(),
             };
             // Without one there are no documents to find.

@@ -57,6 +57,20 @@ pub(super) fn lists_of_similar(
     })
 }
 
+/// Whether a list is one of prefixes, which is read from any document that has the shingle.
+pub(super) fn leads_from_all(key: ListKey) -> bool {
+    matches!(key, ListKey::Band(LEADING, _))
+}
+
+/// The other list of the shingle of a list.
+pub(super) fn other_list(key: ListKey) -> Option<ListKey> {
+    match key {
+        ListKey::Band(LEADING, hash) => Some(ListKey::Band(FOLLOWING, hash)),
+        ListKey::Band(FOLLOWING, hash) => Some(ListKey::Band(LEADING, hash)),
+        ListKey::Band(..) | ListKey::Digest(_) => None,
+    }
+}
+
 fn leads(criterion: Criterion, len: usize, place: usize) -> bool {
     u32::try_from(place).is_ok_and(|place| criterion.leads_to_pairs(len as u64, place))
 }

@@ -126,10 +126,10 @@ impl Signed {
         self.documents.shingles[i] > 0
     }
 
-    /// The order of the shingles of these documents.
-    pub(super) fn order(&self) -> Order {
+    /// The first bits of the hashes of all distinct shingles of each document, by which they are ordered.
+    pub(super) fn starts(&self) -> impl Iterator<Item = u32> + '_ {
         let hashes = self.sets.iter().flatten();
-        Order::of(hashes.map(|hash| order::start(*hash)).collect())
+        hashes.map(|hash| order::start(*hash))
     }
 
     /// Brings the sets of an index of kind `exact` into its order.

@@ -32,7 +32,7 @@ use crate::store::disk::{OnDisk, sync_folder};
 pub(super) enum Table {
     /// Numbers that the whole index has.
     State,
-    /// The rows of the documents that share the key of a band.
+    /// The rows of the documents that share the key of a band, or a shingle.
     Bands,
     /// The documents, by row.
     Documents,

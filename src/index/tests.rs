@@ -289,7 +289,12 @@ fn deleted_documents_are_found_no_more() {
         index.compact().unwrap();
         assert_eq!(found(&index, &texts), expected);
         let (check, of_other) = (index.verify().unwrap(), other.verify().unwrap());
-        assert_eq!(check, of_other);
+        match kind {
+            // The other one began with one document, by which its shingles are ordered.
+            EXACT => assert_eq!(check.documents, of_other.documents),
+            _ => assert_eq!(check, of_other),
+        }
+        assert_eq!(check.deleted, 0);
         // What was deleted can be added again.
         index
             .add(&texts[1..2], &ids(1..2), OnKnownId::Fail)

@@ -71,18 +71,10 @@ class Contain:
         """
         phrases = options.pop("phrases", None)
         records = _records(items, dict(options))
+        # Read before, so that another table may be written there later.
         content = None if phrases is None else Path(phrases).read_bytes()
-        self._set(records, content, dict(options))
-
-    def _set(self, records: list[Any], phrases: bytes | None, options: dict[str, Any]) -> None:
-        self._state = (records, phrases, options)
-        if phrases is None:
-            self._table = _simgpu.ItemTable(records, options)
-            return
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "phrases.parquet")
-            path.write_bytes(phrases)
-            self._table = _simgpu.ItemTable(records, {**options, "phrases": path})
+        self._table = _simgpu.ItemTable(records, {**options, "phrases": phrases})
+        self._state = (records, content, dict(options))
 
     @takes(ScanOptions)
     def scan(self, data: Any, column: str | None = None, **options: Unpack[ScanOptions]) -> ItemsFound:
@@ -119,7 +111,12 @@ class Contain:
         return self._state
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self._set(*state)
+        self._state = records, phrases, options = state
+        with tempfile.TemporaryDirectory() as folder:
+            path = None if phrases is None else Path(folder, "phrases.parquet")
+            if path is not None:
+                path.write_bytes(phrases)
+            self._table = _simgpu.ItemTable(records, {**options, "phrases": path})
 
 
 def _records(items: Any, options: dict[str, Any]) -> list[Any]:

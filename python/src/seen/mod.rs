@@ -442,7 +442,7 @@ impl PyIndex {
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let opened = self.open(py)?;
         let index = opened.index(py)?;
-        json::of(py, &py.detach(|| stats_of(index)))
+        json::of(py, &py.detach(|| stats_of(index)).or_raise(py)?)
     }
 
     /// Reads the whole index, and checks that each document is found.

@@ -3,20 +3,22 @@
 use clap::{Args, ValueEnum};
 use simgpu::files::IndexOutcome;
 use simgpu::pipeline::Measure;
-use simgpu::search::{Search, Verification};
+use simgpu::scheme::Scheme;
+use simgpu::search::{CandidateMethod, Search, Verification};
 
 use super::{FolderArguments, check_weights, summarise_added, summarise_index, summarise_time};
 use crate::arguments::{BandingArguments, Caller, InputArguments, RunArguments, modes_of_files};
 use crate::commands::execute;
-use crate::options::Given;
+use crate::options::{Given, Mode};
 use crate::outputs::ReportArgument;
 use crate::streams::print;
 use crate::terminal;
 
 /// Build an index of documents
 ///
-/// It finds documents of at least the threshold that share a band, as pairs --against does. The id of a document is that of
-/// its record; if the first record has none, all ids are FILE:ROW.
+/// With --kind lsh it finds documents of at least the threshold that share a band, with --kind exact all of them: what pairs
+/// --against finds with --candidates lsh and join. The id of a document is that of its record; if the first record has none, all
+/// ids are FILE:ROW.
 #[derive(Args, Debug)]
 #[command(mut_arg("weights", |weights| weights.hide(true)))]
 #[command(mut_arg("weights_field", |weights| weights.hide(true)))]
@@ -30,11 +32,25 @@ pub(super) struct Arguments {
     #[command(flatten)]
     folder: FolderArguments,
 
+    /// How documents are found
+    #[arg(
+        long,
+        value_enum,
+        value_name = "KIND",
+        default_value = "lsh",
+        help_heading = "Search"
+    )]
+    kind: KindArgument,
+
+    /// How similar two documents are; needs --kind exact [default: jaccard]
+    #[arg(long, value_enum, value_name = "MEASURE", help_heading = "Search")]
+    measure: Option<IndexMeasureArgument>,
+
     /// What the index finds.
     #[command(flatten)]
     banding: BandingArguments,
 
-    /// How to verify, and so what the index keeps of a document
+    /// How to verify, and so what the index keeps of a document; --kind exact is always exact
     #[arg(
         long,
         value_enum,
@@ -53,6 +69,24 @@ pub(super) struct Arguments {
     run: RunArguments,
 }
 
+/// The value of `--kind`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum KindArgument {
+    /// By bands of signatures: of any length and number, and misses some
+    Lsh,
+    /// By shingles, without signatures: misses none; for texts of up to some hundred shingles
+    Exact,
+}
+
+/// The value of `--measure`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum IndexMeasureArgument {
+    /// Share of the shingles of either document that both have
+    Jaccard,
+    /// Share of the shingles of the smaller document that the larger has; hits have the shares of both
+    Contained,
+}
+
 /// The value of `--verify`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum VerifyArgument {
@@ -63,25 +97,50 @@ pub(super) enum VerifyArgument {
 }
 
 impl Arguments {
+    fn search(&self, scheme: &Scheme) -> anyhow::Result<Search> {
+        let measure = match self.measure {
+            Some(IndexMeasureArgument::Contained) => Measure::Contained,
+            Some(IndexMeasureArgument::Jaccard) | None => Measure::Jaccard,
+        };
+        let (threshold, banding) = self.banding.resolve(scheme, measure)?;
+        let (candidates, verification) = match (self.kind, self.verify) {
+            (KindArgument::Lsh, VerifyArgument::Signature) => {
+                (CandidateMethod::Lsh, Verification::Signature)
+            }
+            (KindArgument::Lsh, VerifyArgument::Exact) => {
+                (CandidateMethod::Lsh, Verification::Exact)
+            }
+            (KindArgument::Exact, _) => (CandidateMethod::Join, Verification::Exact),
+        };
+        Ok(Search {
+            measure,
+            candidates,
+            ..Search::through_lsh(threshold, banding, verification)
+        })
+    }
+
     fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<IndexOutcome> {
         check_weights(&self.input)?;
         let given = caller.given;
+        let of_kind = match self.kind {
+            KindArgument::Lsh => Mode::LshIndex,
+            KindArgument::Exact => Mode::ExactIndex,
+        };
+        given.check(&[of_kind])?;
         given.check(&[self.run.sign.modes()?, self.input.modes()].concat())?;
         let mut settings = self.run.resolve(&self.input, None)?;
-        let scheme = settings.engine.scheme();
-        let (threshold, banding) = self.banding.resolve(scheme, Measure::Jaccard)?;
-        let search = Search::through_lsh(
-            threshold,
-            banding,
-            match self.verify {
-                VerifyArgument::Signature => Verification::Signature,
-                VerifyArgument::Exact => Verification::Exact,
-            },
-        );
+        let search = self.search(settings.engine.scheme())?;
         let inputs = self.input.find(&settings.engine)?;
         given.check(&modes_of_files(&inputs))?;
-        settings.choose_hardware(&inputs)?;
-        terminal::announce(caller.progress, &settings.engine, None);
+        match self.kind {
+            KindArgument::Lsh => {
+                settings.choose_hardware(&inputs)?;
+                terminal::announce(caller.progress, &settings.engine, None);
+            }
+            KindArgument::Exact => {
+                terminal::announce(caller.progress, &settings.engine, Some(&search));
+            }
+        }
         let run = settings.over(&self.input, &inputs, caller.options());
         Ok(run.build_index(&self.folder.index, &search)?)
     }

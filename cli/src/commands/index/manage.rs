@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use simgpu::index::{DocumentId, Index};
+use simgpu::index::{DocumentId, Index, IndexKind};
 
 use super::{FolderArguments, summarise_index};
 use crate::arguments::ProcessArguments;
@@ -99,6 +99,9 @@ pub(super) fn compact(
 }
 
 /// Show what an index holds and how it was built
+///
+/// Of an index of kind exact, all lists are read: `read_by_query` is how many documents the query of one of its documents finds in
+/// lists, `most_frequent_shingle` how many have that shingle in lists.
 #[derive(Args, Debug)]
 pub(super) struct StatsArguments {
     /// The index.
@@ -111,7 +114,7 @@ pub(super) struct StatsArguments {
 }
 
 pub(super) fn stats(arguments: &StatsArguments) -> anyhow::Result<()> {
-    let all = stats_of(&arguments.folder.open()?);
+    let all = stats_of(&arguments.folder.open()?)?;
     if arguments.json {
         return Ok(print(format!("{all:#}\n"))?);
     }
@@ -130,27 +133,49 @@ pub(super) fn stats(arguments: &StatsArguments) -> anyhow::Result<()> {
 }
 
 /// The figures of an index, and how it was built.
-pub fn stats_of(index: &Index) -> serde_json::Value {
+///
+/// # Errors
+/// Those of [`Index::query_costs`].
+pub fn stats_of(index: &Index) -> simgpu::Result<serde_json::Value> {
     let stats = index.stats();
     let (engine, search) = (index.engine(), index.search());
     let shingling = engine.shingler().shingling();
     let num_perm = engine.scheme().num_perm();
-    json!({
+    let mut all = json!({
         "documents": stats.documents,
         "deleted": stats.deleted,
         "disk_bytes": stats.disk_bytes,
+        "kind": index.kind().name(),
+        "measure": search.measure.name(),
         "threshold": search.threshold,
-        "verify": search.verification.name(),
-        "bands": search.banding.bands(),
-        "rows": search.banding.rows(),
         "recall_at_threshold": search.recall_at_ratio(num_perm, 1.0),
         "scheme": engine.scheme().to_string(),
-        "num_perm": num_perm,
-        "seed": engine.scheme().seed(),
         "unit": shingling.unit.to_string(),
         "size": shingling.size,
-        "hash": engine.shingler().hash().to_string(),
-    })
+    });
+    let of_kind = match index.kind() {
+        IndexKind::Lsh => json!({
+            "verify": search.verification.name(),
+            "bands": search.banding.bands(),
+            "rows": search.banding.rows(),
+            "num_perm": num_perm,
+            "seed": engine.scheme().seed(),
+            "hash": engine.shingler().hash().to_string(),
+        }),
+        IndexKind::Exact => {
+            let costs = index.query_costs()?;
+            json!({
+                "read_by_query_median": costs.median,
+                "read_by_query_p99": costs.p99,
+                "read_by_query_most": costs.most,
+                "most_frequent_shingle": costs.most_frequent,
+            })
+        }
+    };
+    if let (Some(all), serde_json::Value::Object(of_kind)) = (all.as_object_mut(), of_kind) {
+        all.extend(of_kind);
+    }
+    Ok(all)
 }
 
 /// Check that an index is whole

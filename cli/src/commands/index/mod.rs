@@ -26,8 +26,8 @@ use crate::{Usage, terminal};
 
 /// Ask which documents were seen before, of an index that stays on disk
 ///
-/// An index is a folder. It keeps the keys of the bands of each document and, to verify, its signature or its shingles: no
-/// text. One process at a time has it open.
+/// An index is a folder. It keeps the keys of the bands of each document and, to verify, its signature or its shingles; or, with
+/// --kind exact, its shingles alone. It keeps no text. One process at a time has it open.
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true)]
 pub struct Arguments {

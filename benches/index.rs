@@ -1,0 +1,284 @@
+//! An index on disk: bytes and time per document, what questions take, what additions write.
+//!
+//!     cargo bench --bench index --features index -- exact 1000000
+//!     cargo bench --bench index --features index -- lsh 1000000
+//!
+//! Texts of 40 words follow from their numbers: words of uneven frequency, one text in three after one of 20 phrases. The index is
+//! in a folder of its own where `TMPDIR` says, and is removed.
+
+#![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use simgpu::engine::Engine;
+use simgpu::error::{Error, Result};
+use simgpu::index::{DocumentId, Durability, Index, OnKnownId};
+use simgpu::pipeline::Measure;
+use simgpu::scheme::fmix64;
+use simgpu::search::{CandidateMethod, Search, Verification};
+
+/// Documents of a batch.
+const BATCH: u64 = 10_000;
+
+/// Calls between two times at which everything is on disk.
+const GROUP: u64 = 100;
+
+/// A text of 40 words.
+fn text(number: u64) -> String {
+    let mut words = Vec::with_capacity(40);
+    let phrase = fmix64(number) % 60;
+    for at in 0..40 {
+        let random = fmix64(number << 8 | at);
+        // The first 20 of 60 numbers are phrases.
+        let random = match phrase < 20 && at < 8 {
+            true => fmix64(1 << 60 | phrase << 8 | at),
+            false => random,
+        };
+        // The lesser of two numbers, squared: a few words are in most texts.
+        let share = (random as u32 as f64 / u32::MAX as f64).powi(3);
+        words.push(format!("w{}", (share * 50_000.0) as u64));
+    }
+    words.join(" ")
+}
+
+/// The text with this number, but for two of its words.
+fn edited(number: u64) -> String {
+    let text = text(number);
+    let mut words: Vec<&str> = text.split(' ').collect();
+    words[20] = "edited";
+    words[21] = "twice";
+    words.join(" ")
+}
+
+fn ids(from: u64, len: u64) -> Vec<DocumentId> {
+    (from..from + len)
+        .map(|id| format!("document-{id:08}").as_str().into())
+        .collect()
+}
+
+/// A time at each share of all, in microseconds.
+fn shares(mut times: Vec<Duration>) -> String {
+    times.sort_unstable();
+    let at = |share: f64| {
+        let last = times.len().saturating_sub(1);
+        let time = times[((last as f64) * share) as usize];
+        format!("{:.0}", time.as_secs_f64() * 1e6)
+    };
+    format!(
+        "p50 {} p99 {} p99.9 {} most {} µs",
+        at(0.5),
+        at(0.99),
+        at(0.999),
+        at(1.0)
+    )
+}
+
+/// A number of a file of /proc that describes this process; 0 elsewhere.
+fn of_process(file: &str, name: &str) -> u64 {
+    let text = fs::read_to_string(Path::new("/proc/self").join(file)).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix(name));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+fn folder_bytes(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => folder_bytes(&entry.path()),
+            Ok(metadata) => metadata.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
+fn timed<T>(call: impl FnOnce() -> Result<T>) -> Result<(T, Duration)> {
+    let start = Instant::now();
+    let value = call()?;
+    Ok((value, start.elapsed()))
+}
+
+fn create(folder: &Path, kind: &str) -> Result<Index> {
+    let engine = Engine::builder().work_bytes(0).build()?;
+    let search = Search::new(0.8, engine.scheme())?;
+    let search = match kind {
+        "lsh" => Search {
+            verification: Verification::Signature,
+            ..search
+        },
+        "contained" => Search {
+            candidates: CandidateMethod::Join,
+            measure: Measure::Contained,
+            ..search
+        },
+        _ => Search {
+            candidates: CandidateMethod::Join,
+            ..search
+        },
+    };
+    Index::create(folder, engine, &search)
+}
+
+/// Adds documents in batches, and says what that took.
+fn build(index: &Index, documents: u64) -> Result<()> {
+    let (mut made, start) = (Duration::ZERO, Instant::now());
+    for from in (0..documents).step_by(BATCH as usize) {
+        let begun = Instant::now();
+        let len = BATCH.min(documents - from);
+        let texts: Vec<String> = (from..from + len).map(text).collect();
+        made += begun.elapsed();
+        index.add(&texts, &ids(from, len), OnKnownId::Fail)?;
+    }
+    index.sync()?;
+    let took = start.elapsed().saturating_sub(made).as_secs_f64();
+    println!(
+        "add             {documents} documents in batches of {BATCH}: {:.1} µs each",
+        took * 1e6 / documents as f64
+    );
+    Ok(())
+}
+
+/// Asks for texts one by one.
+fn ask(index: &Index, name: &str, texts: impl Iterator<Item = String>) -> Result<()> {
+    let (mut times, mut hits) = (Vec::new(), 0);
+    for text in texts {
+        let (found, took) = timed(|| index.check(&text))?;
+        hits += found.len();
+        times.push(took);
+    }
+    println!(
+        "check, {name:9}{}; {hits} hits of {}",
+        shares(times.clone()),
+        times.len()
+    );
+    Ok(())
+}
+
+/// Adds texts one by one, half of them new; the others are known, as they are or edited.
+fn add_one_by_one(index: &Index, documents: u64, calls: u64) -> Result<()> {
+    let (mut times, mut syncs, mut added) = (Vec::new(), Vec::new(), 0);
+    for call in 0..calls {
+        let known = fmix64(call) % documents;
+        let text = match call % 4 {
+            0 => text(known),
+            1 => edited(known),
+            _ => text(2 * documents + call),
+        };
+        let id = format!("later-{call}");
+        let (hits, took) = timed(|| index.check_or_add(&text, id.as_str().into()))?;
+        added += u64::from(hits.is_empty());
+        times.push(took);
+        if call % GROUP == GROUP - 1 {
+            syncs.push(timed(|| index.sync())?.1);
+        }
+    }
+    println!(
+        "check_or_add    {}; {added} of {calls} added",
+        shares(times)
+    );
+    println!("sync            {} for {GROUP} calls", shares(syncs));
+    Ok(())
+}
+
+fn open(folder: &Path) -> Result<(Index, Duration)> {
+    let (index, took) = timed(|| Index::open(folder))?;
+    Ok((index.durability(Durability::OnSync), took))
+}
+
+fn run(kind: &str, documents: u64) -> Result<()> {
+    let folder = tempfile::tempdir().map_err(Error::io("create a folder in", "."))?;
+    let folder = folder.path().join("index");
+    let index = create(&folder, kind)?.durability(Durability::OnSync);
+    build(&index, documents)?;
+    let took = timed(|| index.compact())?.1;
+    println!(
+        "compact         {:.1} s; {:.0} bytes a document",
+        took.as_secs_f64(),
+        index.stats().disk_bytes as f64 / documents as f64
+    );
+    drop(index);
+    let bytes = folder_bytes(&folder) as f64;
+    println!(
+        "folder          {:.0} bytes a document",
+        bytes / documents as f64
+    );
+    let opened: Vec<Duration> = (0..5)
+        .map(|_| Ok(open(&folder)?.1))
+        .collect::<Result<_>>()?;
+    println!("open            {}", shares(opened));
+    let (index, _) = open(&folder)?;
+    let calls = 20_000.min(documents);
+    let engine = index.engine();
+    let signed = (0..2_000).map(|number| {
+        let text = text(3 * documents + number);
+        Ok(timed(|| engine.sign::<[&str; 1]>(&[&text]))?.1)
+    });
+    println!("sign            {}", shares(signed.collect::<Result<_>>()?));
+    ask(
+        &index,
+        "absent",
+        (0..calls).map(|number| text(3 * documents + number)),
+    )?;
+    // The second time, blocks are in memory.
+    for name in ["present 1", "present 2"] {
+        ask(
+            &index,
+            name,
+            (0..calls).map(|number| edited(fmix64(number) % documents)),
+        )?;
+    }
+    let written = of_process("io", "write_bytes:");
+    let texts: Vec<String> = (0..BATCH)
+        .map(|number| text(5 * documents + number))
+        .collect();
+    let add = || index.add(&texts, &ids(5 * documents, BATCH), OnKnownId::Fail);
+    let took = timed(add)?.1 + timed(|| index.sync())?.1;
+    let wrote = |since: u64| (of_process("io", "write_bytes:") - since) as f64 / BATCH as f64;
+    println!(
+        "add {BATCH}       {:.2} s; {:.0} bytes written for each",
+        took.as_secs_f64(),
+        wrote(written)
+    );
+    add_one_by_one(&index, documents, 100_000.min(documents))?;
+    let took = timed(|| {
+        drop(index);
+        Ok(())
+    })?
+    .1;
+    println!(
+        "close           {:.2} s; {:.0} bytes written for each of {BATCH} and what followed",
+        took.as_secs_f64(),
+        wrote(written)
+    );
+    let opened: Vec<Duration> = (0..5)
+        .map(|_| Ok(open(&folder)?.1))
+        .collect::<Result<_>>()?;
+    println!("open            {}", shares(opened));
+    println!(
+        "memory          {} MiB at most",
+        of_process("status", "VmHWM:") / 1024
+    );
+    if kind != "lsh" {
+        println!("costs           {:?}", open(&folder)?.0.query_costs()?);
+    }
+    Ok(())
+}
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with("--"))
+        .collect();
+    let documents = arguments.get(1).and_then(|number| number.parse().ok());
+    match arguments.first() {
+        Some(kind) => run(kind, documents.unwrap_or(100_000)),
+        None => ["exact", "contained", "lsh"]
+            .into_iter()
+            .try_for_each(|kind| {
+                println!("{kind}");
+                run(kind, documents.unwrap_or(100_000))
+            }),
+    }
+}
