@@ -147,6 +147,8 @@ def test_what_is_wrong_is_told(tmp_path):
         ([1], TypeError, "item 0 is of type int"),
         (5, TypeError, "items are of type int"),
         (b"x", TypeError, "items are of type bytes"),
+        ({"question": "Why?"}, TypeError, "list of dicts"),
+        ({"question": ["Why?"], "id": []}, simgpu.ParameterError, "different lengths"),
         (tmp_path / "no.jsonl", FileNotFoundError, "no.jsonl"),
     ]:
         with pytest.raises(error, match=message):

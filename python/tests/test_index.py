@@ -51,6 +51,42 @@ def test_a_batch_finds_what_pairs_find(folder, verify, shingling):
         assert index.verify()["documents"] == len(index) == 400
 
 
+def shingles(text):
+    words = text.split()
+    return {tuple(words[start : start + 2]) for start in range(len(words) - 1)}
+
+
+@pytest.mark.parametrize(("measure", "threshold"), [("jaccard", 0.3), ("jaccard", 0.7), ("contained", 0.6)])
+def test_an_exact_index_misses_nothing(folder, measure, threshold):
+    rng = random.Random(3)
+    texts = [" ".join(f"w{int(rng.expovariate(0.2))}" for _ in range(rng.randrange(2, 14))) for _ in range(240)]
+    sets = [shingles(text) for text in texts]
+    expected = []
+    for row in range(120, 240):
+        for other in range(120):
+            shared, sizes = len(sets[row] & sets[other]), (len(sets[row]), len(sets[other]))
+            of = len(sets[row] | sets[other]) if measure == "jaccard" else min(sizes)
+            if shared / of >= threshold:
+                expected.append((row - 120, other, shared / of, shared / sizes[0], shared / sizes[1]))
+    options = {"kind": "exact", "measure": measure, "threshold": threshold, "shingling": simgpu.Shingling("words", 2)}
+    with simgpu.Index.create(folder, **options) as index:
+        index.add_many(texts[:120], id=range(120))
+        assert index.kind == "exact" and "bands" not in index.stats()
+        found = index.check_many(texts[120:])
+        names = ["row", "hit_id", "similarity"]
+        if measure == "contained":
+            names += ["query_share", "document_share"]
+            hit = index.check(texts[120 + found["row"][0]])[0]
+            assert (hit.query_share, hit.document_share) == (found["query_share"][0], found["document_share"][0])
+        ours = sorted(zip(*(found[name].tolist() for name in names), strict=True))
+        assert ours == sorted(pair[: len(names)] for pair in expected) != []
+        index.verify()
+    with pytest.raises(simgpu.ParameterError, match="bands has no effect"):
+        simgpu.Index.create(folder.with_name("b"), bands=4, rows=4, kind="exact")
+    with pytest.raises(simgpu.ParameterError, match="measure"):
+        simgpu.Index.create(folder.with_name("b"), measure="contained")
+
+
 def test_adding_the_new_ones_keeps_what_dedup_keeps(folder):
     texts = corpus(500, seed=5)
     options = {"threshold": 0.7, "verify": "exact"}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from . import _simgpu
 from ._dedup import _Rows
 from ._options import ContainOptions, ScanOptions, takes
-from .errors import InputError
+from .errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from ._simgpu import Table
@@ -71,9 +71,9 @@ class Contain:
         """
         phrases = options.pop("phrases", None)
         records = _records(items, dict(options))
-        # Read before, so that another table may be written there later.
-        content = None if phrases is None else Path(phrases).read_bytes()
         self._table = _simgpu.ItemTable(records, {**options, "phrases": phrases})
+        # Their content, for pickles: other machines do not have the file.
+        content = None if phrases is None else Path(phrases).read_bytes()
         self._state = (records, content, dict(options))
 
     @takes(ScanOptions)
@@ -154,8 +154,7 @@ def _paths(items: Any) -> list[str | os.PathLike[str]] | None:
 def _rows(items: Any) -> Iterable[dict[str, Any]]:
     """The records of items, as dicts of what JSON has."""
     if isinstance(items, Mapping):
-        columns = {str(name): list(values) for name, values in items.items()}
-        items = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        items = _of_columns(items)
     for method, arguments in (("to_dicts", ()), ("to_pylist", ()), ("to_dict", ("records",))):
         if not isinstance(items, (list, tuple)) and hasattr(items, method):
             items = getattr(items, method)(*arguments)
@@ -170,6 +169,20 @@ def _rows(items: Any) -> Iterable[dict[str, Any]]:
                 f"item {row} is of type {type(item).__name__}; give dicts with a question, such as {{'question': text}}"
             )
         yield {str(name): _plain(value) for name, value in item.items()}
+
+
+def _of_columns(columns: Mapping[Any, Any]) -> list[dict[Any, Any]]:
+    """The records of columns."""
+    for name, values in columns.items():
+        if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+            raise TypeError(
+                f"items are a dict with {name!r} of type {type(values).__name__}; give columns of values, or a list of dicts"
+            )
+    lists = {name: list(values) for name, values in columns.items()}
+    if len({len(values) for values in lists.values()}) > 1:
+        lengths = ", ".join(f"{name!r} has {len(values)} values" for name, values in lists.items())
+        raise ParameterError(f"items are columns of different lengths: {lengths}; give columns of one length")
+    return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
 
 
 def _plain(value: Any) -> Any:
