@@ -30,15 +30,15 @@ fn text(number: u64) -> String {
     let mut words = Vec::with_capacity(40);
     let phrase = fmix64(number) % 60;
     for at in 0..40 {
-        let random = fmix64(number << 8 | at);
         // The first 20 of 60 numbers are phrases.
         let random = match phrase < 20 && at < 8 {
             true => fmix64(1 << 60 | phrase << 8 | at),
-            false => random,
+            false => fmix64(number << 8 | at),
         };
-        // The lesser of two numbers, squared: a few words are in most texts.
-        let share = (random as u32 as f64 / u32::MAX as f64).powi(3);
-        words.push(format!("w{}", (share * 50_000.0) as u64));
+        // The cube of a random share: a few words are in most texts.
+        let share = u128::from(random >> 32);
+        let word = (share.pow(3) * 50_000) >> 96;
+        words.push(format!("w{word}"));
     }
     words.join(" ")
 }
@@ -61,17 +61,17 @@ fn ids(from: u64, len: u64) -> Vec<DocumentId> {
 /// A time at each share of all, in microseconds.
 fn shares(mut times: Vec<Duration>) -> String {
     times.sort_unstable();
-    let at = |share: f64| {
+    let at = |per_mille: usize| {
         let last = times.len().saturating_sub(1);
-        let time = times[((last as f64) * share) as usize];
+        let time = times[last * per_mille / 1000];
         format!("{:.0}", time.as_secs_f64() * 1e6)
     };
     format!(
         "p50 {} p99 {} p99.9 {} most {} µs",
-        at(0.5),
-        at(0.99),
-        at(0.999),
-        at(1.0)
+        at(500),
+        at(990),
+        at(999),
+        at(1000)
     )
 }
 
@@ -124,12 +124,14 @@ fn create(folder: &Path, kind: &str) -> Result<Index> {
 /// Adds documents in batches, and says what that took.
 fn build(index: &Index, documents: u64) -> Result<()> {
     let (mut made, start) = (Duration::ZERO, Instant::now());
-    for from in (0..documents).step_by(BATCH as usize) {
+    let mut from = 0;
+    while from < documents {
         let begun = Instant::now();
         let len = BATCH.min(documents - from);
         let texts: Vec<String> = (from..from + len).map(text).collect();
         made += begun.elapsed();
         index.add(&texts, &ids(from, len), OnKnownId::Fail)?;
+        from += len;
     }
     index.sync()?;
     let took = start.elapsed().saturating_sub(made).as_secs_f64();
@@ -187,6 +189,33 @@ fn open(folder: &Path) -> Result<(Index, Duration)> {
     Ok((index.durability(Durability::OnSync), took))
 }
 
+/// Opens an index five times.
+fn open_again(folder: &Path) -> Result<()> {
+    let opened = (0..5).map(|_| Ok(open(folder)?.1));
+    let opened: Vec<Duration> = opened.collect::<Result<_>>()?;
+    println!("open            {}", shares(opened));
+    Ok(())
+}
+
+/// Asks for new texts, and for known ones that were edited.
+fn ask_all(index: &Index, documents: u64) -> Result<()> {
+    let calls = 20_000.min(documents);
+    let engine = index.engine();
+    let signed = (0..2_000).map(|number| {
+        let text = text(3 * documents + number);
+        Ok(timed(|| engine.sign::<[&str; 1]>(&[&text]))?.1)
+    });
+    println!("sign            {}", shares(signed.collect::<Result<_>>()?));
+    let new = (0..calls).map(|number| text(3 * documents + number));
+    ask(index, "absent", new)?;
+    // The second time, blocks are in memory.
+    for name in ["present 1", "present 2"] {
+        let known = (0..calls).map(|number| edited(fmix64(number) % documents));
+        ask(index, name, known)?;
+    }
+    Ok(())
+}
+
 fn run(kind: &str, documents: u64) -> Result<()> {
     let folder = tempfile::tempdir().map_err(Error::io("create a folder in", "."))?;
     let folder = folder.path().join("index");
@@ -199,63 +228,31 @@ fn run(kind: &str, documents: u64) -> Result<()> {
         index.stats().disk_bytes as f64 / documents as f64
     );
     drop(index);
-    let bytes = folder_bytes(&folder) as f64;
     println!(
         "folder          {:.0} bytes a document",
-        bytes / documents as f64
+        folder_bytes(&folder) as f64 / documents as f64
     );
-    let opened: Vec<Duration> = (0..5)
-        .map(|_| Ok(open(&folder)?.1))
-        .collect::<Result<_>>()?;
-    println!("open            {}", shares(opened));
+    open_again(&folder)?;
     let (index, _) = open(&folder)?;
-    let calls = 20_000.min(documents);
-    let engine = index.engine();
-    let signed = (0..2_000).map(|number| {
-        let text = text(3 * documents + number);
-        Ok(timed(|| engine.sign::<[&str; 1]>(&[&text]))?.1)
-    });
-    println!("sign            {}", shares(signed.collect::<Result<_>>()?));
-    ask(
-        &index,
-        "absent",
-        (0..calls).map(|number| text(3 * documents + number)),
-    )?;
-    // The second time, blocks are in memory.
-    for name in ["present 1", "present 2"] {
-        ask(
-            &index,
-            name,
-            (0..calls).map(|number| edited(fmix64(number) % documents)),
-        )?;
-    }
-    let written = of_process("io", "write_bytes:");
+    ask_all(&index, documents)?;
+    let before = of_process("io", "write_bytes:");
     let texts: Vec<String> = (0..BATCH)
         .map(|number| text(5 * documents + number))
         .collect();
     let add = || index.add(&texts, &ids(5 * documents, BATCH), OnKnownId::Fail);
     let took = timed(add)?.1 + timed(|| index.sync())?.1;
-    let wrote = |since: u64| (of_process("io", "write_bytes:") - since) as f64 / BATCH as f64;
+    let wrote = || (of_process("io", "write_bytes:") - before) / BATCH;
     println!(
-        "add {BATCH}       {:.2} s; {:.0} bytes written for each",
+        "add {BATCH}       {:.2} s; {} bytes written for each",
         took.as_secs_f64(),
-        wrote(written)
+        wrote()
     );
+    drop(index);
+    println!("add and close   {} bytes written for each", wrote());
+    let (index, _) = open(&folder)?;
     add_one_by_one(&index, documents, 100_000.min(documents))?;
-    let took = timed(|| {
-        drop(index);
-        Ok(())
-    })?
-    .1;
-    println!(
-        "close           {:.2} s; {:.0} bytes written for each of {BATCH} and what followed",
-        took.as_secs_f64(),
-        wrote(written)
-    );
-    let opened: Vec<Duration> = (0..5)
-        .map(|_| Ok(open(&folder)?.1))
-        .collect::<Result<_>>()?;
-    println!("open            {}", shares(opened));
+    drop(index);
+    open_again(&folder)?;
     println!(
         "memory          {} MiB at most",
         of_process("status", "VmHWM:") / 1024

@@ -313,12 +313,12 @@ fn a_line_is_answered_before_the_next_one_comes() {
 #[test]
 fn a_killed_program_leaves_whole_batches() {
     for kind in ["lsh", "exact"] {
-        kill_programs(kind);
+        kill_additions(kind);
     }
 }
 
 #[cfg(unix)]
-fn kill_programs(kind: &str) {
+fn kill_additions(kind: &str) {
     let place = Place::new();
     place.write("none.jsonl", "");
     place
@@ -367,7 +367,11 @@ fn kill_programs(kind: &str) {
         }
         next += texts.len();
     }
-    // While an index is compacted, and while one is built.
+    kill_compaction_and_build(&place, kind);
+}
+
+#[cfg(unix)]
+fn kill_compaction_and_build(place: &Place, kind: &str) {
     for command in [
         "index compact --index seen".to_owned(),
         format!("index build many.jsonl --index new --kind {kind}"),

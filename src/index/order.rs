@@ -44,7 +44,10 @@ impl Order {
         counts.sort_unstable_by_key(|(_, start)| *start);
         Order {
             starts: counts.iter().map(|(_, start)| *start).collect(),
-            classes: counts.iter().map(|(count, _)| class(*count)).collect(),
+            classes: counts
+                .iter()
+                .map(|(count, _)| Element::class(*count as u64))
+                .collect(),
         }
     }
 
@@ -82,13 +85,6 @@ impl Order {
             classes: classes.to_vec(),
         })
     }
-}
-
-/// The class of a number of documents, as in a join.
-fn class(count: usize) -> u8 {
-    // Saturates: the classes of all numbers of documents are below 128.
-    let count = u32::try_from(count).unwrap_or(u32::MAX);
-    u8::try_from(Element::class(count)).unwrap_or(u8::MAX)
 }
 
 #[cfg(test)]

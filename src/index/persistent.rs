@@ -164,6 +164,7 @@ impl Index {
     }
 
     /// Orders the shingles of an index of kind `exact` by documents, before there are any.
+    #[cfg(feature = "io")]
     pub(crate) fn order_by<'a, D: Documents + 'a>(
         &self,
         batches: impl Iterator<Item = &'a D>,

@@ -183,7 +183,7 @@ fn assert_equals_definition(
     index.verify().unwrap();
     let costs = index.query_costs().unwrap();
     assert!(costs.median <= costs.p99 && costs.p99 <= costs.most);
-    assert!(costs.most_frequent > 3 && costs.most >= costs.most_frequent);
+    assert!(costs.median > 0 && costs.most_frequent > 0);
 }
 
 #[test]

@@ -88,16 +88,22 @@ impl Element {
     const HASH: u32 = 56;
 
     fn new(count: u32, hash: u64) -> Self {
-        Element(u64::from(Element::class(count)) << Element::HASH | hash >> (64 - Element::HASH))
+        Element(
+            u64::from(Element::class(count.into())) << Element::HASH | hash >> (64 - Element::HASH),
+        )
     }
 
     /// The class of a number of occurrences: the number itself below 16, and four classes for each doubling above.
-    pub(crate) fn class(count: u32) -> u32 {
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "64 doublings of four classes are below 256"
+    )]
+    pub(crate) fn class(count: u64) -> u8 {
         match count {
-            0..16 => count,
+            0..16 => count as u8,
             _ => {
                 let log = count.ilog2();
-                4 * log + (count >> (log - 2) & 3)
+                4 * log as u8 + (count >> (log - 2) & 3) as u8
             }
         }
     }
@@ -943,11 +949,11 @@ mod tests {
 
     #[test]
     fn classes_ascend_with_counts() {
-        let counts = (0..100_000).chain([1 << 20, 1 << 31, u32::MAX]);
-        let classes: Vec<u32> = counts.map(Element::class).collect();
+        let counts = (0..100_000).chain([1 << 20, 1 << 31, 1 << 63, u64::MAX]);
+        let classes: Vec<u8> = counts.map(Element::class).collect();
         assert!(classes.is_sorted_by(|a, b| a == b || a + 1 == *b || *b > 70));
         assert_eq!(classes[..17], (0..17).collect::<Vec<_>>());
-        assert!(classes.iter().all(|class| *class < 1 << 8));
+        assert_eq!(classes.last(), Some(&255));
     }
 
     /// The sets of one half of a join have the buckets that they have in the whole, in the same bands.

@@ -40,35 +40,23 @@ pub fn sign_batch(
     search: &Search,
 ) -> Result<SignedDocuments> {
     engine.shingler().check_forms(documents)?;
-    if is_one_small(documents) {
-        let mut memory = (
+    let starts: Vec<usize> = (0..documents.len()).step_by(PIECE).collect();
+    let memory = || {
+        (
             Scratch::default(),
             ShingleBatch::new(engine.shingler().width()),
-        );
-        let range = DocumentRange::new(documents, 0..1);
-        return sign_piece(&range, engine, search, &mut memory);
-    }
-    let starts: Vec<usize> = (0..documents.len()).step_by(PIECE).collect();
-    let pieces: Vec<SignedDocuments> = starts
-        .into_par_iter()
-        .map_init(
-            || {
-                (
-                    Scratch::default(),
-                    ShingleBatch::new(engine.shingler().width()),
-                )
-            },
-            |memory, start| {
-                let end = documents.len().min(start + PIECE);
-                sign_piece(
-                    &DocumentRange::new(documents, start..end),
-                    engine,
-                    search,
-                    memory,
-                )
-            },
         )
-        .collect::<Result<_>>()?;
+    };
+    let sign = |memory: &mut (Scratch, ShingleBatch), start| {
+        let end = documents.len().min(start + PIECE);
+        let piece = DocumentRange::new(documents, start..end);
+        sign_piece(&piece, engine, search, memory)
+    };
+    if is_one_small(documents) {
+        return sign(&mut memory(), 0);
+    }
+    let pieces = starts.into_par_iter().map_init(memory, sign);
+    let pieces: Vec<SignedDocuments> = pieces.collect::<Result<_>>()?;
     let mut all = SignedDocuments::default();
     for piece in pieces {
         all.digests.extend(piece.digests);
