@@ -26,7 +26,8 @@ const LIBRARY: &[&[&str]] = &[
     &["search"],
     &["index"],
     &["files", "divided"],
-    &["link", "ratings", "evaluation", "passages", "contain"],
+    &["link", "ratings", "evaluation", "passages"],
+    &["contain"],
     &["selftest", "internals"],
 ];
 

@@ -83,6 +83,7 @@ impl Contain {
         Findings {
             hits: hits.into_values().collect(),
             parts,
+            grams: Vec::new(),
         }
     }
 

@@ -130,11 +130,16 @@ struct Lacking {
 pub struct Spread {
     /// By number of the part: the documents that hold half of it, and those that lack a word of it.
     of_parts: BTreeMap<usize, (u64, BTreeMap<usize, Lacking>)>,
+    /// The documents that have an n-gram outside of items that they ask.
+    pub(super) of_grams: BTreeMap<u32, u64>,
 }
 
 impl Spread {
     /// Adds what [`Contain::read`] finds in a document. `source` is what several of must have a phrase: the name of its file.
     pub fn add(&mut self, source: &str, findings: &Findings) {
+        for gram in &findings.grams {
+            *self.of_grams.entry(*gram).or_default() += 1;
+        }
         for found in &findings.parts {
             let (documents, words) = self.of_parts.entry(found.part).or_default();
             *documents += 1;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::asked::Document;
-use super::class::{Hit, Rule};
+use super::class::{Class, Hit, Rule};
 use super::items::{ITEMS, Item, ItemRecord, items_of};
 use super::part::{Kind, OWN, Part, TEMPLATE, Vocabulary};
 use super::phrases::PartOfQuestion;
@@ -35,6 +35,8 @@ pub struct Contain {
     /// The question and the passage of each item.
     pub(super) of_items: Vec<(usize, Option<usize>)>,
     pub(super) table: Table,
+    /// N-grams that count as those of a template.
+    pub(super) ignored: BTreeSet<u32>,
     vocabulary: Vocabulary,
 }
 
@@ -54,6 +56,8 @@ pub struct Findings {
     pub hits: Vec<Hit>,
     /// The questions of which it holds half, with what it lacks of them.
     pub(super) parts: Vec<PartOfQuestion>,
+    /// The n-grams that open candidates, outside of items that it asks; ascending.
+    pub(super) grams: Vec<u32>,
 }
 
 /// N-grams of a part in a document: their first words there, and their numbers.
@@ -99,18 +103,52 @@ impl Contain {
             });
         }
         let table = Table::of(&mut parts, rule.size);
-        let is_template = |gram: u32| table.parts(gram).len() > TEMPLATE;
-        for part in &mut parts {
-            part.complete(rule.size, is_template);
-        }
-        Ok(Contain {
+        let mut contain = Contain {
             items,
             rule,
             parts,
             of_items,
             table,
+            ignored: BTreeSet::new(),
             vocabulary,
-        })
+        };
+        contain.complete_parts();
+        Ok(contain)
+    }
+
+    /// Completes the parts, when it is known which n-grams open candidates.
+    fn complete_parts(&mut self) {
+        let mut parts = std::mem::take(&mut self.parts);
+        for part in &mut parts {
+            part.complete(self.rule.size, |gram| !self.opens(gram));
+        }
+        self.parts = parts;
+    }
+
+    /// Ignores phrases: their n-grams count as those of a template, which open no hit and are no evidence.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a phrase with fewer words than an n-gram.
+    pub fn with_ignored<'a>(mut self, phrases: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        let (mut hashes, mut found) = (Vec::new(), Vec::new());
+        for phrase in phrases {
+            let words = Words::of(phrase);
+            if words.len() < self.rule.size {
+                return Err(Error::Parameter {
+                    name: "`ignore`",
+                    value: format!("{phrase:?}"),
+                    expected: format!("phrases of at least {} words", self.rule.size),
+                });
+            }
+            self.table.find(&words, &mut hashes, &mut found);
+            let equal = found
+                .iter()
+                .filter(|(at, gram)| self.is_equal(&words, *at, *gram));
+            let equal: Vec<u32> = equal.map(|(_, gram)| *gram).collect();
+            self.ignored.extend(equal);
+        }
+        self.complete_parts();
+        Ok(self)
     }
 
     /// The items, in the order of their first records.
@@ -155,43 +193,58 @@ impl Contain {
         } = scratch;
         words.read(text);
         self.table.find(words, hashes, found);
-        if !self
-            .by_part(found)
-            .iter()
-            .any(|(part, grams)| self.is_candidate(&self.parts[*part], grams))
-        {
-            return Findings::default();
-        }
-        let numbers = self.vocabulary.numbers(words);
-        let document = Document {
-            text,
-            words,
-            numbers: &numbers,
+        found.retain(|(at, gram)| self.opens(*gram) && self.is_equal(words, *at, *gram));
+        let by_part = self.by_part(found);
+        let is_candidate = |(part, grams): &(usize, Grams)| {
+            let part = &self.parts[*part];
+            self.is_candidate(part, grams)
         };
-        found.retain(|(at, gram)| self.is_equal(document, *at, *gram));
-        self.decide(document, &self.by_part(found))
+        let mut findings = Findings::default();
+        if by_part.iter().any(is_candidate) {
+            let numbers = self.vocabulary.numbers(words);
+            let document = Document {
+                text,
+                words,
+                numbers: &numbers,
+            };
+            findings = self.decide(document, &by_part);
+        }
+        let asked = findings.hits.iter();
+        let asked: Vec<&Hit> = asked
+            .filter(|hit| hit.class == Class::Contaminated)
+            .collect();
+        let is_asked = |at: usize| {
+            let start = words.span(at).start;
+            asked.iter().any(|hit| hit.bytes.contains(&start))
+        };
+        let grams = found.iter().filter(|(at, _)| !is_asked(*at));
+        findings.grams = grams.map(|(_, gram)| *gram).collect();
+        findings.grams.sort_unstable();
+        findings.grams.dedup();
+        findings
     }
 
     /// Whether the words of an n-gram stand at a place of a document.
-    fn is_equal(&self, document: Document<'_>, at: usize, gram: u32) -> bool {
+    fn is_equal(&self, words: &Words, at: usize, gram: u32) -> bool {
         let (part, place) = self.table.first[gram as usize];
-        let place = place as usize;
+        let of_part = &self.parts[part as usize].words;
         let size = self.table.size();
-        self.parts[part as usize].numbers[place..place + size] == document.numbers[at..at + size]
+        (0..size).all(|k| of_part.word(place as usize + k) == words.word(at + k))
     }
 
-    fn is_template(&self, gram: u32) -> bool {
-        self.table.parts(gram).len() > TEMPLATE
+    /// Whether an n-gram opens a candidate: it is no template, and nothing says to ignore it.
+    fn opens(&self, gram: u32) -> bool {
+        self.table.parts(gram).len() <= TEMPLATE && !self.ignored.contains(&gram)
     }
 
     pub(super) fn is_own(&self, gram: u32) -> bool {
-        self.table.parts(gram).len() <= OWN
+        self.table.parts(gram).len() <= OWN && self.opens(gram)
     }
 
     /// The n-grams of each part that open a candidate, in order.
     fn by_part(&self, found: &[(usize, u32)]) -> Vec<(usize, Grams)> {
-        let open = found.iter().filter(|(_, gram)| !self.is_template(*gram));
-        let mut all: Vec<(u32, usize, u32)> = open
+        let mut all: Vec<(u32, usize, u32)> = found
+            .iter()
             .flat_map(|(at, gram)| {
                 self.table
                     .parts(*gram)
