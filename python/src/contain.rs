@@ -1,14 +1,17 @@
 //! Items of benchmarks in texts. `simgpu/_contain.py` gives items and results their shape.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::builder::{Int64Builder, ListBuilder, StringBuilder};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
-use simgpu::contain::{Contain, Hit, Item, ItemPart, ItemRecord, Phrases, Rule, Scratch};
+use simgpu::contain::{
+    Contain, Hit, Item, ItemPart, ItemRecord, Lack, Phrases, Rule, Scratch, read_ignored,
+};
 use simgpu::io::Inputs;
 use simgpu::progress::{Progress, advance};
 use simgpu_cli::commands::contain::ItemArguments;
@@ -59,6 +62,12 @@ pub(crate) fn items_of_files(options: Bound<'_, PyDict>) -> PyResult<Vec<Record>
     Ok(records.into_iter().map(record).collect())
 }
 
+/// The phrases in a file of phrases to ignore.
+#[pyfunction]
+pub(crate) fn ignored_phrases(py: Python<'_>, path: PathBuf) -> PyResult<Vec<String>> {
+    py.detach(|| read_ignored(&path)).or_raise(py)
+}
+
 /// Items that texts are searched for.
 #[pyclass(frozen, module = "simgpu._simgpu", name = "ItemTable")]
 pub(crate) struct PyItemTable(Contain);
@@ -68,12 +77,14 @@ const PART_BYTES: usize = 4 << 20;
 
 #[pymethods]
 impl PyItemTable {
-    /// The items of these records. The options are those of `simgpu.Contain`; `phrases` is the path of their file.
+    /// The items of these records. The options are those of `simgpu.Contain`; `phrases` is the path of a file, `ignore` are
+    /// phrases.
     #[new]
     fn new(records: Vec<Record>, options: Bound<'_, PyDict>) -> PyResult<Self> {
         let options = Options(options);
         let rule = options.rule()?;
         let phrases = options.path("phrases")?;
+        let ignored = options.strings("ignore")?;
         let record = |of: Record| {
             let (benchmark, id, question, passage, options, answer, is_correct) = of;
             ItemRecord {
@@ -88,6 +99,7 @@ impl PyItemTable {
         };
         let contain = options.py().detach(|| {
             let contain = Contain::new(records.into_iter().map(record), rule)?;
+            let contain = contain.with_ignored(ignored.iter().map(String::as_str))?;
             match phrases {
                 Some(path) => contain.with_phrases(&Phrases::read(&path)?),
                 None => Ok(contain),
@@ -172,6 +184,15 @@ fn lists<'a>(rows: impl Iterator<Item = impl Iterator<Item = &'a str>>) -> Array
     Arc::new(lists.finish())
 }
 
+/// A column of lists of two numbers.
+fn pairs(rows: impl Iterator<Item = [usize; 2]>) -> ArrayRef {
+    let mut lists = ListBuilder::new(Int64Builder::new());
+    for row in rows {
+        lists.append_value(row.map(|number| Some(number as i64)));
+    }
+    Arc::new(lists.finish())
+}
+
 fn hit_table(items: &[Item], hits: &[Vec<Hit>], ids: Option<&Ids>) -> PyResult<PyTable> {
     let all = || {
         (0i64..)
@@ -207,6 +228,12 @@ fn hit_table(items: &[Item], hits: &[Vec<Hit>], ids: Option<&Ids>) -> PyResult<P
         ("item_end", number(|hit| hit.item_bytes.end)),
         ("found", number(|hit| hit.found)),
         ("ngrams", number(|hit| hit.ngrams)),
+        ("content", pairs(all().map(|(_, hit)| hit.content))),
+        ("own", number(|hit| hit.own)),
+        (
+            "lacks",
+            lists(all().map(|(_, hit)| hit.lacks.iter().copied().map(Lack::name))),
+        ),
         (
             "rarest",
             lists(all().map(|(_, hit)| hit.rarest.iter().map(|(ngram, _)| &**ngram))),
@@ -233,6 +260,8 @@ impl Options<'_> {
             size: rule.size,
             threshold: rule.threshold,
             min_ngrams: rule.min_ngrams,
+            phrases: self.path("phrases")?,
+            ignore: self.path("ignore")?,
         })
     }
 

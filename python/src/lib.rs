@@ -81,7 +81,7 @@ mod _simgpu {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::contain::{PyItemTable, items_of_files};
+    use super::contain::{PyItemTable, ignored_phrases, items_of_files};
     #[pymodule_export]
     use super::datatrove::{DatatroveSigner, sort_records};
     #[pymodule_export]
@@ -121,8 +121,8 @@ mod _simgpu {
 
     #[pymodule_export]
     use super::files::{
-        dedup_files, evaluate, link_files, pairs_files, pairs_signatures, passages_files,
-        sign_files,
+        contain_files, dedup_files, evaluate, link_files, pairs_files, pairs_signatures,
+        passages_files, sign_files,
     };
 
     #[pymodule_export]

@@ -103,6 +103,9 @@ def calls(tmp_path):
     yield index.check_or_add_many, {"data": TEXTS, "id": [1, 2]}
     yield index.add_many, {"data": TEXTS, "id": [1, 2], "on_known_id": "replace"}
     yield index.delete, {"ids": "a"}
+    (tmp_path / "items.jsonl").write_text('{"question": "a rose is a rose, or is it not?"}\n')
+    of_files = {"inputs": records, "output": tmp_path / "c", "against": tmp_path / "items.jsonl", "overwrite": True}
+    yield simgpu.contain_files, of_files
     items = [{"question": TEXTS[1]}]
     yield simgpu.Contain, {"items": items}
     yield simgpu.Contain(items).scan, {"data": TEXTS}

@@ -176,3 +176,63 @@ def test_what_is_wrong_is_told(tmp_path):
         contain.scan("a text")
     with pytest.raises(simgpu.StoppedError):
         contain.scan(["some words " * 500_000] * 4, progress=lambda *_: False)
+
+
+SPEECH = "Four score and seven years ago our fathers brought forth upon this continent a new nation conceived in liberty"
+
+
+@pytest.fixture
+def spread(tmp_path):
+    """A speech in 40 documents of four sources, and a question that quotes it, asked in two of them."""
+    question = f"{SPEECH}: in which town did the president say so, and what did the newspapers write of it?"
+    chosen = random.Random(4)
+    for source in range(4):
+        with open(tmp_path / f"source{source}.jsonl", "w") as file:
+            for row in range(12):
+                after = " ".join(chosen.choice(["said", "crowd", "field", "war", "hope", "then"]) + str(chosen.randrange(90)) for _ in range(25))
+                text = f"He began: {SPEECH}, {after}." if row < 10 else f"Quiz. {question} Write it down."
+                file.write(json.dumps({"id": f"{source}-{row}", "text": text}) + "\n")
+    (tmp_path / "items.jsonl").write_text(json.dumps({"id": "speech", "question": question}) + "\n")
+    return tmp_path
+
+
+def test_files_and_phrases_give_what_the_command_gives(spread):
+    inputs = [f"source{source}.jsonl" for source in range(4)]
+    report = simgpu.contain_files(
+        [spread / name for name in inputs], spread / "ours", against=spread / "items.jsonl", action="mark", classes=["contaminated", "passage"]
+    )
+    run = [sys.executable, "-m", "simgpu", "contain", *inputs, "--against", "items.jsonl", "--quiet"]
+    flags = ["-o", "theirs", "--action", "mark", "--classes", "contaminated,passage"]
+    subprocess.run([*run, *flags], cwd=spread, check=True)
+    names = ["hits.jsonl", "items.jsonl", "phrases.parquet", "report.json", "report.html", *(f"kept/{name}" for name in inputs)]
+    for name in names:
+        assert (spread / "ours" / name).read_bytes() == (spread / "theirs" / name).read_bytes(), name
+    assert report["counts"]["documents"]["contaminated"] >= 8
+    # The phrases of that run are given to the command, to files and to texts in memory.
+    subprocess.run([*run, "--phrases", "theirs/phrases.parquet", "-o", "excused"], cwd=spread, check=True)
+    lines = lines_of(spread / "excused/hits.jsonl")
+    classes = {line["id"]: line["class"] for line in lines}
+    assert [classes[f"{source}-10"] for source in range(4)] == ["contaminated"] * 4
+    records = [json.loads(line) for name in inputs for line in (spread / name).read_text().splitlines()]
+    contain = simgpu.Contain(spread / "items.jsonl", phrases=spread / "ours/phrases.parquet")
+    (spread / "ours/phrases.parquet").unlink()
+    for each in (contain, pickle.loads(pickle.dumps(contain))):
+        found = each.scan([record["text"] for record in records], id=[record["id"] for record in records])
+        assert {hit["id"]: hit["class"] for hit in found} == classes
+        for hit, line in zip(found, lines, strict=True):
+            assert evidence(hit) == evidence(line)
+            assert [hit[name] for name in ("content", "own", "lacks")] == [line[name] for name in ("content", "own", "lacks")]
+
+
+def test_phrases_are_ignored(spread):
+    (spread / "ignore.txt").write_text(f"# of a speech\n{SPEECH}\n")
+    records = [json.loads(line) for line in (spread / "source0.jsonl").read_text().splitlines()]
+    texts = [record["text"] for record in records]
+    assert len(simgpu.Contain(spread / "items.jsonl").scan(texts)) == 12
+    for ignore in ([SPEECH], (SPEECH for _ in range(1)), spread / "ignore.txt", str(spread / "ignore.txt")):
+        contain = simgpu.Contain(spread / "items.jsonl", ignore=ignore)
+        assert contain.scan(texts)["row"].tolist() == pickle.loads(pickle.dumps(contain)).scan(texts)["row"].tolist() == [10, 11]
+    with pytest.raises(simgpu.ParameterError, match="at least 5 words"):
+        simgpu.Contain(spread / "items.jsonl", ignore=["two words"])
+    simgpu.contain_files(spread / "source0.jsonl", spread / "out", against=spread / "items.jsonl", ignore=spread / "ignore.txt")
+    assert [line["id"] for line in lines_of(spread / "out/hits.jsonl")] == ["0-10", "0-11"]

@@ -68,8 +68,11 @@ impl Contain {
     }
 }
 
-/// The phrases of a file, one a line. Lines that begin with `#` are notes.
-pub(super) fn read_ignored(path: &Path) -> Result<Vec<String>> {
+/// The phrases of a file, one a line, for [`Contain::with_ignored`]. Lines that begin with `#` are notes.
+///
+/// # Errors
+/// [`Error::Io`] if it cannot be read, [`Error::Input`] if it is not UTF-8.
+pub fn read_ignored(path: &Path) -> Result<Vec<String>> {
     let file = File::open(path).map_err(Error::io("open", path))?;
     let text = read_text(file, path)?;
     let lines = text.lines().map(str::trim);

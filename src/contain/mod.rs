@@ -63,7 +63,7 @@ mod run;
 
 pub use action::ContainAction;
 pub use class::{Class, Hit, ItemPart, Rule};
-pub use frequent::FrequentPhrase;
+pub use frequent::{FrequentPhrase, read_ignored};
 pub use hits_output::HitsFormat;
 pub use items::{Item, ItemRecord};
 pub use lack::Lack;

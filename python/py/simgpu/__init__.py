@@ -8,6 +8,7 @@ from ._passages import PassagesFound, passages
 from ._ratings import RatingsFound, hold_out, neighbours, recommend
 from ._simgpu import Index, Scheme, Shingling, Signatures, Signer, Table
 from ._files import (
+    contain_files,
     dedup_files,
     evaluate,
     link_files,
@@ -62,6 +63,7 @@ __all__ = [
     "Tuning",
     "UnsupportedError",
     "compare",
+    "contain_files",
     "dedup",
     "dedup_files",
     "devices",

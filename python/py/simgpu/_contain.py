@@ -34,6 +34,9 @@ class ItemsFound(_Rows):
       highlighted.
     - ``item_start``, ``item_end``: the place in the question, or in the passage where the question is not found.
     - ``found``, ``ngrams``: the distinct n-grams found, of all.
+    - ``content``: the words of the question outside of templates that are in place, and all of them; ``own``: the n-grams
+      found that at most two questions have.
+    - ``lacks``: the conditions of a contaminated text that do not hold.
     - ``rarest``: the rarest n-grams found.
     """
 
@@ -69,8 +72,13 @@ class Contain:
             InputError: An item has no question; or the phrases cannot be used.
             OSError: The system refused to read a file.
         """
-        phrases = options.pop("phrases", None)
+        phrases, ignore = options.pop("phrases", None), options.pop("ignore", None)
+        if isinstance(ignore, (str, os.PathLike)):
+            ignore = _simgpu.ignored_phrases(ignore)
+        elif ignore is not None:
+            ignore = list(ignore)
         records = _records(items, dict(options))
+        options = {**options, "ignore": ignore}
         self._table = _simgpu.ItemTable(records, {**options, "phrases": phrases})
         # Their content, for pickles: other machines do not have the file.
         content = None if phrases is None else Path(phrases).read_bytes()

@@ -911,14 +911,81 @@ class ItemOptions(TypedDict, total=False):
         Path | None,
         Option(
             None,
-            "The file ``phrases.parquet`` of a run over a corpus: public phrases that it counted are no contamination. "
-            "Without it, no hit is excused by frequency.",
+            "The file ``phrases.parquet`` of a run over a corpus with these items: public phrases that it counted are no "
+            "contamination. Without it, no hit is excused because its words are frequent.",
         ),
     ]
 
 
 class ContainOptions(ItemOptions, total=False):
     """The options of ``Contain``."""
+
+    ignore: Annotated[
+        Path | Iterable[str] | None,
+        Option(
+            None,
+            "Phrases that are no evidence: an iterable of them other than a ``str``, or the path of a file with one a "
+            "line, where lines that begin with ``#`` are notes.",
+        ),
+    ]
+
+
+class ContainFilesOptions(
+    FormatOptions,
+    TextOptions,
+    IdOptions,
+    ItemOptions,
+    LevelOptions,
+    CallOptions,
+    OverwriteOptions,
+    DryRunOptions,
+    total=False,
+):
+    """The options of ``contain_files``."""
+
+    ignore: Annotated[
+        Path | None,
+        Option(
+            None,
+            "File of phrases that are no evidence, one a line; lines that begin with ``#`` are notes.",
+        ),
+    ]
+    action: Annotated[
+        Literal["report", "drop", "cut", "mark"],
+        Option(
+            "report",
+            'What to do with documents that hold items: ``"report"`` lists them; ``"drop"`` leaves them out; ``"cut"`` '
+            'writes the records without what was found; ``"mark"`` writes records with a field of its places.',
+        ),
+    ]
+    classes: Annotated[
+        str | Iterable[str],
+        Option(
+            "contaminated",
+            'With ``action`` ``"drop"``, ``"cut"`` or ``"mark"``, the class of the hits that are left out, cut or marked, or '
+            'several: ``"contaminated"``, ``"passage"``, ``"template"``, and to mark ``"short"``.',
+        ),
+    ]
+    mark_field: Annotated[
+        str, Option("contained", 'With ``action="mark"``, the name of the field.')
+    ]
+    hits_format: Annotated[
+        Literal["jsonl", "parquet"],
+        Option("jsonl", 'Format of the list of hits: ``"jsonl"`` or ``"parquet"``.'),
+    ]
+    no_samples: Annotated[
+        bool, Option(False, "Leave the texts found out of the hits and the page.")
+    ]
+    suggest_ignore: Annotated[
+        bool,
+        Option(
+            False,
+            "Write ``ignore.txt``: the phrases that many documents have without the item, for ``ignore``.",
+        ),
+    ]
+    temp_dir: Annotated[
+        Path | None, Option(None, "Folder for temporary files; by default beside the results.")
+    ]
 
 
 class ScanOptions(CallOptions, total=False):

@@ -43,11 +43,13 @@ __all__ = [
     "bBitMinHash",
     "command",
     "compare",
+    "contain_files",
     "dedup_files",
     "dedup_in_memory",
     "devices",
     "hold_out_of_ratings",
     "evaluate",
+    "ignored_phrases",
     "items_of_files",
     "link_files",
     "link_records",
@@ -402,6 +404,7 @@ def link_records(
 
 _Record = tuple[str, str, str, str, list[str], str, bool | None]
 
+def ignored_phrases(path: str | os.PathLike[str]) -> list[str]: ...
 def items_of_files(options: Mapping[str, Any]) -> list[_Record]: ...
 
 @final
@@ -527,6 +530,7 @@ def restore_minhash(
 def command(arguments: Sequence[str]) -> int: ...
 
 # Each takes the options of the function of this name in `simgpu`.
+def contain_files(options: Mapping[str, Any]) -> Report: ...
 def dedup_files(options: Mapping[str, Any]) -> Report: ...
 def evaluate(options: Mapping[str, Any]) -> Report: ...
 def link_files(options: Mapping[str, Any]) -> Report: ...
