@@ -75,7 +75,7 @@ class Contain:
         phrases, ignore = options.pop("phrases", None), options.pop("ignore", None)
         if isinstance(ignore, (str, os.PathLike)):
             ignore = _simgpu.ignored_phrases(ignore)
-        elif ignore is not None:
+        elif isinstance(ignore, Iterable):
             ignore = list(ignore)
         records = _records(items, dict(options))
         options = {**options, "ignore": ignore}
