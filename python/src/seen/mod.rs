@@ -77,7 +77,7 @@ impl PyIndex {
     ) -> PyResult<Self> {
         let settings = Settings::new(path, durability, threads)?;
         let opened = Opened::open(py, &settings.path)?;
-        Ok(settings.of(opened))
+        Ok(PyIndex::of(settings, opened))
     }
 
     /// Makes an index in a folder that does not exist, or is empty, and opens it.
@@ -149,7 +149,7 @@ impl PyIndex {
                 return Err(exists(&settings.path, message));
             }
         };
-        Ok(settings.of(opened))
+        Ok(PyIndex::of(settings, opened))
     }
 
     /// The folder.
@@ -551,6 +551,15 @@ impl PyIndex {
 }
 
 impl PyIndex {
+    fn of(settings: Settings, opened: Opened) -> Self {
+        PyIndex {
+            path: settings.path,
+            durability: settings.durability,
+            threads: settings.threads,
+            opened: Mutex::new(Some(opened)),
+        }
+    }
+
     fn opened(&self) -> MutexGuard<'_, Option<Opened>> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }

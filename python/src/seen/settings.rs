@@ -2,7 +2,6 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use pyo3::prelude::*;
 use simgpu::Error;
@@ -18,7 +17,6 @@ use crate::scheme::{
 };
 use crate::signer::builder;
 
-use super::PyIndex;
 use super::opened::Opened;
 
 /// An argument, if it is given.
@@ -51,8 +49,8 @@ pub(super) enum Durability {
 /// How an index is used.
 pub(super) struct Settings {
     pub(super) path: PathBuf,
-    durability: Durability,
-    threads: Option<usize>,
+    pub(super) durability: Durability,
+    pub(super) threads: Option<usize>,
 }
 
 impl Settings {
@@ -69,15 +67,6 @@ impl Settings {
             durability: named(py, "durability", durability, &known)?.unwrap_or(Durability::Call),
             threads: threads.map(NonZeroUsize::get),
         })
-    }
-
-    pub(super) fn of(self, opened: Opened) -> PyIndex {
-        PyIndex {
-            path: self.path,
-            durability: self.durability,
-            threads: self.threads,
-            opened: Mutex::new(Some(opened)),
-        }
     }
 }
 
