@@ -43,12 +43,12 @@ fn text(number: u64) -> String {
     words.join(" ")
 }
 
-/// The text with this number, but for two of its words.
+/// The text with this number, but for its last two words.
 fn edited(number: u64) -> String {
     let text = text(number);
     let mut words: Vec<&str> = text.split(' ').collect();
-    words[20] = "edited";
-    words[21] = "twice";
+    words.truncate(38);
+    words.extend(["edited", "twice"]);
     words.join(" ")
 }
 
@@ -58,21 +58,32 @@ fn ids(from: u64, len: u64) -> Vec<DocumentId> {
         .collect()
 }
 
-/// A time at each share of all, in microseconds.
-fn shares(mut times: Vec<Duration>) -> String {
-    times.sort_unstable();
-    let at = |per_mille: usize| {
-        let last = times.len().saturating_sub(1);
-        let time = times[last * per_mille / 1000];
-        format!("{:.0}", time.as_secs_f64() * 1e6)
+/// A time of a call: of the clock, and of this thread on a processor, which others do not lengthen.
+type Times = [Duration; 2];
+
+/// Times at shares of all, in microseconds.
+fn shares(times: &[Times]) -> String {
+    let of = |which: usize| {
+        let mut times: Vec<Duration> = times.iter().map(|times| times[which]).collect();
+        times.sort_unstable();
+        let at = |per_mille: usize| {
+            let last = times.len().saturating_sub(1);
+            format!("{:.1}", times[last * per_mille / 1000].as_secs_f64() * 1e6)
+        };
+        let [median, p99, p999, most] = [500, 990, 999, 1000].map(at);
+        format!("p50 {median} p99 {p99} p99.9 {p999} most {most} µs")
     };
-    format!(
-        "p50 {} p99 {} p99.9 {} most {} µs",
-        at(500),
-        at(990),
-        at(999),
-        at(1000)
-    )
+    format!("{}; on a processor {}", of(0), of(1))
+}
+
+/// The time that this thread was on a processor; 0 where the system does not tell.
+fn on_processor() -> Duration {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let first = text
+        .split(' ')
+        .next()
+        .and_then(|number| number.parse().ok());
+    Duration::from_nanos(first.unwrap_or(0))
 }
 
 /// A number of a file of /proc that describes this process; 0 elsewhere.
@@ -94,10 +105,11 @@ fn folder_bytes(folder: &Path) -> u64 {
         .sum()
 }
 
-fn timed<T>(call: impl FnOnce() -> Result<T>) -> Result<(T, Duration)> {
-    let start = Instant::now();
+fn timed<T>(call: impl FnOnce() -> Result<T>) -> Result<(T, Times)> {
+    let (start, before) = (Instant::now(), on_processor());
     let value = call()?;
-    Ok((value, start.elapsed()))
+    let of_clock = start.elapsed();
+    Ok((value, [of_clock, on_processor().saturating_sub(before)]))
 }
 
 fn create(folder: &Path, kind: &str) -> Result<Index> {
@@ -152,7 +164,7 @@ fn ask(index: &Index, name: &str, texts: impl Iterator<Item = String>) -> Result
     }
     println!(
         "check, {name:9}{}; {hits} hits of {}",
-        shares(times.clone()),
+        shares(&times),
         times.len()
     );
     Ok(())
@@ -178,13 +190,13 @@ fn add_one_by_one(index: &Index, documents: u64, calls: u64) -> Result<()> {
     }
     println!(
         "check_or_add    {}; {added} of {calls} added",
-        shares(times)
+        shares(&times)
     );
-    println!("sync            {} for {GROUP} calls", shares(syncs));
+    println!("sync            {} for {GROUP} calls", shares(&syncs));
     Ok(())
 }
 
-fn open(folder: &Path) -> Result<(Index, Duration)> {
+fn open(folder: &Path) -> Result<(Index, Times)> {
     let (index, took) = timed(|| Index::open(folder))?;
     Ok((index.durability(Durability::OnSync), took))
 }
@@ -192,8 +204,8 @@ fn open(folder: &Path) -> Result<(Index, Duration)> {
 /// Opens an index five times.
 fn open_again(folder: &Path) -> Result<()> {
     let opened = (0..5).map(|_| Ok(open(folder)?.1));
-    let opened: Vec<Duration> = opened.collect::<Result<_>>()?;
-    println!("open            {}", shares(opened));
+    let opened: Vec<Times> = opened.collect::<Result<_>>()?;
+    println!("open            {}", shares(&opened));
     Ok(())
 }
 
@@ -205,7 +217,8 @@ fn ask_all(index: &Index, documents: u64) -> Result<()> {
         let text = text(3 * documents + number);
         Ok(timed(|| engine.sign::<[&str; 1]>(&[&text]))?.1)
     });
-    println!("sign            {}", shares(signed.collect::<Result<_>>()?));
+    let signed: Vec<Times> = signed.collect::<Result<_>>()?;
+    println!("sign            {}", shares(&signed));
     let new = (0..calls).map(|number| text(3 * documents + number));
     ask(index, "absent", new)?;
     // The second time, blocks are in memory.
@@ -221,7 +234,7 @@ fn run(kind: &str, documents: u64) -> Result<()> {
     let folder = folder.path().join("index");
     let index = create(&folder, kind)?.durability(Durability::OnSync);
     build(&index, documents)?;
-    let took = timed(|| index.compact())?.1;
+    let took = timed(|| index.compact())?.1[0];
     println!(
         "compact         {:.1} s; {:.0} bytes a document",
         took.as_secs_f64(),
@@ -240,7 +253,7 @@ fn run(kind: &str, documents: u64) -> Result<()> {
         .map(|number| text(5 * documents + number))
         .collect();
     let add = || index.add(&texts, &ids(5 * documents, BATCH), OnKnownId::Fail);
-    let took = timed(add)?.1 + timed(|| index.sync())?.1;
+    let took = timed(add)?.1[0] + timed(|| index.sync())?.1[0];
     let wrote = || (of_process("io", "write_bytes:") - before) / BATCH;
     println!(
         "add {BATCH}       {:.2} s; {} bytes written for each",

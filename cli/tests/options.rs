@@ -78,7 +78,7 @@ const MODES: &[&str] = &[
     "index build texts --index out --kind exact --measure contained",
     "index add news --index out --on-known-id replace",
     "index add news --index out --if-new --on-known-id skip -o p.jsonl",
-    "index add docs/b.jsonl --index other --if-new --on-known-id skip",
+    "index add docs/b.jsonl --index other --on-known-id skip",
     "index query news --index out -o p.jsonl",
     "index query docs/b.jsonl --index other -o -",
     "index delete --index out --ids gone.txt",
@@ -400,7 +400,7 @@ fn write_indexes(place: &Place) {
     }
     let known = json!({"id": 0, "key": "k0", "text": "a text of its own", "body": "a body"});
     let news = place.read("docs/b.jsonl");
-    place.write("news/b.jsonl", [news, lines(&[known]).into()].concat());
+    place.write("news/ab.jsonl", [news, lines(&[known]).into()].concat());
     for name in ["d.csv", ".c.jsonl"] {
         place.write(&format!("news/{name}"), place.read(&format!("docs/{name}")));
     }

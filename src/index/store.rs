@@ -86,6 +86,8 @@ pub(super) struct Store {
     folder: PathBuf,
     database: Database,
     tables: Vec<Keyspace>,
+    /// Dropped last, when nobody writes a journal.
+    journals: Journals,
 }
 
 /// Bytes of blocks that are held in memory.
@@ -119,6 +121,10 @@ impl Store {
             folder: folder.to_owned(),
             database,
             tables,
+            journals: Journals {
+                folder: path,
+                are_in_tables: false,
+            },
         })
     }
 
@@ -181,7 +187,50 @@ impl Store {
 impl Drop for Store {
     fn drop(&mut self) {
         // What fails here is read from the journal again.
-        let _ = guarded(|| self.flush());
+        self.journals.are_in_tables = guarded(|| self.flush()).is_ok();
+    }
+}
+
+/// The journals of a store.
+struct Journals {
+    folder: PathBuf,
+    /// Whether tables have all that journals have.
+    are_in_tables: bool,
+}
+
+impl Drop for Journals {
+    fn drop(&mut self) {
+        if self.are_in_tables {
+            // A journal that stays is read again, to no effect.
+            let _ = self.clear();
+        }
+    }
+}
+
+impl Journals {
+    /// Empties the journals. The store would read all of them when it is opened, up to 64 MB, also what tables have. The last one
+    /// must stay: a store without any begins to number its batches anew.
+    fn clear(&self) -> io::Result<()> {
+        let mut journals = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let path = entry?.path();
+            let is_journal = path.extension().is_some_and(|extension| extension == "jnl");
+            let number = path
+                .file_stem()
+                .and_then(|stem| stem.to_str()?.parse().ok());
+            if let Some(number) = number.filter(|_: &u64| is_journal) {
+                journals.push((number, path));
+            }
+        }
+        journals.sort_unstable();
+        let last = journals.pop();
+        for (_, path) in journals {
+            fs::remove_file(path)?;
+        }
+        match last {
+            Some((_, path)) => File::options().write(true).open(path)?.set_len(0),
+            None => Ok(()),
+        }
     }
 }
 
