@@ -26,7 +26,8 @@ const LIBRARY: &[&[&str]] = &[
     &["search"],
     &["index"],
     &["files", "divided"],
-    &["link", "ratings", "evaluation", "passages", "contain"],
+    &["link", "ratings", "evaluation", "passages"],
+    &["contain"],
     &["selftest", "internals"],
 ];
 
@@ -122,7 +123,7 @@ const EXTENSION: &[&[&str]] = &[
     &["index", "signer"],
     // The functions.
     &["memory"],
-    &["command", "datatrove", "divided", "files", "links", "passages", "ratings", "tools"],
+    &["command", "contain", "datatrove", "divided", "files", "links", "passages", "ratings", "seen", "tools"],
 ];
 
 /// The rooms of the Python package: the package `simgpu` hands them on, and those of other tools stand on it.
@@ -132,7 +133,7 @@ const PACKAGE: &[&[&str]] = &[
     &["_options", "_progress", "_report", "_repr", "_restore", "_tables"],
     &["_signature_files"],
     &["_dedup", "_files"],
-    &["_links", "_passages", "_ratings", "_tools"],
+    &["_contain", "_index", "_links", "_passages", "_ratings", "_tools"],
     &["_datasketch", "_divided"],
     &["datasketch", "datatrove", "duckdb", "hf", "nemo", "polars", "ray", "sklearn", "spark"],
     &["__main__"],

@@ -357,8 +357,10 @@ pub const TABLE: &[Row] = &[
     row(&["contain"], &["text_field", "id_field"], Results, &[TextFiles]),
     row(&["contain"], &["unique_ids", "on_bad_record"], Checks, &[]),
     row(&["contain"], &["against", "item_fields", "item_id_field", "benchmark_field"], Results, &[]),
-    row(&["contain"], &["size", "threshold", "min_ngrams", "action", "no_samples"], Results, &[]),
+    row(&["contain"], &["size", "threshold", "min_ngrams", "phrases", "ignore", "action"], Results, &[]),
+    row(&["contain"], &["hits_format", "no_samples", "suggest_ignore"], Results, &[]),
     row(&["contain"], &["classes", "compression_level"], Results, &[ItemsStay]),
+    row(&["contain"], &["mark_field"], Results, &[PassagesUnmarked]),
     row(&["contain"], &["temp_dir"], Memory, &[]),
     // Indexes
     row(INDEXED, &["index"], Results, &[]),

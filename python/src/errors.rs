@@ -174,6 +174,11 @@ const NOT_FOUND: i32 = 2;
 const DENIED: i32 = 13;
 const EXISTS: i32 = 17;
 
+/// A `FileExistsError`.
+pub(crate) fn exists(path: &std::path::Path, message: String) -> PyErr {
+    of_number(EXISTS, path, message)
+}
+
 /// The subclass of `OSError` that Python has for an error number.
 fn of_number(number: i32, path: &std::path::Path, message: String) -> PyErr {
     // As a str: a path would import pathlib, which can fail.

@@ -1,4 +1,4 @@
-//! Runs over files: what the commands `dedup`, `pairs`, `sign`, `link`, `passages` and `evaluate` do, by the same functions.
+//! Runs over files: what the commands `dedup`, `pairs`, `sign`, `link`, `passages`, `contain` and `evaluate` do, by the same functions.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use simgpu::progress::{StageTime, Timings};
 use simgpu_cli::Lines;
 use simgpu_cli::arguments::Caller;
 use simgpu_cli::commands::pairs::PairsArguments;
-use simgpu_cli::commands::{dedup, evaluate as evaluation, link, pairs, passages, sign};
+use simgpu_cli::commands::{contain, dedup, evaluate as evaluation, link, pairs, passages, sign};
 use simgpu_cli::outputs::ReportArgument;
 
 use crate::errors::{of_run, parameter_error, warn};
@@ -224,6 +224,41 @@ pub(crate) fn passages_files<'py>(
         restart: !options.switch("resume")?,
     };
     let outcome = run(&options, ("passages_files", "passages"), |caller| {
+        arguments.execute(caller)
+    })?;
+    let mut json = Vec::new();
+    outcome.report.write_json(&mut json)?;
+    let times = (&outcome.timings, outcome.elapsed_s);
+    report_of(py, json, times, &arguments.summary(&outcome))
+}
+
+/// Finds the items of benchmarks in files. The options are those of `simgpu.contain_files`.
+#[pyfunction]
+pub(crate) fn contain_files<'py>(
+    py: Python<'py>,
+    options: Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = Options(options);
+    let arguments = contain::Arguments {
+        inputs: options.paths("inputs")?,
+        output: options.path("output")?,
+        outputs: options.outputs()?,
+        format: options.format()?,
+        hidden: options.switch("hidden")?,
+        text_field: options.text_field()?,
+        records: options.of_records("id_field", "the name of a field, as a str")?,
+        selection: options.selection()?,
+        items: options.items()?,
+        action: options.choice("action")?,
+        classes: options.choices("classes")?,
+        mark_field: options.required("mark_field", "the name of a field, as a str")?,
+        hits_format: options.choice("hits_format")?,
+        no_samples: options.switch("no_samples")?,
+        suggest_ignore: options.switch("suggest_ignore")?,
+        process: process(),
+        temp_dir: options.path("temp_dir")?,
+    };
+    let outcome = run(&options, ("contain_files", "contain"), |caller| {
         arguments.execute(caller)
     })?;
     let mut json = Vec::new();

@@ -55,6 +55,8 @@ mod sketch;
 
 mod index;
 
+mod seen;
+
 mod datatrove;
 
 mod ratings;
@@ -62,6 +64,8 @@ mod ratings;
 mod links;
 
 mod passages;
+
+mod contain;
 
 mod files;
 
@@ -76,6 +80,8 @@ use pyo3::prelude::*;
 mod _simgpu {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use super::contain::{PyItemTable, ignored_phrases, items_of_files};
     #[pymodule_export]
     use super::datatrove::{DatatroveSigner, sort_records};
     #[pymodule_export]
@@ -95,6 +101,8 @@ mod _simgpu {
     #[pymodule_export]
     use super::scheme::{PyScheme, PyShingling};
     #[pymodule_export]
+    use super::seen::PyIndex;
+    #[pymodule_export]
     use super::signatures::PySignatures;
     #[pymodule_export]
     use super::signer::PySigner;
@@ -113,8 +121,8 @@ mod _simgpu {
 
     #[pymodule_export]
     use super::files::{
-        dedup_files, evaluate, link_files, pairs_files, pairs_signatures, passages_files,
-        sign_files,
+        contain_files, dedup_files, evaluate, link_files, pairs_files, pairs_signatures,
+        passages_files, sign_files,
     };
 
     #[pymodule_export]

@@ -101,6 +101,14 @@ impl<'py> Options<'py> {
         chosen.ok_or_else(|| PyTypeError::new_err(format!("{name} is None; give a name, as a str")))
     }
 
+    /// One name that the command knows, or several.
+    pub(crate) fn choices<T: ValueEnum>(&self, name: &'static str) -> PyResult<Vec<T>> {
+        let chosen = self.strings(name)?.into_iter();
+        chosen
+            .map(|chosen| choice_of(self.py(), name, chosen))
+            .collect()
+    }
+
     /// One string, or several.
     pub(crate) fn strings(&self, name: &str) -> PyResult<Vec<String>> {
         let expected = "a str, or several";

@@ -582,4 +582,4 @@ pub(crate) fn banding_of_arguments(
 }
 
 /// The threshold of methods that are called without one.
-const DEFAULT_THRESHOLD: f64 = 0.8;
+pub(crate) const DEFAULT_THRESHOLD: f64 = 0.8;

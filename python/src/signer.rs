@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use simgpu::backend::Backend;
 use simgpu::documents::Documents;
-use simgpu::engine::Engine;
+use simgpu::engine::{Engine, EngineBuilder};
 use simgpu::error::Conflict;
 use simgpu::pipeline::{Scratch, ShingleBatch, ShingleSets, Signatures, SignaturesMut, Unit};
 use simgpu::progress::{Progress, advance};
@@ -327,6 +327,15 @@ pub(crate) fn open(
     shingling: Option<&PyShingling>,
     backend: Backend,
 ) -> PyResult<Engines> {
+    Engines::new(py, builder(py, scheme, shingling)?, backend)
+}
+
+/// A builder of engines for a scheme.
+pub(crate) fn builder(
+    py: Python<'_>,
+    scheme: &Scheme,
+    shingling: Option<&PyShingling>,
+) -> PyResult<EngineBuilder> {
     let mut builder = Engine::builder().scheme(scheme.clone());
     if let Some(shingling) = shingling {
         builder = builder.shingling(shingling.resolve(scheme).or_raise(py)?);
@@ -334,7 +343,7 @@ pub(crate) fn open(
             builder = builder.hash(hash);
         }
     }
-    Engines::new(py, builder, backend)
+    Ok(builder)
 }
 
 /// Where signatures are written.

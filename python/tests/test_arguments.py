@@ -1,5 +1,6 @@
 """Every argument of every public call, of a wrong type or out of range: the message names it, and says what to give."""
 
+import functools
 import inspect
 
 import pytest
@@ -36,6 +37,10 @@ CALLED = {
     "texts": DOCUMENTS,
     "documents": DOCUMENTS,
     "name": ("unknown scheme",),
+    "ids": ("ids is", "id is"),
+    # A blank text resembles none, so that it would be added.
+    "text": ("is the id of a document",),
+    "items": ("items are", "item 0"),
     "isa": ("instruction set",),
     "output": ("unknown file extension",),
     "weights_field": ("weights belong to single tokens",),
@@ -84,6 +89,26 @@ def calls(tmp_path):
     yield simgpu.Signatures.concat, {"parts": [signatures]}
     yield simgpu.Signatures.load, {"path": tmp_path / "s.npy"}
     yield signatures.save, {"path": tmp_path / "s.npy"}
+    folders = iter(range(10**6))
+    index = simgpu.Index.create(tmp_path / "index", num_perm=16)
+    create = functools.wraps(simgpu.Index.create)(
+        lambda **given: simgpu.Index.create(**{"path": f"index-{next(folders)}", **given}).close()
+    )
+    yield create, {"num_perm": 16, "threshold": 0.8}
+    yield simgpu.Index, {"path": tmp_path / "index"}
+    yield index.check, {"text": TEXTS[0]}
+    yield index.check_or_add, {"text": TEXTS[0], "id": "a"}
+    yield index.add, {"text": TEXTS[0], "id": "b", "on_known_id": "replace"}
+    yield index.check_many, {"data": TEXTS}
+    yield index.check_or_add_many, {"data": TEXTS, "id": [1, 2]}
+    yield index.add_many, {"data": TEXTS, "id": [1, 2], "on_known_id": "replace"}
+    yield index.delete, {"ids": "a"}
+    (tmp_path / "items.jsonl").write_text('{"question": "a rose is a rose, or is it not?"}\n')
+    of_files = {"inputs": records, "output": tmp_path / "c", "against": tmp_path / "items.jsonl", "overwrite": True}
+    yield simgpu.contain_files, of_files
+    items = [{"question": TEXTS[1]}]
+    yield simgpu.Contain, {"items": items}
+    yield simgpu.Contain(items).scan, {"data": TEXTS}
 
 
 def complaint(name, error):

@@ -17,7 +17,7 @@ pytest.importorskip("pyspark")
 if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
     pytest.skip("Spark needs Java, which is not installed", allow_module_level=True)
 
-from simgpu.spark import band_keys, dedup, pairs, sign
+from simgpu.spark import band_keys, contain, dedup, pairs, sign
 from simgpu.spark.__main__ import main
 
 DOCUMENTS = 5_000
@@ -479,3 +479,27 @@ def test_the_command_for_spark_takes_a_reference(session, tmp_path, monkeypatch,
     assert "no column 'none' of against; give one of body, key" in capsys.readouterr().err
     assert main([*inputs, str(tmp_path / "*.jsonl")]) == 1
     assert "new.jsonl is an input and in --against; give it on one side" in capsys.readouterr().err
+
+
+def test_items_are_found_as_on_one_machine(session):
+    questions = [
+        "A robe takes 2 bolts of blue fiber and half that much white fiber. How many bolts in total does it take?",
+        "Which planet of the solar system has the largest number of known moons that orbit it in one year?",
+    ]
+    items = [{"question": question, "id": f"q{row}"} for row, question in enumerate(questions)]
+    texts = [f"{text} {questions[row % 2]} So it was." if row % 3 == 0 else text for row, text in enumerate(corpus(90, seed=4))]
+    texts[5] = None
+    ids = [f"d{row}" for row in range(90)]
+    df = frame(session, texts, ids)
+    expected = simgpu.Contain(items).scan(texts, id=ids).to_pylist()
+    names = [name for name in expected[0] if name not in ("row", "id")]
+    expected = sorted((hit["id"], *(hit[name] for name in names)) for hit in expected)
+    assert {hit[names.index("class") + 1] for hit in expected} == {"contaminated"} and len(expected) >= 30
+    for given in (items, simgpu.Contain(items)):
+        found = contain(df, given, id="doc", text="body")
+        assert found.columns == ["id", *names]
+        assert sorted(map(tuple, found.collect())) == expected
+    with pytest.raises(ParameterError, match="size is an option of the Contain"):
+        contain(df, simgpu.Contain(items), id="doc", text="body", size=4)
+    with pytest.raises(ParameterError, match="no column 'text'"):
+        contain(df, items, id="doc", text="text")

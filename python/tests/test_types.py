@@ -38,6 +38,15 @@ PROGRAM = """
     entities: simgpu.Table | None = linked.entities
     precision: float | None = linked.expected_precision
     counts: dict[str, int] = simgpu.recommend(([1], [2], [5]), users=1).counts
+    with simgpu.Index.create("seen", kind="exact", measure="contained", durability="sync") as seen:
+        hits: list[simgpu.Hit] = seen.check_or_add("a rose", "r")
+        share: float | None = hits[0].query_share
+        known: bool = 3 in seen
+        checked: simgpu.Checked = seen.check_or_add_many(["a"], id=["x"], on_known_id="skip")
+        added: np.ndarray = checked.added
+        table: simgpu.Table = seen.check_many({"t": ["a"]}, "t", limit=3)
+    contain = simgpu.Contain([{"question": "Why?"}], phrases=None, size=4)
+    items: simgpu.ItemsFound = contain.scan(["a"], id=[1], threads=2)
     try:
         simgpu.dedup_files(["in.jsonl"], "out")
     except (simgpu.InputError, OSError) as error:
@@ -65,6 +74,11 @@ WRONG = """
     simgpu.pairs(["a"], identical="none")
     simgpu.link({"a": ["b"]}, {"a": ["b"]}, fields="a", score="words")
     simgpu.neighbours(([1], [2], [5]), by="rating")
+    simgpu.Index("seen", durability="never")
+    simgpu.Index.create("seen", kind="forest")
+    simgpu.Index("seen").add("a", 1.5)
+    simgpu.Index("seen").check_or_add_many(["a"], id=[1], on_known_id="replace")
+    simgpu.Contain([], size="five")
 """
 
 

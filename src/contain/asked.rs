@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::align::Alignment;
+use super::lack::{Lack, lacking};
 use super::part::Part;
 use super::sentences::Asks;
 use super::words::Words;
@@ -52,38 +53,80 @@ impl Place<'_> {
         }
     }
 
-    /// Whether the question is asked: enough of the asking sentence, its edges, its asking words, in one sentence.
-    pub(super) fn is_asked(&self) -> bool {
-        let least = match self.part.question.asks {
+    /// What is missing for the question to be asked: enough of the asking sentence, its edges, its asking words, in one
+    /// sentence.
+    fn lacks_asking(&self, least: f64) -> Vec<Lack> {
+        lacking(&[
+            (Lack::Sentence, self.asking_share() >= least),
+            (Lack::Edges, self.has_edges()),
+            (Lack::AskingWord, self.has_asking_words()),
+            (Lack::OneSentence, self.is_one_sentence()),
+        ])
+    }
+
+    /// What is missing for the whole question, beside its own n-grams: it is asked, enough of it is here, and no other question
+    /// that differs by figures or names.
+    pub(super) fn lacks(&self, least: f64) -> Vec<Lack> {
+        let content = &self.part.content;
+        let enough = self.content_share() >= least && self.content_in_place() >= 5;
+        let mut lacks = self.lacks_asking(self.least_of_sentence());
+        lacks.extend(lacking(&[
+            (Lack::Content, enough),
+            (
+                Lack::Gap,
+                self.hole() <= (0.2 * content.len() as f64).max(4.0),
+            ),
+            (Lack::Figures, !self.has_other_figures()),
+            (Lack::Names, !self.has_other_names()),
+        ]));
+        lacks
+    }
+
+    /// The same of a question about a passage. Such questions are short and alike.
+    pub(super) fn lacks_of_strict(&self, least: f64) -> Vec<Lack> {
+        let content = &self.part.content;
+        let mut lacks = self.lacks_asking(0.8);
+        lacks.extend(lacking(&[
+            (Lack::Content, self.content_share() >= least),
+            (
+                Lack::Gap,
+                self.hole() <= (0.2 * content.len() as f64).max(2.0),
+            ),
+        ]));
+        lacks
+    }
+
+    /// The same of a short question.
+    pub(super) fn lacks_of_short(&self) -> Vec<Lack> {
+        let is_whole = self.aligned.share(0..self.part.words.len()) >= 0.9;
+        let mut lacks = self.lacks_asking(self.least_of_sentence());
+        lacks.extend(lacking(&[(Lack::Content, is_whole)]));
+        lacks
+    }
+
+    /// The least share of the asking sentence.
+    fn least_of_sentence(&self) -> f64 {
+        match self.part.question.asks {
             Asks::Open => 0.8,
             Asks::Words | Asks::Mark => 0.6,
-        };
-        self.asking_share() >= least
-            && self.has_edges()
-            && self.has_asking_words()
-            && self.is_one_sentence()
+        }
     }
 
-    /// Whether enough of the whole question is here, and no other question that differs by figures or names.
-    pub(super) fn is_enough(&self, least: f64) -> bool {
-        let content = &self.part.content;
-        let in_place = content.iter().filter(|i| self.aligned.has(**i)).count();
-        let gap = (0.2 * content.len() as f64).max(4.0);
-        self.content_share() >= least
-            && in_place >= 5
-            && self.aligned.hole(content) as f64 <= gap
-            && !self.has_other_figures()
-            && !self.has_other_names()
+    /// The most content words in a row that are missing.
+    fn hole(&self) -> f64 {
+        self.aligned.hole(&self.part.content) as f64
     }
 
-    /// The stricter condition for questions about a passage, which are short and alike.
-    pub(super) fn is_strict(&self, least: f64) -> bool {
-        let content = &self.part.content;
-        let gap = (0.2 * content.len() as f64).max(2.0);
-        self.content_share() >= least
-            && self.asking_share() >= 0.8
-            && self.is_asked()
-            && self.aligned.hole(content) as f64 <= gap
+    /// The words outside the template that are in place.
+    pub(super) fn content_in_place(&self) -> usize {
+        let content = self.part.content.iter();
+        content.filter(|i| self.aligned.has(**i)).count()
+    }
+
+    /// Whether half of what public phrases lack is in place; true where none is known.
+    pub(super) fn has_rest(&self) -> bool {
+        let rest = &self.part.rest;
+        self.aligned.share(rest.iter().copied()) >= 0.5
     }
 
     /// Two of the first and of the last three words of the asking sentence are in place, and close together; of an open one,

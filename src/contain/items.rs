@@ -101,7 +101,7 @@ fn two_questions(record: &ItemRecord) -> Error {
 
 /// Joins the groups whose questions and passages have equal words.
 fn merged(groups: Vec<Vec<ItemRecord>>) -> Vec<Item> {
-    let words = |text: &str| Words::of(text).iter().collect::<Vec<_>>().join(" ");
+    let words = |text: &str| Words::of(text).joined();
     let mut items: Vec<Item> = Vec::new();
     let mut of_words: HashMap<[String; 3], usize> = HashMap::new();
     for group in groups {

@@ -29,22 +29,52 @@ mod asked;
 
 mod statement;
 
+mod lack;
+
+mod class;
+
+mod options;
+
+mod phrases;
+
+mod decide;
+
 mod scan;
 
 mod read;
 
+mod frequent;
+
+mod action;
+
 mod report;
 
+mod shown;
+
+mod hits_output;
+
 mod found;
+
+mod page;
 
 mod write;
 
 mod run;
 
+pub use action::ContainAction;
+pub use class::{Class, Hit, ItemPart, Rule};
+pub use frequent::{FrequentPhrase, read_ignored};
+pub use hits_output::HitsFormat;
 pub use items::{Item, ItemRecord};
+pub use lack::Lack;
+pub use phrases::{Phrases, PublicPhrase, Spread};
 pub use read::ItemFields;
 pub use report::{
-    BenchmarkReport, ByClass, ContainCounts, ContainParameters, ContainReport, LeakedItem,
+    BenchmarkReport, ByClass, ContainCounts, ContainCuts, ContainParameters, ContainReport,
+    LeakedItem,
 };
-pub use run::{ContainAction, ContainOutcome, ContainRun};
-pub use scan::{Class, Contain, Hit, ItemPart, Rule, Scratch};
+pub use run::{ContainOutcome, ContainRun};
+pub use scan::{Contain, Findings, Scratch};
+
+#[cfg(test)]
+mod tests;

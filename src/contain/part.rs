@@ -65,6 +65,8 @@ pub(super) struct Part {
     pub(super) content: Vec<usize>,
     /// N-grams that open a candidate.
     pub(super) rare: usize,
+    /// Words that documents with most of the question lack: all but a public phrase. Empty where none is known.
+    pub(super) rest: Vec<usize>,
     pub(super) question: Question,
 }
 
@@ -125,6 +127,7 @@ impl Part {
             distinct: 0,
             content: Vec::new(),
             rare: 0,
+            rest: Vec::new(),
         }
     }
 
@@ -170,5 +173,9 @@ impl Part {
         let question = &self.question;
         let ends = self.text.trim_end().ends_with(['.', '!']);
         question.asks == Asks::Open && question.blank.is_none() && ends && self.words.len() < 12
+    }
+    /// Whether it has too little to be decided without its options.
+    pub(super) fn is_short(&self) -> bool {
+        self.words.len() < 8 || self.content.len() < 5 || self.is_bare_statement()
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::items::ItemRecord;
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{
-    Chunk, Columns, Event, FieldPath, FilesReading, InputFile, OnBadRecord, Reading, Value,
+    Chunk, Columns, Event, FieldPath, FilesReading, InputFile, Inputs, OnBadRecord, Reading, Value,
     ValueField, Wanted, for_each_record,
 };
 use crate::progress::{Progress, advance};
@@ -127,6 +127,18 @@ impl ItemFields {
         })
     }
 
+    /// The records of items in files, for [`Contain::new`](super::Contain::new): as
+    /// [`ContainRun`](super::ContainRun) reads them.
+    ///
+    /// # Errors
+    /// [`Error::BadRecord`] for a record without a question, and any error of reading.
+    pub fn records(&self, items: &Inputs, progress: &dyn Progress) -> Result<Vec<ItemRecord>> {
+        let temporary = std::env::temp_dir();
+        items.not_read().warn(progress);
+        let read = self.read(&items.files, &temporary, OnBadRecord::Fail, progress)?;
+        Ok(read.0)
+    }
+
     /// Reads the records of all files, and what is wrong with the bad ones, which are skipped if `on_bad_record` says so.
     pub(super) fn read(
         &self,
@@ -232,7 +244,6 @@ fn chosen(answer: String, options: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::Inputs;
     use crate::progress::Silent;
 
     fn read(name: &str, lines: &str, fields: &ItemFields) -> Result<Vec<ItemRecord>> {

@@ -5,7 +5,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::scan::{Class, Contain, Hit, ItemPart};
+use super::action::ContainAction;
+use super::class::{Class, Hit, ItemPart};
+use super::found::Changed;
+use super::frequent::FrequentPhrase;
+use super::lack::Lack;
+use super::phrases::PublicPhrase;
+use super::scan::Contain;
 use crate::error::BadRecord;
 use crate::io::{
     InputFile, MissingIds, NotRead, Places, REPORT_VERSION, SkippedRecord, write_json,
@@ -64,12 +70,33 @@ pub struct ContainCounts {
     pub documents: ByClass,
     /// Items found, each by the first class of its hits.
     pub found_items: ByClass,
+    /// Hits that are not of [`Class::Contaminated`] because the document has a public phrase alone; 0 without phrases.
+    pub excused: u64,
     /// Documents written; `None` if none are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<u64>,
     /// Documents left out; `None` if none are written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<u64>,
+    /// What was cut, and what is left; `None` if no text changes and no document is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut: Option<ContainCuts>,
+}
+
+/// What was cut and left out. `bytes = kept_bytes + cut_bytes + removed_bytes`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ContainCuts {
+    /// Documents of which something was cut.
+    pub cut_documents: u64,
+    /// Parts that were cut.
+    pub cuts: u64,
+    /// Bytes of the texts that are written.
+    pub kept_bytes: u64,
+    /// Bytes cut out of them.
+    pub cut_bytes: u64,
+    /// Bytes of the texts of documents that were left out.
+    pub removed_bytes: u64,
 }
 
 /// All parameters that affect the result.
@@ -82,11 +109,17 @@ pub struct ContainParameters {
     pub threshold: f64,
     /// The fewest n-grams of at most two questions.
     pub min_ngrams: usize,
-    /// What is done with documents: `report` or `drop`.
+    /// The name of the file of phrases to ignore; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignore: Option<String>,
+    /// What is done with documents: `report`, `drop`, `cut` or `mark`.
     pub action: &'static str,
-    /// The classes whose documents are removed.
+    /// The classes of the hits that it is for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<&'static str>,
+    /// The field for marks; `None` unless records are marked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark_field: Option<String>,
     /// The fields of question, passage, options and answer; empty for one that is not read.
     pub item_fields: Vec<String>,
     /// The field of an item's id; `None` for the usual ones.
@@ -126,6 +159,9 @@ pub struct BenchmarkReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct LeakedItem {
+    /// Its number.
+    #[serde(skip)]
+    pub(super) number: usize,
     /// Its id.
     pub item: String,
     /// The documents that ask it.
@@ -144,8 +180,12 @@ pub struct ContainReport {
     pub counts: ContainCounts,
     /// The parameters.
     pub parameters: ContainParameters,
-    /// How frequent phrases are excused: `none`. Each hit is judged by its document alone.
+    /// How public phrases are excused: `given`, by counts that were given, or `none`: each hit is judged by its document alone.
     pub phrases: &'static str,
+    /// The public phrases that this reading found, those in the most documents first; at most 20.
+    pub public_phrases: Vec<PublicPhrase>,
+    /// The phrases that most documents have without the item, at most 20: what to ignore.
+    pub frequent_phrases: Vec<FrequentPhrase>,
     /// What was found of each benchmark, in the order of their names.
     pub benchmarks: Vec<BenchmarkReport>,
     /// The documents without an id, if some have one.
@@ -168,6 +208,7 @@ impl ContainReport {
     pub(super) fn new(
         (mut counts, benchmarks): (ContainCounts, Vec<BenchmarkReport>),
         parameters: ContainParameters,
+        phrases: FoundPhrases,
         places: &Places,
         skipped_items: Vec<SkippedRecord>,
     ) -> Self {
@@ -183,7 +224,9 @@ impl ContainReport {
             not_read: places.not_read.clone(),
             skipped: places.skipped_records(),
             skipped_items,
-            phrases: "none",
+            phrases: if phrases.are_given { "given" } else { "none" },
+            public_phrases: phrases.public,
+            frequent_phrases: phrases.frequent,
             benchmarks,
             counts,
             parameters,
@@ -197,6 +240,15 @@ impl ContainReport {
     pub fn write_json(&self, target: &mut impl std::io::Write) -> std::io::Result<()> {
         write_json(target, self)
     }
+}
+
+/// Phrases of a reading.
+#[derive(Debug, Default)]
+pub(super) struct FoundPhrases {
+    /// Whether counts were given, by which phrases are excused.
+    pub(super) are_given: bool,
+    pub(super) public: Vec<PublicPhrase>,
+    pub(super) frequent: Vec<FrequentPhrase>,
 }
 
 /// The bad records of items, for the report.
@@ -233,7 +285,7 @@ struct OfItem {
 #[derive(Debug)]
 pub(super) struct Tally<'a> {
     contain: &'a Contain,
-    counts: ContainCounts,
+    pub(super) counts: ContainCounts,
     items: Vec<OfItem>,
     /// The number of each benchmark, and what is found of it.
     numbers: BTreeMap<&'a str, usize>,
@@ -283,6 +335,7 @@ impl<'a> Tally<'a> {
         let mut of_benchmarks: BTreeMap<usize, Class> = BTreeMap::new();
         for hit in hits {
             self.counts.hits.count(hit.class);
+            self.counts.excused += u64::from(hit.lacks == [Lack::Phrase]);
             let item = &mut self.items[hit.item];
             *item.documents.entry(hit.class).or_default() += 1;
             item.parts.extend(&hit.parts);
@@ -303,6 +356,33 @@ impl<'a> Tally<'a> {
         }
     }
 
+    /// Counts what an action changes.
+    pub(super) fn count_changes(
+        &mut self,
+        action: &ContainAction,
+        places: &Places,
+        changed: &Changed,
+    ) {
+        if !action.writes_records() {
+            return;
+        }
+        let removed = changed.removed.len() as u64;
+        self.counts.kept = Some(places.records() - places.bad_records() - removed);
+        self.counts.removed = Some(removed);
+        if matches!(action, ContainAction::Mark(_)) {
+            return;
+        }
+        let cuts = || changed.places.iter().flat_map(|(_, cuts)| cuts);
+        let cut_bytes = cuts().map(|cut| cut.len() as u64).sum();
+        self.counts.cut = Some(ContainCuts {
+            cut_documents: changed.places.len() as u64,
+            cuts: cuts().count() as u64,
+            kept_bytes: self.counts.bytes - cut_bytes - changed.removed_bytes,
+            cut_bytes,
+            removed_bytes: changed.removed_bytes,
+        });
+    }
+
     /// The rows of the first documents of items.
     pub(super) fn first_rows(&self) -> impl Iterator<Item = u32> {
         self.items.iter().filter_map(|item| Some(item.first?.1))
@@ -311,7 +391,7 @@ impl<'a> Tally<'a> {
     /// The lines of all items. `place` is the place of a document.
     pub(super) fn lines(
         &self,
-        place: impl Fn(u32) -> FoundAt,
+        place: impl Fn(u32) -> Option<FoundAt>,
     ) -> impl Iterator<Item = ItemLine<'_>> {
         let items = self.contain.items().iter().enumerate().zip(&self.items);
         items.map(move |((number, item), found)| ItemLine {
@@ -326,14 +406,15 @@ impl<'a> Tally<'a> {
                 .iter()
                 .map(|(class, count)| (class.name(), *count))
                 .collect(),
-            first: found.first.map(|(_, row)| place(row)),
+            first: found.first.and_then(|(_, row)| place(row)),
         })
     }
 
     /// All counts.
     pub(super) fn finish(mut self) -> (ContainCounts, Vec<BenchmarkReport>) {
         const LISTED: usize = 10;
-        for (item, found) in self.contain.items().iter().zip(&self.items) {
+        let items = self.contain.items().iter().zip(&self.items);
+        for (number, (item, found)) in items.enumerate() {
             let Some((class, _)) = found.first else {
                 continue;
             };
@@ -342,6 +423,7 @@ impl<'a> Tally<'a> {
             self.counts.found_items.count(class);
             if let Some(documents) = found.documents.get(&Class::Contaminated) {
                 benchmark.most_leaked.push(LeakedItem {
+                    number,
                     item: item.id().to_owned(),
                     documents: *documents,
                 });
@@ -358,7 +440,7 @@ impl<'a> Tally<'a> {
 }
 
 /// The place of a document.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct FoundAt {
     pub(super) id: Box<RawValue>,
     pub(super) file: String,
@@ -386,41 +468,46 @@ pub(super) struct ItemLine<'a> {
 
 /// An n-gram of a hit.
 #[derive(Debug, Serialize, Deserialize)]
-struct RareGram {
-    ngram: String,
+pub(super) struct RareGram {
+    pub(super) ngram: String,
     /// The questions and passages that have it.
-    in_parts: usize,
+    pub(super) in_parts: usize,
 }
 
 /// The text of a hit and around it.
-#[derive(Debug, Serialize, Deserialize)]
-struct Sample {
-    before: String,
-    text: String,
-    after: String,
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Sample {
+    pub(super) before: String,
+    pub(super) text: String,
+    pub(super) after: String,
 }
 
 /// What a line of `hits.jsonl` says beside the place of the document.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct HitEvidence {
-    item: String,
-    benchmark: String,
+    pub(super) item: String,
+    pub(super) benchmark: String,
     pub(super) class: String,
-    score: f64,
-    parts: Vec<String>,
-    start: usize,
-    end: usize,
-    item_start: usize,
-    item_end: usize,
-    found: usize,
-    ngrams: usize,
-    rarest: Vec<RareGram>,
+    pub(super) score: f64,
+    pub(super) parts: Vec<String>,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) item_start: usize,
+    pub(super) item_end: usize,
+    pub(super) found: usize,
+    pub(super) ngrams: usize,
+    pub(super) content: [usize; 2],
+    pub(super) own: usize,
+    pub(super) lacks: Vec<String>,
+    pub(super) rarest: Vec<RareGram>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    sample: Option<Sample>,
+    pub(super) sample: Option<Sample>,
 }
 
 impl HitEvidence {
     pub(super) fn of(hit: &Hit, contain: &Contain, text: Option<&str>) -> Self {
+        const AROUND: usize = 60;
+        const MOST: usize = 400;
         let item = &contain.items()[hit.item];
         let rarest = hit.rarest.iter().map(|(ngram, in_parts)| RareGram {
             ngram: ngram.clone(),
@@ -443,26 +530,31 @@ impl HitEvidence {
             item_end: hit.item_bytes.end,
             found: hit.found,
             ngrams: hit.ngrams,
+            content: hit.content,
+            own: hit.own,
+            lacks: hit
+                .lacks
+                .iter()
+                .map(|lack| lack.name().to_owned())
+                .collect(),
             rarest: rarest.collect(),
-            sample: text.map(|text| Sample::of(text, hit)),
+            sample: text.map(|text| Sample::of(text, hit, AROUND, MOST)),
         }
     }
 }
 
 impl Sample {
     /// The first bytes of what was found, and some on both sides.
-    fn of(text: &str, hit: &Hit) -> Self {
-        const AROUND: usize = 60;
-        const MOST: usize = 400;
+    pub(super) fn of(text: &str, hit: &Hit, around: usize, most: usize) -> Self {
         let boundary = |at: usize| {
             (0..=at.min(text.len()))
                 .rev()
                 .find(|at| text.is_char_boundary(*at))
         };
         let [before, end, after] = [
-            hit.bytes.start.saturating_sub(AROUND),
-            hit.bytes.end.min(hit.bytes.start + MOST),
-            hit.bytes.end + AROUND,
+            hit.bytes.start.saturating_sub(around),
+            hit.bytes.end.min(hit.bytes.start + most),
+            hit.bytes.end + around,
         ]
         .map(|at| boundary(at).unwrap_or(0));
         Sample {
@@ -491,4 +583,14 @@ pub(super) struct RemovedLine<'a> {
     pub(super) row: u64,
     /// The first class of its hits.
     pub(super) class: &'a str,
+}
+
+/// A line of `cuts.jsonl`.
+#[derive(Serialize)]
+pub(super) struct CutLine<'a> {
+    pub(super) id: Box<RawValue>,
+    pub(super) file: &'a str,
+    pub(super) row: u64,
+    /// Bytes of the text.
+    pub(super) cuts: Vec<[usize; 2]>,
 }

@@ -1,22 +1,33 @@
 //! Finds items of benchmarks in files.
 
 use std::num::NonZeroU64;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::found::Found;
+use super::action::ContainAction;
+use super::class::Rule;
+use super::found::{Changed, Found};
+use super::frequent::read_ignored;
+use super::hits_output::HitsFormat;
 use super::items::ITEMS;
+use super::phrases::{Phrases, Spread};
 use super::read::ItemFields;
-use super::report::{ContainParameters, ContainReport, HitEvidence, Tally, skipped_items};
-use super::scan::{Class, Contain, Hit, Rule, Scratch};
+use super::report::{
+    ContainParameters, ContainReport, FoundPhrases, HitEvidence, Sample, Tally, skipped_items,
+};
+use super::scan::{Contain, Findings, Scratch};
+use super::shown::Examples;
+use super::write::found_at;
 use crate::documents::DocumentBatch;
 use crate::error::{Error, Result, row_number};
 use crate::files::{ChunkRecords, Noted, RunOptions, check_compression_level, complete_places};
 use crate::io::{
     Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, InputFile, Inputs,
-    OnBadRecord, OutputFolder, Reading, SkippedRecord, Wanted,
+    OnBadRecord, OutputFolder, Reading, SkippedRecord, Wanted, check_not_overwritten,
 };
+use crate::passages::{check_cut_fields, check_marks, uncut};
 use crate::progress::{Timings, advance};
 use crate::search::Notes;
 use crate::store::spill::{Budget, JsonLines, Spill};
@@ -24,33 +35,8 @@ use crate::store::spill::{Budget, JsonLines, Spill};
 /// Bytes of memory for what is written to disk until all documents are read.
 const SPILL_BYTES: usize = 64 << 20;
 
-/// What to do with documents that hold items.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum ContainAction {
-    /// List them.
-    #[default]
-    Report,
-    /// Write the records but for documents with a hit of one of these classes.
-    Drop(Vec<Class>),
-}
-
-impl ContainAction {
-    /// The name.
-    pub fn name(&self) -> &'static str {
-        match self {
-            ContainAction::Report => "report",
-            ContainAction::Drop(_) => "drop",
-        }
-    }
-
-    /// The classes whose documents are removed.
-    pub(super) fn classes(&self) -> &[Class] {
-        match self {
-            ContainAction::Report => &[],
-            ContainAction::Drop(classes) => classes,
-        }
-    }
-}
+/// Phrases in a report.
+const LISTED: usize = 20;
 
 /// The outcome of a search for items in files.
 #[derive(Clone, Debug)]
@@ -88,8 +74,13 @@ pub struct ContainRun<'a> {
     item_fields: ItemFields,
     rule: Rule,
     pub(super) action: ContainAction,
-    samples: bool,
-    fields: Fields,
+    pub(super) mark_field: String,
+    pub(super) samples: bool,
+    pub(super) hits_format: HitsFormat,
+    phrases: Option<PathBuf>,
+    ignore: Option<PathBuf>,
+    pub(super) suggest_ignore: bool,
+    pub(super) fields: Fields,
     on_bad_record: OnBadRecord,
     unique_ids: bool,
     batch_bytes: usize,
@@ -117,7 +108,12 @@ impl<'a> ContainRun<'a> {
             item_fields: ItemFields::default(),
             rule: Rule::default(),
             action: ContainAction::default(),
+            mark_field: "contained".to_owned(),
             samples: true,
+            hits_format: HitsFormat::default(),
+            phrases: None,
+            ignore: None,
+            suggest_ignore: false,
             fields: Fields::of_form(false),
             on_bad_record: OnBadRecord::default(),
             unique_ids: false,
@@ -146,7 +142,48 @@ impl<'a> ContainRun<'a> {
         ContainRun { action, ..self }
     }
 
-    /// Whether hits have the text found, and some around it; default true.
+    /// The field that [`ContainAction::Mark`] adds to each record; default `contained`. Its value is a list of pairs, the
+    /// first byte and the end of each place in the text.
+    pub fn mark_field(self, field: &str) -> Self {
+        ContainRun {
+            mark_field: field.to_owned(),
+            ..self
+        }
+    }
+
+    /// The format of the list of hits; default [`HitsFormat::JsonLines`].
+    pub fn hits_format(self, hits_format: HitsFormat) -> Self {
+        ContainRun {
+            hits_format,
+            ..self
+        }
+    }
+
+    /// A file of counts that a reading wrote, `phrases.parquet`, by which public phrases are excused; default none.
+    pub fn phrases(self, file: PathBuf) -> Self {
+        ContainRun {
+            phrases: Some(file),
+            ..self
+        }
+    }
+
+    /// A file of phrases to ignore, one a line: see [`Contain::with_ignored`].
+    pub fn ignore(self, file: PathBuf) -> Self {
+        ContainRun {
+            ignore: Some(file),
+            ..self
+        }
+    }
+
+    /// Whether to write `ignore.txt`: the phrases that many documents have without the item; default false.
+    pub fn suggest_ignore(self, suggest_ignore: bool) -> Self {
+        ContainRun {
+            suggest_ignore,
+            ..self
+        }
+    }
+
+    /// Whether hits, and the page, have the text found, and some around it; default true.
     pub fn samples(self, samples: bool) -> Self {
         ContainRun { samples, ..self }
     }
@@ -198,16 +235,18 @@ impl<'a> ContainRun<'a> {
         ContainRun { options, ..self }
     }
 
-    /// Finds the items and writes them into a folder: `hits.jsonl`, `items.jsonl`, `report.json` and `run.json`. Without a
-    /// folder, writes nothing.
+    /// Finds the items and writes them into a folder: `hits.jsonl` or `hits.parquet`, `items.jsonl`, `phrases.parquet`,
+    /// `report.html`, `report.json` and `run.json`. Without a folder, writes nothing.
     ///
-    /// A line of `hits.jsonl` is an item in a document, and one of `items.jsonl` an item with the documents that hold it. With
-    /// [`ContainAction::Drop`], it reads the inputs again and writes the kept records of each into `kept/`, and the documents
-    /// that are left out into `removed.jsonl`.
+    /// A line of `hits.jsonl` is an item in a document, and one of `items.jsonl` an item with the documents that hold it.
+    /// `phrases.parquet` is for [`ContainRun::phrases`] of another run. Unless the action is [`ContainAction::Report`], it reads
+    /// the inputs again and writes the kept records of each into `kept/`; and the documents that are left out into
+    /// `removed.jsonl`, or what is cut out of each into `cuts.jsonl`.
     ///
     /// # Errors
-    /// Any error of reading inputs and items or writing the output, those of [`Contain::new`], and [`Error::Stopped`] if the
-    /// progress stops the run. After an error the folder holds no new results, and earlier ones are unchanged.
+    /// Any error of reading inputs and items or writing the output, those of [`Contain::new`], [`Contain::with_phrases`] and
+    /// [`Contain::with_ignored`], and [`Error::Stopped`] if the progress stops the run. After an error the folder holds no new
+    /// results, and earlier ones are unchanged.
     pub fn run(self, folder: Option<&Path>) -> Result<ContainOutcome> {
         self.check()?;
         let output = folder.map(|folder| self.open(folder)).transpose()?;
@@ -218,7 +257,7 @@ impl<'a> ContainRun<'a> {
         let files = self
             .inputs
             .with_copy_of_stream(&temporary, self.options.progress)?;
-        if self.action != ContainAction::Report {
+        if self.action.writes_records() {
             let outputs = files.iter().map(|file| file.original_compression);
             check_compression_level(self.options.compression_level, outputs)?;
         }
@@ -233,18 +272,31 @@ impl<'a> ContainRun<'a> {
         let tally = Tally::new(&contain, item_records);
         let mut found =
             timings.time("read", 0, || self.read((&files, &temporary), tally, &spill))?;
+        let documents = found.places.records() - found.places.bad_records();
+        let mut frequent = contain.frequent(&found.spread, least_frequent(documents));
         timings.time("write", 0, || {
-            self.write(output.as_ref(), (&files, &temporary), &mut found)
+            self.write(output.as_ref(), (&files, &temporary), &mut found, &frequent)
         })?;
+        let mut public = contain.phrases(&found.spread).public();
+        public.truncate(LISTED);
+        frequent.truncate(LISTED);
+        let phrases = FoundPhrases {
+            are_given: self.phrases.is_some(),
+            public,
+            frequent,
+        };
+        let at = found_at(&found.places, found.examples.rows())?;
         let Found {
             places,
             tally,
-            written,
+            examples,
             ..
         } = found;
-        let (mut counts, benchmarks) = tally.finish();
-        (counts.kept, counts.removed) = written;
-        let report = ContainReport::new((counts, benchmarks), self.parameters(), &places, skipped);
+        let report =
+            ContainReport::new(tally.finish(), self.parameters(), phrases, &places, skipped);
+        if let Some(output) = &output {
+            output.write_page(&report.page(&contain, &examples, &at))?;
+        }
         let elapsed_s = timings.complete(self.options.started);
         if let Some(output) = output {
             self.commit(output, &report, &timings, elapsed_s)?;
@@ -256,24 +308,14 @@ impl<'a> ContainRun<'a> {
         })
     }
 
-    /// Refuses classes whose documents are never removed.
+    /// Refuses classes whose documents are never removed, and records that cannot be cut or marked.
     fn check(&self) -> Result<()> {
-        let classes = self.action.classes();
-        let is_empty = self.action != ContainAction::Report && classes.is_empty();
-        if is_empty || classes.contains(&Class::Short) {
-            return Err(Error::Parameter {
-                name: "`classes`",
-                value: classes
-                    .iter()
-                    .map(|class| class.name())
-                    .collect::<Vec<_>>()
-                    .join(","),
-                expected:
-                    "some of contaminated, passage and template: what is too short to decide stays"
-                        .to_owned(),
-            });
+        self.action.check()?;
+        match self.action {
+            ContainAction::Cut(_) => check_cut_fields(&self.fields),
+            ContainAction::Mark(_) => check_marks(self.inputs, &self.mark_field),
+            ContainAction::Report | ContainAction::Drop(_) => Ok(()),
         }
-        Ok(())
     }
 
     /// Opens the output folder, unless it would destroy an input.
@@ -281,6 +323,9 @@ impl<'a> ContainRun<'a> {
         for inputs in [self.inputs, self.items] {
             inputs.check_output_outside(folder)?;
             inputs.check_not_overwritten_by(&[folder.to_owned()])?;
+        }
+        for file in [&self.phrases, &self.ignore].into_iter().flatten() {
+            check_not_overwritten(&[file.as_path()], &[folder.to_owned()])?;
         }
         OutputFolder::open(folder, self.options.overwrite)
     }
@@ -298,7 +343,15 @@ impl<'a> ContainRun<'a> {
             return Err(Error::NoGoodRecord(first.clone()));
         }
         let count = records.len();
-        let contain = Contain::new(records, self.rule).map_err(|error| of_file(files, error))?;
+        let mut contain =
+            Contain::new(records, self.rule).map_err(|error| of_file(files, error))?;
+        if let Some(path) = &self.ignore {
+            let phrases = read_ignored(path)?;
+            contain = contain.with_ignored(phrases.iter().map(String::as_str))?;
+        }
+        if let Some(path) = &self.phrases {
+            contain = contain.with_phrases(&Phrases::read(path)?)?;
+        }
         Ok((contain, count, skipped_items(files, bad)))
     }
 
@@ -327,29 +380,29 @@ impl<'a> ContainRun<'a> {
         let mut noted = Noted::new(self.on_bad_record, files, (0, &are_held), Vec::new());
         noted.spill(spill)?;
         let mut hits = JsonLines::new(spill, "hits");
-        let mut removed = Vec::new();
+        let (mut changed, mut spread) = (Changed::default(), Spread::default());
+        let mut examples = Examples::default();
         let (mut documents, mut bytes) = (0usize, 0u64);
         let reading = FilesReading::new(files, self.reading(Columns::Needed, temporary))?;
         let contain = tally.contain();
         reading.map(
-            |chunk| Ok(self.scan(&chunk, contain)),
+            |chunk| self.scan(&chunk, (files, contain)),
             |event| {
                 match event {
                     Some(Event::Chunk((records, scanned))) => {
                         let first = row_number(documents)?;
+                        let source = &files[records.file].relative;
                         noted.note(records, first)?;
                         for (row, document) in (first..).zip(&scanned) {
                             bytes += document.bytes as u64;
-                            tally.add(row, document.bytes, &document.hits);
-                            let removes = |hit: &&Hit| self.action.classes().contains(&hit.class);
-                            let class = document
-                                .hits
-                                .iter()
-                                .filter(removes)
-                                .map(|hit| hit.class)
-                                .min();
-                            removed.extend(class.map(|class| (row, class)));
-                            if !document.hits.is_empty() {
+                            let found = &document.findings.hits;
+                            tally.add(row, document.bytes, found);
+                            spread.add(source, &document.findings);
+                            changed.add(row, document, &self.action);
+                            for (hit, sample) in found.iter().zip(&document.shown) {
+                                examples.offer(row, hit, sample);
+                            }
+                            if !found.is_empty() {
                                 hits.push(&(row, &document.evidence))?;
                             }
                         }
@@ -374,14 +427,25 @@ impl<'a> ContainRun<'a> {
         Ok(Found {
             places,
             tally,
+            spread,
+            examples,
             hits,
-            removed,
-            written: (None, None),
+            changed,
         })
     }
 
-    /// The records of a chunk, and what the good ones hold.
-    fn scan(&self, chunk: &Chunk, contain: &Contain) -> (ChunkRecords, Vec<Scanned>) {
+    /// The records of a chunk, and what the good ones hold. Refuses texts that cannot be cut.
+    fn scan(
+        &self,
+        chunk: &Chunk,
+        (files, contain): (&[InputFile], &Contain),
+    ) -> Result<(ChunkRecords, Vec<Scanned>)> {
+        if matches!(self.action, ContainAction::Cut(_)) {
+            let file = &files[chunk.file];
+            let checked = chunk.check_cut(file.format, &self.fields);
+            let list = self.hits_format.file_name();
+            checked.map_err(|problem| uncut(&file.named, problem, list))?;
+        }
         let mut batch = self.fields.empty_batch();
         let records = chunk.parse(&self.fields, |_| true, &mut batch);
         let mut scratch = Scratch::default();
@@ -389,14 +453,8 @@ impl<'a> ContainRun<'a> {
         if let DocumentBatch::Texts(texts) = &batch {
             for row in 0..texts.len() {
                 let text = texts.get(row);
-                let hits = contain.scan_with(text, &mut scratch);
-                let sample = self.samples.then_some(text);
-                let evidence = hits.iter().map(|hit| HitEvidence::of(hit, contain, sample));
-                scanned.push(Scanned {
-                    bytes: text.len(),
-                    evidence: evidence.collect(),
-                    hits,
-                });
+                let findings = contain.read(text, &mut scratch);
+                scanned.push(self.scanned(text, findings, contain));
             }
         }
         let records = ChunkRecords {
@@ -407,7 +465,25 @@ impl<'a> ContainRun<'a> {
             bytes: chunk.bytes(),
             chunk: None,
         };
-        (records, scanned)
+        Ok((records, scanned))
+    }
+
+    /// What is kept of a document until all are read.
+    fn scanned(&self, text: &str, findings: Findings, contain: &Contain) -> Scanned {
+        let hits = &findings.hits;
+        let sample = self.samples.then_some(text);
+        let evidence = hits.iter().map(|hit| HitEvidence::of(hit, contain, sample));
+        let shown = sample.map(|text| hits.iter().map(|hit| Examples::sample(text, hit)));
+        Scanned {
+            bytes: text.len(),
+            evidence: evidence.collect(),
+            shown: shown.map(Iterator::collect).unwrap_or_default(),
+            places: match self.action {
+                ContainAction::Cut(_) | ContainAction::Mark(_) => self.action.places(text, hits),
+                ContainAction::Report | ContainAction::Drop(_) => Vec::new(),
+            },
+            findings,
+        }
     }
 
     fn parameters(&self) -> ContainParameters {
@@ -423,6 +499,12 @@ impl<'a> ContainRun<'a> {
             size: self.rule.size,
             threshold: self.rule.threshold,
             min_ngrams: self.rule.min_ngrams,
+            ignore: self.ignore.as_ref().map(|path| {
+                let name = path.file_name().unwrap_or(path.as_os_str());
+                name.to_string_lossy().into_owned()
+            }),
+            mark_field: matches!(self.action, ContainAction::Mark(_))
+                .then(|| self.mark_field.clone()),
             action: self.action.name(),
             classes: self
                 .action
@@ -460,8 +542,18 @@ fn of_file(files: &[InputFile], error: Error) -> Error {
 }
 
 /// What a document holds.
-struct Scanned {
-    bytes: usize,
-    hits: Vec<Hit>,
+pub(super) struct Scanned {
+    pub(super) bytes: usize,
+    pub(super) findings: Findings,
     evidence: Vec<HitEvidence>,
+    /// What a page shows of each hit; empty if it shows no texts.
+    shown: Vec<Sample>,
+    /// The places that are cut or marked.
+    pub(super) places: Vec<Range<usize>>,
+}
+
+/// In how many documents a phrase is frequent: in one of 10,000, and in ten.
+fn least_frequent(documents: u64) -> u64 {
+    const LEAST: u64 = 10;
+    (documents / 10_000).max(LEAST)
 }

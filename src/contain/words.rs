@@ -99,6 +99,11 @@ impl Words {
         (0..self.len()).map(|i| self.word(i))
     }
 
+    /// All words, with a blank between two.
+    pub(super) fn joined(&self) -> String {
+        self.iter().collect::<Vec<_>>().join(" ")
+    }
+
     /// The bytes of a word in the text.
     pub(super) fn span(&self, i: usize) -> Range<usize> {
         self.spans[i].clone()

@@ -1,98 +1,96 @@
-//! Writes hits, items, and the records without contaminated documents.
+//! Writes hits, items, phrases, and the records without contaminated documents or texts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
 use std::path::Path;
 
+use super::action::ContainAction;
 use super::found::Found;
-use super::report::{ContainReport, FoundAt, HitEvidence, HitLine, RemovedLine};
-use super::run::{ContainAction, ContainRun};
+use super::frequent::FrequentPhrase;
+use super::hits_output::HitsOutput;
+use super::report::{ContainReport, CutLine, FoundAt, HitEvidence, RemovedLine};
+use super::run::ContainRun;
 use crate::error::Result;
-use crate::files::{
-    FileEvent, KeptOfChunk, KeptOutput, Placed, Rereading, Written, create_json, create_run_record,
-};
+use crate::files::{create_json, create_run_record};
 use crate::io::{
-    Columns, InputFile, JsonLines, OutputFolder, Places, Position, REPORT, raw_json, unwritable,
+    Columns, InputFile, JsonLines, OutputFolder, Places, REPORT, raw_json, unwritable,
 };
+use crate::passages::Rewriting;
 use crate::progress::{Timings, advance};
-
-/// The hits.
-const HITS: &str = "hits.jsonl";
 
 /// The items.
 const ITEMS: &str = "items.jsonl";
 
+/// What documents lack of questions.
+const PHRASES: &str = "phrases.parquet";
+
+/// The phrases to ignore.
+const IGNORE: &str = "ignore.txt";
+
 /// The documents that were removed.
 const REMOVED: &str = "removed.jsonl";
 
+/// What was cut out of each document.
+const CUTS: &str = "cuts.jsonl";
+
 impl ContainRun<'_> {
-    /// Writes all results but for the report, if there is a folder.
+    /// Writes all results but for the report and its page, if there is a folder.
     pub(super) fn write(
         &self,
         output: Option<&OutputFolder>,
         (files, temporary): (&[InputFile], &Path),
         found: &mut Found<'_>,
+        frequent: &[FrequentPhrase],
     ) -> Result<()> {
-        let removes = self.action != ContainAction::Report;
-        if removes {
-            let removed = found.removed.len() as u64;
-            let documents = found.places.records() - found.places.bad_records();
-            found.written = (Some(documents - removed), Some(removed));
-        }
+        found
+            .tally
+            .count_changes(&self.action, &found.places, &found.changed);
         let Some(output) = output else {
             return Ok(());
         };
-        write_hits(output, found)?;
+        self.write_hits(output, found)?;
         write_items(output, found)?;
-        if removes {
-            write_removed(output, found)?;
-            found.written.0 = Some(self.write_kept(output, (files, temporary), found)?);
+        let (file, path) = output.create(PHRASES)?;
+        let phrases = found.tally.contain().phrases(&found.spread);
+        phrases.write_to(file, &path)?;
+        if self.suggest_ignore {
+            write_ignore(output, frequent)?;
         }
-        Ok(())
+        if self.action.writes_records() {
+            let kept = Rewriting {
+                files,
+                of_reference: 0,
+                places: &found.places,
+                reading: self.reading(Columns::All, temporary),
+                fields: &self.fields,
+                mark_field: self.marks(),
+                list: self.hits_format.file_name(),
+                options: &self.options,
+            };
+            let written = kept.write(output, &found.changed)?;
+            found.tally.counts.kept = Some(written);
+        }
+        match self.action {
+            ContainAction::Drop(_) => write_removed(output, found),
+            ContainAction::Cut(_) => write_cuts(output, found),
+            ContainAction::Report | ContainAction::Mark(_) => Ok(()),
+        }
     }
 
-    /// Reads the inputs again and writes the kept records. Returns how many.
-    fn write_kept(
-        &self,
-        output: &OutputFolder,
-        (files, temporary): (&[InputFile], &Path),
-        found: &Found<'_>,
-    ) -> Result<u64> {
-        let kept = KeptOutput {
-            folder: output,
-            files,
-            compression_level: self.options.compression_level,
-            completed: &|_: String| {},
-            checkpoint: &|_: &dyn Fn() -> Written| Ok(()),
-        };
-        let again = Rereading {
-            files,
-            places: &found.places,
-            reading: self.reading(Columns::All, temporary),
-            bytes: files.iter().map(InputFile::stored_bytes).sum(),
-            progress: self.options.progress,
-        };
-        let copy = |Placed { chunk, rows }: Placed| {
-            let keeps = |row: Option<u32>| row.is_some_and(|row| !found.is_removed(row));
-            let keeps: Vec<bool> = rows.into_iter().map(keeps).collect();
-            let records = keeps.iter().filter(|kept| **kept).count() as u64;
-            let kept = chunk
-                .kept(keeps)
-                .map_err(unwritable(&files[chunk.file].named))?;
-            Ok(KeptOfChunk { records, kept })
-        };
-        let mut written = 0;
-        kept.write(&Written::after_reference(0), |each| {
-            again.read("write", &Position::default(), copy, |part| match part {
-                FileEvent::Chunk(KeptOfChunk { records: 0, .. }) => Ok(()),
-                FileEvent::Chunk(kept) => {
-                    written += kept.records;
-                    each(FileEvent::Chunk(kept))
-                }
-                part => each(part),
-            })?;
-            Ok(written)
+    /// The field for marks, if records are marked.
+    fn marks(&self) -> Option<&str> {
+        matches!(self.action, ContainAction::Mark(_)).then_some(&*self.mark_field)
+    }
+
+    fn write_hits(&self, output: &OutputFolder, found: &Found<'_>) -> Result<()> {
+        let places = &found.places;
+        let mut hits = HitsOutput::new(output, self.hits_format, (places, self.samples))?;
+        let rows = found.hits.iter();
+        with_ids(places, rows, |row, id, of_row: Vec<HitEvidence>| {
+            let mut of_row = of_row.into_iter();
+            of_row.try_for_each(|evidence| hits.add(id.clone(), row, evidence))
         })?;
-        Ok(written)
+        hits.finish()
     }
 
     /// Writes what the run says of itself, and gives all files their names.
@@ -131,54 +129,62 @@ fn with_ids<T>(
     Ok(())
 }
 
-fn write_hits(output: &OutputFolder, found: &Found<'_>) -> Result<()> {
-    let (file, path) = output.create(HITS)?;
-    let mut lines = JsonLines::new(file, path);
-    let places = &found.places;
-    let rows = found.hits.iter();
-    with_ids(places, rows, |row, id, hits: Vec<HitEvidence>| {
+/// The places of these rows.
+pub(super) fn found_at(
+    places: &Places,
+    rows: impl Iterator<Item = u32>,
+) -> Result<BTreeMap<u32, FoundAt>> {
+    let rows: BTreeSet<u32> = rows.collect();
+    let mut ids: BTreeMap<u32, _> = places.ids_of(&rows)?;
+    let at = |row: u32| {
         let (file, of_file) = places.place(row);
-        hits.iter().try_for_each(|evidence| {
-            lines.write(&HitLine {
-                id: id.clone(),
-                file,
-                row: of_file,
-                evidence,
-            })
-        })
-    })?;
-    lines.finish()
+        let id = ids.remove(&row);
+        let at = FoundAt {
+            id: id.unwrap_or_else(|| raw_json("null".into())),
+            file: file.to_owned(),
+            row: of_file,
+        };
+        (row, at)
+    };
+    Ok(rows.iter().copied().map(at).collect())
 }
 
 fn write_items(output: &OutputFolder, found: &Found<'_>) -> Result<()> {
     let (file, path) = output.create(ITEMS)?;
     let mut lines = JsonLines::new(file, path);
-    let places = &found.places;
-    let rows: BTreeSet<u32> = found.tally.first_rows().collect();
-    let ids: BTreeMap<u32, _> = places.ids_of(&rows)?;
-    let place = |row: u32| {
-        let (file, of_file) = places.place(row);
-        FoundAt {
-            id: ids
-                .get(&row)
-                .cloned()
-                .unwrap_or_else(|| raw_json("null".into())),
-            file: file.to_owned(),
-            row: of_file,
-        }
-    };
-    found
-        .tally
-        .lines(place)
-        .try_for_each(|line| lines.write(&line))?;
+    let at = found_at(&found.places, found.tally.first_rows())?;
+    let mut items = found.tally.lines(|row| at.get(&row).cloned());
+    items.try_for_each(|line| lines.write(&line))?;
     lines.finish()
+}
+
+/// Writes the phrases that documents have without the item, one a line, with a note above each.
+fn write_ignore(output: &OutputFolder, phrases: &[FrequentPhrase]) -> Result<()> {
+    let (file, path) = output.create(IGNORE)?;
+    let mut file = std::io::BufWriter::new(file);
+    let mut write = || {
+        writeln!(
+            file,
+            "# Phrases of items that documents have without the item. Delete those that matter, and pass the others by --ignore."
+        )?;
+        for phrase in phrases {
+            writeln!(
+                file,
+                "# documents: {}, questions and passages: {}",
+                phrase.documents, phrase.in_parts
+            )?;
+            writeln!(file, "{}", phrase.phrase)?;
+        }
+        file.flush()
+    };
+    write().map_err(unwritable(&path))
 }
 
 fn write_removed(output: &OutputFolder, found: &Found<'_>) -> Result<()> {
     let (file, path) = output.create(REMOVED)?;
     let mut lines = JsonLines::new(file, path);
     let places = &found.places;
-    let rows = found.removed.iter().copied().map(Ok);
+    let rows = found.changed.removed.iter().copied().map(Ok);
     with_ids(places, rows, |row, id, class| {
         let (file, of_file) = places.place(row);
         lines.write(&RemovedLine {
@@ -186,6 +192,27 @@ fn write_removed(output: &OutputFolder, found: &Found<'_>) -> Result<()> {
             file,
             row: of_file,
             class: class.name(),
+        })
+    })?;
+    lines.finish()
+}
+
+fn write_cuts(output: &OutputFolder, found: &Found<'_>) -> Result<()> {
+    let (file, path) = output.create(CUTS)?;
+    let mut lines = JsonLines::new(file, path);
+    let places = &found.places;
+    let rows = found
+        .changed
+        .places
+        .iter()
+        .map(|(row, cuts)| Ok((*row, cuts)));
+    with_ids(places, rows, |row, id, cuts| {
+        let (file, of_file) = places.place(row);
+        lines.write(&CutLine {
+            id,
+            file,
+            row: of_file,
+            cuts: cuts.iter().map(|cut| [cut.start, cut.end]).collect(),
         })
     })?;
     lines.finish()

@@ -262,6 +262,14 @@ impl Index {
         &self.search
     }
 
+    /// Whether the index has a document with this id.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for an index that is damaged; [`Error::Io`].
+    pub fn contains(&self, id: &DocumentId) -> Result<bool> {
+        Ok(self.row_of(&self.store.snapshot(), id)?.is_some())
+    }
+
     /// The documents of the index that are similar to this text, the most similar ones first.
     ///
     /// # Errors

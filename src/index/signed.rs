@@ -14,7 +14,7 @@ use crate::pipeline::{Criterion, Scratch, ShingleBatch};
 #[cfg(feature = "io")]
 use crate::pipeline::{PackedSignatures, Signatures, keys_of_rows};
 use crate::scheme::{Slots, Width};
-use crate::search::sign::{SignedDocuments, sign_batch};
+use crate::search::sign::{SignedDocuments, is_one_small, sign_batch};
 use crate::search::{Search, Verification};
 
 /// Documents of a batch, signed or shingled.
@@ -64,11 +64,10 @@ impl Signed {
             let is_blank = set.is_empty() && shingler.is_blank(documents.get(row));
             (digests.first().copied().filter(|_| !is_blank), set)
         };
-        let (digests, sets): (Vec<_>, Vec<_>) = match documents.len() {
-            // A single document is not worth a thread.
-            1 => [shingle(&mut memory(), 0)].into_iter().unzip(),
-            documents => {
-                let rows = (0..documents).into_par_iter().with_min_len(16);
+        let (digests, sets): (Vec<_>, Vec<_>) = match is_one_small(documents) {
+            true => [shingle(&mut memory(), 0)].into_iter().unzip(),
+            false => {
+                let rows = (0..documents.len()).into_par_iter().with_min_len(16);
                 rows.map_init(memory, shingle).unzip()
             }
         };
@@ -168,10 +167,10 @@ impl Signed {
     pub(super) fn arrange(&mut self, order: &Order) {
         match &mut self.sets[..] {
             [set] => order.arrange(set),
-            sets => sets
-                .par_iter_mut()
-                .with_min_len(16)
-                .for_each(|set| order.arrange(set)),
+            sets => {
+                let sets = sets.par_iter_mut().with_min_len(16);
+                sets.for_each(|set| order.arrange(set));
+            }
         }
     }
 
@@ -238,12 +237,15 @@ pub(super) fn words_of_signature(engine: &Engine, search: &Search) -> usize {
 }
 
 fn exact_sets(documents: &dyn Documents, engine: &Engine) -> Vec<Vec<u64>> {
-    let rows = (0..documents.len()).into_par_iter().with_min_len(16);
-    let sets = rows.map_init(Scratch::default, |scratch, row| {
+    let set = |scratch: &mut Scratch, row| {
         let mut set = Vec::new();
         let shingler = engine.shingler();
         shingler.exact_set(documents.get(row), scratch, &mut set);
         set
-    });
-    sets.collect()
+    };
+    if is_one_small(documents) {
+        return vec![set(&mut Scratch::default(), 0)];
+    }
+    let rows = (0..documents.len()).into_par_iter().with_min_len(16);
+    rows.map_init(Scratch::default, set).collect()
 }

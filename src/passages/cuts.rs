@@ -79,6 +79,11 @@ impl Cuts {
     /// Adds the next document, which is removed.
     pub(crate) fn push_removed(&mut self, why: Removal) {
         self.removed.push((self.ends.len(), why));
+        self.push_dropped();
+    }
+
+    /// The same, without a reason.
+    pub(crate) fn push_dropped(&mut self) {
         self.ends.push(self.cuts.len());
         self.is_removed.push(true);
     }

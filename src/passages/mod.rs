@@ -73,6 +73,9 @@ mod find;
 mod pieces_output;
 
 #[cfg(feature = "io")]
+mod rewrite;
+
+#[cfg(feature = "io")]
 mod write;
 
 #[cfg(feature = "io")]
@@ -95,6 +98,11 @@ pub use self::{
     report::{CutCounts, PassageCounts, PassageParameters, PassageReport, PassagesFormat},
     run::{PassageAction, PassagesOutcome, PassagesRun},
     units::{PassageUnit, PassageUnits},
+};
+#[cfg(feature = "io")]
+pub(crate) use self::{
+    cuts::{Cuts, Shrinking},
+    rewrite::{CutsOfRows, Rewriting, check_cut_fields, check_marks, uncut},
 };
 pub use search::{PassageSearch, Passages, Piece, Symbols};
 pub use sources::Occurrences;

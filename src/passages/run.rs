@@ -12,6 +12,7 @@ use super::cuts::Snap;
 use super::excerpts::Excerpts;
 use super::overview::PassagesOverview;
 use super::report::{PassageCounts, PassageParameters, PassageReport, PassagesFormat};
+use super::rewrite::{check_cut_fields, check_marks, uncut};
 use super::search::PassageSearch;
 use super::sources::Occurrences;
 use super::units::{PassageUnit, PassageUnits, UnitTexts};
@@ -22,7 +23,7 @@ use crate::files::{
     ranks_of_files, resumable, unfinished,
 };
 use crate::io::{
-    Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, Globs, InputFile, Inputs,
+    Chunk, Columns, Event, FieldValues, Fields, FilesReading, Globs, InputFile, Inputs,
     OnBadRecord, OutputFolder, Places, Reading, Record, Repeated, Wanted,
 };
 use crate::machine::usable_memory_bytes;
@@ -531,14 +532,8 @@ impl<'a> PassagesRun<'a> {
         self.check_tokens()?;
         self.check_marks()?;
         self.check_units()?;
-        let content = &self.fields.content;
-        let is_repeated = |(i, field): (usize, &FieldPath)| content[..i].contains(field);
-        if self.action == PassageAction::Cut && content.iter().enumerate().any(is_repeated) {
-            return Err(Error::Parameter {
-                name: "`text_field`",
-                value: self.fields.content_names(),
-                expected: "each field once, since its text is cut".to_owned(),
-            });
+        if self.action == PassageAction::Cut {
+            check_cut_fields(&self.fields)?;
         }
         Ok(())
     }
@@ -560,22 +555,7 @@ impl<'a> PassagesRun<'a> {
         if self.action != PassageAction::Mark {
             return Ok(());
         }
-        if self.mark_field.is_empty() {
-            return Err(Error::Parameter {
-                name: "`mark_field`",
-                value: "\"\"".to_owned(),
-                expected: "the name of a field".to_owned(),
-            });
-        }
-        match self.inputs.first_without_marks() {
-            None => Ok(()),
-            Some(path) => Err(Error::Input {
-                path: path.to_owned(),
-                problem: "records of this format hold no list of places".to_owned(),
-                remedy: "give records in JSON, Parquet or Arrow, or pass `action=report`, which lists the places"
-                    .to_owned(),
-            }),
-        }
+        check_marks(self.inputs, &self.mark_field)
     }
 
     /// Refuses words of programs, and equal bytes of what is normalised.
@@ -737,7 +717,7 @@ impl<'a> PassagesRun<'a> {
         if self.action == PassageAction::Cut && chunk.file >= self.of_reference() {
             let file = &files[chunk.file];
             let checked = chunk.check_cut(file.format, &self.fields);
-            checked.map_err(|problem| uncut(&file.named, problem))?;
+            checked.map_err(|problem| uncut(&file.named, problem, "passages.jsonl"))?;
         }
         Ok(self.parse(chunk, |_| true))
     }
@@ -811,12 +791,3 @@ impl<'a> PassagesRun<'a> {
 
 /// The name of the search for repeated ids, for checkpoints.
 pub(super) const IDS: &str = "ids";
-
-/// The error of a file whose texts cannot be cut.
-pub(super) fn uncut(path: &Path, problem: String) -> Error {
-    Error::Input {
-        path: path.to_owned(),
-        problem,
-        remedy: "or pass `action=report` and cut the texts by passages.jsonl".to_owned(),
-    }
-}

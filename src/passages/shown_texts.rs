@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::excerpts::{Excerpt, Excerpts};
 use super::gather::Part;
+use super::rewrite::CutsOfRows;
 use super::run::PassagesRun;
-use super::write::CutsOfRows;
+
 use crate::error::Result;
 use crate::files::{FileEvent, Placed, Rereading};
 use crate::io::{Columns, InputFile, OutputFolder, Places, Position};

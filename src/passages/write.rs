@@ -1,23 +1,19 @@
 //! Writes passages, and the records without them.
 
-use std::borrow::Cow;
 use std::fs::File;
-use std::ops::Range;
 use std::path::Path;
 
-use super::cuts::Cuts;
 use super::gather::{Gathering, Part};
 use super::lost::Found;
 use super::overview::PassagesOverview;
 use super::pieces_output::PiecesOutput;
 use super::report::{CutsLine, PassageCounts, PassageReport, RemovedLine};
-use super::run::{PassageAction, PassagesRun, uncut};
+use super::rewrite::{CutsOfRows, Rewriting};
+use super::run::{PassageAction, PassagesRun};
 use super::units::UnitTexts;
-use crate::error::{BadRecord, Error, Result};
-use crate::files::{
-    FileEvent, KeptOfChunk, KeptOutput, Placed, Rereading, Written, create_json, create_run_record,
-};
-use crate::io::{Columns, Fate, InputFile, JsonLines, OutputFolder, Places, REPORT};
+use crate::error::Result;
+use crate::files::{create_json, create_run_record};
+use crate::io::{Columns, InputFile, JsonLines, OutputFolder, Places, REPORT};
 use crate::progress::{Timings, advance};
 
 /// What was cut out of each document.
@@ -29,43 +25,10 @@ pub(super) const REMOVED: &str = "removed.jsonl";
 /// Lines written between two looks at whether to stop.
 const BLOCK: usize = 1 << 14;
 
-/// What is cut out of documents, by their rows.
-pub(super) trait CutsOfRows: Sync {
-    /// What is cut out of these documents, and the row of the first one that it has.
-    ///
-    /// # Errors
-    /// Those of reading it.
-    fn rows(&self, rows: Range<usize>) -> Result<(Cow<'_, Cuts>, usize)>;
-}
-
-impl CutsOfRows for Cuts {
-    fn rows(&self, _: Range<usize>) -> Result<(Cow<'_, Cuts>, usize)> {
-        Ok((Cow::Borrowed(self), 0))
-    }
-}
-
-/// The rows of a chunk.
-fn rows_of(placed: &Placed) -> Range<usize> {
-    let mut rows = placed.rows.iter().flatten().map(|row| *row as usize);
-    match (rows.next(), rows.next_back()) {
-        (Some(first), last) => first..last.unwrap_or(first) + 1,
-        (None, _) => 0..0,
-    }
-}
-
 /// A file of lines in the output folder.
 pub(super) fn lines(output: &OutputFolder, name: &str) -> Result<JsonLines<File>> {
     let (file, path) = output.create(name)?;
     Ok(JsonLines::new(file, path))
-}
-
-/// The error of a table that cannot be marked.
-fn unmarked_table(path: &Path, problem: String) -> Error {
-    Error::Input {
-        path: path.to_owned(),
-        problem,
-        remedy: "choose another name by `mark_field`".to_owned(),
-    }
 }
 
 impl PassagesRun<'_> {
@@ -77,101 +40,17 @@ impl PassagesRun<'_> {
         places: &Places,
         cuts: &impl CutsOfRows,
     ) -> Result<()> {
-        let kept = KeptOutput {
-            folder: output,
+        let kept = Rewriting {
             files,
-            compression_level: self.options.compression_level,
-            completed: &|_: String| {},
-            checkpoint: &|_: &dyn Fn() -> Written| Ok(()),
-        };
-        let again = Rereading {
-            files,
+            of_reference: self.of_reference(),
             places,
             reading: self.reading(Columns::All, temporary),
-            bytes: files[self.of_reference()..]
-                .iter()
-                .map(InputFile::stored_bytes)
-                .sum(),
-            progress: self.options.progress,
+            fields: &self.fields,
+            mark_field: (self.action == PassageAction::Mark).then_some(&*self.mark_field),
+            list: "passages.jsonl",
+            options: &self.options,
         };
-        let kept_of = |placed: Placed| self.kept_of_chunk(&placed, files, places, cuts);
-        let mut file = self.of_reference();
-        let mut written = 0;
-        let start = places.start_of_file(self.of_reference());
-        kept.write(&Written::after_reference(self.of_reference()), |each| {
-            again.read("write", &start, kept_of, |part| match part {
-                FileEvent::Chunk(KeptOfChunk { records: 0, .. }) => Ok(()),
-                FileEvent::Chunk(kept) => {
-                    written += kept.records;
-                    each(FileEvent::Chunk(kept))
-                }
-                FileEvent::Table(form) if self.action == PassageAction::Mark => {
-                    let marked = form.with_marks(&self.mark_field);
-                    let named = &files[file].named;
-                    each(FileEvent::Table(
-                        marked.map_err(|problem| unmarked_table(named, problem))?,
-                    ))
-                }
-                FileEvent::Table(form) => each(FileEvent::Table(form)),
-                FileEvent::End => {
-                    file += 1;
-                    each(FileEvent::End)
-                }
-            })?;
-            Ok(written)
-        })?;
-        Ok(())
-    }
-
-    /// The kept records of a chunk: without what is cut out of them, or with their marks.
-    fn kept_of_chunk(
-        &self,
-        placed: &Placed,
-        files: &[InputFile],
-        places: &Places,
-        cuts: &impl CutsOfRows,
-    ) -> Result<KeptOfChunk> {
-        let is_mark = self.action == PassageAction::Mark;
-        let (cuts, first) = cuts.rows(rows_of(placed))?;
-        let fate = |row: &Option<u32>| match row.map(|row| row as usize - first) {
-            Some(row) if cuts.is_removed(row) => Fate::Drop,
-            Some(row) if is_mark => Fate::Mark(cuts.of(row)),
-            Some(row) => Fate::Cut(cuts.of(row)),
-            None => Fate::Drop,
-        };
-        let fates: Vec<Fate<'_>> = placed.rows.iter().map(fate).collect();
-        let stays = |fate: &&Fate<'_>| !matches!(fate, Fate::Drop);
-        let named = &files[placed.chunk.file].named;
-        let kept = match is_mark {
-            true => {
-                let marked = placed.chunk.marked(&fates, &self.mark_field);
-                marked.map_err(|error| Self::unmarked((named, placed), places, error))
-            }
-            false => {
-                let cut = placed.chunk.cut(&fates, &self.fields);
-                cut.map_err(|problem| uncut(named, problem))
-            }
-        };
-        Ok(KeptOfChunk {
-            records: fates.iter().filter(stays).count() as u64,
-            kept: kept?,
-        })
-    }
-
-    /// The error of a record of a chunk that cannot be marked.
-    fn unmarked(
-        (file, placed): (&Path, &Placed),
-        places: &Places,
-        (record, problem): (usize, String),
-    ) -> Error {
-        let row = placed.rows.get(record).copied().flatten();
-        let (_, row) = row.map_or(("", 0), |row| places.place(row));
-        Error::BadRecord(BadRecord {
-            file: file.to_owned(),
-            row,
-            line: None,
-            problem: format!("{problem}; choose another name by `mark_field`"),
-        })
+        kept.write(output, cuts).map(drop)
     }
 
     /// Writes and counts the pieces, and what is removed.

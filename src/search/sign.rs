@@ -52,8 +52,7 @@ pub fn sign_batch(
         let piece = DocumentRange::new(documents, start..end);
         sign_piece(&piece, engine, search, memory)
     };
-    // A single document is not worth a thread.
-    if documents.len() == 1 {
+    if is_one_small(documents) {
         return sign(&mut memory(), 0);
     }
     let pieces = starts.into_par_iter().map_init(memory, sign);
@@ -69,6 +68,15 @@ pub fn sign_batch(
     Ok(all)
 }
 
+/// Bytes of one document that no other thread helps with.
+const SMALL_BYTES: usize = 64 << 10;
+
+/// Whether there is one document, which is not worth a thread. No call to rayon is made for it, which would start the global
+/// pool outside of any other.
+pub(crate) fn is_one_small(documents: &dyn Documents) -> bool {
+    documents.len() == 1 && documents.get(0).bytes() < SMALL_BYTES
+}
+
 fn sign_piece(
     documents: &DocumentRange<'_>,
     engine: &Engine,
@@ -81,12 +89,21 @@ fn sign_piece(
     let sets = shingles.sets();
     let mut keys = vec![0; sets.len() * search.banding.bands()];
     let mut words = Vec::new();
-    if search.verification == Verification::Signature {
+    let is_small = is_one_small(documents);
+    if is_small || search.verification == Verification::Signature {
         let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
-        signatures.sign(signer, &sets)?;
+        match is_small {
+            true => {
+                signatures.push_rows(1);
+                signer.sign_set(sets.hashes(), signatures.slots_mut())?;
+            }
+            false => signatures.sign(signer, &sets)?,
+        }
         keys_of_rows(&signatures, search.banding, &mut keys);
-        let packed = PackedSignatures::of(&signatures, Search::SLOT_BITS);
-        words.extend_from_slice(packed.words());
+        if search.verification == Verification::Signature {
+            let packed = PackedSignatures::of(&signatures, Search::SLOT_BITS);
+            words.extend_from_slice(packed.words());
+        }
     } else {
         signer.band_keys(&sets, search.banding, &mut keys)?;
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use simgpu::contain::{
-    ByClass, Class, ContainAction, ContainOutcome, ContainRun, ItemFields, Rule,
+    ByClass, Class, ContainAction, ContainOutcome, ContainRun, HitsFormat, ItemFields, Rule,
 };
 use simgpu::io::{FieldPath, Fields, Inputs, Naming};
 
@@ -19,20 +19,28 @@ use crate::streams::with_stdin;
 use crate::terminal::Lines;
 use crate::{Usage, terminal};
 
-/// Find the items of benchmarks that documents hold, and leave such documents out
+/// Find the items of benchmarks that documents hold, and leave such documents out or cut the items out
 ///
 /// An item is one question with its parts. It is in a document if the document asks it: the words that ask are there, and
 /// enough of the question beside them. Each item in a document has the first class that holds: contaminated (the question is
 /// asked), passage (a text that the item quotes, or much of the question, not asked), short (too little to decide), template
 /// (what other items have, too). Writes these files to the output folder when the run is complete:
 ///
-/// hits.jsonl: one line per item in a document, with the place of the document (id, file, row), item, benchmark, class, the
-/// parts found, where they are in bytes of the text, the n-grams found and the rarest of them, and the text.
+/// hits.jsonl, or hits.parquet (--hits-format): one line per item in a document, with the place of the document (id, file,
+/// row), item, benchmark, class, the parts found, where they are in bytes of the text, the n-grams found and the rarest of them,
+/// what is missing for a contaminated document, and the text.
 ///
 /// items.jsonl: one line per item, with its class, parts and number of documents.
 ///
-/// kept/, removed.jsonl (--action drop): the kept records of each input, under the same name, in the same format and
-/// compression; and which documents were left out.
+/// phrases.parquet: what documents lack of questions, for --phrases of another run.
+///
+/// kept/ (--action drop, cut or mark): the kept records of each input, under the same name, in the same format and compression.
+///
+/// removed.jsonl (--action drop), cuts.jsonl (--action cut): which documents were left out, or what was cut out of each.
+///
+/// ignore.txt (--suggest-ignore): phrases for --ignore.
+///
+/// report.html: a page that shows what was found; it needs no network.
 ///
 /// report.json: counts and parameters; identical in every run with the same input and options.
 ///
@@ -92,7 +100,7 @@ pub struct Arguments {
     )]
     pub action: ContainActionArgument,
 
-    /// With --action drop, the classes whose documents are left out, separated by commas
+    /// With --action drop, cut or mark, the classes of the hits that are left out, cut or marked, separated by commas
     #[arg(
         long,
         value_enum,
@@ -103,9 +111,32 @@ pub struct Arguments {
     )]
     pub classes: Vec<ClassArgument>,
 
-    /// Leave the texts found out of hits.jsonl
+    /// With --action mark, the name of the new field, a list of pairs: where each place begins and ends
+    #[arg(
+        long,
+        value_name = "FIELD",
+        default_value = "contained",
+        help_heading = "Items"
+    )]
+    pub mark_field: String,
+
+    /// Format of the list of hits
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        default_value = "jsonl",
+        help_heading = "Output"
+    )]
+    pub hits_format: HitsFormatArgument,
+
+    /// Leave the texts found out of the hits and the page
     #[arg(long, help_heading = "Output")]
     pub no_samples: bool,
+
+    /// Write ignore.txt: the phrases that many documents have without the item, for --ignore
+    #[arg(long, help_heading = "Output")]
+    pub suggest_ignore: bool,
 
     /// Threads and messages.
     #[command(flatten)]
@@ -158,6 +189,15 @@ pub struct ItemArguments {
     /// Fewest n-grams that at most two questions have, which a contaminated document has
     #[arg(long, value_name = "N", default_value = "2", help_heading = "Items")]
     pub min_ngrams: usize,
+
+    /// Counts of documents, the phrases.parquet of another run with these items, by which public phrases are excused [default:
+    /// no hit is excused because its words are frequent]
+    #[arg(long, value_name = "FILE", help_heading = "Items")]
+    pub phrases: Option<PathBuf>,
+
+    /// File of phrases that are no evidence, one a line; lines that begin with # are notes
+    #[arg(long, value_name = "FILE", help_heading = "Items")]
+    pub ignore: Option<PathBuf>,
 }
 
 /// The value of `--action`.
@@ -167,6 +207,19 @@ pub enum ContainActionArgument {
     Report,
     /// Write the records but for documents of --classes
     Drop,
+    /// Write the records without what was found of --classes
+    Cut,
+    /// Write all records, each with the places of --classes in a field (--mark-field); JSON, Parquet and Arrow
+    Mark,
+}
+
+/// The value of `--hits-format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HitsFormatArgument {
+    /// JSON Lines: hits.jsonl
+    Jsonl,
+    /// Parquet: hits.parquet
+    Parquet,
 }
 
 /// A value of `--classes`.
@@ -176,12 +229,15 @@ pub enum ClassArgument {
     Contaminated,
     /// A text that an item quotes, or much of a question, not asked
     Passage,
+    /// Too little to decide; for --action mark
+    Short,
     /// What other items have, too
     Template,
 }
 
 impl ItemArguments {
-    fn rule(&self) -> Rule {
+    /// What decides whether an item is in a document.
+    pub fn rule(&self) -> Rule {
         Rule {
             size: self.size,
             threshold: self.threshold,
@@ -189,7 +245,11 @@ impl ItemArguments {
         }
     }
 
-    fn fields(&self) -> anyhow::Result<ItemFields> {
+    /// The fields of the items.
+    ///
+    /// # Errors
+    /// A usage error for more fields than an item has, or without a question.
+    pub fn fields(&self) -> anyhow::Result<ItemFields> {
         check_field("item_id_field", self.item_id_field.as_ref())?;
         check_field("benchmark_field", self.benchmark_field.as_ref())?;
         let names: Vec<&str> = self.item_fields.split(',').map(str::trim).collect();
@@ -245,6 +305,12 @@ impl Arguments {
             .item_fields(item_fields)
             .rule(self.items.rule())
             .action(self.action())
+            .mark_field(&self.mark_field)
+            .hits_format(match self.hits_format {
+                HitsFormatArgument::Jsonl => HitsFormat::JsonLines,
+                HitsFormatArgument::Parquet => HitsFormat::Parquet,
+            })
+            .suggest_ignore(self.suggest_ignore)
             .samples(!self.no_samples)
             .fields(self.fields())
             .on_bad_record(self.records.bad.on_bad_record.resolve())
@@ -252,6 +318,12 @@ impl Arguments {
             .options(self.outputs.options(caller));
         if let Some(limit) = self.selection.limit {
             run = run.limit(limit);
+        }
+        if let Some(file) = &self.items.phrases {
+            run = run.phrases(file.clone());
+        }
+        if let Some(file) = &self.items.ignore {
+            run = run.ignore(file.clone());
         }
         let run = match (&self.temp_dir, output) {
             (Some(folder), _) => run.temporary(folder.clone()),
@@ -265,13 +337,15 @@ impl Arguments {
         let class = |class: &ClassArgument| match class {
             ClassArgument::Contaminated => Class::Contaminated,
             ClassArgument::Passage => Class::Passage,
+            ClassArgument::Short => Class::Short,
             ClassArgument::Template => Class::Template,
         };
+        let classes = self.classes.iter().map(class).collect();
         match self.action {
             ContainActionArgument::Report => ContainAction::Report,
-            ContainActionArgument::Drop => {
-                ContainAction::Drop(self.classes.iter().map(class).collect())
-            }
+            ContainActionArgument::Drop => ContainAction::Drop(classes),
+            ContainActionArgument::Cut => ContainAction::Cut(classes),
+            ContainActionArgument::Mark => ContainAction::Mark(classes),
         }
     }
 
@@ -280,6 +354,9 @@ impl Arguments {
         let mut modes = Vec::new();
         if self.action == ContainActionArgument::Report {
             modes.push(Mode::ItemsStay);
+        }
+        if self.action != ContainActionArgument::Mark {
+            modes.push(Mode::PassagesUnmarked);
         }
         if are_files(&self.inputs) {
             modes.push(Mode::NamedFiles);
@@ -318,6 +395,21 @@ impl Arguments {
             lines.row("kept", terminal::counted(kept, "document"));
             lines.row("removed", terminal::counted(removed, "document"));
         }
+        if let Some(cut) = counts.cut.filter(|cut| cut.cuts > 0) {
+            let documents = terminal::counted(cut.cut_documents, "document");
+            let bytes = terminal::grouped(cut.cut_bytes);
+            lines.row("cut", format!("{bytes} bytes of {documents}"));
+        }
+        lines.row(
+            "excused",
+            match outcome.report.phrases {
+                "given" => format!(
+                    "{} by public phrases",
+                    terminal::counted(counts.excused, "hit")
+                ),
+                _ => "none, without --phrases".to_owned(),
+            },
+        );
         terminal::stage_times(&mut lines, &outcome.timings, outcome.elapsed_s);
         match (&self.output, self.outputs.shown.dry_run) {
             (Some(path), false) => lines.row("written to", path.display().to_string()),

@@ -1,11 +1,14 @@
 """Finds near-duplicate documents and similar sets: MinHash signatures, LSH, deduplication."""
 
+from ._contain import Contain, ItemsFound
 from ._dedup import Deduplicated, SimilarPairs, dedup, pairs
+from ._index import Checked, Hit
 from ._links import LinksFound, link
 from ._passages import PassagesFound, passages
 from ._ratings import RatingsFound, hold_out, neighbours, recommend
-from ._simgpu import Scheme, Shingling, Signatures, Signer, Table
+from ._simgpu import Index, Scheme, Shingling, Signatures, Signer, Table
 from ._files import (
+    contain_files,
     dedup_files,
     evaluate,
     link_files,
@@ -31,12 +34,17 @@ from .errors import (
 __version__ = _version()
 
 __all__ = [
+    "Checked",
     "Comparison",
+    "Contain",
     "Deduplicated",
     "DefectError",
     "Device",
     "Error",
+    "Hit",
+    "Index",
     "InputError",
+    "ItemsFound",
     "LinksFound",
     "OutputError",
     "ParameterError",
@@ -55,6 +63,7 @@ __all__ = [
     "Tuning",
     "UnsupportedError",
     "compare",
+    "contain_files",
     "dedup",
     "dedup_files",
     "devices",

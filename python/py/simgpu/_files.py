@@ -7,6 +7,7 @@ from typing import Unpack
 
 from . import _simgpu
 from ._options import (
+    ContainFilesOptions,
     DedupFilesOptions,
     EvaluateOptions,
     LinkFilesOptions,
@@ -149,6 +150,31 @@ def passages_files(
     The report, and the errors, are those of ``dedup_files``.
     """
     return _simgpu.passages_files({"inputs": inputs, "output": output, **options})
+
+
+@takes(ContainFilesOptions)
+def contain_files(
+    inputs: Path | Iterable[Path],
+    output: Path | None = None,
+    *,
+    against: Path | Iterable[Path],
+    **options: Unpack[ContainFilesOptions],
+) -> Report:
+    """Finds the items of benchmarks that documents ask, and leaves such documents out, cuts the items out, or marks them.
+
+    Writes into the folder ``output``: ``hits.jsonl`` or ``hits.parquet``, ``items.jsonl``, ``phrases.parquet``,
+    ``report.html``, ``report.json``, ``run.json``; unless ``action`` is ``"report"``, ``kept/``; with ``"drop"``
+    ``removed.jsonl``, with ``"cut"`` ``cuts.jsonl``. :class:`simgpu.Contain` takes texts in memory.
+
+    Args:
+        inputs: As for ``dedup_files``.
+        output: Folder for the results; ``None`` only with ``dry_run``.
+        against: The path of a file, folder or glob of records with the items, or several, in any format but text.
+        **options: Those of the command ``simgpu contain``; ``help(simgpu.contain_files)`` lists them.
+
+    The report, and the errors, are those of ``dedup_files``.
+    """
+    return _simgpu.contain_files({"inputs": inputs, "output": output, "against": against, **options})
 
 
 @takes(EvaluateOptions)

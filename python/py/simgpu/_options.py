@@ -347,8 +347,8 @@ class IdOptions(TypedDict, total=False):
     ]
 
 
-class DocumentOptions(TypedDict, total=False):
-    """Which files and fields hold documents."""
+class TextOptions(TypedDict, total=False):
+    """Which files and fields hold texts."""
 
     hidden: Annotated[
         bool, Option(False, "Include files and folders whose names start with a dot.")
@@ -361,10 +361,6 @@ class DocumentOptions(TypedDict, total=False):
             "``a``.",
         ),
     ]
-    tokens_field: Annotated[
-        str | None,
-        Option(None, 'Field with the list of tokens; needs ``unit="tokens"``. By default ``tokens``.'),
-    ]
     limit: Annotated[int | None, Option(None, "Read only this many records.")]
     include: Annotated[
         str | Iterable[str],
@@ -373,6 +369,15 @@ class DocumentOptions(TypedDict, total=False):
     exclude: Annotated[
         str | Iterable[str],
         Option((), "Glob, or several: leave out matching files of folders and globs."),
+    ]
+
+
+class DocumentOptions(TextOptions, total=False):
+    """Which files and fields hold documents."""
+
+    tokens_field: Annotated[
+        str | None,
+        Option(None, 'Field with the list of tokens; needs ``unit="tokens"``. By default ``tokens``.'),
     ]
 
 
@@ -875,6 +880,134 @@ class PassagesFilesOptions(
 # Links and ratings
 
 
+class ItemOptions(TypedDict, total=False):
+    """What the items of benchmarks are, and what decides whether they are in a text."""
+
+    item_fields: Annotated[
+        str,
+        Option(
+            "question,passage,options,answer",
+            "Fields of an item's question, passage, options and answer, in this order; leave out the last ones, or one "
+            "between two commas, to read fewer parts.",
+        ),
+    ]
+    item_id_field: Annotated[
+        str | None,
+        Option(
+            None,
+            "Field with the id of an item; records with one id are one item. By default ``eval_key`` and "
+            "``eval_instance_index``, or else ``id``.",
+        ),
+    ]
+    benchmark_field: Annotated[
+        str | None,
+        Option(None, "Field with the name of the benchmark; by default ``eval_key``, or else the name of the file."),
+    ]
+    size: Annotated[int, Option(5, "Words of an n-gram, from 2 to 32.")]
+    threshold: Annotated[
+        float,
+        Option(
+            0.7,
+            "Least share of a question's words, without those that many items share, that a contaminated text has.",
+        ),
+    ]
+    min_ngrams: Annotated[
+        int,
+        Option(2, "Fewest n-grams that at most two questions have, which a contaminated text has."),
+    ]
+    phrases: Annotated[
+        Path | None,
+        Option(
+            None,
+            "The file ``phrases.parquet`` of a run over a corpus with these items: public phrases that it counted are no "
+            "contamination. Without it, no hit is excused because its words are frequent.",
+        ),
+    ]
+
+
+class ContainOptions(ItemOptions, total=False):
+    """The options of ``Contain``."""
+
+    ignore: Annotated[
+        Path | Iterable[str] | None,
+        Option(
+            None,
+            "Phrases that are no evidence: an iterable of them other than a ``str``, or the path of a file with one a "
+            "line, where lines that begin with ``#`` are notes.",
+        ),
+    ]
+
+
+class ContainFilesOptions(
+    FormatOptions,
+    TextOptions,
+    IdOptions,
+    ItemOptions,
+    LevelOptions,
+    CallOptions,
+    OverwriteOptions,
+    DryRunOptions,
+    total=False,
+):
+    """The options of ``contain_files``."""
+
+    ignore: Annotated[
+        Path | None,
+        Option(
+            None,
+            "File of phrases that are no evidence, one a line; lines that begin with ``#`` are notes.",
+        ),
+    ]
+    action: Annotated[
+        Literal["report", "drop", "cut", "mark"],
+        Option(
+            "report",
+            'What to do with documents that hold items: ``"report"`` lists them; ``"drop"`` leaves them out; ``"cut"`` '
+            'writes the records without what was found; ``"mark"`` writes records with a field of its places.',
+        ),
+    ]
+    classes: Annotated[
+        str | Iterable[str],
+        Option(
+            "contaminated",
+            'With ``action`` ``"drop"``, ``"cut"`` or ``"mark"``, the class of the hits that are left out, cut or marked, or '
+            'several: ``"contaminated"``, ``"passage"``, ``"template"``, and to mark ``"short"``.',
+        ),
+    ]
+    mark_field: Annotated[
+        str, Option("contained", 'With ``action="mark"``, the name of the field.')
+    ]
+    hits_format: Annotated[
+        Literal["jsonl", "parquet"],
+        Option("jsonl", 'Format of the list of hits: ``"jsonl"`` or ``"parquet"``.'),
+    ]
+    no_samples: Annotated[
+        bool, Option(False, "Leave the texts found out of the hits and the page.")
+    ]
+    suggest_ignore: Annotated[
+        bool,
+        Option(
+            False,
+            "Write ``ignore.txt``: the phrases that many documents have without the item, for ``ignore``.",
+        ),
+    ]
+    temp_dir: Annotated[
+        Path | None, Option(None, "Folder for temporary files; by default beside the results.")
+    ]
+
+
+class ScanOptions(CallOptions, total=False):
+    """The options of ``Contain.scan``."""
+
+    id: Annotated[
+        Any,
+        Option(
+            None,
+            "Ids of the texts: a column of ``data``, or a sequence of int or str. They are in the result.",
+        ),
+    ]
+
+
 class RowOptions(TypedDict, total=False):
     """Rows that cannot be used."""
 
@@ -1079,7 +1212,8 @@ def takes(group: type, *, others: str | None = None) -> Callable[[Function], Fun
             if others is None:
                 for name in given:
                     if name not in known:
-                        raise TypeError(_unknown(function.__name__, name, known))
+                        called = function.__qualname__.removesuffix(".__init__")
+                        raise TypeError(_unknown(called, name, known))
             return function(*arguments, **{**of_group, **given})
 
         if others is not None:

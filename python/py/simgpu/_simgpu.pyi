@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Protocol, Self, final, overload
+from pathlib import Path
+from typing import Any, Literal, NoReturn, Protocol, Self, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import disjoint_base
 
+from ._index import Checked, Hit
 from ._report import Comparison, Device, Report, Selftest, Tuning
 from .datasketch import LeanMinHash as LeanMinHash
 from .datasketch import MinHash as MinHash
@@ -26,6 +28,8 @@ __all__ = [
     "DividedEdges",
     "DividedSearch",
     "Found",
+    "Index",
+    "ItemTable",
     "MinHashLSH",
     "MinHashLSHForest",
     "Scheme",
@@ -39,11 +43,14 @@ __all__ = [
     "bBitMinHash",
     "command",
     "compare",
+    "contain_files",
     "dedup_files",
     "dedup_in_memory",
     "devices",
     "hold_out_of_ratings",
     "evaluate",
+    "ignored_phrases",
+    "items_of_files",
     "link_files",
     "link_records",
     "neighbours_of_ratings",
@@ -184,6 +191,96 @@ class Signer:
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 @final
+class Index:
+    def __new__(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        durability: Literal["call", "sync"] = "call",
+        threads: int | None = None,
+    ) -> Index: ...
+    @staticmethod
+    def create(
+        path: str | os.PathLike[str],
+        *,
+        threshold: float = 0.8,
+        kind: Literal["lsh", "exact"] = "lsh",
+        measure: Literal["jaccard", "contained"] = "jaccard",
+        verify: Literal["signature", "exact"] | None = None,
+        bands: int | None = None,
+        rows: int | None = None,
+        scheme: Scheme | str = "affine32",
+        num_perm: int | None = None,
+        seed: int | None = None,
+        shingling: Shingling | _Unit | None = None,
+        exist_ok: bool = False,
+        durability: Literal["call", "sync"] = "call",
+        threads: int | None = None,
+    ) -> Index: ...
+    @property
+    def path(self) -> Path: ...
+    @property
+    def durability(self) -> str: ...
+    @property
+    def closed(self) -> bool: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def threshold(self) -> float: ...
+    def check(
+        self, text: str | Sequence[Any], *, threshold: float | None = None, limit: int | None = None
+    ) -> list[Hit]: ...
+    def check_or_add(self, text: str | Sequence[Any], id: str | int) -> list[Hit]: ...
+    def add(
+        self,
+        text: str | Sequence[Any],
+        id: str | int,
+        *,
+        on_known_id: Literal["fail", "skip", "replace"] = "fail",
+    ) -> bool: ...
+    def check_many(
+        self,
+        data: Any,
+        column: str | int | None = None,
+        *,
+        id: Any = None,
+        threshold: float | None = None,
+        limit: int | None = None,
+        progress: _Progress = None,
+    ) -> Table: ...
+    def check_or_add_many(
+        self,
+        data: Any,
+        column: str | int | None = None,
+        *,
+        id: Any,
+        on_known_id: Literal["fail", "skip"] = "fail",
+        progress: _Progress = None,
+    ) -> Checked: ...
+    def add_many(
+        self,
+        data: Any,
+        column: str | int | None = None,
+        *,
+        id: Any,
+        on_known_id: Literal["fail", "skip", "replace"] = "fail",
+        progress: _Progress = None,
+    ) -> NDArray[np.bool_]: ...
+    def delete(self, ids: str | int | Iterable[str | int]) -> int: ...
+    def compact(self) -> None: ...
+    def sync(self) -> None: ...
+    def stats(self) -> dict[str, Any]: ...
+    def verify(self) -> dict[str, int]: ...
+    def export(self) -> Table: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_raised: object) -> None: ...
+    def __bool__(self) -> bool: ...
+    def __len__(self) -> int: ...
+    def __contains__(self, id: str | int, /) -> bool: ...
+    def __reduce__(self) -> NoReturn: ...
+
+@final
 class Signatures:
     @property
     def scheme(self) -> Scheme: ...
@@ -304,6 +401,19 @@ def pairs_in_memory(options: Mapping[str, Any]) -> dict[str, Any]: ...
 def link_records(
     options: Mapping[str, Any],
 ) -> tuple[Table, Table | None, dict[str, Any], str]: ...
+
+_Record = tuple[str, str, str, str, list[str], str, bool | None]
+
+def ignored_phrases(path: str | os.PathLike[str]) -> list[str]: ...
+def items_of_files(options: Mapping[str, Any]) -> list[_Record]: ...
+
+@final
+class ItemTable:
+    def __new__(cls, records: Sequence[_Record], options: Mapping[str, Any]) -> ItemTable: ...
+    def scan(self, options: Mapping[str, Any]) -> Table: ...
+    def items(self) -> Table: ...
+    def __len__(self) -> int: ...
+
 def passages_in_memory(options: Mapping[str, Any]) -> dict[str, Any]: ...
 def neighbours_of_ratings(options: dict[str, Any]) -> tuple[Table, dict[str, Any]]: ...
 def recommend_by_ratings(options: dict[str, Any]) -> tuple[Table, dict[str, Any]]: ...
@@ -420,6 +530,7 @@ def restore_minhash(
 def command(arguments: Sequence[str]) -> int: ...
 
 # Each takes the options of the function of this name in `simgpu`.
+def contain_files(options: Mapping[str, Any]) -> Report: ...
 def dedup_files(options: Mapping[str, Any]) -> Report: ...
 def evaluate(options: Mapping[str, Any]) -> Report: ...
 def link_files(options: Mapping[str, Any]) -> Report: ...

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::cuts::{Cuts, Removal};
-use super::super::write::CutsOfRows;
+use super::super::rewrite::CutsOfRows;
 use crate::error::{Error, Result};
 use crate::store::spill::{Spill, Stored, StreamFile, Streams};
 use crate::store::unnamed_file;

@@ -114,7 +114,29 @@ pub(super) struct StatsArguments {
 }
 
 pub(super) fn stats(arguments: &StatsArguments) -> anyhow::Result<()> {
-    let index = arguments.folder.open()?;
+    let all = stats_of(&arguments.folder.open()?)?;
+    if arguments.json {
+        return Ok(print(format!("{all:#}\n"))?);
+    }
+    let fields = all.as_object().into_iter().flatten();
+    let shown: Vec<(&String, String)> = fields
+        .map(|(name, value)| match value.as_str() {
+            Some(text) => (name, text.to_owned()),
+            None => (name, value.to_string()),
+        })
+        .collect();
+    let width = shown.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let lines = shown
+        .iter()
+        .map(|(name, value)| format!("{name:>width$}  {value}\n"));
+    Ok(print(lines.collect::<String>())?)
+}
+
+/// The figures of an index, and how it was built.
+///
+/// # Errors
+/// Those of [`Index::query_costs`].
+pub fn stats_of(index: &Index) -> simgpu::Result<serde_json::Value> {
     let stats = index.stats();
     let (engine, search) = (index.engine(), index.search());
     let shingling = engine.shingler().shingling();
@@ -153,21 +175,7 @@ pub(super) fn stats(arguments: &StatsArguments) -> anyhow::Result<()> {
     if let (Some(all), serde_json::Value::Object(of_kind)) = (all.as_object_mut(), of_kind) {
         all.extend(of_kind);
     }
-    if arguments.json {
-        return Ok(print(format!("{all:#}\n"))?);
-    }
-    let fields = all.as_object().into_iter().flatten();
-    let shown: Vec<(&String, String)> = fields
-        .map(|(name, value)| match value.as_str() {
-            Some(text) => (name, text.to_owned()),
-            None => (name, value.to_string()),
-        })
-        .collect();
-    let width = shown.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let lines = shown
-        .iter()
-        .map(|(name, value)| format!("{name:>width$}  {value}\n"));
-    Ok(print(lines.collect::<String>())?)
+    Ok(all)
 }
 
 /// Check that an index is whole

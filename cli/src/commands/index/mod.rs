@@ -8,6 +8,8 @@ mod manage;
 
 mod query;
 
+pub use manage::stats_of;
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};

@@ -6,6 +6,7 @@ A stage takes an iterator of Arrow batches and returns another: what ``mapInArro
 
 from .identical import Identical
 from .edges import Contract, Members, gather, connect
+from .items import HITS, ScanItems
 from .ordered import Order, Ordered, ascending
 from .plan import Plan, check_numbers, settings_of
 from .raised import raised
@@ -41,6 +42,7 @@ __all__ = [
     "LEAST",
     "CONNECTED",
     "EDGES",
+    "HITS",
     "INPUT",
     "PAIRS",
     "REACH",
@@ -56,6 +58,7 @@ __all__ = [
     "Order",
     "Ordered",
     "Plan",
+    "ScanItems",
     "Search",
     "Side",
     "Sign",

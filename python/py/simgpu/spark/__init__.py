@@ -11,18 +11,22 @@ pays.
 
 from __future__ import annotations
 
+import pickle
 from typing import Any, Unpack
 
 from pyspark.sql import functions as F
 
 from .. import __version__, _divided
+from .._contain import Contain
 from .._divided import raised
 from .._options import (
+    ContainOptions,
     DividedBandOptions,
     SignOptions,
     SparkDedupOptions,
     SparkPairsOptions,
     SparkSearchOptions,
+    defaults,
     takes,
 )
 from .._simgpu import DividedSearch
@@ -43,7 +47,7 @@ from ._tables import (
 
 DataFrame = Any
 
-__all__ = ["Deduplicated", "SimilarPairs", "band_keys", "dedup", "pairs", "sign"]
+__all__ = ["Deduplicated", "SimilarPairs", "band_keys", "contain", "dedup", "pairs", "sign"]
 
 
 class Deduplicated:
@@ -232,6 +236,37 @@ def band_keys(df: DataFrame, *, id: str, text: str, **options: Unpack[DividedBan
     kind = kind_of(df, id).simpleString()
     table = df.select(column(df, id).alias("id"), column(df, text).alias("text"))
     return mapped(table, _divided.Band(plan), f"id {kind}, band int, key bigint")
+
+
+@takes(ContainOptions)
+def contain(
+    df: DataFrame, items: Any, *, id: str, text: str, **options: Unpack[ContainOptions]
+) -> DataFrame:
+    """Finds the items of benchmarks that documents ask: (id, item, benchmark, class, ...), a row for each item in a document.
+
+    The columns are those of :class:`simgpu.ItemsFound`, with the id of the document in place of its row. The items go to
+    every machine; documents are read once, and not shuffled. A text that is null has no items.
+
+    Args:
+        df: The documents.
+        items: A :class:`simgpu.Contain`, or what it takes.
+        id: The column of ids.
+        text: The column of texts.
+        **options: Those of :class:`simgpu.Contain`, unless ``items`` are one; ``help(simgpu.spark.contain)`` lists them.
+
+    Raises:
+        ParameterError: An argument is unknown or out of range.
+        InputError: An item has no question.
+    """
+    checked_columns(df, Columns(id, text))
+    if not isinstance(items, Contain):
+        items = Contain(items, **options)
+    elif changed := [name for name, value in options.items() if value != defaults(ContainOptions)[name]]:
+        raise ParameterError(f"{changed[0]} is an option of the Contain that is given; make it with {changed[0]}")
+    stage = _divided.ScanItems(pickle.dumps(items))
+    kind = kind_of(df, id).simpleString()
+    table = df.select(column(df, id).alias("id"), column(df, text).alias("text"))
+    return mapped(table, stage, f"id {kind}, {_divided.HITS}")
 
 
 def _stages(

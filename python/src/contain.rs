@@ -1,0 +1,277 @@
+//! Items of benchmarks in texts. `simgpu/_contain.py` gives items and results their shape.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::builder::{Int64Builder, ListBuilder, StringBuilder};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rayon::prelude::*;
+use simgpu::contain::{
+    Contain, Hit, Item, ItemPart, ItemRecord, Lack, Phrases, Rule, Scratch, read_ignored,
+};
+use simgpu::io::Inputs;
+use simgpu::progress::{Progress, advance};
+use simgpu_cli::commands::contain::ItemArguments;
+
+use crate::beside::Ids;
+use crate::errors::{OrRaise, of_run};
+use crate::options::Options;
+use crate::pool;
+use crate::progress::Display;
+use crate::table::PyTable;
+
+/// A record of a benchmark: benchmark, id, question, passage, options, answer, and whether the answer is right.
+type Record = (
+    String,
+    String,
+    String,
+    String,
+    Vec<String>,
+    String,
+    Option<bool>,
+);
+
+/// The records of items in files. The options are those of `simgpu.Contain`, with the files as `against`.
+#[pyfunction]
+pub(crate) fn items_of_files(options: Bound<'_, PyDict>) -> PyResult<Vec<Record>> {
+    let options = Options(options);
+    let py = options.py();
+    let arguments = options.items()?;
+    let fields = arguments.fields().map_err(|error| of_run(py, error))?;
+    let records = pool::run(py, None, &mut Display::default(), |progress| {
+        let items = Inputs::find(&arguments.against, None)?;
+        fields.records(&items, progress)
+    })?;
+    let record = |of: ItemRecord| {
+        let ItemRecord {
+            benchmark,
+            id,
+            question,
+            passage,
+            options,
+            answer,
+            is_correct,
+        } = of;
+        (
+            benchmark, id, question, passage, options, answer, is_correct,
+        )
+    };
+    Ok(records.into_iter().map(record).collect())
+}
+
+/// The phrases in a file of phrases to ignore.
+#[pyfunction]
+pub(crate) fn ignored_phrases(py: Python<'_>, path: PathBuf) -> PyResult<Vec<String>> {
+    py.detach(|| read_ignored(&path)).or_raise(py)
+}
+
+/// Items that texts are searched for.
+#[pyclass(frozen, module = "simgpu._simgpu", name = "ItemTable")]
+pub(crate) struct PyItemTable(Contain);
+
+/// Texts that are searched at a time, in bytes.
+const PART_BYTES: usize = 4 << 20;
+
+#[pymethods]
+impl PyItemTable {
+    /// The items of these records. The options are those of `simgpu.Contain`; `phrases` is the path of a file, `ignore` are
+    /// phrases.
+    #[new]
+    fn new(records: Vec<Record>, options: Bound<'_, PyDict>) -> PyResult<Self> {
+        let options = Options(options);
+        let rule = options.rule()?;
+        let phrases = options.path("phrases")?;
+        let ignored = options.strings("ignore")?;
+        let record = |of: Record| {
+            let (benchmark, id, question, passage, options, answer, is_correct) = of;
+            ItemRecord {
+                benchmark,
+                id,
+                question,
+                passage,
+                options,
+                answer,
+                is_correct,
+            }
+        };
+        let contain = options.py().detach(|| {
+            let contain = Contain::new(records.into_iter().map(record), rule)?;
+            let contain = contain.with_ignored(ignored.iter().map(String::as_str))?;
+            match phrases {
+                Some(path) => contain.with_phrases(&Phrases::read(&path)?),
+                None => Ok(contain),
+            }
+        });
+        contain.or_raise(options.py()).map(PyItemTable)
+    }
+
+    /// The hits of texts, one per row. The options are those of `simgpu.Contain.scan`.
+    fn scan(&self, options: Bound<'_, PyDict>) -> PyResult<PyTable> {
+        let options = Options(options);
+        let data = options.data()?;
+        let (documents, beside) = options.documents(&data)?;
+        let texts = documents.texts()?;
+        let mut display = Display::new(options.value("progress")?)?;
+        let threads = options.threads()?;
+        let hits = pool::run(options.py(), threads, &mut display, |progress| {
+            scan(&self.0, &texts, progress)
+        })?;
+        hit_table(self.0.items(), &hits, beside.ids.as_ref())
+    }
+
+    /// The items, one per row.
+    fn items(&self) -> PyResult<PyTable> {
+        let items = self.0.items();
+        let text = |of: fn(&Item) -> &str| -> ArrayRef {
+            Arc::new(StringArray::from_iter_values(items.iter().map(of)))
+        };
+        let decidable: BooleanArray = (0..items.len())
+            .map(|item| Some(self.0.is_decidable(item)))
+            .collect();
+        PyTable::new(vec![
+            ("item", text(Item::id)),
+            ("benchmark", text(|item| &item.benchmark)),
+            (
+                "ids",
+                lists(items.iter().map(|item| item.ids.iter().map(String::as_str))),
+            ),
+            ("question", text(|item| &item.question)),
+            ("passage", text(|item| &item.passage)),
+            ("decidable", Arc::new(decidable)),
+        ])
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.items().len()
+    }
+}
+
+/// The hits in each text, some texts at a time, on the current pool.
+fn scan(
+    contain: &Contain,
+    texts: &[&str],
+    progress: &dyn Progress,
+) -> simgpu::Result<Vec<Vec<Hit>>> {
+    progress.begin("scan", texts.len() as u64);
+    let mut hits = Vec::with_capacity(texts.len());
+    while hits.len() < texts.len() {
+        let rest = &texts[hits.len()..];
+        let mut bytes = 0;
+        let part = rest.iter().take_while(|text| {
+            let is_room = bytes < PART_BYTES;
+            bytes += text.len();
+            is_room
+        });
+        let part = &rest[..part.count()];
+        let found = part.par_iter().map_init(Scratch::default, |scratch, text| {
+            contain.read(text, scratch).hits
+        });
+        hits.par_extend(found);
+        advance(progress, hits.len() as u64, hits.len() as u64, 0)?;
+    }
+    Ok(hits)
+}
+
+/// A column of lists of strings.
+fn lists<'a>(rows: impl Iterator<Item = impl Iterator<Item = &'a str>>) -> ArrayRef {
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    for row in rows {
+        lists.append_value(row.map(Some));
+    }
+    Arc::new(lists.finish())
+}
+
+/// A column of lists of two numbers.
+fn pairs(rows: impl Iterator<Item = [usize; 2]>) -> ArrayRef {
+    let mut lists = ListBuilder::new(Int64Builder::new());
+    for row in rows {
+        lists.append_value(row.map(|number| Some(number as i64)));
+    }
+    Arc::new(lists.finish())
+}
+
+fn hit_table(items: &[Item], hits: &[Vec<Hit>], ids: Option<&Ids>) -> PyResult<PyTable> {
+    let all = || {
+        (0i64..)
+            .zip(hits)
+            .flat_map(|(row, hits)| hits.iter().map(move |hit| (row, hit)))
+    };
+    let rows: Int64Array = all().map(|(row, _)| row).collect();
+    let item = |of: fn(&Item) -> &str| -> ArrayRef {
+        let texts = all().map(|(_, hit)| of(&items[hit.item]));
+        Arc::new(StringArray::from_iter_values(texts))
+    };
+    let classes = StringArray::from_iter_values(all().map(|(_, hit)| hit.class.name()));
+    let number = |of: fn(&Hit) -> usize| -> ArrayRef {
+        // Texts are shorter than 2^63.
+        let numbers = all().map(|(_, hit)| of(hit) as i64);
+        Arc::new(numbers.collect::<Int64Array>())
+    };
+    // Logarithms differ in their last bit between machines.
+    let scores = all().map(|(_, hit)| Some((hit.score * 1e6).round() / 1e6));
+    let mut columns: Vec<(&str, ArrayRef)> = vec![
+        ("row", Arc::new(rows)),
+        ("item", item(Item::id)),
+        ("benchmark", item(|item| &item.benchmark)),
+        ("class", Arc::new(classes)),
+        ("score", Arc::new(scores.collect::<Float64Array>())),
+        (
+            "parts",
+            lists(all().map(|(_, hit)| hit.parts.iter().copied().map(ItemPart::name))),
+        ),
+        ("start", number(|hit| hit.bytes.start)),
+        ("end", number(|hit| hit.bytes.end)),
+        ("item_start", number(|hit| hit.item_bytes.start)),
+        ("item_end", number(|hit| hit.item_bytes.end)),
+        ("found", number(|hit| hit.found)),
+        ("ngrams", number(|hit| hit.ngrams)),
+        ("content", pairs(all().map(|(_, hit)| hit.content))),
+        ("own", number(|hit| hit.own)),
+        (
+            "lacks",
+            lists(all().map(|(_, hit)| hit.lacks.iter().copied().map(Lack::name))),
+        ),
+        (
+            "rarest",
+            lists(all().map(|(_, hit)| hit.rarest.iter().map(|(ngram, _)| &**ngram))),
+        ),
+    ];
+    if let Some(ids) = ids {
+        // Rows of texts in memory fit.
+        let rows = all().map(|(row, _)| u32::try_from(row).ok());
+        columns.push(("id", ids.of_rows_or_null(rows)));
+    }
+    PyTable::new(columns)
+}
+
+impl Options<'_> {
+    /// The files of items, and their fields.
+    pub(crate) fn items(&self) -> PyResult<ItemArguments> {
+        let name = "the name of a field, as a str";
+        let rule = self.rule()?;
+        Ok(ItemArguments {
+            against: self.paths("against")?,
+            item_fields: self.required("item_fields", "the names of fields, as a str")?,
+            item_id_field: self.optional("item_id_field", name)?,
+            benchmark_field: self.optional("benchmark_field", name)?,
+            size: rule.size,
+            threshold: rule.threshold,
+            min_ngrams: rule.min_ngrams,
+            phrases: self.path("phrases")?,
+            ignore: self.path("ignore")?,
+        })
+    }
+
+    /// What decides whether an item is in a text.
+    fn rule(&self) -> PyResult<Rule> {
+        let size: NonZeroUsize = self.required("size", "a number from 2 to 32")?;
+        Ok(Rule {
+            size: size.get(),
+            threshold: self.required("threshold", "a share above 0, up to 1")?,
+            min_ngrams: self.required("min_ngrams", "a whole number, from 0 on")?,
+        })
+    }
+}

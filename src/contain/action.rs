@@ -1,0 +1,111 @@
+//! What is done with documents that hold items.
+
+use std::ops::Range;
+
+use super::class::{Class, Hit};
+use crate::error::{Error, Result};
+use crate::passages::{PassageUnit, PassageUnits, Shrinking, Snap};
+
+/// What to do with documents that hold items.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ContainAction {
+    /// List them.
+    #[default]
+    Report,
+    /// Write the records but for documents with a hit of one of these classes.
+    Drop(Vec<Class>),
+    /// Write the records without what hits of these classes found, from the first to the last word of each.
+    Cut(Vec<Class>),
+    /// Write all records, each with the places of hits of these classes in a field.
+    Mark(Vec<Class>),
+}
+
+impl ContainAction {
+    /// The name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ContainAction::Report => "report",
+            ContainAction::Drop(_) => "drop",
+            ContainAction::Cut(_) => "cut",
+            ContainAction::Mark(_) => "mark",
+        }
+    }
+
+    /// The classes of the hits.
+    pub(super) fn classes(&self) -> &[Class] {
+        match self {
+            ContainAction::Report => &[],
+            ContainAction::Drop(classes)
+            | ContainAction::Cut(classes)
+            | ContainAction::Mark(classes) => classes,
+        }
+    }
+
+    /// Whether records are written.
+    pub(super) fn writes_records(&self) -> bool {
+        *self != ContainAction::Report
+    }
+
+    /// Refuses no class, and to remove what is too short to decide.
+    pub(super) fn check(&self) -> Result<()> {
+        let classes = self.classes();
+        let is_empty = self.writes_records() && classes.is_empty();
+        let removes = !matches!(self, ContainAction::Mark(_));
+        if is_empty || removes && classes.contains(&Class::Short) {
+            let names: Vec<&str> = classes.iter().map(|class| class.name()).collect();
+            return Err(Error::Parameter {
+                name: "`classes`",
+                value: names.join(","),
+                expected:
+                    "some of contaminated, passage and template: what is too short to decide stays, and can be marked"
+                        .to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    /// The first class that the action is for, if a hit has one.
+    pub(super) fn class_of(&self, hits: &[Hit]) -> Option<Class> {
+        let classes = hits.iter().map(|hit| hit.class);
+        classes.filter(|class| self.classes().contains(class)).min()
+    }
+
+    /// The places in a text that are cut or marked.
+    pub(super) fn places(&self, text: &str, hits: &[Hit]) -> Vec<Range<usize>> {
+        let chosen = hits
+            .iter()
+            .filter(|hit| self.classes().contains(&hit.class));
+        let spans = merged(chosen.map(|hit| hit.bytes.clone()).collect());
+        match self {
+            ContainAction::Cut(_) if !spans.is_empty() => {
+                let words = PassageUnits::of(PassageUnit::Words);
+                Shrinking::new(words, Snap::Words).cuts(text, &spans)
+            }
+            _ => spans,
+        }
+    }
+}
+
+/// Ranges that ascend and share nothing, instead of ranges in any order.
+fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    let mut merged: Vec<Range<usize>> = Vec::new();
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_that_overlap_are_one() {
+        let ranges = [8..9, 0..3, 2..5, 5..6, 1..2].to_vec();
+        assert_eq!(merged(ranges), [0..6, 8..9]);
+    }
+}

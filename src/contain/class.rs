@@ -1,0 +1,139 @@
+//! Classes of hits, and the rule that decides them.
+
+use std::ops::Range;
+
+use super::lack::Lack;
+use crate::error::{Error, Result};
+
+/// What a document holds of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// The document asks the question.
+    Contaminated,
+    /// It holds text that the item quotes, or much of the question, and does not ask it.
+    Passage,
+    /// Too little to decide: the item is short, or an open sentence that is a statement here.
+    Short,
+    /// It shares what other items have, too.
+    Template,
+}
+
+impl Class {
+    /// All classes.
+    pub const ALL: [Class; 4] = [
+        Class::Contaminated,
+        Class::Passage,
+        Class::Short,
+        Class::Template,
+    ];
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Contaminated => "contaminated",
+            Class::Passage => "passage",
+            Class::Short => "short",
+            Class::Template => "template",
+        }
+    }
+}
+
+/// A part of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ItemPart {
+    /// The question: half of its words outside the template.
+    Question,
+    /// The passage.
+    Passage,
+    /// The options.
+    Options,
+    /// An answer, right behind the question and its options.
+    Answer,
+}
+
+impl ItemPart {
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            ItemPart::Question => "question",
+            ItemPart::Passage => "passage",
+            ItemPart::Options => "options",
+            ItemPart::Answer => "answer",
+        }
+    }
+}
+
+/// What decides whether an item is in a document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rule {
+    /// Words of an n-gram; default 5.
+    pub size: usize,
+    /// The least share of a question's words outside the template that a contaminated document has; default 0.7.
+    pub threshold: f64,
+    /// The fewest n-grams that at most two questions or passages have, which a contaminated document has; default 2.
+    pub min_ngrams: usize,
+}
+
+impl Default for Rule {
+    fn default() -> Self {
+        Rule {
+            size: 5,
+            threshold: 0.7,
+            min_ngrams: 2,
+        }
+    }
+}
+
+impl Rule {
+    pub(super) fn check(self) -> Result<()> {
+        let refuse = |name, value: String, expected: &str| {
+            Err(Error::Parameter {
+                name,
+                value,
+                expected: expected.to_owned(),
+            })
+        };
+        if !(2..=32).contains(&self.size) {
+            return refuse("`size`", self.size.to_string(), "from 2 to 32 words");
+        }
+        if !(self.threshold > 0.0 && self.threshold <= 1.0) {
+            return refuse(
+                "`threshold`",
+                self.threshold.to_string(),
+                "a share above 0, up to 1",
+            );
+        }
+        Ok(())
+    }
+}
+
+/// An item at a place of a document.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Hit {
+    /// The number of the item in [`Contain::items`].
+    pub item: usize,
+    /// What the document holds of it.
+    pub class: Class,
+    /// The share of the n-grams found, weighted by ln(parts / parts that have the n-gram), from 0 to 1; of the passage where
+    /// the question is not found.
+    pub score: f64,
+    /// The parts found, in order, each once.
+    pub parts: Vec<ItemPart>,
+    /// Bytes of the document, from the first to the last word found.
+    pub bytes: Range<usize>,
+    /// Bytes of the question, or of the passage where the question is not found.
+    pub item_bytes: Range<usize>,
+    /// Distinct n-grams found.
+    pub found: usize,
+    /// Distinct n-grams of the question or passage.
+    pub ngrams: usize,
+    /// Words of the question outside the template that are in place, and all of them.
+    pub content: [usize; 2],
+    /// Distinct n-grams found that at most two questions or passages have.
+    pub own: usize,
+    /// The conditions of a contaminated document that do not hold, in their order; empty if it is one.
+    pub lacks: Vec<Lack>,
+    /// The rarest n-grams found, and how many questions and passages have each; at most three, the first of several.
+    pub rarest: Vec<(String, usize)>,
+}

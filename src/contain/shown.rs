@@ -1,0 +1,69 @@
+//! Hits that a page shows beside their items.
+
+use super::class::{Class, Hit};
+use super::report::Sample;
+use crate::files::{Lowest, pair_at_random};
+
+/// Hits of a class that are shown.
+const SHOWN: usize = 8;
+
+/// How much is shown of a document: bytes around what was found, and of it.
+const AROUND: usize = 240;
+const FOUND: usize = 2_000;
+
+/// A hit to show.
+#[derive(Clone, Debug)]
+pub(super) struct ShownHit {
+    pub(super) row: u32,
+    pub(super) hit: Hit,
+    pub(super) sample: Sample,
+}
+
+/// Hits of each class, the same in every run, of different items.
+#[derive(Debug)]
+pub(super) struct Examples {
+    of_classes: Vec<Lowest<ShownHit>>,
+}
+
+impl Default for Examples {
+    fn default() -> Self {
+        let lowest = Class::ALL.iter().map(|_| Lowest::new(SHOWN, 1));
+        Examples {
+            of_classes: lowest.collect(),
+        }
+    }
+}
+
+impl Examples {
+    /// The part of a text that is shown.
+    pub(super) fn sample(text: &str, hit: &Hit) -> Sample {
+        Sample::of(text, hit, AROUND, FOUND)
+    }
+
+    pub(super) fn offer(&mut self, row: u32, hit: &Hit, sample: &Sample) {
+        let item = u32::try_from(hit.item).unwrap_or(u32::MAX);
+        let of_class = Class::ALL.iter().zip(&mut self.of_classes);
+        for (_, lowest) in of_class.filter(|(class, _)| **class == hit.class) {
+            let shown = ShownHit {
+                row,
+                hit: hit.clone(),
+                sample: sample.clone(),
+            };
+            lowest.offer(pair_at_random(row, item), item, shown);
+        }
+    }
+
+    /// The hits of a class.
+    pub(super) fn of(&self, class: Class) -> impl Iterator<Item = &ShownHit> {
+        let of_class = Class::ALL.iter().zip(&self.of_classes);
+        let of_class = of_class.filter(move |(of, _)| **of == class);
+        of_class.flat_map(|(_, lowest)| lowest.items())
+    }
+
+    /// The rows of all hits.
+    pub(super) fn rows(&self) -> impl Iterator<Item = u32> {
+        self.of_classes
+            .iter()
+            .flat_map(|lowest| lowest.items().map(|hit| hit.row))
+    }
+}

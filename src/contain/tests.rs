@@ -1,0 +1,428 @@
+//! What `Contain` finds in texts.
+
+use std::collections::BTreeSet;
+
+use super::words::Words;
+use super::{Class, Contain, Hit, ItemPart, ItemRecord, Phrases, Rule, Scratch, Spread};
+
+const ROBE: &str = "A robe takes 2 bolts of blue fiber and half that much white fiber. How many bolts in total does it take?";
+
+fn record(question: &str) -> ItemRecord {
+    ItemRecord {
+        question: question.to_owned(),
+        ..ItemRecord::default()
+    }
+}
+
+fn contain(records: impl IntoIterator<Item = ItemRecord>) -> Contain {
+    Contain::new(records, Rule::default()).unwrap()
+}
+
+fn classes(contain: &Contain, text: &str) -> Vec<(usize, Class)> {
+    contain
+        .scan(text)
+        .iter()
+        .map(|hit| (hit.item, hit.class))
+        .collect()
+}
+
+/// The windows of so many words, as texts without punctuation.
+fn windows(text: &str, size: usize) -> Vec<(usize, String)> {
+    let words: Vec<String> = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    words
+        .windows(size)
+        .map(|window| window.join(" "))
+        .enumerate()
+        .collect()
+}
+
+/// Texts of few words, so that n-grams repeat.
+fn texts(mut state: u64, count: usize, most: u64) -> Vec<String> {
+    let mut next = |end: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % end
+    };
+    let mut text = |_| {
+        let words = 1 + next(most);
+        (0..words)
+            .map(|_| format!("W{}", next(4)))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    (0..count).map(&mut text).collect()
+}
+
+#[test]
+fn the_table_finds_the_ngrams_that_comparing_all_finds() {
+    for (seed, size) in [(1, 2), (2, 3), (3, 5), (4, 7)] {
+        let questions = texts(seed, 12, 30);
+        let rule = Rule {
+            size,
+            ..Rule::default()
+        };
+        let contain = Contain::new(questions.iter().map(|text| record(text)), rule).unwrap();
+        for document in texts(seed + 10, 20, 60) {
+            let (mut words, mut found) = (Words::default(), Vec::new());
+            words.read(&document);
+            contain.table.find(&words, &mut Vec::new(), &mut found);
+            let found: Vec<(usize, Vec<usize>)> = found
+                .iter()
+                .map(|(at, gram)| {
+                    let parts = contain.table.parts(*gram).iter();
+                    (*at, parts.map(|part| *part as usize).collect())
+                })
+                .collect();
+            let holds = |question: &String, gram: &String| {
+                windows(question, size)
+                    .iter()
+                    .any(|(_, other)| other == gram)
+            };
+            let mut expected = Vec::new();
+            for (at, gram) in windows(&document, size) {
+                // Equal questions are one part, at the place of the first.
+                let mut distinct = Vec::new();
+                for question in &questions {
+                    if !distinct.contains(&question) {
+                        distinct.push(question);
+                    }
+                }
+                let parts = distinct
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, question)| holds(question, &gram));
+                let parts: Vec<usize> = parts.map(|(part, _)| part).collect();
+                if !parts.is_empty() {
+                    expected.push((at, parts));
+                }
+            }
+            assert_eq!(found, expected, "{document}");
+        }
+    }
+}
+
+#[test]
+fn evidence_is_confirmed_by_the_texts() {
+    let questions = texts(5, 40, 40);
+    let contain = contain(questions.iter().map(|text| record(text)));
+    let mut hits = 0;
+    for (i, document) in texts(6, 40, 60).iter().enumerate() {
+        let document = format!("{document}. {} Then: {document}", questions[i]);
+        for hit in contain.scan(&document) {
+            hits += 1;
+            let question = &contain.items()[hit.item].question;
+            let of_question: BTreeSet<String> = windows(question, 5)
+                .into_iter()
+                .map(|(_, gram)| gram)
+                .collect();
+            let of_document: Vec<String> = windows(&document, 5)
+                .into_iter()
+                .map(|(_, gram)| gram)
+                .collect();
+            assert_eq!(hit.ngrams, of_question.len());
+            let shared = of_question
+                .iter()
+                .filter(|gram| of_document.contains(gram))
+                .count();
+            assert!((1..=shared).contains(&hit.found), "{hit:?}");
+            let parts = |gram: &String| {
+                let distinct: BTreeSet<&String> = questions.iter().collect();
+                distinct
+                    .iter()
+                    .filter(|text| windows(text, 5).iter().any(|(_, other)| other == gram))
+                    .count()
+            };
+            for (gram, count) in &hit.rarest {
+                assert!(of_question.contains(gram) && of_document.contains(gram));
+                assert_eq!(*count, parts(gram));
+            }
+            // Both spans begin and end with a word that the other text has.
+            let ends = |text: &str| {
+                let words = windows(text, 1);
+                [words[0].1.clone(), words[words.len() - 1].1.clone()]
+            };
+            assert_eq!(
+                ends(&document[hit.bytes.clone()]),
+                ends(&question[hit.item_bytes.clone()])
+            );
+            assert!((0.0..=1.0).contains(&hit.score));
+        }
+    }
+    assert!(hits > 40, "{hits}");
+}
+
+#[test]
+fn whoever_asks_is_contaminated_and_whoever_states_is_not() {
+    let contain = contain([record(ROBE)]);
+    let asks = [
+        format!("Our reader wrote: {ROBE} We do not know."),
+        ROBE.to_uppercase().replace([',', '.'], ""),
+        ROBE.split(' ').collect::<Vec<_>>().join("\n> "),
+        ROBE.replace(' ', "&#32;").replace('?', "&#63;"),
+        ROBE.replace("blue fiber", "green wool"),
+    ];
+    for text in asks {
+        assert_eq!(
+            classes(&contain, &text),
+            [(0, Class::Contaminated)],
+            "{text}"
+        );
+    }
+    let states = [
+        "A robe takes 2 bolts of blue fiber and half that much white fiber. That makes 3 bolts in total.",
+        "A robe takes 2 bolts of blue fiber and half that much white fiber. It was sold at the market. How many were sold?",
+        "A robe takes 4 bolts of blue fiber and half that much white fiber.",
+    ];
+    for text in states {
+        assert!(
+            classes(&contain, text)
+                .iter()
+                .all(|(_, class)| *class != Class::Contaminated),
+            "{text}"
+        );
+    }
+    assert_eq!(classes(&contain, "A robe takes 2 bolts."), []);
+}
+
+#[test]
+fn what_many_items_share_is_their_template() {
+    let nouns = [
+        "rose", "lily", "tulip", "daisy", "aster", "iris", "peony", "lotus", "poppy", "clover",
+    ];
+    let frame = "Read the following short text with care and then answer in one word";
+    let ask = |noun: &str| {
+        format!(
+            "{frame}: how often did the old {noun} of our {noun} farm near {noun} hill open its {noun} flowers?"
+        )
+    };
+    let contain = contain(nouns.map(|noun| record(&ask(noun))));
+    let page = format!(
+        "{frame}, as we were taught at school: how often did the old hop open? Nobody knew."
+    );
+    assert_eq!(classes(&contain, &page), []);
+    let found = classes(&contain, &ask("lily"));
+    assert_eq!(found, [(1, Class::Contaminated)]);
+}
+
+#[test]
+fn a_passage_alone_is_no_contamination() {
+    let passage = "Four score and seven years ago our fathers brought forth on this continent a new nation conceived in liberty";
+    let question = "According to the speaker in this text, on what idea was the nation of his fathers founded?";
+    let record = ItemRecord {
+        passage: passage.to_owned(),
+        answer: "Liberty".to_owned(),
+        ..record(question)
+    };
+    let contain = contain([record]);
+    let hits = contain.scan(&format!("He began: {passage}."));
+    assert_eq!(
+        (hits[0].class, &hits[0].parts[..]),
+        (Class::Passage, &[ItemPart::Passage][..])
+    );
+    let hits = contain.scan(&format!("{passage}.\n\n{question}\nLiberty"));
+    let parts = [ItemPart::Question, ItemPart::Passage, ItemPart::Answer];
+    assert_eq!(
+        (hits[0].class, &hits[0].parts[..]),
+        (Class::Contaminated, &parts[..])
+    );
+}
+
+#[test]
+fn open_sentences_need_options_or_the_end_of_the_line() {
+    let options = [
+        "the heart of the cell",
+        "a wall of the cell",
+        "a store of sugar",
+        "a kind of virus",
+    ];
+    let question =
+        "In the cells of plants and animals the organelle that holds most of the genes is";
+    let contain = contain([ItemRecord {
+        options: options.map(str::to_owned).to_vec(),
+        answer: options[0].to_owned(),
+        ..record(question)
+    }]);
+    let listed = options.map(|option| format!("- {option}")).join("\n");
+    for (text, class) in [
+        (
+            format!("{question} the nucleus, which divides first."),
+            Class::Short,
+        ),
+        (format!("{question} {}", options[0]), Class::Short),
+        (format!("{question}\n{listed}"), Class::Contaminated),
+        (format!("{question}:\n\nNext"), Class::Contaminated),
+    ] {
+        assert_eq!(classes(&contain, &text), [(0, class)], "{text}");
+    }
+}
+
+/// A text of so many words that no other number has.
+fn filler(number: usize, words: usize) -> String {
+    let words = (0..words).map(|i| format!("w{}", (number * 7919 + i * 104_729) % 9973));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// What is found in documents in the light of their own counts; document `i` is in file `i % files`.
+fn with_own_phrases(items: &[ItemRecord], documents: &[String], files: usize) -> Vec<Vec<Hit>> {
+    let contain = contain(items.to_vec());
+    let (mut spread, mut scratch) = (Spread::default(), Scratch::default());
+    for (i, text) in documents.iter().enumerate() {
+        spread.add(&format!("{}", i % files), &contain.read(text, &mut scratch));
+    }
+    let phrases = contain.phrases(&spread);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("phrases.parquet");
+    phrases.write(&path).unwrap();
+    assert_eq!(Phrases::read(&path).unwrap(), phrases);
+    let contain = contain.with_phrases(&phrases).unwrap();
+    let hits = documents.iter();
+    hits.map(|text| contain.read(text, &mut scratch).hits)
+        .collect()
+}
+
+fn contaminated(hits: &[Hit]) -> bool {
+    hits.iter().any(|hit| hit.class == Class::Contaminated)
+}
+
+#[test]
+fn copies_of_an_item_are_never_a_phrase() {
+    let edited = ROBE.replace("blue fiber", "blue thread");
+    for (copies, all, files) in [
+        (1, 400, 1),
+        (10, 400, 10),
+        (300, 800, 10),
+        (5_000, 20_000, 10),
+    ] {
+        let documents: Vec<String> = (0..all)
+            .map(|i| match i < copies {
+                true if i % 3 == 2 => format!("{} {edited} {}", filler(i, 6), filler(i + all, 6)),
+                true => format!("{} {ROBE} {}", filler(i, 6), filler(i + all, 6)),
+                false => filler(i, 12),
+            })
+            .collect();
+        let found = with_own_phrases(&[record(ROBE)], &documents, files);
+        let asked = found.iter().filter(|hits| contaminated(hits)).count();
+        assert_eq!(asked, copies, "{files}");
+        assert!(found[copies..].iter().all(Vec::is_empty));
+    }
+}
+
+#[test]
+fn phrases_of_many_sources_are_excused() {
+    let items = [
+        record(
+            "Use indirect truth tables to determine whether the following argument is valid, and choose an option which presents a counterexample if it is not: G or H; not H; so what of G?",
+        ),
+        record(
+            "Let x be a root of the quadratic equation a x squared plus b x plus c equals zero. What is the sum of all the real roots of this equation where a equals seven and b equals nine and c one?",
+        ),
+        record(
+            "Four score and seven years ago our fathers brought forth on this continent a new nation conceived in liberty. Which president spoke so?",
+        ),
+    ];
+    let words = |i: usize| filler(i, 9);
+    let phrases: [&dyn Fn(usize) -> String; 3] = [
+        &|i| {
+            format!(
+                "Use indirect truth tables to determine whether the following argument is valid, and choose an option which presents a counterexample if it is not: {}; so what of X?",
+                [
+                    "P or Q; not P",
+                    "if R then S; R",
+                    "S; T",
+                    "K or L; not L",
+                    "not M; N",
+                    "U; if U then V"
+                ][i % 6]
+            )
+        },
+        &|i| {
+            format!(
+                "Let x be a root of the quadratic equation a x squared plus b x plus c equals zero. What is the sum of all the real roots of this equation where {} one?",
+                filler(i, 3)
+            )
+        },
+        &|_| {
+            "Four score and seven years ago our fathers brought forth on this continent a new nation conceived in liberty. Who knows the rest?".to_owned()
+        },
+    ];
+    for phrase in phrases {
+        let mut documents: Vec<String> = (0..40)
+            .map(|i| format!("{}. {} {}.", words(i), phrase(i), words(i + 50)))
+            .collect();
+        let copies = items
+            .iter()
+            .map(|item| format!("{}\n{}\n", words(7), item.question));
+        documents.extend(copies);
+        let found = with_own_phrases(&items, &documents, 4);
+        for (text, hits) in documents.iter().zip(&found) {
+            let is_copy = items.iter().any(|item| text.contains(&item.question));
+            assert_eq!(contaminated(hits), is_copy, "{text} {hits:?}");
+        }
+    }
+}
+
+#[test]
+fn copies_of_one_variant_are_no_phrase() {
+    let variant = ROBE.replace("takes 2 bolts", "needs two rolls");
+    let documents: Vec<String> = (0..60)
+        .map(|i| format!("{}. {variant} {}.", filler(i, 9), filler(i + 60, 9)))
+        .collect();
+    let found = with_own_phrases(&[record(ROBE)], &documents, 4);
+    assert!(found.iter().all(|hits| contaminated(hits)));
+}
+
+#[test]
+fn counts_of_other_items_are_refused() {
+    let documents: Vec<String> = (0..40)
+        .map(|i| format!("{} {}", &ROBE[..68], filler(i, 9)))
+        .collect();
+    let mut spread = Spread::default();
+    let one = contain([record(ROBE)]);
+    for (i, text) in documents.iter().enumerate() {
+        spread.add(
+            ["a", "b", "c"][i % 3],
+            &one.read(text, &mut Scratch::default()),
+        );
+    }
+    let phrases = one.phrases(&spread);
+    assert_eq!(phrases.public()[0].documents, 40);
+    let other = contain([record("Why is the sky of our old town so blue in June?")]);
+    assert!(other.with_phrases(&phrases).is_err());
+}
+
+#[test]
+fn rules_out_of_range_are_refused() {
+    let rules = [(1, 0.7), (33, 0.7), (5, 0.0), (5, 1.5), (5, f64::NAN)];
+    for (size, threshold) in rules {
+        let rule = Rule {
+            size,
+            threshold,
+            ..Rule::default()
+        };
+        assert!(Contain::new([record("Why?")], rule).is_err());
+    }
+    assert!(Contain::new([], Rule::default()).is_err());
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_scanned(
+        question in r"([a-cA]{1,2}[ ,.?_\u{85}\u{2003}:\n]{1,3}){1,12}(__|\?|[.]|)", before in r"[a-cé\u{85}\u{A0}&;<br>?._ \n]{0,20}", after in r"[a-c(\x22?._ \n-]{0,20}",
+    ) {
+        let options = vec!["a b c".to_owned(), String::new(), "?".to_owned()];
+        let record = ItemRecord { options, answer: "a".to_owned(), passage: "a b a b a b".to_owned(), ..record(&question) };
+        let other = ItemRecord { passage: String::new(), ..record.clone() };
+        let contain = contain([record, other]);
+        for text in [format!("{before}{question}{after}"), question.clone() + &question] {
+            for hit in contain.scan(&text) {
+                proptest::prop_assert!(text.get(hit.bytes.clone()).is_some_and(|text| !text.is_empty()));
+                proptest::prop_assert!(hit.found <= hit.ngrams);
+            }
+        }
+    }
+}
