@@ -2,21 +2,22 @@
 //!
 //! Of two files that share no record, too, each record has a most similar one in the other file, and some of these are alike:
 //! titles of one series, people of one name. Where few records have a partner, runners-up do not show whether any has. But
-//! the larger file shows it, since its own records describe different things: if nothing is shared, a record finds the more
-//! similar one in the other file at odds of r = n / (m - 1), of n records of the smaller file and m of the larger one.
+//! where both files are of one source, the larger one shows it, since its own records describe different things: if nothing is
+//! shared, a record finds the more similar one in the other file at odds of r = n / (m - 1), of n records of the smaller file
+//! and m of the larger one.
 //!
 //! Down from the highest score, let C records have found it in the other file, and W in their own (or as similar a one). By
 //! chance, C - r W has a mean of 0 and a variance of r (C + W). If it is within [`MOST_ERRORS`] standard errors at every score,
-//! neither file shows anything that the other does not, and there is nothing to link. Random halves of five files, three
-//! times each, were within -3.5 and 2.7 errors.
+//! there is nothing to link. Random halves of five files, three times each, were within -3.5 and 2.7 errors.
 //!
-//! This is the decoy database of mass spectrometry (Elias and Gygi 2007), but for one thing: there, few decoys are enough to
-//! accept what scores higher. Here that fails, since two sources write differently: of Abt-Buy, in which all records
-//! have a partner, two thirds of the records find a more similar one in their own file. So a difference on either side, which shows that the files are no
-//! random parts of one, leaves the decision to the runners-up.
+//! Whether both files are of one source, their symbols show: each occurs in both as often as their numbers of records let
+//! expect, or else the mean of chi-squared is greater than 1 ([`MOST_DISPERSION`]). Two sources write differently, and then
+//! more similar records in the same file say nothing: of Abt-Buy, in which all records have a partner, two thirds of the records find a more similar
+//! one in their own file. There, the runners-up decide.
 //!
-//! Up to a dozen partners, far more similar than all neighbours, are within the errors; a known `share` or a `threshold` links
-//! them.
+//! This is the decoy database of mass spectrometry (Elias and Gygi 2007): what is found where nothing can be found tells what
+//! chance finds. Up to a dozen partners, far more similar than all neighbours, are within the errors; a known `share` or a
+//! `threshold` links them.
 
 use super::candidates::{Limits, best_of};
 use super::words::Equivalents;
@@ -34,8 +35,14 @@ const LEAST_RECORDS: u64 = 100;
 /// up. Down, neighbours inside come in pairs, so that the variance is up to half as great again.
 const MOST_ERRORS: [f64; 2] = [-4.3, 3.5];
 
+/// The greatest mean of chi-squared of the symbols of files of one source.
+const MOST_DISPERSION: f64 = 1.5;
+
+/// Records that a symbol must have to count.
+const LEAST_WITH: u32 = 20;
+
 /// Of the records of the larger file that have a neighbour, where they found the more similar one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "io", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Contest {
@@ -45,6 +52,9 @@ pub struct Contest {
     pub across: u64,
     /// Records that found it in their own file, or as similar a one.
     pub inside: u64,
+    /// How differently both files use words, windows of three characters and values: the mean of chi-squared of those of 20
+    /// records or more. Random parts of one file have 1; 0 if there are none.
+    pub dispersion: f64,
     /// Whether chance explains all differences, so that nothing shows that the files share a record.
     pub is_chance: bool,
 }
@@ -57,11 +67,12 @@ pub(crate) fn contest(
 ) -> Result<Contest> {
     let [first, second] = [false, true].map(|is_second| tables.rows_of(is_second));
     let of_second = second.len() >= first.len();
+    let symbols = Symbols::count_within(tables, equivalents, progress)?;
+    let dispersion = symbols.dispersion(first.len(), LEAST_WITH);
     let (own, other) = match of_second {
         true => (second, first),
         false => (first, second),
     };
-    let symbols = Symbols::count_within(tables, equivalents, progress)?;
     let lists = Lists::of_records(tables, None, &symbols, equivalents, progress)?;
     let step = own.len().div_ceil(MOST_RECORDS).max(1);
     let records: Vec<usize> = own.clone().step_by(step).collect();
@@ -91,7 +102,8 @@ pub(crate) fn contest(
         of_second,
         across,
         inside: outcomes.len() as u64 - across,
-        is_chance: is_chance(&outcomes, odds),
+        dispersion: dispersion.unwrap_or(0.0),
+        is_chance: dispersion.is_some_and(|it| it <= MOST_DISPERSION) && is_chance(&outcomes, odds),
     })
 }
 
@@ -125,7 +137,7 @@ mod tests {
             let random = fmix64(seed << 32 | i);
             let series = random % 60;
             [format!(
-                "s{series}a s{series}b s{series}c v{} w{}",
+                "the s{series}a s{series}b s{series}c v{} w{}",
                 random >> 8 & 255,
                 random >> 16 & 255
             )]
@@ -149,6 +161,7 @@ mod tests {
         for (seed, of_a, of_b) in [(1, 300, 300), (2, 120, 500), (3, 900, 200), (4, 400, 400)] {
             let found = outcome(&titles(seed, of_a), &titles(seed + 100, of_b));
             assert!(found.is_chance, "{seed} {found:?}");
+            assert!((0.7..1.3).contains(&found.dispersion), "{found:?}");
             assert_eq!(found.of_second, of_b >= of_a);
             assert_eq!(found.across + found.inside, of_a.max(of_b));
         }

@@ -235,6 +235,24 @@ impl Symbols {
         (count.number, square_of(key, count.records(), self.records))
     }
 
+    /// How differently the records of two files use symbols: the mean of chi-squared over the symbols of at least `least` records,
+    /// each with one degree of freedom. Random parts of one file have 1; `None` without such symbols.
+    pub(crate) fn dispersion(&self, of_first: usize, least: u32) -> Option<f64> {
+        let share = of_first as f64 / f64::from(self.records);
+        let counts = self.shards.iter().flat_map(HashMap::values);
+        let frequent = counts.filter(|count| count.records() >= least);
+        let chi_squared = |count: &Count| {
+            let records = f64::from(count.records());
+            (f64::from(count.of_file[0]) - share * records).powi(2)
+                / (records * share * (1.0 - share))
+        };
+        // In one order, so that the sum has the same bits in every run.
+        let mut values: Vec<f64> = frequent.map(chi_squared).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        mean.is_finite().then_some(mean)
+    }
+
     /// How many records have a symbol.
     pub(crate) fn records_with(&self, key: Key) -> u32 {
         let count = self.shards[shard_of(key)].get(&key).copied();
