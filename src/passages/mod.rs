@@ -61,6 +61,9 @@ mod excerpts;
 mod page;
 
 #[cfg(feature = "io")]
+mod read;
+
+#[cfg(feature = "io")]
 mod run;
 
 #[cfg(feature = "io")]
@@ -96,5 +99,7 @@ pub use self::{
     run::{PassageAction, PassagesOutcome, PassagesRun},
     units::{PassageUnit, PassageUnits},
 };
+#[cfg(feature = "internals")]
+pub(crate) use lengths::grams;
 pub use search::{PassageSearch, Passages, Piece, Symbols};
 pub use sources::Occurrences;
