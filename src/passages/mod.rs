@@ -82,6 +82,9 @@ mod write;
 mod shown_texts;
 
 #[cfg(feature = "io")]
+mod show;
+
+#[cfg(feature = "io")]
 mod disk;
 
 #[cfg(test)]
@@ -97,6 +100,7 @@ pub use self::{
     },
     report::{CutCounts, PassageCounts, PassageParameters, PassageReport, PassagesFormat},
     run::{PassageAction, PassagesOutcome, PassagesRun},
+    show::{DocumentWithPassages, PieceRow, RemovedForPassages, ShownPassages, show_passages},
     units::{PassageUnit, PassageUnits},
 };
 #[cfg(feature = "internals")]
