@@ -18,7 +18,6 @@ import argparse
 import ctypes
 import json
 import multiprocessing
-import os
 import pathlib
 import resource
 import subprocess
@@ -89,10 +88,13 @@ def covered(order, shared, ends, length):
     firsts = np.minimum.reduceat(np.where(is_window[order], order, size), kinds)
     counts = np.diff(np.append(kinds, size))
     is_later = is_window[order] & (order != np.repeat(firsts, counts))
-    edges = np.zeros(size + 1, np.int32)
-    np.add.at(edges, order[is_later], 1)
-    np.add.at(edges, order[is_later] + length, -1)
-    return np.cumsum(edges[:-1]) > 0
+    starts = np.sort(order[is_later])
+    is_covered = np.zeros(size, bool)
+    # Windows that touch are one stretch.
+    breaks = np.flatnonzero(np.diff(starts) > length) + 1
+    for of_stretch in np.split(starts, breaks) if len(starts) else []:
+        is_covered[of_stretch[0] : of_stretch[-1] + length] = True
+    return is_covered
 
 
 def in_process(task, *arguments):
@@ -133,11 +135,9 @@ def with_simgpu(path, length, ends, folder):
     options = ["--unit", "bytes", "--min-length", str(length), "--threads", "1"]
     others = ["-o", output, "--overwrite", "--quiet", "--no-samples", "--memory", "64GB"]
     start = time.perf_counter()
-    process = subprocess.Popen([COMMAND, "passages", path, *options, *others])
-    _, status, usage = os.wait4(process.pid, 0)
+    subprocess.run([COMMAND, "passages", path, *options, *others], check=True)
     seconds = time.perf_counter() - start
-    if status:
-        sys.exit("simgpu failed")
+    peak = json.loads((output / "run.json").read_bytes())["peak_memory_bytes"]
     edges = np.zeros(ends[-1] + 1, np.int32)
     with open(output / "passages.jsonl", "rb") as pieces:
         for line in pieces:
@@ -146,7 +146,7 @@ def with_simgpu(path, length, ends, folder):
             base = ends[row - 1] if row > 0 else 0
             edges[base + piece["start"]] += 1
             edges[base + piece["end"]] -= 1
-    return seconds, usage.ru_maxrss // 1024, np.cumsum(edges[:-1]) > 0
+    return seconds, peak >> 20, np.cumsum(edges[:-1]) > 0
 
 
 def main():

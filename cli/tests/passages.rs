@@ -421,7 +421,8 @@ fn show_explains_removed_and_cut_documents() {
     let place = Place::new();
     place.write("in.jsonl", DOCUMENTS);
     let shown = |options: &str, id: &str| {
-        passages(&place, &format!("in.jsonl --min-length 3 {options}"));
+        let search = "passages in.jsonl --min-length 3 -o out --overwrite --quiet";
+        place.run(&format!("{search} {options}")).succeeded();
         let run = place.run(&format!("show out {id}")).succeeded();
         String::from_utf8(run.stdout).unwrap()
     };

@@ -171,7 +171,7 @@ fn a_search_that_turns_to_disk_late_goes_on() {
     };
     let (mut less, mut memory) = (4 << 20, 16 << 20);
     let mut stages = begins_in_memory(memory).unwrap();
-    while memory - less > 16 << 10 {
+    while memory - less > 2 << 10 {
         let between = less.midpoint(memory);
         match begins_in_memory(between) {
             Some(of_run) => (memory, stages) = (between, of_run),

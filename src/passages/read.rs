@@ -38,6 +38,7 @@ impl PassagesRun<'_> {
         let reading = FilesReading::new(files, self.reading(Columns::Needed, temporary))?;
         let mut texts = UnitTexts::default();
         let held = AtomicU64::new(0);
+        let mut largest = 0;
         reading.map(
             |chunk| {
                 let bytes = chunk.bytes() as u64;
@@ -51,8 +52,10 @@ impl PassagesRun<'_> {
             |event| {
                 match event {
                     Some(Event::Chunk((records, of_chunk))) => {
-                        noted.note(records, row_number(texts.len())?)?;
+                        largest = largest.max(records.bytes as u64);
+                        let budget = budget.map(|budget| self.beside_writing(budget, largest));
                         self.search_memory(&[&texts, &of_chunk], budget)?;
+                        noted.note(records, row_number(texts.len())?)?;
                         texts.append(of_chunk);
                         held.store(texts.held_bytes(), Ordering::Relaxed);
                     }
@@ -70,6 +73,14 @@ impl PassagesRun<'_> {
         let places = self.complete(noted.places, texts.len(), None)?;
         texts.reference = places.first_input() as usize;
         Ok((texts, places))
+    }
+
+    /// The bytes of memory that are left beside the largest chunk when it is written: its records, and what is kept of them.
+    fn beside_writing(&self, budget: u64, largest: u64) -> u64 {
+        match self.action.writes_records() && largest > UNCOUNTED {
+            true => budget.saturating_sub(2 * largest),
+            false => budget,
+        }
     }
 
     /// The records of a chunk that is read first, and the texts of the good ones. Refuses texts that cannot be cut.
