@@ -1,22 +1,25 @@
 //! Finds repeated passages on one thread, in bytes per second: of a corpus with the share of repeats of real ones, and of
-//! the texts of a file of JSON Lines, if one is named.
+//! the texts of a file of JSON Lines, if one is named. The anchors alone stand beside their ceiling: the bytes of which the
+//! vector units can hash and compare the places, without loads and stores.
 //!
-//!     cargo bench --bench passages
-//!     SIMGPU_PASSAGES=corpus.jsonl cargo bench --bench passages
+//!     cargo bench --bench passages --features internals
+//!     SIMGPU_PASSAGES=corpus.jsonl cargo bench --bench passages --features internals
 
 #[allow(dead_code, reason = "each bench uses a part of the module")]
 mod stages;
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
+use simgpu::internals::{ceiling, count_regions};
 use simgpu::passages::{PassageSearch, Symbols};
 use simgpu::progress::Silent;
 use simgpu::simd::Isa;
 
 fn main() {
-    stages::run(&[bench_search]);
+    stages::run(&[bench_anchors, bench_search]);
 }
 
 /// Texts, one after another, and their ends.
@@ -80,6 +83,41 @@ impl Corpus {
     }
 }
 
+/// The least length of passages, in symbols.
+const LENGTH: NonZeroUsize = NonZeroUsize::MIN.saturating_add(99);
+
+/// Finds the anchors of windows of 100 symbols on each instruction set.
+fn bench_anchors(criterion: &mut Criterion) {
+    let bytes = Corpus::made_up().bytes;
+    let words: Vec<u64> = bytes
+        .chunks_exact(8)
+        .map(bytemuck::pod_read_unaligned)
+        .collect();
+    let mut group = criterion.benchmark_group("anchors");
+    for isa in Isa::available() {
+        for (name, symbols, places) in [
+            ("bytes", Symbols::Bytes(&bytes), bytes.len()),
+            ("words", Symbols::U64(&words), words.len()),
+        ] {
+            group.throughput(Throughput::Elements(places as u64));
+            group.bench_function(BenchmarkId::new(name, isa), |bencher| {
+                bencher.iter(|| count_regions(*isa, black_box(symbols), LENGTH));
+            });
+        }
+        group.throughput(Throughput::Elements(bytes.len() as u64));
+        if ceiling::anchors_per_s(*isa).is_some() {
+            group.bench_function(BenchmarkId::new("ceiling", isa), |bencher| {
+                bencher.iter_custom(|iterations| {
+                    let rates = (0..16).filter_map(|_| ceiling::anchors_per_s(*isa));
+                    let rate = rates.fold(1.0, f64::max);
+                    Duration::from_secs_f64(iterations as f64 * bytes.len() as f64 / rate)
+                });
+            });
+        }
+    }
+    group.finish();
+}
+
 /// Finds passages of 100 bytes on each instruction set.
 fn bench_search(criterion: &mut Criterion) {
     let corpora = [Some(Corpus::made_up()), Corpus::of_file()];
@@ -87,7 +125,7 @@ fn bench_search(criterion: &mut Criterion) {
     for corpus in corpora.into_iter().flatten() {
         group.throughput(Throughput::Bytes(corpus.bytes.len() as u64));
         for isa in Isa::available() {
-            let search = PassageSearch::new(NonZeroUsize::MIN.saturating_add(99)).with_isa(*isa);
+            let search = PassageSearch::new(LENGTH).with_isa(*isa);
             group.bench_function(BenchmarkId::new(corpus.name, isa), |bencher| {
                 bencher.iter(|| {
                     let symbols = Symbols::Bytes(black_box(&corpus.bytes));

@@ -38,6 +38,21 @@ impl TextBatch {
         written
     }
 
+    /// Removes a document.
+    #[cfg(feature = "io")]
+    pub(crate) fn remove(&mut self, i: usize) {
+        let len = self.get(i).len();
+        let end = self.ends.remove(i);
+        self.text.drain(end - len..end);
+        self.ends[i..].iter_mut().for_each(|end| *end -= len);
+    }
+
+    /// All texts, one after another, and their ends.
+    #[cfg(feature = "io")]
+    pub(crate) fn into_parts(self) -> (String, Vec<usize>) {
+        (self.text, self.ends)
+    }
+
     /// Number of documents.
     pub fn len(&self) -> usize {
         self.ends.len()

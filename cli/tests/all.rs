@@ -36,6 +36,7 @@ mod on_disk;
 mod options;
 mod pairs_page;
 mod passages;
+mod passages_on_disk;
 mod passages_page;
 mod peers_tables;
 mod rarity;

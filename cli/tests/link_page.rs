@@ -95,7 +95,7 @@ fn page_has_the_numbers_of_the_report() {
         ),
         format!("threshold {:.3}", estimate("threshold")),
         "Best pairs per 0.02 of score".to_owned(),
-        "bad and skipped 0 0".to_owned(),
+        "skipped as bad 0 0".to_owned(),
         "fields title and year".to_owned(),
         "match one-to-one".to_owned(),
     ] {

@@ -417,6 +417,41 @@ fn a_dropped_document_is_the_source_of_none() {
 }
 
 #[test]
+fn show_explains_removed_and_cut_documents() {
+    let place = Place::new();
+    place.write("in.jsonl", DOCUMENTS);
+    let shown = |options: &str, id: &str| {
+        let search = "passages in.jsonl --min-length 3 -o out --overwrite --quiet";
+        place.run(&format!("{search} {options}")).succeeded();
+        let run = place.run(&format!("show out {id}")).succeeded();
+        String::from_utf8(run.stdout).unwrap()
+    };
+    let page = shown("--action drop --max-covered 0.5", "c");
+    let lines: Vec<&str> = page.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "removed: \"c\" (in.jsonl, row 2)",
+            "  because 26 of its 32 bytes are passages, a larger share than --max-covered 0.5",
+            "  5 to 31 (5 units) from 4 to 32 of \"a\" (in.jsonl, row 0), not byte for byte",
+        ]
+    );
+    let run = place.run("show out c --json").succeeded();
+    let found: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let removed = json!({"reason": "max_covered", "bytes": 32, "covered_bytes": 26});
+    assert_eq!(found["documents"][0]["removed"], removed);
+    assert_eq!(found["documents"][0]["pieces"][0]["source_id"], "a");
+    let page = shown("--action cut --passages-format parquet", "c");
+    for line in ["kept: \"c\"", "1 part cut out of it", "passages.parquet"] {
+        assert!(page.contains(line), "{page}");
+    }
+    let unknown = "no document with the id \"z\" was removed or has a passage";
+    place
+        .run("show out z")
+        .refused(1, &[unknown, "passages.jsonl"]);
+}
+
+#[test]
 fn conditions_choose_passages() {
     let place = Place::new();
     let texts = [

@@ -30,7 +30,7 @@ use maud::{Markup, html};
 
 use super::samples::Samples;
 use crate::io::{DedupParameters, Report, SimilarityBin, SkippedRecord};
-use crate::page::{Page, listed, name, percent, skipped, visible};
+use crate::page::{Page, SKIPPED, listed, name, percent, repeated_ids, skipped, visible};
 use crate::progress::{counted, grouped};
 
 /// A report and the texts of its documents.
@@ -163,9 +163,9 @@ impl Shown<'_> {
                     Some(pairs) => { "simgpu dedup removed documents by the similar pairs in " (name(pairs)) ", which an earlier run had found: " },
                 }
                 (grouped(counts.documents)) " documents = "
-                (grouped(counts.kept)) " kept + " (grouped(counts.removed)) " removed + " (grouped(counts.skipped)) " skipped as bad. "
+                (grouped(counts.kept)) " kept + " (grouped(counts.removed)) " removed + " (grouped(counts.skipped)) " " (SKIPPED) ". "
                 (self.which_stays())
-                (self.repeated_ids())
+                (repeated_ids(counts.repeated_ids))
             }
         }
     }
@@ -190,16 +190,6 @@ impl Shown<'_> {
                 (None, "longest") => "the longest stays.",
                 (None, DedupParameters::KEEPS_LARGEST) => "the one with the most shingles stays.",
                 (None, _) => "the first in the inputs stays.",
-            }
-        }
-    }
-
-    /// Whether an id names several documents.
-    fn repeated_ids(&self) -> Markup {
-        let repeated = self.report.counts.repeated_ids;
-        html! {
-            @if repeated > 0 {
-                " " (counted(repeated, "document")) @if repeated == 1 { " has" } @else { " have" } " the id of an earlier one: use file and row to tell them apart."
             }
         }
     }

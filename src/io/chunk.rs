@@ -163,6 +163,19 @@ impl Chunk {
         self.contents.records() as u64
     }
 
+    /// The number of the line of a record, in formats of lines.
+    pub(crate) fn line(&self, record: usize) -> Option<u64> {
+        let Contents::Lines {
+            bytes,
+            first_number,
+        } = &self.contents
+        else {
+            return None;
+        };
+        let line = jsonl::lines(bytes, *first_number).nth(record);
+        line.map(|line| line.number)
+    }
+
     /// Parses the records whose number in the chunk `wanted` accepts, and returns them in order. Replaces
     /// `documents` with the documents of the good ones.
     pub(crate) fn parse(

@@ -40,6 +40,18 @@ pub struct DocumentPlace {
     pub reference: bool,
 }
 
+impl DocumentPlace {
+    /// A document of the inputs.
+    pub(crate) fn of_input(id: Box<RawValue>, file: String, row: u64) -> Self {
+        DocumentPlace {
+            id,
+            file,
+            row,
+            reference: false,
+        }
+    }
+}
+
 /// A removed document, as `removed.jsonl` names it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]

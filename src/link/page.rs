@@ -28,7 +28,7 @@ use maud::{Markup, html};
 
 use super::write::{FileReport, LinkReport};
 use crate::link::evidence::LeftOut;
-use crate::page::{Page, listed, names, percent, scored, skipped};
+use crate::page::{Page, SKIPPED, listed, names, percent, scored, skipped};
 use crate::progress::{counted, grouped};
 
 impl LinkReport {
@@ -224,7 +224,7 @@ impl LinkReport {
                     thead { tr { th {} @for (side, file) in sides { th.number { (side) ": " bdi { (names(&file.names)) } } } } }
                     tbody {
                         tr { th { "read" } (number(&|file| file.records)) }
-                        tr { th { "bad and skipped" } (number(&skipped)) }
+                        tr { th { (SKIPPED) } (number(&skipped)) }
                         tr { th { "compared" } (number(&|file| file.records - skipped(file))) }
                         tr { th { "with the id of an earlier one" } (number(&|file| file.repeated_ids)) }
                     }

@@ -8,7 +8,7 @@
 //! words       texts of which the beginnings are shown
 //! bars        a chart of upright bars
 //! command     the command that repeats a run
-//! skipped     the bad records of a run
+//! skipped     the bad records of a run, and repeated ids
 //! ```
 //!
 //! A page needs neither scripts nor other files. maud escapes every value; charts are SVG.
@@ -36,7 +36,7 @@ pub(crate) use command::{Choice, command, push_fields, push_flags, quoted};
 pub(crate) use difference::{Piece, differences};
 pub(crate) use numbers::{listed, names, percent, scored, short};
 pub(crate) use scale::{px, short_number, step, ticks_of_counts};
-pub(crate) use skipped::skipped;
+pub(crate) use skipped::{SKIPPED, repeated_ids, skipped};
 pub(crate) use visible::{name, visible};
 pub(crate) use words::{Room, words};
 

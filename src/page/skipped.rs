@@ -1,12 +1,24 @@
-//! The bad records of a run.
+//! The bad records of a run, and ids that name several documents.
 
 use maud::{Markup, html};
 
 use super::visible::name;
-use crate::progress::grouped;
+use crate::progress::{counted, grouped};
 
 /// Bad records that are listed, at most.
 const LISTED: usize = 50;
+
+/// What pages call bad records that a run left out.
+pub(crate) const SKIPPED: &str = "skipped as bad";
+
+/// The sentence about so many documents whose id names another document, too; nothing if there is none.
+pub(crate) fn repeated_ids(documents: u64) -> Markup {
+    html! {
+        @if documents > 0 {
+            " " (counted(documents, "document")) @if documents == 1 { " has" } @else { " have" } " the id of an earlier one: use file and row to tell them apart."
+        }
+    }
+}
 
 /// A section of bad records: the file, the row and the problem of each.
 pub(crate) fn skipped<'a>(

@@ -94,7 +94,7 @@ impl PassagesRun<'_> {
         timings: &mut Timings,
     ) -> Result<Found> {
         let mut search = self.search();
-        if let Some(memory) = self.search_memory(texts, self.budget())? {
+        if let Some(memory) = self.search_memory(&[texts], self.budget())? {
             search = search.memory(memory);
         }
         search.set_stride(self.units.stride());
@@ -161,18 +161,19 @@ impl PassagesRun<'_> {
     /// [`Conflict::PassageMemory`](crate::error::Conflict::PassageMemory) if it would need more.
     pub(super) fn search_memory(
         &self,
-        texts: &UnitTexts,
+        texts: &[&UnitTexts],
         budget: Option<u64>,
     ) -> Result<Option<u64>> {
         let Some(budget) = budget else {
             return Ok(None);
         };
-        let (symbols, _) = texts.symbols();
-        let symbols = match symbols {
-            Symbols::Bytes(symbols) => symbols.len(),
-            Symbols::U32(symbols) => symbols.len(),
-            Symbols::U64(symbols) => symbols.len(),
+        let symbols_of = |texts: &&UnitTexts| match texts.symbols() {
+            (Symbols::Bytes(symbols), _) => symbols.len(),
+            (Symbols::U32(symbols), _) => symbols.len(),
+            (Symbols::U64(symbols), _) => symbols.len(),
         };
+        let symbols: usize = texts.iter().map(symbols_of).sum();
+        let held: u64 = texts.iter().map(|texts| texts.held_bytes()).sum();
         // By symbol: where a window stands, what is removed, and how often a window occurs.
         let tables = 3 * symbols as u64
             + if self.counts_windows() {
@@ -180,7 +181,7 @@ impl PassagesRun<'_> {
             } else {
                 0
             };
-        let left = budget.checked_sub(texts.held_bytes() + tables);
+        let left = budget.checked_sub(held + tables);
         let left = left
             .filter(|left| PassageSearch::typical_bytes(self.units.symbols(), symbols) <= *left);
         left.map(Some).ok_or_else(|| too_large(budget))

@@ -68,6 +68,12 @@ impl Lengths {
     }
 }
 
+/// The lengths of k-grams and windows for passages of at least `min_length` symbols.
+#[cfg(feature = "internals")]
+pub(crate) fn grams(min_length: NonZeroUsize) -> Grams {
+    Lengths::new(min_length).grams
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

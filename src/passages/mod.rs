@@ -61,6 +61,9 @@ mod excerpts;
 mod page;
 
 #[cfg(feature = "io")]
+mod read;
+
+#[cfg(feature = "io")]
 mod run;
 
 #[cfg(feature = "io")]
@@ -82,6 +85,9 @@ mod write;
 mod shown_texts;
 
 #[cfg(feature = "io")]
+mod show;
+
+#[cfg(feature = "io")]
 mod disk;
 
 #[cfg(test)]
@@ -97,6 +103,7 @@ pub use self::{
     },
     report::{CutCounts, PassageCounts, PassageParameters, PassageReport, PassagesFormat},
     run::{PassageAction, PassagesOutcome, PassagesRun},
+    show::{DocumentWithPassages, PieceRow, RemovedForPassages, ShownPassages, show_passages},
     units::{PassageUnit, PassageUnits},
 };
 #[cfg(feature = "io")]
@@ -104,5 +111,7 @@ pub(crate) use self::{
     cuts::{Cuts, Shrinking},
     rewrite::{CutsOfRows, Rewriting, check_cut_fields, check_marks, uncut},
 };
+#[cfg(feature = "internals")]
+pub(crate) use lengths::grams;
 pub use search::{PassageSearch, Passages, Piece, Symbols};
 pub use sources::Occurrences;

@@ -22,7 +22,7 @@ use maud::{Markup, html};
 use super::excerpts::Excerpts;
 use super::report::{CutCounts, PassageReport};
 use crate::files::skipped_records;
-use crate::page::{Page, percent};
+use crate::page::{Page, SKIPPED, percent, repeated_ids};
 use crate::progress::{counted, grouped};
 
 /// A report and parts of texts.
@@ -80,7 +80,7 @@ impl Shown<'_> {
                     Some(_) => " in the inputs or in the reference: ",
                     None => " in the inputs: ",
                 }
-                (counted(documents, "document")) " read, " (grouped(counts.skipped)) " bad and skipped"
+                (counted(documents, "document")) " read, " (grouped(counts.skipped)) " " (SKIPPED)
                 @if let Some(reference) = counts.reference { ", " (grouped(reference)) " of the reference" }
                 ". "
                 @match parameters.action {
@@ -89,9 +89,7 @@ impl Shown<'_> {
                     "mark" => "Each record got a field with their places.",
                     _ => "They were listed, and nothing was removed.",
                 }
-                @if counts.repeated_ids > 0 {
-                    " The ids of " (counted(counts.repeated_ids, "document")) " are those of earlier ones, so that one id names several documents: file and row tell them apart."
-                }
+                (repeated_ids(counts.repeated_ids))
             }
         }
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use serde_json::json;
 
@@ -15,21 +14,18 @@ use super::report::{PassageCounts, PassageParameters, PassageReport, PassagesFor
 use super::rewrite::{check_cut_fields, check_marks, uncut};
 use super::search::PassageSearch;
 use super::sources::Occurrences;
-use super::units::{PassageUnit, PassageUnits, UnitTexts};
-use crate::documents::DocumentBatch;
-use crate::error::{Conflict, Error, Result, row_number};
+use super::units::{PassageUnit, PassageUnits};
+use crate::error::{Conflict, Error, Result};
 use crate::files::{
-    ChunkRecords, Noted, RunOptions, by_name, check_compression_level, complete_places, identity,
-    ranks_of_files, resumable, unfinished,
+    RunOptions, by_name, check_compression_level, complete_places, identity, ranks_of_files,
+    resumable, unfinished,
 };
 use crate::io::{
-    Chunk, Columns, Event, FieldValues, Fields, FilesReading, Globs, InputFile, Inputs,
-    OnBadRecord, OutputFolder, Places, Reading, Record, Repeated, Wanted,
+    Columns, Fields, Globs, InputFile, Inputs, OnBadRecord, OutputFolder, Places, Reading,
+    Repeated, Wanted,
 };
 use crate::machine::usable_memory_bytes;
-use crate::pipeline::UnitPlaces;
-use crate::progress::{Timings, advance};
-use crate::search::Notes;
+use crate::progress::Timings;
 use crate::store::spill::{Budget, Spill};
 
 /// What to do with passages.
@@ -640,41 +636,6 @@ impl<'a> PassagesRun<'a> {
         OutputFolder::open(folder, self.options.overwrite)
     }
 
-    /// Reads all documents into memory.
-    fn read(&self, files: &[InputFile], temporary: &Path) -> Result<(UnitTexts, Places)> {
-        let progress = self.options.progress;
-        let budget = self.budget();
-        progress.begin("read", files.iter().map(InputFile::stored_bytes).sum());
-        let are_held = AtomicBool::new(false);
-        let mut noted = Noted::new(self.on_bad_record, files, (0, &are_held), Vec::new());
-        noted.places.of_reference = self.of_reference();
-        let reading = FilesReading::new(files, self.reading(Columns::Needed, temporary))?;
-        let mut texts = UnitTexts::default();
-        reading.map(
-            |chunk| self.parse_first(&chunk, files),
-            |event| {
-                match event {
-                    Some(Event::Chunk((records, of_chunk))) => {
-                        noted.note(records, row_number(texts.len())?)?;
-                        texts.append(&of_chunk);
-                        self.search_memory(&texts, budget)?;
-                    }
-                    Some(Event::End { file, fingerprint }) => noted.end_file(file, fingerprint)?,
-                    Some(Event::Table(_)) | None => {}
-                }
-                advance(
-                    progress,
-                    reading.consumed(),
-                    texts.len() as u64,
-                    texts.bytes(),
-                )
-            },
-        )?;
-        let places = self.complete(noted.places, texts.len(), None)?;
-        texts.reference = places.first_input() as usize;
-        Ok((texts, places))
-    }
-
     pub(super) fn reading<'r>(&'r self, columns: Columns, temporary: &'r Path) -> Reading<'r> {
         Reading {
             wanted: Wanted::Document(&self.fields),
@@ -706,61 +667,6 @@ impl<'a> PassagesRun<'a> {
     /// Bytes of memory for texts and search; `None` if nothing tells how many there are.
     pub(super) fn budget(&self) -> Option<u64> {
         self.memory.or_else(usable_memory_bytes)
-    }
-
-    /// The records of a chunk that is read first, and the texts of the good ones. Refuses texts that cannot be cut.
-    pub(super) fn parse_first(
-        &self,
-        chunk: &Chunk,
-        files: &[InputFile],
-    ) -> Result<(ChunkRecords, UnitTexts)> {
-        if self.action == PassageAction::Cut && chunk.file >= self.of_reference() {
-            let file = &files[chunk.file];
-            let checked = chunk.check_cut(file.format, &self.fields);
-            checked.map_err(|problem| uncut(&file.named, problem, "passages.jsonl"))?;
-        }
-        Ok(self.parse(chunk, |_| true))
-    }
-
-    /// The wanted records of a chunk, and the texts of the good ones.
-    pub(super) fn parse(
-        &self,
-        chunk: &Chunk,
-        wanted: impl Fn(u64) -> bool,
-    ) -> (ChunkRecords, UnitTexts) {
-        let fields = match &self.against {
-            Some((_, fields)) if chunk.file < self.of_reference() => fields,
-            _ => &self.fields,
-        };
-        let mut batch = fields.empty_batch();
-        let mut records = chunk.parse(fields, wanted, &mut batch);
-        let mut texts = UnitTexts::default();
-        let mut finder = UnitPlaces::default();
-        let good = records
-            .iter_mut()
-            .filter(|record| matches!(record, Record::Document(_)));
-        for (i, record) in good.enumerate() {
-            let pushed = match &batch {
-                DocumentBatch::Texts(batch) => texts.push(batch.get(i), self.units, &mut finder),
-                DocumentBatch::Tokens(batch) => texts.push_tokens(batch.tokens(i)),
-                DocumentBatch::Weighted(_) => Err("passages have no weights".to_owned()),
-            };
-            if let Err(problem) = pushed {
-                *record = Record::Bad {
-                    line: None,
-                    problem,
-                };
-            }
-        }
-        let records = ChunkRecords {
-            file: chunk.file,
-            records,
-            values: Ok(FieldValues::default()),
-            sources: Ok(FieldValues::default()),
-            bytes: chunk.bytes(),
-            chunk: None,
-        };
-        (records, texts)
     }
 
     /// Completes the places of so many documents, and warns of what is odd about them. Notes what it counts for the next

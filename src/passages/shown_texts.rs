@@ -39,7 +39,7 @@ impl PassagesRun<'_> {
             progress: self.options.progress,
         };
         let wanted = &*excerpts;
-        let map = |placed: Placed| self.excerpts_of_chunk(wanted, &placed, cuts);
+        let map = |placed: Placed| self.excerpts_of_chunk(wanted, (placed, files), cuts);
         let mut taken = Vec::new();
         again.read("write", &Position::default(), map, |part| {
             if let FileEvent::Chunk(of_chunk) = part {
@@ -56,7 +56,7 @@ impl PassagesRun<'_> {
     fn excerpts_of_chunk(
         &self,
         excerpts: &Excerpts,
-        Placed { chunk, rows }: &Placed,
+        (Placed { chunk, rows }, files): (Placed, &[InputFile]),
         cuts: &impl CutsOfRows,
     ) -> Result<Vec<(usize, Excerpt)>> {
         let mut good = rows.iter().flatten();
@@ -75,11 +75,11 @@ impl PassagesRun<'_> {
         if shown.is_empty() {
             return Ok(Vec::new());
         }
-        let (_, texts) = self.parse(chunk, |record| {
+        let (_, texts) = self.parse(chunk, files, |record| {
             let record = usize::try_from(record).ok();
             let row = record.and_then(|record| rows.get(record).copied().flatten());
             row.is_some_and(is_wanted)
-        });
+        })?;
         let mut taken = Vec::new();
         for (document, row) in shown.iter().enumerate().take(texts.len()) {
             let (of_rows, first) = cuts.rows(*row as usize..*row as usize + 1)?;

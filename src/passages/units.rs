@@ -8,6 +8,7 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::search::{Passages, Piece, Symbols};
+use crate::documents::TextBatch;
 use crate::error::{Error, Result};
 use crate::pipeline::{Normalise, UnitPlaces, place_code_tokens, place_lines, place_paragraphs};
 use crate::simd::Isa;
@@ -238,11 +239,25 @@ impl UnitTexts {
         units: PassageUnits,
         finder: &mut UnitPlaces,
     ) -> std::result::Result<(), String> {
-        if u32::try_from(text.len()).is_err() {
-            return Err("the text has 4 GiB or more".to_owned());
-        }
+        check_length(text)?;
         self.text.push_str(text);
         self.text_ends.push(self.text.len());
+        self.add_units(text, units, finder);
+        Ok(())
+    }
+
+    /// The documents of a batch, which have less than 4 GiB each. Their texts are not copied.
+    pub(crate) fn of(batch: TextBatch, units: PassageUnits, finder: &mut UnitPlaces) -> Self {
+        let mut texts = UnitTexts::default();
+        for text in batch.iter() {
+            texts.add_units(text, units, finder);
+        }
+        (texts.text, texts.text_ends) = batch.into_parts();
+        texts
+    }
+
+    /// Adds the units of the next document.
+    fn add_units(&mut self, text: &str, units: PassageUnits, finder: &mut UnitPlaces) {
         let (mut end, mut form) = (None, String::new());
         let mut add = |place: Range<usize>| {
             end = self.add(text, place, end.take(), (units, &mut form));
@@ -250,7 +265,7 @@ impl UnitTexts {
         match units.unit {
             PassageUnit::Bytes => {
                 self.units += text.len() as u64;
-                return Ok(());
+                return;
             }
             PassageUnit::Chars => text.char_indices().for_each(|(at, char)| {
                 add(at..at + char.len_utf8());
@@ -263,7 +278,6 @@ impl UnitTexts {
             PassageUnit::Tokens => {}
         }
         self.end_document();
-        Ok(())
     }
 
     fn end_document(&mut self) {
@@ -331,7 +345,11 @@ impl UnitTexts {
     }
 
     /// Appends all documents of other texts.
-    pub(crate) fn append(&mut self, other: &UnitTexts) {
+    pub(crate) fn append(&mut self, other: UnitTexts) {
+        if self.len() == 0 {
+            *self = other;
+            return;
+        }
         let (text, symbols) = (self.text.len(), self.symbols.len());
         self.text.push_str(&other.text);
         self.symbols.extend_from_slice(&other.symbols);
@@ -516,6 +534,14 @@ impl UnitTexts {
     }
 }
 
+/// Says what is wrong with a text of 4 GiB or more.
+pub(crate) fn check_length(text: &str) -> std::result::Result<(), String> {
+    match u32::try_from(text.len()) {
+        Ok(_) => Ok(()),
+        Err(_) => Err("the text has 4 GiB or more".to_owned()),
+    }
+}
+
 /// Whether a character is a decimal digit of any script.
 fn is_digit(letter: char) -> bool {
     letter.is_ascii_digit()
@@ -557,7 +583,7 @@ mod tests {
             let target = if i == 0 { &mut all } else { &mut half };
             target.push(text, units, &mut finder).unwrap();
         }
-        all.append(&half);
+        all.append(half);
         let (symbols, ends) = all.symbols();
         let search = PassageSearch::new(units.symbols());
         let found = search.find(symbols, ends, &Silent).unwrap();

@@ -64,6 +64,20 @@ fn keys_per_s(halves: usize, isa: Isa) -> Option<f64> {
     }
 }
 
+/// Measures the places per second that the vector units allow the search for anchors of 32-grams in windows of 100 bytes
+/// ([`minima`](super::minima)): two passes that join hashes, and four that join minima. `None` where no loop exists.
+pub fn anchors_per_s(isa: Isa) -> Option<f64> {
+    match isa.0 {
+        #[cfg(target_arch = "x86_64")]
+        Kind::Avx2(proof) => loops::anchors_of_avx2(proof),
+        #[cfg(target_arch = "x86_64")]
+        Kind::Avx512(_) | Kind::Avx512Vnni(_) => {
+            loops::anchors_of_avx512(super::avx512::Avx512::detect()?)
+        }
+        _ => None,
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 mod loops {
     use std::arch::asm;
@@ -262,6 +276,62 @@ mod loops {
         };
     }
 
+    /// A hash, rotated and added to another.
+    macro_rules! join_512 {
+        ($r:literal) => {
+            concat!(by!($r; "vprold" "9" "12" "7"), lines!($r; "vpaddd" "8" "8" "9"))
+        };
+    }
+
+    macro_rules! join_256 {
+        ($r:literal) => {
+            concat!(
+                by!($r; "vpslld" "9" "12" "7"),
+                by!($r; "vpsrld" "10" "12" "25"),
+                lines!($r; "vpor" "9" "9" "10", "vpaddd" "8" "8" "9"),
+            )
+        };
+    }
+
+    /// The first hash, six that are added to it, the last step, and the minima.
+    macro_rules! anchors {
+        ($r:literal, $low:literal, $join:ident, $xor:literal, $and:literal) => {
+            concat!(
+                lines!($r; "vpshufb" "8" "12" "15", "vpmulld" "8" "8" "13"),
+                by!($r; "vpsrld" "9" "8" "15"),
+                lines!($r; $xor "8" "8" "9"),
+                $join!($r), $join!($r), $join!($r), $join!($r), $join!($r), $join!($r),
+                by!($r; "vpsrld" "9" "8" "15"),
+                lines!($r; $xor "8" "8" "9", "vpmulld" "8" "8" "14", $and "8" "8" "15", "vpaddd" "8" "8" "13"),
+                lines!($r; "vpminud" "9" "8" "12", "vpminud" "10" "8" "13", "vpminud" "11" "9" "10",
+                    "vpminud" "8" "11" "14", "vpminud" "9" "11" "15", "vpminud" "10" "8" "9"),
+                lines!($r; "vpminud" "9" "10" "12", "vpminud" "8" "10" "13", "vpminud" "11" "9" "8",
+                    "vpminud" "8" "11" "14", "vpminud" "9" "11" "15", "vpminud" "9" "8" "9",
+                    "vpminud" $low $low "9"),
+            )
+        };
+    }
+
+    macro_rules! anchors_512 {
+        ($r:literal, $low:literal) => {
+            anchors!($r, $low, join_512, "vpxord", "vpandd")
+        };
+    }
+
+    macro_rules! anchors_256 {
+        ($r:literal, $low:literal) => {
+            anchors!($r, $low, join_256, "vpxor", "vpand")
+        };
+    }
+
+    pub(super) fn anchors_of_avx2(_: Avx2) -> Option<f64> {
+        calibrate!(8, eight!(anchors_256, "ymm"))
+    }
+
+    pub(super) fn anchors_of_avx512(_: Avx512<false>) -> Option<f64> {
+        calibrate!(16, eight!(anchors_512, "zmm"))
+    }
+
     pub(super) fn values_of_avx2(_: Avx2, family: Family) -> Option<f64> {
         match family {
             Family::Affine32 | Family::Affine32Even => calibrate!(8, eight!(affine32, "ymm")),
@@ -327,6 +397,7 @@ mod tests {
                 assert!(of(1 << 20).is_none_or(|rate| rate.is_finite() && rate > 0.0));
                 assert_eq!(of(1).is_some(), of(1 << 20).is_some());
             }
+            assert!(anchors_per_s(*isa).is_none_or(|rate| rate.is_finite() && rate > 0.0));
             assert_eq!(updates_per_s(Family::Fast, *isa, 100, 128), None);
         }
     }

@@ -256,6 +256,35 @@ impl<S: Symbol> Anchors<S> {
     }
 }
 
+impl<S: Symbol> Anchors<S> {
+    /// Calls `emit` with the regions of a text, in order.
+    #[cfg(any(test, feature = "io", feature = "internals"))]
+    pub(crate) fn all_regions(&mut self, text: &[S], mut emit: impl FnMut(Region)) {
+        let further = self.grams.gram + self.grams.places - 2;
+        let windows = text.len().saturating_sub(further);
+        let (mut next, mut regions) = (0, Vec::new());
+        while next < windows {
+            let count = MOST_WINDOWS.min(windows - next);
+            regions.clear();
+            let symbols = &text[next..next + count + further];
+            self.regions(symbols, count, |region| regions.push(region));
+            // The last region may go on in the next block.
+            if next + count < windows && regions.len() > 1 {
+                regions.pop();
+            }
+            let start = next;
+            for region in &regions {
+                emit(Region {
+                    anchor: start + region.anchor,
+                    first: start + region.first,
+                    last: start + region.last,
+                });
+                next = start + region.last + 1;
+            }
+        }
+    }
+}
+
 /// Computes the minima of the first windows into `words`, and writes the windows that have another minimum than the one
 /// before, of which it returns the number.
 struct FindMinima<'a, S> {
@@ -454,6 +483,32 @@ mod tests {
                     check_all(Grams { gram, places }, windows, 1 << 40);
                     check_all(Grams { gram, places }, windows, 2);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn regions_go_on_from_block_to_block() {
+        let grams = Grams {
+            gram: 4,
+            places: 30,
+        };
+        for alphabet in [1, 2, 200] {
+            let symbols =
+                (0..3 * MOST_WINDOWS as u64).map(|i| (fmix64(i) % alphabet).to_le_bytes()[0]);
+            let text: Vec<u8> = symbols.collect();
+            let size = grams.gram + grams.places - 1;
+            let windows = text.windows(size).enumerate();
+            let anchors: Vec<usize> = windows.map(|(i, of)| i + anchor(of, grams)).collect();
+            for isa in Isa::available() {
+                let mut found: Vec<usize> = Vec::new();
+                let mut last = None;
+                Anchors::new(*isa, grams).all_regions(&text, |region| {
+                    assert_ne!(last.replace(region.anchor), Some(region.anchor), "{isa}");
+                    assert_eq!(region.first, found.len(), "{isa}");
+                    found.extend((region.first..=region.last).map(|_| region.anchor));
+                });
+                assert_eq!(found, anchors, "{isa}, {alphabet}");
             }
         }
     }

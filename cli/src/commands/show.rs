@@ -7,22 +7,26 @@ use clap::Args;
 use console::{Term, measure_text_width};
 use simgpu::files::{SharedShingles, Shown, ShownDocument, TextsOfPair, show};
 use simgpu::io::{DocumentPlace, RemovedRow, id_text};
+use simgpu::passages::{DocumentWithPassages, PieceRow, ShownPassages, show_passages};
 
 use crate::arguments::cores;
 use crate::streams::print;
 use crate::terminal::{counted, grouped};
 use crate::threads::on_threads;
 
-/// Show why dedup removed a document, or what it removed for it
+/// Show why dedup or passages removed a document, or what dedup removed for it
 ///
 /// Prints each document with this id: the chain of similar documents to the kept one, or those removed for it; then the texts
 /// side by side, and the shingles that the removed one has alone.
 ///
-/// Texts are read from the inputs of the run, where they were then. An input that changed or is gone is named, and the
+/// Of a result of passages, prints each document with this id that was removed or has passages: why it was removed, what was cut out
+/// of it, and the source of each passage.
+///
+/// Texts are read from the inputs of a run of dedup, where they were then. An input that changed or is gone is named, and the
 /// rest is shown.
 #[derive(Args, Debug)]
 pub struct Arguments {
-    /// Output folder of dedup
+    /// Output folder of dedup or passages
     #[arg(value_name = "OUT")]
     pub result: PathBuf,
 
@@ -52,6 +56,14 @@ const LINES: usize = 40;
 const LISTED: usize = 20;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let found = show_passages(&arguments.result, &arguments.id)?;
+    if let Some(found) = found {
+        let page = match arguments.json {
+            true => serde_json::to_string(&found)? + "\n",
+            false => page_of_passages(&found)?,
+        };
+        return Ok(print(page)?);
+    }
     let read = || show(&arguments.result, &arguments.id, !arguments.no_text);
     let shown = on_threads(cores(), || read().map_err(anyhow::Error::from))??;
     let page = match arguments.json {
@@ -86,6 +98,74 @@ fn page(shown: &Shown, width: usize) -> Result<String, std::fmt::Error> {
     page.truncate(page.trim_end().len());
     page.push('\n');
     Ok(page)
+}
+
+/// What a terminal shows of documents with passages.
+fn page_of_passages(shown: &ShownPassages) -> Result<String, std::fmt::Error> {
+    let mut page = String::new();
+    for found in &shown.documents {
+        write_why(&mut page, found, shown.max_covered)?;
+        let cut: u64 = found.cuts.iter().map(|[start, end]| end - start).sum();
+        if cut > 0 {
+            let parts = counted(found.cuts.len() as u64, "part");
+            writeln!(page, "  {parts} cut out of it, {}", counted(cut, "byte"))?;
+        }
+        if !shown.are_listed {
+            writeln!(page, "  its passages are in passages.parquet")?;
+        }
+        for piece in found.pieces.iter().take(LISTED) {
+            write_piece(&mut page, piece)?;
+        }
+        match found.pieces_count - found.pieces.len().min(LISTED) as u64 {
+            0 => {}
+            more => writeln!(page, "  and {} more", grouped(more))?,
+        }
+    }
+    Ok(page)
+}
+
+/// Why a document was removed for its passages, or that it is kept.
+fn write_why(
+    page: &mut String,
+    found: &DocumentWithPassages,
+    max_covered: Option<f64>,
+) -> std::fmt::Result {
+    let name = named(&found.document);
+    let Some(removed) = &found.removed else {
+        return writeln!(page, "kept: {name}");
+    };
+    let (covered, bytes) = (grouped(removed.covered_bytes), grouped(removed.bytes));
+    let covered = format!("{covered} of its {bytes} bytes are passages");
+    let why = match (&*removed.reason, max_covered) {
+        ("max_covered", Some(share)) => {
+            format!("{covered}, a larger share than --max-covered {share}")
+        }
+        ("min_left", _) => format!("{covered}, which leaves fewer units than --min-left"),
+        _ => covered,
+    };
+    writeln!(page, "removed: {name}\n  because {why}")
+}
+
+fn write_piece(page: &mut String, piece: &PieceRow) -> std::fmt::Result {
+    let (start, end) = (grouped(piece.start), grouped(piece.end));
+    let id = visible(&id_text(&piece.source_id));
+    let file = visible(&piece.source_file);
+    let place = match piece.source_in.as_deref() {
+        Some("reference") => " of the reference",
+        _ => "",
+    };
+    let (from, to) = (grouped(piece.source_start), grouped(piece.source_end));
+    let length = counted(piece.length, "unit");
+    let inexact = if piece.exact {
+        ""
+    } else {
+        ", not byte for byte"
+    };
+    writeln!(
+        page,
+        "  {start} to {end} ({length}) from {from} to {to} of \"{id}\" ({file}, row {}){place}{inexact}",
+        piece.source_row
+    )
 }
 
 fn named(document: &DocumentPlace) -> String {

@@ -6,7 +6,9 @@ use rayon::prelude::*;
 use super::pairs::{place, texts};
 use super::{Shown, skipped_records};
 use crate::io::{ExampleDocument, PairExample, PairsBin, PairsOfSources, PairsOverview};
-use crate::page::{Bar, Bars, Page, name, percent, share_bar, short_number, square_root};
+use crate::page::{
+    Bar, Bars, Page, SKIPPED, name, percent, repeated_ids, share_bar, short_number, square_root,
+};
 use crate::progress::{counted, grouped};
 
 /// Pairs of files in the table, at most.
@@ -62,8 +64,8 @@ impl Shown<'_> {
                     Some(reference) => { " with " (grouped(reference)) " of the reference" },
                     None => " with each other",
                 }
-                ", " (grouped(counts.skipped)) " bad and skipped."
-                (self.repeated_ids())
+                ", " (grouped(counts.skipped)) " " (SKIPPED) "."
+                (repeated_ids(counts.repeated_ids))
             }
         }
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::super::lost::Lost;
 use super::map::{Walker, WindowMap};
-use super::records::{Interval, end_of_words};
+use super::records::{Interval, Link, end_of_words};
 use crate::error::Result;
 use crate::store::spill::{Partitions, Spill};
 
@@ -20,6 +20,9 @@ const PARTS: usize = 32;
 
 /// The most windows of an interval that is looked up.
 const MOST_WINDOWS: usize = 1 << 16;
+
+/// The most windows in a row that repeat with a period, which are one record per place of the period.
+const MOST_REPEATS: usize = 1 << 30;
 
 /// Takes what is cut and what is kept.
 pub(super) struct LostCounter {
@@ -30,8 +33,8 @@ pub(super) struct LostCounter {
     walker: Walker,
     /// First places of windows that are kept whole.
     kept: Partitions<4>,
-    /// First places of windows that share a symbol with a cut, and the windows.
-    touched: Partitions<4>,
+    /// First places of windows that share a symbol with a cut, the windows, and how much further they repeat.
+    touched: Partitions<5>,
     /// Symbols that are cut, and the distance of the first to the beginning of its run, modulo steps.
     cut: Partitions<4>,
 }
@@ -41,6 +44,7 @@ impl LostCounter {
     pub(super) fn new(spill: &Arc<Spill>, places: usize, (window, stride): (usize, usize)) -> Self {
         let end = end_of_words(places);
         let partitions = |name| Partitions::new(spill, name, PARTS, end, 3 * PARTS);
+        let touched = Partitions::new(spill, "touched", PARTS, end, 3 * PARTS);
         LostCounter {
             spill: Arc::clone(spill),
             window,
@@ -48,7 +52,7 @@ impl LostCounter {
             places,
             walker: Walker::default(),
             kept: partitions("whole"),
-            touched: partitions("touched"),
+            touched,
             cut: partitions("removed"),
         }
     }
@@ -86,20 +90,67 @@ impl LostCounter {
     ) -> Result<()> {
         let mut next = windows.start;
         while next < windows.end {
-            let end = windows.end.min(next + MOST_WINDOWS);
-            let segment = self.walker.segment(map, next, end)?;
-            let of = |other: usize| Interval {
-                start: segment.place,
-                len: segment.len,
-                other,
-            };
-            match are_touched {
-                true => self.touched.push(&of(next).pack())?,
-                false => self.kept.push(&of(0).pack())?,
+            let back = self.walker.back(map, next)?;
+            let end = back.map_or(next, |back| back.first + back.len);
+            let end = windows.end.min(end).min(next + MOST_REPEATS);
+            match back.map(|back| back.link) {
+                Some(Link::Back(period)) => {
+                    self.add_repeats(map, (next..end, period), are_touched)?;
+                    next = end;
+                }
+                _ => {
+                    let end = windows.end.min(next + MOST_WINDOWS);
+                    next = self.add_segment(map, (next..end, 0), are_touched)?;
+                }
             }
-            next += segment.len;
         }
         Ok(())
+    }
+
+    /// Adds windows that repeat with a period, each kind of them once.
+    fn add_repeats(
+        &mut self,
+        map: &mut WindowMap,
+        (windows, period): (Range<usize>, usize),
+        are_touched: bool,
+    ) -> Result<()> {
+        let (whole, rest) = (windows.len() / period, windows.len() % period);
+        let parts = [
+            (0..rest, whole),
+            (rest..period.min(windows.len()), whole.saturating_sub(1)),
+        ];
+        for (part, repeats) in parts {
+            let (mut next, end) = (windows.start + part.start, windows.start + part.end);
+            while next < end {
+                next = self.add_segment(map, (next..end, repeats * period), are_touched)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the first windows of a range, of which the first places follow each other, and returns the next one. They
+    /// repeat up to `further` windows behind, with a period that is no longer than a window.
+    #[allow(clippy::cast_possible_truncation, reason = "at most MOST_REPEATS")]
+    fn add_segment(
+        &mut self,
+        map: &mut WindowMap,
+        (windows, further): (Range<usize>, usize),
+        are_touched: bool,
+    ) -> Result<usize> {
+        let segment = self.walker.segment(map, windows.start, windows.end)?;
+        let of = |other: usize| Interval {
+            start: segment.place,
+            len: segment.len,
+            other,
+        };
+        match are_touched {
+            true => {
+                let [a, b, c, d] = of(windows.start).pack();
+                self.touched.push(&[a, b, c, d, further as u32])?;
+            }
+            false => self.kept.push(&of(0).pack())?,
+        }
+        Ok(windows.start + segment.len)
     }
 
     /// Counts what was cut, and what of it is lost.
@@ -109,13 +160,15 @@ impl LostCounter {
         let kept = self.kept.finish()?.into_records();
         let mut kept = Union::new(kept.map(|kept| Ok(Interval::of(kept?))));
         for touched in self.touched.finish()?.into_records() {
-            let touched = Interval::of(touched?);
+            let [a, b, c, d, further] = touched?;
+            let touched = Interval::of([a, b, c, d]);
             kept.advance(touched.start..touched.end())?;
             for part in kept.parts(touched.start..touched.end()) {
                 let start = touched.other + (part.start - touched.start);
                 let stands = Interval {
                     start,
-                    len: part.len(),
+                    // Repeats overlap, so that they cover all symbols up to the last one.
+                    len: part.len() + further as usize,
                     other: 0,
                 };
                 standing.push(&stands.pack())?;

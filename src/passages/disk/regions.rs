@@ -10,7 +10,7 @@ use super::super::search::Symbols;
 use super::super::units::UnitTexts;
 use super::records::{Link, Links, Region, Windows, pack_window};
 use crate::simd::Isa;
-use crate::simd::minima::{Anchors, MOST_WINDOWS, Region as OfAnchor, Symbol};
+use crate::simd::minima::{Anchors, Region as OfAnchor, Symbol};
 
 /// The regions of some documents, and the windows that repeat those right before them.
 #[derive(Debug, Default)]
@@ -95,7 +95,7 @@ fn of_runs<S: Symbol>(symbols: &[S], ends: &[usize], lengths: &Lengths) -> Regio
     for (run, end) in ends.iter().enumerate() {
         let text = &symbols[start..*end];
         let mut repeats = Repeats::default();
-        for_each_region(text, lengths, &mut anchors, |of_anchor| {
+        anchors.all_regions(text, |of_anchor| {
             let region = region(text, lengths, of_anchor, start + run);
             if !repeats.repeats(region, &mut found.repeats) {
                 found.regions.push(region);
@@ -105,36 +105,6 @@ fn of_runs<S: Symbol>(symbols: &[S], ends: &[usize], lengths: &Lengths) -> Regio
         start = *end;
     }
     found
-}
-
-/// Calls `each` with the regions of a text.
-fn for_each_region<S: Symbol>(
-    text: &[S],
-    lengths: &Lengths,
-    anchors: &mut Anchors<S>,
-    mut each: impl FnMut(OfAnchor),
-) {
-    let windows = lengths.windows(text.len());
-    let (mut next, mut regions) = (0, Vec::new());
-    while next < windows {
-        let count = MOST_WINDOWS.min(windows - next);
-        regions.clear();
-        let symbols = &text[next..next + count + lengths.window - 1];
-        anchors.regions(symbols, count, |region| regions.push(region));
-        // The last region may go on in the next block.
-        if next + count < windows && regions.len() > 1 {
-            regions.pop();
-        }
-        let start = next;
-        for region in &regions {
-            each(OfAnchor {
-                anchor: start + region.anchor,
-                first: start + region.first,
-                last: start + region.last,
-            });
-            next = start + region.last + 1;
-        }
-    }
 }
 
 /// The record of a region of a text that begins at the place `start`.

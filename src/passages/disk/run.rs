@@ -49,16 +49,17 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    fn texts(&self, Placed { chunk, rows }: &Placed) -> Result<UnitTexts> {
+    fn texts(&self, Placed { chunk, rows }: Placed) -> Result<UnitTexts> {
         let is_good = |record: u64| {
             let record = usize::try_from(record).ok();
             record.is_some_and(|record| rows.get(record).is_some_and(Option::is_some))
         };
-        let (_, mut texts) = self.run.parse(chunk, is_good);
+        let file = chunk.file;
+        let (_, mut texts) = self.run.parse(chunk, self.files, is_good)?;
         let rows = rows.iter().flatten();
         if texts.len() != rows.clone().count() {
             // A record that was good is bad now.
-            return Err(changed(&self.files[chunk.file]));
+            return Err(changed(&self.files[file]));
         }
         let first_input = self.places.first_input();
         texts.reference = rows.filter(|row| **row < first_input).count();
@@ -81,7 +82,7 @@ impl Reading for Files<'_> {
             progress: self.run.options.progress,
         };
         let map = |placed: Placed| {
-            let texts = self.texts(&placed)?;
+            let texts = self.texts(placed)?;
             let mapped = map(&texts);
             Ok((texts, mapped))
         };
@@ -318,7 +319,7 @@ impl PassagesRun<'_> {
                 if start.is_after(&chunk) {
                     return Ok(None);
                 }
-                let (records, texts) = self.parse_first(&chunk, files)?;
+                let (records, texts) = self.parse_first(chunk, files)?;
                 let of = (texts.len(), texts.bytes());
                 Ok(Some((records, of, regions(&texts, lengths))))
             },
