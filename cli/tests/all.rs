@@ -11,6 +11,8 @@ mod bench_lsh;
 mod bench_report;
 mod command_line;
 mod contain;
+mod contain_actions;
+mod contain_page;
 mod contained;
 mod dedup_page;
 mod distances;

@@ -60,6 +60,7 @@ const MODES: &[&str] = &[
     "passages zipped -o out --min-length 9 --unit bytes",
     "contain quiz -o out --against items.jsonl",
     "contain quiz -o out --against items.jsonl --action drop",
+    "contain quiz/a.jsonl quiz/b.jsonl.gz -o out --against items.jsonl --action mark",
     "evaluate linked --truth pairs.csv --report json",
     "evaluate linked --truth unique.csv --entity-field city --report json",
     "ratings ratings.csv -o r.csv",
@@ -206,6 +207,10 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
         (_, "action") => "--action report",
         (_, "removed_format") => "--removed-format parquet",
         (_, "passages_format") => "--passages-format parquet",
+        (_, "hits_format") => "--hits-format parquet",
+        (_, "phrases") => "--phrases counted/phrases.parquet",
+        (_, "ignore") => "--ignore ignored.txt",
+        (_, "suggest_ignore") => "--suggest-ignore",
         ("pairs", "no_samples") if !mode.contains("--signatures") && !mode.contains("-o -") => {
             "--page --no-samples"
         }
@@ -441,6 +446,9 @@ fn write_quiz(place: &Place) {
             ),
             _ => format!("It was said, of {}.", &asked[..asked.len() / 2]),
         };
+        if i == 0 {
+            place.write("ignored.txt", asked.as_bytes());
+        }
         items.push(json!({"question": asked, "other": other, "id": i, "key": format!("i{i}"), "name": "quiz"}));
         documents.push(json!({"id": i, "key": format!("k{i}"), "text": text, "body": other}));
         writeln!(csv, "c{i},k{i},\"{text}, again\",{other}").unwrap();
@@ -450,6 +458,9 @@ fn write_quiz(place: &Place) {
     place.write("quiz/b.jsonl.gz", gzip(lines(&documents[60..]).as_bytes()));
     place.write("quiz/.c.jsonl", lines(&documents[..9]));
     place.write("quiz/d.csv", csv);
+    place
+        .run("contain quiz -o counted --against items.jsonl -q")
+        .succeeded();
 }
 
 /// The same documents, and some that repeat a part of themselves.

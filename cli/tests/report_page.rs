@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use crate::contain_page;
 use crate::dedup_page;
 use crate::pairs_page;
 use crate::passages_page;
@@ -52,7 +53,10 @@ fn pages() -> Vec<(String, String, u64)> {
     }
     let of_runs = dedup_page::pages().into_iter();
     let of_runs = of_runs.chain(pairs_page::pages());
-    for (name, page) in of_runs.chain(passages_page::pages()) {
+    for (name, page) in of_runs
+        .chain(passages_page::pages())
+        .chain(contain_page::pages())
+    {
         pages.push((name.to_owned(), page, 10));
     }
     for (name, threshold) in [("links", 0.5), ("few links", 0.02), ("no links", 0.99)] {

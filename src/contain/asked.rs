@@ -1,7 +1,5 @@
 //! Whether a question is asked at a place: the words that ask are in place, and so is enough of the question.
 
-use std::ops::Range;
-
 use super::align::Alignment;
 use super::lack::{Lack, lacking};
 use super::part::Part;
@@ -19,7 +17,7 @@ pub(super) struct Document<'a> {
 
 impl Document<'_> {
     /// The text between two words.
-    fn between(&self, left: usize, right: usize) -> &str {
+    pub(super) fn between(&self, left: usize, right: usize) -> &str {
         &self.text[self.words.span(left).end..self.words.span(right).start]
     }
 }
@@ -54,13 +52,14 @@ impl Place<'_> {
     }
 
     /// What is missing for the question to be asked: enough of the asking sentence, its edges, its asking words, in one
-    /// sentence.
+    /// sentence, and no opposite of it.
     fn lacks_asking(&self, least: f64) -> Vec<Lack> {
         lacking(&[
             (Lack::Sentence, self.asking_share() >= least),
             (Lack::Edges, self.has_edges()),
             (Lack::AskingWord, self.has_asking_words()),
             (Lack::OneSentence, self.is_one_sentence()),
+            (Lack::Opposite, !self.has_opposite()),
         ])
     }
 
@@ -200,77 +199,4 @@ impl Place<'_> {
                 || self.part.text[of_item].contains(['?', '\n'])
         })
     }
-
-    /// Two of the item's figures, and a third of them, have another figure in their place: a sibling.
-    fn has_other_figures(&self) -> bool {
-        let words = &self.part.words;
-        let is_figure = |word: &str| word.starts_with(char::is_numeric);
-        let figures: Vec<usize> = (0..words.len())
-            .filter(|i| is_figure(words.word(*i)))
-            .collect();
-        let other = figures.iter().filter(|i| {
-            let before = i
-                .checked_sub(1)
-                .and_then(|i| self.aligned.get(i))
-                .map(|at| at + 1);
-            let after = || self.aligned.get(*i + 1).and_then(|at| at.checked_sub(1));
-            let place = before
-                .or_else(after)
-                .filter(|at| *at < self.document.words.len());
-            !self.aligned.has(**i)
-                && place.is_some_and(|at| is_figure(self.document.words.word(at)))
-        });
-        let other = other.count();
-        other >= 2 && 3 * other >= figures.len()
-    }
-
-    /// A third of the item's names have another name in their place: a sibling.
-    fn has_other_names(&self) -> bool {
-        let of_item = |i: usize| is_name(&self.part.text, self.part.words.span(i));
-        let of_document = |i: usize| is_name(self.document.text, self.document.words.span(i));
-        let other = |items: Range<usize>, mut documents: Range<usize>| {
-            let mine = items.filter(|i| of_item(*i)).count();
-            if mine > 0 && documents.any(of_document) {
-                mine
-            } else {
-                0
-            }
-        };
-        let pairs: Vec<(usize, usize)> = self.aligned.pairs().collect();
-        let mut others = 0;
-        for pair in pairs.windows(2) {
-            let [(i, x), (j, y)] = [pair[0], pair[1]];
-            if (2..=4).contains(&(j - i)) && (2..=4).contains(&(y - x)) {
-                others += other(i + 1..j, x + 1..y);
-            }
-        }
-        if let Some((i, x)) = pairs.last() {
-            // Up to the end of the sentence.
-            let left = self.part.words.len() - 1 - i;
-            let end = (x + 1 + left).min(self.document.words.len());
-            let goes_on = |at: &usize| {
-                !self
-                    .document
-                    .between(*x, *at)
-                    .contains(['.', '?', '!', '\n'])
-            };
-            let after = (x + 1..end).take_while(goes_on).count();
-            if left <= 3 && after > 0 {
-                others += other(i + 1..i + 1 + left, x + 1..x + 1 + after);
-            }
-        }
-        let names = (0..self.part.words.len()).filter(|i| of_item(*i)).count();
-        others > 0 && 3 * others >= names
-    }
-}
-
-/// Whether a word is a name: it begins with a capital letter within a sentence, and has a small one.
-fn is_name(text: &str, span: Range<usize>) -> bool {
-    let mut letters = text[span.clone()].chars();
-    if !letters.next().is_some_and(char::is_uppercase) || !letters.any(char::is_lowercase) {
-        return false;
-    }
-    let mut before = text[..span.start].chars().rev().take(3);
-    let before = before.find(|c| *c == '\n' || !c.is_whitespace());
-    before.is_some_and(|c| !"\n.?!:\"\u{201C}(|".contains(c))
 }

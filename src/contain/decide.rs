@@ -6,12 +6,12 @@ use std::ops::Range;
 use super::align::Alignment;
 use super::asked::{Document, Place};
 use super::class::{Class, Hit, ItemPart};
+use super::findings::{Findings, PartOfQuestion};
 use super::items::Variant;
 use super::lack::Lack;
 use super::options::{answer_follows, options_end};
 use super::part::{Kind, Part};
-use super::phrases::PartOfQuestion;
-use super::scan::{Contain, Findings, Grams};
+use super::scan::{Contain, Grams};
 
 /// The most words between two n-grams of a candidate.
 const GAP: usize = 40;

@@ -1,17 +1,13 @@
 //! What a reading of all documents finds.
 
-use std::borrow::Cow;
-use std::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::action::ContainAction;
-use super::class::Class;
+use super::changed::Changed;
 use super::phrases::Spread;
-use super::report::Tally;
-use super::run::Scanned;
+use super::report::{FoundAt, Tally};
 use super::shown::Examples;
 use crate::error::Result;
-use crate::io::Places;
-use crate::passages::{Cuts, CutsOfRows};
+use crate::io::{Places, raw_json};
 use crate::store::spill;
 
 /// What is found in all documents.
@@ -25,51 +21,22 @@ pub(super) struct Found<'t> {
     pub(super) changed: Changed,
 }
 
-/// The documents that are left out or changed, by ascending rows.
-#[derive(Debug, Default)]
-pub(super) struct Changed {
-    /// Those left out, and the first class of each.
-    pub(super) removed: Vec<(u32, Class)>,
-    /// Bytes of their texts.
-    pub(super) removed_bytes: u64,
-    /// Those of which something is cut or marked, and what.
-    pub(super) places: Vec<(u32, Vec<Range<usize>>)>,
-}
-
-impl CutsOfRows for Changed {
-    fn rows(&self, rows: Range<usize>) -> Result<(Cow<'_, Cuts>, usize)> {
-        let mut cuts = Cuts::default();
-        let removed = self
-            .removed
-            .partition_point(|(row, _)| (*row as usize) < rows.start);
-        let mut removed = self.removed[removed..].iter().peekable();
-        let places = self
-            .places
-            .partition_point(|(row, _)| (*row as usize) < rows.start);
-        let mut places = self.places[places..].iter().peekable();
-        for row in rows.clone() {
-            if removed.next_if(|(of, _)| *of as usize == row).is_some() {
-                cuts.push_dropped();
-                continue;
-            }
-            let of_row = places.next_if(|(of, _)| *of as usize == row);
-            cuts.push(of_row.map_or(&[][..], |(_, places)| places).iter().cloned());
-        }
-        Ok((Cow::Owned(cuts), rows.start))
-    }
-}
-
-impl Changed {
-    /// Adds what an action makes of the next document.
-    pub(super) fn add(&mut self, row: u32, document: &Scanned, action: &ContainAction) {
-        if let (ContainAction::Drop(_), Some(class)) =
-            (action, action.class_of(&document.findings.hits))
-        {
-            self.removed.push((row, class));
-            self.removed_bytes += document.bytes as u64;
-        }
-        if !document.places.is_empty() {
-            self.places.push((row, document.places.clone()));
-        }
-    }
+/// The places of these rows.
+pub(super) fn found_at(
+    places: &Places,
+    rows: impl Iterator<Item = u32>,
+) -> Result<BTreeMap<u32, FoundAt>> {
+    let rows: BTreeSet<u32> = rows.collect();
+    let mut ids: BTreeMap<u32, _> = places.ids_of(&rows)?;
+    let at = |row: u32| {
+        let (file, of_file) = places.place(row);
+        let id = ids.remove(&row);
+        let at = FoundAt {
+            id: id.unwrap_or_else(|| raw_json("null".into())),
+            file: file.to_owned(),
+            row: of_file,
+        };
+        (row, at)
+    };
+    Ok(rows.iter().copied().map(at).collect())
 }

@@ -11,6 +11,8 @@ pub enum Lack {
     AskingWord,
     /// A question mark or a blank line stands within it.
     OneSentence,
+    /// A negation stands on one side alone, or an opposite in the place of a word.
+    Opposite,
     /// Too few words of the question outside the template are in place.
     Content,
     /// Too many of them are missing in a row.
@@ -43,6 +45,7 @@ impl Lack {
             Lack::Edges => "edges",
             Lack::AskingWord => "asking_word",
             Lack::OneSentence => "one_sentence",
+            Lack::Opposite => "opposite",
             Lack::Content => "content",
             Lack::Gap => "gap",
             Lack::Figures => "figures",

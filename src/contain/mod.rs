@@ -27,6 +27,8 @@ mod table;
 
 mod asked;
 
+mod siblings;
+
 mod statement;
 
 mod lack;
@@ -35,17 +37,21 @@ mod class;
 
 mod options;
 
-mod phrases;
+mod findings;
+
+mod scan;
 
 mod decide;
 
-mod scan;
+mod phrases;
 
 mod read;
 
 mod frequent;
 
 mod action;
+
+mod changed;
 
 mod report;
 
@@ -63,6 +69,7 @@ mod run;
 
 pub use action::ContainAction;
 pub use class::{Class, Hit, ItemPart, Rule};
+pub use findings::Findings;
 pub use frequent::{FrequentPhrase, read_ignored};
 pub use hits_output::HitsFormat;
 pub use items::{Item, ItemRecord};
@@ -74,7 +81,7 @@ pub use report::{
     LeakedItem,
 };
 pub use run::{ContainOutcome, ContainRun};
-pub use scan::{Contain, Findings, Scratch};
+pub use scan::{Contain, Scratch};
 
 #[cfg(test)]
 mod tests;

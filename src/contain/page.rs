@@ -275,6 +275,10 @@ impl Shown<'_> {
                             " " (name(&item.benchmark)) ", " (name(item.id()))
                         }
                         p.words { bdi { (words(&marked(text, &hit.item_bytes), TEXT)) } }
+                        @if is_question && hit.parts.contains(&ItemPart::Passage) {
+                            p.who { b { (ItemPart::Passage.name()) } }
+                            p.words { bdi { (words(&[Piece::Same(&item.passage)], TEXT)) } }
+                        }
                     }
                 }
             }
@@ -334,6 +338,7 @@ impl Lack {
             Lack::Edges => "its first or last words",
             Lack::AskingWord => "its asking word",
             Lack::OneSentence => "a question or paragraph ends within it",
+            Lack::Opposite => "a negation or an opposite",
             Lack::Content => "too few of its own words",
             Lack::Gap => "too many words missing in a row",
             Lack::Figures => "other figures",

@@ -17,8 +17,8 @@ use arrow_schema::{DataType, Field};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::asked::Place;
-use super::scan::{Contain, Findings};
+use super::findings::Findings;
+use super::scan::Contain;
 use crate::error::{Error, Result};
 use crate::io::{ColumnWriter, column_strings, u64s, unwritable_table};
 
@@ -36,70 +36,6 @@ const REST: usize = 3;
 
 /// Sources and texts in the place of a word are counted up to this number.
 const COUNTED: usize = 16;
-
-/// Words in the place of others that tell texts apart.
-const TOLD: usize = 8;
-
-/// A question of which a document holds half, and what it lacks of it.
-#[derive(Clone, Debug)]
-pub(super) struct PartOfQuestion {
-    /// The number of the part.
-    part: usize,
-    /// Words in place.
-    in_place: usize,
-    /// Words outside the template that are not in place, and a hash of the words there instead.
-    lacking: Vec<(usize, u64)>,
-}
-
-impl PartOfQuestion {
-    /// What a place has of a question; `None` if less than half. Its options count as all that it lacks.
-    pub(super) fn of(part: usize, place: Place<'_>, has_options: bool) -> Option<Self> {
-        if place.content_share() < 0.5 {
-            return None;
-        }
-        let lacking = match has_options {
-            true => Vec::new(),
-            false => {
-                let content = place.part.content.iter().copied();
-                let lacking = content.filter(|i| !place.aligned.has(*i));
-                lacking.map(|i| (i, instead(place, i))).collect()
-            }
-        };
-        Some(PartOfQuestion {
-            part,
-            in_place: place.aligned.count(),
-            lacking,
-        })
-    }
-
-    /// The one with more words in place, the other of equals.
-    pub(super) fn or_better(self, other: Option<Self>) -> Self {
-        match other {
-            Some(other) if other.in_place >= self.in_place => other,
-            _ => self,
-        }
-    }
-}
-
-/// A hash of the words of the document that stand in the place of a missing word and its neighbours.
-fn instead(place: Place<'_>, word: usize) -> u64 {
-    let words = place.document.words;
-    let before = (0..word)
-        .rev()
-        .find_map(|i| Some((i, place.aligned.get(i)?)));
-    let behind = (word + 1..place.part.words.len()).find_map(|i| Some((i, place.aligned.get(i)?)));
-    let range = match (before, behind) {
-        (Some((_, start)), Some((_, end))) => start + 1..end,
-        (Some((i, start)), None) => {
-            let missing = place.part.words.len() - 1 - i;
-            start + 1..(start + 1 + missing).min(words.len())
-        }
-        (None, Some((i, end))) => end.saturating_sub(i)..end,
-        (None, None) => 0..0,
-    };
-    let told: Vec<&str> = range.take(TOLD).map(|i| words.word(i)).collect();
-    xxh3_64(told.join(" ").as_bytes())
-}
 
 /// Different hashes: the lowest ones, at most [`COUNTED`], so that their order does not matter.
 #[derive(Clone, Debug, Default)]
@@ -297,7 +233,8 @@ impl Phrases {
             }
             if let Some(of) = self.questions.last_mut() {
                 of.words.push(WordCounts {
-                    word: usize::try_from(word.value(row)).unwrap_or(usize::MAX),
+                    word: usize::try_from(word.value(row))
+                        .map_err(|_| format!("row {row} has no number of a word"))?,
                     documents: lacking.value(row),
                     sources: files.value(row),
                     others: others.value(row),

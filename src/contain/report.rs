@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::action::ContainAction;
+use super::changed::Changed;
 use super::class::{Class, Hit, ItemPart};
-use super::found::Changed;
 use super::frequent::FrequentPhrase;
 use super::lack::Lack;
 use super::phrases::PublicPhrase;

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::action::ContainAction;
+use super::changed::Changed;
 use super::class::Rule;
-use super::found::{Changed, Found};
+use super::findings::Findings;
+use super::found::{Found, found_at};
 use super::frequent::read_ignored;
 use super::hits_output::HitsFormat;
 use super::items::ITEMS;
@@ -17,9 +19,8 @@ use super::read::ItemFields;
 use super::report::{
     ContainParameters, ContainReport, FoundPhrases, HitEvidence, Sample, Tally, skipped_items,
 };
-use super::scan::{Contain, Findings, Scratch};
+use super::scan::{Contain, Scratch};
 use super::shown::Examples;
-use super::write::found_at;
 use crate::documents::DocumentBatch;
 use crate::error::{Error, Result, row_number};
 use crate::files::{ChunkRecords, Noted, RunOptions, check_compression_level, complete_places};
@@ -398,7 +399,8 @@ impl<'a> ContainRun<'a> {
                             let found = &document.findings.hits;
                             tally.add(row, document.bytes, found);
                             spread.add(source, &document.findings);
-                            changed.add(row, document, &self.action);
+                            let places = &document.places;
+                            changed.add((row, document.bytes), (found, places), &self.action);
                             for (hit, sample) in found.iter().zip(&document.shown) {
                                 examples.offer(row, hit, sample);
                             }
@@ -542,14 +544,14 @@ fn of_file(files: &[InputFile], error: Error) -> Error {
 }
 
 /// What a document holds.
-pub(super) struct Scanned {
-    pub(super) bytes: usize,
-    pub(super) findings: Findings,
+struct Scanned {
+    bytes: usize,
+    findings: Findings,
     evidence: Vec<HitEvidence>,
     /// What a page shows of each hit; empty if it shows no texts.
     shown: Vec<Sample>,
     /// The places that are cut or marked.
-    pub(super) places: Vec<Range<usize>>,
+    places: Vec<Range<usize>>,
 }
 
 /// In how many documents a phrase is frequent: in one of 10,000, and in ten.

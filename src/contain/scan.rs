@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::asked::Document;
 use super::class::{Class, Hit, Rule};
+use super::findings::Findings;
 use super::items::{ITEMS, Item, ItemRecord, items_of};
 use super::part::{Kind, OWN, Part, TEMPLATE, Vocabulary};
-use super::phrases::PartOfQuestion;
 use super::table::Table;
 use super::words::Words;
 use crate::error::{Error, Result};
@@ -46,18 +46,6 @@ pub struct Scratch {
     words: Words,
     hashes: Vec<u64>,
     found: Vec<(usize, u32)>,
-}
-
-/// What a document holds.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Findings {
-    /// The items in it, by the number of the item.
-    pub hits: Vec<Hit>,
-    /// The questions of which it holds half, with what it lacks of them.
-    pub(super) parts: Vec<PartOfQuestion>,
-    /// The n-grams that open candidates, outside of items that it asks; ascending.
-    pub(super) grams: Vec<u32>,
 }
 
 /// N-grams of a part in a document: their first words there, and their numbers.

@@ -41,7 +41,9 @@ impl Examples {
     }
 
     pub(super) fn offer(&mut self, row: u32, hit: &Hit, sample: &Sample) {
-        let item = u32::try_from(hit.item).unwrap_or(u32::MAX);
+        let Ok(item) = u32::try_from(hit.item) else {
+            return;
+        };
         let of_class = Class::ALL.iter().zip(&mut self.of_classes);
         for (_, lowest) in of_class.filter(|(class, _)| **class == hit.class) {
             let shown = ShownHit {

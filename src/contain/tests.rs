@@ -189,6 +189,43 @@ fn whoever_asks_is_contaminated_and_whoever_states_is_not() {
     assert_eq!(classes(&contain, "A robe takes 2 bolts."), []);
 }
 
+/// Families of questions that differ from an item by one word that matters.
+#[test]
+fn a_negation_an_opposite_or_another_figure_makes_another_question() {
+    for (item, others) in [
+        (
+            "In the cells of plants and animals alike, which of these organelles is most often found beside the nucleus of the cell?",
+            &[
+                ("is most", "is not most"),
+                ("most often", "least often"),
+                ("is most", "isn't most"),
+            ][..],
+        ),
+        (
+            "When the price of a good on a free market rises by 12 percent, which of the following will not increase in that year?",
+            &[
+                ("not increase", "increase"),
+                ("not increase", "not decrease"),
+                ("12 percent", "15 percent"),
+                ("market rises", "market falls"),
+            ],
+        ),
+        (
+            "A farmer keeps seven brown hens and a goat on his old hill farm: what is the largest number of eggs possible in a week?",
+            &[("largest", "smallest"), ("possible", "impossible")],
+        ),
+    ] {
+        let contain = contain([record(item)]);
+        assert_eq!(classes(&contain, item), [(0, Class::Contaminated)]);
+        for (word, other) in others {
+            let text = item.replace(word, other);
+            assert_ne!(text, item);
+            let found = contain.scan(&text);
+            assert!(!contaminated(&found), "{text}");
+        }
+    }
+}
+
 #[test]
 fn what_many_items_share_is_their_template() {
     let nouns = [

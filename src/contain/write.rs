@@ -1,14 +1,13 @@
 //! Writes hits, items, phrases, and the records without contaminated documents or texts.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::Path;
 
 use super::action::ContainAction;
-use super::found::Found;
+use super::found::{Found, found_at};
 use super::frequent::FrequentPhrase;
 use super::hits_output::HitsOutput;
-use super::report::{ContainReport, CutLine, FoundAt, HitEvidence, RemovedLine};
+use super::report::{ContainReport, CutLine, HitEvidence, RemovedLine};
 use super::run::ContainRun;
 use crate::error::Result;
 use crate::files::{create_json, create_run_record};
@@ -127,26 +126,6 @@ fn with_ids<T>(
         each(row, id, found)?;
     }
     Ok(())
-}
-
-/// The places of these rows.
-pub(super) fn found_at(
-    places: &Places,
-    rows: impl Iterator<Item = u32>,
-) -> Result<BTreeMap<u32, FoundAt>> {
-    let rows: BTreeSet<u32> = rows.collect();
-    let mut ids: BTreeMap<u32, _> = places.ids_of(&rows)?;
-    let at = |row: u32| {
-        let (file, of_file) = places.place(row);
-        let id = ids.remove(&row);
-        let at = FoundAt {
-            id: id.unwrap_or_else(|| raw_json("null".into())),
-            file: file.to_owned(),
-            row: of_file,
-        };
-        (row, at)
-    };
-    Ok(rows.iter().copied().map(at).collect())
 }
 
 fn write_items(output: &OutputFolder, found: &Found<'_>) -> Result<()> {

@@ -1,6 +1,6 @@
 //! The commands from outside: what they print, what they write, what their options do.
 
-mod outputs;
+pub(crate) mod outputs;
 
 mod action;
 mod bags;

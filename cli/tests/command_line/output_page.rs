@@ -484,3 +484,62 @@ fn every_field_of_evaluations_is_documented() {
         );
     }
 }
+
+#[test]
+fn every_field_of_items_is_documented() {
+    const HEADING: &str = "## contain";
+    let (page, place) = (Page::read(), crate::contain_actions::spread());
+    place.write("in/4.jsonl", b"{}\n");
+    place.write("ignore.txt", "so often did the old hop open\n");
+    let run = "contain in --against items.jsonl --on-bad-record skip -q --limit 1000 --ignore ignore.txt --item-id-field id --benchmark-field id";
+    for (action, format) in [("cut", "jsonl"), ("drop", "parquet"), ("mark", "jsonl")] {
+        let run = format!("{run} --action {action} --hits-format {format} -o {action}");
+        place.run(&run).succeeded();
+    }
+    let hits = page.fields(HEADING, "`hits.jsonl` has");
+    assert_eq!(
+        keys_of_all(&parse_lines(&place.read("cut/hits.jsonl"))),
+        hits
+    );
+    assert_eq!(columns(&place, "drop/hits.parquet"), hits);
+    let items = keys_of_all(&parse_lines(&place.read("cut/items.jsonl")));
+    assert_eq!(items, page.fields(HEADING, "`items.jsonl` has"));
+    let phrases = page.fields(HEADING, "`phrases.parquet` has");
+    assert_eq!(columns(&place, "cut/phrases.parquet"), phrases);
+    for (name, file) in [("cuts", "cut/cuts.jsonl"), ("class", "drop/removed.jsonl")] {
+        let expected = ["id", "file", "row", name].map(str::to_owned).into();
+        assert_eq!(keys_of_all(&parse_lines(&place.read(file))), expected);
+    }
+    let of = |name: &str| -> Value {
+        serde_json::from_slice(&place.read(&format!("{name}/report.json"))).unwrap()
+    };
+    let label = "`report.json`, the same";
+    let mut expected = page.fields(HEADING, label);
+    expected.retain(|name| {
+        !["missing_ids", "empty_files", "not_read", "skipped_items"].contains(&&**name)
+    });
+    expected.remove("cut");
+    let report = of("cut");
+    assert_eq!(keys(&report), expected);
+    let mut parameters = keys(&report["parameters"]);
+    parameters.extend(keys(&of("mark")["parameters"]));
+    let row = |name: &str| {
+        let mut rows = page.rows(HEADING, label).into_iter();
+        let start = format!("| `{name}` |");
+        names_in(rows.find(|row| row.starts_with(&start)).unwrap()).collect::<Names>()
+    };
+    for name in parameters {
+        assert!(row("parameters").contains(&name), "{name}");
+    }
+    for name in keys(&report["counts"]) {
+        assert!(row("counts").contains(&name), "{name}");
+    }
+    for name in keys(&report["counts"]["cut"]) {
+        assert!(row("counts.cut").contains(&name), "{name}");
+    }
+    for field in ["benchmarks", "public_phrases"] {
+        for name in keys(&report[field][0]) {
+            assert!(row(field).contains(&name), "{name}");
+        }
+    }
+}
