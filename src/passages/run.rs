@@ -11,7 +11,7 @@ use super::cuts::Snap;
 use super::excerpts::Excerpts;
 use super::overview::PassagesOverview;
 use super::report::{PassageCounts, PassageParameters, PassageReport, PassagesFormat};
-use super::rewrite::{check_cut_fields, check_marks, uncut};
+use super::rewrite::{check_cut_fields, check_marks};
 use super::search::PassageSearch;
 use super::sources::Occurrences;
 use super::units::{PassageUnit, PassageUnits};
