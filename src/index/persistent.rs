@@ -366,6 +366,9 @@ impl Index {
     /// This keeps the documents that [`Clustering::Greedy`](crate::pipeline::Clustering::Greedy) keeps in a deduplication of all
     /// of them with the same [`Search`], the first of each cluster.
     ///
+    /// It looks for documents on the threads of the current pool while other writers wait. So tasks of one pool that write to one
+    /// index wait for each other for ever: let threads of their own write.
+    ///
     /// # Errors
     /// As [`Index::add`].
     pub fn add_if_new<D: Documents + ?Sized>(
