@@ -70,8 +70,8 @@ const IS_BLANK: u8 = 1;
 const HAS_SHINGLES: u8 = 2;
 
 impl Record {
-    /// A byte of flags, the digest unless the document is blank, the number of bytes of the id, the id, and the words of the
-    /// signature.
+    /// A byte of flags, the digest unless the document is blank, the id, and the words of the signature: all have as many, so that
+    /// what stands before them is the id.
     pub(super) fn encode(&self) -> Vec<u8> {
         let id = self.id.0.as_bytes();
         let mut bytes = Vec::with_capacity(32 + id.len() + 8 * self.signature.len());
@@ -79,7 +79,6 @@ impl Record {
         let shingles = if self.has_shingles { HAS_SHINGLES } else { 0 };
         bytes.push(blank | shingles);
         bytes.extend(self.digest.iter().flat_map(|digest| digest.to_le_bytes()));
-        bytes.extend((id.len() as u64).to_le_bytes());
         bytes.extend(id);
         bytes.extend(self.signature.iter().flat_map(|word| word.to_le_bytes()));
         bytes
@@ -98,17 +97,12 @@ impl Record {
             }
             _ => (None, bytes),
         };
-        let (len, bytes) = bytes.split_first_chunk()?;
-        let len = usize::try_from(u64::from_le_bytes(*len)).ok()?;
-        let (id, bytes) = bytes.split_at_checked(len)?;
-        if bytes.len() != 8 * words {
-            return None;
-        }
+        let (id, signature) = bytes.split_at_checked(bytes.len().checked_sub(8 * words)?)?;
         Some(Record {
-            id: DocumentId(std::str::from_utf8(id).ok()?.to_owned()),
+            id: DocumentId::from_json(std::str::from_utf8(id).ok()?)?,
             digest,
             has_shingles: flags & HAS_SHINGLES != 0,
-            signature: words_of(bytes),
+            signature: words_of(signature),
         })
     }
 }
