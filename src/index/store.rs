@@ -65,7 +65,7 @@ impl Table {
     }
 
     fn options(self) -> KeyspaceCreateOptions {
-        let options = KeyspaceCreateOptions::default();
+        let options = KeyspaceCreateOptions::default().max_memtable_size(NEW_KEYS);
         match self {
             // Neighbouring keys have bytes in common.
             Table::Bands => options
@@ -95,6 +95,10 @@ pub(super) struct Store {
     /// Dropped last, when nobody writes a journal.
     journals: Journals,
 }
+
+/// Bytes of new keys and values of a table that are held in memory until they are written to a file. The store's own 64 MiB would
+/// be more than twice the cache for all tables.
+const NEW_KEYS: u64 = 16 << 20;
 
 /// Bytes of blocks that are held in memory.
 const CACHE: u64 = 128 << 20;
