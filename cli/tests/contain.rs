@@ -291,3 +291,48 @@ fn wrong_calls_are_refused() {
         (&json!(1), &json!(1))
     );
 }
+
+/// The table of docs/contain.md that follows the classes of three hits by hand.
+#[test]
+fn hits_of_the_documentation_are_those_that_it_shows() {
+    let page = include_str!("../../docs/contain.md");
+    let section = page.split("## By hand").nth(1).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let rows = section.lines().filter(|line| line.starts_with("| "));
+    let rows: Vec<Vec<&str>> = rows
+        .skip(1)
+        .map(|row| row.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    let place = Place::new();
+    let items = rows.iter().enumerate().map(|(id, row)| {
+        let (question, options) = row[1].split_once(" (options: ").unwrap_or((row[1], ""));
+        let options = options.trim_end_matches(')').split(", ");
+        let options: Vec<&str> = options.filter(|option| !option.is_empty()).collect();
+        json!({"id": id, "question": question, "options": options})
+    });
+    place.write("items.jsonl", lines_of(items));
+    let documents = rows.iter().map(|row| json!({"text": row[0]}));
+    place.write("docs.jsonl", lines_of(documents));
+    let hits = contain(
+        &place,
+        "docs.jsonl --against items.jsonl --item-fields question,passage,options",
+    );
+    let shown = hits.iter().map(|hit| {
+        let lacks = hit["lacks"].as_array().unwrap().iter();
+        let lacks: Vec<String> = lacks
+            .map(|lack| format!("`{}`", lack.as_str().unwrap()))
+            .collect();
+        vec![
+            format!("{} of {}", hit["found"], hit["ngrams"]),
+            format!("{} of {}", hit["content"][0], hit["content"][1]),
+            hit["own"].to_string(),
+            lacks.join(", "),
+            format!("`{}`", hit["class"].as_str().unwrap()),
+        ]
+    });
+    let shown: Vec<Vec<String>> = shown.collect();
+    assert_eq!(shown.len(), 3);
+    for (row, shown) in rows.iter().zip(shown) {
+        assert_eq!(row[2..], shown);
+    }
+}

@@ -35,8 +35,9 @@ const LEAST_RECORDS: u64 = 100;
 /// up. Down, neighbours inside come in pairs, so that the variance is up to half as great again.
 const MOST_ERRORS: [f64; 2] = [-4.3, 4.0];
 
-/// The greatest mean of chi-squared of the symbols of files of one source.
-const MOST_DISPERSION: f64 = 1.5;
+/// The greatest mean of chi-squared of the symbols of files of one source. Random halves of five files had 0.8 to 1.2, people and the
+/// same people with errors 1.4, and two sources of products or papers 5 to 24.
+const MOST_DISPERSION: f64 = 2.0;
 
 /// Records that a symbol must have to count.
 const LEAST_WITH: u32 = 20;
@@ -161,7 +162,7 @@ mod tests {
         for (seed, of_a, of_b) in [(1, 300, 300), (2, 120, 500), (3, 900, 200), (4, 400, 400)] {
             let found = outcome(&titles(seed, of_a), &titles(seed + 100, of_b));
             assert!(found.is_chance, "{seed} {found:?}");
-            assert!((0.7..1.3).contains(&found.dispersion), "{found:?}");
+            assert!((0.6..1.6).contains(&found.dispersion), "{found:?}");
             assert_eq!(found.of_second, of_b >= of_a);
             assert_eq!(found.across + found.inside, of_a.max(of_b));
         }

@@ -238,13 +238,16 @@ impl Symbols {
     /// How differently the records of two files use symbols: the mean of chi-squared over the symbols of at least `least` records,
     /// each with one degree of freedom. Random parts of one file have 1; `None` without such symbols.
     pub(crate) fn dispersion(&self, of_first: usize, least: u32) -> Option<f64> {
-        let share = of_first as f64 / f64::from(self.records);
+        let all = f64::from(self.records);
+        let share = of_first as f64 / all;
         let counts = self.shards.iter().flat_map(HashMap::values);
-        let frequent = counts.filter(|count| count.records() >= least);
+        // A symbol of all records is in both files in any case.
+        let frequent = counts.filter(|count| (least..self.records).contains(&count.records()));
+        // The variance of draws without replacement.
         let chi_squared = |count: &Count| {
             let records = f64::from(count.records());
-            (f64::from(count.of_file[0]) - share * records).powi(2)
-                / (records * share * (1.0 - share))
+            let variance = records * share * (1.0 - share) * (all - records) / (all - 1.0);
+            (f64::from(count.of_file[0]) - share * records).powi(2) / variance
         };
         // In one order, so that the sum has the same bits in every run.
         let mut values: Vec<f64> = frequent.map(chi_squared).collect();
