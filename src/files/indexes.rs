@@ -28,12 +28,13 @@ impl<'a> Run<'a> {
     /// to one of the inputs, beside what [`Run::memory`] bounds.
     #[cfg(feature = "index")]
     pub fn against_index(mut self, index: &'a Index) -> Self {
-        self.indexes.push(Box::new(AskedIndex::new(index)));
+        let number = self.indexes.len();
+        self.indexes.push(Box::new(AskedIndex::new(index, number)));
         self
     }
 
     /// Adds the documents that [`Run::dedup`] keeps to the index of [`Run::against_index`], after the results are complete,
-    /// and is done when they are on disk; default false. There must be one index, ids must be unique, and the index may have
+    /// and is done when they are on disk; default false. There must be one index, each record must have an id of its own, and the index may have
     /// none of those that are kept. If the run ends between, the results are complete, and whoever adds the kept documents with
     /// [`OnKnownId::Skip`](crate::index::OnKnownId::Skip) adds the missing ones.
     #[cfg(feature = "index")]
@@ -201,6 +202,13 @@ impl FileSource<'_> {
         let (true, Some(index)) = (self.run.adds_kept, self.run.indexes.first()) else {
             return Ok(());
         };
+        if self.places.ids.is_none() {
+            return Err(Error::Parameter {
+                name: "`add`",
+                value: "with records that have no id".to_owned(),
+                expected: "an id in each record (`id_field`): FILE:ROW would name another record of the kept file".to_owned(),
+            });
+        }
         let mut next_id = self.places.ids_in_order()?;
         for (row, is_kept) in (0..).zip(is_kept) {
             let id = next_id()?;

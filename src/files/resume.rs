@@ -124,9 +124,7 @@ impl FileSource<'_> {
             all.insert("against".to_owned(), json!(self.of_reference));
         }
         let indexes = self.run.indexes.iter();
-        let indexes: Vec<String> = indexes
-            .map(|index| format!("{} at batch {}", index.folder().display(), index.batches()))
-            .collect();
+        let indexes: Vec<String> = indexes.map(|index| index.identity()).collect();
         if !indexes.is_empty() {
             all.insert("against_index".to_owned(), json!(indexes.join(", ")));
         }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::UNIX_EPOCH;
 
 use rayon::prelude::*;
 
 use super::document::DocumentId;
-use super::header::IndexKind;
+use super::header::{HEADER, IndexKind};
 use super::lists::{self, ListKey};
 use super::persistent::{Index, OnKnownId, State};
 use super::signed::Signed;
@@ -21,6 +22,8 @@ use crate::search::{KnownDocument, KnownIndex, Search};
 /// An index at one moment, and its documents that are similar to some that were looked up.
 pub(crate) struct AskedIndex<'a> {
     index: &'a Index,
+    /// Its number among those that are asked.
+    number: usize,
     at: Snapshot<'a>,
     state: State,
     /// The band keys of each of these documents, by row, as far as they were found through them.
@@ -28,11 +31,13 @@ pub(crate) struct AskedIndex<'a> {
 }
 
 impl<'a> AskedIndex<'a> {
-    pub(crate) fn new(index: &'a Index) -> Self {
+    /// An index that is asked beside so many others.
+    pub(crate) fn new(index: &'a Index, number: usize) -> Self {
         // Nothing is stored between the two.
         let state = index.state();
         AskedIndex {
             index,
+            number,
             at: index.store.snapshot(),
             state: *state,
             found: Mutex::default(),
@@ -79,8 +84,16 @@ impl KnownIndex for AskedIndex<'_> {
         self.state.documents
     }
 
-    fn batches(&self) -> u64 {
-        self.state.batches
+    fn identity(&self) -> String {
+        let header = self.index.folder().join(HEADER).metadata();
+        let built = header.and_then(|header| header.modified()).ok();
+        let since = built.and_then(|built| built.duration_since(UNIX_EPOCH).ok());
+        format!(
+            "{} of {} at batch {}",
+            self.index.folder().display(),
+            since.map_or(0, |since| since.as_nanos()),
+            self.state.batches
+        )
     }
 
     fn check_fits(&self, engine: &Engine, search: &Search) -> Result<()> {
@@ -123,15 +136,21 @@ impl KnownIndex for AskedIndex<'_> {
         let record = record.ok_or_else(|| self.damaged("a record is missing"))?;
         let keys = self.noted().get(&number).cloned().unwrap_or_default();
         // Another key would be found to be that of a document by chance alone, and the two compared.
-        let none = |band: u64| fmix64(u64::from(number) << 16 | band);
+        let own = digest(
+            &[
+                &b"a document of an index "[..],
+                &self.number.to_be_bytes(),
+                &number.to_be_bytes(),
+            ]
+            .concat(),
+        );
+        let none =
+            |band: u64| fmix64(fmix64(self.number as u64) ^ (u64::from(number) << 16 | band));
         let keys = (0..).zip(keys).map(|(band, key)| key.unwrap_or(none(band)));
         Ok(KnownDocument {
             id: record.id.as_json().to_owned(),
             // Built of signatures, an index knows no digests.
-            digest: record.digest.or_else(|| {
-                let own = [&b"a document of an index "[..], &number.to_be_bytes()].concat();
-                record.has_shingles.then(|| digest(&own))
-            }),
+            digest: record.digest.or(record.has_shingles.then_some(own)),
             has_shingles: record.has_shingles,
             keys: keys.collect(),
             signature: record.signature,

@@ -201,13 +201,14 @@ impl Index {
         let lock = lock(folder)?;
         // A build that ended before it had removed its temporary files.
         remove_all(folder);
-        let store = Store::open(folder, false)?;
+        let mut store = Store::open(folder, false)?;
         let state = state_of(folder, &store.snapshot())?;
         check_acknowledged(folder, state.batches)?;
         let order = OnceLock::new();
         if IndexKind::of(&search) == IndexKind::Exact && state.next_row > 0 {
             let _ = order.set(order_of(folder, &store.snapshot())?);
         }
+        store.trust();
         Ok(Index {
             folder: folder.to_owned(),
             engine,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::header::{HEADER, Header};
 use super::persistent::Index;
-use super::store::{acknowledge, acknowledged, copy_files};
+use super::store::{acknowledge, acknowledged, copy_files, sync_file_or_folder};
 use crate::error::{Error, Result};
 use crate::store::disk::{OnDisk, sync_folder};
 
@@ -39,18 +39,25 @@ impl Index {
         let mut problem = None;
         for trial in 0..TRIALS {
             thread::sleep(Duration::from_millis(10) * trial);
-            let made = tempfile::Builder::new().prefix(".tmp").tempdir_in(parent);
+            let mut made = tempfile::Builder::new();
+            // As others are made: the umask decides.
+            #[cfg(unix)]
+            made.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
+            let made = made.prefix(".tmp").tempdir_in(parent);
             let made = made.map_err(Error::io("create a folder in", parent))?;
             let before = acknowledged(folder)?;
             if !copy_files(folder, made.path())? {
                 continue;
             }
-            let from = folder.join(HEADER);
-            fs::copy(&from, made.path().join(HEADER)).map_err(Error::io("copy", &from))?;
+            let (from, to) = (folder.join(HEADER), made.path().join(HEADER));
+            let copied = fs::copy(&from, &to).and_then(|_| sync_file_or_folder(&to));
+            copied.map_err(Error::io("copy", &from))?;
             match checked(made.path(), before) {
                 Ok(documents) => {
                     sync_folder(&OnDisk, made.path())?;
-                    fs::rename(made.keep(), copy).map_err(Error::io("create", copy))?;
+                    fs::rename(made.path(), copy).map_err(Error::io("create", copy))?;
+                    // Its name is gone, and nothing is left to remove.
+                    let _ = made.keep();
                     sync_folder(&OnDisk, parent)?;
                     return Ok(documents);
                 }

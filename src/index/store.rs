@@ -92,6 +92,8 @@ pub(super) struct Store {
     folder: PathBuf,
     database: Database,
     tables: Vec<Keyspace>,
+    /// Whether it was found to have all that it should.
+    is_trusted: bool,
     /// Dropped last, when nobody writes a journal.
     journals: Journals,
 }
@@ -135,6 +137,7 @@ impl Store {
             folder: folder.to_owned(),
             database,
             tables,
+            is_trusted: is_new,
             journals: Journals {
                 folder: path,
                 are_in_tables: false,
@@ -158,7 +161,8 @@ impl Store {
     pub(super) fn batch(&self) -> Batch<'_> {
         Batch {
             store: self,
-            batch: self.database.batch().durability(None),
+            // To the system at once: what a killed process committed is there.
+            batch: self.database.batch().durability(Some(PersistMode::Buffer)),
         }
     }
 
@@ -197,13 +201,23 @@ impl Store {
         for table in &self.tables {
             table.rotate_memtable()?;
         }
-        let is_written = |table: &Keyspace| table.sealed_memtable_count() == 0;
+        self.wait_for_sealed(0)
+    }
+
+    /// Waits until each table has at most so many memtables that are full and not written yet.
+    fn wait_for_sealed(&self, most: usize) -> fjall::Result<()> {
+        let is_written = |table: &Keyspace| table.sealed_memtable_count() <= most;
         while !self.tables.iter().all(is_written) {
             // Fails if a table could not be written: then there is nothing to wait for.
             self.database.persist(PersistMode::Buffer)?;
             thread::sleep(Duration::from_millis(1));
         }
         Ok(())
+    }
+
+    /// Says that the store has all that it should: only then are its journals emptied when it is closed.
+    pub(super) fn trust(&mut self) {
+        self.is_trusted = true;
     }
 
     /// Bytes of the tables on disk.
@@ -215,7 +229,7 @@ impl Store {
 impl Drop for Store {
     fn drop(&mut self) {
         // What fails here is read from the journal again.
-        self.journals.are_in_tables = guarded(|| self.flush()).is_ok();
+        self.journals.are_in_tables = self.is_trusted && guarded(|| self.flush()).is_ok();
     }
 }
 
@@ -256,7 +270,11 @@ impl Journals {
             fs::remove_file(path)?;
         }
         match last {
-            Some((_, path)) => File::options().write(true).open(path)?.set_len(0),
+            Some((_, path)) => {
+                // An older journal without the last one would be read as if it were the end.
+                sync_file_or_folder(&self.folder)?;
+                File::options().write(true).open(path)?.set_len(0)
+            }
             None => Ok(()),
         }
     }
@@ -314,7 +332,11 @@ impl Batch<'_> {
 
     /// Makes the changes. They are visible at once, and on disk after [`Store::sync`].
     pub(super) fn commit(self) -> Result<()> {
-        let committed = guarded(|| self.batch.commit());
+        let committed = guarded(|| {
+            // With four memtables to write, the store would wait itself, and for ever if they cannot be written.
+            self.store.wait_for_sealed(2)?;
+            self.batch.commit()
+        });
         committed.map_err(|wrong| wrong.error("write", &self.store.folder))
     }
 }
@@ -377,23 +399,30 @@ const CURRENT: &str = "current";
 /// Copies the files of a store, which another process may have open, to another folder. False if it changed in a way that the
 /// copy cannot follow.
 ///
-/// Why the copy is whole: files of tables never change, and a file says which of them count. It is the same before and after
-/// they are linked. Every batch is in a journal before it is in a table, and a journal goes only once all of its batches are in
-/// tables. The journals are copied last, and none that was there at first is gone: so they have every batch that is in some
-/// tables and not in others. Whoever opens the copy reads them, up to the last batch that is whole.
+/// Why the copy is whole: files of tables never change, and a file says which of them count. Every batch is in a journal before
+/// it is in a table, and a journal goes, or is emptied, only once all of its batches are in tables. The journals are copied last;
+/// none that was there at first is gone, and after that all tables are as they were when they were copied. So the journals have
+/// every batch that the copied tables lack. Whoever opens the copy reads them, up to the last batch that is whole.
 pub(super) fn copy_files(folder: &Path, copy: &Path) -> Result<bool> {
     let (from, to) = (folder.join(STORE), copy.join(STORE));
     let copied = || -> io::Result<bool> {
         let before = journals(&from)?;
         fs::create_dir_all(to.join(TABLES))?;
+        let mut tables = Vec::new();
         for table in fs::read_dir(from.join(TABLES))? {
             let table = table?;
-            if !copy_table(&table.path(), &to.join(TABLES).join(table.file_name()))? {
-                return Ok(false);
-            }
+            let path = table.path();
+            let current = fs::read(path.join(CURRENT))?;
+            copy_table(&path, &to.join(TABLES).join(table.file_name()))?;
+            tables.push((path, current));
         }
         sync_file_or_folder(&to.join(TABLES))?;
         let copied = copy_entries(&from, &to)?;
+        for (path, current) in tables {
+            if fs::read(path.join(CURRENT))? != current {
+                return Ok(false);
+            }
+        }
         Ok(before.is_subset(&copied))
     };
     match copied() {
@@ -430,9 +459,8 @@ fn copy_entries(from: &Path, to: &Path) -> io::Result<BTreeSet<OsString>> {
     Ok(names)
 }
 
-/// Links the files of a table, and copies the one that says which of them count. False if that changed meanwhile.
-fn copy_table(from: &Path, to: &Path) -> io::Result<bool> {
-    let before = fs::read(from.join(CURRENT))?;
+/// Links the files of a table, and copies the one that says which of them count.
+fn copy_table(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     copy_entries(from, to)?;
     for folder in fs::read_dir(from)? {
@@ -453,12 +481,11 @@ fn copy_table(from: &Path, to: &Path) -> io::Result<bool> {
         }
         sync_file_or_folder(&into)?;
     }
-    sync_file_or_folder(to)?;
-    Ok(fs::read(from.join(CURRENT))? == before)
+    sync_file_or_folder(to)
 }
 
 /// Waits until a file, or the names in a folder, are on disk.
-fn sync_file_or_folder(path: &Path) -> io::Result<()> {
+pub(super) fn sync_file_or_folder(path: &Path) -> io::Result<()> {
     OnDisk.sync(path, path.is_dir())
 }
 

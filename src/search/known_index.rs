@@ -20,8 +20,8 @@ pub(crate) trait KnownIndex: Send + Sync {
     /// The number of its documents.
     fn documents(&self) -> u64;
 
-    /// The number of batches that made it what it is.
-    fn batches(&self) -> u64;
+    /// What tells it from what it was before, and from another one in the same folder.
+    fn identity(&self) -> String;
 
     /// Refuses an engine or a search of other values than those of the index.
     fn check_fits(&self, engine: &Engine, search: &Search) -> Result<()>;

@@ -208,7 +208,7 @@ impl PyIndex {
         let opened = self.open(py)?;
         let index = opened.index(py)?;
         let (threshold, limit) = least.of(index);
-        let hits = self.with_one(text, index, |document| {
+        let hits = self.with_one(text, index, None, |document| {
             index.query_with(document, threshold, limit)
         })?;
         hit_list(py, hits.into_iter().next().unwrap_or_default())
@@ -230,7 +230,7 @@ impl PyIndex {
         let id = [ids::id_of(id, "id")?];
         let opened = self.open(py)?;
         let index = opened.index(py)?;
-        let verdicts = self.with_one(text, index, |document| {
+        let verdicts = self.with_one(text, index, Some(&opened), |document| {
             let verdicts = index.add_if_new(document, &id, OnKnownId::Fail)?;
             if !matches!(verdicts[..], [Verdict::Seen(_)]) {
                 self.keep(index)?;
@@ -271,7 +271,7 @@ impl PyIndex {
         let id = [ids::id_of(id, "id")?];
         let opened = self.open(py)?;
         let index = opened.index(py)?;
-        let verdicts = self.with_one(text, index, |document| {
+        let verdicts = self.with_one(text, index, Some(&opened), |document| {
             let verdicts = index.add(document, &id, on_known_id)?;
             self.keep(index)?;
             Ok(verdicts)
@@ -600,11 +600,12 @@ impl PyIndex {
         py.detach(|| work(index)).or_raise(py)
     }
 
-    /// Works with one document: on this thread, unless it is long.
+    /// Works with one document: on this thread, unless it is long. `writer` is the index if it is written to.
     fn with_one<T: Send>(
         &self,
         text: &Bound<'_, PyAny>,
         index: &Index,
+        writer: Option<&Opened>,
         work: impl FnOnce(&dyn Documents) -> simgpu::Result<T> + Send,
     ) -> PyResult<T> {
         let py = text.py();
@@ -612,6 +613,8 @@ impl PyIndex {
             if document.get(0).bytes() < INLINE_BYTES {
                 return py.detach(|| work(document)).or_raise(py);
             }
+            // Two writers in one pool would wait for each other for ever.
+            let _turn = writer.map(|opened| opened.write(py)).transpose()?;
             pool::run(py, self.threads, &mut Display::default(), |_| {
                 work(document)
             })
