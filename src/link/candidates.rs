@@ -152,14 +152,14 @@ fn find_within(
     Ok(found)
 }
 
-/// The greatest cosine of each of these records with another one among `among`; 0 if none has the least cosine of a candidate.
+/// The most similar record to each of these among `among`, and its cosine; `None` if none has the least cosine of a candidate.
 pub(crate) fn best_of(
     records: &[usize],
     among: Range<usize>,
     (lists, squares): (&Lists, &[f64]),
     limits: Limits,
     progress: &dyn Progress,
-) -> Result<Vec<f64>> {
+) -> Result<Vec<Option<(f64, usize)>>> {
     let index = Index::of(among.clone(), lists, squares.len());
     let search = Search {
         is_within: records.first().is_some_and(|row| among.contains(row)),
@@ -175,10 +175,12 @@ pub(crate) fn best_of(
     let mut best = Vec::with_capacity(records.len());
     for block in records.chunks(BLOCK) {
         let of_record = |sums: &mut Sums, row: &usize| match progress.is_stopped() {
-            true => 0.0,
+            true => None,
             false => {
                 let found = search.of_record(*row, sums).pairs;
-                found.iter().map(|pair| pair.score).fold(0.0, f64::max)
+                let best = found.into_iter().min_by(Pair::before)?;
+                let other = best.rows.map(|row| row as usize);
+                Some((best.score, other[usize::from(other[0] == *row)]))
             }
         };
         best.par_extend(

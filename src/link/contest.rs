@@ -7,8 +7,10 @@
 //! and m of the larger one.
 //!
 //! Down from the highest score, let C records have found it in the other file, and W in their own (or as similar a one). By
-//! chance, C - r W has a mean of 0 and a variance of r (C + W). If it is within [`MOST_ERRORS`] standard errors at every score,
-//! there is nothing to link. Random halves of five files, 13 times each, were within 3.6 errors.
+//! chance, C - r W has a mean of 0. Records that found each other are no independent draws, nor are those of one series of titles:
+//! so the variance is the sum of the squares of C - r W over *blocks*, records that are joined by what they found down to this
+//! score (the cluster-robust variance). If the difference is within [`MOST_ERRORS`] standard errors at every score, there is
+//! nothing to link.
 //!
 //! Whether both files are of one source, their symbols show: each occurs in both as often as their numbers of records let
 //! expect, or else the mean of chi-squared is greater than 1 ([`MOST_DISPERSION`]). Two sources write differently, and then
@@ -18,6 +20,8 @@
 //! This is the decoy database of mass spectrometry (Elias and Gygi 2007): what is found where nothing can be found tells what
 //! chance finds. Up to 16 partners, far more similar than all neighbours, are within the errors; a known `share` or a
 //! `threshold` links them.
+
+use std::collections::HashMap;
 
 use super::candidates::{Limits, best_of};
 use super::words::Equivalents;
@@ -31,9 +35,9 @@ const MOST_RECORDS: usize = 1 << 16;
 /// The fewest records with a neighbour that show anything.
 const LEAST_RECORDS: u64 = 100;
 
-/// How far chance moves the difference of wins at some score, in standard errors. One of 300 runs of coin tosses goes further
-/// up. Down, neighbours inside come in pairs, so that the variance is up to half as great again.
-const MOST_ERRORS: [f64; 2] = [-4.3, 4.0];
+/// How far chance moves the difference of wins at some score, in standard errors: one of 300 runs of coin tosses goes further on
+/// one side.
+const MOST_ERRORS: f64 = 4.0;
 
 /// The greatest mean of chi-squared of the symbols of files of one source. Random halves of five files had 0.8 to 1.2, people and the
 /// same people with errors 1.4, and two sources of products or papers 5 to 24.
@@ -90,15 +94,20 @@ pub(crate) fn contest(
     let odds = other.len() as f64 / own.len().saturating_sub(1).max(1) as f64;
     let (across, inside) = (best(other)?, best(own)?);
     let found = records.iter().zip(across.into_iter().zip(inside));
-    let outcomes = found.map(
-        |(record, (across, inside))| match tables.distinct.copies(*record) {
-            1 => (across.max(inside), across > inside),
-            _ => (1.0, false),
-        },
-    );
-    let mut outcomes: Vec<(f64, bool)> = outcomes.filter(|(score, _)| *score > 0.0).collect();
-    outcomes.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-    let across = outcomes.iter().filter(|(_, is_across)| *is_across).count() as u64;
+    let outcomes = found.filter_map(|(record, (across, inside))| {
+        let of_copies = Some((1.0, *record)).filter(|_| tables.distinct.copies(*record) > 1);
+        let inside = of_copies.or(inside);
+        let is_across = across.map(|best| best.0) > inside.map(|best| best.0);
+        let (score, found) = if is_across { across } else { inside }?;
+        Some(Outcome {
+            score,
+            is_across,
+            rows: [*record, found],
+        })
+    });
+    let mut outcomes: Vec<Outcome> = outcomes.collect();
+    outcomes.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let across = outcomes.iter().filter(|outcome| outcome.is_across).count() as u64;
     Ok(Contest {
         of_second,
         across,
@@ -108,20 +117,68 @@ pub(crate) fn contest(
     })
 }
 
-/// Whether chance explains, at every score, how many records found the more similar one in the other file. The scores descend,
-/// each with whether it was found there.
-fn is_chance(outcomes: &[(f64, bool)], odds: f64) -> bool {
-    let [least, most] = MOST_ERRORS;
-    let (mut across, mut inside) = (0.0, 0.0);
-    let equal_scores = outcomes.chunk_by(|a, b| a.0 == b.0);
-    let mut differences = equal_scores.map(|equal| {
-        let won = equal.iter().filter(|(_, is_across)| *is_across).count();
-        across += won as f64;
-        inside += (equal.len() - won) as f64;
-        (across - odds * inside) / (odds * (across + inside)).sqrt()
+/// What a record found.
+struct Outcome {
+    score: f64,
+    is_across: bool,
+    /// The record, and what it found.
+    rows: [usize; 2],
+}
+
+/// Whether chance explains, at every score, how many records found the more similar one in the other file. The scores descend.
+fn is_chance(outcomes: &[Outcome], odds: f64) -> bool {
+    let mut blocks = Blocks::default();
+    let mut equal_scores = outcomes.chunk_by(|a, b| a.score == b.score);
+    let is_within = equal_scores.all(|equal| {
+        for outcome in equal {
+            let difference = if outcome.is_across { 1.0 } else { -odds };
+            blocks.add(outcome.rows, difference);
+        }
+        blocks.sum.abs() <= MOST_ERRORS * blocks.squares.sqrt()
     });
-    outcomes.len() as u64 >= LEAST_RECORDS
-        && differences.all(|errors| (least..=most).contains(&errors))
+    outcomes.len() as u64 >= LEAST_RECORDS && is_within
+}
+
+/// Records that are joined by what they found, with the difference of wins of each block.
+#[derive(Default)]
+struct Blocks {
+    /// An earlier member of the block of a record; a record without one leads its block.
+    earlier: HashMap<usize, usize>,
+    difference: HashMap<usize, f64>,
+    /// Of the differences of all blocks.
+    sum: f64,
+    squares: f64,
+}
+
+impl Blocks {
+    fn leader(&mut self, mut row: usize) -> usize {
+        while let Some(next) = self.earlier.get(&row).copied() {
+            // Halves the way for the next time.
+            if let Some(after) = self.earlier.get(&next).copied() {
+                self.earlier.insert(row, after);
+            }
+            row = next;
+        }
+        row
+    }
+
+    /// Joins the blocks of two records, and adds to their difference.
+    fn add(&mut self, rows: [usize; 2], difference: f64) {
+        let [a, b] = rows.map(|row| self.leader(row));
+        let mut of_block = difference;
+        for leader in [a, b] {
+            if let Some(known) = self.difference.remove(&leader) {
+                self.squares -= known * known;
+                of_block += known;
+            }
+        }
+        if a != b {
+            self.earlier.insert(a.max(b), a.min(b));
+        }
+        self.difference.insert(a.min(b), of_block);
+        self.sum += difference;
+        self.squares += of_block * of_block;
+    }
 }
 
 #[cfg(test)]
