@@ -510,3 +510,117 @@ fn a_copy_of_an_index_that_is_written_to_is_whole() {
         .refused(1, &["it exists"]);
     place.run("index snapshot old.jsonl copy").refused(1, &[]);
 }
+
+/// A record without an id is parsed, but is no document of an index: the others keep their own texts.
+#[test]
+fn records_without_an_id_are_skipped_in_every_mode() {
+    let text = |number: u64| format!("alpha beta gamma delta epsilon zeta {number}");
+    let place = Place::new();
+    let lines = format!(
+        "{}\n{}\n{}\n",
+        json!({"id": "first", "text": text(1)}),
+        json!({"text": "none of these words is in any other record here"}),
+        json!({"id": "last", "text": "one two three four five six seven eight"}),
+    );
+    place.write("in.jsonl", &lines);
+    place.write(
+        "ask.jsonl",
+        "{\"id\": \"q\", \"text\": \"one two three four five six seven eight\"}\n",
+    );
+    place.write("empty.jsonl", "");
+    let skip = "--on-bad-record skip --quiet";
+    let builds = [
+        ("lsh", format!("index build in.jsonl --index lsh {skip}")),
+        (
+            "exact",
+            format!("index build in.jsonl --index exact --kind exact {skip}"),
+        ),
+    ];
+    for (name, build) in &builds {
+        place.run(build).succeeded();
+        let other = format!("{name}-added");
+        place
+            .run(&format!(
+                "index build empty.jsonl --index {other} --kind {name} --quiet"
+            ))
+            .succeeded();
+        place
+            .run(&format!(
+                "index add in.jsonl --index {other} --if-new -o {other}.jsonl {skip}"
+            ))
+            .succeeded();
+        for index in [name, &&*other] {
+            place
+                .run(&format!(
+                    "index query ask.jsonl --index {index} -o hits.jsonl --overwrite --quiet"
+                ))
+                .succeeded();
+            let hits = parse_lines(&place.read("hits.jsonl"));
+            assert_eq!(hits[0]["hits"][0]["id"], "last", "{index}");
+            assert_eq!(hits[0]["hits"].as_array().unwrap().len(), 1, "{index}");
+        }
+    }
+    place
+        .run(&format!(
+            "index query in.jsonl --index lsh -o hits.jsonl --overwrite {skip}"
+        ))
+        .succeeded();
+    let hits = parse_lines(&place.read("hits.jsonl"));
+    let found: Vec<_> = hits.iter().map(|line| &line["hits"][0]["id"]).collect();
+    assert_eq!(found, [&json!("first"), &json!(null), &json!("last")]);
+}
+
+#[test]
+fn a_changed_header_is_refused() {
+    let place = Place::new();
+    place.write(
+        "in.jsonl",
+        "{\"id\": 1, \"text\": \"one two three four five six\"}\n",
+    );
+    place
+        .run("index build in.jsonl --index seen --quiet")
+        .succeeded();
+    let header = String::from_utf8(place.read("seen/simgpu-index.json")).unwrap();
+    for (from, to) in [
+        ("0.8", "0.9"),
+        ("\"size\": 5", "\"size\": 4"),
+        ("\"seed\": 1", "\"seed\": 2"),
+    ] {
+        assert!(header.contains(from), "{header}");
+        place.write("seen/simgpu-index.json", header.replace(from, to));
+        let run = place.run("index query in.jsonl --index seen -o -");
+        assert!(
+            run.stderr.contains("other values than were written"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+/// What was added before a run ended early is told.
+#[test]
+fn verdicts_of_a_run_that_ends_early_are_written() {
+    let place = Place::new();
+    place.write(
+        "old.jsonl",
+        "{\"id\": 1, \"text\": \"one two three four five six\"}\n",
+    );
+    place
+        .run("index build old.jsonl --index seen --quiet")
+        .succeeded();
+    let text = |i: u64| format!("w{i} x{i} y{i} z{i} a{i} b{i} {}", "long ".repeat(40));
+    let lines = (10..20_000).map(|i| json!({"id": i, "text": text(i)}).to_string());
+    let lines: Vec<String> = lines.chain(["{broken".to_owned()]).collect();
+    place.write("new.jsonl", lines.join("\n"));
+    let run = place.run("index add new.jsonl --index seen --if-new -o verdicts.jsonl --quiet");
+    assert!(run.stderr.contains("new.jsonl"), "{}", run.stderr);
+    let told = parse_lines(&place.read("verdicts.jsonl"));
+    let added = told
+        .iter()
+        .filter(|line| line["verdict"] == "added")
+        .count();
+    let export = place.run("index export --index seen --quiet").succeeded();
+    let documents = String::from_utf8(export.stdout).unwrap().lines().count();
+    assert!(added > 0);
+    assert_eq!(documents, added + 1);
+}

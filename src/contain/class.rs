@@ -111,7 +111,7 @@ impl Rule {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Hit {
-    /// The number of the item in [`Contain::items`].
+    /// The number of the item in [`Contain::items`](super::Contain::items).
     pub item: usize,
     /// What the document holds of it.
     pub class: Class,

@@ -170,9 +170,8 @@ impl Contain {
         self.read(text, &mut Scratch::default()).hits
     }
 
-    /// The same, with memory that is used again and with what counts for public phrases: see [`PhraseCounts::add`].
-    ///
-    /// [`PhraseCounts::add`]: super::PhraseCounts::add
+    /// The same, with memory that is used again and with what counts for public phrases: see
+    /// [`Spread::add`](super::Spread::add).
     pub fn read(&self, text: &str, scratch: &mut Scratch) -> Findings {
         let Scratch {
             words,

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::run::Run;
 use super::source::FileSource;
-use crate::documents::DocumentBatch;
+use crate::documents::{Document, DocumentBatch, Documents};
 use crate::error::{BadRecord, Error, Result};
 use crate::index::{DocumentId, Durability, Hit, Index, OnKnownId, Verdict};
 use crate::io::{
@@ -98,14 +98,24 @@ const ORDERED_BATCHES: usize = 16;
 
 /// The documents of a chunk, and their ids.
 struct Batch {
-    documents: DocumentBatch,
-    /// What each record is, in order: a document, which has the next id, or a bad record.
-    records: Vec<std::result::Result<DocumentId, BadRecord>>,
+    named: NamedRecords,
+    parsed: DocumentBatch,
 }
 
 impl Batch {
     fn ids(&self) -> Vec<DocumentId> {
-        self.records.iter().flatten().cloned().collect()
+        self.named.ids().cloned().collect()
+    }
+}
+
+/// The documents that have an id.
+impl Documents for Batch {
+    fn len(&self) -> usize {
+        self.named.rows.len()
+    }
+
+    fn get(&self, row: usize) -> Document<'_> {
+        self.parsed.get(self.named.rows[row])
     }
 }
 
@@ -160,12 +170,12 @@ impl Run<'_> {
         let (mut held, mut is_ordered) = (Vec::new(), false);
         let mut counts = IndexCounts::default();
         let add = |batch: &Batch, counts: &mut IndexCounts| {
-            let added = index.add(&batch.documents, &batch.ids(), OnKnownId::Fail)?;
+            let added = index.add(batch, &batch.ids(), OnKnownId::Fail)?;
             counts.added += added.len() as u64;
             Ok(())
         };
         let add_held = |held: &mut Vec<Batch>, counts: &mut IndexCounts| {
-            index.order_by(held.iter().map(|batch| &batch.documents))?;
+            index.order_by(held.iter())?;
             held.drain(..).try_for_each(|batch| add(&batch, counts))
         };
         let mut outcome = self.for_each_batch(index.folder(), &mut counts, |batch, counts| {
@@ -193,7 +203,7 @@ impl Run<'_> {
     pub fn add_to(self, index: &Index, on_known_id: OnKnownId) -> Result<IndexOutcome> {
         let mut counts = IndexCounts::default();
         let outcome = self.for_each_batch(index.folder(), &mut counts, |batch, counts| {
-            let verdicts = index.add(&batch.documents, &batch.ids(), on_known_id)?;
+            let verdicts = index.add(&batch, &batch.ids(), on_known_id)?;
             for verdict in verdicts {
                 match verdict {
                     Verdict::Added => counts.added += 1,
@@ -220,7 +230,7 @@ impl Run<'_> {
     ) -> Result<IndexOutcome> {
         let mut counts = IndexCounts::default();
         self.writing(output, &mut counts, |batch, counts| {
-            let verdicts = index.add_if_new(&batch.documents, &batch.ids(), on_known_id)?;
+            let verdicts = index.add_if_new(batch, &batch.ids(), on_known_id)?;
             let lines = verdicts.into_iter().map(|verdict| match verdict {
                 Verdict::Added => {
                     counts.added += 1;
@@ -251,7 +261,7 @@ impl Run<'_> {
         let threshold = wanted.threshold.unwrap_or(index.search().threshold);
         let mut counts = IndexCounts::default();
         self.writing(output, &mut counts, |batch, _| {
-            let hits = index.query_with(&batch.documents, threshold, wanted.limit)?;
+            let hits = index.query_with(batch, threshold, wanted.limit)?;
             Ok(hits.into_iter().map(|hits| (None, hits)).collect())
         })
     }
@@ -281,9 +291,12 @@ impl Run<'_> {
             HitsOutput::File(path) => {
                 self.check_outputs(&OutputFile::names(path, ".json"))?;
                 let (target, mut file) = OutputFile::create(path, overwrite)?;
-                let outcome = write_all(&mut file, target.partial().to_owned(), folder_of(path))?;
-                target.commit()?;
-                Ok(outcome)
+                let written = write_all(&mut file, target.partial().to_owned(), folder_of(path));
+                // What was added before the run ended early must be known.
+                if written.is_ok() || counts.added > 0 {
+                    target.commit()?;
+                }
+                written
             }
             HitsOutput::Stream { target, temporary } => {
                 write_all(target, "the output".into(), temporary)
@@ -302,12 +315,12 @@ impl Run<'_> {
         let mut timings = Timings::default();
         let take = &mut |named: &mut Named, file: usize, parsed: Parsed| -> Result<u64> {
             let batch = Batch {
-                records: named.name(file, parsed.0)?,
-                documents: parsed.1,
+                named: named.name(file, parsed.0)?,
+                parsed: parsed.1,
             };
-            counts.documents += batch.records.len() as u64;
-            let bad = batch.records.iter().filter(|record| record.is_err());
-            counts.skipped += bad.count() as u64;
+            let records = batch.named.records.len();
+            counts.documents += records as u64;
+            counts.skipped += (records - batch.len()) as u64;
             each(batch, counts)?;
             Ok(counts.documents)
         };
@@ -392,7 +405,7 @@ fn write_lines(
     counts: &mut IndexCounts,
 ) -> Result<()> {
     let mut answers = answers.into_iter();
-    for record in &batch.records {
+    for record in &batch.named.records {
         let line = match record {
             Ok(id) => {
                 let (verdict, hits) = answers.next().unwrap_or_default();
@@ -411,6 +424,20 @@ fn write_lines(
         })?;
     }
     Ok(())
+}
+
+/// Records with ids.
+pub(super) struct NamedRecords {
+    /// What each record is, in order: a document, which has this id, or a bad record.
+    pub(super) records: Vec<std::result::Result<DocumentId, BadRecord>>,
+    /// The places of the documents with an id among those that were parsed: one without an id was parsed, too.
+    pub(super) rows: Vec<usize>,
+}
+
+impl NamedRecords {
+    pub(super) fn ids(&self) -> impl Iterator<Item = &DocumentId> {
+        self.records.iter().flatten()
+    }
 }
 
 /// Names the records of files, in order.
@@ -435,18 +462,16 @@ impl Named {
     }
 
     /// The ids of the next records of a file; bad ones have none.
-    pub(super) fn name(
-        &mut self,
-        file: usize,
-        records: Vec<Record>,
-    ) -> Result<Vec<std::result::Result<DocumentId, BadRecord>>> {
+    pub(super) fn name(&mut self, file: usize, records: Vec<Record>) -> Result<NamedRecords> {
         let (path, relative) = &self.files[file];
         let mut named = Vec::with_capacity(records.len());
+        let (mut rows, mut parsed) = (Vec::new(), 0);
         for record in records {
             let row = self.rows[file];
             self.rows[file] += 1;
             let (line, problem) = match record {
                 Record::Document(id) => {
+                    parsed += 1;
                     let has_id = matches!(id, Id::Json(_));
                     let id = match (*self.have_ids.get_or_insert(has_id), id) {
                         (true, Id::Json(id)) => DocumentId::from_json(&id),
@@ -455,6 +480,7 @@ impl Named {
                     };
                     if let Some(id) = id {
                         named.push(Ok(id));
+                        rows.push(parsed - 1);
                         continue;
                     }
                     (
@@ -475,6 +501,9 @@ impl Named {
             }
             named.push(Err(bad));
         }
-        Ok(named)
+        Ok(NamedRecords {
+            records: named,
+            rows,
+        })
     }
 }

@@ -14,7 +14,7 @@ use super::resume::{ByName, resumable};
 use super::run::Run;
 use super::source::FileSource;
 use crate::error::{Error, Result};
-use crate::index::{BulkBuild, DocumentId, Durability, Index, IndexKind, SignedForIndex};
+use crate::index::{BulkBuild, Durability, Index, IndexKind, SignedForIndex};
 use crate::io::{Chunk, Columns, Event, FilesReading, Position, Record};
 use crate::progress::{Timings, advance, counted};
 use crate::search::Search;
@@ -181,11 +181,11 @@ impl<'a> Build<'a> {
     fn add(&mut self, file: usize, records: Vec<Record>, signed: &SignedForIndex) -> Result<()> {
         let named = self.named.name(file, records)?;
         let counts = &mut self.state.counts;
-        counts.documents += named.len() as u64;
-        let ids: Vec<DocumentId> = named.into_iter().flatten().collect();
-        counts.skipped = counts.documents - u64::from(self.bulk.documents()) - ids.len() as u64;
+        counts.documents += named.records.len() as u64;
+        counts.skipped += (named.records.len() - named.rows.len()) as u64;
         self.state.position.chunk += 1;
-        self.bulk.add(signed, &ids)
+        let rows = named.rows.iter().copied();
+        self.bulk.add(signed, rows.zip(named.ids()))
     }
 
     fn end_file(&mut self, file: usize) {

@@ -123,7 +123,7 @@ impl SignatureRun<'_> {
                     let id = DocumentId::from_json(&id);
                     own.push(id.ok_or_else(|| Error::Defect("an id is no id".to_owned()))?);
                 }
-                bulk.add(&signed, &own)
+                bulk.add(&signed, own.iter().enumerate())
             })
         })?;
         let added = u64::from(bulk.documents());

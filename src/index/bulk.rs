@@ -63,12 +63,13 @@ impl BulkBuild {
         self.next_row
     }
 
-    /// Adds the next documents, with these ids.
-    pub(crate) fn add(&mut self, signed: &SignedForIndex, ids: &[DocumentId]) -> Result<()> {
-        for (i, id) in ids.iter().enumerate() {
-            self.add_one(&signed.0, i, id)?;
-        }
-        Ok(())
+    /// Adds the next documents: some of those that are signed, by their places, with these ids.
+    pub(crate) fn add<'a>(
+        &mut self,
+        signed: &SignedForIndex,
+        mut documents: impl Iterator<Item = (usize, &'a DocumentId)>,
+    ) -> Result<()> {
+        documents.try_for_each(|(i, id)| self.add_one(&signed.0, i, id))
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "both halves of a key")]

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::store::damaged;
 use crate::engine::Engine;
@@ -20,6 +21,9 @@ use crate::store::disk::{OnDisk, sync_folder};
 
 /// The name of the header in the folder of an index.
 pub(super) const HEADER: &str = "simgpu-index.json";
+
+/// The field of the checksum.
+const CHECKSUM: &str = "checksum";
 
 /// The version of the layout of an index.
 const VERSION: u32 = 2;
@@ -180,9 +184,36 @@ impl Header {
                 remedy: "use the version of simgpu that built it, or build the index again"
                     .to_owned(),
             }),
-            _ => serde_json::from_str(&text)
-                .map_err(|error| damaged(&path, &format!("its header is unreadable: {error}"))),
+            _ => Header::decode(&text).map_err(|problem| damaged(&path, &problem)),
         }
+    }
+
+    /// The values as indented JSON, and a checksum of them.
+    fn encode(&self) -> serde_json::Result<String> {
+        let mut value = serde_json::to_value(self)?;
+        if let Value::Object(fields) = &mut value {
+            fields.insert(CHECKSUM.to_owned(), self.checksum().into());
+        }
+        Ok(serde_json::to_string_pretty(&value)? + "\n")
+    }
+
+    /// The header of a text, or what is wrong with it.
+    fn decode(text: &str) -> std::result::Result<Self, String> {
+        let unreadable = |error| format!("its header is unreadable: {error}");
+        let mut value: Value = serde_json::from_str(text).map_err(unreadable)?;
+        let fields = value.as_object_mut();
+        let stated = fields.and_then(|fields| fields.remove(CHECKSUM));
+        let header: Header = serde_json::from_value(value).map_err(unreadable)?;
+        match stated == Some(header.checksum().into()) {
+            true => Ok(header),
+            false => Err("its header has other values than were written".to_owned()),
+        }
+    }
+
+    /// A checksum of all values, so that no other value is taken for the one that was written.
+    fn checksum(&self) -> String {
+        let values = serde_json::to_string(self).unwrap_or_default();
+        format!("{:016x}", xxh3_64(values.as_bytes()))
     }
 
     /// Whether there is a header in a folder.
@@ -199,8 +230,7 @@ impl Header {
             #[cfg(unix)]
             builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
             let mut file = builder.tempfile_in(folder)?;
-            serde_json::to_writer_pretty(&mut file, self)?;
-            file.write_all(b"\n")?;
+            file.write_all(self.encode()?.as_bytes())?;
             file.as_file().sync_all()?;
             file.persist(&path)?;
             Ok(())
@@ -479,14 +509,23 @@ mod tests {
             good.replace("\"slot_bits\":8", "\"slot_bits\":4"),
             good[..good.len() / 2].to_owned(),
         ];
+        let read = |text: &str| {
+            std::fs::write(folder.path().join(HEADER), text).unwrap();
+            let read = Header::read(folder.path());
+            read.and_then(|header| header.resolve(folder.path()).map(|_| ()))
+        };
         for text in bad {
             assert_ne!(text, good);
-            std::fs::write(folder.path().join(HEADER), &text).unwrap();
-            let read = Header::read(folder.path());
-            let resolved = read.and_then(|header| header.resolve(folder.path()).map(|_| ()));
-            assert!(resolved.is_err(), "{text}");
+            assert!(read(&text).is_err(), "{text}");
+            // The same values with their own checksum.
+            if let Ok(header) = serde_json::from_str::<Header>(&text) {
+                assert!(read(&header.encode().unwrap()).is_err(), "{text}");
+            }
         }
-        std::fs::write(folder.path().join(HEADER), &good).unwrap();
-        assert!(Header::read(folder.path()).is_ok());
+        let good: Header = serde_json::from_str(&good).unwrap();
+        let encoded = good.encode().unwrap();
+        assert!(read(&encoded).is_ok());
+        assert_eq!(Header::decode(&encoded), Ok(good));
+        assert!(read(&encoded.replace("\"threshold\": 0.7", "\"threshold\": 0.8")).is_err());
     }
 }

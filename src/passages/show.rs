@@ -181,7 +181,7 @@ fn for_each_of<T: DeserializeOwned>(
     let odd = |number: usize| Error::Input {
         path: path.to_owned(),
         problem: format!("line {} is not as simgpu wrote it", number + 1),
-        remedy: "run `passages` again".to_owned(),
+        remedy: "search for the passages again".to_owned(),
     };
     for (number, line) in BufReader::new(file).lines().enumerate() {
         let line = line.map_err(Error::io("read", path))?;

@@ -65,7 +65,7 @@ fn keys_per_s(halves: usize, isa: Isa) -> Option<f64> {
 }
 
 /// Measures the places per second that the vector units allow the search for anchors of 32-grams in windows of 100 bytes
-/// ([`minima`](super::minima)): two passes that join hashes, and four that join minima. `None` where no loop exists.
+/// (`simd::minima`): two passes that join hashes, and four that join minima. `None` where no loop exists.
 pub fn anchors_per_s(isa: Isa) -> Option<f64> {
     match isa.0 {
         #[cfg(target_arch = "x86_64")]

@@ -266,7 +266,8 @@ fn tune_plans_a_deduplication() {
         "{large}"
     );
     assert!(large.contains("hours") || large.contains("days"), "{large}");
-    for stage in ["read", "bucket", "write", "candidates"] {
+    // The others are short, and may be among "other".
+    for stage in ["read", "write", "candidates"] {
         assert!(large.contains(stage), "{stage}: {large}");
     }
 }
