@@ -317,8 +317,9 @@ def test_an_interrupt_ends_a_batch_between_two_parts(folder):
 def test_a_progress_function_sees_and_stops_the_work(folder):
     texts = ["some words " * 20_000 + str(row) for row in range(30)]
     with simgpu.Index.create(folder, num_perm=16) as index:
+        # A minute of work, so that there is a look at it before it ends, however busy the machine is.
         with pytest.raises(simgpu.StoppedError):
-            index.add_many(texts, id=range(30), progress=lambda *_: False)
+            index.add_many(texts * 100, id=range(3000), progress=lambda *_: False)
         seen = []
         index.check_many(texts, progress=lambda *call: seen.append(call))
         assert seen[-1] == ("index", 30, 30)
