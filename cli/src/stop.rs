@@ -95,14 +95,15 @@ pub(crate) fn listen() -> simgpu::Result<()> {
     let is_second = Arc::new(AtomicBool::new(false));
     for signal in Signal::ALL.iter().filter(|signal| !signal.is_left_alone()) {
         let number = signal.number();
+        let value = usize::try_from(number).unwrap_or_default();
+        // First: from here on the signal does nothing of itself, so that one between the two calls must be noted.
+        flag::register_usize(number, Arc::clone(received), value).map_err(failed())?;
         flag::register_conditional_shutdown(
             number,
             signal.exit_code().into(),
             Arc::clone(&is_second),
         )
         .map_err(failed())?;
-        let value = usize::try_from(number).unwrap_or_default();
-        flag::register_usize(number, Arc::clone(received), value).map_err(failed())?;
     }
     let waiting = thread::Builder::new().spawn(move || {
         while received.load(Ordering::Relaxed) == 0 {
