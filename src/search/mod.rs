@@ -98,7 +98,7 @@ pub(crate) use first_pass::{
     FirstPass, Notes, NumbersRead, Parsed, Pieces, SignedBatch, SignedForm, SignedPiece, Sink,
     Wanted,
 };
-#[cfg(feature = "io")]
+#[cfg(all(feature = "index", feature = "io"))]
 pub(crate) use known::KnownDocument;
 #[cfg(feature = "io")]
 pub(crate) use known_index::KnownIndex;
