@@ -276,3 +276,55 @@ fn what_does_not_fit_is_refused() {
         );
     }
 }
+
+/// Of documents that an index knows by their signatures alone, those of two indexes are not taken for each other.
+#[test]
+fn two_indexes_of_signatures_are_two_references() {
+    let place = Place::new();
+    let texts = families(4, 1, 60);
+    let lines = |names: [usize; 2]| {
+        let line = |at: usize| json!({"id": format!("d{at}"), "text": texts[at]});
+        lines_of(names.map(line))
+    };
+    place.write("a.jsonl", lines([0, 1]));
+    place.write("b.jsonl", lines([2, 3]));
+    place.write("new.jsonl", lines([1, 3]));
+    for name in ["a", "b"] {
+        for arguments in [
+            format!("sign {name}.jsonl -o {name}.parquet --quiet"),
+            format!("index build --signatures {name}.parquet --index {name} --quiet"),
+        ] {
+            place.run(&arguments).succeeded();
+        }
+    }
+    place
+        .run("dedup new.jsonl --against a --against b --verify signature -o out --quiet")
+        .succeeded();
+    let lines = removed(&place, "out");
+    let kept: Vec<&Value> = lines.iter().map(|line| &line["kept_id"]).collect();
+    assert_eq!(kept, [&json!("d1"), &json!("d3")]);
+}
+
+/// FILE:ROW of the inputs would be another record of the kept file.
+#[test]
+fn documents_without_an_id_are_not_added() {
+    let place = Place::new();
+    place.write(
+        "old.jsonl",
+        lines_of([json!({"id": 1, "text": "some words of an index that nobody else has"})]),
+    );
+    place.write(
+        "new.jsonl",
+        lines_of([json!({"text": "other words of a record that has no id"})]),
+    );
+    place
+        .run("index build old.jsonl --index seen --quiet")
+        .succeeded();
+    let run = place.run("dedup new.jsonl --against seen --verify signature -o out --add");
+    assert!(
+        run.stderr.contains("an id in each record"),
+        "{}",
+        run.stderr
+    );
+    assert!(!place.path("out/report.json").exists());
+}
