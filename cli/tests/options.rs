@@ -92,7 +92,7 @@ const MODES: &[&str] = &[
 ];
 
 /// Commands whose options no mode runs: `bench` measures for seconds, and the others have hardly any.
-const WITHOUT_MODES: [&str; 4] = ["bench", "devices", "completions", "man"];
+const WITHOUT_MODES: [&str; 5] = ["bench", "devices", "completions", "man", "index snapshot"];
 
 /// Options that no mode runs: those that the modes themselves give, those that need a GPU, and those of a plan, whose
 /// times differ in every run.
