@@ -488,15 +488,22 @@ impl Documents for DocumentBatch {
 }
 
 /// Consecutive documents of a collection.
-pub(crate) struct DocumentRange<'a> {
+pub struct DocumentRange<'a> {
     documents: &'a dyn Documents,
     rows: Range<usize>,
 }
 
 impl<'a> DocumentRange<'a> {
     /// The documents at `rows`, which must be rows of the collection.
-    pub(crate) fn new(documents: &'a dyn Documents, rows: Range<usize>) -> Self {
+    pub fn new(documents: &'a dyn Documents, rows: Range<usize>) -> Self {
         DocumentRange { documents, rows }
+    }
+}
+
+impl std::fmt::Debug for DocumentRange<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut range = f.debug_struct("DocumentRange");
+        range.field("rows", &self.rows).finish_non_exhaustive()
     }
 }
 

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
 use crate::support::{
-    Numbers, Place, SIMGPU, families, gzip, lines_of, numbered_lines, parse_lines,
+    Answering, Numbers, Place, SIMGPU, families, gzip, lines_of, numbered_lines, parse_lines,
 };
 
 /// A place with two files of documents in families, which have members in both.
@@ -279,33 +278,21 @@ fn known_ids_and_bad_records_are_told() {
 fn a_line_is_answered_before_the_next_one_comes() {
     let place = place(9);
     place.run("index build old.jsonl --index seen").succeeded();
-    let mut child = Command::new(SIMGPU)
-        .args("index query - --index seen --output - --quiet".split(' '))
-        .current_dir(place.path(""))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut asked = Answering::start(&place, "index query - --index seen --output - --quiet");
     for record in parse_lines(&place.read("old.jsonl")).iter().take(20) {
-        writeln!(stdin, "{record}").unwrap();
-        let mut line = String::new();
-        stdout.read_line(&mut line).unwrap();
-        let answer: Value = serde_json::from_str(&line).unwrap();
+        let answer = asked.ask(record);
         assert_eq!(answer["id"], record["id"]);
         let is_blank = record["text"] == "";
         assert_eq!(answer["hits"].as_array().unwrap().is_empty(), is_blank);
         // Meanwhile, nobody else has the index.
-        if line.contains("d1") {
-            let process = format!("process {} has the index open", child.id());
+        if answer.to_string().contains("d1") {
+            let process = format!("process {} has the index open", asked.id());
             place
                 .run("index stats --index seen")
                 .refused(1, &[&process]);
         }
     }
-    drop(stdin);
-    assert!(child.wait().unwrap().success());
+    assert!(asked.end().success());
 }
 
 /// A program that is killed: batches are there as a whole or not at all, and what was acknowledged is there.
@@ -331,27 +318,17 @@ fn kill_additions(kind: &str) {
     for turn in 0..4 {
         let texts: Vec<String> = families(300, 1, 30);
         let lines = numbered_lines(&texts, next);
-        let mut child = Command::new(SIMGPU)
-            .args("index add - --index seen --if-new --output - --quiet".split(' '))
-            .current_dir(place.path(""))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let add = "index add - --index seen --if-new --output - --quiet";
+        let mut asked = Answering::start(&place, add);
         let stop = 1 + usize::try_from(random.next() % 30).unwrap();
         let mut answered = Vec::new();
-        for line in lines.split_inclusive(|byte| *byte == b'\n').take(stop + 5) {
-            stdin.write_all(line).unwrap();
+        for line in parse_lines(&lines).iter().take(stop + 5) {
+            asked.tell(line);
             if answered.len() < stop {
-                let mut answer = String::new();
-                stdout.read_line(&mut answer).unwrap();
-                answered.push(serde_json::from_str::<Value>(&answer).unwrap());
+                answered.push(asked.answer());
             }
         }
-        child.kill().unwrap();
-        child.wait().unwrap();
+        asked.kill();
         let added = answered
             .iter()
             .filter(|answer| answer["verdict"] == "added");
@@ -457,25 +434,12 @@ fn a_copy_of_an_index_that_is_written_to_is_whole() {
     run("index build old.jsonl --index seen");
     let exported = |index: &str| run(&format!("index export --index {index}")).stdout;
     let before = parse_lines(&exported("seen"));
-    let mut holder = Command::new(SIMGPU)
-        .args("index add - --index seen --if-new -o - --quiet".split(' '))
-        .current_dir(place.path(""))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut answers = BufReader::new(holder.stdout.take().unwrap()).lines();
-    let mut questions = holder.stdin.take().unwrap();
+    let add = "index add - --index seen --if-new -o - --quiet";
+    let mut holder = Answering::start(&place, add);
     let mut added = Vec::new();
     for turn in 0..30 {
         let text: String = (0..30).map(|at| format!("t{turn}x{at} ")).collect();
-        writeln!(
-            questions,
-            "{}",
-            json!({"id": format!("t{turn}"), "text": text})
-        )
-        .unwrap();
-        let answer: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+        let answer = holder.ask(json!({"id": format!("t{turn}"), "text": text}));
         assert_eq!(answer["verdict"], "added");
         added.push(answer["id"].clone());
         if turn % 6 > 0 {
@@ -498,8 +462,7 @@ fn a_copy_of_an_index_that_is_written_to_is_whole() {
         };
         assert_eq!(ids(&lines), [ids(&before), added.clone()].concat());
     }
-    drop(questions);
-    assert!(holder.wait().unwrap().success());
+    assert!(holder.end().success());
     // Each goes its own way.
     place.write("ids", "t0\n");
     run("index delete --index copy0 --ids ids");

@@ -1,13 +1,12 @@
 //! Programs that are killed while they write to an index: each batch is whole or absent, and nothing acknowledged is lost.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Numbers, Place, SIMGPU, families, lines_of, parse_lines};
+use crate::support::{Answering, Numbers, Place, SIMGPU, families, lines_of, parse_lines};
 
 /// A place with documents in files of some hundred, and an index of the first file.
 fn place() -> Place {
@@ -158,33 +157,18 @@ fn what_was_acknowledged_stays() {
     let mut random = Numbers(3);
     for _ in 0..3 {
         renew(&place, "seen", true);
-        let mut child = Command::new(SIMGPU)
-            .args("index add - --index seen --if-new -o - --quiet".split(' '))
-            .current_dir(place.path(""))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut questions = child.stdin.take().unwrap();
+        let add = "index add - --index seen --if-new -o - --quiet";
+        let mut asked = Answering::start(&place, add);
         let mut added = ids(&place, "first");
         for turn in 0..random.below(20) {
             let text: String = (0..30).map(|at| format!("t{turn}x{at} ")).collect();
-            writeln!(
-                questions,
-                "{}",
-                json!({"id": format!("t{turn}"), "text": text})
-            )
-            .unwrap();
-            let answer: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+            let answer = asked.ask(json!({"id": format!("t{turn}"), "text": text}));
             added.push(answer["id"].as_str().unwrap().to_owned());
         }
         // One more, on whose answer nobody waits.
-        let last = json!({"id": "last", "text": "some words that come last of all"});
-        writeln!(questions, "{last}").unwrap();
+        asked.tell(json!({"id": "last", "text": "some words that come last of all"}));
         std::thread::sleep(Duration::from_millis(random.next() % 4));
-        let _ = child.kill();
-        child.wait().unwrap();
+        asked.kill();
         let found = ids(&place, "seen");
         assert!(found.starts_with(&added) && found.len() <= added.len() + 1);
     }

@@ -22,6 +22,7 @@ use crate::options::Options;
 use crate::pool;
 use crate::progress::Display;
 use crate::table::PyTable;
+use crate::texts::part_from;
 
 /// A record of a benchmark: benchmark, id, question, passage, options, answer, and whether the answer is right.
 type Record = (
@@ -158,17 +159,12 @@ fn scan(
     progress.begin("scan", texts.len() as u64);
     let mut hits = Vec::with_capacity(texts.len());
     while hits.len() < texts.len() {
-        let rest = &texts[hits.len()..];
-        let mut bytes = 0;
-        let part = rest.iter().take_while(|text| {
-            let is_room = bytes < PART_BYTES;
-            bytes += text.len();
-            is_room
-        });
-        let part = &rest[..part.count()];
-        let found = part.par_iter().map_init(Scratch::default, |scratch, text| {
-            contain.read(text, scratch).hits
-        });
+        let part = part_from(&texts, hits.len(), PART_BYTES);
+        let found = texts[part]
+            .par_iter()
+            .map_init(Scratch::default, |scratch, text| {
+                contain.read(text, scratch).hits
+            });
         hits.par_extend(found);
         advance(progress, hits.len() as u64, hits.len() as u64, 0)?;
     }

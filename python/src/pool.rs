@@ -28,6 +28,9 @@ use crate::progress::{Display, Watched};
 /// How often a caller looks for signals and shows progress.
 const WATCH: Duration = Duration::from_millis(50);
 
+/// With less text than this, to start threads would take longer than the work.
+pub(crate) const INLINE_BYTES: usize = 64 << 10;
+
 /// A pool, and the process that started its threads. Never freed.
 struct Owned {
     process: u32,

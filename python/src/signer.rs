@@ -28,9 +28,6 @@ use crate::scheme::{NUM_PERM, PyScheme, PyShingling, SEED, banding_of_arguments,
 use crate::signatures::{PySignatures, SlotBuffer};
 use crate::texts::{Column, Sets, column_name, refuse_counts};
 
-/// With less text than this, starting the pool would take longer than signing.
-const INLINE_BYTES: usize = 64 << 10;
-
 /// The work of a row beside its text, in bytes of text.
 const PER_ROW: usize = 16;
 
@@ -442,7 +439,7 @@ impl PySigner {
         let mut display = Display::new(progress)?;
         let engine = engines.for_bytes(py, bytes as u64)?;
         let signed = |slots: SlotsMut<'_>| {
-            if bytes < INLINE_BYTES && !has_device(&engine) {
+            if bytes < pool::INLINE_BYTES && !has_device(&engine) {
                 let run = Run {
                     engine: &engine,
                     slots,

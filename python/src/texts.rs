@@ -34,6 +34,20 @@ use crate::tokens::{Digits, TokenList};
 /// What messages call documents.
 const DOCUMENTS: &str = "documents";
 
+/// The rows from one on that are worked on at a time: those of about so many bytes of text, one at least.
+pub(crate) fn part_from(
+    documents: &dyn Documents,
+    first: usize,
+    most_bytes: usize,
+) -> Range<usize> {
+    let (mut end, mut bytes) = (first, 0);
+    while end < documents.len() && bytes < most_bytes {
+        bytes += documents.get(end).bytes();
+        end += 1;
+    }
+    first..end
+}
+
 /// Documents, one per row.
 pub(crate) enum Column<'py> {
     /// Python objects. A tuple, because a list can change while it is read.

@@ -114,16 +114,10 @@ fn with_ids<T>(
     rows: impl Iterator<Item = Result<(u32, T)>>,
     mut each: impl FnMut(u32, Box<serde_json::value::RawValue>, T) -> Result<()>,
 ) -> Result<()> {
-    let (mut next_id, mut next_row) = (places.ids_in_order()?, 0);
+    let mut id_of = places.ids_by_row()?;
     for found in rows {
         let (row, found) = found?;
-        while next_row < row {
-            next_id()?;
-            next_row += 1;
-        }
-        let id = raw_json(next_id()?);
-        next_row += 1;
-        each(row, id, found)?;
+        each(row, raw_json(id_of(row)?), found)?;
     }
     Ok(())
 }

@@ -357,19 +357,12 @@ fn named_removals<'a>(found: &'a FoundRemovals, places: &'a Places) -> Result<Na
             Box::new(removed.map(move |removed| removed?.try_name(named, named)))
         }
         Removals::Spilled(removals) => {
-            let mut next_id = places.ids_in_order()?;
-            let mut next_row = 0;
+            let mut id_of = places.ids_by_row()?;
             let unnamed = |row| NamedRow { row, id: "".into() };
             let removed = with_dropped(removals.iter(), dropped, |named| named.row, unnamed);
             Box::new(removed.map(move |removed| {
                 let in_order = |removed: NamedRow<'a>| {
-                    // Ids come in order, and so do removals.
-                    while next_row < removed.row {
-                        next_id()?;
-                        next_row += 1;
-                    }
-                    next_row += 1;
-                    let id = next_id()?;
+                    let id = id_of(removed.row)?;
                     Ok(NamedRow { id, ..removed })
                 };
                 // Without ids of their own, documents are named by their place.

@@ -50,14 +50,18 @@ impl SignatureFile {
             )));
         }
         let usual = Shingling::of(unit);
-        let size = stated
-            .size
-            .and_then(|size| NonZeroUsize::new(usize::try_from(size).ok()?));
+        let size = match stated.size {
+            None => usual.size,
+            Some(size) => usize::try_from(size)
+                .ok()
+                .and_then(NonZeroUsize::new)
+                .ok_or_else(|| refused(format!("it states shingles of {size} units")))?,
+        };
         Engine::builder()
             .scheme(self.scheme().clone())
             .hash(stated.hash.parse()?)
             .shingling(Shingling {
-                size: size.unwrap_or(usual.size),
+                size,
                 normalise: Normalise {
                     lowercase: stated.lowercase,
                     strip_punctuation: stated.strip_punctuation,

@@ -4,6 +4,8 @@
 //! to one of the inputs, and no others. They come before the files of a reference. Each index stands for a file among those,
 //! which is not read.
 
+use std::borrow::Cow;
+
 use super::log::{ChunkRecords, Noted};
 use super::run::Run;
 use super::second_pass::{FileEvent, Placed};
@@ -130,8 +132,7 @@ impl FileSource<'_> {
         let mut places: Vec<IndexPlaces> = Vec::new();
         for index in &self.run.indexes {
             let numbers = index.found();
-            let ids = numbers.iter().map(|number| index.document(*number));
-            let ids = ids.map(|document| Ok(document?.id.into()));
+            let ids = numbers.iter().map(|number| Ok(index.id(*number)?.into()));
             let start = places.last().map_or(0, |before| before.rows.end);
             places.push(IndexPlaces {
                 rows: start..row_number(start as usize + numbers.len())?,
@@ -191,7 +192,7 @@ impl FileSource<'_> {
         });
         for (row, (index, number)) in (0..).zip(numbers) {
             if wanted.get(row) {
-                sets.take(row, &index.document(number)?.set)?;
+                sets.take(row, &index.set(number)?)?;
             }
         }
         Ok(())
@@ -241,8 +242,7 @@ impl FileSource<'_> {
     }
 
     fn add_kept_to(&self, index: &dyn KnownIndex, is_kept: &[bool]) -> Result<()> {
-        let mut next_id = self.places.ids_in_order()?;
-        let mut next_row = 0;
+        let mut id_of = self.places.ids_by_row()?;
         let start = self.places.start_of_file(self.of_reference);
         let map = |Placed { chunk, rows }: Placed| {
             let kept = |row: &u32| is_kept.get(*row as usize) == Some(&true);
@@ -253,16 +253,9 @@ impl FileSource<'_> {
             let FileEvent::Chunk((documents, rows)) = part else {
                 return Ok(());
             };
-            let mut ids = Vec::with_capacity(documents.len());
-            for row in rows.into_iter().flatten() {
-                // Ids come in order, and so do rows.
-                while next_row < row {
-                    next_id()?;
-                    next_row += 1;
-                }
-                ids.push(next_id()?.into_owned());
-                next_row += 1;
-            }
+            let ids = rows.into_iter().flatten();
+            let ids = ids.map(|row| id_of(row).map(Cow::into_owned));
+            let ids: Vec<String> = ids.collect::<Result<_>>()?;
             index.add(&documents, &ids)
         })
     }

@@ -7,8 +7,9 @@ use std::time::UNIX_EPOCH;
 
 use rayon::prelude::*;
 
-use super::document::DocumentId;
+use super::document::{DocumentId, Record};
 use super::header::{HEADER, IndexKind};
+use super::hits::Comparison;
 use super::lists::{self, ListKey};
 use super::persistent::{Index, OnKnownId, State};
 use super::signed::Signed;
@@ -50,8 +51,7 @@ impl<'a> AskedIndex<'a> {
 
     /// The documents that are similar to one of these, and the lists that it shares with each.
     fn find_one(&self, signed: &Signed, i: usize) -> Result<Vec<(u32, ListKey)>> {
-        let comparison = self.index.comparison(self.index.search().threshold);
-        let hits = comparison.stored_hits(&self.at, signed, i)?;
+        let hits = self.comparison().stored_hits(&self.at, signed, i)?;
         let mut shared = Vec::new();
         if hits.is_empty() {
             return Ok(shared);
@@ -68,6 +68,15 @@ impl<'a> AskedIndex<'a> {
             shared.extend(of_list.map(|row| (row, key)));
         }
         Ok(shared)
+    }
+
+    fn comparison(&self) -> Comparison<'_> {
+        self.index.comparison(self.index.search().threshold)
+    }
+
+    fn record(&self, number: u32) -> Result<Record> {
+        let record = self.comparison().record(&self.at, number)?;
+        record.ok_or_else(|| self.damaged("a record is missing"))
     }
 
     fn damaged(&self, problem: &str) -> Error {
@@ -130,10 +139,16 @@ impl KnownIndex for AskedIndex<'_> {
         self.noted().keys().copied().collect()
     }
 
+    fn id(&self, number: u32) -> Result<String> {
+        Ok(self.record(number)?.id.as_json().to_owned())
+    }
+
+    fn set(&self, number: u32) -> Result<Vec<u64>> {
+        self.comparison().set(&self.at, number)
+    }
+
     fn document(&self, number: u32) -> Result<KnownDocument> {
-        let comparison = self.index.comparison(self.index.search().threshold);
-        let record = comparison.record(&self.at, number)?;
-        let record = record.ok_or_else(|| self.damaged("a record is missing"))?;
+        let record = self.record(number)?;
         let keys = self.noted().get(&number).cloned().unwrap_or_default();
         // Another key would be found to be that of a document by chance alone, and the two compared.
         let own = digest(
@@ -154,7 +169,7 @@ impl KnownIndex for AskedIndex<'_> {
             has_shingles: record.has_shingles,
             keys: keys.collect(),
             signature: record.signature,
-            set: comparison.set(&self.at, number)?,
+            set: self.set(number)?,
         })
     }
 

@@ -273,18 +273,23 @@ impl Places {
             let of_row = |row: &u32| Ok((*row, self.raw_id(*row)?));
             return rows.iter().map(of_row).collect();
         }
+        let mut id_of = self.ids_by_row()?;
+        let of_row = |row: &u32| Ok((*row, raw_json(id_of(*row)?)));
+        rows.iter().map(of_row).collect()
+    }
+
+    /// The ids of documents whose rows ascend. Ids on disk are read once, from their beginning.
+    pub(crate) fn ids_by_row<'a>(&'a self) -> Result<impl FnMut(u32) -> Result<Cow<'a, str>>> {
         let mut next_id = self.ids_in_order()?;
         let mut next_row = 0;
-        let mut ids = BTreeMap::new();
-        for row in rows {
-            while next_row < *row {
+        Ok(move |row| {
+            while next_row < row {
                 next_id()?;
                 next_row += 1;
             }
-            ids.insert(*row, raw_json(next_id()?));
             next_row += 1;
-        }
-        Ok(ids)
+            next_id()
+        })
     }
 
     /// The ids of all documents, in order of rows.

@@ -66,13 +66,13 @@ pub struct Contest {
 
 /// Compares partners across two files with neighbours inside of the larger one.
 pub(crate) fn contest(
-    tables: &Tables<'_>,
+    (tables, symbols): (&Tables<'_>, &Symbols),
     equivalents: &Equivalents,
     progress: &dyn Progress,
 ) -> Result<Contest> {
     let [first, second] = [false, true].map(|is_second| tables.rows_of(is_second));
     let of_second = second.len() >= first.len();
-    let symbols = Symbols::count_within(tables, equivalents, progress)?;
+    let symbols = symbols.within_files();
     let dispersion = symbols.dispersion(first.len(), LEAST_WITH);
     let (own, other) = match of_second {
         true => (second, first),
@@ -211,7 +211,9 @@ mod tests {
             second: Some(&b),
         };
         let distinct = &Distinct::find(&files, &equivalents, &Silent).unwrap();
-        contest(&Tables { files, distinct }, &equivalents, &Silent).unwrap()
+        let tables = &Tables { files, distinct };
+        let symbols = &Symbols::count(tables, &equivalents, &Silent).unwrap();
+        contest((tables, symbols), &equivalents, &Silent).unwrap()
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Decision<'_> {
         }
         let equivalents = &self.task.equivalents;
         let outcome = timings.time("contest", 0, || {
-            contest(self.tables, equivalents, self.progress)
+            contest((self.tables, self.symbols), equivalents, self.progress)
         })?;
         choice.contest = Some(outcome);
         match outcome.is_chance {

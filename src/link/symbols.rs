@@ -171,30 +171,27 @@ impl Symbols {
         progress: &dyn Progress,
     ) -> Result<Self> {
         let shards = counted(tables, equivalents, progress)?;
-        match tables.are_two() {
-            true => Symbols::numbered(shards, tables, |count| {
+        let records = row_number(tables.rows())?;
+        Ok(match tables.are_two() {
+            true => Symbols::numbered(shards, records, |count| {
                 count.of_file.iter().all(|records| *records > 0)
             }),
-            false => Symbols::numbered(shards, tables, |count| count.records() > 1),
-        }
+            false => Symbols::numbered(shards, records, |count| count.records() > 1),
+        })
     }
 
-    /// Counts the symbols of all records. Those of two records are numbered, whichever files these are of.
-    pub(crate) fn count_within(
-        tables: &Tables<'_>,
-        equivalents: &Equivalents,
-        progress: &dyn Progress,
-    ) -> Result<Self> {
-        let shards = counted(tables, equivalents, progress)?;
-        Symbols::numbered(shards, tables, |count| count.records() > 1)
+    /// The same counts, with the symbols of any two records numbered, whichever files these are of.
+    pub(crate) fn within_files(&self) -> Self {
+        let shards = self.shards.clone();
+        Symbols::numbered(shards, self.records, |count| count.records() > 1)
     }
 
     /// Numbers the symbols that are shared.
     fn numbered(
         mut shards: Vec<Shard>,
-        tables: &Tables<'_>,
+        records: u32,
         is_shared: impl Fn(&Count) -> bool + Sync,
-    ) -> Result<Self> {
+    ) -> Self {
         let mut shared: Vec<(u32, Key)> = shards
             .par_iter()
             .flat_map_iter(|shard| {
@@ -208,14 +205,13 @@ impl Symbols {
                 count.number = Some(number);
             }
         }
-        let records = row_number(tables.rows())?;
         let squares = shared.into_iter();
         let squares = squares.map(|(documents, key)| square_of(key, documents, records));
-        Ok(Symbols {
+        Symbols {
             shards,
             records,
             squares: squares.collect(),
-        })
+        }
     }
 
     /// How many symbols two records can share.

@@ -32,6 +32,12 @@ pub(crate) trait KnownIndex: Send + Sync {
     /// The numbers of the documents that were noted, ascending: in the order in which they were added to the index.
     fn found(&self) -> Vec<u32>;
 
+    /// The id of a document that was noted, as JSON.
+    fn id(&self, number: u32) -> Result<String>;
+
+    /// The set of shingles of a document that was noted; empty unless shingles verify.
+    fn set(&self, number: u32) -> Result<Vec<u64>>;
+
     /// What the index knows of a document that was noted.
     fn document(&self, number: u32) -> Result<KnownDocument>;
 

@@ -1,11 +1,9 @@
 //! The documents of a batch, and parts of them.
 
-use std::ops::Range;
-
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simgpu::documents::{Document, Documents};
+use simgpu::documents::Documents;
 use simgpu::engine::Engine;
 use simgpu::index::DocumentId;
 
@@ -16,10 +14,7 @@ use crate::texts::Column;
 use super::ids::ids_of_column;
 
 /// Text that is compared or stored at a time, in bytes.
-const PART_BYTES: usize = 1 << 20;
-
-/// With less text than this, one document is worth no other thread.
-pub(super) const INLINE_BYTES: usize = 64 << 10;
+pub(super) const PART_BYTES: usize = 1 << 20;
 
 /// Documents of a call, with their ids.
 pub(super) struct Batch<'py> {
@@ -63,40 +58,5 @@ impl<'py> Batch<'py> {
             true => work(&self.column.tokens(&mut Vec::new())?),
             false => work(&self.column.texts()?),
         }
-    }
-}
-
-/// Consecutive documents of a batch.
-pub(super) struct Part<'a> {
-    documents: &'a dyn Documents,
-    pub(super) rows: Range<usize>,
-}
-
-impl<'a> Part<'a> {
-    /// The documents from a row on, as many as are handled at a time.
-    pub(super) fn from(documents: &'a dyn Documents, first: usize) -> Self {
-        let (mut end, mut bytes) = (first, 0);
-        while end < documents.len() && bytes < PART_BYTES {
-            bytes += documents.get(end).bytes();
-            end += 1;
-        }
-        Part {
-            documents,
-            rows: first..end,
-        }
-    }
-}
-
-impl Documents for Part<'_> {
-    fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    fn get(&self, row: usize) -> Document<'_> {
-        self.documents.get(self.rows.start + row)
-    }
-
-    fn first_row(&self) -> usize {
-        self.documents.first_row() + self.rows.start
     }
 }

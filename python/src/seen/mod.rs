@@ -19,7 +19,7 @@ use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use simgpu::documents::Documents;
+use simgpu::documents::{DocumentRange, Documents};
 use simgpu::index::{Index, OnKnownId, Verdict};
 use simgpu::progress::advance;
 use simgpu_cli::commands::index::stats_of;
@@ -30,9 +30,9 @@ use crate::json;
 use crate::pool;
 use crate::progress::Display;
 use crate::table::PyTable;
-use crate::texts::Column;
+use crate::texts::{Column, part_from};
 
-use batch::{Batch, INLINE_BYTES, Part};
+use batch::{Batch, PART_BYTES};
 use hits::{hit_list, hit_table};
 use opened::Opened;
 use settings::{Durability, Least, Parameters, Settings, on_known_id_of};
@@ -350,12 +350,9 @@ impl PyIndex {
         let index = opened.index(py)?;
         let batch = Batch::new(data, column, id, index.engine())?;
         let ids = batch.required_ids()?;
-        let writing = opened.write(py)?;
-        let verdicts = self.with_many(py, &batch, progress, |part, rows| {
+        let verdicts = self.write_many(py, &opened, (&batch, progress), |part, rows| {
             index.add_if_new(part, &ids[rows], on_known_id)
-        });
-        drop(writing);
-        let verdicts = self.kept(py, index, verdicts)?;
+        })?;
         let added: Vec<bool> = verdicts.iter().map(|it| *it == Verdict::Added).collect();
         let known: Vec<bool> = verdicts.iter().map(|it| *it == Verdict::KnownId).collect();
         let hits = verdicts.into_iter().map(|verdict| match verdict {
@@ -400,12 +397,9 @@ impl PyIndex {
         let index = opened.index(py)?;
         let batch = Batch::new(data, column, id, index.engine())?;
         let ids = batch.required_ids()?;
-        let writing = opened.write(py)?;
-        let verdicts = self.with_many(py, &batch, progress, |part, rows| {
+        let verdicts = self.write_many(py, &opened, (&batch, progress), |part, rows| {
             index.add(part, &ids[rows], on_known_id)
-        });
-        drop(writing);
-        let verdicts = self.kept(py, index, verdicts)?;
+        })?;
         let added = verdicts.iter().map(|verdict| *verdict == Verdict::Added);
         Ok(PyArray1::from_iter(py, added))
     }
@@ -581,8 +575,19 @@ impl PyIndex {
         }
     }
 
-    /// Waits for the disk if each call does, also for the batches before an error.
-    fn kept<T>(&self, py: Python<'_>, index: &Index, done: PyResult<T>) -> PyResult<T> {
+    /// Adds the documents of a batch, some at a time, while no other batch is written. Waits for the disk if each call does, also
+    /// for the parts before an error.
+    fn write_many(
+        &self,
+        py: Python<'_>,
+        opened: &Opened,
+        (batch, progress): (&Batch<'_>, Option<&Bound<'_, PyAny>>),
+        work: impl Fn(&dyn Documents, Range<usize>) -> simgpu::Result<Vec<Verdict>> + Sync,
+    ) -> PyResult<Vec<Verdict>> {
+        let index = opened.index(py)?;
+        let writing = opened.write(py)?;
+        let done = self.with_many(py, batch, progress, work);
+        drop(writing);
         let kept = py.detach(|| self.keep(index));
         let done = done?;
         kept.or_raise(py)?;
@@ -610,7 +615,7 @@ impl PyIndex {
     ) -> PyResult<T> {
         let py = text.py();
         let run = |document: &dyn Documents| {
-            if document.get(0).bytes() < INLINE_BYTES {
+            if document.get(0).bytes() < pool::INLINE_BYTES {
                 return py.detach(|| work(document)).or_raise(py);
             }
             // Two writers in one pool would wait for each other for ever.
@@ -644,8 +649,9 @@ impl PyIndex {
                 let mut done = Vec::with_capacity(documents.len());
                 progress.begin("index", documents.len() as u64);
                 while done.len() < documents.len() {
-                    let part = Part::from(documents, done.len());
-                    done.extend(work(&part, part.rows.clone())?);
+                    let rows = part_from(documents, done.len(), PART_BYTES);
+                    let part = DocumentRange::new(documents, rows.clone());
+                    done.extend(work(&part, rows)?);
                     advance(progress, done.len() as u64, done.len() as u64, 0)?;
                 }
                 Ok(done)
