@@ -130,6 +130,8 @@ pub enum Mode {
     PassagesUncut,
     /// Documents that hold items are listed, and stay.
     ItemsStay,
+    /// Any n-gram in common makes a document contaminated.
+    AnyNgram,
     /// No report is printed.
     NoReport,
     /// No page is written.
@@ -214,6 +216,7 @@ impl Mode {
             Mode::PassagesRemoveNone => "`action=mark` removes nothing; omit {o}, or pass `action=cut`",
             Mode::PassagesUncut => "{o} {is} for `action=cut`; add `action=cut`, or omit {o}",
             Mode::ItemsStay => "`action=report` writes no documents; omit {o}, or pass `action=drop`",
+            Mode::AnyNgram => "{o} {is} for `rule=simgpu`: by the others, any n-gram counts; omit {o}, or pass `rule=simgpu`",
             Mode::LshIndex => "{o} {is} for `kind=exact`, and bands find documents by the Jaccard similarity; omit {o}, or pass `kind=exact`",
             Mode::ExactIndex => "`kind=exact` computes no signatures and compares shingles; omit {o}, or pass `kind=lsh`",
             Mode::NotIfNew => "{o} {is} for what `if_new` says of each document; add `if_new`, or omit {o}",
@@ -254,7 +257,7 @@ const fn row(
 
 use Effect::{Checks, Memory, Messages, Results, Speed};
 use Mode::{
-    Distance, ExactIndex, FromPairs, Gpu, ItemsStay, Join, LshIndex, LshOnly, NamedFiles,
+    AnyNgram, Distance, ExactIndex, FromPairs, Gpu, ItemsStay, Join, LshIndex, LshOnly, NamedFiles,
     NoBuckets, NoDevice, NoIndex, NoJoin, NoNames, NoPage, NoPlan, NoRecommendations, NoReference,
     NoReport, NoSample, NoSimilarity, NoTextField, NoThroughput, NoWeights, NoWhiteSpace, NotIfNew,
     NotStopWords, NotTokens, NothingHated, OneFile, OneInput, OnlyReference, PassagesDropNone,
@@ -357,7 +360,8 @@ pub const TABLE: &[Row] = &[
     row(&["contain"], &["text_field", "id_field"], Results, &[TextFiles]),
     row(&["contain"], &["unique_ids", "on_bad_record"], Checks, &[]),
     row(&["contain"], &["against", "item_fields", "item_id_field", "benchmark_field"], Results, &[]),
-    row(&["contain"], &["size", "threshold", "min_ngrams", "phrases", "ignore", "action"], Results, &[]),
+    row(&["contain"], &["rule", "size", "ignore", "action"], Results, &[]),
+    row(&["contain"], &["threshold", "min_ngrams", "phrases"], Results, &[AnyNgram]),
     row(&["contain"], &["hits_format", "no_samples", "suggest_ignore"], Results, &[]),
     row(&["contain"], &["classes", "compression_level"], Results, &[ItemsStay]),
     row(&["contain"], &["mark_field"], Results, &[PassagesUnmarked]),

@@ -1,6 +1,7 @@
 //! Items of benchmarks in texts. `simgpu/_contain.py` gives items and results their shape.
 
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,11 +11,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
 use simgpu::contain::{
-    Contain, Hit, Item, ItemPart, ItemRecord, Lack, Phrases, Rule, Scratch, read_ignored,
+    Contain, Hit, Item, ItemPart, ItemRecord, Lack, Phrases, Scratch, read_ignored,
 };
 use simgpu::io::Inputs;
 use simgpu::progress::{Progress, advance};
-use simgpu_cli::commands::contain::ItemArguments;
+use simgpu_cli::commands::contain::{ItemArguments, ItemRuleArguments, rule_modes};
 
 use crate::beside::Ids;
 use crate::errors::{OrRaise, of_run};
@@ -83,7 +84,11 @@ impl PyItemTable {
     #[new]
     fn new(records: Vec<Record>, options: Bound<'_, PyDict>) -> PyResult<Self> {
         let options = Options(options);
-        let rule = options.rule()?;
+        let rule = options.choice("rule")?;
+        let given = options.given("simgpu._contain", "Contain.__init__", "contain")?;
+        let checked = given.check(rule_modes(rule));
+        checked.map_err(|error| of_run(options.py(), error))?;
+        let rule = options.item_rule()?.rule();
         let phrases = options.path("phrases")?;
         let ignored = options.strings("ignore")?;
         let record = |of: Record| {
@@ -189,6 +194,19 @@ fn pairs(rows: impl Iterator<Item = [usize; 2]>) -> ArrayRef {
     Arc::new(lists.finish())
 }
 
+/// A column of lists of places: the first byte and the end of each.
+fn places<'a>(rows: impl Iterator<Item = &'a [Range<usize>]>) -> ArrayRef {
+    let mut lists = ListBuilder::new(ListBuilder::new(Int64Builder::new()));
+    for row in rows {
+        for place in row {
+            let ends = [place.start, place.end].map(|at| Some(at as i64));
+            lists.values().append_value(ends);
+        }
+        lists.append(true);
+    }
+    Arc::new(lists.finish())
+}
+
 fn hit_table(items: &[Item], hits: &[Vec<Hit>], ids: Option<&Ids>) -> PyResult<PyTable> {
     let all = || {
         (0i64..)
@@ -220,6 +238,7 @@ fn hit_table(items: &[Item], hits: &[Vec<Hit>], ids: Option<&Ids>) -> PyResult<P
         ),
         ("start", number(|hit| hit.bytes.start)),
         ("end", number(|hit| hit.bytes.end)),
+        ("also", places(all().map(|(_, hit)| &*hit.also))),
         ("item_start", number(|hit| hit.item_bytes.start)),
         ("item_end", number(|hit| hit.item_bytes.end)),
         ("found", number(|hit| hit.found)),
@@ -247,25 +266,23 @@ impl Options<'_> {
     /// The files of items, and their fields.
     pub(crate) fn items(&self) -> PyResult<ItemArguments> {
         let name = "the name of a field, as a str";
-        let rule = self.rule()?;
         Ok(ItemArguments {
             against: self.paths("against")?,
             item_fields: self.required("item_fields", "the names of fields, as a str")?,
             item_id_field: self.optional("item_id_field", name)?,
             benchmark_field: self.optional("benchmark_field", name)?,
-            size: rule.size,
-            threshold: rule.threshold,
-            min_ngrams: rule.min_ngrams,
+            rule: self.item_rule()?,
             phrases: self.path("phrases")?,
             ignore: self.path("ignore")?,
         })
     }
 
     /// What decides whether an item is in a text.
-    fn rule(&self) -> PyResult<Rule> {
-        let size: NonZeroUsize = self.required("size", "a number from 2 to 32")?;
-        Ok(Rule {
-            size: size.get(),
+    fn item_rule(&self) -> PyResult<ItemRuleArguments> {
+        let size: Option<NonZeroUsize> = self.optional("size", "a number from 2 to 32")?;
+        Ok(ItemRuleArguments {
+            rule: self.choice("rule")?,
+            size: size.map(NonZeroUsize::get),
             threshold: self.required("threshold", "a share above 0, up to 1")?,
             min_ngrams: self.required("min_ngrams", "a whole number, from 0 on")?,
         })

@@ -31,9 +31,12 @@ impl<'py> Options<'py> {
         self.0.py()
     }
 
-    /// The options that are not at the defaults of `function`, under their names in the command.
+    /// The options that are not at the defaults of `function`, or of a method such as `Contain.__init__`, under their names in
+    /// the command.
     pub(crate) fn given(&self, module: &str, function: &str, command: &str) -> PyResult<Given> {
-        let function = self.py().import(module)?.getattr(function)?;
+        let module = self.py().import(module)?.into_any();
+        let mut names = function.split('.');
+        let function = names.try_fold(module, |of, name| of.getattr(name))?;
         let defaults = function.getattr("__kwdefaults__")?.cast_into::<PyDict>()?;
         let mut given = Vec::new();
         for (name, default) in defaults {

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::class::{Class, Hit};
+use super::class::{Class, Hit, RuleOf};
+use super::overlap::gpt3_cuts;
 use crate::error::{Error, Result};
 use crate::passages::{PassageUnit, PassageUnits, Shrinking, Snap};
 
@@ -18,6 +19,14 @@ pub enum ContainAction {
     Cut(Vec<Class>),
     /// Write all records, each with the places of hits of these classes in a field.
     Mark(Vec<Class>),
+}
+
+/// What becomes of a document.
+pub(super) enum Fate {
+    /// It is left out, because of a hit of this class.
+    Removed(Class),
+    /// It stays but for these places, or with these marked; ascending.
+    Kept(Vec<Range<usize>>),
 }
 
 impl ContainAction {
@@ -70,18 +79,39 @@ impl ContainAction {
         classes.filter(|class| self.classes().contains(class)).min()
     }
 
-    /// The places in a text that are cut or marked.
-    pub(super) fn places(&self, text: &str, hits: &[Hit]) -> Vec<Range<usize>> {
+    /// What becomes of a document.
+    pub(super) fn fate(&self, text: &str, hits: &[Hit], of: RuleOf) -> Fate {
+        let class = self.class_of(hits);
+        let places = match (self, class) {
+            (ContainAction::Report, _) | (_, None) => Some(Vec::new()),
+            (ContainAction::Drop(_), Some(_)) => None,
+            (ContainAction::Cut(_) | ContainAction::Mark(_), Some(_)) => {
+                self.places(text, hits, of)
+            }
+        };
+        match (places, class) {
+            (None, Some(class)) => Fate::Removed(class),
+            (places, _) => Fate::Kept(places.unwrap_or_default()),
+        }
+    }
+
+    /// The places in a text that are cut or marked; `None` if too little of it is left to cut them.
+    fn places(&self, text: &str, hits: &[Hit], of: RuleOf) -> Option<Vec<Range<usize>>> {
         let chosen = hits
             .iter()
             .filter(|hit| self.classes().contains(&hit.class));
-        let spans = merged(chosen.map(|hit| hit.bytes.clone()).collect());
+        let spans = chosen.flat_map(|hit| std::iter::once(&hit.bytes).chain(&hit.also));
+        let spans = merged(spans.cloned().collect());
+        let spans = match (self, of) {
+            (ContainAction::Cut(_), RuleOf::Gpt3) => gpt3_cuts(text, &spans)?,
+            _ => spans,
+        };
         match self {
             ContainAction::Cut(_) if !spans.is_empty() => {
                 let words = PassageUnits::of(PassageUnit::Words);
-                Shrinking::new(words, Snap::Words).cuts(text, &spans)
+                Some(Shrinking::new(words, Snap::Words).cuts(text, &spans))
             }
-            _ => spans,
+            _ => Some(spans),
         }
     }
 }

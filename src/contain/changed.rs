@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::action::ContainAction;
-use super::class::{Class, Hit};
+use super::action::Fate;
+use super::class::Class;
 use crate::error::Result;
 use crate::passages::{Cuts, CutsOfRows};
 
@@ -43,19 +43,15 @@ impl CutsOfRows for Changed {
 }
 
 impl Changed {
-    /// Adds what an action makes of the next document.
-    pub(super) fn add(
-        &mut self,
-        (row, bytes): (u32, usize),
-        (hits, places): (&[Hit], &[Range<usize>]),
-        action: &ContainAction,
-    ) {
-        if let (ContainAction::Drop(_), Some(class)) = (action, action.class_of(hits)) {
-            self.removed.push((row, class));
-            self.removed_bytes += bytes as u64;
-        }
-        if !places.is_empty() {
-            self.places.push((row, places.to_vec()));
+    /// Adds what becomes of the next document.
+    pub(super) fn add(&mut self, (row, bytes): (u32, usize), fate: &Fate) {
+        match fate {
+            Fate::Removed(class) => {
+                self.removed.push((row, *class));
+                self.removed_bytes += bytes as u64;
+            }
+            Fate::Kept(places) if !places.is_empty() => self.places.push((row, places.clone())),
+            Fate::Kept(_) => {}
         }
     }
 }

@@ -63,9 +63,48 @@ impl ItemPart {
     }
 }
 
+/// Whose rule decides. All but the first are rules of others, by which any n-gram in common makes a document contaminated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RuleOf {
+    /// The question is asked.
+    #[default]
+    Simgpu,
+    /// 13 words in a row of a question or passage; a cut takes 200 characters around them. Brown et al., *Language Models are
+    /// Few-Shot Learners*, appendix C.
+    Gpt3,
+    /// 12 words in a row of an answer, or of the question and its answer behind it. `NGramsDecontFilter` of datatrove.
+    Datatrove,
+    /// 8 words in a row of a question. Muennighoff et al., *s1: Simple test-time scaling*.
+    S1,
+}
+
+impl RuleOf {
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            RuleOf::Simgpu => "simgpu",
+            RuleOf::Gpt3 => "gpt3",
+            RuleOf::Datatrove => "datatrove",
+            RuleOf::S1 => "s1",
+        }
+    }
+
+    /// Words of an n-gram, unless said otherwise.
+    pub fn default_size(self) -> usize {
+        match self {
+            RuleOf::Simgpu => 5,
+            RuleOf::Gpt3 => 13,
+            RuleOf::Datatrove => 12,
+            RuleOf::S1 => 8,
+        }
+    }
+}
+
 /// What decides whether an item is in a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
+    /// Whose rule it is. Those of others take the size of n-grams alone.
+    pub of: RuleOf,
     /// Words of an n-gram; default 5.
     pub size: usize,
     /// The least share of a question's words outside the template that a contaminated document has; default 0.7.
@@ -76,15 +115,21 @@ pub struct Rule {
 
 impl Default for Rule {
     fn default() -> Self {
-        Rule {
-            size: 5,
-            threshold: 0.7,
-            min_ngrams: 2,
-        }
+        Rule::of(RuleOf::Simgpu)
     }
 }
 
 impl Rule {
+    /// A rule with its usual numbers.
+    pub fn of(of: RuleOf) -> Self {
+        Rule {
+            of,
+            size: of.default_size(),
+            threshold: 0.7,
+            min_ngrams: 2,
+        }
+    }
+
     pub(super) fn check(self) -> Result<()> {
         let refuse = |name, value: String, expected: &str| {
             Err(Error::Parameter {
@@ -122,6 +167,8 @@ pub struct Hit {
     pub parts: Vec<ItemPart>,
     /// Bytes of the document, from the first to the last word found.
     pub bytes: Range<usize>,
+    /// Bytes of further places with the same class, ascending; they share nothing with each other or with `bytes`.
+    pub also: Vec<Range<usize>>,
     /// Bytes of the question, or of the passage where the question is not found.
     pub item_bytes: Range<usize>,
     /// Distinct n-grams found.

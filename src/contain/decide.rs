@@ -12,6 +12,7 @@ use super::lack::Lack;
 use super::options::{answer_follows, options_end};
 use super::part::{Kind, Part};
 use super::scan::{Contain, Grams};
+use super::words::Words;
 
 /// The most words between two n-grams of a candidate.
 const GAP: usize = 40;
@@ -39,7 +40,7 @@ impl Contain {
             .into_iter()
             .map(|(part, grams)| (*part, grams))
             .collect();
-        let mut best: BTreeMap<usize, Candidate> = BTreeMap::new();
+        let mut candidates: Vec<Candidate> = Vec::new();
         let mut parts: Vec<PartOfQuestion> = Vec::new();
         for (number, grams) in questions {
             let part = &self.parts[*number];
@@ -61,10 +62,7 @@ impl Contain {
                         continue;
                     };
                     has_options |= candidate.hit.parts.contains(&ItemPart::Options);
-                    let is_better = |known: &Candidate| candidate.rank() < known.rank();
-                    if best.get(&item).is_none_or(is_better) {
-                        best.insert(item, candidate);
-                    }
+                    candidates.push(candidate);
                 }
                 if let Some(here) = PartOfQuestion::of(*number, place, has_options) {
                     most = Some(here.or_better(most));
@@ -72,7 +70,7 @@ impl Contain {
             }
             parts.extend(most);
         }
-        let mut hits = explained(best);
+        let mut hits = at_best(explained(candidates));
         for (number, grams) in passages {
             let part = &self.parts[number];
             for item in part.items.iter().map(|item| *item as usize) {
@@ -97,7 +95,7 @@ impl Contain {
     ) -> Option<Candidate> {
         let range = place.aligned.range()?;
         let passage = self.of_items[item]
-            .1
+            .passage
             .and_then(|part| passages.get(&part).copied());
         let own = cluster.iter().filter(|(_, gram)| self.is_own(*gram));
         let own = own.map(|(_, gram)| gram).collect::<BTreeSet<_>>().len();
@@ -107,7 +105,7 @@ impl Contain {
                 variant,
                 own,
                 has_options: options.is_some(),
-                has_passage: self.of_items[item].1.map(|_| passage.is_some()),
+                has_passage: self.of_items[item].passage.map(|_| passage.is_some()),
             };
             (self.class(place, around), options, variant)
         });
@@ -138,7 +136,7 @@ impl Contain {
             place.aligned.pairs().next()?.0,
             place.aligned.pairs().next_back()?.0,
         );
-        let mut hit = self.hit(item, place.part, place.document, cluster);
+        let mut hit = self.hit(item, place.part, place.document.words, cluster);
         hit.class = class;
         hit.lacks = lacks;
         hit.content[0] = place.content_in_place();
@@ -226,7 +224,7 @@ impl Contain {
             places.first().copied().unwrap_or(0),
             places.last().copied().unwrap_or(0),
         );
-        let mut hit = self.hit(item, part, document, grams);
+        let mut hit = self.hit(item, part, document.words, grams);
         hit.class = Class::Passage;
         hit.lacks = vec![Lack::Question];
         hit.parts = vec![ItemPart::Passage];
@@ -236,7 +234,13 @@ impl Contain {
     }
 
     /// The evidence for a part in these n-grams; class, parts and places are left to the caller.
-    fn hit(&self, item: usize, part: &Part, document: Document<'_>, grams: &[(usize, u32)]) -> Hit {
+    pub(super) fn hit(
+        &self,
+        item: usize,
+        part: &Part,
+        document: &Words,
+        grams: &[(usize, u32)],
+    ) -> Hit {
         const LISTED: usize = 3;
         let weight =
             |gram: &u32| (self.parts.len() as f64 / self.table.parts(*gram).len() as f64).ln();
@@ -251,7 +255,7 @@ impl Contain {
         }
         rarest.sort_unstable();
         let rarest = rarest.into_iter().take(LISTED).map(|(count, at, _)| {
-            let words = (at..at + self.table.size()).map(|i| document.words.word(i));
+            let words = (at..at + self.table.size()).map(|i| document.word(i));
             (words.collect::<Vec<_>>().join(" "), count)
         });
         Hit {
@@ -264,6 +268,7 @@ impl Contain {
             },
             parts: Vec::new(),
             bytes: 0..0,
+            also: Vec::new(),
             item_bytes: 0..0,
             found: found.len(),
             ngrams: all.len(),
@@ -276,12 +281,12 @@ impl Contain {
 }
 
 /// A hit before those that lie at one place are compared.
-struct Candidate {
-    hit: Hit,
+pub(super) struct Candidate {
+    pub(super) hit: Hit,
     /// The share of the question's words that is in place.
-    aligned: f64,
+    pub(super) aligned: f64,
     /// The words of the question in the document.
-    words: Range<usize>,
+    pub(super) words: Range<usize>,
 }
 
 impl Candidate {
@@ -293,13 +298,14 @@ impl Candidate {
 }
 
 /// Where questions that differ by a few words lie at one place, the best aligned one explains it.
-fn explained(candidates: BTreeMap<usize, Candidate>) -> BTreeMap<usize, Hit> {
-    let asked: Vec<(f64, Range<usize>)> = candidates
-        .values()
-        .filter(|candidate| candidate.hit.class == Class::Contaminated)
+fn explained(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    let asked = candidates
+        .iter()
+        .filter(|candidate| candidate.hit.class == Class::Contaminated);
+    let asked: Vec<(f64, Range<usize>)> = asked
         .map(|candidate| (candidate.aligned, candidate.words.clone()))
         .collect();
-    let hits = candidates.into_iter().map(|(item, mut candidate)| {
+    for candidate in &mut candidates {
         let Range { start, end } = candidate.words;
         let is_explained = asked.iter().any(|(aligned, other)| {
             let shared = end.min(other.end).saturating_sub(start.max(other.start));
@@ -309,7 +315,34 @@ fn explained(candidates: BTreeMap<usize, Candidate>) -> BTreeMap<usize, Hit> {
             candidate.hit.class = Class::Template;
             candidate.hit.lacks = vec![Lack::Better];
         }
-        (item, candidate.hit)
+    }
+    candidates
+}
+
+/// The hit of each item at its best place, the first of equals, with the further places of its class.
+pub(super) fn at_best(candidates: Vec<Candidate>) -> BTreeMap<usize, Hit> {
+    let mut of_item: BTreeMap<usize, Vec<Candidate>> = BTreeMap::new();
+    for candidate in candidates {
+        of_item
+            .entry(candidate.hit.item)
+            .or_default()
+            .push(candidate);
+    }
+    let hits = of_item.into_iter().filter_map(|(item, mut places)| {
+        // The sort keeps the order of equals.
+        places.sort_by_key(Candidate::rank);
+        let mut places = places.into_iter().map(|candidate| candidate.hit);
+        let mut best = places.next()?;
+        for place in places.filter(|place| place.class == best.class) {
+            let all = std::iter::once(&best.bytes).chain(&best.also);
+            let mut apart =
+                all.map(|other| other.end <= place.bytes.start || place.bytes.end <= other.start);
+            if apart.all(|is_apart| is_apart) {
+                best.also.push(place.bytes);
+            }
+        }
+        best.also.sort_unstable_by_key(|bytes| bytes.start);
+        Some((item, best))
     });
     hits.collect()
 }

@@ -136,6 +136,11 @@ fn gram_fields() -> Fields {
     vec![text("ngram"), number("in_parts")].into()
 }
 
+/// The fields of a place in `also`.
+fn place_fields() -> Fields {
+    vec![number("start"), number("end")].into()
+}
+
 /// The fields of `sample`.
 fn sample_fields() -> Fields {
     vec![text("before"), text("text"), text("after")].into()
@@ -154,6 +159,7 @@ impl HitTable {
             list("parts", DataType::Utf8),
             number("start"),
             number("end"),
+            list("also", DataType::Struct(place_fields())),
             number("item_start"),
             number("item_end"),
             number("found"),
@@ -198,6 +204,7 @@ impl HitTable {
             lists_of_texts(all().map(|hit| &*hit.parts)),
             numbers(|hit| hit.start),
             numbers(|hit| hit.end),
+            lists_of_places(all().map(|hit| &*hit.also)),
             numbers(|hit| hit.item_start),
             numbers(|hit| hit.item_end),
             numbers(|hit| hit.found),
@@ -232,6 +239,25 @@ fn lists_of_numbers(lists: impl Iterator<Item = [usize; 2]>) -> ArrayRef {
     for list in lists {
         for number in list {
             column.values().append_value(number as u64);
+        }
+        column.append(true);
+    }
+    Arc::new(column.finish())
+}
+
+fn lists_of_places<'a>(lists: impl Iterator<Item = &'a [[usize; 2]]>) -> ArrayRef {
+    let item = Field::new_list_field(DataType::Struct(place_fields()), false);
+    let values = StructBuilder::from_fields(place_fields(), 0);
+    let mut column = ListBuilder::new(values).with_field(item);
+    for list in lists {
+        for place in list {
+            let values = column.values();
+            for (side, at) in place.iter().enumerate() {
+                if let Some(numbers) = values.field_builder::<UInt64Builder>(side) {
+                    numbers.append_value(*at as u64);
+                }
+            }
+            values.append(true);
         }
         column.append(true);
     }

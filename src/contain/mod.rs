@@ -43,6 +43,8 @@ mod scan;
 
 mod decide;
 
+mod overlap;
+
 mod phrases;
 
 mod read;
@@ -68,7 +70,7 @@ mod write;
 mod run;
 
 pub use action::ContainAction;
-pub use class::{Class, Hit, ItemPart, Rule};
+pub use class::{Class, Hit, ItemPart, Rule, RuleOf};
 pub use findings::Findings;
 pub use frequent::{FrequentPhrase, read_ignored};
 pub use hits_output::HitsFormat;

@@ -20,6 +20,8 @@ pub(super) const UNKNOWN: u32 = u32::MAX;
 pub(super) enum Kind {
     Question,
     Passage,
+    /// The last words of a question with an answer behind them, for a rule of others.
+    Answer,
 }
 
 /// The numbers of the words of all items.

@@ -17,6 +17,7 @@ use arrow_schema::{DataType, Field};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::class::RuleOf;
 use super::findings::Findings;
 use super::scan::Contain;
 use crate::error::{Error, Result};
@@ -328,8 +329,19 @@ impl Contain {
     /// counts, no hit is excused by frequency. Questions are matched by their words.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the counts are of other items: none of their questions is one of these.
+    /// [`Error::Parameter`] if the counts are of other items: none of their questions is one of these; and for a rule of
+    /// others, which excuses nothing.
     pub fn with_phrases(mut self, phrases: &Phrases) -> Result<Self> {
+        if self.rule.of != RuleOf::Simgpu {
+            return Err(Error::Parameter {
+                name: "`phrases`",
+                value: "given".to_owned(),
+                expected: format!(
+                    "none, since the rule {} excuses no phrase",
+                    self.rule.of.name()
+                ),
+            });
+        }
         let of_words: BTreeMap<&str, &QuestionCounts> = phrases
             .questions
             .iter()

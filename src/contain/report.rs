@@ -103,12 +103,16 @@ pub struct ContainCuts {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ContainParameters {
+    /// Whose rule decides: `simgpu`, `gpt3`, `datatrove` or `s1`.
+    pub rule: &'static str,
     /// Words of an n-gram.
     pub size: usize,
-    /// The least share of a question's words outside the template.
-    pub threshold: f64,
-    /// The fewest n-grams of at most two questions.
-    pub min_ngrams: usize,
+    /// The least share of a question's words outside the template; `None` by a rule of others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    /// The fewest n-grams of at most two questions; `None` by a rule of others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_ngrams: Option<usize>,
     /// The name of the file of phrases to ignore; `None` without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ignore: Option<String>,
@@ -492,6 +496,8 @@ pub(super) struct HitEvidence {
     pub(super) parts: Vec<String>,
     pub(super) start: usize,
     pub(super) end: usize,
+    /// Further places.
+    pub(super) also: Vec<[usize; 2]>,
     pub(super) item_start: usize,
     pub(super) item_end: usize,
     pub(super) found: usize,
@@ -526,6 +532,7 @@ impl HitEvidence {
                 .collect(),
             start: hit.bytes.start,
             end: hit.bytes.end,
+            also: hit.also.iter().map(|at| [at.start, at.end]).collect(),
             item_start: hit.item_bytes.start,
             item_end: hit.item_bytes.end,
             found: hit.found,

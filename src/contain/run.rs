@@ -1,14 +1,13 @@
 //! Finds items of benchmarks in files.
 
 use std::num::NonZeroU64;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::action::ContainAction;
+use super::action::{ContainAction, Fate};
 use super::changed::Changed;
-use super::class::Rule;
+use super::class::{Rule, RuleOf};
 use super::findings::Findings;
 use super::found::{Found, found_at};
 use super::frequent::read_ignored;
@@ -73,7 +72,7 @@ pub struct ContainRun<'a> {
     pub(super) inputs: &'a Inputs,
     items: &'a Inputs,
     item_fields: ItemFields,
-    rule: Rule,
+    pub(super) rule: Rule,
     pub(super) action: ContainAction,
     pub(super) mark_field: String,
     pub(super) samples: bool,
@@ -399,8 +398,7 @@ impl<'a> ContainRun<'a> {
                             let found = &document.findings.hits;
                             tally.add(row, document.bytes, found);
                             spread.add(source, &document.findings);
-                            let places = &document.places;
-                            changed.add((row, document.bytes), (found, places), &self.action);
+                            changed.add((row, document.bytes), &document.fate);
                             for (hit, sample) in found.iter().zip(&document.shown) {
                                 examples.offer(row, hit, sample);
                             }
@@ -480,10 +478,7 @@ impl<'a> ContainRun<'a> {
             bytes: text.len(),
             evidence: evidence.collect(),
             shown: shown.map(Iterator::collect).unwrap_or_default(),
-            places: match self.action {
-                ContainAction::Cut(_) | ContainAction::Mark(_) => self.action.places(text, hits),
-                ContainAction::Report | ContainAction::Drop(_) => Vec::new(),
-            },
+            fate: self.action.fate(text, hits, self.rule.of),
             findings,
         }
     }
@@ -491,6 +486,7 @@ impl<'a> ContainRun<'a> {
     fn parameters(&self) -> ContainParameters {
         let name = |field: Option<&FieldPath>| field.map_or(String::new(), ToString::to_string);
         let fields = &self.item_fields;
+        let is_own = self.rule.of == RuleOf::Simgpu;
         let parts = [
             Some(&fields.question),
             fields.passage.as_ref(),
@@ -498,9 +494,10 @@ impl<'a> ContainRun<'a> {
             fields.answer.as_ref(),
         ];
         ContainParameters {
+            rule: self.rule.of.name(),
             size: self.rule.size,
-            threshold: self.rule.threshold,
-            min_ngrams: self.rule.min_ngrams,
+            threshold: is_own.then_some(self.rule.threshold),
+            min_ngrams: is_own.then_some(self.rule.min_ngrams),
             ignore: self.ignore.as_ref().map(|path| {
                 let name = path.file_name().unwrap_or(path.as_os_str());
                 name.to_string_lossy().into_owned()
@@ -550,8 +547,7 @@ struct Scanned {
     evidence: Vec<HitEvidence>,
     /// What a page shows of each hit; empty if it shows no texts.
     shown: Vec<Sample>,
-    /// The places that are cut or marked.
-    places: Vec<Range<usize>>,
+    fate: Fate,
 }
 
 /// In how many documents a phrase is frequent: in one of 10,000, and in ten.

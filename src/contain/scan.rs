@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::asked::Document;
-use super::class::{Class, Hit, Rule};
+use super::class::{Class, Hit, Rule, RuleOf};
 use super::findings::Findings;
 use super::items::{ITEMS, Item, ItemRecord, items_of};
 use super::part::{Kind, OWN, Part, TEMPLATE, Vocabulary};
@@ -32,12 +32,20 @@ pub struct Contain {
     pub(super) items: Vec<Item>,
     pub(super) rule: Rule,
     pub(super) parts: Vec<Part>,
-    /// The question and the passage of each item.
-    pub(super) of_items: Vec<(usize, Option<usize>)>,
+    pub(super) of_items: Vec<OfItem>,
     pub(super) table: Table,
     /// N-grams that count as those of a template.
     pub(super) ignored: BTreeSet<u32>,
     vocabulary: Vocabulary,
+}
+
+/// The parts of an item.
+#[derive(Debug)]
+pub(super) struct OfItem {
+    pub(super) question: usize,
+    pub(super) passage: Option<usize>,
+    /// Its answers behind the question, for a rule that compares them.
+    pub(super) answers: Vec<usize>,
 }
 
 /// Memory that is used again from document to document.
@@ -61,8 +69,7 @@ impl Contain {
     pub fn new(records: impl IntoIterator<Item = ItemRecord>, rule: Rule) -> Result<Self> {
         rule.check()?;
         let items = items_of(records)?;
-        let (mut parts, mut of_items): (Vec<Part>, Vec<(usize, Option<usize>)>) =
-            Default::default();
+        let (mut parts, mut of_items): (Vec<Part>, Vec<OfItem>) = Default::default();
         let mut vocabulary = Vocabulary::default();
         let mut of_words: BTreeMap<(Kind, Vec<u32>), usize> = BTreeMap::new();
         let mut bytes = 0usize;
@@ -80,8 +87,14 @@ impl Contain {
             };
             let question = part(Kind::Question, &item.question);
             let passage = (!item.passage.is_empty()).then(|| part(Kind::Passage, &item.passage));
+            let answers = behind_question(item, rule).map(|text| part(Kind::Answer, &text));
+            let answers = answers.collect();
             parts[question].add_answers(item);
-            of_items.push((question, passage));
+            of_items.push(OfItem {
+                question,
+                passage,
+                answers,
+            });
         }
         if bytes > MOST_BYTES {
             return Err(Error::Parameter {
@@ -145,12 +158,15 @@ impl Contain {
     }
 
     /// Whether an item can be found as contaminated by its question alone: it has 8 words, 5 of them outside the template, is
-    /// no bare statement, and has enough n-grams of its own.
+    /// no bare statement, and has enough n-grams of its own. By a rule of others, whether it has an n-gram.
     pub fn is_decidable(&self, item: usize) -> bool {
-        let Some((question, _)) = self.of_items.get(item) else {
+        let Some(of_item) = self.of_items.get(item) else {
             return false;
         };
-        let part = &self.parts[*question];
+        if self.rule.of != RuleOf::Simgpu {
+            return self.has_ngrams(of_item);
+        }
+        let part = &self.parts[of_item.question];
         let own: BTreeSet<u32> = part
             .grams
             .iter()
@@ -165,7 +181,7 @@ impl Contain {
         self.table.len()
     }
 
-    /// Finds the items in a document, by the number of the item; each once, at the place where most of it is.
+    /// Finds the items in a document, by the number of the item; each once, at the place where most of it is, with further places.
     pub fn scan(&self, text: &str) -> Vec<Hit> {
         self.read(text, &mut Scratch::default()).hits
     }
@@ -182,6 +198,9 @@ impl Contain {
         self.table.find(words, hashes, found);
         found.retain(|(at, gram)| self.opens(*gram) && self.is_equal(words, *at, *gram));
         let by_part = self.by_part(found);
+        if self.rule.of != RuleOf::Simgpu {
+            return self.overlaps(words, &by_part);
+        }
         let is_candidate = |(part, grams): &(usize, Grams)| {
             let part = &self.parts[*part];
             self.is_candidate(part, grams)
@@ -202,7 +221,10 @@ impl Contain {
             .collect();
         let is_asked = |at: usize| {
             let start = words.span(at).start;
-            asked.iter().any(|hit| hit.bytes.contains(&start))
+            let mut places = asked
+                .iter()
+                .flat_map(|hit| std::iter::once(&hit.bytes).chain(&hit.also));
+            places.any(|bytes| bytes.contains(&start))
         };
         let grams = found.iter().filter(|(at, _)| !is_asked(*at));
         findings.grams = grams.map(|(_, gram)| *gram).collect();
@@ -219,9 +241,11 @@ impl Contain {
         (0..size).all(|k| of_part.word(place as usize + k) == words.word(at + k))
     }
 
-    /// Whether an n-gram opens a candidate: it is no template, and nothing says to ignore it.
+    /// Whether an n-gram opens a candidate: it is no template, which rules of others do not know, and nothing says to ignore
+    /// it.
     fn opens(&self, gram: u32) -> bool {
-        self.table.parts(gram).len() <= TEMPLATE && !self.ignored.contains(&gram)
+        let is_template = || self.table.parts(gram).len() > TEMPLATE;
+        !(self.ignored.contains(&gram) || self.rule.of == RuleOf::Simgpu && is_template())
     }
 
     pub(super) fn is_own(&self, gram: u32) -> bool {
@@ -253,8 +277,21 @@ impl Contain {
         match part.kind {
             Kind::Question => distinct >= part.least_grams(),
             Kind::Passage => distinct >= (0.1 * part.rare as f64).max(4.0),
+            Kind::Answer => false,
         }
     }
+}
+
+/// For a rule that compares answers: each answer behind the last words of the question, so that every n-gram has a word of it.
+fn behind_question(item: &Item, rule: Rule) -> impl Iterator<Item = String> {
+    let answers = item.variants.iter().flat_map(|variant| &variant.answers);
+    let answers = answers.filter(move |_| rule.of == RuleOf::Datatrove);
+    answers.map(move |answer| {
+        let question = Words::of(&item.question);
+        let words: Vec<&str> = question.iter().collect();
+        let last = &words[words.len().saturating_sub(rule.size - 1)..];
+        format!("{} {answer}", last.join(" "))
+    })
 }
 
 /// The number of distinct n-grams.

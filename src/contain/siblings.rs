@@ -114,27 +114,22 @@ impl Place<'_> {
             .collect()
     }
 
-    /// A third of the item's figures have another figure in their place: a sibling.
+    /// A figure of the item has another figure in its place: a sibling.
     pub(super) fn has_other_figures(&self) -> bool {
         let words = &self.part.words;
         let is_figure = |word: &str| word.starts_with(char::is_numeric);
-        let figures: Vec<usize> = (0..words.len())
-            .filter(|i| is_figure(words.word(*i)))
-            .collect();
-        let other = figures.iter().filter(|i| {
+        let mut figures = (0..words.len()).filter(|i| is_figure(words.word(*i)));
+        figures.any(|i| {
             let before = i
                 .checked_sub(1)
                 .and_then(|i| self.aligned.get(i))
                 .map(|at| at + 1);
-            let after = || self.aligned.get(*i + 1).and_then(|at| at.checked_sub(1));
+            let after = || self.aligned.get(i + 1).and_then(|at| at.checked_sub(1));
             let place = before
                 .or_else(after)
                 .filter(|at| *at < self.document.words.len());
-            !self.aligned.has(**i)
-                && place.is_some_and(|at| is_figure(self.document.words.word(at)))
-        });
-        let other = other.count();
-        other > 0 && 3 * other >= figures.len()
+            !self.aligned.has(i) && place.is_some_and(|at| is_figure(self.document.words.word(at)))
+        })
     }
 
     /// A third of the item's names have another name in their place: a sibling.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::words::Words;
-use super::{Class, Contain, Hit, ItemPart, ItemRecord, Phrases, Rule, Scratch, Spread};
+use super::{Class, Contain, Hit, ItemPart, ItemRecord, Phrases, Rule, RuleOf, Scratch, Spread};
 
 const ROBE: &str = "A robe takes 2 bolts of blue fiber and half that much white fiber. How many bolts in total does it take?";
 
@@ -214,6 +214,16 @@ fn a_negation_an_opposite_or_another_figure_makes_another_question() {
             "A farmer keeps seven brown hens and a goat on his old hill farm: what is the largest number of eggs possible in a week?",
             &[("largest", "smallest"), ("possible", "impossible")],
         ),
+        (
+            "A train of 12 wagons with 40 seats each leaves at 7 in the morning and 9 wagons are full: how many of the 480 seats are free?",
+            &[
+                ("12", "14"),
+                ("40", "44"),
+                ("at 7", "at 8"),
+                ("9 wagons", "6 wagons"),
+                ("480", "560"),
+            ],
+        ),
     ] {
         let contain = contain([record(item)]);
         assert_eq!(classes(&contain, item), [(0, Class::Contaminated)]);
@@ -224,6 +234,88 @@ fn a_negation_an_opposite_or_another_figure_makes_another_question() {
             assert!(!contaminated(&found), "{text}");
         }
     }
+}
+
+#[test]
+fn rules_of_others_find_what_comparing_all_ngrams_finds() {
+    let (questions, passages, answers) = (texts(1, 12, 30), texts(2, 12, 30), texts(3, 12, 6));
+    let records: Vec<ItemRecord> = (0..12)
+        .map(|number| ItemRecord {
+            id: number.to_string(),
+            passage: passages[number].clone(),
+            answer: answers[number].clone(),
+            ..record(&questions[number])
+        })
+        .collect();
+    for (of, size) in [
+        (RuleOf::Gpt3, 6),
+        (RuleOf::S1, 6),
+        (RuleOf::Datatrove, 4),
+        (RuleOf::S1, 3),
+    ] {
+        let rule = Rule {
+            size,
+            ..Rule::of(of)
+        };
+        let contain = Contain::new(records.clone(), rule).unwrap();
+        let ngrams = |text: &str| windows(text, size).into_iter().map(|(_, ngram)| ngram);
+        let of_item = |number: usize| -> BTreeSet<String> {
+            let (question, answer) = (&questions[number], &answers[number]);
+            match of {
+                RuleOf::Gpt3 => ngrams(question).chain(ngrams(&passages[number])).collect(),
+                RuleOf::S1 => ngrams(question).collect(),
+                _ => {
+                    let words = |text: &str| windows(text, 1).len();
+                    let all = ngrams(&format!("{question} {answer}")).collect::<Vec<_>>();
+                    let of_question = (words(question) + 1).saturating_sub(size);
+                    all.into_iter().skip(of_question).collect()
+                }
+            }
+        };
+        let mut found = 0;
+        for document in texts(7, 20, 40) {
+            let of_document: BTreeSet<String> = ngrams(&document).collect();
+            let expected: Vec<(usize, usize)> = (0..12)
+                .map(|number| (number, of_item(number).intersection(&of_document).count()))
+                .filter(|(_, common)| *common > 0)
+                .collect();
+            let hits = contain.scan(&document);
+            let numbers: Vec<usize> = hits.iter().map(|hit| hit.item).collect();
+            let of_expected: Vec<usize> = expected.iter().map(|(number, _)| *number).collect();
+            assert_eq!(numbers, of_expected, "{of:?} {document}");
+            for hit in &hits {
+                assert_eq!((hit.class, hit.lacks.len()), (Class::Contaminated, 0));
+                let mut places = [&hit.bytes].into_iter().chain(&hit.also);
+                assert!(places.all(|bytes| {
+                    ngrams(&document[bytes.clone()]).any(|ngram| of_item(hit.item).contains(&ngram))
+                }));
+            }
+            found += hits.len();
+        }
+        assert!(found > 10, "{of:?} {found}");
+        let short = record("too short");
+        let contain = Contain::new([short], rule).unwrap();
+        assert!(!contain.is_decidable(0) && contain.scan("too short, too short").is_empty());
+    }
+}
+
+#[test]
+fn an_item_is_found_at_each_place() {
+    let contain = contain([record(ROBE)]);
+    let between =
+        " And now for something else that has nothing to do with robes or bolts. ".repeat(5);
+    let text = format!("{ROBE}{between}<p CLASS=\"q\">{ROBE}</p>{between}{ROBE}");
+    let hits = contain.scan(&text);
+    let [hit] = &hits[..] else {
+        panic!("{hits:?}");
+    };
+    let places: Vec<&str> = [&hit.bytes]
+        .into_iter()
+        .chain(&hit.also)
+        .map(|bytes| &text[bytes.clone()])
+        .collect();
+    assert_eq!(places, [&ROBE[..ROBE.len() - 1]; 3]);
+    assert_eq!(hit.class, Class::Contaminated);
 }
 
 #[test]

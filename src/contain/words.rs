@@ -234,45 +234,58 @@ fn entity(text: &str) -> Option<(Cow<'_, str>, usize)> {
     (value != entity).then_some((value, len))
 }
 
-/// The bytes of a common tag at the beginning.
+/// Tags of HTML that stand in texts, in order.
+#[rustfmt::skip] // As many as fit on a line.
+const TAGS: &[&[u8]] = &[
+    b"a", b"abbr", b"article", b"b", b"blockquote", b"br", b"center", b"cite", b"code", b"dd", b"del", b"div", b"dl", b"dt", b"em",
+    b"figcaption", b"figure", b"font", b"footer", b"h1", b"h2", b"h3", b"h4", b"h5", b"h6", b"header", b"hr", b"i", b"img", b"ins",
+    b"kbd", b"label", b"li", b"main", b"mark", b"nav", b"ol", b"p", b"pre", b"q", b"s", b"samp", b"section", b"small", b"span",
+    b"strong", b"sub", b"sup", b"table", b"tbody", b"td", b"th", b"thead", b"tr", b"tt", b"u", b"ul", b"var",
+];
+
+/// The bytes of a common tag at the beginning, in letters of any case. Attributes have a name, an equals sign and a value: so
+/// `a <b and b> c` has none.
 fn tag(bytes: &[u8]) -> Option<usize> {
-    const NAMES: &[&[u8]] = &[
-        b"p",
-        b"br",
-        b"div",
-        b"span",
-        b"li",
-        b"ul",
-        b"ol",
-        b"em",
-        b"strong",
-        b"td",
-        b"tr",
-        b"th",
-        b"table",
-        b"h1",
-        b"h2",
-        b"h3",
-        b"h4",
-        b"h5",
-        b"h6",
-        b"code",
-        b"pre",
-        b"blockquote",
-    ];
+    const LONGEST: usize = 2_000;
     let mut at = 1 + usize::from(bytes.get(1) == Some(&b'/'));
     let name = bytes[at..].iter();
-    let name = name.take_while(|byte| byte.is_ascii_alphanumeric()).count();
-    if !NAMES.contains(&&bytes[at..at + name]) {
+    let len = name.take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let name = bytes[at..at + len].to_ascii_lowercase();
+    TAGS.binary_search(&&*name).ok()?;
+    at += len;
+    let blanks = |at: usize| {
+        let rest = bytes[at..].iter();
+        at + rest.take_while(|byte| byte.is_ascii_whitespace()).count()
+    };
+    loop {
+        let next = blanks(at);
+        let end = next + usize::from(bytes.get(next) == Some(&b'/'));
+        if bytes.get(end) == Some(&b'>') {
+            return Some(end + 1);
+        }
+        if next == at || next > LONGEST {
+            return None;
+        }
+        at = next + attribute(&bytes[next..])?;
+    }
+}
+
+/// The bytes of an attribute of a tag at the beginning.
+fn attribute(bytes: &[u8]) -> Option<usize> {
+    let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-_:".contains(byte);
+    let name = bytes.iter().take_while(is_name).count();
+    if name == 0 || bytes.get(name) != Some(&b'=') {
         return None;
     }
-    at += name;
-    at += bytes[at..]
-        .iter()
-        .take_while(|byte| byte.is_ascii_whitespace())
-        .count();
-    at += usize::from(bytes.get(at) == Some(&b'/'));
-    (bytes.get(at) == Some(&b'>')).then_some(at + 1)
+    let value = &bytes[name + 1..];
+    let len = match value.first()? {
+        quote @ (b'"' | b'\'') => memchr::memchr(*quote, &value[1..])? + 2,
+        _ => value
+            .iter()
+            .take_while(|byte| !byte.is_ascii_whitespace() && !b"<>".contains(byte))
+            .count(),
+    };
+    Some(name + 1 + len)
 }
 
 /// The value of an escape of JSON at the beginning, and its bytes. The commands of LaTeX that begin alike are none.
@@ -329,6 +342,11 @@ mod tests {
                 "a b p cs café",
             ),
             ("x<br/>y</ p>z<td >w", "x y p z w"),
+            (
+                r#"<P>Which <b>of</b> <a href="x.html?a>b" class=c>these</a><SPAN STYLE='x'> is <img src=i.png />not</Span>?"#,
+                "which of these is not",
+            ),
+            ("if a <b and b> c, x<y>z", "if a b and b c x y z"),
             (r#"one\ntwo \"three\" \u00e9t\u00e9"#, "one two three été"),
             (
                 r"\nabla \text{x} \theta \right \rightarrow",

@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use super::action::ContainAction;
+use super::class::RuleOf;
 use super::found::{Found, found_at};
 use super::frequent::FrequentPhrase;
 use super::hits_output::HitsOutput;
@@ -49,9 +50,11 @@ impl ContainRun<'_> {
         };
         self.write_hits(output, found)?;
         write_items(output, found)?;
-        let (file, path) = output.create(PHRASES)?;
-        let phrases = found.tally.contain().phrases(&found.spread);
-        phrases.write_to(file, &path)?;
+        if self.rule.of == RuleOf::Simgpu {
+            let (file, path) = output.create(PHRASES)?;
+            let phrases = found.tally.contain().phrases(&found.spread);
+            phrases.write_to(file, &path)?;
+        }
         if self.suggest_ignore {
             write_ignore(output, frequent)?;
         }
@@ -71,7 +74,12 @@ impl ContainRun<'_> {
         }
         match self.action {
             ContainAction::Drop(_) => write_removed(output, found),
-            ContainAction::Cut(_) => write_cuts(output, found),
+            ContainAction::Cut(_) => {
+                if self.rule.of == RuleOf::Gpt3 {
+                    write_removed(output, found)?;
+                }
+                write_cuts(output, found)
+            }
             ContainAction::Report | ContainAction::Mark(_) => Ok(()),
         }
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use simgpu::contain::{
-    ByClass, Class, ContainAction, ContainOutcome, ContainRun, HitsFormat, ItemFields, Rule,
+    ByClass, Class, ContainAction, ContainOutcome, ContainRun, HitsFormat, ItemFields, Rule, RuleOf,
 };
 use simgpu::io::{FieldPath, Fields, Inputs, Naming};
 
@@ -173,9 +173,35 @@ pub struct ItemArguments {
     #[arg(long, value_name = "FIELD", help_heading = "Items")]
     pub benchmark_field: Option<String>,
 
-    /// Words of an n-gram, from 2 to 32
-    #[arg(long, value_name = "N", default_value = "5", help_heading = "Items")]
-    pub size: usize,
+    /// What decides whether an item is in a document.
+    #[command(flatten)]
+    pub rule: ItemRuleArguments,
+
+    /// Counts of documents, the phrases.parquet of another run with these items, by which public phrases are excused [default:
+    /// no hit is excused because its words are frequent]
+    #[arg(long, value_name = "FILE", help_heading = "Items")]
+    pub phrases: Option<PathBuf>,
+
+    /// File of phrases that are no evidence, one a line; lines that begin with # are notes
+    #[arg(long, value_name = "FILE", help_heading = "Items")]
+    pub ignore: Option<PathBuf>,
+}
+
+/// What decides whether an item is in a document.
+#[derive(Args, Debug)]
+pub struct ItemRuleArguments {
+    /// Whose rule decides. By those of others, any n-gram in common makes a document contaminated
+    #[arg(
+        long,
+        value_name = "RULE",
+        default_value = "simgpu",
+        help_heading = "Items"
+    )]
+    pub rule: RuleArgument,
+
+    /// Words of an n-gram, from 2 to 32 [default: that of the rule]
+    #[arg(long, value_name = "N", help_heading = "Items")]
+    pub size: Option<usize>,
 
     /// Least share of a question's words, without those that many items share, that a contaminated document has
     #[arg(
@@ -189,15 +215,27 @@ pub struct ItemArguments {
     /// Fewest n-grams that at most two questions have, which a contaminated document has
     #[arg(long, value_name = "N", default_value = "2", help_heading = "Items")]
     pub min_ngrams: usize,
+}
 
-    /// Counts of documents, the phrases.parquet of another run with these items, by which public phrases are excused [default:
-    /// no hit is excused because its words are frequent]
-    #[arg(long, value_name = "FILE", help_heading = "Items")]
-    pub phrases: Option<PathBuf>,
+/// The modes that a rule leads to.
+pub fn rule_modes(rule: RuleArgument) -> &'static [Mode] {
+    match rule {
+        RuleArgument::Simgpu => &[],
+        RuleArgument::Gpt3 | RuleArgument::Datatrove | RuleArgument::S1 => &[Mode::AnyNgram],
+    }
+}
 
-    /// File of phrases that are no evidence, one a line; lines that begin with # are notes
-    #[arg(long, value_name = "FILE", help_heading = "Items")]
-    pub ignore: Option<PathBuf>,
+/// The value of `--rule`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RuleArgument {
+    /// The question is asked; n-grams of 5 words
+    Simgpu,
+    /// 13 words in a row of a question or passage; --action cut takes 200 characters around them
+    Gpt3,
+    /// 12 words in a row of an answer, or of a question and its answer behind it
+    Datatrove,
+    /// 8 words in a row of a question
+    S1,
 }
 
 /// The value of `--action`.
@@ -235,16 +273,25 @@ pub enum ClassArgument {
     Template,
 }
 
-impl ItemArguments {
-    /// What decides whether an item is in a document.
+impl ItemRuleArguments {
+    /// The rule.
     pub fn rule(&self) -> Rule {
+        let rule = Rule::of(match self.rule {
+            RuleArgument::Simgpu => RuleOf::Simgpu,
+            RuleArgument::Gpt3 => RuleOf::Gpt3,
+            RuleArgument::Datatrove => RuleOf::Datatrove,
+            RuleArgument::S1 => RuleOf::S1,
+        });
         Rule {
-            size: self.size,
+            size: self.size.unwrap_or(rule.size),
             threshold: self.threshold,
             min_ngrams: self.min_ngrams,
+            ..rule
         }
     }
+}
 
+impl ItemArguments {
     /// The fields of the items.
     ///
     /// # Errors
@@ -303,7 +350,7 @@ impl Arguments {
         let items = Inputs::find(&self.items.against, None)?;
         let mut run = ContainRun::new(&inputs, &items)
             .item_fields(item_fields)
-            .rule(self.items.rule())
+            .rule(self.items.rule.rule())
             .action(self.action())
             .mark_field(&self.mark_field)
             .hits_format(match self.hits_format {
@@ -358,6 +405,7 @@ impl Arguments {
         if self.action != ContainActionArgument::Mark {
             modes.push(Mode::PassagesUnmarked);
         }
+        modes.extend_from_slice(rule_modes(self.items.rule.rule));
         if are_files(&self.inputs) {
             modes.push(Mode::NamedFiles);
         }

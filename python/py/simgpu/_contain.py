@@ -32,6 +32,7 @@ class ItemsFound(_Rows):
     - ``parts``: the parts found: ``"question"``, ``"passage"``, ``"options"``, ``"answer"``.
     - ``start``, ``end``: their place in bytes of the text in UTF-8: ``text.encode()[start:end].decode()`` is to be
       highlighted.
+    - ``also``: further places of the item with the same class, each as ``[start, end]``.
     - ``item_start``, ``item_end``: the place in the question, or in the passage where the question is not found.
     - ``found``, ``ngrams``: the distinct n-grams found, of all.
     - ``content``: the words of the question outside of templates that are in place, and all of them; ``own``: the n-grams

@@ -903,7 +903,17 @@ class ItemOptions(TypedDict, total=False):
         str | None,
         Option(None, "Field with the name of the benchmark; by default ``eval_key``, or else the name of the file."),
     ]
-    size: Annotated[int, Option(5, "Words of an n-gram, from 2 to 32.")]
+    rule: Annotated[
+        Literal["simgpu", "gpt3", "datatrove", "s1"],
+        Option(
+            "simgpu",
+            "Whose rule decides: ``simgpu``, the question is asked. By the others, any n-gram in common makes a text "
+            "contaminated: ``gpt3``, 13 words of a question or passage; ``datatrove``, 12 words of an answer, or of a "
+            "question and its answer behind it; ``s1``, 8 words of a question. They take neither ``threshold``, "
+            "``min_ngrams`` nor ``phrases``.",
+        ),
+    ]
+    size: Annotated[int | None, Option(None, "Words of an n-gram, from 2 to 32; by default that of the rule, 5.")]
     threshold: Annotated[
         float,
         Option(

@@ -16,9 +16,14 @@ impl Shown<'_> {
         if let Some(field) = &parameters.benchmark_field {
             choices.push(("--benchmark-field", field.clone()));
         }
+        choices.push(("--rule", parameters.rule.to_owned()));
         choices.push(("--size", parameters.size.to_string()));
-        choices.push(("--threshold", parameters.threshold.to_string()));
-        choices.push(("--min-ngrams", parameters.min_ngrams.to_string()));
+        if let Some(threshold) = parameters.threshold {
+            choices.push(("--threshold", threshold.to_string()));
+        }
+        if let Some(min_ngrams) = parameters.min_ngrams {
+            choices.push(("--min-ngrams", min_ngrams.to_string()));
+        }
         if self.report.phrases == "given" {
             choices.push(("--phrases", "PHRASES".to_owned()));
         }
