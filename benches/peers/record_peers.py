@@ -36,7 +36,8 @@ reading the files; a tool's first rule has them, and the other rules are of the 
 simgpu are of the whole process, with reading and writing. MB is the peak of the memory of the whole
 process, of 2^20 bytes: of the other tools with Python, its libraries and the records.
 
-A tool that takes more than LIMIT_S CPU seconds for a set is ended, and its row says so.
+A tool that takes more than LIMIT_S CPU seconds or MEMORY_GB of memory for a set is ended, and its
+row says so.
 """
 
 import argparse
@@ -69,6 +70,10 @@ PROBABILITIES = (0.5, 0.95)
 LABELS = 500
 # CPU seconds that a tool may take for a set, with reading it.
 LIMIT_S = 900
+# Memory that a tool may take for a set, in 2^30 bytes.
+MEMORY_GB = 12
+# Exit status of a process without memory.
+NO_MEMORY = 3
 
 
 # Records and truth
@@ -780,9 +785,21 @@ def peer_rows(records, tool):
 
 
 def rows_of(folder, name, tool, options):
-    """Prints the rows of a set and a tool, and ends this process if they take too long."""
-    _, most = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (options.limit, most))
+    """Prints the rows of a set and a tool, and ends this process if they take too much."""
+    limits = [
+        (resource.RLIMIT_CPU, options.limit),
+        (resource.RLIMIT_DATA, options.memory << 30),
+    ]
+    for kind, limit in limits:
+        resource.setrlimit(kind, (limit, resource.getrlimit(kind)[1]))
+    try:
+        print_rows_of(folder, name, tool, options)
+    except MemoryError:
+        sys.exit(NO_MEMORY)
+
+
+def print_rows_of(folder, name, tool, options):
+    """Prints the rows of a set and a tool."""
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     records = load(folder, name)
@@ -801,8 +818,11 @@ def print_rows(folder, name, tool, options):
     process.start()
     process.join()
     if process.exitcode:
-        is_late = process.exitcode == -signal.SIGXCPU
-        problem = f"did not finish in {options.limit} CPU s" if is_late else "failed"
+        problems = {
+            -signal.SIGXCPU: f"did not finish in {options.limit} CPU s",
+            NO_MEMORY: f"needs more than {options.memory} GB",
+        }
+        problem = problems.get(process.exitcode, "failed")
         print(f"| {name} | {tool} | {problem} |" + "  |" * 8, flush=True)
 
 
@@ -822,6 +842,12 @@ def main():
         type=int,
         default=LIMIT_S,
         help="CPU seconds of a tool for a set; default: %(default)s",
+    )
+    parser.add_argument(
+        "--memory",
+        type=int,
+        default=MEMORY_GB,
+        help="memory of a tool for a set, in 2^30 bytes; default: %(default)s",
     )
     options = parser.parse_args()
     header = "set | tool | rule | pairs | precision | expected | recall | F1 | CPU s | wall s | MB"

@@ -272,3 +272,50 @@ fn wrong_files_of_phrases_are_refused() {
         .run("contain in --against items.jsonl -o out --overwrite -q --phrases out/phrases.parquet")
         .refused(1, &["phrases.parquet", "choose another output"]);
 }
+
+#[test]
+fn gpt3_cuts_around_what_it_finds_and_leaves_out_what_falls_into_pieces() {
+    let words = |count: usize| "lorem ".repeat(count);
+    // 600 characters: 200 go with the item, and 400 stay.
+    let text = |items: usize| {
+        format!(
+            "{}{}",
+            words(100),
+            format!("{ROBE} {}", words(100)).repeat(items)
+        )
+    };
+    let place = Place::new();
+    let texts = [(1, text(1)), (2, text(11)), (3, words(10))];
+    let records = texts.map(|(id, text)| json!({"id": id, "text": text}));
+    place.write("in/a.jsonl", lines_of(records));
+    place.write(
+        "items.jsonl",
+        lines_of([json!({"id": "robe", "question": ROBE})]),
+    );
+    let hits = run(&place, "--rule gpt3 --action cut");
+    let places: Vec<usize> = hits
+        .iter()
+        .map(|hit| 1 + hit["also"].as_array().unwrap().len())
+        .collect();
+    assert_eq!(places, [1, 11]);
+    let removed = parse_lines(&place.read("out/removed.jsonl"));
+    assert_eq!(
+        removed,
+        [json!({"id": 2, "file": "a.jsonl", "row": 1, "class": "contaminated"})]
+    );
+    let kept = parse_lines(&place.read("out/kept/a.jsonl"));
+    let lengths: Vec<usize> = kept
+        .iter()
+        .map(|line| line["text"].as_str().unwrap().len())
+        .collect();
+    assert_eq!((lengths.len(), lengths[1]), (2, 60));
+    assert!((790..=820).contains(&lengths[0]), "{lengths:?}");
+    let report = report(&place);
+    let cut = &report["counts"]["cut"];
+    let bytes = |name: &str| cut[name].as_u64().unwrap();
+    assert_eq!(
+        bytes("kept_bytes") + bytes("cut_bytes") + bytes("removed_bytes"),
+        report["counts"]["bytes"].as_u64().unwrap()
+    );
+    assert!(!place.holds("out/phrases.parquet"));
+}

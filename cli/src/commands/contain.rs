@@ -32,7 +32,7 @@ use crate::{Usage, terminal};
 ///
 /// items.jsonl: one line per item, with its class, parts and number of documents.
 ///
-/// phrases.parquet: what documents lack of questions, for --phrases of another run.
+/// phrases.parquet (--rule simgpu): what documents lack of questions, for --phrases of another run.
 ///
 /// kept/ (--action drop, cut or mark): the kept records of each input, under the same name, in the same format and compression.
 ///
