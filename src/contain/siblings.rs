@@ -55,6 +55,10 @@ fn are_opposite(a: &str, b: &str) -> bool {
     lists(a, b) || lists(b, a) || denies(a, b) || denies(b, a)
 }
 
+fn is_figure(word: &str) -> bool {
+    word.starts_with(char::is_numeric)
+}
+
 fn denies(word: &str) -> bool {
     NEGATIONS.contains(&word) || CONTRACTIONS.contains(&word)
 }
@@ -114,22 +118,33 @@ impl Place<'_> {
             .collect()
     }
 
-    /// A figure of the item has another figure in its place: a sibling.
+    /// A third of the item's figures have another figure in their place, or nothing else differs: a sibling. A figure among other
+    /// edits is one of them.
     pub(super) fn has_other_figures(&self) -> bool {
-        let words = &self.part.words;
-        let is_figure = |word: &str| word.starts_with(char::is_numeric);
-        let mut figures = (0..words.len()).filter(|i| is_figure(words.word(*i)));
-        figures.any(|i| {
+        let of_item = |i: usize| is_figure(self.part.words.word(i));
+        let of_document = |at: usize| is_figure(self.document.words.word(at));
+        let figures = (0..self.part.words.len()).filter(|i| of_item(*i));
+        let figures: Vec<usize> = figures.collect();
+        let is_other = |i: &usize| {
             let before = i
                 .checked_sub(1)
                 .and_then(|i| self.aligned.get(i))
                 .map(|at| at + 1);
-            let after = || self.aligned.get(i + 1).and_then(|at| at.checked_sub(1));
+            let after = || self.aligned.get(*i + 1).and_then(|at| at.checked_sub(1));
             let place = before
                 .or_else(after)
                 .filter(|at| *at < self.document.words.len());
-            !self.aligned.has(i) && place.is_some_and(|at| is_figure(self.document.words.word(at)))
-        })
+            !self.aligned.has(*i) && place.is_some_and(of_document)
+        };
+        let others = figures.iter().filter(|i| is_other(i)).count();
+        let differing = self.differing();
+        let mut differing = differing.iter();
+        let mut is_all = || {
+            differing.all(|(items, documents)| {
+                items.clone().all(of_item) && documents.clone().all(of_document)
+            })
+        };
+        others > 0 && (3 * others >= figures.len() || is_all())
     }
 
     /// A third of the item's names have another name in their place: a sibling.
