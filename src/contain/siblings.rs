@@ -87,7 +87,8 @@ impl Place<'_> {
             let first = sentence.first().is_some_and(|first| *first <= items.start);
             first && sentence.last().is_some_and(|last| items.end <= last + 1)
         };
-        let differing = self.differing();
+        let mut differing = self.differing();
+        differing.extend(self.beyond());
         let is_few = differing.len() <= FEW;
         differing.iter().any(|(items, documents)| {
             items.len() <= BETWEEN
@@ -95,6 +96,24 @@ impl Place<'_> {
                 && (is_few || asks(items))
                 && is_opposite(items, documents)
         })
+    }
+
+    /// The words of the document behind the last word of the item, up to two, which its sentence ends with.
+    fn beyond(&self) -> Option<(Range<usize>, Range<usize>)> {
+        const MOST: usize = 2;
+        let (last, end) = self.aligned.pairs().next_back()?;
+        let words = self.document.words;
+        let ends = |at: usize| {
+            let next = self.document.text[words.span(at).end..].chars().next();
+            next.is_none_or(|c| ".?!\n".contains(c))
+        };
+        let is_last = last + 1 == self.part.words.len();
+        if !is_last || ends(end) {
+            return None;
+        }
+        let mut behind = (end + 1..words.len()).take(MOST);
+        let stop = behind.find(|at| ends(*at))?;
+        Some((last + 1..last + 1, end + 1..stop + 1))
     }
 
     /// The words of the item that are not in place, and those of the document that stand there.

@@ -212,7 +212,11 @@ fn a_negation_an_opposite_or_another_figure_makes_another_question() {
         ),
         (
             "A farmer keeps seven brown hens and a goat on his old hill farm: what is the largest number of eggs possible in a week?",
-            &[("largest", "smallest"), ("possible", "impossible")],
+            &[
+                ("largest", "smallest"),
+                ("possible", "impossible"),
+                ("in a week", "in a week not"),
+            ],
         ),
         (
             "A train of 12 wagons with 40 seats each leaves at 7 in the morning and 9 wagons are full: how many of the 480 seats are free?",
