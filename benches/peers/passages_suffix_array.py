@@ -114,11 +114,11 @@ def covered(order, shared, is_window, length, with_first=False):
     else:
         firsts = np.minimum.reduceat(np.where(is_window, order, size), kinds)
         is_repeated = is_window & (order != np.repeat(firsts, counts))
-    edges = np.zeros(size + 1, np.int32)
-    starts = order[is_repeated]
-    np.add.at(edges, starts, 1)
-    np.add.at(edges, starts + length, -1)
-    return np.cumsum(edges[:-1]) > 0
+    is_start = np.zeros(size, bool)
+    is_start[order[is_repeated]] = True
+    places = np.arange(size, dtype=np.int32)
+    last = np.maximum.accumulate(np.where(is_start, places, np.int32(-length)))
+    return places - last < length
 
 
 def in_process(task, *arguments):
