@@ -416,6 +416,9 @@ fn a_dropped_document_is_the_source_of_none() {
     }
 }
 
+/// A line that any file of lines of a result may have, of no document that is shown.
+const OTHER_LINE: &[u8] = b"{\"id\":\"other\",\"file\":\"in.jsonl\",\"row\":99}\n";
+
 #[test]
 fn show_explains_removed_and_cut_documents() {
     let place = Place::new();
@@ -444,6 +447,18 @@ fn show_explains_removed_and_cut_documents() {
     let page = shown("--action cut --passages-format parquet", "c");
     for line in ["kept: \"c\"", "1 part cut out of it", "passages.parquet"] {
         assert!(page.contains(line), "{page}");
+    }
+    shown("--action cut", "c");
+    for name in ["cuts.jsonl", "removed.jsonl", "passages.jsonl"] {
+        let path = place.path("out").join(name);
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let missing = place.run("show out c");
+        missing.refused(1, &[name, "it is missing in the result"]);
+        std::fs::write(&path, [&whole[..], OTHER_LINE].concat()).unwrap();
+        let longer = place.run("show out c");
+        longer.refused(1, &[name, "lines, and report.json counts"]);
+        std::fs::write(&path, &whole).unwrap();
     }
     let unknown = "no document with the id \"z\" was removed or has a passage";
     place

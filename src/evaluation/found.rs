@@ -20,7 +20,16 @@ struct Mark {
     _version: u32,
     command: String,
     #[serde(default)]
+    counts: MarkCounts,
+    #[serde(default)]
     parameters: MarkParameters,
+}
+
+/// How many records the files of a result have.
+#[derive(Default, Deserialize)]
+struct MarkCounts {
+    links: Option<u64>,
+    removed: Option<u64>,
 }
 
 #[derive(Default, Deserialize)]
@@ -58,6 +67,8 @@ pub(super) struct FoundFile {
     /// The file that states it.
     pub(super) path: PathBuf,
     form: Form,
+    /// The records that it has, where the report counts them.
+    counted: Option<u64>,
 }
 
 /// What was found.
@@ -103,6 +114,11 @@ impl FoundFile {
             command,
             path: folder.join(name),
             form,
+            counted: match form {
+                Form::Pairs(_) => mark.counts.links,
+                Form::Removed => mark.counts.removed,
+                Form::Entities(_) => None,
+            },
         };
         match (&*mark.command, mark.parameters.matching) {
             ("link", Some(_)) => Ok(file("link", "links.jsonl", Form::Pairs(Sides::Two))),
@@ -160,6 +176,7 @@ impl FoundFile {
             command,
             path,
             form,
+            counted: None,
         })
     }
 
@@ -200,7 +217,17 @@ impl FoundFile {
                 _ => found.add(row, &mut entities),
             }
         })?;
-        Ok(found)
+        match self.counted {
+            Some(counted) if counted != found.rows => Err(Error::Input {
+                path: self.path.clone(),
+                problem: format!(
+                    "it has {} records, and {REPORT} counts {counted}",
+                    found.rows
+                ),
+                remedy: format!("run {} again to write it anew", self.command),
+            }),
+            _ => Ok(found),
+        }
     }
 
     fn has_pair_in_one_file(&self, inputs: &Inputs, reading: RowsReading<'_>) -> Result<bool> {

@@ -64,12 +64,12 @@ const NEAR: usize = 3;
 pub fn show(folder: &Path, id: &str, with_texts: bool) -> Result<Shown> {
     let report = report_of(folder)?;
     let clusters = folder.join("clusters.parquet");
-    let removed = RemovedFile::find(folder);
-    let (Some(removed), true) = (removed, clusters.is_file()) else {
-        return Err(refused(
-            folder,
-            "removed or clusters.parquet is missing in it",
-        ));
+    if !clusters.is_file() {
+        return Err(refused(folder, "clusters.parquet is missing in it"));
+    }
+    let Some(removed) = RemovedFile::find(folder) else {
+        let problem = "removed.jsonl, removed.jsonl.zst or removed.parquet is missing in it";
+        return Err(refused(folder, problem));
     };
     let (found, near) = documents_of_id(&clusters, id, NEAR)?;
     if found.is_empty() {
@@ -86,7 +86,12 @@ pub fn show(folder: &Path, id: &str, with_texts: bool) -> Result<Shown> {
             texts: Vec::new(),
         })
         .collect();
-    add_rows(&mut documents, &removed)?;
+    let rows = add_rows(&mut documents, &removed)?;
+    if rows != report.counts.removed {
+        let counted = report.counts.removed;
+        let problem = format!("it has {rows} documents, and {REPORT} counts {counted}");
+        return Err(removed.odd(&problem));
+    }
     add_chains(&mut documents, &removed)?;
     let mut unread = BTreeMap::new();
     if with_texts {
@@ -108,7 +113,16 @@ struct Record {
 pub(super) struct ReportOfDedup {
     command: String,
     #[serde(default)]
+    counts: Counts,
+    #[serde(default)]
     pub(super) parameters: ShinglingParameters,
+}
+
+#[derive(Default, Deserialize)]
+struct Counts {
+    /// Not in the reports of other commands.
+    #[serde(default)]
+    removed: u64,
 }
 
 fn report_of(folder: &Path) -> Result<ReportOfDedup> {
@@ -160,8 +174,8 @@ fn place(document: &DocumentPlace) -> PlaceOfRow {
     (document.reference, document.file.clone(), document.row)
 }
 
-/// Adds what was removed for each document, and why those were removed that were.
-fn add_rows(documents: &mut [ShownDocument], removed: &RemovedFile) -> Result<()> {
+/// Adds what was removed for each document, and why those were removed that were. Returns the number of all removed documents.
+fn add_rows(documents: &mut [ShownDocument], removed: &RemovedFile) -> Result<u64> {
     let places: Vec<PlaceOfRow> = documents
         .iter()
         .map(|shown| place(&shown.document))

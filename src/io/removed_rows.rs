@@ -154,7 +154,7 @@ pub(crate) fn documents_of_id(
     id: &str,
     near: usize,
 ) -> Result<(Vec<ClusterRow>, Vec<String>)> {
-    let rows = rows_of_table(path, &["id"], |ids, row| is_id(ids, row, id))?;
+    let (_, rows) = rows_of_table(path, &["id"], |ids, row| is_id(ids, row, id))?;
     if rows.iter().any(|batch| batch.num_rows() > 0) {
         let mut found = Vec::new();
         for batch in &rows {
@@ -217,12 +217,18 @@ impl RemovedFile {
         files.find(|file| file.path.is_file())
     }
 
-    /// Calls `each` with the documents at these places, and those removed for documents there, in order.
+    /// The error that it is not as it was written.
+    pub(crate) fn odd(&self, problem: &str) -> Error {
+        odd(&self.path, problem)
+    }
+
+    /// Calls `each` with the documents at these places, and those removed for documents there, in order. Returns the number
+    /// of all removed documents.
     pub(crate) fn for_each_of(
         &self,
         places: &[PlaceOfRow],
         mut each: impl FnMut(RemovedRow),
-    ) -> Result<()> {
+    ) -> Result<u64> {
         if self.format != RemovedFormat::Parquet {
             return self.lines_of(places, each);
         }
@@ -232,7 +238,8 @@ impl RemovedFile {
             let number = number.map(|numbers| numbers.value(row));
             places.iter().any(|(.., row)| Some(*row) == number)
         };
-        for batch in rows_of_table(&self.path, &["row", "kept_row"], is_of)? {
+        let (rows, batches) = rows_of_table(&self.path, &["row", "kept_row"], is_of)?;
+        for batch in batches {
             for row in 0..batch.num_rows() {
                 let row = Cells {
                     path: &self.path,
@@ -245,10 +252,10 @@ impl RemovedFile {
                 }
             }
         }
-        Ok(())
+        Ok(rows)
     }
 
-    fn lines_of(&self, places: &[PlaceOfRow], mut each: impl FnMut(RemovedRow)) -> Result<()> {
+    fn lines_of(&self, places: &[PlaceOfRow], mut each: impl FnMut(RemovedRow)) -> Result<u64> {
         let failed = || Error::io("read", &self.path);
         let file = File::open(&self.path).map_err(failed())?;
         let lines = self.format.compression().reader(file).map_err(failed())?;
@@ -263,7 +270,7 @@ impl RemovedFile {
         loop {
             line.clear();
             if lines.read_until(b'\n', &mut line).map_err(failed())? == 0 {
-                return Ok(());
+                return Ok(number);
             }
             number += 1;
             if !finders.iter().any(|finder| finder.find(&line).is_some()) {
@@ -397,12 +404,12 @@ fn is_id(ids: &dyn Array, row: usize, id: &str) -> bool {
     }
 }
 
-/// All columns of the rows of a Parquet file in one of whose columns `keys` the value at a row `is_wanted`.
+/// The number of rows of a Parquet file, and all columns of those in one of whose columns `keys` the value at a row `is_wanted`.
 fn rows_of_table(
     path: &Path,
     keys: &[&str],
     mut is_wanted: impl FnMut(&dyn Array, usize) -> bool,
-) -> Result<Vec<RecordBatch>> {
+) -> Result<(u64, Vec<RecordBatch>)> {
     const BATCH: usize = 1 << 16;
     let open = || {
         let file = File::open(path).map_err(Error::io("open", path))?;
@@ -431,14 +438,13 @@ fn rows_of_table(
         rows += batch.num_rows();
     }
     if wanted.is_empty() {
-        return Ok(Vec::new());
+        return Ok((rows as u64, Vec::new()));
     }
     let selection = RowSelection::from_consecutive_ranges(wanted.into_iter(), rows);
     let reader = open()?.with_row_selection(selection).build();
     let batches = reader.map_err(|error| unreadable(&error))?;
-    batches
-        .map(|batch| batch.map_err(|error| unreadable(&error)))
-        .collect()
+    let batches = batches.map(|batch| batch.map_err(|error| unreadable(&error)));
+    Ok((rows as u64, batches.collect::<Result<_>>()?))
 }
 
 fn odd(path: &Path, problem: &str) -> Error {

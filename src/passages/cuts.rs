@@ -114,12 +114,16 @@ impl Cuts {
     }
 }
 
+/// The most bytes of a character: a cut begins and ends nearer than this to its span before it is shrunk to words.
+const CHARACTER: usize = 4;
+
 /// Shrinks passages to cuts.
 #[derive(Debug)]
 pub(crate) struct Shrinking {
     units: PassageUnits,
     snap: Snap,
     finder: UnitPlaces,
+    /// The words at the borders of the spans: all words of a long text would take several times its memory.
     words: Vec<Range<usize>>,
 }
 
@@ -139,8 +143,18 @@ impl Shrinking {
         let finds_words = matches!(self.units.unit, PassageUnit::Chars | PassageUnit::Bytes);
         if finds_words && self.snap == Snap::Words && !spans.is_empty() {
             let words = &mut self.words;
-            self.finder
-                .for_each_word(Isa::best(), text, |word| words.push(word));
+            let borders = spans.iter().flat_map(|span| [span.start, span.end]);
+            let mut borders = borders.peekable();
+            self.finder.for_each_word(Isa::best(), text, |word| {
+                let is_behind = |border: &usize| border + CHARACTER <= word.start;
+                while borders.next_if(is_behind).is_some() {}
+                if borders
+                    .peek()
+                    .is_some_and(|border| *border < word.end + CHARACTER)
+                {
+                    words.push(word);
+                }
+            });
         }
         let mut cuts: Vec<Range<usize>> = Vec::with_capacity(spans.len());
         for span in spans {
@@ -171,7 +185,7 @@ impl Shrinking {
         }
     }
 
-    /// Whole words, where they are known.
+    /// Whole words, where they are found.
     fn whole_words(&self, Range { mut start, mut end }: Range<usize>) -> Range<usize> {
         let around = |at: usize| {
             let next = self.words.partition_point(|word| word.end <= at);
@@ -430,6 +444,38 @@ mod tests {
                 expected,
                 "{unit} {snap:?} {text:?}"
             );
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn words_at_borders_cut_as_all_words(
+            parts in proptest::collection::vec(
+                proptest::sample::select(
+                    &["a", "word", "can't", "3.5", "\u{e9}", "\u{1f600}", "\u{65e5}", " ", ", ", "\n"][..],
+                ),
+                1..60,
+            ),
+            borders in proptest::collection::btree_set(0_usize..300, 0..12),
+        ) {
+            let text = parts.concat();
+            let borders: Vec<usize> = borders.into_iter().filter(|at| *at <= text.len()).collect();
+            let spans: Vec<Range<usize>> = borders.chunks_exact(2).map(|at| at[0]..at[1]).collect();
+            let mut shrinking = Shrinking::new(PassageUnits::of(PassageUnit::Bytes), Snap::Words);
+            let cuts = shrinking.cuts(&text, &spans);
+            // Five words at most begin or end near a border.
+            assert!(shrinking.words.len() <= 10 * spans.len());
+            shrinking.words.clear();
+            let words = &mut shrinking.words;
+            shrinking.finder.for_each_word(Isa::best(), &text, |word| words.push(word));
+            let mut expected: Vec<Range<usize>> = Vec::new();
+            for span in &spans {
+                let cut = shrinking.cut(&text, expected.last().map_or(0, |last| last.end), span);
+                expected.extend((cut.start < cut.end).then_some(cut));
+            }
+            assert_eq!(cuts, expected);
         }
     }
 

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::report::PassagesFormat;
+use super::report::{PassageCounts, PassagesFormat};
 use super::write::{CUTS, REMOVED};
 use crate::error::{Error, Result};
 use crate::io::{DocumentPlace, REPORT, id_text, read_json};
@@ -103,6 +103,7 @@ struct CutsOfDocument {
 #[derive(Deserialize)]
 struct Report {
     command: String,
+    counts: PassageCounts,
     #[serde(default)]
     parameters: Parameters,
 }
@@ -116,27 +117,35 @@ struct Parameters {
 /// the number with its digits are the same id here.
 ///
 /// # Errors
-/// [`Error::Input`] if no document with the id was removed or has a passage, and for files that are not as they were written.
+/// [`Error::Input`] if no document with the id was removed or has a passage, and for files that are not as they were written:
+/// that are missing, or have more or fewer lines than the report counts.
 pub fn show_passages(folder: &Path, id: &str) -> Result<Option<ShownPassages>> {
     let report = read_json::<Report>(&folder.join(REPORT));
     let Some(report) = report.filter(|report| report.command == "passages") else {
         return Ok(None);
     };
     let mut documents: BTreeMap<(String, u64), DocumentWithPassages> = BTreeMap::new();
-    for_each_of(&folder.join(REMOVED), id, |place, removed| {
-        of_place(&mut documents, place).removed = Some(removed);
-    })?;
-    for_each_of(&folder.join(CUTS), id, |place, of: CutsOfDocument| {
-        of_place(&mut documents, place).cuts = of.cuts;
-    })?;
+    if let Some(cut) = &report.counts.cut {
+        let removed = (&*folder.join(REMOVED), cut.removed);
+        for_each_of(removed, id, |place, removed| {
+            of_place(&mut documents, place).removed = Some(removed);
+        })?;
+        let cuts = (&*folder.join(CUTS), cut.cut_documents);
+        for_each_of(cuts, id, |place, of: CutsOfDocument| {
+            of_place(&mut documents, place).cuts = of.cuts;
+        })?;
+    }
     let pieces = folder.join(PassagesFormat::JsonLines.file_name());
-    for_each_of(&pieces, id, |place, piece| {
-        let document = of_place(&mut documents, place);
-        document.pieces_count += 1;
-        if document.pieces.len() < LISTED {
-            document.pieces.push(piece);
-        }
-    })?;
+    let are_listed = !folder.join(PassagesFormat::Parquet.file_name()).is_file();
+    if are_listed {
+        for_each_of((&pieces, report.counts.pieces), id, |place, piece| {
+            let document = of_place(&mut documents, place);
+            document.pieces_count += 1;
+            if document.pieces.len() < LISTED {
+                document.pieces.push(piece);
+            }
+        })?;
+    }
     if documents.is_empty() {
         return Err(Error::Input {
             path: folder.to_owned(),
@@ -148,7 +157,7 @@ pub fn show_passages(folder: &Path, id: &str) -> Result<Option<ShownPassages>> {
     Ok(Some(ShownPassages {
         documents: documents.into_values().collect(),
         max_covered: report.parameters.max_covered,
-        are_listed: pieces.is_file(),
+        are_listed,
     }))
 }
 
@@ -168,28 +177,35 @@ fn of_place(
         })
 }
 
-/// Calls `each` with the lines of documents with an id. A file that is not there has none.
+/// Calls `each` with the lines of documents with an id, of a file with as many lines as the report counts.
 fn for_each_of<T: DeserializeOwned>(
-    path: &Path,
+    (path, counted): (&Path, u64),
     id: &str,
     mut each: impl FnMut(Place, T),
 ) -> Result<()> {
-    if !path.is_file() {
-        return Ok(());
-    }
-    let file = File::open(path).map_err(Error::io("open", path))?;
-    let odd = |number: usize| Error::Input {
+    let odd = |problem: String| Error::Input {
         path: path.to_owned(),
-        problem: format!("line {} is not as simgpu wrote it", number + 1),
+        problem,
         remedy: "search for the passages again".to_owned(),
     };
-    for (number, line) in BufReader::new(file).lines().enumerate() {
+    if !path.is_file() {
+        return Err(odd("it is missing in the result".to_owned()));
+    }
+    let file = File::open(path).map_err(Error::io("open", path))?;
+    let mut lines = 0;
+    for line in BufReader::new(file).lines() {
         let line = line.map_err(Error::io("read", path))?;
-        let place: Place = serde_json::from_str(&line).map_err(|_| odd(number))?;
+        lines += 1;
+        let unreadable = |_| odd(format!("line {lines} is not as simgpu wrote it"));
+        let place: Place = serde_json::from_str(&line).map_err(unreadable)?;
         if id_text(&place.id) == id {
-            let of_line = serde_json::from_str(&line).map_err(|_| odd(number))?;
-            each(place, of_line);
+            each(place, serde_json::from_str(&line).map_err(unreadable)?);
         }
     }
-    Ok(())
+    match lines == counted {
+        true => Ok(()),
+        false => Err(odd(format!(
+            "it has {lines} lines, and {REPORT} counts {counted}"
+        ))),
+    }
 }

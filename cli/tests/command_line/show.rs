@@ -272,6 +272,23 @@ fn what_is_no_result_of_dedup_is_refused() {
         .refused(1, &["no document has the id \"9999\"", "clusters.parquet"]);
     std::fs::remove_file(place.path("out/clusters.parquet")).unwrap();
     place.run("show out 1").refused(1, &["clusters.parquet"]);
+    place
+        .run("dedup docs -o out --overwrite --quiet")
+        .succeeded();
+    let whole = place.read("out/removed.jsonl");
+    let lines: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+    let shorter = lines[1..].concat();
+    let phrases = ["removed.jsonl", "report.json counts"];
+    place.write("out/removed.jsonl", &shorter);
+    place.run("show out 1").refused(1, &phrases);
+    std::fs::remove_file(place.path("out/removed.jsonl")).unwrap();
+    place.run("show out 1").refused(1, &["removed.jsonl"]);
+    place.write("out/removed.jsonl", &shorter);
+    std::fs::remove_file(place.path("out/clusters.parquet")).unwrap();
+    place.write("truth.csv", "a,b\n0,1\n");
+    place
+        .run("evaluate out --truth truth.csv --truth-fields a,b")
+        .refused(1, &phrases);
     // Ids that resemble the unknown one.
     let records = ["Alpha-1", "beta", "ALPHA-2"].map(|id| json!({"id": id, "text": id}));
     place.write("named.jsonl", lines_of(records));

@@ -153,11 +153,14 @@ impl<const N: usize> Sorted<N> {
         Ok(all)
     }
 
-    /// All records, one part in memory at a time. The files are removed on the way.
+    /// All records, one part in memory at a time, or a part of one that is too large. The files are removed on the way.
     pub(crate) fn into_records(self) -> InOrder<N> {
+        let most_bytes = self.spill.memory() / 8;
+        let mut parts = self.with_ranges();
+        parts.reverse();
         InOrder {
-            most_bytes: self.spill.memory() / 8,
-            parts: self.with_ranges().into_iter(),
+            most_bytes,
+            parts,
             records: Vec::new().into_iter(),
         }
     }
@@ -181,25 +184,41 @@ fn for_each_sorted<const N: usize>(
     most_bytes: usize,
     each: &mut dyn FnMut(&[[u32; N]]) -> Result<()>,
 ) -> Result<()> {
-    let is_divisible = range.end - range.start > 1;
-    if part.bytes() > super::MOST_AT_ONCE.max(most_bytes as u64) && is_divisible {
-        let mut divided = Partitions::<N> {
-            streams: Streams::dividing(part, "", SPLIT),
-            range,
-            records: 0,
-        };
-        part.for_each_block(|block| {
-            let mut records = block.records(Stored::words);
-            records.try_for_each(|record| divided.push(&record?))
-        })?;
-        for (part, range) in divided.finish()?.with_ranges() {
+    if is_too_large(part, &range, most_bytes) {
+        for (part, range) in divided::<N>(part, range)? {
             for_each_sorted(&part, range, most_bytes, each)?;
         }
         return Ok(());
     }
+    each(&load_sorted(part)?)
+}
+
+/// Whether a part is larger than `most_bytes` and can be divided: not all of its records have the same first word.
+fn is_too_large(part: &StreamFile, range: &Range<u64>, most_bytes: usize) -> bool {
+    part.bytes() > super::MOST_AT_ONCE.max(most_bytes as u64) && range.end - range.start > 1
+}
+
+/// The parts of a part, in order.
+fn divided<const N: usize>(
+    part: &StreamFile,
+    range: Range<u64>,
+) -> Result<Vec<(StreamFile, Range<u64>)>> {
+    let mut divided = Partitions::<N> {
+        streams: Streams::dividing(part, "", SPLIT),
+        range,
+        records: 0,
+    };
+    part.for_each_block(|block| {
+        let mut records = block.records(Stored::words);
+        records.try_for_each(|record| divided.push(&record?))
+    })?;
+    Ok(divided.finish()?.with_ranges())
+}
+
+fn load_sorted<const N: usize>(part: &StreamFile) -> Result<Vec<[u32; N]>> {
     let mut records = load::<N>(part)?;
     records.sort_unstable();
-    each(&records)
+    Ok(records)
 }
 
 /// The records of a part, in the order in which they were written.
@@ -224,22 +243,22 @@ fn load<const N: usize>(part: &StreamFile) -> Result<Vec<[u32; N]>> {
 #[derive(Debug)]
 pub(crate) struct InOrder<const N: usize> {
     most_bytes: usize,
-    parts: std::vec::IntoIter<(StreamFile, Range<u64>)>,
+    /// The parts to read, the next one last.
+    parts: Vec<(StreamFile, Range<u64>)>,
     records: std::vec::IntoIter<[u32; N]>,
 }
 
 impl<const N: usize> InOrder<N> {
     fn next_part(&mut self) -> Result<bool> {
-        let Some((part, range)) = self.parts.next() else {
-            return Ok(false);
-        };
-        let mut all = Vec::new();
-        for_each_sorted(&part, range, self.most_bytes, &mut |records| {
-            all.extend_from_slice(records);
-            Ok(())
-        })?;
-        self.records = all.into_iter();
-        Ok(true)
+        while let Some((part, range)) = self.parts.pop() {
+            if !is_too_large(&part, &range, self.most_bytes) {
+                self.records = load_sorted(&part)?.into_iter();
+                return Ok(true);
+            }
+            self.parts
+                .extend(divided::<N>(&part, range)?.into_iter().rev());
+        }
+        Ok(false)
     }
 }
 
@@ -288,6 +307,20 @@ mod tests {
             partitions.push(record).unwrap();
         }
         (folder, partitions.finish().unwrap())
+    }
+
+    #[test]
+    fn a_part_too_large_is_never_whole() {
+        let (_folder, all) = sorted(&records(30_000, 1 << 31), 1 << 12, 1);
+        let mut in_order = all.into_records();
+        let mut count = 0;
+        while let Some(record) = in_order.next() {
+            record.unwrap();
+            count += 1;
+            let held = in_order.records.len() * size_of::<[u32; 3]>();
+            assert!(held as u64 <= crate::store::spill::MOST_AT_ONCE, "{held}");
+        }
+        assert_eq!(count, 30_000);
     }
 
     #[test]
