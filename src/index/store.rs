@@ -26,6 +26,7 @@ use fjall::{
 };
 use xxhash_rust::xxh3::xxh3_64;
 
+pub(super) use super::store_files::damaged;
 use super::store_files::{self, CURRENT, Extent, TABLES};
 use crate::error::{Error, Result};
 use crate::store::disk::{Disk, OnDisk, sync_folder};
@@ -398,15 +399,6 @@ fn guarded<T>(call: impl FnOnce() -> fjall::Result<T>) -> std::result::Result<T,
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(result) => result.map_err(Wrong::Error),
         Err(_) => Err(Wrong::Panic),
-    }
-}
-
-/// The error of an index whose bytes are not those that were written.
-pub(super) fn damaged(path: &Path, problem: &str) -> Error {
-    Error::Input {
-        path: path.to_owned(),
-        problem: format!("the index is damaged: {problem}"),
-        remedy: "check the disk, and restore the index from a copy or build it again".to_owned(),
     }
 }
 

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-use super::store::damaged;
 use crate::error::{Error, Result};
 
 /// The folder of the tables in that of the store.
@@ -148,5 +147,14 @@ fn missing(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
     move |error| match error.kind() {
         ErrorKind::NotFound => damaged(&path, "it is missing"),
         _ => Error::io("read", &path)(error),
+    }
+}
+
+/// The error of an index whose bytes are not those that were written.
+pub(super) fn damaged(path: &Path, problem: &str) -> Error {
+    Error::Input {
+        path: path.to_owned(),
+        problem: format!("the index is damaged: {problem}"),
+        remedy: "check the disk, and restore the index from a copy or build it again".to_owned(),
     }
 }
