@@ -2,13 +2,17 @@
 //!
 //!     cargo bench --bench index --features index -- exact 1000000
 //!     cargo bench --bench index --features index -- lsh 1000000
+//!     cargo bench --bench index --features index -- texts 1000000 >texts.jsonl
+//!     cargo bench --bench index --features index -- lsh 1000000 DIR
 //!
 //! Texts of 40 words follow from their numbers: words of uneven frequency, one text in three after one of 20 phrases. The index is
-//! in a folder of its own where `TMPDIR` says, and is removed.
+//! in a folder of its own where `TMPDIR` says, and is removed. `texts` prints them, and with DIR an index is asked that
+//! `simgpu index build` made of them; it is changed. `benches/peers/index_on_disk.py` does both.
 
 #![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use std::fs;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -52,9 +56,13 @@ fn edited(number: u64) -> String {
     words.join(" ")
 }
 
+fn id(number: u64) -> String {
+    format!("document-{number:08}")
+}
+
 fn ids(from: u64, len: u64) -> Vec<DocumentId> {
     (from..from + len)
-        .map(|id| format!("document-{id:08}").as_str().into())
+        .map(|number| id(number).as_str().into())
         .collect()
 }
 
@@ -208,25 +216,28 @@ fn ask_all(index: &Index, documents: u64) -> Result<()> {
     Ok(())
 }
 
-fn run(kind: &str, documents: u64) -> Result<()> {
-    let folder = tempfile::tempdir().map_err(Error::io("create a folder in", "."))?;
-    let folder = folder.path().join("index");
-    let index = create(&folder, kind)?.durability(Durability::OnSync);
+/// The most memory that the process had since the last call.
+fn memory(name: &str) {
+    let most = of_process("status", "VmHWM:") / 1024;
+    println!("memory, {name:8}{most} MiB at most");
+    // Linux begins to count anew.
+    let _ = fs::write("/proc/self/clear_refs", "5");
+}
+
+/// Makes an index of so many documents.
+fn make(folder: &Path, kind: &str, documents: u64) -> Result<()> {
+    let index = create(folder, kind)?.durability(Durability::OnSync);
     build(&index, documents)?;
     let took = timed(|| index.compact())?.1;
-    println!(
-        "compact         {:.1} s; {:.0} bytes a document",
-        took.as_secs_f64(),
-        index.stats().disk_bytes as f64 / documents as f64
-    );
+    println!("compact         {:.1} s", took.as_secs_f64());
     drop(index);
-    println!(
-        "folder          {:.0} bytes a document",
-        folder_bytes(&folder) as f64 / documents as f64
-    );
-    open_again(&folder)?;
-    let (index, _) = open(&folder)?;
-    ask_all(&index, documents)?;
+    memory("build");
+    Ok(())
+}
+
+/// Adds a batch, and says what it writes.
+fn add_batch(folder: &Path, documents: u64) -> Result<()> {
+    let (index, _) = open(folder)?;
     let before = of_process("io", "write_bytes:");
     let texts: Vec<String> = (0..BATCH)
         .map(|number| text(5 * documents + number))
@@ -241,18 +252,58 @@ fn run(kind: &str, documents: u64) -> Result<()> {
     );
     drop(index);
     println!("add and close   {} bytes written for each", wrote());
-    let (index, _) = open(&folder)?;
+    memory("add");
+    Ok(())
+}
+
+/// Measures an index that has the documents with numbers from 0.
+fn measure(folder: &Path, kind: &str, documents: u64) -> Result<()> {
+    let per_document = |bytes: u64| bytes as f64 / documents as f64;
+    let tables = open(folder)?.0.stats().disk_bytes;
+    println!(
+        "bytes           {:.1} a document in tables, {:.1} in the folder",
+        per_document(tables),
+        per_document(folder_bytes(folder))
+    );
+    open_again(folder)?;
+    ask_all(&open(folder)?.0, documents)?;
+    memory("query");
+    add_batch(folder, documents)?;
+    let (index, _) = open(folder)?;
     add_one_by_one(&index, documents, 100_000.min(documents))?;
     drop(index);
-    open_again(&folder)?;
-    println!(
-        "memory          {} MiB at most",
-        of_process("status", "VmHWM:") / 1024
-    );
+    memory("one");
+    open_again(folder)?;
     if kind != "lsh" {
-        println!("costs           {:?}", open(&folder)?.0.query_costs()?);
+        println!("costs           {:?}", open(folder)?.0.query_costs()?);
+        memory("costs");
     }
     Ok(())
+}
+
+fn run(kind: &str, documents: u64, built: Option<&Path>) -> Result<()> {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    println!("load            {}", load.trim());
+    if let Some(folder) = built {
+        return measure(folder, kind, documents);
+    }
+    let folder = tempfile::tempdir().map_err(Error::io("create a folder in", "."))?;
+    let folder = folder.path().join("index");
+    make(&folder, kind, documents)?;
+    measure(&folder, kind, documents)
+}
+
+/// Writes documents as JSON Lines.
+fn print_texts(documents: u64) -> Result<()> {
+    let mut lines = BufWriter::new(std::io::stdout().lock());
+    let mut write = || {
+        for number in 0..documents {
+            let (id, text) = (id(number), text(number));
+            writeln!(lines, r#"{{"id":"{id}","text":"{text}"}}"#)?;
+        }
+        lines.flush()
+    };
+    write().map_err(Error::io("write", "stdout"))
 }
 
 fn main() -> Result<()> {
@@ -261,13 +312,15 @@ fn main() -> Result<()> {
         .filter(|argument| !argument.starts_with("--"))
         .collect();
     let documents = arguments.get(1).and_then(|number| number.parse().ok());
-    match arguments.first() {
-        Some(kind) => run(kind, documents.unwrap_or(100_000)),
+    let documents = documents.unwrap_or(100_000);
+    match arguments.first().map(String::as_str) {
+        Some("texts") => print_texts(documents),
+        Some(kind) => run(kind, documents, arguments.get(2).map(Path::new)),
         None => ["exact", "contained", "lsh"]
             .into_iter()
             .try_for_each(|kind| {
                 println!("{kind}");
-                run(kind, documents.unwrap_or(100_000))
+                run(kind, documents, None)
             }),
     }
 }

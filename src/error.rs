@@ -152,6 +152,14 @@ pub enum Error {
         /// The id, as JSON.
         id: String,
     },
+    /// Two records of which an index is built have the same id.
+    #[error(
+        "{id} is the id of two records; give each an id of its own, or build the index of one of them, and add the other with `simgpu index add` and `on_known_id=skip` or `on_known_id=replace`"
+    )]
+    RepeatedInIndex {
+        /// The id, as JSON.
+        id: String,
+    },
     /// The bytes of an index are not those that it wrote.
     #[error("the bytes are not those of an index of this banding and slot width; write it again")]
     DamagedIndex,
@@ -600,6 +608,18 @@ pub enum Conflict {
     },
 }
 
+/// Spells the parameters in a message as flags of the command: `` `on_bad_record=skip` `` becomes `--on-bad-record skip`.
+#[must_use]
+pub fn with_flags(message: &str) -> String {
+    spell(message, |name, value| {
+        let flag = format!("--{}", name.replace('_', "-"));
+        match value {
+            Some(value) => format!("{flag} {value}"),
+            None => flag,
+        }
+    })
+}
+
 /// Rewrites each parameter in back quotes, `` `name` `` or `` `name=value` ``, as `spelling(name, value)`.
 ///
 /// ```
@@ -779,6 +799,20 @@ impl fmt::Display for BadRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parameters_are_spelled_as_flags() {
+        let messages = [
+            ("pass `overwrite` to replace", "pass --overwrite to replace"),
+            ("pass `on_bad_record=skip`", "pass --on-bad-record skip"),
+            ("run `simgpu selftest`", "run `simgpu selftest`"),
+            ("a`b: not found", "a`b: not found"),
+            ("`A B` and `seed`", "`A B` and --seed"),
+        ];
+        for (message, expected) in messages {
+            assert_eq!(with_flags(message), expected);
+        }
+    }
 
     #[test]
     fn a_row_beyond_32_bits_is_an_error() {

@@ -99,7 +99,7 @@ const BENCHMARK: &[&[&str]] = &[
 
 /// The rooms of the command.
 const COMMAND: &[&[&str]] = &[
-    &["environment", "options", "parameters", "threads"],
+    &["environment", "options", "threads"],
     &["stop", "streams"],
     &["terminal"],
     &["arguments"],

@@ -16,8 +16,6 @@ pub mod options;
 
 pub mod outputs;
 
-mod parameters;
-
 mod stop;
 
 mod streams;
@@ -42,7 +40,7 @@ use commands::{
     selftest, show, sign, tune,
 };
 use options::Given;
-use parameters::with_flags;
+use simgpu::error::with_flags;
 pub use terminal::Lines;
 use terminal::print_error;
 use threads::on_threads;

@@ -391,7 +391,7 @@ pub const TABLE: &[Row] = &[
     row(&["index build"], &["isa"], Speed, &[Signatures, Scalar, Gpu]),
     row(&["index build"], &["batch_mib"], Memory, &[Signatures]),
     row(&["index build"], &["memory", "temp_dir"], Memory, &[ExactIndex]),
-    row(&["index build"], &["restart"], Checks, &[Signatures, ExactIndex]),
+    row(&["index build"], &["restart"], Checks, &[Signatures]),
     row(&["index add"], &["if_new", "on_known_id"], Results, &[]),
     row(&["index add"], &["output"], Results, &[NotIfNew]),
     row(&["index add"], &["overwrite"], Checks, &[NotIfNew]),

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use simgpu::engine::Engine;
+use simgpu::error::with_flags;
 use simgpu::files::{Outcome, PairsFile, SignatureFile};
 use simgpu::io::{DedupParameters, Report, SourceReport};
 use simgpu::machine::peak_memory_bytes;
@@ -17,7 +18,6 @@ use simgpu::ratings::RatingsOutcome;
 use simgpu::scheme::{Preset, Scheme, Shingles};
 use simgpu::search::{CandidateMethod, Search};
 
-use crate::parameters::with_flags;
 use crate::stop;
 
 /// Prints messages to stderr; with `--quiet`, warnings alone.

@@ -241,14 +241,20 @@ fn known_ids_and_bad_records_are_told() {
         .run("index build new.jsonl --index other --weights rarity")
         .refused(2, &["--weights"]);
     // Lines in, lines out: also of bad records.
-    let lines = "{\"id\": 1, \"text\": \"a b c\"}\nnonsense\n{\"text\": \"d\"}\n";
+    let lines = "{\"id\": 1, \"text\": \"a b c\"}\nnonsense\n{\"text\": \"d\"}\n{\"id\": 2}\n";
     place.write("bad.jsonl", lines);
     place
         .run("index query bad.jsonl --index seen -o -")
         .refused(1, &["line 2"]);
     let query = "index query bad.jsonl --index seen -o - --on-bad-record skip --quiet";
     let answered = parse_lines(&place.run(query).succeeded().stdout);
-    assert_eq!(answered.len(), 3);
+    assert_eq!(answered.len(), 4);
+    assert!(
+        answered[3]["bad_record"]
+            .as_str()
+            .unwrap()
+            .contains("--text-field")
+    );
     assert!(
         answered[1]["bad_record"]
             .as_str()

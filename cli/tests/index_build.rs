@@ -103,17 +103,20 @@ fn an_id_that_occurs_twice_is_named() {
         "old.jsonl",
         lines_of(ids.map(|id| json!({"id": id, "text": "some words"}))),
     );
-    let refused = place.run("index build old.jsonl --index seen --quiet");
-    refused.refused(1, &["\"b\" is the id of a document in the index"]);
+    for kind in ["lsh", "exact"] {
+        let build = format!("index build old.jsonl --index {kind} --kind {kind} --quiet");
+        let says = ["\"b\" is the id of two records", "simgpu index add"];
+        place.run(&build).refused(1, &says);
+    }
     // The folder is no index yet, and may be built again.
     place.write(
         "old.jsonl",
         lines_of(["a", "b"].map(|id| json!({"id": id, "text": "some words"}))),
     );
     let _ = place
-        .run("index build old.jsonl --index seen --restart --quiet")
+        .run("index build old.jsonl --index lsh --restart --quiet")
         .succeeded();
-    place.run("index verify --index seen --quiet").succeeded();
+    place.run("index verify --index lsh --quiet").succeeded();
 }
 
 #[test]

@@ -155,6 +155,18 @@ def test_ids_are_known_replaced_and_deleted(folder):
                 index.add(FOX, wrong)
 
 
+def test_a_snapshot_is_an_index_of_its_own(folder, tmp_path):
+    copy = tmp_path / "copy"
+    with simgpu.Index.create(folder, threshold=0.7, durability="sync") as index:
+        index.add(FOX, "fox")
+        assert index.snapshot(copy) == 1
+        index.delete("fox")
+        with pytest.raises(simgpu.OutputError):
+            index.snapshot(copy)
+        with simgpu.Index(copy) as copied:
+            assert "fox" in copied and copied.verify()["documents"] == 1
+
+
 def test_stats_are_those_of_the_command(folder):
     import json
 

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::resume::discard_build;
 use super::run::Run;
 use super::source::FileSource;
 use crate::documents::{Document, DocumentBatch, Documents};
-use crate::error::{BadRecord, Error, Result};
+use crate::error::{BadRecord, Error, Result, with_flags};
 use crate::index::{DocumentId, Durability, Hit, Index, OnKnownId, Verdict};
 use crate::io::{
     ArrivingLines, Chunk, Columns, Event, FilesReading, Id, JsonLines, OnBadRecord, OutputFile,
@@ -157,6 +158,11 @@ impl Run<'_> {
     /// Builds an index of kind `exact`.
     pub(super) fn build_in_order(self, folder: &Path, search: &Search) -> Result<IndexOutcome> {
         self.check_folder(folder)?;
+        let remedy = match self.restart {
+            true => None,
+            false => Some("pass `kind=lsh` and what it had to go on, or `restart` to discard it"),
+        };
+        discard_build(folder, remedy)?;
         let engine = self.engine.with_shingler(self.engine.shingler().clone());
         let index = Index::begin(folder, engine, search)?.durability(Durability::OnSync);
         let outcome = self.add_in_order(&index)?;
@@ -170,7 +176,12 @@ impl Run<'_> {
         let (mut held, mut is_ordered) = (Vec::new(), false);
         let mut counts = IndexCounts::default();
         let add = |batch: &Batch, counts: &mut IndexCounts| {
-            let added = index.add(batch, &batch.ids(), OnKnownId::Fail)?;
+            // The index had no documents before.
+            let added = index.add(batch, &batch.ids(), OnKnownId::Fail);
+            let added = added.map_err(|error| match error {
+                Error::KnownId { id } => Error::RepeatedInIndex { id },
+                error => error,
+            })?;
             counts.added += added.len() as u64;
             Ok(())
         };
@@ -413,7 +424,7 @@ fn write_lines(
                 counts.hits += hits.len() as u64;
                 (Some(raw_json(id.as_json().into())), verdict, hits, None)
             }
-            Err(bad) => (None, None, Vec::new(), Some(bad.to_string())),
+            Err(bad) => (None, None, Vec::new(), Some(with_flags(&bad.to_string()))),
         };
         let (id, verdict, hits, bad_record) = line;
         lines.write(&Line {

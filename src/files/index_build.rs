@@ -213,7 +213,7 @@ mod tests {
     use crate::error::Error;
     use crate::files::tests::{LITTLE, Watched, engine, place, search, skipping, watched_by};
     use crate::index::{IndexCheck, IndexedDocument};
-    use crate::search::Verification;
+    use crate::search::{CandidateMethod, Verification};
 
     /// The documents of an index that is whole.
     fn documents(folder: &Path) -> (IndexCheck, Vec<IndexedDocument>) {
@@ -225,6 +225,41 @@ mod tests {
         };
         index.for_each(&mut take).unwrap();
         (index.verify().unwrap(), all)
+    }
+
+    /// Of another kind it would not go on, and is not discarded unless that is asked for.
+    #[test]
+    fn a_build_that_was_stopped_is_not_lost() {
+        let (place, engine) = (place(), engine());
+        let inputs = place.inputs();
+        let search = search(&engine, Verification::Exact);
+        let folder = place.path("stopped");
+        let build = |told: &Watched<'_>, search: &Search, restart: bool| {
+            let run = skipping(&engine, &inputs)
+                .restart(restart)
+                .options(watched_by(told));
+            match IndexKind::of(search) {
+                IndexKind::Lsh => run.memory(LITTLE).build_index(&folder, search),
+                IndexKind::Exact => run.build_index(&folder, search),
+            }
+        };
+        let is_stopped = |last| {
+            let built = build(&Watched::stop_at(last), &search, true);
+            matches!(built, Err(Error::Resumable { .. }))
+        };
+        assert!((0..).take(200).any(is_stopped));
+        let exact = Search {
+            candidates: CandidateMethod::Join,
+            ..search.clone()
+        };
+        let told = Watched::stop_at(usize::MAX);
+        let refused = build(&told, &exact, false).unwrap_err().to_string();
+        assert!(
+            refused.contains("was stopped") && refused.contains("`restart`"),
+            "{refused}"
+        );
+        build(&told, &exact, true).unwrap();
+        assert_eq!(Index::open(&folder).unwrap().kind(), IndexKind::Exact);
     }
 
     #[test]

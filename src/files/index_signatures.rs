@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use super::index::{IndexCounts, IndexOutcome};
+use super::resume::discard_build;
 use super::signatures::{SignatureFile, SignatureRun};
 use crate::engine::Engine;
 use crate::error::{Conflict, Error, Result};
@@ -103,6 +104,10 @@ impl SignatureRun<'_> {
         if search.verification == Verification::Exact {
             return Err(Conflict::ExactWithoutDocuments.into());
         }
+        discard_build(
+            folder,
+            Some("repeat that build to go on, or remove the folder"),
+        )?;
         let index = Index::begin(folder, signatures.engine()?, search)?;
         let index = index.durability(Durability::OnSync);
         let spill = Spill::new(&Budget {

@@ -188,6 +188,25 @@ pub(crate) fn unfinished(
     }
 }
 
+/// Discards the build of an index in a folder that was stopped and could go on, or refuses to with this remedy.
+///
+/// # Errors
+/// [`Error::Output`] if there is such a build and a remedy.
+#[cfg(feature = "index")]
+pub(crate) fn discard_build(folder: &Path, remedy: Option<&str>) -> Result<()> {
+    let Some(unfinished) = Unfinished::find(folder, &absolute(folder))? else {
+        return Ok(());
+    };
+    match remedy {
+        None => unfinished.discard(),
+        Some(remedy) => Err(Error::Output {
+            path: folder.to_owned(),
+            problem: "another build of an index there was stopped, and can go on".to_owned(),
+            remedy: remedy.to_owned(),
+        }),
+    }
+}
+
 /// A path from the root. The file may not exist yet.
 fn absolute(path: &Path) -> String {
     let folder = folder_of(path).canonicalize();

@@ -109,7 +109,7 @@ impl BulkBuild {
     /// are those of a checkpoint.
     ///
     /// # Errors
-    /// [`Error::KnownId`] for an id that occurs twice.
+    /// [`Error::RepeatedInIndex`] for an id that occurs twice.
     pub(crate) fn finish(self, index: &Index, progress: &dyn Progress) -> Result<()> {
         let rows = self.next_row;
         let lists = self.bands.iter().map(Partitions::records).sum::<u64>();
@@ -253,7 +253,7 @@ fn repeated(documents: &StreamFile, words: usize, row: u32) -> Result<Error> {
         Ok(())
     };
     fill_records(documents, &mut find, &|| Ok(()))?;
-    Ok(Error::KnownId { id })
+    Ok(Error::RepeatedInIndex { id })
 }
 
 /// Passes on the lists of sorted keys, each with a row.

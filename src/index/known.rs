@@ -20,6 +20,9 @@ use crate::error::{Error, Result};
 use crate::scheme::fmix64;
 use crate::search::{KnownDocument, KnownIndex, Search};
 
+/// The number of a band, and a key of it.
+type BandKey = (usize, u64);
+
 /// An index at one moment, and its documents that are similar to some that were looked up.
 pub(crate) struct AskedIndex<'a> {
     index: &'a Index,
@@ -49,8 +52,8 @@ impl<'a> AskedIndex<'a> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The documents that are similar to one of these, and the lists that it shares with each.
-    fn find_one(&self, signed: &Signed, i: usize) -> Result<Vec<(u32, ListKey)>> {
+    /// The documents that are similar to one of these, and the bands that it shares with each.
+    fn find_one(&self, signed: &Signed, i: usize) -> Result<Vec<(u32, Option<BandKey>)>> {
         let hits = self.comparison().stored_hits(&self.at, signed, i)?;
         let mut shared = Vec::new();
         if hits.is_empty() {
@@ -65,7 +68,14 @@ impl<'a> AskedIndex<'a> {
             // A list ascends.
             let shares = |row: &u32| rows.binary_search(row).is_ok();
             let of_list = hits.iter().map(|hit| hit.row).filter(shares);
-            shared.extend(of_list.map(|row| (row, key)));
+            let band = match key {
+                ListKey::Band(band, _) => {
+                    let key = signed.keys(i).get(usize::from(band));
+                    key.map(|key| (usize::from(band), *key))
+                }
+                ListKey::Digest(_) => None,
+            };
+            shared.extend(of_list.map(|row| (row, band)));
         }
         Ok(shared)
     }
@@ -118,7 +128,7 @@ impl KnownIndex for AskedIndex<'_> {
 
     fn find(&self, documents: &dyn Documents) -> Result<()> {
         let signed = Signed::of(documents, self.index.engine(), self.index.search())?;
-        let shared: Vec<Vec<(u32, ListKey)>> = (0..signed.len())
+        let shared: Vec<Vec<(u32, Option<BandKey>)>> = (0..signed.len())
             .into_par_iter()
             .map(|i| self.find_one(&signed, i))
             .collect::<Result<_>>()?;
@@ -126,10 +136,8 @@ impl KnownIndex for AskedIndex<'_> {
         let mut found = self.noted();
         for (row, key) in shared.into_iter().flatten() {
             let keys = found.entry(row).or_insert_with(|| vec![None; bands]);
-            if let ListKey::Band(band, key) = key
-                && let Some(of_band) = keys.get_mut(usize::from(band))
-            {
-                *of_band = Some(key);
+            if let Some((band, key)) = key {
+                keys[band] = Some(key);
             }
         }
         Ok(())

@@ -24,13 +24,30 @@ pub(super) enum ListKey {
 /// What stands in place of a band for documents without shingles. There are at most 2^16 - 1 bands.
 const NO_BAND: u16 = u16::MAX;
 
+/// What [`ListKey::of_band`] leaves out of the key of a band: 16 bits.
+const LEFT_OUT: u64 = 0xFFFF;
+
 /// Rows of a full piece.
 const PIECE: usize = 1024;
 
 impl ListKey {
+    /// The list of a key of a band, by its upper 48 bits, which saves an eighth of the space. Of 4 billion documents, one in 4,000
+    /// shares a list with one by chance alone, and the two are then compared.
+    pub(super) fn of_band(band: u16, key: u64) -> Self {
+        ListKey::Band(band, key & !LEFT_OUT)
+    }
+
+    /// A key of 64 bits ends without 16 that are 0.
     pub(super) fn encode(self) -> Vec<u8> {
         match self {
-            ListKey::Band(band, key) => [&band.to_be_bytes()[..], &key.to_be_bytes()].concat(),
+            ListKey::Band(band, key) => {
+                let bytes = key.to_be_bytes();
+                let kept = match key & LEFT_OUT {
+                    0 => &bytes[..6],
+                    _ => &bytes,
+                };
+                [&band.to_be_bytes()[..], kept].concat()
+            }
             ListKey::Digest(digest) => [&NO_BAND.to_be_bytes()[..], &digest.to_be_bytes()].concat(),
         }
     }
@@ -43,9 +60,17 @@ impl ListKey {
                 let (digest, piece) = rest.split_first_chunk()?;
                 (ListKey::Digest(u128::from_be_bytes(*digest)), piece)
             }
+            // The number of a piece has four bytes.
             band => {
-                let (key, piece) = rest.split_first_chunk()?;
-                (ListKey::Band(band, u64::from_be_bytes(*key)), piece)
+                let len = if rest.len() % 4 == 2 { 6 } else { 8 };
+                let (key, piece) = rest.split_at_checked(len)?;
+                let mut bytes = [0; 8];
+                bytes[..len].copy_from_slice(key);
+                let key = u64::from_be_bytes(bytes);
+                if len == 8 && key & LEFT_OUT == 0 {
+                    return None;
+                }
+                (ListKey::Band(band, key), piece)
             }
         };
         let piece = match piece {

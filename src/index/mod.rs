@@ -48,6 +48,9 @@ mod hits;
 mod persistent;
 
 #[cfg(feature = "index")]
+mod store_files;
+
+#[cfg(feature = "index")]
 mod maintenance;
 
 #[cfg(feature = "index")]

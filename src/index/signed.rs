@@ -182,9 +182,14 @@ impl Signed {
 
     /// The lists of a document of bands; none if it has no shingles.
     fn bands(&self, i: usize) -> impl Iterator<Item = ListKey> + '_ {
-        let keys = &self.documents.keys[i * self.bands..(i + 1) * self.bands];
-        let bands = (0..).zip(keys).map(|(band, key)| ListKey::Band(band, *key));
+        let keys = (0..).zip(self.keys(i));
+        let bands = keys.map(|(band, key)| ListKey::of_band(band, *key));
         bands.filter(move |_| self.has_shingles(i))
+    }
+
+    /// The keys of the bands of a document; no use if it has no shingles.
+    pub(super) fn keys(&self, i: usize) -> &[u64] {
+        &self.documents.keys[i * self.bands..(i + 1) * self.bands]
     }
 
     /// The lists that the document is in: one per band or shingle or, without shingles, that of its digest. With its shape in lists

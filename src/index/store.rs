@@ -26,6 +26,8 @@ use fjall::{
 };
 use xxhash_rust::xxh3::xxh3_64;
 
+pub(super) use super::store_files::damaged;
+use super::store_files::{self, CURRENT, Extent, TABLES};
 use crate::error::{Error, Result};
 use crate::store::disk::{Disk, OnDisk, sync_folder};
 
@@ -71,10 +73,11 @@ impl Table {
             Table::Bands => options
                 .data_block_size_policy(BlockSizePolicy::all(16 << 10))
                 .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4)),
-            // Signatures and hashes are random.
+            // Signatures and hashes are random. Only rows that lists have are looked up, so that a filter would rarely help.
             _ => options
                 .data_block_size_policy(BlockSizePolicy::all(4 << 10))
-                .data_block_compression_policy(CompressionPolicy::all(CompressionType::None)),
+                .data_block_compression_policy(CompressionPolicy::all(CompressionType::None))
+                .expect_point_read_hits(self != Table::Ids),
         }
     }
 }
@@ -113,8 +116,12 @@ impl Store {
     /// Creates a store in the folder of an index, or opens it.
     pub(super) fn open(folder: &Path, is_new: bool) -> Result<Self> {
         let path = folder.join(STORE);
-        if !is_new && !path.is_dir() {
-            return Err(damaged(folder, "it has no store"));
+        if !is_new {
+            if !path.is_dir() {
+                return Err(damaged(folder, "it has no store"));
+            }
+            // The store would take a changed manifest as it is, and remove a table that has none.
+            store_files::check(&path, Table::ALL.len(), Extent::Manifests)?;
         }
         let opened = guarded(|| {
             let database = Database::builder(&path).cache_size(CACHE).open()?;
@@ -128,7 +135,7 @@ impl Store {
             Ok(Some((database, tables)))
         });
         let opened = opened.map_err(|wrong| wrong.error("open", folder))?;
-        let (database, tables) = opened.ok_or_else(|| damaged(folder, "a table is missing"))?;
+        let (database, tables) = opened.ok_or_else(|| damaged_store(folder))?;
         if is_new {
             // The store waits for its files, but not for the names of the folders of its tables.
             sync_folder(&OnDisk, &path.join(TABLES))?;
@@ -366,10 +373,25 @@ impl Wrong {
                 problem: "an earlier write to the index failed".to_owned(),
                 remedy: "check the disk, and open the index again".to_owned(),
             },
-            Wrong::Error(error) => damaged(folder, &format!("the store says {error:?}")),
-            Wrong::Panic => damaged(folder, "a file of the store cannot be read"),
+            Wrong::Error(_) | Wrong::Panic => damaged_store(folder),
         }
     }
+}
+
+/// Reads all files of the tables of an index, and compares them with their checksums.
+///
+/// # Errors
+/// [`Error::Input`] that names the first damaged file; [`Error::Io`].
+pub(super) fn check_files(folder: &Path) -> Result<()> {
+    let store = folder.join(STORE);
+    store_files::check(&store, Table::ALL.len(), Extent::Files)
+}
+
+/// The error of a store that cannot be read. It reads all files, to name the one that is damaged.
+fn damaged_store(folder: &Path) -> Error {
+    check_files(folder)
+        .err()
+        .unwrap_or_else(|| damaged(folder, "its store cannot be read"))
 }
 
 /// Calls the store, which may panic if a file is damaged.
@@ -380,21 +402,9 @@ fn guarded<T>(call: impl FnOnce() -> fjall::Result<T>) -> std::result::Result<T,
     }
 }
 
-/// The error of an index whose bytes are not those that were written.
-pub(super) fn damaged(path: &Path, problem: &str) -> Error {
-    Error::Input {
-        path: path.to_owned(),
-        problem: format!("the index is damaged: {problem}"),
-        remedy: "check the disk, and restore the index from a copy or build it again".to_owned(),
-    }
-}
-
-/// The folder of the tables in that of the store, the ending of journals, and the files that one process locks and that names
-/// the files of a table.
-const TABLES: &str = "keyspaces";
+/// The ending of journals, and the file that one process locks.
 const JOURNAL: &str = ".jnl";
 const STORE_LOCK: &str = "lock";
-const CURRENT: &str = "current";
 
 /// Copies the files of a store, which another process may have open, to another folder. False if it changed in a way that the
 /// copy cannot follow.

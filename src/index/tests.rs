@@ -546,6 +546,93 @@ fn damage_is_an_error_or_does_not_matter() {
     }
 }
 
+/// Whether nothing depends on the bytes of a file: it is a lock, or a list of files that another one replaced.
+fn is_unused(file: &Path) -> bool {
+    let name = file.file_name().unwrap().to_str().unwrap();
+    let number = name
+        .strip_prefix('v')
+        .and_then(|number| number.parse::<u64>().ok());
+    match number {
+        Some(number) => {
+            let current = fs::read(file.with_file_name("current")).unwrap();
+            u64::from_le_bytes(current[..8].try_into().unwrap()) != number
+        }
+        None => name == "lock",
+    }
+}
+
+/// The files of a folder on which something depends.
+fn used(folder: &Path) -> Vec<std::path::PathBuf> {
+    let is_used = |file: &std::path::PathBuf| {
+        let is_alone = !file.with_file_name("current").exists();
+        is_alone || !is_unused(file)
+    };
+    files(folder).into_iter().filter(is_used).collect()
+}
+
+/// Bits here and there of each file of an index that was closed: verification finds all of them.
+#[test]
+fn every_file_is_verified() {
+    let (texts, good) = (texts(12, 20), tempfile::tempdir().unwrap());
+    let index = index_of(good.path(), &texts, Unit::Words, 0.6, VERIFIED);
+    index.compact().unwrap();
+    drop(index);
+    for file in files(good.path()) {
+        let bytes = fs::read(&file).unwrap();
+        if bytes.is_empty() || is_unused(&file) {
+            continue;
+        }
+        let last = bytes.len() - 1;
+        for at in [0, last / 5, last / 2, last - last / 9, last] {
+            let damaged = tempfile::tempdir().unwrap();
+            copy(good.path(), damaged.path());
+            let file = damaged.path().join(file.strip_prefix(good.path()).unwrap());
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << (at % 8);
+            fs::write(&file, flipped).unwrap();
+            let checked = Index::open(damaged.path()).and_then(|index| index.verify());
+            assert!(checked.is_err(), "{at}: {}", file.display());
+            let error = message(checked);
+            let folder = damaged.path().join("store/keyspaces");
+            // A checksum says that it or what it is of has changed.
+            let named = match file.starts_with(folder) {
+                true if file.ends_with("current") => file.parent().unwrap(),
+                true => &file,
+                false => damaged.path(),
+            };
+            assert!(
+                error.contains(&named.display().to_string()),
+                "{at}: {error}"
+            );
+        }
+    }
+}
+
+/// A list of files without its files, and a table without a list.
+#[test]
+fn missing_files_are_errors() {
+    let (texts, good) = (texts(13, 5), tempfile::tempdir().unwrap());
+    let index = index_of(good.path(), &texts, Unit::Words, 0.6, SIGNED);
+    index.compact().unwrap();
+    drop(index);
+    for file in files(&good.path().join("store/keyspaces")) {
+        if is_unused(&file) {
+            continue;
+        }
+        let damaged = tempfile::tempdir().unwrap();
+        copy(good.path(), damaged.path());
+        let file = damaged.path().join(file.strip_prefix(good.path()).unwrap());
+        fs::remove_file(&file).unwrap();
+        let left = used(damaged.path());
+        let checked = Index::open(damaged.path()).and_then(|index| index.verify());
+        let error = message(checked);
+        let folder = file.parent().unwrap().display().to_string();
+        assert!(error.contains(&folder), "{error}");
+        // A table without a list is not taken for one that was begun.
+        assert_eq!(used(damaged.path()), left, "{}", file.display());
+    }
+}
+
 #[test]
 fn a_text_batch_is_as_good_as_a_list() {
     let folder = tempfile::tempdir().unwrap();

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use simgpu::engine::Engine;
+use simgpu::error::with_flags;
 use simgpu::pipeline::{Banding, Comparison, Measure, SequenceUnit, Weighting, compare};
 
 use crate::Usage;
 use crate::arguments::{BandingArguments, SignArguments};
 use crate::options::Given;
-use crate::parameters::with_flags;
 use crate::streams::{is_stream, print, read_text_of};
 
 /// Compare two texts: exact similarity, estimate, shared shingles, distances

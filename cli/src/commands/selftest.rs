@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use anyhow::bail;
 use clap::Args;
+use simgpu::error::with_flags;
 use simgpu::selftest::{Check, CheckOutcome, Selftest};
 
 use crate::arguments::BackendArguments;
 use crate::options::Given;
-use crate::parameters::with_flags;
 use crate::streams::print;
 
 /// Check that every backend computes the published signature values

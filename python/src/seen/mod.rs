@@ -427,6 +427,23 @@ impl PyIndex {
         self.work(py, Index::compact)
     }
 
+    /// Copies the index to a folder that does not exist, with all that is in it. Whoever has the copy may read and change it.
+    ///
+    /// Args:
+    ///     path: The folder of the copy.
+    ///
+    /// Returns:
+    ///     The number of its documents.
+    ///
+    /// Raises:
+    ///     OutputError: There is something at ``path``.
+    fn snapshot(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
+        self.work(py, |index| {
+            index.sync()?;
+            Index::snapshot(index.folder(), &path)
+        })
+    }
+
     /// Waits until everything that was added and deleted is on disk.
     fn sync(&self, py: Python<'_>) -> PyResult<()> {
         self.work(py, Index::sync)
