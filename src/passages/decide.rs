@@ -161,26 +161,26 @@ impl<S: Symbol> Scan<'_, S> {
         }
         let runs = self.known.runs(found);
         self.known.set_cells(slot);
-        for windows in runs {
-            self.enter_cells(Item {
-                anchor: windows.anchor(),
-                first: windows.first(),
-                last: windows.last(),
-                ..item
-            });
-        }
-        self.enter_cells(item);
+        let runs = runs.into_iter().map(|windows| Item {
+            anchor: windows.anchor(),
+            first: windows.first(),
+            last: windows.last(),
+            ..item
+        });
+        let items = runs.chain([item]);
+        self.enter_all(items.flat_map(|item| self.cells(item)).collect());
     }
 
-    /// Enters windows of a heavy key into their cells: new ones, or, of those before, some that were between new ones.
-    fn enter_cells(&mut self, item: Item) {
-        let mut first = item.first;
-        while first <= item.last {
-            let cell = self.cell(item.level + 1, item, first);
-            first = cell.last + 1;
+    /// Enters windows of cells, those of heavy keys into cells of the next level: new ones, or, of those before, some that
+    /// were between new ones.
+    fn enter_all(&mut self, cells: Vec<Item>) {
+        for cell in &cells {
+            self.known.prefetch_slot(cell.key);
+        }
+        for cell in cells {
             let slot = self.known.slot(cell.key);
             match self.known.found(slot) {
-                Found::Cells => self.enter_cells(cell),
+                Found::Cells => self.enter_all(self.cells(cell).collect()),
                 Found::Nothing => self.enter(slot, cell),
                 found => self.enter_beside(slot, found, cell),
             }

@@ -131,8 +131,6 @@ impl<'a, S: Symbol> Scan<'a, S> {
         let symbols = &self.text.symbols[next..];
         let regions = &mut self.regions;
         regions.clear();
-        let window = self.lengths.window;
-        let symbols = &symbols[..count + window - 1];
         self.anchors
             .regions(symbols, count, |region| regions.push(region));
         // The last region may go on in the next block.
@@ -155,7 +153,7 @@ impl<'a, S: Symbol> Scan<'a, S> {
             self.known.prefetch_slot(item.key);
         }
         if items.len() > 3 {
-            self.list_cells(&mut items);
+            while self.list_cells(&mut items) {}
             for item in &items {
                 self.known.prefetch_found(item.key);
             }
@@ -166,24 +164,27 @@ impl<'a, S: Symbol> Scan<'a, S> {
         self.items = items;
     }
 
-    /// Replaces items of heavy keys by those of their cells.
-    fn list_cells(&mut self, items: &mut Vec<Item>) {
+    /// Replaces items of heavy keys by those of their cells, and returns whether there were any.
+    fn list_cells(&mut self, items: &mut Vec<Item>) -> bool {
+        let is_heavy = |item: &Item| self.known.found_at_home(item.key) == Found::Cells;
+        let Some(first) = items.iter().position(is_heavy) else {
+            return false;
+        };
         let mut listed = std::mem::take(&mut self.split_items);
         listed.clear();
-        for item in &*items {
+        listed.extend_from_slice(&items[..first]);
+        for item in &items[first..] {
             if self.known.found_at_home(item.key) != Found::Cells {
                 listed.push(*item);
                 continue;
             }
-            let mut first = item.first;
-            while first <= item.last {
-                let cell = self.cell(1, *item, first);
+            for cell in self.cells(*item) {
                 self.known.prefetch_slot(cell.key);
                 listed.push(cell);
-                first = cell.last + 1;
             }
         }
         self.split_items = std::mem::replace(items, listed);
+        true
     }
 
     #[inline(always)]
@@ -267,6 +268,17 @@ impl<'a, S: Symbol> Scan<'a, S> {
             first,
             last,
         }
+    }
+
+    /// The windows of an item by the cells of the next level.
+    #[inline(always)]
+    pub(super) fn cells(&self, item: Item) -> impl Iterator<Item = Item> {
+        let mut first = item.first;
+        std::iter::from_fn(move || {
+            let cell = (first <= item.last).then(|| self.cell(item.level + 1, item, first))?;
+            first = cell.last + 1;
+            Some(cell)
+        })
     }
 
     /// Two hashes of 16 bits of the symbols beside the core, on each side as many as any window has on one of them; 0 where

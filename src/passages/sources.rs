@@ -56,14 +56,27 @@ impl TwinRuns {
     }
 
     /// The first place of a window: follows twins until a window has none.
-    fn first_place(&self, mut window: usize) -> usize {
+    fn first_place(&self, window: usize) -> usize {
+        self.first_places(window, usize::MAX).0
+    }
+
+    /// The first place of a window, how many windows behind it equal those behind that place as far as is known, up to
+    /// `len`, and whether that is all. It is all if the windows up to `len` are, and if only one of the runs that lead there
+    /// ends: then the next two windows equal one each, and these differ.
+    fn first_places(&self, mut window: usize, mut len: usize) -> (usize, usize, bool) {
+        let mut is_all = true;
         while let Some(twins) = self.get(window) {
+            let left = twins.end - window;
+            if left <= len {
+                is_all = left < len;
+                len = left;
+            }
             let shift = twins.first - twins.source;
             // A run that overlaps its source leads back through itself.
             let steps = (window - twins.first) / shift + 1;
             window -= steps * shift;
         }
-        window
+        (window, len, is_all)
     }
 }
 
@@ -121,7 +134,8 @@ pub(super) fn pieces<S: Symbol>(
     runs.iter().map(piece).collect()
 }
 
-/// The runs of windows with an earlier twin, each with one source, from matches that cover each such window, and ascend.
+/// The runs of windows with an earlier twin, each with one source, from matches that cover each such window, and ascend. A
+/// match ends where its texts differ, or the document of one ends.
 pub(super) fn later_runs<S: Symbol>(
     text: &Text<'_, S>,
     window: usize,
@@ -133,10 +147,16 @@ pub(super) fn later_runs<S: Symbol>(
         let mut first = found.first.max(next);
         while first < found.end {
             let twin = found.source + (first - found.first);
-            let source = later.first_place(twin);
-            // As far as the twin, it is known.
-            let known = if source == twin { found.end - first } else { 0 };
-            let twins = extended(text, window, (first, source), known);
+            // Texts are seldom read again: that costs more than all else here.
+            let (source, known, is_all) = later.first_places(twin, found.end - first);
+            let twins = match is_all {
+                true => Twins {
+                    first,
+                    end: first + known,
+                    source,
+                },
+                false => extended(text, window, (first, source), known),
+            };
             later.push(twins);
             first = twins.end;
         }

@@ -258,6 +258,13 @@ impl UnitTexts {
 
     /// Adds the units of the next document.
     fn add_units(&mut self, text: &str, units: PassageUnits, finder: &mut UnitPlaces) {
+        if units.unit == PassageUnit::Words && units.stride() == 1 && !units.normalises() {
+            let before = self.places.len();
+            finder.hash_words(Isa::best(), text, &mut self.places, &mut self.symbols);
+            self.units += (self.places.len() - before) as u64;
+            self.end_document();
+            return;
+        }
         let (mut end, mut form) = (None, String::new());
         let mut add = |place: Range<usize>| {
             end = self.add(text, place, end.take(), (units, &mut form));

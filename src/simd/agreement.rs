@@ -43,10 +43,12 @@ impl Kernel for Ahead<'_> {
                 return done + tails.take(limit - done).take_while(|(x, y)| x == y).count();
             };
             let same = lanes.bits(lanes.same(lanes.load_bytes(x), lanes.load_bytes(y)));
-            done += same.trailing_ones() as usize;
             if same != u64::MAX {
+                done += same.trailing_ones() as usize;
                 break;
             }
+            // Not a sum with what was compared: the next loads would wait for these.
+            done += BLOCK;
         }
         done.min(limit)
     }
@@ -76,10 +78,11 @@ impl Kernel for Behind<'_> {
                 return done + heads.take(limit - done).take_while(|(x, y)| x == y).count();
             };
             let same = lanes.bits(lanes.same(lanes.load_bytes(x), lanes.load_bytes(y)));
-            done += same.leading_ones() as usize;
             if same != u64::MAX {
+                done += same.leading_ones() as usize;
                 break;
             }
+            done += BLOCK;
         }
         done.min(limit)
     }

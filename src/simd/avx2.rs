@@ -164,6 +164,24 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn slide(self, vector: __m256i, next: __m256i, by: usize) -> __m256i {
+        intrinsic!({
+            let middle = _mm256_permute2x128_si256::<0x21>(vector, next);
+            match by {
+                0 => vector,
+                1 => _mm256_alignr_epi8::<4>(middle, vector),
+                2 => _mm256_alignr_epi8::<8>(middle, vector),
+                3 => _mm256_alignr_epi8::<12>(middle, vector),
+                4 => middle,
+                5 => _mm256_alignr_epi8::<4>(next, middle),
+                6 => _mm256_alignr_epi8::<8>(next, middle),
+                7 => _mm256_alignr_epi8::<12>(next, middle),
+                _ => next,
+            }
+        })
+    }
+
+    #[inline(always)]
     fn affine(self, a_low: &[u32], a_high: &[u32], b: &[u64]) -> Affine {
         let a_even = self.load(a_low);
         let (first, second) = (self.load64(b), self.load64(&b[4..]));
@@ -398,6 +416,16 @@ impl Lanes for Avx2 {
         )));
         // SAFETY: 4 numbers are there, by the slice above; the store needs no alignment.
         unsafe { _mm_storeu_si128(words.as_mut_ptr().cast(), high) }
+    }
+
+    #[inline(always)]
+    fn high_words(self, low: __m256i, high: __m256i) -> __m256i {
+        intrinsic!({
+            let (low, high) = (_mm256_castsi256_ps(low), _mm256_castsi256_ps(high));
+            // Odd words, by halves of a vector.
+            let words = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(low, high));
+            _mm256_permute4x64_epi64::<0b11_01_10_00>(words)
+        })
     }
 
     #[inline(always)]

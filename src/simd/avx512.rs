@@ -203,6 +203,16 @@ impl<const HAS_VNNI: bool> Lanes for Avx512<HAS_VNNI> {
         intrinsic!(_mm512_rolv_epi32(a, _mm512_set1_epi32(bits.cast_signed())))
     }
 
+    #[allow(clippy::cast_possible_truncation, reason = "at most 16")]
+    #[inline(always)]
+    fn slide(self, vector: __m512i, next: __m512i, by: usize) -> __m512i {
+        intrinsic!({
+            let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            let from = _mm512_add_epi32(lanes, _mm512_set1_epi32(by as i32));
+            _mm512_permutex2var_epi32(vector, from, next)
+        })
+    }
+
     #[inline(always)]
     fn where_below(self, a: __m512i, b: __m512i, x: __m512i, y: __m512i) -> __m512i {
         intrinsic!(_mm512_mask_mov_epi32(y, _mm512_cmplt_epu32_mask(a, b), x))
@@ -466,6 +476,14 @@ impl<const HAS_VNNI: bool> Lanes for Avx512<HAS_VNNI> {
         let high = intrinsic!(_mm512_cvtepi64_epi32(_mm512_srli_epi64::<32>(vector)));
         // SAFETY: 8 numbers are there, by the slice above; the store needs no alignment.
         unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), high) }
+    }
+
+    #[inline(always)]
+    fn high_words(self, low: __m512i, high: __m512i) -> __m512i {
+        intrinsic!({
+            let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+            _mm512_permutex2var_epi32(low, odd, high)
+        })
     }
 
     #[inline(always)]

@@ -65,7 +65,7 @@ fn keys_per_s(halves: usize, isa: Isa) -> Option<f64> {
 }
 
 /// Measures the places per second that the vector units allow the search for anchors of 32-grams in windows of 100 bytes
-/// (`simd::minima`): two passes that join hashes, and four that join minima. `None` where no loop exists.
+/// (`simd::minima`): three joins of hashes, four of minima of neighbours, and one of five minima. `None` where no loop exists.
 pub fn anchors_per_s(isa: Isa) -> Option<f64> {
     match isa.0 {
         #[cfg(target_arch = "x86_64")]
@@ -279,34 +279,74 @@ mod loops {
     /// A hash, rotated and added to another.
     macro_rules! join_512 {
         ($r:literal) => {
-            concat!(by!($r; "vprold" "9" "12" "7"), lines!($r; "vpaddd" "8" "8" "9"))
+            concat!(by!($r; "vprold" "9" "9" "7"), lines!($r; "vpaddd" "8" "8" "9"))
         };
     }
 
     macro_rules! join_256 {
         ($r:literal) => {
             concat!(
-                by!($r; "vpslld" "9" "12" "7"),
-                by!($r; "vpsrld" "10" "12" "25"),
+                by!($r; "vpslld" "10" "9" "7"),
+                by!($r; "vpsrld" "9" "9" "25"),
                 lines!($r; "vpor" "9" "9" "10", "vpaddd" "8" "8" "9"),
             )
         };
     }
 
-    /// The first hash, six that are added to it, the last step, and the minima.
+    /// Lanes that begin in a vector and end in the next one.
+    macro_rules! slide_512 {
+        ($r:literal) => {
+            concat!("valignd ", $r, "9, ", $r, "12, ", $r, "13, 4\n")
+        };
+    }
+
+    /// The same by half a vector.
+    macro_rules! half_256 {
+        ($r:literal) => {
+            concat!("vperm2i128 ", $r, "9, ", $r, "12, ", $r, "13, 0x21\n")
+        };
+    }
+
+    macro_rules! slide_256 {
+        ($r:literal) => {
+            concat!(
+                half_256!($r),
+                "vpalignr ",
+                $r,
+                "9, ",
+                $r,
+                "9, ",
+                $r,
+                "12, 4\n"
+            )
+        };
+    }
+
+    macro_rules! nothing {
+        ($r:literal) => {
+            ""
+        };
+    }
+
+    macro_rules! least {
+        ($r:literal) => {
+            lines!($r; "vpminud" "8" "8" "9")
+        };
+    }
+
+    /// The first hash, three that are added to it, the last step, and the minima: those of neighbours, and of five. Between
+    /// them, slides of lanes: those by one or two places, by four, and by eight.
     macro_rules! anchors {
-        ($r:literal, $low:literal, $join:ident, $xor:literal, $and:literal) => {
+        ($r:literal, $low:literal, $join:ident, $xor:literal, $and:literal, $few:ident, $four:ident, $eight:ident) => {
             concat!(
                 lines!($r; "vpshufb" "8" "12" "15", "vpmulld" "8" "8" "13"),
                 by!($r; "vpsrld" "9" "8" "15"),
                 lines!($r; $xor "8" "8" "9"),
-                $join!($r), $join!($r), $join!($r), $join!($r), $join!($r), $join!($r),
+                $four!($r), $join!($r), $eight!($r), $join!($r), $join!($r),
                 by!($r; "vpsrld" "9" "8" "15"),
                 lines!($r; $xor "8" "8" "9", "vpmulld" "8" "8" "14", $and "8" "8" "15", "vpaddd" "8" "8" "13"),
-                lines!($r; "vpminud" "9" "8" "12", "vpminud" "10" "8" "13", "vpminud" "11" "9" "10",
-                    "vpminud" "8" "11" "14", "vpminud" "9" "11" "15", "vpminud" "10" "8" "9"),
-                lines!($r; "vpminud" "9" "10" "12", "vpminud" "8" "10" "13", "vpminud" "11" "9" "8",
-                    "vpminud" "8" "11" "14", "vpminud" "9" "11" "15", "vpminud" "9" "8" "9",
+                $few!($r), least!($r), $few!($r), least!($r), $four!($r), least!($r), $eight!($r), least!($r),
+                lines!($r; "vpminud" "9" "8" "12", "vpminud" "10" "13" "14", "vpminud" "9" "9" "10",
                     "vpminud" $low $low "9"),
             )
         };
@@ -314,13 +354,17 @@ mod loops {
 
     macro_rules! anchors_512 {
         ($r:literal, $low:literal) => {
-            anchors!($r, $low, join_512, "vpxord", "vpandd")
+            anchors!(
+                $r, $low, join_512, "vpxord", "vpandd", slide_512, slide_512, slide_512
+            )
         };
     }
 
     macro_rules! anchors_256 {
         ($r:literal, $low:literal) => {
-            anchors!($r, $low, join_256, "vpxor", "vpand")
+            anchors!(
+                $r, $low, join_256, "vpxor", "vpand", slide_256, half_256, nothing
+            )
         };
     }
 

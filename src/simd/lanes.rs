@@ -71,6 +71,15 @@ pub(crate) trait Lanes: Copy {
 
     fn rotate_left(self, a: Self::U32, bits: u32) -> Self::U32;
 
+    /// The lanes of a vector and the next one that begin `by` lanes behind its first, at most all of them.
+    #[inline(always)]
+    fn slide(self, vector: Self::U32, next: Self::U32, by: usize) -> Self::U32 {
+        let mut both = [0; 2 * ROWS];
+        self.store(vector, &mut both);
+        self.store(next, &mut both[Self::COUNT..]);
+        self.load(&both[by..])
+    }
+
     /// `x` where a is less than b, else `y`.
     #[inline(always)]
     fn where_below(self, a: Self::U32, b: Self::U32, x: Self::U32, y: Self::U32) -> Self::U32 {
@@ -226,6 +235,9 @@ pub(crate) trait Lanes: Copy {
 
     /// Writes the high words of half as many numbers as [`Lanes::COUNT`].
     fn store_high(self, vector: Self::U64, words: &mut [u32]);
+
+    /// The high words of numbers in two vectors.
+    fn high_words(self, low: Self::U64, high: Self::U64) -> Self::U32;
 
     /// The little-endian words that begin at the first [`Lanes::COUNT`] bytes. Neighbours share three bytes.
     fn load_overlapping(self, bytes: &[u8; 32]) -> Self::U32;

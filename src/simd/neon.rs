@@ -138,6 +138,17 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
+    fn slide(self, vector: uint32x4_t, next: uint32x4_t, by: usize) -> uint32x4_t {
+        intrinsic!(match by {
+            0 => vector,
+            1 => vextq_u32::<1>(vector, next),
+            2 => vextq_u32::<2>(vector, next),
+            3 => vextq_u32::<3>(vector, next),
+            _ => next,
+        })
+    }
+
+    #[inline(always)]
     fn affine(self, a_low: &[u32], a_high: &[u32], b: &[u64]) -> Affine {
         let a_low = self.load(a_low);
         Affine {
@@ -313,6 +324,14 @@ impl Lanes for Neon {
         let words = &mut words[..2];
         // SAFETY: 2 numbers are there, by the slice above.
         unsafe { vst1_u32(words.as_mut_ptr(), vshrn_n_u64::<32>(vector)) }
+    }
+
+    #[inline(always)]
+    fn high_words(self, low: uint64x2_t, high: uint64x2_t) -> uint32x4_t {
+        intrinsic!(vuzp2q_u32(
+            vreinterpretq_u32_u64(low),
+            vreinterpretq_u32_u64(high)
+        ))
     }
 
     #[inline(always)]

@@ -252,6 +252,14 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn high_words(self, low: [u64; 4], high: [u64; 4]) -> u32x8 {
+        let mut words = [0; 8];
+        self.store_high(low, &mut words);
+        self.store_high(high, &mut words[4..]);
+        u32x8::new(words)
+    }
+
+    #[inline(always)]
     fn load_overlapping(self, bytes: &[u8; 32]) -> u32x8 {
         u32x8::new(overlapping(bytes))
     }

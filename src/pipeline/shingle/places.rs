@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use super::code::for_each_code_token;
 use super::words::{WordSink, Words};
+use crate::scheme::words_v1;
 use crate::simd::Isa;
+use crate::simd::words::hash_words;
 
 /// Finds where the units of texts are. Reuses its memory from text to text.
 #[derive(Debug, Default)]
@@ -20,6 +22,23 @@ impl UnitPlaces {
             emit,
         };
         // Blanks are not merged, so that each word is a part of the text.
+        self.words.find(isa, text, false, &mut sink);
+    }
+
+    /// Appends where the words of a text of less than 4 GiB are, as starts and ends in bytes, and their hashes of `words-v1`.
+    pub(crate) fn hash_words(
+        &mut self,
+        isa: Isa,
+        text: &str,
+        places: &mut Vec<[u32; 2]>,
+        hashes: &mut Vec<u64>,
+    ) {
+        let mut sink = Hashed {
+            isa,
+            text: text.as_bytes(),
+            places,
+            hashes,
+        };
         self.words.find(isa, text, false, &mut sink);
     }
 }
@@ -81,6 +100,32 @@ impl<F: FnMut(Range<usize>)> WordSink for Placed<'_, F> {
     }
 }
 
+struct Hashed<'a> {
+    isa: Isa,
+    text: &'a [u8],
+    places: &'a mut Vec<[u32; 2]>,
+    hashes: &'a mut Vec<u64>,
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a text has less than 4 GiB"
+)]
+impl WordSink for Hashed<'_> {
+    fn words(&mut self, text: &[u8], words: &[[u32; 2]]) {
+        let first = place(self.text, text).start as u32;
+        let words_of_text = words.iter().map(|word| word.map(|at| first + at));
+        self.places.extend(words_of_text);
+        hash_words(self.isa, text, words, self.hashes);
+    }
+
+    fn word(&mut self, word: &[u8]) {
+        let Range { start, end } = place(self.text, word);
+        self.places.push([start as u32, end as u32]);
+        self.hashes.push(words_v1::word(word));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -112,7 +157,17 @@ mod tests {
                 words.push((place.start, &text[place]));
             });
             let by_library: Vec<(usize, &str)> = text.unicode_word_indices().collect();
-            prop_assert_eq!(words, by_library);
+            prop_assert_eq!(&words, &by_library);
+            let (mut places, mut hashes) = (Vec::new(), Vec::new());
+            UnitPlaces::default().hash_words(Isa::best(), &text, &mut places, &mut hashes);
+            let by_library = by_library.into_iter();
+            let (expected, expected_hashes): (Vec<_>, Vec<_>) = by_library
+                .map(|(start, word)| {
+                    let place = [start, start + word.len()].map(|at| u32::try_from(at).unwrap());
+                    (place, words_v1::word(word.as_bytes()))
+                })
+                .unzip();
+            prop_assert_eq!((places, hashes), (expected, expected_hashes));
             let mut next = 0;
             place_code_tokens(&text, |place| {
                 assert!(text[next..place.start].trim().is_empty());
