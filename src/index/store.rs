@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use fjall::config::{BlockSizePolicy, CompressionPolicy};
+use fjall::config::{BlockSizePolicy, CompressionPolicy, PartitioningPolicy};
 use fjall::{
     CompressionType, Database, Guard, Keyspace, KeyspaceCreateOptions, LsmError, OwnedWriteBatch,
     PersistMode, Readable, UserValue,
@@ -67,7 +67,13 @@ impl Table {
     }
 
     fn options(self) -> KeyspaceCreateOptions {
-        let options = KeyspaceCreateOptions::default().max_memtable_size(NEW_KEYS);
+        // A file of 64 MiB has filters of 7 MiB. As one block, they would be read as a whole for each lookup, once the filters of all
+        // files exceed the cache.
+        let in_parts = PartitioningPolicy::all(true);
+        let options = KeyspaceCreateOptions::default()
+            .max_memtable_size(NEW_KEYS)
+            .filter_block_partitioning_policy(in_parts.clone())
+            .index_block_partitioning_policy(in_parts);
         match self {
             // Neighbouring keys have bytes in common.
             Table::Bands => options
