@@ -1,6 +1,6 @@
 //! Finds repeated passages on one thread, in bytes per second: of a corpus with the share of repeats of real ones, and of
 //! the texts of a file of JSON Lines, if one is named. The anchors alone stand beside their ceiling: the bytes of which the
-//! vector units can hash and compare the places, without loads and stores.
+//! vector units can hash the places, shift them by lanes, and compare them, without loads and stores.
 //!
 //!     cargo bench --bench passages --features internals
 //!     SIMGPU_PASSAGES=corpus.jsonl cargo bench --bench passages --features internals
