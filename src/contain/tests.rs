@@ -296,7 +296,7 @@ fn rules_of_others_find_what_comparing_all_ngrams_finds() {
             }
             found += hits.len();
         }
-        assert!(found > 10, "{of:?} {found}");
+        assert!(found > 5, "{of:?} {found}");
         let short = record("too short");
         let contain = Contain::new([short], rule).unwrap();
         assert!(!contain.is_decidable(0) && contain.scan("too short, too short").is_empty());
