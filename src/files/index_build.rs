@@ -45,7 +45,7 @@ impl Run<'_> {
     /// Builds an index of all documents in a folder that does not exist or is empty. The folder is an index once all of them
     /// are on disk. It holds what [`Run::add_to`] would store.
     ///
-    /// It works in [`Run::memory`] bytes, 128 MiB by default, beside a cache of 128 MiB, and writes temporary files of some 400
+    /// It works in [`Run::memory`] bytes, 128 MiB by default, beside a cache of 256 MiB, and writes temporary files of some 400
     /// bytes per document to [`Run::temporary`], by default the folder itself. If the build is stopped, the same call goes on. One of [`IndexKind::Exact`] adds its documents
     /// in turn, and begins anew.
     ///

@@ -70,7 +70,7 @@ pub(super) struct Arguments {
     )]
     verify: VerifyArgument,
 
-    /// Memory to work in, such as 1GiB, beside a cache of 128 MiB
+    /// Memory to work in, such as 1GiB, beside a cache of 256 MiB
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "128MiB", help_heading = "Machine")]
     memory: u64,
 
