@@ -206,9 +206,11 @@ fn ask_all(index: &Index, documents: u64) -> Result<()> {
     });
     let signed: Vec<Duration> = signed.collect::<Result<_>>()?;
     println!("sign            {}", shares(signed));
-    let new = (0..calls).map(|number| text(3 * documents + number));
-    ask(index, "absent", new)?;
-    // The second time, blocks are in memory.
+    // The second time, blocks are in memory: those of filters, and those of documents.
+    for name in ["absent 1", "absent 2"] {
+        let new = (0..calls).map(|number| text(3 * documents + number));
+        ask(index, name, new)?;
+    }
     for name in ["present 1", "present 2"] {
         let known = (0..calls).map(|number| edited(fmix64(number) % documents));
         ask(index, name, known)?;
