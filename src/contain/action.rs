@@ -81,17 +81,13 @@ impl ContainAction {
 
     /// What becomes of a document.
     pub(super) fn fate(&self, text: &str, hits: &[Hit], of: RuleOf) -> Fate {
-        let class = self.class_of(hits);
-        let places = match (self, class) {
-            (ContainAction::Report, _) | (_, None) => Some(Vec::new()),
-            (ContainAction::Drop(_), Some(_)) => None,
-            (ContainAction::Cut(_) | ContainAction::Mark(_), Some(_)) => {
-                self.places(text, hits, of)
+        match (self, self.class_of(hits)) {
+            (ContainAction::Report, _) | (_, None) => Fate::Kept(Vec::new()),
+            (ContainAction::Drop(_), Some(class)) => Fate::Removed(class),
+            (ContainAction::Cut(_) | ContainAction::Mark(_), Some(class)) => {
+                let places = self.places(text, hits, of);
+                places.map_or(Fate::Removed(class), Fate::Kept)
             }
-        };
-        match (places, class) {
-            (None, Some(class)) => Fate::Removed(class),
-            (places, _) => Fate::Kept(places.unwrap_or_default()),
         }
     }
 
@@ -100,19 +96,15 @@ impl ContainAction {
         let chosen = hits
             .iter()
             .filter(|hit| self.classes().contains(&hit.class));
-        let spans = chosen.flat_map(|hit| std::iter::once(&hit.bytes).chain(&hit.also));
-        let spans = merged(spans.cloned().collect());
-        let spans = match (self, of) {
-            (ContainAction::Cut(_), RuleOf::Gpt3) => gpt3_cuts(text, &spans)?,
-            _ => spans,
-        };
-        match self {
-            ContainAction::Cut(_) if !spans.is_empty() => {
-                let words = PassageUnits::of(PassageUnit::Words);
-                Some(Shrinking::new(words, Snap::Words).cuts(text, &spans))
-            }
-            _ => Some(spans),
+        let mut spans = merged(chosen.flat_map(Hit::places).cloned().collect());
+        if !matches!(self, ContainAction::Cut(_)) {
+            return Some(spans);
         }
+        if of == RuleOf::Gpt3 {
+            spans = gpt3_cuts(text, &spans)?;
+        }
+        let words = PassageUnits::of(PassageUnit::Words);
+        Some(Shrinking::new(words, Snap::Words).cuts(text, &spans))
     }
 }
 

@@ -184,3 +184,10 @@ pub struct Hit {
     /// The rarest n-grams found, and how many questions and passages have each; at most three, the first of several.
     pub rarest: Vec<(String, usize)>,
 }
+
+impl Hit {
+    /// Bytes of all places, the best one first.
+    pub(super) fn places(&self) -> impl Iterator<Item = &Range<usize>> {
+        std::iter::once(&self.bytes).chain(&self.also)
+    }
+}

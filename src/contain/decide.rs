@@ -334,10 +334,10 @@ pub(super) fn at_best(candidates: Vec<Candidate>) -> BTreeMap<usize, Hit> {
         let mut places = places.into_iter().map(|candidate| candidate.hit);
         let mut best = places.next()?;
         for place in places.filter(|place| place.class == best.class) {
-            let all = std::iter::once(&best.bytes).chain(&best.also);
-            let mut apart =
-                all.map(|other| other.end <= place.bytes.start || place.bytes.end <= other.start);
-            if apart.all(|is_apart| is_apart) {
+            let is_apart = best
+                .places()
+                .all(|other| other.end <= place.bytes.start || place.bytes.end <= other.start);
+            if is_apart {
                 best.also.push(place.bytes);
             }
         }

@@ -221,9 +221,7 @@ impl Contain {
             .collect();
         let is_asked = |at: usize| {
             let start = words.span(at).start;
-            let mut places = asked
-                .iter()
-                .flat_map(|hit| std::iter::once(&hit.bytes).chain(&hit.also));
+            let mut places = asked.iter().flat_map(|hit| hit.places());
             places.any(|bytes| bytes.contains(&start))
         };
         let grams = found.iter().filter(|(at, _)| !is_asked(*at));

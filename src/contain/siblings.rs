@@ -156,14 +156,12 @@ impl Place<'_> {
             !self.aligned.has(*i) && place.is_some_and(of_document)
         };
         let others = figures.iter().filter(|i| is_other(i)).count();
-        let differing = self.differing();
-        let mut differing = differing.iter();
-        let mut is_all = || {
-            differing.all(|(items, documents)| {
-                items.clone().all(of_item) && documents.clone().all(of_document)
-            })
+        let are_all = || {
+            let mut differing = self.differing().into_iter();
+            differing
+                .all(|(mut items, mut documents)| items.all(of_item) && documents.all(of_document))
         };
-        others > 0 && (3 * others >= figures.len() || is_all())
+        others > 0 && (3 * others >= figures.len() || are_all())
     }
 
     /// A third of the item's names have another name in their place: a sibling.

@@ -250,8 +250,9 @@ fn tag(bytes: &[u8]) -> Option<usize> {
     let mut at = 1 + usize::from(bytes.get(1) == Some(&b'/'));
     let name = bytes[at..].iter();
     let len = name.take_while(|byte| byte.is_ascii_alphanumeric()).count();
-    let name = bytes[at..at + len].to_ascii_lowercase();
-    TAGS.binary_search(&&*name).ok()?;
+    let name = || bytes[at..at + len].iter().map(u8::to_ascii_lowercase);
+    TAGS.binary_search_by(|tag| tag.iter().copied().cmp(name()))
+        .ok()?;
     at += len;
     let blanks = |at: usize| {
         let rest = bytes[at..].iter();

@@ -15,9 +15,8 @@ from .tables import Batches, columns_of
 #: What is found in a text, beside its id.
 HITS = (
     "item string, benchmark string, class string, score double, parts array<string>, start bigint, end bigint, "
-    "also array<array<bigint>>, "
-    "item_start bigint, item_end bigint, found bigint, ngrams bigint, content array<bigint>, own bigint, "
-    "lacks array<string>, rarest array<string>"
+    "also array<array<bigint>>, item_start bigint, item_end bigint, found bigint, ngrams bigint, content array<bigint>, "
+    "own bigint, lacks array<string>, rarest array<string>"
 )
 
 
