@@ -22,6 +22,7 @@
 //! `threshold` links them.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::candidates::{Limits, best_of};
 use super::words::Equivalents;
@@ -31,6 +32,12 @@ use crate::progress::Progress;
 
 /// The most records of the larger file that take part.
 const MOST_RECORDS: usize = 1 << 16;
+
+/// Records that take part at first, where there are many: where half of the records have a partner, these show it.
+const FIRST_RECORDS: usize = 1 << 12;
+
+/// How far the first records must go: twice as far, since they are looked at beside all.
+const FIRST_ERRORS: f64 = 2.0 * MOST_ERRORS;
 
 /// The fewest records with a neighbour that show anything.
 const LEAST_RECORDS: u64 = 100;
@@ -79,19 +86,40 @@ pub(crate) fn contest(
         false => (first, second),
     };
     let lists = Lists::of_records(tables, None, &symbols, equivalents, progress)?;
-    let step = own.len().div_ceil(MOST_RECORDS).max(1);
+    let search = (&lists, symbols.squares(), progress);
+    let odds = other.len() as f64 / own.len().saturating_sub(1).max(1) as f64;
+    let is_one_source = dispersion.is_some_and(|it| it <= MOST_DISPERSION);
+    let of = |most: usize| outcomes(tables, [&own, &other], most, search);
+    let mut found = of(FIRST_RECORDS)?;
+    let is_open = is_one_source && is_within(&found, odds, FIRST_ERRORS);
+    if is_open && own.len() > FIRST_RECORDS {
+        found = of(MOST_RECORDS)?;
+    }
+    let is_chance = found.len() as u64 >= LEAST_RECORDS && is_within(&found, odds, MOST_ERRORS);
+    let across = found.iter().filter(|outcome| outcome.is_across).count() as u64;
+    Ok(Contest {
+        of_second,
+        across,
+        inside: found.len() as u64 - across,
+        dispersion: dispersion.unwrap_or(0.0),
+        is_chance: is_one_source && is_chance,
+    })
+}
+
+/// Where some records of the larger file, evenly spread and so many at most, found the more similar one. The scores descend.
+fn outcomes(
+    tables: &Tables<'_>,
+    [own, other]: [&Range<usize>; 2],
+    most: usize,
+    (lists, squares, progress): (&Lists, &[f64], &dyn Progress),
+) -> Result<Vec<Outcome>> {
+    let step = own.len().div_ceil(most).max(1);
     let records: Vec<usize> = own.clone().step_by(step).collect();
     let limits = Limits::of(tables.rows());
-    let best = |among| {
-        best_of(
-            &records,
-            among,
-            (&lists, symbols.squares()),
-            limits,
-            progress,
-        )
+    let best = |among: &Range<usize>| {
+        let lists = (lists, squares);
+        best_of(&records, among.clone(), lists, limits, progress)
     };
-    let odds = other.len() as f64 / own.len().saturating_sub(1).max(1) as f64;
     let (across, inside) = (best(other)?, best(own)?);
     let found = records.iter().zip(across.into_iter().zip(inside));
     let outcomes = found.filter_map(|(record, (across, inside))| {
@@ -107,14 +135,7 @@ pub(crate) fn contest(
     });
     let mut outcomes: Vec<Outcome> = outcomes.collect();
     outcomes.sort_by(|a, b| b.score.total_cmp(&a.score));
-    let across = outcomes.iter().filter(|outcome| outcome.is_across).count() as u64;
-    Ok(Contest {
-        of_second,
-        across,
-        inside: outcomes.len() as u64 - across,
-        dispersion: dispersion.unwrap_or(0.0),
-        is_chance: dispersion.is_some_and(|it| it <= MOST_DISPERSION) && is_chance(&outcomes, odds),
-    })
+    Ok(outcomes)
 }
 
 /// What a record found.
@@ -125,18 +146,17 @@ struct Outcome {
     rows: [usize; 2],
 }
 
-/// Whether chance explains, at every score, how many records found the more similar one in the other file. The scores descend.
-fn is_chance(outcomes: &[Outcome], odds: f64) -> bool {
+/// Whether the difference of wins is within so many standard errors of chance at every score. The scores descend.
+fn is_within(outcomes: &[Outcome], odds: f64, errors: f64) -> bool {
     let mut blocks = Blocks::default();
     let mut equal_scores = outcomes.chunk_by(|a, b| a.score == b.score);
-    let is_within = equal_scores.all(|equal| {
+    equal_scores.all(|equal| {
         for outcome in equal {
             let difference = if outcome.is_across { 1.0 } else { -odds };
             blocks.add(outcome.rows, difference);
         }
-        blocks.sum.abs() <= MOST_ERRORS * blocks.squares.sqrt()
-    });
-    outcomes.len() as u64 >= LEAST_RECORDS && is_within
+        blocks.sum.abs() <= errors * blocks.squares.sqrt()
+    })
 }
 
 /// Records that are joined by what they found, with the difference of wins of each block.
@@ -235,6 +255,23 @@ mod tests {
             to[0] = format!("{} x", from[0]);
         }
         assert!(!outcome(&a, &b).is_chance);
+    }
+
+    #[test]
+    fn of_many_records_some_decide_unless_few_have_partners() {
+        let a = titles(11, 9_000);
+        for (step, took_part) in [(2, 2_900..=3_000), (100, 8_900..=9_000)] {
+            let mut b = titles(12, 9_000);
+            for (from, to) in a.iter().zip(&mut b).step_by(step) {
+                to[0] = format!("{} x", from[0]);
+            }
+            let found = outcome(&a, &b);
+            assert!(!found.is_chance, "{step} {found:?}");
+            assert!(
+                took_part.contains(&(found.across + found.inside)),
+                "{step} {found:?}"
+            );
+        }
     }
 
     #[test]

@@ -451,7 +451,8 @@ fn match_files(
             expected_precision: estimate.expected_precision,
         }
     };
-    let nearby = nearby(estimate.threshold, scorer).map(at);
+    let [lower, higher] = nearby(estimate.threshold, scorer);
+    let (lower, higher) = rayon::join(|| at(lower), || at(higher));
     let mut bins = Bins::of(scorer);
     scores[0]
         .iter()
@@ -459,7 +460,7 @@ fn match_files(
     scores[1]
         .iter()
         .for_each(|score| bins.at(*score).runners_up += 1);
-    Ok(Accepted::new(joined, None, estimate, bins).with_nearby(nearby.into()))
+    Ok(Accepted::new(joined, None, estimate, bins).with_nearby(vec![lower, higher]))
 }
 
 /// The pairs that reach a threshold; they are in the order of acceptance.
