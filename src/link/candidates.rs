@@ -494,7 +494,7 @@ mod tests {
         let tables = Tables { files, distinct };
         let equal = Equivalents::default();
         let symbols = Symbols::count(&tables, &equal, &Silent).unwrap();
-        let lists = Lists::of_records(&tables, None, &symbols, &equal, &Silent).unwrap();
+        let lists = Lists::of_records(&tables, &symbols, &equal, &Silent).unwrap();
         find_within(&tables, &lists, symbols.squares(), limits, &Silent).unwrap()
     }
 

@@ -85,7 +85,7 @@ pub(crate) fn contest(
         true => (second, first),
         false => (first, second),
     };
-    let lists = Lists::of_records(tables, None, &symbols, equivalents, progress)?;
+    let lists = Lists::of_records(tables, &symbols, equivalents, progress)?;
     let search = (&lists, symbols.squares(), progress);
     let odds = other.len() as f64 / own.len().saturating_sub(1).max(1) as f64;
     let is_one_source = dispersion.is_some_and(|it| it <= MOST_DISPERSION);

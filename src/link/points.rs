@@ -20,7 +20,7 @@ use rayon::prelude::*;
 
 use super::Tables;
 use super::candidates::Pair;
-use super::symbols::{Lists, Symbols};
+use super::symbols::{Symbols, Values};
 use super::words::Equivalents;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, advance};
@@ -121,12 +121,11 @@ impl Levels {
         progress: &dyn Progress,
     ) -> Result<Self> {
         let fields = tables.field_count();
-        let squares = symbols.squares();
         let columns = fields + 1;
         let mut of_pairs = vec![0; pairs.len() * columns];
-        // One field at a time, since its lists take as much memory as the records.
+        // One field at a time, since the lists of its values take as much memory as the values.
         for field in 0..fields {
-            let lists = Lists::of_records(tables, Some(field), symbols, equivalents, progress)?;
+            let values = Values::of_field(tables, field, symbols, equivalents, progress)?;
             progress.begin("score", pairs.len() as u64);
             let mut done = 0;
             let blocks = of_pairs.chunks_mut(BLOCK * columns);
@@ -135,17 +134,18 @@ impl Levels {
                     .zip(pairs)
                     .with_min_len(CHUNK)
                     .for_each(|(row, pair)| {
-                        let [a, b] = pair.rows.map(|row| row as usize);
-                        let has_words = lists.norm(a) > 0.0 && lists.norm(b) > 0.0;
-                        row[field] = level(has_words.then(|| lists.cosine(a, b, squares)));
+                        let records = pair.rows.map(|row| row as usize);
+                        row[field] = level(values.similarity(records, symbols.squares()));
                     });
                 done += pairs.len() as u64;
                 advance(progress, done, 0, 0)?;
             }
         }
-        for (row, pair) in of_pairs.chunks_mut(columns).zip(pairs) {
-            row[fields] = level(Some(pair.similarity));
-        }
+        of_pairs
+            .par_chunks_mut(columns)
+            .zip(pairs)
+            .with_min_len(CHUNK)
+            .for_each(|(row, pair)| row[fields] = level(Some(pair.similarity)));
         Ok(Levels { of_pairs, columns })
     }
 

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use rayon::prelude::*;
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128};
 
 use super::Tables;
 use super::words::{Equivalents, Words};
@@ -182,7 +182,7 @@ impl Symbols {
 
     /// The same counts, with the symbols of any two records numbered, whichever files these are of.
     pub(crate) fn within_files(&self) -> Self {
-        let shards = self.shards.clone();
+        let shards = self.shards.par_iter().cloned().collect();
         Symbols::numbered(shards, self.records, |count| count.records() > 1)
     }
 
@@ -200,17 +200,19 @@ impl Symbols {
             })
             .collect();
         shared.par_sort_unstable();
-        for (number, (_, key)) in (0..).zip(&shared) {
-            if let Some(count) = shards[shard_of(*key)].get_mut(key) {
-                count.number = Some(number);
+        shards.par_iter_mut().enumerate().for_each(|(i, shard)| {
+            let numbered = (0..).zip(&shared);
+            for (number, (_, key)) in numbered.filter(|(_, (_, key))| shard_of(*key) == i) {
+                if let Some(count) = shard.get_mut(key) {
+                    count.number = Some(number);
+                }
             }
-        }
-        let squares = shared.into_iter();
-        let squares = squares.map(|(documents, key)| square_of(key, documents, records));
+        });
+        let square = |(documents, key): &(u32, Key)| square_of(*key, *documents, records);
         Symbols {
+            squares: shared.par_iter().map(square).collect(),
             shards,
             records,
-            squares: squares.collect(),
         }
     }
 
@@ -378,36 +380,51 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// The symbols of all records: of one field, or of the whole record.
+    /// The symbols of all records.
     pub(crate) fn of_records(
         tables: &Tables<'_>,
-        field: Option<usize>,
         symbols: &Symbols,
         equivalents: &Equivalents,
         progress: &dyn Progress,
     ) -> Result<Self> {
-        let rows = tables.rows();
-        progress.begin("weigh", rows as u64);
+        let fields = |row| tables.fields(row).enumerate();
+        Lists::of(tables.rows(), fields, symbols, equivalents, progress)
+    }
+
+    /// As many lists, each of the symbols of some fields with their places.
+    fn of<'f, F: Iterator<Item = (usize, &'f [u8])>>(
+        count: usize,
+        fields: impl Fn(usize) -> F + Sync,
+        symbols: &Symbols,
+        equivalents: &Equivalents,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        progress.begin("weigh", count as u64);
         let mut lists = Lists::default();
-        for block in (0..rows).step_by(BLOCK) {
-            let end = (block + BLOCK).min(rows);
-            let of_block: Vec<List> = (block..end)
+        for block in (0..count).step_by(BLOCK) {
+            let end = (block + BLOCK).min(count);
+            let chunks: Vec<usize> = (block..end).step_by(CHUNK).collect();
+            let of_chunks: Vec<Lists> = chunks
                 .into_par_iter()
-                .with_min_len(CHUNK)
-                .map_init(Scratch::default, |scratch, row| {
-                    let fields = tables.fields(row).enumerate();
-                    match field {
-                        None => symbols.list(fields, equivalents, scratch),
-                        Some(field) => {
-                            symbols.list(fields.skip(field).take(1), equivalents, scratch)
-                        }
+                .map_init(Scratch::default, |scratch, start| {
+                    let mut lists = Lists::default();
+                    for place in start..(start + CHUNK).min(end) {
+                        lists.push(&symbols.list(fields(place), equivalents, scratch));
                     }
+                    lists
                 })
                 .collect();
-            of_block.iter().for_each(|list| lists.push(list));
+            of_chunks.iter().for_each(|chunk| lists.append(chunk));
             advance(progress, end as u64, end as u64, 0)?;
         }
         Ok(lists)
+    }
+
+    fn append(&mut self, other: &Lists) {
+        let before = self.numbers.len();
+        self.numbers.extend_from_slice(&other.numbers);
+        self.ends.extend(other.ends.iter().map(|end| before + end));
+        self.norms.extend_from_slice(&other.norms);
     }
 
     pub(crate) fn push(&mut self, list: &List) {
@@ -434,5 +451,55 @@ impl Lists {
             (self.numbers(b), self.norm(b)),
             squares,
         )
+    }
+}
+
+/// The symbols of the distinct values of a field: records share most values, and each is weighed once.
+#[derive(Debug)]
+pub(crate) struct Values {
+    /// The value of each record, by its number.
+    of_record: Vec<u32>,
+    /// By value.
+    lists: Lists,
+}
+
+impl Values {
+    /// The values of a field of all records.
+    pub(crate) fn of_field(
+        tables: &Tables<'_>,
+        field: usize,
+        symbols: &Symbols,
+        equivalents: &Equivalents,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let value = |row| tables.fields(row).enumerate().skip(field).take(1);
+        let digest = |row| value(row).next().map(|(_, value)| xxh3_128(value));
+        let rows = row_number(tables.rows())?;
+        let digests = (0..rows).into_par_iter();
+        let mut records: Vec<(Option<u128>, u32)> =
+            digests.map(|row| (digest(row as usize), row)).collect();
+        records.par_sort_unstable();
+        let mut of_record = vec![0; records.len()];
+        let mut first_records = Vec::new();
+        for (number, equal) in (0..).zip(records.chunk_by(|a, b| a.0 == b.0)) {
+            for (_, row) in equal {
+                of_record[*row as usize] = number;
+            }
+            first_records.push(equal[0].1 as usize);
+        }
+        drop(records);
+        let first = |number: usize| value(first_records[number]);
+        let lists = Lists::of(first_records.len(), first, symbols, equivalents, progress)?;
+        Ok(Values { of_record, lists })
+    }
+
+    /// The cosine of the values of two records; `None` where one has no word.
+    pub(crate) fn similarity(&self, records: [usize; 2], squares: &[f64]) -> Option<f64> {
+        let [a, b] = records.map(|record| self.of_record[record] as usize);
+        let has_words = self.lists.norm(a) > 0.0 && self.lists.norm(b) > 0.0;
+        has_words.then(|| match a == b {
+            true => 1.0,
+            false => self.lists.cosine(a, b, squares),
+        })
     }
 }

@@ -65,7 +65,7 @@ pub fn link<'a>(
         Symbols::count(&tables, equivalents, progress)
     })?;
     let lists = timings.time("weigh", 0, || {
-        Lists::of_records(&tables, None, &symbols, equivalents, progress)
+        Lists::of_records(&tables, &symbols, equivalents, progress)
     })?;
     let (evidence, mut choice) = timings.time("learn", 0, || choose(&tables, task, progress))?;
     let mut candidates = timings.time("compare", 0, || match &evidence {
