@@ -13,6 +13,7 @@
 //! sums, and the report counts it.
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use rayon::prelude::*;
 
@@ -115,6 +116,7 @@ fn find_within(
         squares,
         index: &index,
         limits,
+        spare: Mutex::default(),
     };
     let rows = tables.rows_of(false);
     progress.begin("compare", rows.len() as u64);
@@ -125,11 +127,11 @@ fn find_within(
             .into_par_iter()
             .with_min_len(8)
             .map_init(
-                || Sums::new(index.rows),
+                || search.sums(),
                 // A block of long lists takes seconds.
-                |sums, row| match progress.is_stopped() {
+                |lent, row| match progress.is_stopped() {
                     true => Neighbours::default(),
-                    false => search.of_record(row, sums),
+                    false => search.of_record(row, &mut lent.sums),
                 },
             )
             .collect();
@@ -170,14 +172,15 @@ pub(crate) fn best_of(
             of_record: 1,
             ..limits
         },
+        spare: Mutex::default(),
     };
     progress.begin("compare", records.len() as u64);
     let mut best = Vec::with_capacity(records.len());
     for block in records.chunks(BLOCK) {
-        let of_record = |sums: &mut Sums, row: &usize| match progress.is_stopped() {
+        let of_record = |lent: &mut Lent<'_>, row: &usize| match progress.is_stopped() {
             true => None,
             false => {
-                let found = search.of_record(*row, sums).pairs;
+                let found = search.of_record(*row, &mut lent.sums).pairs;
                 let best = found.into_iter().min_by(Pair::before)?;
                 let other = best.rows.map(|row| row as usize);
                 Some((best.score, other[usize::from(other[0] == *row)]))
@@ -187,7 +190,7 @@ pub(crate) fn best_of(
             block
                 .par_iter()
                 .with_min_len(8)
-                .map_init(|| Sums::new(index.rows), of_record),
+                .map_init(|| search.sums(), of_record),
         );
         advance(progress, best.len() as u64, best.len() as u64, 0)?;
     }
@@ -269,17 +272,24 @@ impl Index {
 }
 
 /// Sums of squares by record of the searched file.
+#[derive(Default)]
 struct Sums {
+    /// All 0 between two searches.
     of_row: Vec<f64>,
     /// The records whose sums are not 0.
     touched: Vec<u32>,
 }
 
-impl Sums {
-    fn new(rows: usize) -> Self {
-        Sums {
-            of_row: vec![0.0; rows],
-            touched: Vec::new(),
+/// Sums that a thread works with. They are as large as the searched file, so the next one takes them when they are dropped.
+struct Lent<'a> {
+    sums: Sums,
+    spare: &'a Mutex<Vec<Sums>>,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        if let Ok(mut spare) = self.spare.lock() {
+            spare.push(std::mem::take(&mut self.sums));
         }
     }
 }
@@ -301,9 +311,21 @@ struct Search<'a> {
     squares: &'a [f64],
     index: &'a Index,
     limits: Limits,
+    spare: Mutex<Vec<Sums>>,
 }
 
 impl Search<'_> {
+    fn sums(&self) -> Lent<'_> {
+        let spare = self.spare.lock().ok().and_then(|mut spare| spare.pop());
+        Lent {
+            sums: spare.unwrap_or_else(|| Sums {
+                of_row: vec![0.0; self.index.rows],
+                touched: Vec::new(),
+            }),
+            spare: &self.spare,
+        }
+    }
+
     fn of_record(&self, row: usize, sums: &mut Sums) -> Neighbours {
         let is_cut = self.add_up(row, sums);
         let norm = self.lists.norm(row);

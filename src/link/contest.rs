@@ -25,7 +25,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::candidates::{Limits, best_of};
-use super::words::Equivalents;
 use super::{Lists, Symbols, Tables};
 use crate::error::Result;
 use crate::progress::Progress;
@@ -73,20 +72,18 @@ pub struct Contest {
 
 /// Compares partners across two files with neighbours inside of the larger one.
 pub(crate) fn contest(
-    (tables, symbols): (&Tables<'_>, &Symbols),
-    equivalents: &Equivalents,
+    tables: &Tables<'_>,
+    (lists, symbols): (&Lists, &Symbols),
     progress: &dyn Progress,
 ) -> Result<Contest> {
     let [first, second] = [false, true].map(|is_second| tables.rows_of(is_second));
     let of_second = second.len() >= first.len();
-    let symbols = symbols.within_files();
     let dispersion = symbols.dispersion(first.len(), LEAST_WITH);
     let (own, other) = match of_second {
         true => (second, first),
         false => (first, second),
     };
-    let lists = Lists::of_records(tables, &symbols, equivalents, progress)?;
-    let search = (&lists, symbols.squares(), progress);
+    let search = (lists, symbols.squares(), progress);
     let odds = other.len() as f64 / own.len().saturating_sub(1).max(1) as f64;
     let is_one_source = dispersion.is_some_and(|it| it <= MOST_DISPERSION);
     let of = |most: usize| outcomes(tables, [&own, &other], most, search);
@@ -204,6 +201,7 @@ impl Blocks {
 #[cfg(test)]
 mod tests {
     use super::super::tests::table;
+    use super::super::words::Equivalents;
     use super::super::{Distinct, Files};
     use super::*;
     use crate::progress::Silent;
@@ -233,7 +231,8 @@ mod tests {
         let distinct = &Distinct::find(&files, &equivalents, &Silent).unwrap();
         let tables = &Tables { files, distinct };
         let symbols = &Symbols::count(tables, &equivalents, &Silent).unwrap();
-        contest((tables, symbols), &equivalents, &Silent).unwrap()
+        let lists = &Lists::of_records(tables, symbols, &equivalents, &Silent).unwrap();
+        contest(tables, (lists, symbols), &Silent).unwrap()
     }
 
     #[test]

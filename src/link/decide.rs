@@ -14,8 +14,8 @@ use rayon::prelude::*;
 use super::links::{Accepted, Bins, Choice, Nearby, Scorer};
 use super::{
     BARS, Candidates, Contest, Disagreement, Distinct, Entities, Estimate, Evidence, FieldTexts,
-    Joined, Levels, Link, Matching, Pair, Points, RoundScores, Rounds, Score, Start, Symbols,
-    Tables, Verdict, all_pairs, contest, of_entities, of_rounds, why_rough,
+    Joined, Levels, Link, Lists, Matching, Pair, Points, RoundScores, Rounds, Score, Start,
+    Symbols, Tables, Verdict, all_pairs, contest, of_entities, of_rounds, why_rough,
 };
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Timings, grouped};
@@ -34,6 +34,7 @@ const NEARBY: [f64; 2] = [-0.1, 0.1];
 pub(super) struct Decision<'a> {
     pub(super) tables: &'a Tables<'a>,
     pub(super) symbols: &'a Symbols,
+    pub(super) lists: &'a Lists,
     pub(super) task: &'a Link,
     pub(super) progress: &'a dyn Progress,
 }
@@ -56,9 +57,8 @@ impl Decision<'_> {
         if !self.may_be_chance(&scorer, &accepted) {
             return Ok((scorer, accepted));
         }
-        let equivalents = &self.task.equivalents;
         let outcome = timings.time("contest", 0, || {
-            contest((self.tables, self.symbols), equivalents, self.progress)
+            contest(self.tables, (self.lists, self.symbols), self.progress)
         })?;
         choice.contest = Some(outcome);
         match outcome.is_chance {

@@ -101,7 +101,7 @@ impl std::fmt::Display for SymbolText<'_> {
 struct Count {
     /// The records of the first and of the second file that have it.
     of_file: [u32; 2],
-    /// Its number, if two records that may match can share it.
+    /// Its number, if two records have it.
     number: Option<u32>,
 }
 
@@ -164,38 +164,18 @@ fn shard_of(key: Key) -> usize {
 }
 
 impl Symbols {
-    /// Counts the symbols of all records. Those that two records can share are numbered; with two files, one of each.
+    /// Counts the symbols of all records, and numbers those that two records share, whichever files these are of.
     pub(crate) fn count(
         tables: &Tables<'_>,
         equivalents: &Equivalents,
         progress: &dyn Progress,
     ) -> Result<Self> {
-        let shards = counted(tables, equivalents, progress)?;
+        let mut shards = counted(tables, equivalents, progress)?;
         let records = row_number(tables.rows())?;
-        Ok(match tables.are_two() {
-            true => Symbols::numbered(shards, records, |count| {
-                count.of_file.iter().all(|records| *records > 0)
-            }),
-            false => Symbols::numbered(shards, records, |count| count.records() > 1),
-        })
-    }
-
-    /// The same counts, with the symbols of any two records numbered, whichever files these are of.
-    pub(crate) fn within_files(&self) -> Self {
-        let shards = self.shards.par_iter().cloned().collect();
-        Symbols::numbered(shards, self.records, |count| count.records() > 1)
-    }
-
-    /// Numbers the symbols that are shared.
-    fn numbered(
-        mut shards: Vec<Shard>,
-        records: u32,
-        is_shared: impl Fn(&Count) -> bool + Sync,
-    ) -> Self {
         let mut shared: Vec<(u32, Key)> = shards
             .par_iter()
             .flat_map_iter(|shard| {
-                let counts = shard.iter().filter(|(_, count)| is_shared(count));
+                let counts = shard.iter().filter(|(_, count)| count.records() > 1);
                 counts.map(|(key, count)| (count.records(), *key))
             })
             .collect();
@@ -209,11 +189,11 @@ impl Symbols {
             }
         });
         let square = |(documents, key): &(u32, Key)| square_of(*key, *documents, records);
-        Symbols {
+        Ok(Symbols {
             squares: shared.par_iter().map(square).collect(),
             shards,
             records,
-        }
+        })
     }
 
     /// How many symbols two records can share.
@@ -249,7 +229,7 @@ impl Symbols {
         };
         // In one order, so that the sum has the same bits in every run.
         let mut values: Vec<f64> = frequent.map(chi_squared).collect();
-        values.sort_unstable_by(f64::total_cmp);
+        values.par_sort_unstable_by(f64::total_cmp);
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         mean.is_finite().then_some(mean)
     }

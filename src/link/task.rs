@@ -75,6 +75,7 @@ pub fn link<'a>(
     let decision = Decision {
         tables: &tables,
         symbols: &symbols,
+        lists: &lists,
         task,
         progress,
     };
