@@ -139,19 +139,28 @@ impl BulkBuild {
             index.store.fill(Table::Sets, records)
         };
         let of_lists = || {
-            index.store.fill(Table::Bands, |put| {
+            let keys = bands.iter().map(Partitions::records);
+            let mut filter = index.store.begin_filter(keys)?;
+            index.store.fill(Table::Built, |put| {
                 for (band, keys) in (0..).zip(bands) {
                     let keys = keys.finish()?.into_records().map(|record| {
                         let [high, low, row] = record?;
                         Ok((u64::from(high) << 32 | u64::from(low), row))
                     });
-                    fill_lists(keys, |key| ListKey::Band(band, key), put, &step)?;
+                    for_each_list(keys, &step, |key, rows| {
+                        filter.add(band, key)?;
+                        lists::for_each_entry(ListKey::Band(band, key), rows, put)
+                    })?;
                 }
                 let digests = digests.into_records();
                 let digests =
                     digests.map(|record| record.map(|record| (number_of(record), record[4])));
-                fill_lists(digests, ListKey::Digest, put, &step)
-            })
+                for_each_list(digests, &step, |digest, rows| {
+                    lists::for_each_entry(ListKey::Digest(digest), rows, put)
+                })
+            })?;
+            filter.finish()?;
+            index.store.use_filter()
         };
         let (lists, documents) = rayon::join(of_lists, of_documents);
         documents.and(lists)?;
@@ -256,12 +265,11 @@ fn repeated(documents: &StreamFile, words: usize, row: u32) -> Result<Error> {
     Ok(Error::RepeatedInIndex { id })
 }
 
-/// Passes on the lists of sorted keys, each with a row.
-fn fill_lists<K: Copy + PartialEq>(
+/// Calls `each` with the rows of each of sorted keys.
+fn for_each_list<K: Copy + PartialEq>(
     mut keys: impl Iterator<Item = Result<(K, u32)>>,
-    list: impl Fn(K) -> ListKey,
-    put: Put<'_>,
     step: &dyn Fn() -> Result<()>,
+    mut each: impl FnMut(K, &[u32]) -> Result<()>,
 ) -> Result<()> {
     let mut rows = Vec::new();
     let mut next = keys.next().transpose()?;
@@ -269,7 +277,7 @@ fn fill_lists<K: Copy + PartialEq>(
         rows.push(row);
         next = keys.next().transpose()?;
         if next.is_none_or(|(after, _)| after != key) {
-            lists::for_each_entry(list(key), &rows, put)?;
+            each(key, &rows)?;
             rows.clear();
         }
         step()?;

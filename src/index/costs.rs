@@ -33,12 +33,12 @@ impl Index {
         let is_two_sided = self.search().measure == Measure::Contained;
         let mut costs = QueryCosts::default();
         let mut read_by = vec![0u64; self.state().next_row as usize];
-        let is_good = lists::for_each(&at, |key, list| {
+        lists::for_each(&at, |key, list| {
             let own = list.len() as u64;
             // A document whose prefix has a shingle reads both of its lists, and any other the one of prefixes.
             let other = prefix::other_list(key).filter(|_| is_two_sided);
             let other = match other {
-                Some(other) => lists::len(&at, other)?.ok_or_else(|| self.unreadable())?,
+                Some(other) => lists::len(&at, other)?,
                 None => 0,
             };
             costs.most_frequent = costs.most_frequent.max((own + other) / words as u64);
@@ -48,13 +48,11 @@ impl Index {
             };
             for entry in list.chunks_exact(words) {
                 let of_row = read_by.get_mut(entry[0] as usize);
-                *of_row.ok_or_else(|| self.unreadable())? += read / words as u64;
+                *of_row.ok_or_else(|| self.wrong("a list has a row that no document had"))? +=
+                    read / words as u64;
             }
             Ok(())
         })?;
-        if !is_good {
-            return Err(self.unreadable());
-        }
         read_by.retain(|read| *read > 0);
         read_by.sort_unstable();
         let at_share = |percent: usize| {
@@ -67,9 +65,5 @@ impl Index {
             most: at_share(100),
             ..costs
         })
-    }
-
-    fn unreadable(&self) -> crate::Error {
-        self.wrong("a list of rows is unreadable")
     }
 }

@@ -26,7 +26,7 @@ pub(super) const HEADER: &str = "simgpu-index.json";
 const CHECKSUM: &str = "checksum";
 
 /// The version of the layout of an index.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// What an index was built with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -505,7 +505,7 @@ mod tests {
             good.replace("\"threshold\":0.7", "\"threshold\":1e300"),
             good.replace("\"unit\":\"words\"", "\"unit\":\"miles\""),
             good.replace("\"kind\":\"lsh\"", "\"kind\":\"exact\""),
-            good.replace("\"simgpu_index\":3", "\"simgpu_index\":2"),
+            good.replace("\"simgpu_index\":4", "\"simgpu_index\":3"),
             good.replace("\"slot_bits\":8", "\"slot_bits\":4"),
             good[..good.len() / 2].to_owned(),
         ];

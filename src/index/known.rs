@@ -62,9 +62,7 @@ impl<'a> AskedIndex<'a> {
         let mut rows = Vec::new();
         for (key, _) in signed.lists(i) {
             rows.clear();
-            if !lists::read(&self.at, key, &mut rows)? {
-                return Err(self.damaged("a list of rows is unreadable"));
-            }
+            lists::read(&self.at, key, &mut rows)?;
             // A list ascends.
             let shares = |row: &u32| rows.binary_search(row).is_ok();
             let of_list = hits.iter().map(|hit| hit.row).filter(shares);

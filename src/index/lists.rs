@@ -1,4 +1,7 @@
-//! The lists of rows in the table of bands: one for each key of a band, and one for each digest without shingles.
+//! The lists of rows: one for each key of a band, and one for each digest without shingles.
+//!
+//! A list has two parts. What a bulk build wrote is in one table, to which no key is added, so that a [filter](super::filter) can
+//! have all of its keys; what was added later, which has greater rows, is in another.
 //!
 //! A list is never cut. It is kept in pieces of [`PIECE`] rows, so that a row is added to the longest one by writing at most one
 //! piece. The head of a list has the number of its full pieces and the rows that follow them; the full pieces have keys
@@ -9,8 +12,8 @@
 
 #[cfg(feature = "io")]
 use super::store::Put;
-use super::store::{Batch, Snapshot, Table};
-use crate::error::Result;
+use super::store::{Batch, Snapshot, Table, UserKey, Value};
+use crate::error::{Error, Result};
 
 /// The key of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,6 +23,9 @@ pub(super) enum ListKey {
     /// The documents with this digest that have no shingles.
     Digest(u128),
 }
+
+/// The tables that have parts of lists, in the order of their rows.
+pub(super) const TABLES: [Table; 2] = [Table::Built, Table::Bands];
 
 /// What stands in place of a band for documents without shingles. There are at most 2^16 - 1 bands.
 const NO_BAND: u16 = u16::MAX;
@@ -132,62 +138,95 @@ fn rows_of_bytes(bytes: &[u8]) -> Option<Vec<u32>> {
     rest.is_empty().then(|| rows.collect())
 }
 
-/// Appends the rows of a list to `rows`. False if the list is damaged.
-pub(super) fn read(at: &Snapshot<'_>, key: ListKey, rows: &mut Vec<u32>) -> Result<bool> {
-    let Some(value) = at.get(Table::Bands, &key.encode())? else {
-        return Ok(true);
-    };
-    let Some(head) = Head::decode(&value) else {
-        return Ok(false);
-    };
-    for number in 0..head.full {
-        let piece = at.get(Table::Bands, &key.piece(number))?;
-        match piece.and_then(|piece| rows_of_bytes(&piece)) {
-            Some(piece) => rows.extend(piece),
-            None => return Ok(false),
-        }
+/// Whether the table may have a part of a list. False: it has none.
+fn may_be_in(at: &Snapshot<'_>, table: Table, key: ListKey) -> Result<bool> {
+    match (table, key) {
+        (Table::Built, ListKey::Band(band, key)) => at.may_be_built(band, key),
+        _ => Ok(true),
     }
-    rows.extend(head.rows);
-    Ok(true)
 }
 
-/// The number of words of a list; `None` if it is damaged.
-pub(super) fn len(at: &Snapshot<'_>, key: ListKey) -> Result<Option<u64>> {
-    let Some(value) = at.get(Table::Bands, &key.encode())? else {
-        return Ok(Some(0));
-    };
-    let head = Head::decode(&value);
-    Ok(head.map(|head| u64::from(head.full) * PIECE as u64 + head.rows.len() as u64))
+/// The head of the part of a list that a table has.
+fn head(at: &Snapshot<'_>, table: Table, key: ListKey) -> Result<Head> {
+    if !may_be_in(at, table, key)? {
+        return Ok(Head::default());
+    }
+    match at.get(table, &key.encode())? {
+        Some(value) => Head::decode(&value).ok_or_else(|| unreadable(at)),
+        None => Ok(Head::default()),
+    }
 }
 
-/// Appends rows to a list. False if the list is damaged.
+fn unreadable(at: &Snapshot<'_>) -> Error {
+    at.damaged("a list of rows is unreadable")
+}
+
+/// Appends the rows of a list to `rows`.
+///
+/// # Errors
+/// [`Error::Input`] if the list is damaged; [`Error::Io`].
+pub(super) fn read(at: &Snapshot<'_>, key: ListKey, rows: &mut Vec<u32>) -> Result<()> {
+    TABLES.into_iter().try_for_each(|table| {
+        let head = head(at, table, key)?;
+        read_pieces(at, table, key, &head, rows)
+    })
+}
+
+/// Appends the rows of the part of a list that has this head.
+fn read_pieces(
+    at: &Snapshot<'_>,
+    table: Table,
+    key: ListKey,
+    head: &Head,
+    rows: &mut Vec<u32>,
+) -> Result<()> {
+    for number in 0..head.full {
+        let piece = at.get(table, &key.piece(number))?;
+        let piece = piece.and_then(|piece| rows_of_bytes(&piece));
+        rows.extend(piece.ok_or_else(|| unreadable(at))?);
+    }
+    rows.extend_from_slice(&head.rows);
+    Ok(())
+}
+
+/// The number of words of a list.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn len(at: &Snapshot<'_>, key: ListKey) -> Result<u64> {
+    let mut words = 0;
+    for table in TABLES {
+        let head = head(at, table, key)?;
+        words += u64::from(head.full) * PIECE as u64 + head.rows.len() as u64;
+    }
+    Ok(words)
+}
+
+/// Appends rows to a list.
+///
+/// # Errors
+/// As [`read`].
 pub(super) fn append(
     at: &Snapshot<'_>,
     batch: &mut Batch<'_>,
     key: ListKey,
     rows: &[u32],
-) -> Result<bool> {
-    let head = match at.get(Table::Bands, &key.encode())? {
-        Some(value) => Head::decode(&value),
-        None => Some(Head::default()),
-    };
-    let Some(mut head) = head else {
-        return Ok(false);
-    };
+) -> Result<()> {
+    let mut head = head(at, Table::Bands, key)?;
     head.rows.extend_from_slice(rows);
-    write(batch, key, head);
-    Ok(true)
+    write(batch, Table::Bands, key, head);
+    Ok(())
 }
 
 /// Writes the rows of a head, those that fill pieces as such.
-fn write(batch: &mut Batch<'_>, key: ListKey, mut head: Head) {
+fn write(batch: &mut Batch<'_>, table: Table, key: ListKey, mut head: Head) {
     let full = head.rows.len() / PIECE;
     for rows in head.rows[..full * PIECE].chunks_exact(PIECE) {
-        batch.put(Table::Bands, &key.piece(head.full), &rows_to_bytes(rows));
+        batch.put(table, &key.piece(head.full), &rows_to_bytes(rows));
         head.full += 1;
     }
     head.rows.drain(..full * PIECE);
-    batch.put(Table::Bands, &key.encode(), &head.encode());
+    batch.put(table, &key.encode(), &head.encode());
 }
 
 /// Calls `put` with the keys and values of a new list, by ascending key.
@@ -206,40 +245,74 @@ pub(super) fn for_each_entry(key: ListKey, rows: &[u32], put: Put<'_>) -> Result
     Ok(())
 }
 
-/// Writes a list anew that had `before` rows, and now has these.
-pub(super) fn replace(batch: &mut Batch<'_>, key: ListKey, rows: Vec<u32>, before: usize) {
+/// Writes the part of a list anew that had `before` rows in a table, and now has these, which are some of them.
+pub(super) fn replace(
+    batch: &mut Batch<'_>,
+    table: Table,
+    key: ListKey,
+    rows: Vec<u32>,
+    before: usize,
+) {
     for number in (0u32..).take(before / PIECE).skip(rows.len() / PIECE) {
-        batch.remove(Table::Bands, &key.piece(number));
+        batch.remove(table, &key.piece(number));
     }
     match rows.is_empty() {
-        true => batch.remove(Table::Bands, &key.encode()),
-        false => write(batch, key, Head { full: 0, rows }),
+        true => batch.remove(table, &key.encode()),
+        false => write(batch, table, key, Head { full: 0, rows }),
     }
 }
 
-/// Calls `each` with all lists, by ascending key. False if one of them is damaged.
+/// The parts of lists that a table has, by ascending key.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn parts<'a>(
+    at: &'a Snapshot<'_>,
+    table: Table,
+) -> impl Iterator<Item = Result<(ListKey, Vec<u32>)>> + 'a {
+    let part = move |entry: Result<(UserKey, Value)>| {
+        let (key, value) = entry?;
+        let (key, piece) = ListKey::decode(&key).ok_or_else(|| unreadable(at))?;
+        // The pieces are read with their head.
+        if piece.is_some() {
+            return Ok(None);
+        }
+        if !may_be_in(at, table, key)? {
+            return Err(at.damaged("its filter lacks a list of rows"));
+        }
+        let head = Head::decode(&value).ok_or_else(|| unreadable(at))?;
+        let mut rows = Vec::new();
+        read_pieces(at, table, key, &head, &mut rows)?;
+        Ok(Some((key, rows)))
+    };
+    at.entries(table)
+        .filter_map(move |entry| part(entry).transpose())
+}
+
+/// Calls `each` with all lists, by ascending key.
+///
+/// # Errors
+/// As [`read`]; those of `each`.
 pub(super) fn for_each(
     at: &Snapshot<'_>,
     mut each: impl FnMut(ListKey, Vec<u32>) -> Result<()>,
-) -> Result<bool> {
-    let mut is_good = true;
-    at.for_each(Table::Bands, |key, value| {
-        match ListKey::decode(key) {
-            // The pieces are read with their head.
-            Some((_, Some(_))) => {}
-            Some((key, None)) => {
-                let mut rows = Vec::new();
-                match Head::decode(value) {
-                    Some(head) if head.full == 0 => rows = head.rows,
-                    _ => is_good &= read(at, key, &mut rows)?,
-                }
-                each(key, rows)?;
+) -> Result<()> {
+    let mut parts = TABLES.map(|table| parts(at, table));
+    let mut heads = [None, None];
+    for (head, parts) in heads.iter_mut().zip(&mut parts) {
+        *head = parts.next().transpose()?;
+    }
+    while let Some(least) = heads.iter().flatten().map(|(key, _)| *key).min() {
+        let mut rows = Vec::new();
+        for (head, parts) in heads.iter_mut().zip(&mut parts) {
+            if let Some((_, part)) = head.take_if(|(key, _)| *key == least) {
+                rows.extend(part);
+                *head = parts.next().transpose()?;
             }
-            None => is_good = false,
         }
-        Ok(())
-    })?;
-    Ok(is_good)
+        each(least, rows)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -261,24 +334,22 @@ mod tests {
                 let first = u32::try_from(expected[list].len()).unwrap();
                 let rows: Vec<u32> = (first..).take(added).collect();
                 let (at, mut batch) = (store.snapshot(), store.batch());
-                assert!(append(&at, &mut batch, key, &rows).unwrap());
+                append(&at, &mut batch, key, &rows).unwrap();
                 batch.commit().unwrap();
                 expected[list].extend(rows);
             }
             let at = store.snapshot();
             let mut all = Vec::new();
-            assert!(
-                for_each(&at, |_, rows| {
-                    all.push(rows);
-                    Ok(())
-                })
-                .unwrap()
-            );
+            for_each(&at, |_, rows| {
+                all.push(rows);
+                Ok(())
+            })
+            .unwrap();
             let written = expected.iter().filter(|rows| !rows.is_empty());
             assert_eq!(all, written.cloned().collect::<Vec<_>>());
             for (key, rows) in keys.into_iter().zip(&expected) {
                 let mut read_rows = Vec::new();
-                assert!(read(&at, key, &mut read_rows).unwrap());
+                read(&at, key, &mut read_rows).unwrap();
                 assert_eq!(&read_rows, rows);
             }
         }
@@ -300,14 +371,20 @@ mod tests {
             3 * PIECE + 5,
         ] {
             let (at, mut batch) = (store.snapshot(), store.batch());
-            assert!(append(&at, &mut batch, key, &all).unwrap());
+            append(&at, &mut batch, key, &all).unwrap();
             batch.commit().unwrap();
             let mut batch = store.batch();
-            replace(&mut batch, key, all[..len].to_vec(), all.len());
+            replace(
+                &mut batch,
+                Table::Bands,
+                key,
+                all[..len].to_vec(),
+                all.len(),
+            );
             batch.commit().unwrap();
             let at = store.snapshot();
             let (mut rows, mut entries) = (Vec::new(), 0);
-            assert!(read(&at, key, &mut rows).unwrap());
+            read(&at, key, &mut rows).unwrap();
             assert_eq!(rows, all[..len]);
             at.for_each(Table::Bands, |_, _| {
                 entries += 1;
@@ -316,7 +393,7 @@ mod tests {
             .unwrap();
             assert_eq!(entries, len / PIECE + usize::from(len > 0));
             let mut batch = store.batch();
-            replace(&mut batch, key, Vec::new(), len);
+            replace(&mut batch, Table::Bands, key, Vec::new(), len);
             batch.commit().unwrap();
         }
     }

@@ -21,6 +21,9 @@
 mod store;
 
 #[cfg(feature = "index")]
+mod filter;
+
+#[cfg(feature = "index")]
 mod document;
 
 #[cfg(feature = "index")]

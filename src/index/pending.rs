@@ -107,13 +107,13 @@ impl Pending {
         self.deleted.len() as u64
     }
 
-    /// Writes everything. False if a list is damaged. `has_sets` says whether the index keeps shingles.
+    /// Writes everything. `has_sets` says whether the index keeps shingles.
     pub(super) fn write(
         &self,
         at: &Snapshot<'_>,
         batch: &mut Batch<'_>,
         has_sets: bool,
-    ) -> Result<bool> {
+    ) -> Result<()> {
         for (row, id) in &self.deleted {
             batch.remove(Table::Documents, &row.to_be_bytes());
             if has_sets {
@@ -139,10 +139,10 @@ impl Pending {
             let entries = words.chunks_exact(self.entry);
             let stays = |entry: &&[u32]| self.document(entry[0]).is_some();
             let words: Vec<u32> = entries.filter(stays).flatten().copied().collect();
-            if !words.is_empty() && !lists::append(at, batch, *key, &words)? {
-                return Ok(false);
+            if !words.is_empty() {
+                lists::append(at, batch, *key, &words)?;
             }
         }
-        Ok(true)
+        Ok(())
     }
 }

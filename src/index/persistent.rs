@@ -555,9 +555,7 @@ impl Index {
             return Ok(());
         }
         let mut batch = self.store.batch();
-        if !pending.write(at, &mut batch, self.has_sets())? {
-            return Err(damaged(&self.folder, "a list of rows is unreadable"));
-        }
+        pending.write(at, &mut batch, self.has_sets())?;
         if let Some(order) = self.order().filter(|_| state.next_row == 0) {
             batch.put(Table::State, ORDER, &order.encode());
         }

@@ -16,6 +16,7 @@ use std::fs::{self, File};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::Duration;
 
@@ -26,6 +27,9 @@ use fjall::{
 };
 use xxhash_rust::xxh3::xxh3_64;
 
+#[cfg(feature = "io")]
+use super::filter::FilterWriter;
+use super::filter::{FILTER, Filter};
 pub(super) use super::store_files::damaged;
 use super::store_files::{self, CURRENT, Extent, TABLES};
 use crate::error::{Error, Result};
@@ -38,6 +42,8 @@ pub(super) enum Table {
     State,
     /// The rows of the documents that share the key of a band, or a shingle.
     Bands,
+    /// The same of the documents that a bulk build wrote. No key is added to it, so that a filter has them all.
+    Built,
     /// The documents, by row.
     Documents,
     /// The row of each id.
@@ -48,9 +54,10 @@ pub(super) enum Table {
 
 impl Table {
     /// All of them, each at its number.
-    const ALL: [Table; 5] = [
+    const ALL: [Table; 6] = [
         Table::State,
         Table::Bands,
+        Table::Built,
         Table::Documents,
         Table::Ids,
         Table::Sets,
@@ -60,6 +67,7 @@ impl Table {
         match self {
             Table::State => "state",
             Table::Bands => "bands",
+            Table::Built => "built",
             Table::Documents => "documents",
             Table::Ids => "ids",
             Table::Sets => "sets",
@@ -76,9 +84,10 @@ impl Table {
             .index_block_partitioning_policy(in_parts);
         match self {
             // Neighbouring keys have bytes in common.
-            Table::Bands => options
+            Table::Bands | Table::Built => options
                 .data_block_size_policy(BlockSizePolicy::all(16 << 10))
-                .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4)),
+                .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
+                .expect_point_read_hits(self == Table::Built),
             // Signatures and hashes are random. Only rows that lists have are looked up, so that a filter would rarely help.
             _ => options
                 .data_block_size_policy(BlockSizePolicy::all(4 << 10))
@@ -92,7 +101,8 @@ impl Table {
 #[cfg(feature = "io")]
 pub(super) type Put<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<()>;
 
-/// The bytes of a value.
+/// The bytes of a key and those of a value.
+pub(super) use fjall::UserKey;
 pub(super) type Value = UserValue;
 
 /// An open store.
@@ -101,6 +111,8 @@ pub(super) struct Store {
     folder: PathBuf,
     database: Database,
     tables: Vec<Keyspace>,
+    /// That of [`Table::Built`], once it was filled.
+    filter: OnceLock<Filter>,
     /// Whether it was found to have all that it should.
     is_trusted: bool,
     /// Dropped last, when nobody writes a journal.
@@ -111,8 +123,8 @@ pub(super) struct Store {
 /// be more than the cache for all tables.
 const NEW_KEYS: u64 = 16 << 20;
 
-/// Bytes of blocks that are held in memory. With 128 MiB, the filters of ten million documents did not fit, which have 1.25 bytes for
-/// each of the 16 bands: an absent document took 52 µs, six times as long as of a million.
+/// Bytes that are held in memory: blocks, and pages of the filter. With 128 MiB, the filters of ten million documents did not fit,
+/// which have 1.25 bytes for each of the 16 bands.
 const CACHE: u64 = 256 << 20;
 
 /// The name of the folder of the store, and that of the number of the last batch that was promised to be on disk.
@@ -130,8 +142,10 @@ impl Store {
             // The store would take a changed manifest as it is, and remove a table that has none.
             store_files::check(&path, Table::ALL.len(), Extent::Manifests)?;
         }
+        let filter = Filter::open(&path)?;
+        let blocks = CACHE - filter.as_ref().map_or(0, Filter::most_bytes);
         let opened = guarded(|| {
-            let database = Database::builder(&path).cache_size(CACHE).open()?;
+            let database = Database::builder(&path).cache_size(blocks).open()?;
             let mut tables = Vec::new();
             for table in Table::ALL {
                 if !is_new && !database.keyspace_exists(table.name()) {
@@ -151,6 +165,7 @@ impl Store {
             folder: folder.to_owned(),
             database,
             tables,
+            filter: filter.map_or_else(OnceLock::new, OnceLock::from),
             is_trusted: is_new,
             journals: Journals {
                 folder: path,
@@ -201,6 +216,21 @@ impl Store {
         guarded(|| filling.finish()).map_err(failed)
     }
 
+    /// Begins the filter of [`Table::Built`], for so many keys of each band.
+    #[cfg(feature = "io")]
+    pub(super) fn begin_filter(&self, keys: impl Iterator<Item = u64>) -> Result<FilterWriter> {
+        FilterWriter::create(&self.folder.join(STORE), keys)
+    }
+
+    /// Uses the filter that was written.
+    #[cfg(feature = "io")]
+    pub(super) fn use_filter(&self) -> Result<()> {
+        if let Some(filter) = Filter::open(&self.folder.join(STORE))? {
+            self.filter.get_or_init(|| filter);
+        }
+        Ok(())
+    }
+
     /// Writes all tables anew, without what was removed.
     pub(super) fn compact(&self) -> Result<()> {
         let compacted = guarded(|| {
@@ -236,7 +266,8 @@ impl Store {
 
     /// Bytes of the tables on disk.
     pub(super) fn bytes(&self) -> u64 {
-        self.tables.iter().map(Keyspace::disk_space).sum()
+        let tables: u64 = self.tables.iter().map(Keyspace::disk_space).sum();
+        tables + self.filter.get().map_or(0, Filter::disk_bytes)
     }
 }
 
@@ -307,20 +338,39 @@ impl Snapshot<'_> {
         value.map_err(|wrong| wrong.error("read", &self.store.folder))
     }
 
+    /// Whether [`Table::Built`] may have this key of a band. False: it has not.
+    pub(super) fn may_be_built(&self, band: u16, key: u64) -> Result<bool> {
+        match self.store.filter.get() {
+            Some(filter) => filter.may_have(band, key),
+            None => Ok(true),
+        }
+    }
+
+    /// All keys of a table and their values, by ascending key.
+    pub(super) fn entries(&self, table: Table) -> impl Iterator<Item = Result<(UserKey, Value)>> {
+        let mut entries = self.at.iter(self.store.table(table));
+        std::iter::from_fn(move || {
+            let entry = guarded(|| entries.next().map(Guard::into_inner).transpose());
+            let entry = entry.map_err(|wrong| wrong.error("read", &self.store.folder));
+            entry.transpose()
+        })
+    }
+
     /// Calls `each` with all keys of a table and their values, by ascending key.
     pub(super) fn for_each(
         &self,
         table: Table,
         mut each: impl FnMut(&[u8], &[u8]) -> Result<()>,
     ) -> Result<()> {
-        let mut entries = self.at.iter(self.store.table(table));
-        loop {
-            let entry = guarded(|| entries.next().map(Guard::into_inner).transpose());
-            match entry.map_err(|wrong| wrong.error("read", &self.store.folder))? {
-                Some((key, value)) => each(&key, &value)?,
-                None => return Ok(()),
-            }
-        }
+        self.entries(table).try_for_each(|entry| {
+            let (key, value) = entry?;
+            each(&key, &value)
+        })
+    }
+
+    /// The error of a value that is unreadable.
+    pub(super) fn damaged(&self, problem: &str) -> Error {
+        damaged(&self.store.folder, problem)
     }
 }
 
@@ -391,7 +441,8 @@ impl Wrong {
 /// [`Error::Input`] that names the first damaged file; [`Error::Io`].
 pub(super) fn check_files(folder: &Path) -> Result<()> {
     let store = folder.join(STORE);
-    store_files::check(&store, Table::ALL.len(), Extent::Files)
+    store_files::check(&store, Table::ALL.len(), Extent::Files)?;
+    Filter::open(&store)?.map_or(Ok(()), |filter| filter.check())
 }
 
 /// The error of a store that cannot be read. It reads all files, to name the one that is damaged.
@@ -463,8 +514,10 @@ fn copy_entries(from: &Path, to: &Path) -> io::Result<BTreeSet<OsString>> {
         let entry = entry?;
         if entry.file_type()?.is_file() && entry.file_name() != STORE_LOCK {
             let target = to.join(entry.file_name());
-            fs::copy(entry.path(), &target)?;
-            sync_file_or_folder(&target)?;
+            match entry.file_name() == FILTER {
+                true => link(&entry.path(), &target)?,
+                false => copy_file(&entry.path(), &target)?,
+            }
             names.insert(entry.file_name());
         }
     }
@@ -490,15 +543,24 @@ fn copy_table(from: &Path, to: &Path) -> io::Result<()> {
         for file in fs::read_dir(folder.path())? {
             let file = file?;
             let target = into.join(file.file_name());
-            // Another file system.
-            if fs::hard_link(file.path(), &target).is_err() {
-                fs::copy(file.path(), &target)?;
-                sync_file_or_folder(&target)?;
-            }
+            link(&file.path(), &target)?;
         }
         sync_file_or_folder(&into)?;
     }
     sync_file_or_folder(to)
+}
+
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    fs::copy(from, to)?;
+    sync_file_or_folder(to)
+}
+
+/// Links a file that never changes, or copies it to another file system.
+fn link(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Ok(()) => Ok(()),
+        Err(_) => copy_file(from, to),
+    }
 }
 
 /// Waits until a file, or the names in a folder, are on disk.

@@ -26,7 +26,7 @@ const FILES: &str = "tables";
 const PIECE: usize = 1 << 18;
 
 /// What is wrong with a file whose bytes are not those that were written.
-const CHANGED: &str = "its bytes are not those that were written";
+pub(super) const CHANGED: &str = "its bytes are not those that were written";
 
 /// What is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

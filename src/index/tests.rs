@@ -14,6 +14,8 @@ use crate::scheme::{Slots, fmix64};
 use crate::search::{
     CandidateMethod, Dedup, Identical, Pairs, Search, Verification, dedup, pairs_against,
 };
+#[cfg(feature = "io")]
+use crate::store::spill::{Budget, Spill};
 
 /// How an index finds documents, and verifies them.
 type Kind = (CandidateMethod, Verification);
@@ -86,6 +88,27 @@ fn index_of(folder: &Path, texts: &[String], unit: Unit, threshold: f64, kind: K
     index
         .add(texts, &ids(0..texts.len()), OnKnownId::Fail)
         .unwrap();
+    index
+}
+
+/// The same, but the first half of the texts is built at once.
+#[cfg(feature = "io")]
+fn half_built(folder: &Path, texts: &[String], threshold: f64, kind: Kind) -> Index {
+    let engine = engine(Unit::Words);
+    let search = search(threshold, kind, &engine);
+    let index = Index::begin(folder, engine, &search).unwrap();
+    let (built, added) = texts.split_at(texts.len() / 2);
+    let temporary = tempfile::tempdir().unwrap();
+    let spill = Spill::new(&Budget::new(temporary.path(), 1 << 20)).unwrap();
+    let mut bulk = BulkBuild::new(&spill, &index, 0);
+    let signed = SignedForIndex::of(&built, &index).unwrap();
+    bulk.add(&signed, ids(0..built.len()).iter().enumerate())
+        .unwrap();
+    bulk.finish(&index, &Silent).unwrap();
+    index.complete().unwrap();
+    let index = index.durability(Durability::OnSync);
+    let ids = ids(built.len()..texts.len());
+    index.add(added, &ids, OnKnownId::Fail).unwrap();
     index
 }
 
@@ -571,10 +594,11 @@ fn used(folder: &Path) -> Vec<std::path::PathBuf> {
 }
 
 /// Bits here and there of each file of an index that was closed: verification finds all of them.
+#[cfg(feature = "io")]
 #[test]
 fn every_file_is_verified() {
     let (texts, good) = (texts(12, 20), tempfile::tempdir().unwrap());
-    let index = index_of(good.path(), &texts, Unit::Words, 0.6, VERIFIED);
+    let index = half_built(good.path(), &texts, 0.6, VERIFIED);
     index.compact().unwrap();
     drop(index);
     for file in files(good.path()) {
@@ -605,6 +629,52 @@ fn every_file_is_verified() {
                 "{at}: {error}"
             );
         }
+    }
+}
+
+#[cfg(feature = "io")]
+#[test]
+fn damage_to_what_was_built_is_an_error_or_does_not_matter() {
+    let texts = texts(14, 12);
+    for kind in [SIGNED, VERIFIED] {
+        let folder = tempfile::tempdir().unwrap();
+        drop(half_built(folder.path(), &texts, 0.6, kind));
+        assert_damage_is_found(folder.path(), &texts, 24);
+    }
+}
+
+/// Documents that were built, and others that were added: the index is as good as one to which all were added, also when some
+/// are deleted, and without the filter.
+#[cfg(feature = "io")]
+#[test]
+fn what_is_added_to_a_built_index_is_found() {
+    let texts = texts(15, 40);
+    for kind in [SIGNED, VERIFIED] {
+        let [built, added, copied] = [(); 3].map(|()| tempfile::tempdir().unwrap());
+        let index = half_built(built.path(), &texts, 0.6, kind);
+        let other = index_of(added.path(), &texts, Unit::Words, 0.6, kind);
+        let assert_same = |index: &Index| {
+            assert_eq!(found(index, &texts), found(&other, &texts));
+            assert_eq!(index.verify().unwrap(), other.verify().unwrap());
+            assert_eq!(index.stats().documents, other.stats().documents);
+        };
+        assert_same(&index);
+        assert_eq!(index.query_costs().unwrap(), other.query_costs().unwrap());
+        let folder = copied.path().join("copy");
+        index.sync().unwrap();
+        Index::snapshot(built.path(), &folder).unwrap();
+        let copy = ask(&folder, &texts).unwrap();
+        assert_eq!(copy, found(&other, &texts));
+        let deleted: Vec<DocumentId> = ids(0..texts.len()).into_iter().step_by(3).collect();
+        for index in [&index, &other] {
+            index.delete(&deleted).unwrap();
+            index.compact().unwrap();
+        }
+        assert_same(&index);
+        drop(index);
+        assert_eq!(ask(built.path(), &texts).unwrap(), found(&other, &texts));
+        fs::remove_file(built.path().join("store/filter")).unwrap();
+        assert_eq!(ask(built.path(), &texts).unwrap(), found(&other, &texts));
     }
 }
 

@@ -86,6 +86,26 @@ pub(crate) fn for_all<P: Sync>(paths: &[P], sync: impl Fn(&P) -> Result<()> + Sy
     })
 }
 
+/// Reads bytes at a place of a file.
+#[cfg(unix)]
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
+}
+
+/// Reads bytes at a place of a file.
+#[cfg(windows)]
+pub(crate) fn read_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> std::io::Result<()> {
+    while !buffer.is_empty() {
+        let read = std::os::windows::fs::FileExt::seek_read(file, buffer, offset)?;
+        if read == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        buffer = &mut buffer[read..];
+        offset += read as u64;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use std::panic::catch_unwind;

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::disk::read_at;
 use super::set_table::SetTable;
 use crate::error::Error;
 use crate::error::Result;
@@ -404,24 +405,6 @@ impl Spill {
         read_at(file, bytemuck::cast_slice_mut(buffer), 8 * start as u64)
             .map_err(Error::io("read a temporary file in", &self.folder))
     }
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> std::io::Result<()> {
-    while !buffer.is_empty() {
-        let read = std::os::windows::fs::FileExt::seek_read(file, buffer, offset)?;
-        if read == 0 {
-            return Err(std::io::ErrorKind::UnexpectedEof.into());
-        }
-        buffer = &mut buffer[read..];
-        offset += read as u64;
-    }
-    Ok(())
 }
 
 #[cfg(test)]
