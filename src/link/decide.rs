@@ -451,8 +451,7 @@ fn match_files(
             expected_precision: estimate.expected_precision,
         }
     };
-    let [lower, higher] = nearby(estimate.threshold, scorer);
-    let (lower, higher) = rayon::join(|| at(lower), || at(higher));
+    let nearby = nearby(estimate.threshold, scorer).map(at);
     let mut bins = Bins::of(scorer);
     scores[0]
         .iter()
@@ -460,7 +459,7 @@ fn match_files(
     scores[1]
         .iter()
         .for_each(|score| bins.at(*score).runners_up += 1);
-    Ok(Accepted::new(joined, None, estimate, bins).with_nearby(vec![lower, higher]))
+    Ok(Accepted::new(joined, None, estimate, bins).with_nearby(nearby.into()))
 }
 
 /// The pairs that reach a threshold; they are in the order of acceptance.

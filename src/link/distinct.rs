@@ -127,6 +127,12 @@ impl Distinct {
         &self.rows[start as usize..self.ends[record] as usize]
     }
 
+    /// The last rows of a distinct record, so many.
+    pub(crate) fn last_rows(&self, record: usize, count: usize) -> &[u32] {
+        let rows = self.rows(record);
+        &rows[rows.len() - count..]
+    }
+
     /// The first row of a distinct record.
     pub(crate) fn first_row(&self, record: usize) -> u32 {
         self.rows(record)[0]

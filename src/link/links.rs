@@ -70,7 +70,7 @@ pub struct LinkCounts {
     pub empty: u64,
     /// Records that equal an earlier one of their file in all fields. They are compared as one.
     pub equal_records: u64,
-    /// Distinct words, windows and values that two records can share.
+    /// Distinct words, windows and values that two records have, of either file.
     pub symbols: u64,
     /// Candidate pairs of distinct records.
     pub candidate_pairs: u64,

@@ -96,7 +96,8 @@ fn one_to_one(
     struck: &mut [u32],
     is_first: bool,
 ) -> Vec<Joined> {
-    let mut taken = vec![0_u32; distinct.len()];
+    let copies = (0..distinct.len()).map(|record| distinct.rows(record).len());
+    let mut left: Vec<usize> = copies.collect();
     let mut joined = Vec::new();
     let has_copies = |pair: &Pair| {
         pair.rows
@@ -109,17 +110,20 @@ fn one_to_one(
         let places = start..start + equal.len();
         start = places.end;
         if is_first && equal.len() > 1 && equal.iter().any(has_copies) {
-            in_turn(pairs, places, distinct, (&mut taken, struck), &mut joined);
+            in_turn(pairs, places, distinct, (&mut left, struck), &mut joined);
             continue;
         }
         for place in places {
             let [a, b] = pairs[place].rows.map(|row| row as usize);
-            let [of_a, of_b] =
-                [a, b].map(|record| &distinct.rows(record)[taken[record] as usize..]);
+            // Most pairs of later rounds, before any look at copies.
+            if left[a] == 0 || left[b] == 0 {
+                continue;
+            }
+            let [of_a, of_b] = [a, b].map(|record| distinct.last_rows(record, left[record]));
             let unstruck = distinct.copies(a) * distinct.copies(b) - u64::from(struck[place]);
             for ((x, y), _) in of_a.iter().zip(of_b).zip(0..unstruck) {
                 joined.push(Joined::new([*x, *y], place, pairs));
-                (taken[a], taken[b]) = (taken[a] + 1, taken[b] + 1);
+                (left[a], left[b]) = (left[a] - 1, left[b] - 1);
                 struck[place] += 1;
             }
         }
@@ -133,12 +137,12 @@ fn in_turn(
     pairs: &[Pair],
     places: std::ops::Range<usize>,
     distinct: &Distinct,
-    (taken, struck): (&mut [u32], &mut [u32]),
+    (left, struck): (&mut [usize], &mut [u32]),
     joined: &mut Vec<Joined>,
 ) {
-    let next = |record: u32, taken: &[u32]| {
-        let rows = distinct.rows(record as usize);
-        rows.get(taken[record as usize] as usize).copied()
+    let next = |record: u32, left: &[usize]| {
+        let rows = distinct.last_rows(record as usize, left[record as usize]);
+        rows.first().copied()
     };
     let mut partners: BTreeMap<u32, Vec<(u32, usize)>> = BTreeMap::new();
     for place in places {
@@ -147,21 +151,21 @@ fn in_turn(
     }
     let records = partners.keys();
     let mut turns: BinaryHeap<Reverse<(u32, u32)>> = records
-        .filter_map(|record| Some(Reverse((next(*record, taken)?, *record))))
+        .filter_map(|record| Some(Reverse((next(*record, left)?, *record))))
         .collect();
     while let Some(Reverse((row, record))) = turns.pop() {
         let of_record = partners.get(&record).into_iter().flatten();
-        let left =
-            of_record.filter_map(|(other, place)| Some((next(*other, taken)?, *other, *place)));
-        let Some((other_row, other, place)) = left.min() else {
+        let partners =
+            of_record.filter_map(|(other, place)| Some((next(*other, left)?, *other, *place)));
+        let Some((other_row, other, place)) = partners.min() else {
             continue;
         };
         joined.push(Joined::new([row, other_row], place, pairs));
         for record in [record, other] {
-            taken[record as usize] += 1;
+            left[record as usize] -= 1;
         }
         struck[place] += 1;
-        turns.extend(next(record, taken).map(|row| Reverse((row, record))));
+        turns.extend(next(record, left).map(|row| Reverse((row, record))));
     }
 }
 
