@@ -97,7 +97,7 @@ impl Place<'_> {
 
     /// The same of a short question.
     pub(super) fn lacks_of_short(&self) -> Vec<Lack> {
-        let is_whole = self.aligned.share(0..self.part.words.len()) >= 0.9;
+        let is_whole = self.aligned.share(0..self.part.len()) >= 0.9;
         let mut lacks = self.lacks_asking(self.least_of_sentence());
         lacks.extend(lacking(&[(Lack::Content, is_whole)]));
         lacks
@@ -150,7 +150,7 @@ impl Place<'_> {
     /// The first asking word is in place, and half of all; or in its place stands one word that makes no statement of it.
     fn has_asking_words(&self) -> bool {
         let question = &self.part.question;
-        let word = |i: usize| self.part.words.word(i);
+        let word = |i: usize| self.part.words().word(i);
         let leads = |i: &&usize| !["when", "where"].contains(&word(**i));
         let Some(lead) = question
             .asking
@@ -194,7 +194,7 @@ impl Place<'_> {
         in_place.windows(2).all(|pair| {
             let [(i, left), (j, right)] = [pair[0], pair[1]];
             let between = self.document.between(left, right);
-            let of_item = self.part.words.span(i).end..self.part.words.span(j).start;
+            let of_item = self.part.words().span(i).end..self.part.words().span(j).start;
             !(between.contains('?') || between.contains("\n\n"))
                 || self.part.text[of_item].contains(['?', '\n'])
         })

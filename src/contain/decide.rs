@@ -142,10 +142,10 @@ impl Contain {
         hit.content[0] = place.content_in_place();
         hit.parts = parts;
         hit.bytes = place.document.words.span_of(words);
-        hit.item_bytes = place.part.words.span_of(first..last + 1);
+        hit.item_bytes = place.part.words().span_of(first..last + 1);
         Some(Candidate {
             hit,
-            aligned: place.aligned.count() as f64 / place.part.words.len() as f64,
+            aligned: place.aligned.count() as f64 / place.part.len() as f64,
             words: range,
         })
     }
@@ -229,7 +229,7 @@ impl Contain {
         hit.lacks = vec![Lack::Question];
         hit.parts = vec![ItemPart::Passage];
         hit.bytes = document.words.span_of(self.extent(grams));
-        hit.item_bytes = part.words.span_of(first..last + self.table.size());
+        hit.item_bytes = part.words().span_of(first..last + self.table.size());
         hit
     }
 
@@ -349,7 +349,7 @@ pub(super) fn at_best(candidates: Vec<Candidate>) -> BTreeMap<usize, Hit> {
 
 /// Aligns a part with the place where a cluster of its n-grams lies.
 fn align(part: &Part, document: Document<'_>, cluster: &[(usize, u32)]) -> Alignment {
-    let words = part.words.len();
+    let words = part.len();
     let place = |(at, gram): (usize, u32)| {
         let of_part = part.grams.iter().position(|other| *other == gram);
         (at, of_part.unwrap_or(0))

@@ -50,7 +50,7 @@ impl Contain {
                 }
                 let words = start..at + self.table.size() - 1;
                 let phrase = words
-                    .map(|i| part.words.word(i))
+                    .map(|i| part.words().word(i))
                     .collect::<Vec<_>>()
                     .join(" ");
                 let grams = part.grams[start..at].iter();

@@ -1,6 +1,7 @@
 //! The parts of items: distinct questions and distinct passages, with what of a question asks.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use super::items::Item;
 use super::sentences::{Asks, IMPERATIVES, WH, asking};
@@ -12,9 +13,6 @@ pub(super) const TEMPLATE: usize = 8;
 /// N-grams of at most so many parts are a part's own.
 pub(super) const OWN: usize = 2;
 
-/// A word that no item has.
-pub(super) const UNKNOWN: u32 = u32::MAX;
-
 /// Which part of an item a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Kind {
@@ -24,37 +22,13 @@ pub(super) enum Kind {
     Answer,
 }
 
-/// The numbers of the words of all items.
-#[derive(Debug, Default)]
-pub(super) struct Vocabulary(HashMap<Box<str>, u32>);
-
-impl Vocabulary {
-    pub(super) fn add(&mut self, words: &Words) -> Vec<u32> {
-        let number = |word: &str| match self.0.get(word) {
-            Some(number) => *number,
-            None => {
-                // Fewer words than bytes of items.
-                let number = u32::try_from(self.0.len()).unwrap_or(UNKNOWN);
-                self.0.insert(word.into(), number);
-                number
-            }
-        };
-        words.iter().map(number).collect()
-    }
-
-    /// The numbers of the words of a document.
-    pub(super) fn numbers(&self, words: &Words) -> Vec<u32> {
-        let number = |word| self.0.get(word).copied().unwrap_or(UNKNOWN);
-        words.iter().map(number).collect()
-    }
-}
-
 /// A distinct question, or a distinct passage.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) kind: Kind,
     pub(super) text: String,
-    pub(super) words: Words,
+    /// Its words, once a document holds some of them.
+    words: OnceLock<Words>,
     /// The numbers of the words.
     pub(super) numbers: Vec<u32>,
     /// The items that have it.
@@ -87,7 +61,7 @@ pub(super) struct Question {
 }
 
 impl Question {
-    fn of(text: &str, words: &Words) -> Self {
+    pub(super) fn of(text: &str, words: &Words) -> Self {
         let (bytes, mut asks) = asking(text);
         let within = |i: &usize| {
             let span = words.span(*i);
@@ -117,12 +91,12 @@ impl Question {
 }
 
 impl Part {
-    pub(super) fn new(kind: Kind, text: &str, words: Words, numbers: Vec<u32>) -> Self {
+    pub(super) fn new(kind: Kind, text: String, question: Question, numbers: Vec<u32>) -> Self {
         Part {
             kind,
-            question: Question::of(text, &words),
-            text: text.to_owned(),
-            words,
+            question,
+            text,
+            words: OnceLock::new(),
             numbers,
             items: Vec::new(),
             grams: Vec::new(),
@@ -133,28 +107,48 @@ impl Part {
         }
     }
 
+    /// The words, in memory from the first call on.
+    pub(super) fn words(&self) -> &Words {
+        self.words.get_or_init(|| Words::of(&self.text))
+    }
+
+    /// The number of words.
+    pub(super) fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// The number of n-grams of so many words, equal ones each time.
+    pub(super) fn places(&self, size: usize) -> usize {
+        (self.len() + 1).saturating_sub(size)
+    }
+
     /// Completes the part when all n-grams are known. `is_template` says which ones many parts share.
     pub(super) fn complete(&mut self, size: usize, is_template: impl Fn(u32) -> bool) {
-        let distinct: BTreeSet<u32> = self.grams.iter().copied().collect();
+        let mut distinct = self.grams.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
         self.distinct = distinct.len();
         self.rare = distinct.iter().filter(|gram| !is_template(**gram)).count();
-        let mut is_frame = vec![self.grams.is_empty(); self.words.len()];
+        let mut is_frame = vec![self.grams.is_empty(); self.len()];
         for (at, gram) in self.grams.iter().enumerate() {
             if is_template(*gram) {
                 is_frame[at..at + size].fill(true);
             }
         }
-        self.content = (0..self.words.len()).filter(|i| !is_frame[*i]).collect();
+        self.content = (0..self.len()).filter(|i| !is_frame[*i]).collect();
     }
 
-    /// Adds the words of options and answers.
-    pub(super) fn add_answers(&mut self, item: &Item) {
+    /// Adds the words of options and answers to a question.
+    pub(super) fn add_answers(&mut self, items: &[Item]) {
         const BEGINNING: usize = 12;
-        let texts = item
-            .variants
+        if self.kind != Kind::Question {
+            return;
+        }
+        let variants = self
+            .items
             .iter()
-            .flat_map(|variant| variant.options.iter().chain(&variant.answers));
-        for text in texts {
+            .flat_map(|item| &items[*item as usize].variants);
+        for text in variants.flat_map(|variant| variant.options.iter().chain(&variant.answers)) {
             let words = Words::of(text);
             self.question
                 .answers
@@ -174,10 +168,11 @@ impl Part {
     pub(super) fn is_bare_statement(&self) -> bool {
         let question = &self.question;
         let ends = self.text.trim_end().ends_with(['.', '!']);
-        question.asks == Asks::Open && question.blank.is_none() && ends && self.words.len() < 12
+        question.asks == Asks::Open && question.blank.is_none() && ends && self.len() < 12
     }
+
     /// Whether it has too little to be decided without its options.
     pub(super) fn is_short(&self) -> bool {
-        self.words.len() < 8 || self.content.len() < 5 || self.is_bare_statement()
+        self.len() < 8 || self.content.len() < 5 || self.is_bare_statement()
     }
 }

@@ -314,7 +314,7 @@ impl Contain {
             QuestionCounts {
                 benchmark: item.map_or_else(String::new, |item| item.benchmark.clone()),
                 item: item.map_or_else(String::new, |item| item.id().to_owned()),
-                question: part.words.joined(),
+                question: self.vocabulary.joined(&part.numbers),
                 documents: *documents,
                 words: words.collect(),
             }
@@ -349,10 +349,11 @@ impl Contain {
             .collect();
         let mut known = 0;
         for part in &mut self.parts {
-            if let Some(of) = of_words.get(&*part.words.joined()) {
+            if let Some(of) = of_words.get(&*self.vocabulary.joined(&part.numbers)) {
                 known += 1;
                 part.rest = of.rest();
-                part.rest.retain(|word| *word < part.words.len());
+                let words = part.len();
+                part.rest.retain(|word| *word < words);
             }
         }
         if known == 0 && !of_words.is_empty() {

@@ -34,7 +34,7 @@ impl Place<'_> {
         }
         let ends_in_mark = self.part.text.trim_end().ends_with(['.', '!']);
         let is_open = question.asks == Asks::Open;
-        let words = self.part.words.len();
+        let words = self.part.len();
         let is_last = question
             .sentence
             .last()
@@ -73,12 +73,12 @@ impl Place<'_> {
             let mut before = text[..start].chars().rev().take(AHEAD);
             return Some(!before.any(|c| c == '_') && !begins(text, start));
         };
-        if blank >= self.part.words.len() {
+        if blank >= self.part.len() {
             return None;
         }
         let right = match first_right {
             Some((_, right)) => right,
-            None => (left + self.part.words.len() - blank + 1).min(self.document.words.len() - 1),
+            None => (left + self.part.len() - blank + 1).min(self.document.words.len() - 1),
         };
         let between = || &text[span(left).end..span(right).start];
         let is_blank = || between().contains(['_', '\u{2026}']) || between().contains("..");
@@ -96,7 +96,7 @@ impl Place<'_> {
 
     /// What the item itself ends with, beside blanks and stops.
     fn tail(&self) -> Vec<char> {
-        let words = &self.part.words;
+        let words = self.part.words();
         let end = words
             .len()
             .checked_sub(1)
