@@ -40,7 +40,7 @@ impl PartOfQuestion {
         let lacking = match has_options {
             true => Vec::new(),
             false => {
-                let content = place.part.content.iter().copied();
+                let content = place.detail.content.iter().copied();
                 let lacking = content.filter(|i| !place.aligned.has(*i));
                 lacking.map(|i| (i, instead(place, i))).collect()
             }

@@ -1,11 +1,15 @@
 //! The items of benchmarks: questions with their passages, options and answers.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::by_hash::ByHash;
-use super::words::Words;
+use super::word_hashes::WordHashes;
+use super::words::{PlainText, Words};
 use crate::error::{Error, Result};
+use crate::simd::Isa;
 
 /// What errors call the items.
 pub(super) const ITEMS: &str = "the items";
@@ -45,9 +49,9 @@ pub struct Item {
     /// The ids of its records, each once, in the order of the records.
     pub ids: Vec<String>,
     /// The question.
-    pub question: String,
+    pub question: Arc<str>,
     /// The text that the question is about; empty for none.
-    pub passage: String,
+    pub passage: Arc<str>,
     pub(super) variants: Vec<Variant>,
 }
 
@@ -67,7 +71,7 @@ pub(super) fn items_of(records: impl IntoIterator<Item = ItemRecord>) -> Result<
     let mut groups: Vec<Vec<ItemRecord>> = Vec::new();
     let mut of_id = ByHash::default();
     for record in records {
-        let hash = hash_of([&record.benchmark, &record.id]);
+        let hash = xxh3_64_with_seed(record.id.as_bytes(), xxh3_64(record.benchmark.as_bytes()));
         let is_same = |group: u32| {
             let first = &groups[group as usize][0];
             (&first.benchmark, &first.id) == (&record.benchmark, &record.id)
@@ -120,25 +124,19 @@ fn number(count: usize) -> Result<u32> {
     })
 }
 
-/// A hash of several texts.
-fn hash_of<const N: usize>(texts: [&str; N]) -> u64 {
-    xxh3_64(bytemuck::cast_slice(
-        &texts.map(|text| xxh3_64(text.as_bytes())),
-    ))
-}
-
 /// Joins the groups whose questions and passages have equal words.
 fn merged(groups: Vec<Vec<ItemRecord>>) -> Result<Vec<Item>> {
-    let words = |text: &str| Words::of(text).joined();
-    let hash = |group: &Vec<ItemRecord>| {
+    let hash = |(plain, words): &mut (PlainText, WordHashes), group: &Vec<ItemRecord>| {
         let first = &group[0];
-        hash_of([
-            &first.benchmark,
-            &words(&first.question),
-            &words(&first.passage),
-        ])
+        let texts = [&first.question, &first.passage].map(|text| {
+            words.read(Isa::best(), plain.read(text));
+            xxh3_64(bytemuck::cast_slice(&words.hashes))
+        });
+        let benchmark = xxh3_64(first.benchmark.as_bytes());
+        xxh3_64(bytemuck::cast_slice(&[benchmark, texts[0], texts[1]]))
     };
-    let hashes: Vec<u64> = groups.par_iter().map(hash).collect();
+    let hashes: Vec<u64> = groups.par_iter().map_init(Default::default, hash).collect();
+    let words = |text: &str| Words::of(text).joined();
     let mut items: Vec<Item> = Vec::new();
     let mut of_words = ByHash::default();
     for (group, hash) in groups.into_iter().zip(hashes) {
@@ -161,8 +159,8 @@ fn merged(groups: Vec<Vec<ItemRecord>>) -> Result<Vec<Item>> {
                 items.push(Item {
                     benchmark: first.benchmark,
                     ids: Vec::new(),
-                    question: first.question,
-                    passage: first.passage,
+                    question: first.question.into(),
+                    passage: first.passage.into(),
                     variants: Vec::new(),
                 });
                 let last = items.len() - 1;

@@ -101,7 +101,7 @@ impl Contain {
         hit.content = [in_place, part.len()];
         hit.bytes = document.span_of(words.clone());
         if let (Some(first), Some(last)) = (first, last) {
-            hit.item_bytes = part.words().span_of(first..last + 1);
+            hit.item_bytes = Words::of(&part.text).span_of(first..last + 1);
         }
         Candidate {
             hit,

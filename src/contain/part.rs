@@ -1,9 +1,7 @@
 //! The parts of items: distinct questions and distinct passages, with what of a question asks.
 
-use std::collections::BTreeSet;
-use std::sync::OnceLock;
+use std::sync::Arc;
 
-use super::items::Item;
 use super::sentences::{Asks, IMPERATIVES, WH, asking};
 use super::words::Words;
 
@@ -22,27 +20,38 @@ pub(super) enum Kind {
     Answer,
 }
 
-/// A distinct question, or a distinct passage.
+/// A distinct question, or a distinct passage. The rest is read again from its text where a document holds some of it:
+/// [`Detail`].
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) kind: Kind,
-    pub(super) text: String,
-    /// Its words, once a document holds some of them.
-    words: OnceLock<Words>,
+    pub(super) text: Arc<str>,
     /// The numbers of the words.
     pub(super) numbers: Vec<u32>,
     /// The items that have it.
     pub(super) items: Vec<u32>,
     /// The n-gram that begins with each word.
     pub(super) grams: Vec<u32>,
+    /// Where n-grams of the template begin.
+    template: Vec<u32>,
     /// The number of distinct n-grams.
     pub(super) distinct: usize,
-    /// Words outside the template.
-    pub(super) content: Vec<usize>,
+    /// The number of words outside the template.
+    pub(super) content: usize,
     /// N-grams that open a candidate.
     pub(super) rare: usize,
     /// Words that documents with most of the question lack: all but a public phrase. Empty where none is known.
     pub(super) rest: Vec<usize>,
+    /// Whether it is a short statement that asks nothing.
+    is_bare_statement: bool,
+}
+
+/// What a document is compared with that holds some of a part.
+#[derive(Debug)]
+pub(super) struct Detail {
+    pub(super) words: Words,
+    /// Words outside the template.
+    pub(super) content: Vec<usize>,
     pub(super) question: Question,
 }
 
@@ -56,8 +65,6 @@ pub(super) struct Question {
     pub(super) asking: Vec<usize>,
     /// The first word behind a blank, if there is one.
     pub(super) blank: Option<usize>,
-    /// The words of options and answers.
-    pub(super) answers: BTreeSet<String>,
 }
 
 impl Question {
@@ -85,31 +92,55 @@ impl Question {
             sentence,
             asking,
             blank,
-            answers: BTreeSet::new(),
         }
+    }
+
+    /// Whether it is a short statement that asks nothing.
+    pub(super) fn is_bare_statement(&self, text: &str, words: usize) -> bool {
+        let ends = text.trim_end().ends_with(['.', '!']);
+        self.asks == Asks::Open && self.blank.is_none() && ends && words < 12
     }
 }
 
 impl Part {
-    pub(super) fn new(kind: Kind, text: String, question: Question, numbers: Vec<u32>) -> Self {
+    pub(super) fn new(
+        kind: Kind,
+        text: Arc<str>,
+        is_bare_statement: bool,
+        numbers: Vec<u32>,
+    ) -> Self {
         Part {
             kind,
-            question,
             text,
-            words: OnceLock::new(),
             numbers,
             items: Vec::new(),
             grams: Vec::new(),
+            template: Vec::new(),
             distinct: 0,
-            content: Vec::new(),
+            content: 0,
             rare: 0,
             rest: Vec::new(),
+            is_bare_statement,
         }
     }
 
-    /// The words, in memory from the first call on.
-    pub(super) fn words(&self) -> &Words {
-        self.words.get_or_init(|| Words::of(&self.text))
+    /// What a document is compared with. `size` is that of n-grams.
+    pub(super) fn detail(&self, size: usize) -> Detail {
+        let words = Words::of(&self.text);
+        Detail {
+            content: self.content(size).collect(),
+            question: Question::of(&self.text, &words),
+            words,
+        }
+    }
+
+    /// The words outside the template.
+    fn content(&self, size: usize) -> impl Iterator<Item = usize> {
+        let mut is_frame = vec![self.grams.is_empty(); self.len()];
+        for at in self.template.iter().map(|at| *at as usize) {
+            is_frame[at..at + size].fill(true);
+        }
+        (0..self.len()).filter(move |i| !is_frame[*i])
     }
 
     /// The number of words.
@@ -129,31 +160,10 @@ impl Part {
         distinct.dedup();
         self.distinct = distinct.len();
         self.rare = distinct.iter().filter(|gram| !is_template(**gram)).count();
-        let mut is_frame = vec![self.grams.is_empty(); self.len()];
-        for (at, gram) in self.grams.iter().enumerate() {
-            if is_template(*gram) {
-                is_frame[at..at + size].fill(true);
-            }
-        }
-        self.content = (0..self.len()).filter(|i| !is_frame[*i]).collect();
-    }
-
-    /// Adds the words of options and answers to a question.
-    pub(super) fn add_answers(&mut self, items: &[Item]) {
-        const BEGINNING: usize = 12;
-        if self.kind != Kind::Question {
-            return;
-        }
-        let variants = self
-            .items
-            .iter()
-            .flat_map(|item| &items[*item as usize].variants);
-        for text in variants.flat_map(|variant| variant.options.iter().chain(&variant.answers)) {
-            let words = Words::of(text);
-            self.question
-                .answers
-                .extend(words.iter().take(BEGINNING).map(str::to_owned));
-        }
+        let places = (0u32..).zip(&self.grams);
+        let template = places.filter(|(_, gram)| is_template(**gram));
+        self.template = template.map(|(at, _)| at).collect();
+        self.content = self.content(size).count();
     }
 
     /// How many distinct n-grams lie together in a candidate.
@@ -164,15 +174,8 @@ impl Part {
         (FLOOR * distinct).max(2.0).min(distinct)
     }
 
-    /// Whether it is a short statement that asks nothing.
-    pub(super) fn is_bare_statement(&self) -> bool {
-        let question = &self.question;
-        let ends = self.text.trim_end().ends_with(['.', '!']);
-        question.asks == Asks::Open && question.blank.is_none() && ends && self.len() < 12
-    }
-
     /// Whether it has too little to be decided without its options.
     pub(super) fn is_short(&self) -> bool {
-        self.len() < 8 || self.content.len() < 5 || self.is_bare_statement()
+        self.len() < 8 || self.content < 5 || self.is_bare_statement
     }
 }

@@ -1,5 +1,7 @@
 //! The parts of all items: reads their words on all threads, and finds equal ones.
 
+use std::sync::Arc;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::by_hash::ByHash;
@@ -22,18 +24,18 @@ pub(super) struct OfItem {
 /// A part of an item, whose words have no numbers yet.
 pub(super) struct ReadPart {
     kind: Kind,
-    text: String,
+    text: Arc<str>,
     words: Words,
     /// The hashes of the words.
     hashes: Vec<u64>,
-    question: Question,
+    is_bare_statement: bool,
 }
 
 impl ReadPart {
     /// The parts of an item: the question first.
     pub(super) fn all_of(item: &Item, rule: Rule) -> Vec<Self> {
         let passage = (!item.passage.is_empty()).then(|| (Kind::Passage, item.passage.clone()));
-        let answers = behind_question(item, rule).map(|text| (Kind::Answer, text));
+        let answers = behind_question(item, rule).map(|text| (Kind::Answer, text.into()));
         let texts = [(Kind::Question, item.question.clone())].into_iter();
         let texts = texts.chain(passage).chain(answers);
         let read = texts.map(|(kind, text)| {
@@ -44,7 +46,8 @@ impl ReadPart {
                     .iter()
                     .map(|word| words_v1::word(word.as_bytes()))
                     .collect(),
-                question: Question::of(&text, &words),
+                is_bare_statement: Question::of(&text, &words)
+                    .is_bare_statement(&text, words.len()),
                 words,
                 text,
             }
@@ -89,7 +92,7 @@ impl Parts {
             text,
             words,
             hashes,
-            question,
+            is_bare_statement,
         } = read;
         let words = words.iter().zip(hashes);
         let numbers = words.map(|(word, hash)| self.vocabulary.add(word, hash));
@@ -105,7 +108,8 @@ impl Parts {
         // Fewer parts than bytes of items.
         let part = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
         self.of_words.add(hash, part);
-        self.parts.push(Part::new(kind, text, question, numbers));
+        self.parts
+            .push(Part::new(kind, text, is_bare_statement, numbers));
         part as usize
     }
 }

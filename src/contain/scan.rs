@@ -89,9 +89,6 @@ impl Contain {
                 expected: "less than 4 GiB".to_owned(),
             });
         }
-        parts
-            .par_iter_mut()
-            .for_each(|part| part.add_answers(&items));
         let table = Table::of(&mut parts, &vocabulary, rule.size);
         let mut contain = Contain {
             items,

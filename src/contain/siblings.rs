@@ -71,7 +71,7 @@ impl Place<'_> {
         const BETWEEN: usize = 4;
         /// Places that differ, where hardly anything does.
         const FEW: usize = 2;
-        let of_item = |i: usize| self.part.words().word(i);
+        let of_item = |i: usize| self.detail.words.word(i);
         let of_document = |at: usize| self.document.words.word(at);
         let is_opposite = |items: &Range<usize>, documents: &Range<usize>| {
             let is_denied = items.clone().any(|i| denies(of_item(i)));
@@ -82,7 +82,7 @@ impl Place<'_> {
             };
             is_denied != denied || items.clone().any(has_opposite)
         };
-        let sentence = &self.part.question.sentence;
+        let sentence = &self.detail.question.sentence;
         let asks = |items: &Range<usize>| {
             let first = sentence.first().is_some_and(|first| *first <= items.start);
             first && sentence.last().is_some_and(|last| items.end <= last + 1)
@@ -140,7 +140,7 @@ impl Place<'_> {
     /// A third of the item's figures have another figure in their place, or nothing else differs: a sibling. A figure among other
     /// edits is one of them.
     pub(super) fn has_other_figures(&self) -> bool {
-        let of_item = |i: usize| is_figure(self.part.words().word(i));
+        let of_item = |i: usize| is_figure(self.detail.words.word(i));
         let of_document = |at: usize| is_figure(self.document.words.word(at));
         let figures = (0..self.part.len()).filter(|i| of_item(*i));
         let figures: Vec<usize> = figures.collect();
@@ -166,7 +166,7 @@ impl Place<'_> {
 
     /// A third of the item's names have another name in their place: a sibling.
     pub(super) fn has_other_names(&self) -> bool {
-        let of_item = |i: usize| is_name(&self.part.text, self.part.words().span(i));
+        let of_item = |i: usize| is_name(&self.part.text, self.detail.words.span(i));
         let of_document = |i: usize| is_name(self.document.text, self.document.words.span(i));
         let other = |items: Range<usize>, mut documents: Range<usize>| {
             let mine = items.filter(|i| of_item(*i)).count();

@@ -23,7 +23,7 @@ impl Place<'_> {
     /// Whether the item's open sentence, or the one with a blank, is a statement here: it runs on in words, is the middle of a
     /// longer sentence, has other words in place of the blank, or its answer or a list that is not its own follows at once.
     pub(super) fn is_statement(&self, variant: &Variant) -> bool {
-        let question = &self.part.question;
+        let question = &self.detail.question;
         if question.asks == Asks::Mark {
             return false;
         }
@@ -96,7 +96,7 @@ impl Place<'_> {
 
     /// What the item itself ends with, beside blanks and stops.
     fn tail(&self) -> Vec<char> {
-        let words = self.part.words();
+        let words = &self.detail.words;
         let end = words
             .len()
             .checked_sub(1)

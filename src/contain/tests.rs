@@ -507,7 +507,7 @@ fn phrases_of_many_sources_are_excused() {
         documents.extend(copies);
         let found = with_own_phrases(&items, &documents, 4);
         for (text, hits) in documents.iter().zip(&found) {
-            let is_copy = items.iter().any(|item| text.contains(&item.question));
+            let is_copy = items.iter().any(|item| text.contains(&*item.question));
             assert_eq!(contaminated(hits), is_copy, "{text} {hits:?}");
         }
     }

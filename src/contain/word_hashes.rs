@@ -7,12 +7,18 @@
 //! A text is read in pieces that end behind a byte that no word has. A piece in lower case stays in the first-level cache
 //! until its words are hashed, many at a time.
 
+use std::ops::Range;
+
 use super::words::{push_word, word_start};
+use crate::scheme::words_v1;
 use crate::simd::words::hash_words;
 use crate::simd::{Isa, Kernel, Lanes};
 
 /// Bytes of a piece, unless no byte of so many can end it.
 const PIECE: usize = 4096;
+
+/// Bytes of a piece with numbers of 32 bits. Letters in lower case may have more bytes.
+const MOST: usize = 1 << 30;
 
 /// Bytes that a kernel reads at once.
 const BLOCK: usize = 64;
@@ -41,9 +47,22 @@ impl WordHashes {
         self.hashes.clear();
     }
 
+    /// Replaces the words by those of a text without escapes.
+    pub(super) fn read(&mut self, isa: Isa, plain: &str) {
+        self.clear();
+        let mut end = 0;
+        while end < plain.len() {
+            end = self.add_piece(isa, plain, end);
+        }
+    }
+
     /// Adds the words of the piece of a text that begins at a byte. Returns its end.
     pub(super) fn add_piece(&mut self, isa: Isa, text: &str, first: usize) -> usize {
         let end = piece_end(text.as_bytes(), first);
+        if end - first > MOST {
+            self.add_one_by_one(text, first..end);
+            return end;
+        }
         self.runs.find(isa, &text.as_bytes()[first..end]);
         if self.runs.odd.is_empty() {
             let words = self.runs.changes.as_chunks::<2>().0;
@@ -55,6 +74,16 @@ impl WordHashes {
             hash_words(isa, &self.runs.lower, &self.words, &mut self.hashes);
         }
         end
+    }
+
+    /// Adds the words between two bytes, whose numbers may not fit 32 bits.
+    fn add_one_by_one(&mut self, text: &str, Range { start: mut at, end }: Range<usize>) {
+        while let Some(start) = word_start(text, at, end) {
+            self.odd.clear();
+            at = push_word(text, start, &mut self.odd);
+            self.starts.push(start);
+            self.hashes.push(words_v1::word(self.odd.as_bytes()));
+        }
     }
 
     /// Lists the words of a piece. Letters of odd runs stand behind it.
@@ -203,12 +232,10 @@ mod tests {
 
     use super::super::words::Words;
     use super::*;
-    use crate::scheme::words_v1;
 
     /// Compares all words with those of `Words` on every instruction set.
     fn check(text: &str) {
-        let words = Words::default();
-        let mut words = words;
+        let mut words = Words::default();
         words.read_plain(text);
         let starts: Vec<usize> = (0..words.len()).map(|i| words.span(i).start).collect();
         let hashes: Vec<u64> = words
@@ -217,12 +244,12 @@ mod tests {
             .collect();
         for isa in Isa::available() {
             let mut found = WordHashes::default();
-            let mut at = 0;
-            while at < text.len() {
-                at = found.add_piece(*isa, text, at);
-            }
+            found.read(*isa, text);
             assert_eq!(found.starts, starts, "{isa}: {text:?}");
             assert!(found.hashes == hashes, "{isa}: {text:?}");
+            found.clear();
+            found.add_one_by_one(text, 0..text.len());
+            assert!(found.starts == starts && found.hashes == hashes, "{text:?}");
         }
     }
 
