@@ -1,20 +1,22 @@
 //! How fast texts are searched for items, beside shingling alone: on one thread, from memory.
 //!
 //!     cargo bench --bench contain --features io
-//!     SIMGPU_CONTAIN=abstracts.jsonl:pages.jsonl.zst cargo bench --bench contain --features io
+//!     SIMGPU_CONTAIN=abstracts.jsonl:pages.jsonl.zst SIMGPU_ITEMS=questions.jsonl cargo bench --bench contain --features io
 //!
 //! Texts are those of the example corpus and of each file of `SIMGPU_CONTAIN`, one every line, in its field `text`. The items
-//! are made up of words of the texts, in proportion to how often they occur, until they have a million n-grams. Rounds alternate between both; a
-//! rate is that of the fastest round, and the ratio is the median of those of the rounds.
+//! have a million n-grams: questions of the files of `SIMGPU_ITEMS`, in their field `question`, and then made-up ones, of
+//! distinct words of the texts. Rounds alternate between both; a rate is that of the fastest round, and the ratio is the
+//! median of those of the rounds.
 
 #![allow(clippy::print_stdout, reason = "a table is what this program makes")]
 
 #[allow(dead_code, reason = "each bench uses a part of the module")]
 mod stages;
 
+use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use simgpu::contain::{Contain, ItemRecord, Rule, Scratch};
@@ -35,20 +37,31 @@ const AT_A_TIME: usize = 200;
 const BYTES: usize = 48 << 20;
 
 fn main() {
-    let paths = std::env::var_os("SIMGPU_CONTAIN").unwrap_or_default();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/driver-docs.jsonl.zst");
-    let paths = std::env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty());
+    let questions = paths("SIMGPU_ITEMS");
+    let questions: Vec<String> = questions
+        .iter()
+        .flat_map(|path| texts(path, "question"))
+        .collect();
     println!("| texts | MB | n-grams | shingling, MB/s | contain, MB/s | ratio | hits |");
     println!("|---|---:|---:|---:|---:|---:|---:|");
-    for path in std::iter::once(example).chain(paths) {
-        measure(&path);
+    for path in std::iter::once(example).chain(paths("SIMGPU_CONTAIN")) {
+        measure(&path, &questions);
     }
 }
 
-fn measure(path: &Path) {
-    let texts = texts(path);
+/// The files of a variable of the environment.
+fn paths(variable: &str) -> Vec<PathBuf> {
+    let paths = std::env::var_os(variable).unwrap_or_default();
+    let paths = std::env::split_paths(&paths);
+    paths.filter(|path| !path.as_os_str().is_empty()).collect()
+}
+
+fn measure(path: &Path, questions: &[String]) {
+    let texts = texts(path, "text");
     let bytes: usize = texts.iter().map(String::len).sum();
-    let contain = Contain::new(items(&texts), Rule::default()).expect("items have words");
+    let contain =
+        Contain::new(items(&texts, questions), Rule::default()).expect("items have words");
     let texts: Vec<TextBatch> = texts.chunks(AT_A_TIME).map(batch).collect();
     let shingler = Shingler::new(Shingling::of(Unit::Words), &Scheme::default(), None);
     let shingler = shingler.expect("the default hash fits the scheme");
@@ -94,7 +107,7 @@ fn time(work: impl Fn() -> usize) -> (f64, usize) {
 }
 
 /// The texts of a file of JSON Lines, compressed or not, up to [`BYTES`].
-fn texts(path: &Path) -> Vec<String> {
+fn texts(path: &Path, field: &str) -> Vec<String> {
     let mut content = std::fs::read(path).expect("a file");
     if path.extension().is_some_and(|ending| ending == "zst") {
         let mut plain = Vec::new();
@@ -109,7 +122,7 @@ fn texts(path: &Path) -> Vec<String> {
         .filter(|line| !line.is_empty());
     let texts = lines.map(|line| {
         let record: serde_json::Value = serde_json::from_slice(line).expect("JSON");
-        record["text"].as_str().expect("a text").to_owned()
+        record[field].as_str().expect("a text").to_owned()
     });
     let texts = texts.take_while(|text| {
         bytes += text.len();
@@ -118,20 +131,29 @@ fn texts(path: &Path) -> Vec<String> {
     texts.collect()
 }
 
-/// Items of words of the texts.
+/// Questions, and then items of distinct words of the texts.
 #[allow(clippy::cast_possible_truncation, reason = "any words will do")]
-fn items(texts: &[String]) -> Vec<ItemRecord> {
-    let words: Vec<&str> = texts
+fn items(texts: &[String], questions: &[String]) -> Vec<ItemRecord> {
+    let words: BTreeSet<&str> = texts
         .iter()
         .flat_map(|text| text.split_whitespace())
         .collect();
+    let words: Vec<&str> = words.into_iter().collect();
     let word = |i: usize| words[fmix64(i as u64) as usize % words.len()];
-    let item = |i: usize| {
-        let words: Vec<&str> = (i * WORDS..(i + 1) * WORDS).map(word).collect();
-        ItemRecord {
-            question: words.join(" "),
-            ..ItemRecord::default()
-        }
+    let made_up = |i: usize| {
+        (i * WORDS..(i + 1) * WORDS)
+            .map(word)
+            .collect::<Vec<_>>()
+            .join(" ")
     };
-    (0..NGRAMS / (WORDS - 4)).map(item).collect()
+    let distinct: BTreeSet<&str> = questions.iter().map(String::as_str).collect();
+    let ngrams = |text: &&str| text.split_whitespace().count().saturating_sub(4);
+    let of_questions: usize = distinct.iter().map(ngrams).sum();
+    let made_up = (0..NGRAMS.saturating_sub(of_questions) / (WORDS - 4)).map(made_up);
+    let all = distinct.into_iter().map(str::to_owned).chain(made_up);
+    let record = |question| ItemRecord {
+        question,
+        ..ItemRecord::default()
+    };
+    all.map(record).collect()
 }

@@ -17,7 +17,6 @@ use arrow_schema::{DataType, Field};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::class::RuleOf;
 use super::findings::Findings;
 use super::scan::Contain;
 use crate::error::{Error, Result};
@@ -332,7 +331,7 @@ impl Contain {
     /// [`Error::Parameter`] if the counts are of other items: none of their questions is one of these; and for a rule of
     /// others, which excuses nothing.
     pub fn with_phrases(mut self, phrases: &Phrases) -> Result<Self> {
-        if self.rule.of != RuleOf::Simgpu {
+        if !self.rule.of.weighs_evidence() {
             return Err(Error::Parameter {
                 name: "`phrases`",
                 value: "given".to_owned(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rayon::prelude::*;
 
 use super::asked::Document;
-use super::class::{Class, Hit, Rule, RuleOf};
+use super::class::{Class, Hit, Rule};
 use super::findings::Findings;
 use super::items::{ITEMS, Item, ItemRecord, items_of};
 use super::part::{Kind, OWN, Part, TEMPLATE};
@@ -146,7 +146,7 @@ impl Contain {
         let Some(of_item) = self.of_items.get(item) else {
             return false;
         };
-        if self.rule.of != RuleOf::Simgpu {
+        if !self.rule.of.weighs_evidence() {
             return self.has_ngrams(of_item);
         }
         let part = &self.parts[of_item.question];
@@ -185,7 +185,7 @@ impl Contain {
             return findings;
         }
         let by_part = self.by_part(found);
-        if self.rule.of != RuleOf::Simgpu {
+        if !self.rule.of.weighs_evidence() {
             words.read(text);
             return self.overlaps(words, &by_part);
         }
@@ -229,7 +229,7 @@ impl Contain {
     /// it.
     fn opens(&self, gram: u32) -> bool {
         let is_template = || self.table.parts(gram).len() > TEMPLATE;
-        !(self.ignored.contains(&gram) || self.rule.of == RuleOf::Simgpu && is_template())
+        !(self.ignored.contains(&gram) || self.rule.of.weighs_evidence() && is_template())
     }
 
     pub(super) fn is_own(&self, gram: u32) -> bool {
