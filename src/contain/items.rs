@@ -115,8 +115,8 @@ fn two_questions(record: &ItemRecord) -> Error {
     }
 }
 
-/// The number of an item or record.
-fn number(count: usize) -> Result<u32> {
+/// The number of an item, or of a part of one.
+pub(super) fn number(count: usize) -> Result<u32> {
     u32::try_from(count).map_err(|_| Error::Parameter {
         name: ITEMS,
         value: "2^32 or more".to_owned(),

@@ -68,7 +68,7 @@ pub(super) struct Question {
 }
 
 impl Question {
-    pub(super) fn of(text: &str, words: &Words) -> Self {
+    fn of(text: &str, words: &Words) -> Self {
         let (bytes, mut asks) = asking(text);
         let within = |i: &usize| {
             let span = words.span(*i);
@@ -95,10 +95,14 @@ impl Question {
         }
     }
 
-    /// Whether it is a short statement that asks nothing.
-    pub(super) fn is_bare_statement(&self, text: &str, words: usize) -> bool {
-        let ends = text.trim_end().ends_with(['.', '!']);
-        self.asks == Asks::Open && self.blank.is_none() && ends && words < 12
+    /// Whether a text with these words is a short statement that asks nothing.
+    pub(super) fn is_bare_statement(text: &str, words: &Words) -> bool {
+        // What asks is told last: it takes longest.
+        let is_short = words.len() < 12 && text.trim_end().ends_with(['.', '!']);
+        is_short && {
+            let question = Question::of(text, words);
+            question.asks == Asks::Open && question.blank.is_none()
+        }
     }
 }
 
@@ -153,11 +157,17 @@ impl Part {
         (self.len() + 1).saturating_sub(size)
     }
 
+    /// The n-grams, each once, ascending.
+    pub(super) fn distinct_grams(&self) -> Vec<u32> {
+        let mut grams = self.grams.clone();
+        grams.sort_unstable();
+        grams.dedup();
+        grams
+    }
+
     /// Completes the part when all n-grams are known. `is_template` says which ones many parts share.
     pub(super) fn complete(&mut self, size: usize, is_template: impl Fn(u32) -> bool) {
-        let mut distinct = self.grams.clone();
-        distinct.sort_unstable();
-        distinct.dedup();
+        let distinct = self.distinct_grams();
         self.distinct = distinct.len();
         self.rare = distinct.iter().filter(|gram| !is_template(**gram)).count();
         let places = (0u32..).zip(&self.grams);

@@ -6,10 +6,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::by_hash::ByHash;
 use super::class::{Rule, RuleOf};
-use super::items::Item;
+use super::items::{Item, number};
 use super::part::{Kind, Part, Question};
 use super::vocabulary::Vocabulary;
 use super::words::Words;
+use crate::error::Result;
 use crate::scheme::words_v1;
 
 /// The parts of an item.
@@ -46,8 +47,7 @@ impl ReadPart {
                     .iter()
                     .map(|word| words_v1::word(word.as_bytes()))
                     .collect(),
-                is_bare_statement: Question::of(&text, &words)
-                    .is_bare_statement(&text, words.len()),
+                is_bare_statement: Question::is_bare_statement(&text, &words),
                 words,
                 text,
             }
@@ -69,12 +69,15 @@ pub(super) struct Parts {
 
 impl Parts {
     /// Adds the parts of the next item, whose number is `item`.
-    pub(super) fn add(&mut self, item: u32, parts: Vec<ReadPart>) {
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) for 2^32 parts.
+    pub(super) fn add(&mut self, item: u32, parts: Vec<ReadPart>) -> Result<()> {
         let mut of_item = OfItem::default();
         for read in parts {
             let kind = read.kind;
             self.bytes += read.text.len();
-            let part = self.add_part(read);
+            let part = self.add_part(read)?;
             self.parts[part].items.push(item);
             match kind {
                 Kind::Question => of_item.question = part,
@@ -83,10 +86,11 @@ impl Parts {
             }
         }
         self.of_items.push(of_item);
+        Ok(())
     }
 
     /// Adds a part, unless there is an equal one. Returns its number.
-    fn add_part(&mut self, read: ReadPart) -> usize {
+    fn add_part(&mut self, read: ReadPart) -> Result<usize> {
         let ReadPart {
             kind,
             text,
@@ -103,14 +107,13 @@ impl Parts {
             part.kind == kind && part.numbers == numbers
         };
         if let Some(part) = self.of_words.find(hash, is_same) {
-            return part as usize;
+            return Ok(part as usize);
         }
-        // Fewer parts than bytes of items.
-        let part = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
+        let part = number(self.parts.len())?;
         self.of_words.add(hash, part);
         self.parts
             .push(Part::new(kind, text, is_bare_statement, numbers));
-        part as usize
+        Ok(part as usize)
     }
 }
 

@@ -72,7 +72,7 @@ impl Contain {
             let read = batch.par_iter().map(|item| ReadPart::all_of(item, rule));
             let read: Vec<Vec<ReadPart>> = read.collect();
             for (number, parts) in (first..).zip(read) {
-                all.add(number, parts);
+                all.add(number, parts)?;
             }
         }
         let Parts {

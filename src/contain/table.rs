@@ -84,6 +84,7 @@ impl Table {
                 let start = *start as usize;
                 part.grams = first_of[start..start + part.places(size)].to_vec();
             });
+        drop(first_of);
         table.add_parts(parts);
         table
     }
@@ -99,6 +100,8 @@ impl Table {
         let buckets = places / PER_BUCKET + 1;
         self.filters = vec![0; buckets];
         self.ends = vec![0; buckets];
+        self.tags.reserve_exact(places);
+        self.numbers.reserve_exact(places);
         let ranges = places.div_ceil(AT_A_TIME);
         for range in 0..ranges {
             let of_part = |(part, start): (&Part, &u32)| {
@@ -142,17 +145,11 @@ impl Table {
     /// Lists the parts of each n-gram.
     fn add_parts(&mut self, parts: &[Part]) {
         let mut ends = vec![0u32; self.first.len()];
-        let mut last = vec![u32::MAX; self.first.len()];
-        let for_each = |last: &mut [u32], each: &mut dyn FnMut(usize, u32)| {
-            for (number, part) in (0u32..).zip(parts) {
-                for gram in part.grams.iter().map(|gram| *gram as usize) {
-                    if std::mem::replace(&mut last[gram], number) != number {
-                        each(gram, number);
-                    }
-                }
+        for part in parts {
+            for gram in part.distinct_grams() {
+                ends[gram as usize] += 1;
             }
-        };
-        for_each(&mut last, &mut |gram, _| ends[gram] += 1);
+        }
         let mut all = 0;
         for end in &mut ends {
             // Where the n-gram's begin, until they are filled in.
@@ -160,11 +157,13 @@ impl Table {
             all += count;
         }
         self.parts = vec![0; all as usize];
-        last.fill(u32::MAX);
-        for_each(&mut last, &mut |gram, part| {
-            self.parts[ends[gram] as usize] = part;
-            ends[gram] += 1;
-        });
+        for (number, part) in (0u32..).zip(parts) {
+            for gram in part.distinct_grams() {
+                let end = &mut ends[gram as usize];
+                self.parts[*end as usize] = number;
+                *end += 1;
+            }
+        }
         self.parts_ends = ends;
     }
 
