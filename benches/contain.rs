@@ -134,10 +134,10 @@ fn texts(path: &Path, field: &str) -> Vec<String> {
 /// Questions, and then items of distinct words of the texts.
 #[allow(clippy::cast_possible_truncation, reason = "any words will do")]
 fn items(texts: &[String], questions: &[String]) -> Vec<ItemRecord> {
-    let words: BTreeSet<&str> = texts
-        .iter()
-        .flat_map(|text| text.split_whitespace())
-        .collect();
+    let words = texts.iter().flat_map(|text| text.split_whitespace());
+    // An address is many words, which other texts have in a row, too.
+    let words = words.filter(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    let words: BTreeSet<&str> = words.collect();
     let words: Vec<&str> = words.into_iter().collect();
     let word = |i: usize| words[fmix64(i as u64) as usize % words.len()];
     let made_up = |i: usize| {
