@@ -271,7 +271,7 @@ impl Options<'_> {
             item_fields: self.required("item_fields", "the names of fields, as a str")?,
             item_id_field: self.optional("item_id_field", name)?,
             benchmark_field: self.optional("benchmark_field", name)?,
-            rule: self.item_rule()?,
+            decision: self.item_rule()?,
             phrases: self.path("phrases")?,
             ignore: self.path("ignore")?,
         })

@@ -1,8 +1,9 @@
 //! Whether a question is asked at a place: the words that ask are in place, and so is enough of the question.
 
 use super::align::Alignment;
+use super::items::Item;
 use super::lack::{Lack, lacking};
-use super::part::Part;
+use super::part::{Detail, Part};
 use super::sentences::Asks;
 use super::words::Words;
 
@@ -26,6 +27,9 @@ impl Document<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
     pub(super) part: &'a Part,
+    pub(super) detail: &'a Detail,
+    /// All items.
+    pub(super) items: &'a [Item],
     pub(super) document: Document<'a>,
     pub(super) aligned: &'a Alignment,
 }
@@ -40,14 +44,14 @@ impl Place<'_> {
     /// The share of the asking sentence that is in place.
     pub(super) fn asking_share(&self) -> f64 {
         self.aligned
-            .share(self.part.question.sentence.iter().copied())
+            .share(self.detail.question.sentence.iter().copied())
     }
 
     /// The share of the words outside the template that are in place; 0 without any.
     pub(super) fn content_share(&self) -> f64 {
-        match self.part.content.is_empty() {
+        match self.detail.content.is_empty() {
             true => 0.0,
-            false => self.aligned.share(self.part.content.iter().copied()),
+            false => self.aligned.share(self.detail.content.iter().copied()),
         }
     }
 
@@ -66,7 +70,7 @@ impl Place<'_> {
     /// What is missing for the whole question, beside its own n-grams: it is asked, enough of it is here, and no other question
     /// that differs by figures or names.
     pub(super) fn lacks(&self, least: f64) -> Vec<Lack> {
-        let content = &self.part.content;
+        let content = &self.detail.content;
         let enough = self.content_share() >= least && self.content_in_place() >= 5;
         let mut lacks = self.lacks_asking(self.least_of_sentence());
         lacks.extend(lacking(&[
@@ -83,7 +87,7 @@ impl Place<'_> {
 
     /// The same of a question about a passage. Such questions are short and alike.
     pub(super) fn lacks_of_strict(&self, least: f64) -> Vec<Lack> {
-        let content = &self.part.content;
+        let content = &self.detail.content;
         let mut lacks = self.lacks_asking(0.8);
         lacks.extend(lacking(&[
             (Lack::Content, self.content_share() >= least),
@@ -97,7 +101,7 @@ impl Place<'_> {
 
     /// The same of a short question.
     pub(super) fn lacks_of_short(&self) -> Vec<Lack> {
-        let is_whole = self.aligned.share(0..self.part.words.len()) >= 0.9;
+        let is_whole = self.aligned.share(0..self.part.len()) >= 0.9;
         let mut lacks = self.lacks_asking(self.least_of_sentence());
         lacks.extend(lacking(&[(Lack::Content, is_whole)]));
         lacks
@@ -105,7 +109,7 @@ impl Place<'_> {
 
     /// The least share of the asking sentence.
     fn least_of_sentence(&self) -> f64 {
-        match self.part.question.asks {
+        match self.detail.question.asks {
             Asks::Open => 0.8,
             Asks::Words | Asks::Mark => 0.6,
         }
@@ -113,12 +117,12 @@ impl Place<'_> {
 
     /// The most content words in a row that are missing.
     fn hole(&self) -> f64 {
-        self.aligned.hole(&self.part.content) as f64
+        self.aligned.hole(&self.detail.content) as f64
     }
 
     /// The words outside the template that are in place.
     pub(super) fn content_in_place(&self) -> usize {
-        let content = self.part.content.iter();
+        let content = self.detail.content.iter();
         content.filter(|i| self.aligned.has(**i)).count()
     }
 
@@ -131,7 +135,7 @@ impl Place<'_> {
     /// Two of the first and of the last three words of the asking sentence are in place, and close together; of an open one,
     /// the last word itself. A definition lacks "is called".
     fn has_edges(&self) -> bool {
-        let sentence = &self.part.question.sentence;
+        let sentence = &self.detail.question.sentence;
         let least = sentence.len().min(2);
         let stands = |words: &[usize]| {
             let at: Vec<usize> = words.iter().filter_map(|i| self.aligned.get(*i)).collect();
@@ -143,14 +147,14 @@ impl Place<'_> {
         let last = sentence.last();
         stands(&sentence[..sentence.len().min(3)])
             && stands(&sentence[sentence.len().saturating_sub(3)..])
-            && (self.part.question.asks > Asks::Open
+            && (self.detail.question.asks > Asks::Open
                 || last.is_some_and(|last| self.aligned.has(*last)))
     }
 
     /// The first asking word is in place, and half of all; or in its place stands one word that makes no statement of it.
     fn has_asking_words(&self) -> bool {
-        let question = &self.part.question;
-        let word = |i: usize| self.part.words.word(i);
+        let question = &self.detail.question;
+        let word = |i: usize| self.detail.words.word(i);
         let leads = |i: &&usize| !["when", "where"].contains(&word(**i));
         let Some(lead) = question
             .asking
@@ -183,18 +187,36 @@ impl Place<'_> {
         after == before + 2
             && !DETERMINERS.contains(&new)
             && !new.starts_with(char::is_numeric)
-            && !question.answers.contains(new)
+            && !self.begins_answer(new)
+    }
+
+    /// Whether a word is among the first ones of an option or answer of the question.
+    fn begins_answer(&self, word: &str) -> bool {
+        const BEGINNING: usize = 12;
+        let items = self
+            .part
+            .items
+            .iter()
+            .map(|item| &self.items[*item as usize]);
+        let variants = items.flat_map(|item| &item.variants);
+        let mut texts = variants.flat_map(|variant| variant.options.iter().chain(&variant.answers));
+        texts.any(|text| {
+            Words::of(text)
+                .iter()
+                .take(BEGINNING)
+                .any(|other| other == word)
+        })
     }
 
     /// No question and no paragraph ends within the asking sentence, unless the item's does there.
     fn is_one_sentence(&self) -> bool {
-        let sentence = self.part.question.sentence.iter();
+        let sentence = self.detail.question.sentence.iter();
         let in_place = sentence.filter_map(|i| Some((*i, self.aligned.get(*i)?)));
         let in_place: Vec<(usize, usize)> = in_place.collect();
         in_place.windows(2).all(|pair| {
             let [(i, left), (j, right)] = [pair[0], pair[1]];
             let between = self.document.between(left, right);
-            let of_item = self.part.words.span(i).end..self.part.words.span(j).start;
+            let of_item = self.detail.words.span(i).end..self.detail.words.span(j).start;
             !(between.contains('?') || between.contains("\n\n"))
                 || self.part.text[of_item].contains(['?', '\n'])
         })

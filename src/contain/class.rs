@@ -89,6 +89,11 @@ impl RuleOf {
         }
     }
 
+    /// Whether the question must be asked. By rules of others, any n-gram in common is enough.
+    pub(super) fn weighs_evidence(self) -> bool {
+        self == RuleOf::Simgpu
+    }
+
     /// Words of an n-gram, unless said otherwise.
     pub fn default_size(self) -> usize {
         match self {

@@ -44,6 +44,7 @@ impl Contain {
         let mut parts: Vec<PartOfQuestion> = Vec::new();
         for (number, grams) in questions {
             let part = &self.parts[*number];
+            let detail = part.detail(self.table.size());
             let mut most: Option<PartOfQuestion> = None;
             for cluster in grams.chunk_by(|a, b| b.0 - a.0 <= GAP) {
                 if !self.is_candidate(part, cluster) {
@@ -52,6 +53,8 @@ impl Contain {
                 let aligned = align(part, document, cluster);
                 let place = Place {
                     part,
+                    detail: &detail,
+                    items: &self.items,
                     document,
                     aligned: &aligned,
                 };
@@ -142,10 +145,10 @@ impl Contain {
         hit.content[0] = place.content_in_place();
         hit.parts = parts;
         hit.bytes = place.document.words.span_of(words);
-        hit.item_bytes = place.part.words.span_of(first..last + 1);
+        hit.item_bytes = place.detail.words.span_of(first..last + 1);
         Some(Candidate {
             hit,
-            aligned: place.aligned.count() as f64 / place.part.words.len() as f64,
+            aligned: place.aligned.count() as f64 / place.part.len() as f64,
             words: range,
         })
     }
@@ -229,7 +232,7 @@ impl Contain {
         hit.lacks = vec![Lack::Question];
         hit.parts = vec![ItemPart::Passage];
         hit.bytes = document.words.span_of(self.extent(grams));
-        hit.item_bytes = part.words.span_of(first..last + self.table.size());
+        hit.item_bytes = Words::of(&part.text).span_of(first..last + self.table.size());
         hit
     }
 
@@ -272,7 +275,7 @@ impl Contain {
             item_bytes: 0..0,
             found: found.len(),
             ngrams: all.len(),
-            content: [0, part.content.len()],
+            content: [0, part.content],
             own: found.iter().filter(|gram| self.is_own(**gram)).count(),
             lacks: Vec::new(),
             rarest: rarest.collect(),
@@ -349,7 +352,7 @@ pub(super) fn at_best(candidates: Vec<Candidate>) -> BTreeMap<usize, Hit> {
 
 /// Aligns a part with the place where a cluster of its n-grams lies.
 fn align(part: &Part, document: Document<'_>, cluster: &[(usize, u32)]) -> Alignment {
-    let words = part.words.len();
+    let words = part.len();
     let place = |(at, gram): (usize, u32)| {
         let of_part = part.grams.iter().position(|other| *other == gram);
         (at, of_part.unwrap_or(0))

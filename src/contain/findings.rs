@@ -40,7 +40,7 @@ impl PartOfQuestion {
         let lacking = match has_options {
             true => Vec::new(),
             false => {
-                let content = place.part.content.iter().copied();
+                let content = place.detail.content.iter().copied();
                 let lacking = content.filter(|i| !place.aligned.has(*i));
                 lacking.map(|i| (i, instead(place, i))).collect()
             }
@@ -67,11 +67,11 @@ fn instead(place: Place<'_>, word: usize) -> u64 {
     let before = (0..word)
         .rev()
         .find_map(|i| Some((i, place.aligned.get(i)?)));
-    let behind = (word + 1..place.part.words.len()).find_map(|i| Some((i, place.aligned.get(i)?)));
+    let behind = (word + 1..place.part.len()).find_map(|i| Some((i, place.aligned.get(i)?)));
     let range = match (before, behind) {
         (Some((_, start)), Some((_, end))) => start + 1..end,
         (Some((i, start)), None) => {
-            let missing = place.part.words.len() - 1 - i;
+            let missing = place.part.len() - 1 - i;
             start + 1..(start + 1 + missing).min(words.len())
         }
         (None, Some((i, end))) => end.saturating_sub(i)..end,

@@ -49,10 +49,7 @@ impl Contain {
                     continue;
                 }
                 let words = start..at + self.table.size() - 1;
-                let phrase = words
-                    .map(|i| part.words.word(i))
-                    .collect::<Vec<_>>()
-                    .join(" ");
+                let phrase = self.vocabulary.joined(&part.numbers[words]);
                 let grams = part.grams[start..at].iter();
                 let in_parts = grams.map(|gram| self.table.parts(*gram).len()).min();
                 phrases.entry(phrase.clone()).or_insert(FrequentPhrase {

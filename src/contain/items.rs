@@ -1,9 +1,15 @@
 //! The items of benchmarks: questions with their passages, options and answers.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
-use super::words::Words;
+use rayon::prelude::*;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::by_hash::ByHash;
+use super::word_hashes::WordHashes;
+use super::words::{PlainText, Words};
 use crate::error::{Error, Result};
+use crate::simd::Isa;
 
 /// What errors call the items.
 pub(super) const ITEMS: &str = "the items";
@@ -43,9 +49,9 @@ pub struct Item {
     /// The ids of its records, each once, in the order of the records.
     pub ids: Vec<String>,
     /// The question.
-    pub question: String,
+    pub question: Arc<str>,
     /// The text that the question is about; empty for none.
-    pub passage: String,
+    pub passage: Arc<str>,
     pub(super) variants: Vec<Variant>,
 }
 
@@ -63,19 +69,29 @@ impl Item {
 /// [`Error::Parameter`] if records with one id have different questions or passages, or if there is no record.
 pub(super) fn items_of(records: impl IntoIterator<Item = ItemRecord>) -> Result<Vec<Item>> {
     let mut groups: Vec<Vec<ItemRecord>> = Vec::new();
-    let mut of_id: HashMap<(String, String), usize> = HashMap::new();
+    let mut of_id = ByHash::default();
     for record in records {
-        let key = (record.benchmark.clone(), record.id.clone());
-        match of_id.get(&key).filter(|_| !record.id.is_empty()) {
+        let hash = xxh3_64_with_seed(record.id.as_bytes(), xxh3_64(record.benchmark.as_bytes()));
+        let is_same = |group: u32| {
+            let first = &groups[group as usize][0];
+            (&first.benchmark, &first.id) == (&record.benchmark, &record.id)
+        };
+        let known = match record.id.is_empty() {
+            true => None,
+            false => of_id.find(hash, is_same),
+        };
+        match known.map(|group| &mut groups[group as usize]) {
             Some(group) => {
-                let first = &groups[*group][0];
+                let first = &group[0];
                 if first.question != record.question || first.passage != record.passage {
                     return Err(two_questions(&record));
                 }
-                groups[*group].push(record);
+                group.push(record);
             }
             None => {
-                of_id.insert(key, groups.len());
+                if !record.id.is_empty() {
+                    of_id.add(hash, number(groups.len())?);
+                }
                 groups.push(vec![record]);
             }
         }
@@ -87,7 +103,7 @@ pub(super) fn items_of(records: impl IntoIterator<Item = ItemRecord>) -> Result<
             expected: "at least one record with a question".to_owned(),
         });
     }
-    Ok(merged(groups))
+    merged(groups)
 }
 
 fn two_questions(record: &ItemRecord) -> Error {
@@ -99,33 +115,58 @@ fn two_questions(record: &ItemRecord) -> Error {
     }
 }
 
+/// The number of an item, or of a part of one.
+pub(super) fn number(count: usize) -> Result<u32> {
+    u32::try_from(count).map_err(|_| Error::Parameter {
+        name: ITEMS,
+        value: "2^32 or more".to_owned(),
+        expected: "fewer".to_owned(),
+    })
+}
+
 /// Joins the groups whose questions and passages have equal words.
-fn merged(groups: Vec<Vec<ItemRecord>>) -> Vec<Item> {
+fn merged(groups: Vec<Vec<ItemRecord>>) -> Result<Vec<Item>> {
+    let hash = |(plain, words): &mut (PlainText, WordHashes), group: &Vec<ItemRecord>| {
+        let first = &group[0];
+        let texts = [&first.question, &first.passage].map(|text| {
+            words.read(Isa::best(), plain.read(text));
+            xxh3_64(bytemuck::cast_slice(&words.hashes))
+        });
+        let benchmark = xxh3_64(first.benchmark.as_bytes());
+        xxh3_64(bytemuck::cast_slice(&[benchmark, texts[0], texts[1]]))
+    };
+    let hashes: Vec<u64> = groups.par_iter().map_init(Default::default, hash).collect();
     let words = |text: &str| Words::of(text).joined();
     let mut items: Vec<Item> = Vec::new();
-    let mut of_words: HashMap<[String; 3], usize> = HashMap::new();
-    for group in groups {
+    let mut of_words = ByHash::default();
+    for (group, hash) in groups.into_iter().zip(hashes) {
         let variant = variant(&group);
         let mut records = group.into_iter();
         let Some(first) = records.next() else {
             continue;
         };
-        let key = [
-            first.benchmark.clone(),
-            words(&first.question),
-            words(&first.passage),
-        ];
-        let item = *of_words.entry(key).or_insert_with(|| {
-            items.push(Item {
-                benchmark: first.benchmark,
-                ids: Vec::new(),
-                question: first.question,
-                passage: first.passage,
-                variants: Vec::new(),
-            });
-            items.len() - 1
-        });
-        let item = &mut items[item];
+        let is_same = |item: u32| {
+            let item = &items[item as usize];
+            let is_same = |a: &str, b: &str| a == b || words(a) == words(b);
+            item.benchmark == first.benchmark
+                && is_same(&item.question, &first.question)
+                && is_same(&item.passage, &first.passage)
+        };
+        let item = match of_words.find(hash, is_same) {
+            Some(item) => &mut items[item as usize],
+            None => {
+                of_words.add(hash, number(items.len())?);
+                items.push(Item {
+                    benchmark: first.benchmark,
+                    ids: Vec::new(),
+                    question: first.question.into(),
+                    passage: first.passage.into(),
+                    variants: Vec::new(),
+                });
+                let last = items.len() - 1;
+                &mut items[last]
+            }
+        };
         if !first.id.is_empty() || item.ids.is_empty() {
             item.ids.push(first.id);
         }
@@ -133,7 +174,7 @@ fn merged(groups: Vec<Vec<ItemRecord>>) -> Vec<Item> {
             item.variants.push(variant);
         }
     }
-    items
+    Ok(items)
 }
 
 /// The options and answers of the records of one id.

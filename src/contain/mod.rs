@@ -15,6 +15,12 @@
 
 mod words;
 
+mod word_hashes;
+
+mod by_hash;
+
+mod vocabulary;
+
 mod sentences;
 
 mod align;
@@ -22,6 +28,8 @@ mod align;
 mod items;
 
 mod part;
+
+mod parts;
 
 mod table;
 

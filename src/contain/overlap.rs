@@ -10,7 +10,8 @@ use super::class::{Class, ItemPart, RuleOf};
 use super::decide::{Candidate, at_best};
 use super::findings::Findings;
 use super::part::{Kind, Part};
-use super::scan::{Contain, Grams, OfItem};
+use super::parts::OfItem;
+use super::scan::{Contain, Grams};
 use super::words::Words;
 
 /// Characters that GPT-3's rule cuts on both sides of what it finds, and which a piece that stays has at least.
@@ -87,7 +88,7 @@ impl Contain {
             .filter(|(at, _)| words.contains(at))
             .map(|(_, gram)| *gram)
             .collect();
-        let mut covered = vec![false; part.words.len()];
+        let mut covered = vec![false; part.len()];
         let places = part.grams.iter().enumerate();
         for (at, _) in places.filter(|(_, gram)| here.contains(gram)) {
             covered[at..at + size].fill(true);
@@ -97,14 +98,14 @@ impl Contain {
         let last = covered.iter().rposition(|is_covered| *is_covered);
         let mut hit = self.hit(item, part, document, grams);
         hit.class = Class::Contaminated;
-        hit.content = [in_place, part.words.len()];
+        hit.content = [in_place, part.len()];
         hit.bytes = document.span_of(words.clone());
         if let (Some(first), Some(last)) = (first, last) {
-            hit.item_bytes = part.words.span_of(first..last + 1);
+            hit.item_bytes = Words::of(&part.text).span_of(first..last + 1);
         }
         Candidate {
             hit,
-            aligned: in_place as f64 / part.words.len() as f64,
+            aligned: in_place as f64 / part.len() as f64,
             words,
         }
     }

@@ -109,6 +109,9 @@ impl Shown<'_> {
                 }
                 " "
                 @match self.report.phrases {
+                    _ if !self.contain.rule.of.weighs_evidence() => {
+                        "Any n-gram in common with an item counts, by the rule of others."
+                    }
                     "given" => {
                         "Public phrases were excused by the counts of an earlier reading: "
                         (counted(counts.excused, "hit")) "."

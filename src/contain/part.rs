@@ -1,8 +1,7 @@
 //! The parts of items: distinct questions and distinct passages, with what of a question asks.
 
-use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
-use super::items::Item;
 use super::sentences::{Asks, IMPERATIVES, WH, asking};
 use super::words::Words;
 
@@ -11,9 +10,6 @@ pub(super) const TEMPLATE: usize = 8;
 
 /// N-grams of at most so many parts are a part's own.
 pub(super) const OWN: usize = 2;
-
-/// A word that no item has.
-pub(super) const UNKNOWN: u32 = u32::MAX;
 
 /// Which part of an item a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,51 +20,38 @@ pub(super) enum Kind {
     Answer,
 }
 
-/// The numbers of the words of all items.
-#[derive(Debug, Default)]
-pub(super) struct Vocabulary(HashMap<Box<str>, u32>);
-
-impl Vocabulary {
-    pub(super) fn add(&mut self, words: &Words) -> Vec<u32> {
-        let number = |word: &str| match self.0.get(word) {
-            Some(number) => *number,
-            None => {
-                // Fewer words than bytes of items.
-                let number = u32::try_from(self.0.len()).unwrap_or(UNKNOWN);
-                self.0.insert(word.into(), number);
-                number
-            }
-        };
-        words.iter().map(number).collect()
-    }
-
-    /// The numbers of the words of a document.
-    pub(super) fn numbers(&self, words: &Words) -> Vec<u32> {
-        let number = |word| self.0.get(word).copied().unwrap_or(UNKNOWN);
-        words.iter().map(number).collect()
-    }
-}
-
-/// A distinct question, or a distinct passage.
+/// A distinct question, or a distinct passage. The rest is read again from its text where a document holds some of it:
+/// [`Detail`].
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) kind: Kind,
-    pub(super) text: String,
-    pub(super) words: Words,
+    pub(super) text: Arc<str>,
     /// The numbers of the words.
     pub(super) numbers: Vec<u32>,
     /// The items that have it.
     pub(super) items: Vec<u32>,
     /// The n-gram that begins with each word.
     pub(super) grams: Vec<u32>,
+    /// Where n-grams of the template begin.
+    template: Vec<u32>,
     /// The number of distinct n-grams.
     pub(super) distinct: usize,
-    /// Words outside the template.
-    pub(super) content: Vec<usize>,
+    /// The number of words outside the template.
+    pub(super) content: usize,
     /// N-grams that open a candidate.
     pub(super) rare: usize,
     /// Words that documents with most of the question lack: all but a public phrase. Empty where none is known.
     pub(super) rest: Vec<usize>,
+    /// Whether it is a short statement that asks nothing.
+    is_bare_statement: bool,
+}
+
+/// What a document is compared with that holds some of a part.
+#[derive(Debug)]
+pub(super) struct Detail {
+    pub(super) words: Words,
+    /// Words outside the template.
+    pub(super) content: Vec<usize>,
     pub(super) question: Question,
 }
 
@@ -82,8 +65,6 @@ pub(super) struct Question {
     pub(super) asking: Vec<usize>,
     /// The first word behind a blank, if there is one.
     pub(super) blank: Option<usize>,
-    /// The words of options and answers.
-    pub(super) answers: BTreeSet<String>,
 }
 
 impl Question {
@@ -111,55 +92,88 @@ impl Question {
             sentence,
             asking,
             blank,
-            answers: BTreeSet::new(),
+        }
+    }
+
+    /// Whether a text with these words is a short statement that asks nothing.
+    pub(super) fn is_bare_statement(text: &str, words: &Words) -> bool {
+        // What asks is told last: it takes longest.
+        let is_short = words.len() < 12 && text.trim_end().ends_with(['.', '!']);
+        is_short && {
+            let question = Question::of(text, words);
+            question.asks == Asks::Open && question.blank.is_none()
         }
     }
 }
 
 impl Part {
-    pub(super) fn new(kind: Kind, text: &str, words: Words, numbers: Vec<u32>) -> Self {
+    pub(super) fn new(
+        kind: Kind,
+        text: Arc<str>,
+        is_bare_statement: bool,
+        numbers: Vec<u32>,
+    ) -> Self {
         Part {
             kind,
-            question: Question::of(text, &words),
-            text: text.to_owned(),
-            words,
+            text,
             numbers,
             items: Vec::new(),
             grams: Vec::new(),
+            template: Vec::new(),
             distinct: 0,
-            content: Vec::new(),
+            content: 0,
             rare: 0,
             rest: Vec::new(),
+            is_bare_statement,
         }
+    }
+
+    /// What a document is compared with. `size` is that of n-grams.
+    pub(super) fn detail(&self, size: usize) -> Detail {
+        let words = Words::of(&self.text);
+        Detail {
+            content: self.content(size).collect(),
+            question: Question::of(&self.text, &words),
+            words,
+        }
+    }
+
+    /// The words outside the template.
+    fn content(&self, size: usize) -> impl Iterator<Item = usize> {
+        let mut is_frame = vec![self.grams.is_empty(); self.len()];
+        for at in self.template.iter().map(|at| *at as usize) {
+            is_frame[at..at + size].fill(true);
+        }
+        (0..self.len()).filter(move |i| !is_frame[*i])
+    }
+
+    /// The number of words.
+    pub(super) fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// The number of n-grams of so many words, equal ones each time.
+    pub(super) fn places(&self, size: usize) -> usize {
+        (self.len() + 1).saturating_sub(size)
+    }
+
+    /// The n-grams, each once, ascending.
+    pub(super) fn distinct_grams(&self) -> Vec<u32> {
+        let mut grams = self.grams.clone();
+        grams.sort_unstable();
+        grams.dedup();
+        grams
     }
 
     /// Completes the part when all n-grams are known. `is_template` says which ones many parts share.
     pub(super) fn complete(&mut self, size: usize, is_template: impl Fn(u32) -> bool) {
-        let distinct: BTreeSet<u32> = self.grams.iter().copied().collect();
+        let distinct = self.distinct_grams();
         self.distinct = distinct.len();
         self.rare = distinct.iter().filter(|gram| !is_template(**gram)).count();
-        let mut is_frame = vec![self.grams.is_empty(); self.words.len()];
-        for (at, gram) in self.grams.iter().enumerate() {
-            if is_template(*gram) {
-                is_frame[at..at + size].fill(true);
-            }
-        }
-        self.content = (0..self.words.len()).filter(|i| !is_frame[*i]).collect();
-    }
-
-    /// Adds the words of options and answers.
-    pub(super) fn add_answers(&mut self, item: &Item) {
-        const BEGINNING: usize = 12;
-        let texts = item
-            .variants
-            .iter()
-            .flat_map(|variant| variant.options.iter().chain(&variant.answers));
-        for text in texts {
-            let words = Words::of(text);
-            self.question
-                .answers
-                .extend(words.iter().take(BEGINNING).map(str::to_owned));
-        }
+        let places = (0u32..).zip(&self.grams);
+        let template = places.filter(|(_, gram)| is_template(**gram));
+        self.template = template.map(|(at, _)| at).collect();
+        self.content = self.content(size).count();
     }
 
     /// How many distinct n-grams lie together in a candidate.
@@ -170,14 +184,8 @@ impl Part {
         (FLOOR * distinct).max(2.0).min(distinct)
     }
 
-    /// Whether it is a short statement that asks nothing.
-    pub(super) fn is_bare_statement(&self) -> bool {
-        let question = &self.question;
-        let ends = self.text.trim_end().ends_with(['.', '!']);
-        question.asks == Asks::Open && question.blank.is_none() && ends && self.words.len() < 12
-    }
     /// Whether it has too little to be decided without its options.
     pub(super) fn is_short(&self) -> bool {
-        self.words.len() < 8 || self.content.len() < 5 || self.is_bare_statement()
+        self.len() < 8 || self.content < 5 || self.is_bare_statement
     }
 }

@@ -17,7 +17,6 @@ use arrow_schema::{DataType, Field};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::class::RuleOf;
 use super::findings::Findings;
 use super::scan::Contain;
 use crate::error::{Error, Result};
@@ -314,7 +313,7 @@ impl Contain {
             QuestionCounts {
                 benchmark: item.map_or_else(String::new, |item| item.benchmark.clone()),
                 item: item.map_or_else(String::new, |item| item.id().to_owned()),
-                question: part.words.joined(),
+                question: self.vocabulary.joined(&part.numbers),
                 documents: *documents,
                 words: words.collect(),
             }
@@ -332,7 +331,7 @@ impl Contain {
     /// [`Error::Parameter`] if the counts are of other items: none of their questions is one of these; and for a rule of
     /// others, which excuses nothing.
     pub fn with_phrases(mut self, phrases: &Phrases) -> Result<Self> {
-        if self.rule.of != RuleOf::Simgpu {
+        if !self.rule.of.weighs_evidence() {
             return Err(Error::Parameter {
                 name: "`phrases`",
                 value: "given".to_owned(),
@@ -349,10 +348,11 @@ impl Contain {
             .collect();
         let mut known = 0;
         for part in &mut self.parts {
-            if let Some(of) = of_words.get(&*part.words.joined()) {
+            if let Some(of) = of_words.get(&*self.vocabulary.joined(&part.numbers)) {
                 known += 1;
                 part.rest = of.rest();
-                part.rest.retain(|word| *word < part.words.len());
+                let words = part.len();
+                part.rest.retain(|word| *word < words);
             }
         }
         if known == 0 && !of_words.is_empty() {

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::action::{ContainAction, Fate};
 use super::changed::Changed;
-use super::class::{Rule, RuleOf};
+use super::class::Rule;
 use super::findings::Findings;
 use super::found::{Found, found_at};
 use super::frequent::read_ignored;
@@ -486,7 +486,7 @@ impl<'a> ContainRun<'a> {
     fn parameters(&self) -> ContainParameters {
         let name = |field: Option<&FieldPath>| field.map_or(String::new(), ToString::to_string);
         let fields = &self.item_fields;
-        let is_own = self.rule.of == RuleOf::Simgpu;
+        let is_own = self.rule.of.weighs_evidence();
         let parts = [
             Some(&fields.question),
             fields.passage.as_ref(),

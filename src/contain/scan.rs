@@ -1,18 +1,25 @@
 //! Finds items in a document.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use rayon::prelude::*;
 
 use super::asked::Document;
-use super::class::{Class, Hit, Rule, RuleOf};
+use super::class::{Class, Hit, Rule};
 use super::findings::Findings;
 use super::items::{ITEMS, Item, ItemRecord, items_of};
-use super::part::{Kind, OWN, Part, TEMPLATE, Vocabulary};
-use super::table::Table;
-use super::words::Words;
+use super::part::{Kind, OWN, Part, TEMPLATE};
+use super::parts::{OfItem, Parts, ReadPart};
+use super::table::{Search, Table};
+use super::vocabulary::Vocabulary;
+use super::words::{PlainText, Words};
 use crate::error::{Error, Result};
 
 /// The most bytes of all questions and passages: numbers of words and n-grams have 32 bits.
 const MOST_BYTES: usize = u32::MAX as usize;
+
+/// Items whose words are read at a time.
+const BATCH: usize = 1 << 12;
 
 /// Finds items of benchmarks in documents: which document asks which question.
 ///
@@ -36,24 +43,15 @@ pub struct Contain {
     pub(super) table: Table,
     /// N-grams that count as those of a template.
     pub(super) ignored: BTreeSet<u32>,
-    vocabulary: Vocabulary,
-}
-
-/// The parts of an item.
-#[derive(Debug)]
-pub(super) struct OfItem {
-    pub(super) question: usize,
-    pub(super) passage: Option<usize>,
-    /// Its answers behind the question, for a rule that compares them.
-    pub(super) answers: Vec<usize>,
+    pub(super) vocabulary: Vocabulary,
 }
 
 /// Memory that is used again from document to document.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    plain: PlainText,
+    search: Search,
     words: Words,
-    hashes: Vec<u64>,
-    found: Vec<(usize, u32)>,
 }
 
 /// N-grams of a part in a document: their first words there, and their numbers.
@@ -69,33 +67,21 @@ impl Contain {
     pub fn new(records: impl IntoIterator<Item = ItemRecord>, rule: Rule) -> Result<Self> {
         rule.check()?;
         let items = items_of(records)?;
-        let (mut parts, mut of_items): (Vec<Part>, Vec<OfItem>) = Default::default();
-        let mut vocabulary = Vocabulary::default();
-        let mut of_words: BTreeMap<(Kind, Vec<u32>), usize> = BTreeMap::new();
-        let mut bytes = 0usize;
-        for (number, item) in (0u32..).zip(&items) {
-            let mut part = |kind, text: &str| {
-                bytes += text.len();
-                let words = Words::of(text);
-                let numbers = vocabulary.add(&words);
-                let part = *of_words.entry((kind, numbers.clone())).or_insert_with(|| {
-                    parts.push(Part::new(kind, text, words, numbers));
-                    parts.len() - 1
-                });
-                parts[part].items.push(number);
-                part
-            };
-            let question = part(Kind::Question, &item.question);
-            let passage = (!item.passage.is_empty()).then(|| part(Kind::Passage, &item.passage));
-            let answers = behind_question(item, rule).map(|text| part(Kind::Answer, &text));
-            let answers = answers.collect();
-            parts[question].add_answers(item);
-            of_items.push(OfItem {
-                question,
-                passage,
-                answers,
-            });
+        let mut all = Parts::default();
+        for (batch, first) in items.chunks(BATCH).zip((0u32..).step_by(BATCH)) {
+            let read = batch.par_iter().map(|item| ReadPart::all_of(item, rule));
+            let read: Vec<Vec<ReadPart>> = read.collect();
+            for (number, parts) in (first..).zip(read) {
+                all.add(number, parts)?;
+            }
         }
+        let Parts {
+            vocabulary,
+            mut parts,
+            of_items,
+            bytes,
+            ..
+        } = all;
         if bytes > MOST_BYTES {
             return Err(Error::Parameter {
                 name: ITEMS,
@@ -103,7 +89,7 @@ impl Contain {
                 expected: "less than 4 GiB".to_owned(),
             });
         }
-        let table = Table::of(&mut parts, rule.size);
+        let table = Table::of(&mut parts, &vocabulary, rule.size);
         let mut contain = Contain {
             items,
             rule,
@@ -120,9 +106,9 @@ impl Contain {
     /// Completes the parts, when it is known which n-grams open candidates.
     fn complete_parts(&mut self) {
         let mut parts = std::mem::take(&mut self.parts);
-        for part in &mut parts {
-            part.complete(self.rule.size, |gram| !self.opens(gram));
-        }
+        parts
+            .par_iter_mut()
+            .for_each(|part| part.complete(self.rule.size, |gram| !self.opens(gram)));
         self.parts = parts;
     }
 
@@ -131,7 +117,7 @@ impl Contain {
     /// # Errors
     /// [`Error::Parameter`] for a phrase with fewer words than an n-gram.
     pub fn with_ignored<'a>(mut self, phrases: impl IntoIterator<Item = &'a str>) -> Result<Self> {
-        let (mut hashes, mut found) = (Vec::new(), Vec::new());
+        let (mut plain, mut search) = (PlainText::default(), Search::default());
         for phrase in phrases {
             let words = Words::of(phrase);
             if words.len() < self.rule.size {
@@ -141,12 +127,9 @@ impl Contain {
                     expected: format!("phrases of at least {} words", self.rule.size),
                 });
             }
-            self.table.find(&words, &mut hashes, &mut found);
-            let equal = found
-                .iter()
-                .filter(|(at, gram)| self.is_equal(&words, *at, *gram));
-            let equal: Vec<u32> = equal.map(|(_, gram)| *gram).collect();
-            self.ignored.extend(equal);
+            self.find(plain.read(phrase), &mut search);
+            self.ignored
+                .extend(search.found.iter().map(|(_, gram)| *gram));
         }
         self.complete_parts();
         Ok(self)
@@ -163,7 +146,7 @@ impl Contain {
         let Some(of_item) = self.of_items.get(item) else {
             return false;
         };
-        if self.rule.of != RuleOf::Simgpu {
+        if !self.rule.of.weighs_evidence() {
             return self.has_ngrams(of_item);
         }
         let part = &self.parts[of_item.question];
@@ -190,23 +173,28 @@ impl Contain {
     /// [`Spread::add`](super::Spread::add).
     pub fn read(&self, text: &str, scratch: &mut Scratch) -> Findings {
         let Scratch {
+            plain,
+            search,
             words,
-            hashes,
-            found,
         } = scratch;
-        words.read(text);
-        self.table.find(words, hashes, found);
-        found.retain(|(at, gram)| self.opens(*gram) && self.is_equal(words, *at, *gram));
+        self.find(plain.read(text), search);
+        let found = &mut search.found;
+        found.retain(|(_, gram)| self.opens(*gram));
+        let mut findings = Findings::default();
+        if found.is_empty() {
+            return findings;
+        }
         let by_part = self.by_part(found);
-        if self.rule.of != RuleOf::Simgpu {
+        if !self.rule.of.weighs_evidence() {
+            words.read(text);
             return self.overlaps(words, &by_part);
         }
         let is_candidate = |(part, grams): &(usize, Grams)| {
             let part = &self.parts[*part];
             self.is_candidate(part, grams)
         };
-        let mut findings = Findings::default();
         if by_part.iter().any(is_candidate) {
+            words.read(text);
             let numbers = self.vocabulary.numbers(words);
             let document = Document {
                 text,
@@ -220,9 +208,9 @@ impl Contain {
             .filter(|hit| hit.class == Class::Contaminated)
             .collect();
         let is_asked = |at: usize| {
-            let start = words.span(at).start;
+            // Where nothing is asked, no words are read.
             let mut places = asked.iter().flat_map(|hit| hit.places());
-            places.any(|bytes| bytes.contains(&start))
+            places.any(|bytes| bytes.contains(&words.span(at).start))
         };
         let grams = found.iter().filter(|(at, _)| !is_asked(*at));
         findings.grams = grams.map(|(_, gram)| *gram).collect();
@@ -231,19 +219,17 @@ impl Contain {
         findings
     }
 
-    /// Whether the words of an n-gram stand at a place of a document.
-    fn is_equal(&self, words: &Words, at: usize, gram: u32) -> bool {
-        let (part, place) = self.table.first[gram as usize];
-        let of_part = &self.parts[part as usize].words;
-        let size = self.table.size();
-        (0..size).all(|k| of_part.word(place as usize + k) == words.word(at + k))
+    /// Finds the n-grams of items in a text without escapes.
+    pub(super) fn find(&self, plain: &str, search: &mut Search) {
+        self.table
+            .find(plain, (&self.parts, &self.vocabulary), search);
     }
 
     /// Whether an n-gram opens a candidate: it is no template, which rules of others do not know, and nothing says to ignore
     /// it.
     fn opens(&self, gram: u32) -> bool {
         let is_template = || self.table.parts(gram).len() > TEMPLATE;
-        !(self.ignored.contains(&gram) || self.rule.of == RuleOf::Simgpu && is_template())
+        !(self.ignored.contains(&gram) || self.rule.of.weighs_evidence() && is_template())
     }
 
     pub(super) fn is_own(&self, gram: u32) -> bool {
@@ -278,18 +264,6 @@ impl Contain {
             Kind::Answer => false,
         }
     }
-}
-
-/// For a rule that compares answers: each answer behind the last words of the question, so that every n-gram has a word of it.
-fn behind_question(item: &Item, rule: Rule) -> impl Iterator<Item = String> {
-    let answers = item.variants.iter().flat_map(|variant| &variant.answers);
-    let answers = answers.filter(move |_| rule.of == RuleOf::Datatrove);
-    answers.map(move |answer| {
-        let question = Words::of(&item.question);
-        let words: Vec<&str> = question.iter().collect();
-        let last = &words[words.len().saturating_sub(rule.size - 1)..];
-        format!("{} {answer}", last.join(" "))
-    })
 }
 
 /// The number of distinct n-grams.

@@ -71,7 +71,7 @@ impl Place<'_> {
         const BETWEEN: usize = 4;
         /// Places that differ, where hardly anything does.
         const FEW: usize = 2;
-        let of_item = |i: usize| self.part.words.word(i);
+        let of_item = |i: usize| self.detail.words.word(i);
         let of_document = |at: usize| self.document.words.word(at);
         let is_opposite = |items: &Range<usize>, documents: &Range<usize>| {
             let is_denied = items.clone().any(|i| denies(of_item(i)));
@@ -82,7 +82,7 @@ impl Place<'_> {
             };
             is_denied != denied || items.clone().any(has_opposite)
         };
-        let sentence = &self.part.question.sentence;
+        let sentence = &self.detail.question.sentence;
         let asks = |items: &Range<usize>| {
             let first = sentence.first().is_some_and(|first| *first <= items.start);
             first && sentence.last().is_some_and(|last| items.end <= last + 1)
@@ -107,7 +107,7 @@ impl Place<'_> {
             let next = self.document.text[words.span(at).end..].chars().next();
             next.is_none_or(|c| ".?!\n".contains(c))
         };
-        let is_last = last + 1 == self.part.words.len();
+        let is_last = last + 1 == self.part.len();
         if !is_last || ends(end) {
             return None;
         }
@@ -126,7 +126,7 @@ impl Place<'_> {
             let [(i, x), (j, y)] = [pair[0], pair[1]];
             (i + 1..j, x + 1..y)
         });
-        let words = self.part.words.len();
+        let words = self.part.len();
         let after = (end + words - last).min(self.document.words.len());
         let edges = [
             (0..*first, start.saturating_sub(*first)..*start),
@@ -140,9 +140,9 @@ impl Place<'_> {
     /// A third of the item's figures have another figure in their place, or nothing else differs: a sibling. A figure among other
     /// edits is one of them.
     pub(super) fn has_other_figures(&self) -> bool {
-        let of_item = |i: usize| is_figure(self.part.words.word(i));
+        let of_item = |i: usize| is_figure(self.detail.words.word(i));
         let of_document = |at: usize| is_figure(self.document.words.word(at));
-        let figures = (0..self.part.words.len()).filter(|i| of_item(*i));
+        let figures = (0..self.part.len()).filter(|i| of_item(*i));
         let figures: Vec<usize> = figures.collect();
         let is_other = |i: &usize| {
             let before = i
@@ -166,7 +166,7 @@ impl Place<'_> {
 
     /// A third of the item's names have another name in their place: a sibling.
     pub(super) fn has_other_names(&self) -> bool {
-        let of_item = |i: usize| is_name(&self.part.text, self.part.words.span(i));
+        let of_item = |i: usize| is_name(&self.part.text, self.detail.words.span(i));
         let of_document = |i: usize| is_name(self.document.text, self.document.words.span(i));
         let other = |items: Range<usize>, mut documents: Range<usize>| {
             let mine = items.filter(|i| of_item(*i)).count();
@@ -186,7 +186,7 @@ impl Place<'_> {
         }
         if let Some((i, x)) = pairs.last() {
             // Up to the end of the sentence.
-            let left = self.part.words.len() - 1 - i;
+            let left = self.part.len() - 1 - i;
             let end = (x + 1 + left).min(self.document.words.len());
             let goes_on = |at: &usize| {
                 !self
@@ -199,7 +199,7 @@ impl Place<'_> {
                 others += other(i + 1..i + 1 + left, x + 1..x + 1 + after);
             }
         }
-        let names = (0..self.part.words.len()).filter(|i| of_item(*i)).count();
+        let names = (0..self.part.len()).filter(|i| of_item(*i)).count();
         others > 0 && 3 * others >= names
     }
 }

@@ -23,7 +23,7 @@ impl Place<'_> {
     /// Whether the item's open sentence, or the one with a blank, is a statement here: it runs on in words, is the middle of a
     /// longer sentence, has other words in place of the blank, or its answer or a list that is not its own follows at once.
     pub(super) fn is_statement(&self, variant: &Variant) -> bool {
-        let question = &self.part.question;
+        let question = &self.detail.question;
         if question.asks == Asks::Mark {
             return false;
         }
@@ -34,7 +34,7 @@ impl Place<'_> {
         }
         let ends_in_mark = self.part.text.trim_end().ends_with(['.', '!']);
         let is_open = question.asks == Asks::Open;
-        let words = self.part.words.len();
+        let words = self.part.len();
         let is_last = question
             .sentence
             .last()
@@ -73,12 +73,12 @@ impl Place<'_> {
             let mut before = text[..start].chars().rev().take(AHEAD);
             return Some(!before.any(|c| c == '_') && !begins(text, start));
         };
-        if blank >= self.part.words.len() {
+        if blank >= self.part.len() {
             return None;
         }
         let right = match first_right {
             Some((_, right)) => right,
-            None => (left + self.part.words.len() - blank + 1).min(self.document.words.len() - 1),
+            None => (left + self.part.len() - blank + 1).min(self.document.words.len() - 1),
         };
         let between = || &text[span(left).end..span(right).start];
         let is_blank = || between().contains(['_', '\u{2026}']) || between().contains("..");
@@ -96,7 +96,7 @@ impl Place<'_> {
 
     /// What the item itself ends with, beside blanks and stops.
     fn tail(&self) -> Vec<char> {
-        let words = &self.part.words;
+        let words = &self.detail.words;
         let end = words
             .len()
             .checked_sub(1)

@@ -1,146 +1,186 @@
 //! The exact table of the items' n-grams.
 //!
-//! A part is a distinct question or a distinct passage. The table holds, per n-gram of words, the parts that have it. The
-//! key is a 64-bit hash of the words; a table is built with the first seed for which no two n-grams of the parts have one
-//! key, so that a key is an n-gram. A document's n-gram with the same key is compared word by word before it counts.
+//! A part is a distinct question or a distinct passage. The table holds, per n-gram of words, the parts that have it. N-grams
+//! are numbered in the order of their first places. The key of an n-gram is a 64-bit hash of its words: n-grams with one key
+//! are told apart by their words, those of items when the table is built and that of a document when it counts.
 //!
-//! A bit map of 16 bits per n-gram, which stays in the cache longer than the table, answers first.
+//! **A bucket per four n-grams.** The key tells the bucket. A filter of 64 bits per bucket, where each n-gram sets three
+//! bits, answers first: it has 2 bytes per n-gram and stays in the cache longer than the rest. Then 16 bits of the key tell
+//! the n-grams of a bucket apart.
+//!
+//! The table is built from keys and places in the order of keys, a range of keys at a time: so building takes little memory
+//! beside the table.
 
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
-
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use rayon::prelude::*;
 
 use super::part::Part;
-use super::words::Words;
-use crate::pipeline::Mixed;
-use crate::scheme::fmix64;
+use super::vocabulary::Vocabulary;
+use super::word_hashes::WordHashes;
+use super::words::push_word;
+use crate::simd::Isa;
+use crate::simd::words::hash_shingles;
 
-/// The multiplier of the polynomial over the hashes of words.
-const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+/// N-grams per bucket, on average.
+const PER_BUCKET: usize = 4;
 
-/// Hashes n-grams of words.
-#[derive(Clone, Copy, Debug)]
-struct Grams {
-    size: usize,
-    seed: u64,
-    /// The multiplier of the word that leaves.
-    leaving: u64,
-}
-
-impl Grams {
-    fn new(size: usize, seed: u64) -> Self {
-        let leaving = (1..size).fold(1u64, |power, _| power.wrapping_mul(MULTIPLIER));
-        Grams {
-            size,
-            seed,
-            leaving,
-        }
-    }
-
-    /// Calls `each` with the number of the first word and the key of every n-gram. `hashes` is memory for the words'.
-    fn for_each(self, words: &Words, hashes: &mut Vec<u64>, mut each: impl FnMut(usize, u64)) {
-        hashes.clear();
-        let mut sum = 0u64;
-        for (i, word) in words.iter().enumerate() {
-            let hash = xxh3_64_with_seed(word.as_bytes(), self.seed);
-            hashes.push(hash);
-            if i >= self.size {
-                sum = sum.wrapping_sub(hashes[i - self.size].wrapping_mul(self.leaving));
-            }
-            sum = sum.wrapping_mul(MULTIPLIER).wrapping_add(hash);
-            if i + 1 >= self.size {
-                each(i + 1 - self.size, fmix64(sum));
-            }
-        }
-    }
-}
+/// Places that are sorted at a time, on average.
+const AT_A_TIME: usize = 1 << 23;
 
 /// The n-grams of all parts.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Table {
-    grams: Grams,
-    bits: Vec<u64>,
-    /// The number of the n-gram of each key.
-    numbers: HashMap<u64, u32, BuildHasherDefault<Mixed>>,
-    /// The first part that has an n-gram, and its first word there.
-    pub(super) first: Vec<(u32, u32)>,
+    /// Words of an n-gram.
+    size: usize,
+    filters: Vec<u64>,
+    /// Where the n-grams of each bucket end in `tags` and `numbers`.
+    ends: Vec<u32>,
+    tags: Vec<u16>,
+    numbers: Vec<u32>,
+    /// The first place of each n-gram, as a word among those of all parts.
+    first: Vec<u32>,
+    /// Where the words of each part begin among those of all parts.
+    starts: Vec<u32>,
     /// Where the parts of each n-gram end in `parts`.
-    ends: Vec<usize>,
+    parts_ends: Vec<u32>,
     parts: Vec<u32>,
 }
 
+/// Memory of a search, which is used again from document to document.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    pub(super) words: WordHashes,
+    keys: Vec<u64>,
+    passed: Vec<u32>,
+    /// The n-grams of the table: their first words and numbers.
+    pub(super) found: Vec<(usize, u32)>,
+    letters: String,
+}
+
 impl Table {
-    /// The table of these parts, which learn their n-grams.
-    pub(super) fn of(parts: &mut [Part], size: usize) -> Self {
-        (0..)
-            .find_map(|seed| Table::with_seed(parts, Grams::new(size, seed)))
-            .unwrap_or_else(|| unreachable!("some seed tells all n-grams apart"))
-    }
-
-    /// `None` if two n-grams have one key.
-    fn with_seed(parts: &mut [Part], grams: Grams) -> Option<Self> {
-        let mut numbers: HashMap<u64, u32, _> = HashMap::default();
-        let mut first: Vec<(u32, u32)> = Vec::new();
-        let mut postings: Vec<(u32, u32)> = Vec::new();
-        let mut hashes = Vec::new();
-        for number in 0..parts.len() {
-            let mut of_part = Vec::new();
-            grams.for_each(&parts[number].words, &mut hashes, |at, key| {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "fewer than bytes of text, which are below 4 GiB"
-                )]
-                let (part, place, next) = (number as u32, at as u32, first.len() as u32);
-                let gram = *numbers.entry(key).or_insert(next);
-                if gram == next {
-                    first.push((part, place));
-                }
-                postings.push((gram, part));
-                of_part.push(gram);
-            });
-            let is_same = |(at, gram): (usize, &u32)| {
-                let (part, place) = first[*gram as usize];
-                let place = place as usize;
-                let other = &parts[part as usize].numbers[place..place + grams.size];
-                other == &parts[number].numbers[at..at + grams.size]
-            };
-            if !of_part.iter().enumerate().all(is_same) {
-                return None;
-            }
-            parts[number].grams = of_part;
-        }
-        postings.sort_unstable();
-        postings.dedup();
-        let mut ends = vec![0; first.len()];
-        for (at, (gram, _)) in postings.iter().enumerate() {
-            ends[*gram as usize] = at + 1;
-        }
+    /// The table of these parts, which learn their n-grams. They have fewer than 2^32 words.
+    pub(super) fn of(parts: &mut [Part], vocabulary: &Vocabulary, size: usize) -> Self {
+        let mut words = 0;
+        let starts = parts.iter().map(|part| {
+            words += part.numbers.len();
+            number(words - part.numbers.len())
+        });
         let mut table = Table {
-            grams,
-            bits: vec![0; (first.len() / 4 + 1).next_power_of_two()],
-            ends,
-            parts: postings.into_iter().map(|(_, part)| part).collect(),
-            first,
-            numbers: HashMap::default(),
+            size,
+            starts: starts.collect(),
+            ..Table::default()
         };
-        for key in numbers.keys() {
-            let (word, bit) = table.bit(*key);
-            table.bits[word] |= bit;
-        }
-        table.numbers = numbers;
-        Some(table)
+        let places = parts.iter().map(|part| part.places(size)).sum();
+        let mut first_of = vec![0; words];
+        table.add_distinct(parts, vocabulary, places, &mut first_of);
+        let firsts = Places::of(&table.numbers, words);
+        let rank = |place: &mut u32| *place = firsts.rank(*place);
+        table.numbers.par_iter_mut().for_each(rank);
+        first_of.par_iter_mut().for_each(rank);
+        table.first = firsts.list();
+        parts
+            .par_iter_mut()
+            .zip(&table.starts)
+            .for_each(|(part, start)| {
+                let start = *start as usize;
+                part.grams = first_of[start..start + part.places(size)].to_vec();
+            });
+        drop(first_of);
+        table.add_parts(parts);
+        table
     }
 
-    /// The place of a key in the bit map.
-    fn bit(&self, key: u64) -> (usize, u64) {
-        let word = (key >> 6) as usize & (self.bits.len() - 1);
-        (word, 1 << (key & 63))
+    /// Adds each distinct n-gram with its first place in the place of its number, and finds the first place for each place.
+    fn add_distinct(
+        &mut self,
+        parts: &[Part],
+        vocabulary: &Vocabulary,
+        places: usize,
+        first_of: &mut [u32],
+    ) {
+        let buckets = places / PER_BUCKET + 1;
+        self.filters = vec![0; buckets];
+        self.ends = vec![0; buckets];
+        self.tags.reserve_exact(places);
+        self.numbers.reserve_exact(places);
+        let ranges = places.div_ceil(AT_A_TIME);
+        for range in 0..ranges {
+            let of_part = |(part, start): (&Part, &u32)| {
+                let keys = keys(part, vocabulary, self.size);
+                let keyed = keys.into_iter().zip(*start..);
+                keyed.filter(move |(key, _)| share(*key, ranges) == range)
+            };
+            let all = parts.par_iter().zip(&self.starts);
+            let mut keyed: Vec<(u64, u32)> = all.flat_map_iter(of_part).collect();
+            keyed.par_sort_unstable();
+            for same in keyed.chunk_by(|a, b| a.0 == b.0) {
+                let of_key = self.numbers.len();
+                for (key, place) in same {
+                    let words = || self.words(*place, parts);
+                    let mut known = self.numbers[of_key..].iter();
+                    let first = known.find(|first| self.words(**first, parts) == words());
+                    let first = first.copied().unwrap_or(*place);
+                    if first == *place {
+                        self.add(*key, first);
+                    }
+                    first_of[*place as usize] = first;
+                }
+            }
+        }
+        let mut end = 0;
+        for of_bucket in &mut self.ends {
+            end += *of_bucket;
+            *of_bucket = end;
+        }
+    }
+
+    /// Adds an n-gram behind those of lower keys.
+    fn add(&mut self, key: u64, first: u32) {
+        let bucket = self.bucket(key);
+        self.filters[bucket] |= filter_bits(key);
+        self.ends[bucket] += 1;
+        self.tags.push(tag(key));
+        self.numbers.push(first);
+    }
+
+    /// Lists the parts of each n-gram.
+    fn add_parts(&mut self, parts: &[Part]) {
+        let mut ends = vec![0u32; self.first.len()];
+        for part in parts {
+            for gram in part.distinct_grams() {
+                ends[gram as usize] += 1;
+            }
+        }
+        let mut all = 0;
+        for end in &mut ends {
+            // Where the n-gram's begin, until they are filled in.
+            let count = std::mem::replace(end, all);
+            all += count;
+        }
+        self.parts = vec![0; all as usize];
+        for (number, part) in (0u32..).zip(parts) {
+            for gram in part.distinct_grams() {
+                let end = &mut ends[gram as usize];
+                self.parts[*end as usize] = number;
+                *end += 1;
+            }
+        }
+        self.parts_ends = ends;
+    }
+
+    fn bucket(&self, key: u64) -> usize {
+        share(key, self.filters.len())
+    }
+
+    /// The words of the n-gram at a place, by number.
+    fn words<'a>(&self, place: u32, parts: &'a [Part]) -> &'a [u32] {
+        let part = self.starts.partition_point(|start| *start <= place) - 1;
+        let at = (place - self.starts[part]) as usize;
+        &parts[part].numbers[at..at + self.size]
     }
 
     /// Words of an n-gram.
     pub(super) fn size(&self) -> usize {
-        self.grams.size
+        self.size
     }
 
     /// The number of n-grams.
@@ -151,20 +191,164 @@ impl Table {
     /// The parts that have an n-gram, in order.
     pub(super) fn parts(&self, number: u32) -> &[u32] {
         let number = number as usize;
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.parts[start..self.ends[number]]
+        let start = number
+            .checked_sub(1)
+            .map_or(0, |before| self.parts_ends[before]);
+        &self.parts[start as usize..self.parts_ends[number] as usize]
     }
 
-    /// Finds the n-grams of a document: their first words and numbers. Equal keys count, equal words are not checked.
-    pub(super) fn find(&self, words: &Words, hashes: &mut Vec<u64>, found: &mut Vec<(usize, u32)>) {
+    /// Finds the n-grams of a text without escapes: their first words and numbers.
+    pub(super) fn find(
+        &self,
+        plain: &str,
+        (parts, vocabulary): (&[Part], &Vocabulary),
+        search: &mut Search,
+    ) {
+        let isa = Isa::best();
+        let Search {
+            words,
+            keys,
+            passed,
+            found,
+            letters,
+        } = search;
+        words.clear();
         found.clear();
-        self.grams.for_each(words, hashes, |at, key| {
-            let (word, bit) = self.bit(key);
-            if self.bits[word] & bit != 0
-                && let Some(number) = self.numbers.get(&key)
-            {
-                found.push((at, *number));
+        let mut end = 0;
+        while end < plain.len() {
+            let first = words.hashes.len().saturating_sub(self.size - 1);
+            end = words.add_piece(isa, plain, end);
+            let hashes = &words.hashes[first..];
+            if hashes.len() < self.size {
+                continue;
             }
+            keys.clear();
+            hash_shingles(isa, hashes, self.size, keys);
+            self.pass(keys, passed);
+            for at in passed.iter().map(|at| *at as usize) {
+                let numbers = self.numbers(keys[at]);
+                found.extend(numbers.map(|number| (first + at, number)));
+            }
+        }
+        found.retain(|(at, number)| {
+            let mut of_items = self.words(self.first[*number as usize], parts).iter();
+            let mut starts = words.starts[*at..].iter();
+            of_items.by_ref().zip(starts.by_ref()).all(|(word, start)| {
+                letters.clear();
+                push_word(plain, *start, letters);
+                vocabulary.word(*word) == letters
+            })
         });
+    }
+
+    /// Lists the keys that the filters let through.
+    fn pass(&self, keys: &[u64], passed: &mut Vec<u32>) {
+        passed.resize(keys.len(), 0);
+        let mut count = 0;
+        for (at, key) in (0u32..).zip(keys) {
+            let bits = filter_bits(*key);
+            // No branch, which would often be mispredicted.
+            passed[count] = at;
+            count += usize::from(self.filters[self.bucket(*key)] & bits == bits);
+        }
+        passed.truncate(count);
+    }
+
+    /// The numbers of the n-grams that may have a key.
+    fn numbers(&self, key: u64) -> impl Iterator<Item = u32> {
+        let bucket = self.bucket(key);
+        let start = bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let range = start as usize..self.ends[bucket] as usize;
+        let tags = self.tags[range.clone()].iter().zip(&self.numbers[range]);
+        tags.filter(move |(of_table, _)| **of_table == tag(key))
+            .map(|(_, number)| *number)
+    }
+}
+
+/// The keys of the n-grams of a part.
+fn keys(part: &Part, vocabulary: &Vocabulary, size: usize) -> Vec<u64> {
+    let mut keys = Vec::new();
+    if part.places(size) > 0 {
+        let hashes: Vec<u64> = part
+            .numbers
+            .iter()
+            .map(|number| vocabulary.hash(*number))
+            .collect();
+        hash_shingles(Isa::best(), &hashes, size, &mut keys);
+    }
+    keys
+}
+
+/// Which of so many equal ranges a key lies in.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "below the number of ranges"
+)]
+fn share(key: u64, ranges: usize) -> usize {
+    ((u128::from(key) * ranges as u128) >> 64) as usize
+}
+
+/// The bits that an n-gram sets in the filter of its bucket.
+fn filter_bits(key: u64) -> u64 {
+    1 << (key & 63) | 1 << (key >> 6 & 63) | 1 << (key >> 12 & 63)
+}
+
+/// What tells the n-grams of a bucket apart.
+#[expect(clippy::cast_possible_truncation, reason = "16 bits")]
+fn tag(key: u64) -> u16 {
+    (key >> 18) as u16
+}
+
+/// A number of words, of which the items have fewer than 2^32.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "fewer words than bytes of text, which are below 4 GiB"
+)]
+fn number(words: usize) -> u32 {
+    words as u32
+}
+
+/// A set of places, which tells how many of them are before a place.
+struct Places {
+    bits: Vec<u64>,
+    /// How many are before the bits of each word.
+    before: Vec<u32>,
+}
+
+impl Places {
+    /// These places, of so many.
+    fn of(places: &[u32], all: usize) -> Self {
+        let mut bits = vec![0u64; all.div_ceil(64)];
+        for place in places {
+            bits[*place as usize / 64] |= 1 << (place % 64);
+        }
+        let mut count = 0;
+        let before = bits.iter().map(|bits| {
+            count += bits.count_ones();
+            count - bits.count_ones()
+        });
+        Places {
+            before: before.collect(),
+            bits,
+        }
+    }
+
+    fn rank(&self, place: u32) -> u32 {
+        let word = place as usize / 64;
+        let below = self.bits[word] & ((1 << (place % 64)) - 1);
+        self.before[word] + below.count_ones()
+    }
+
+    /// The places, ascending.
+    fn list(&self) -> Vec<u32> {
+        let mut places = Vec::new();
+        for (word, bits) in (0u32..).zip(&self.bits) {
+            let mut rest = *bits;
+            while rest != 0 {
+                places.push(64 * word + rest.trailing_zeros());
+                rest &= rest - 1;
+            }
+        }
+        places
     }
 }

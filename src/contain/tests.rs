@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::words::Words;
+use super::table::Search;
+use super::vocabulary::tests::words_of_one_hash;
 use super::{Class, Contain, Hit, ItemPart, ItemRecord, Phrases, Rule, RuleOf, Scratch, Spread};
 
 const ROBE: &str = "A robe takes 2 bolts of blue fiber and half that much white fiber. How many bolts in total does it take?";
@@ -68,10 +69,10 @@ fn the_table_finds_the_ngrams_that_comparing_all_finds() {
         };
         let contain = Contain::new(questions.iter().map(|text| record(text)), rule).unwrap();
         for document in texts(seed + 10, 20, 60) {
-            let (mut words, mut found) = (Words::default(), Vec::new());
-            words.read(&document);
-            contain.table.find(&words, &mut Vec::new(), &mut found);
-            let found: Vec<(usize, Vec<usize>)> = found
+            let mut search = Search::default();
+            contain.find(&document, &mut search);
+            let found: Vec<(usize, Vec<usize>)> = search
+                .found
                 .iter()
                 .map(|(at, gram)| {
                     let parts = contain.table.parts(*gram).iter();
@@ -104,6 +105,19 @@ fn the_table_finds_the_ngrams_that_comparing_all_finds() {
             assert_eq!(found, expected, "{document}");
         }
     }
+}
+
+#[test]
+fn ngrams_with_one_key_are_told_apart() {
+    let words = words_of_one_hash();
+    let text = |word: &str| format!("Which of them is {word} by {word} or not at all?");
+    let both = contain(words.each_ref().map(|word| record(&text(word))));
+    for (number, word) in words.iter().enumerate() {
+        assert_eq!(classes(&both, &text(word)), [(number, Class::Contaminated)]);
+    }
+    // Nor does a word of no item count for one of the same hash.
+    let one = contain([record(&text(&words[0]))]);
+    assert!(one.scan(&text(&words[1])).is_empty());
 }
 
 #[test]
@@ -493,7 +507,7 @@ fn phrases_of_many_sources_are_excused() {
         documents.extend(copies);
         let found = with_own_phrases(&items, &documents, 4);
         for (text, hits) in documents.iter().zip(&found) {
-            let is_copy = items.iter().any(|item| text.contains(&item.question));
+            let is_copy = items.iter().any(|item| text.contains(&*item.question));
             assert_eq!(contaminated(hits), is_copy, "{text} {hits:?}");
         }
     }

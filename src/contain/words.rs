@@ -27,62 +27,23 @@ impl Words {
 
     /// Replaces the words by those of a text.
     pub(super) fn read(&mut self, text: &str) {
+        let mut plain = PlainText::default();
+        self.read_plain(plain.read(text));
+        for span in &mut self.spans {
+            *span = plain.original(span.clone());
+        }
+    }
+
+    /// The same of a text whose escapes stand for themselves.
+    pub(super) fn read_plain(&mut self, text: &str) {
         self.letters.clear();
         self.ends.clear();
         self.spans.clear();
-        let (plain, escapes) = decode(text);
-        self.find(&plain);
-        if !escapes.is_empty() {
-            for span in &mut self.spans {
-                *span = original(&escapes, span.start).start..original(&escapes, span.end - 1).end;
-            }
-        }
-    }
-
-    fn find(&mut self, text: &str) {
-        let bytes = text.as_bytes();
         let mut at = 0;
-        while at < bytes.len() {
-            let Some(width) = alphanumeric(text, at) else {
-                at += width_at(bytes, at);
-                continue;
-            };
-            let start = at;
-            match grouped_number(bytes, at) {
-                Some(end) => {
-                    let digits = text[at..end].chars().filter(|c| *c != ',');
-                    self.letters.extend(digits);
-                    at = end;
-                }
-                None => at = self.push_word(text, at, width),
-            }
+        while let Some(start) = word_start(text, at, text.len()) {
+            at = push_word(text, start, &mut self.letters);
             self.ends.push(self.letters.len());
             self.spans.push(start..at);
-        }
-    }
-
-    /// Appends the word that begins here with a character of this width. Returns its end.
-    fn push_word(&mut self, text: &str, mut at: usize, mut width: usize) -> usize {
-        let bytes = text.as_bytes();
-        loop {
-            match bytes[at].is_ascii() {
-                true => self.letters.push(bytes[at].to_ascii_lowercase().into()),
-                false => {
-                    let lower = text[at..at + width].chars().flat_map(char::to_lowercase);
-                    self.letters.extend(lower);
-                }
-            }
-            at += width;
-            match alphanumeric(text, at) {
-                Some(next) => width = next,
-                None => {
-                    let mark = apostrophe(&bytes[at..]);
-                    match alphanumeric(text, at + mark).filter(|_| mark > 0) {
-                        Some(next) => (at, width) = (at + mark, next),
-                        None => return at,
-                    }
-                }
-            }
         }
     }
 
@@ -113,6 +74,41 @@ impl Words {
     pub(super) fn span_of(&self, words: Range<usize>) -> Range<usize> {
         self.spans[words.start].start..self.spans[words.end - 1].end
     }
+}
+
+/// Where the first word begins between two bytes of a text.
+pub(super) fn word_start(text: &str, mut at: usize, end: usize) -> Option<usize> {
+    while at < end {
+        if alphanumeric(text, at).is_some() {
+            return Some(at);
+        }
+        at += width_at(text.as_bytes(), at);
+    }
+    None
+}
+
+/// Appends the letters of the word that begins at a byte of a text. Returns its end.
+pub(super) fn push_word(text: &str, mut at: usize, letters: &mut String) -> usize {
+    let bytes = text.as_bytes();
+    if let Some(end) = grouped_number(bytes, at) {
+        letters.extend(text[at..end].chars().filter(|c| *c != ','));
+        return end;
+    }
+    while let Some(width) = alphanumeric(text, at) {
+        match bytes[at].is_ascii() {
+            true => letters.push(bytes[at].to_ascii_lowercase().into()),
+            false => letters.extend(text[at..at + width].chars().flat_map(char::to_lowercase)),
+        }
+        at += width;
+        if alphanumeric(text, at).is_none() {
+            let mark = apostrophe(&bytes[at..]);
+            if mark == 0 || alphanumeric(text, at + mark).is_none() {
+                return at;
+            }
+            at += mark;
+        }
+    }
+    at
 }
 
 /// The width of the character that begins here.
@@ -171,55 +167,67 @@ struct Escape {
     span: Range<usize>,
 }
 
-/// The bytes of the text that a byte of the plain text stands for.
-fn original(escapes: &[Escape], at: usize) -> Range<usize> {
-    let before = escapes.partition_point(|escape| escape.plain <= at);
-    let Some(escape) = before.checked_sub(1).map(|last| &escapes[last]) else {
-        return at..at + 1;
-    };
-    match at - escape.plain {
-        within if within < escape.len => escape.span.clone(),
-        behind => {
-            let at = escape.span.end + behind - escape.len;
-            at..at + 1
-        }
-    }
+/// A text without escapes. Its memory is used again from text to text.
+#[derive(Debug, Default)]
+pub(super) struct PlainText {
+    plain: String,
+    escapes: Vec<Escape>,
 }
 
-/// The text without escapes.
-fn decode(text: &str) -> (Cow<'_, str>, Vec<Escape>) {
-    let bytes = text.as_bytes();
-    let mut found = memchr::memchr3_iter(b'&', b'\\', b'<', bytes).peekable();
-    if found.peek().is_none() {
-        return (Cow::Borrowed(text), Vec::new());
-    }
-    let (mut plain, mut escapes, mut last) = (String::new(), Vec::new(), 0);
-    for at in found {
-        if at < last {
-            continue;
+impl PlainText {
+    /// The text without escapes: itself if it has none.
+    pub(super) fn read<'a>(&'a mut self, text: &'a str) -> &'a str {
+        let bytes = text.as_bytes();
+        self.plain.clear();
+        self.escapes.clear();
+        let mut last = 0;
+        for at in memchr::memchr3_iter(b'&', b'\\', b'<', bytes) {
+            if at < last {
+                continue;
+            }
+            let escape = match bytes[at] {
+                b'&' => entity(&text[at..]),
+                b'<' => tag(&bytes[at..]).map(|len| (" ".into(), len)),
+                _ => json_escape(&text[at..]).map(|(c, len)| (String::from(c).into(), len)),
+            };
+            let Some((value, len)) = escape else {
+                continue;
+            };
+            self.plain.push_str(&text[last..at]);
+            self.escapes.push(Escape {
+                plain: self.plain.len(),
+                len: value.len(),
+                span: at..at + len,
+            });
+            self.plain.push_str(&value);
+            last = at + len;
         }
-        let escape = match bytes[at] {
-            b'&' => entity(&text[at..]),
-            b'<' => tag(&bytes[at..]).map(|len| (" ".into(), len)),
-            _ => json_escape(&text[at..]).map(|(c, len)| (String::from(c).into(), len)),
-        };
-        let Some((value, len)) = escape else {
-            continue;
-        };
-        plain.push_str(&text[last..at]);
-        escapes.push(Escape {
-            plain: plain.len(),
-            len: value.len(),
-            span: at..at + len,
-        });
-        plain.push_str(&value);
-        last = at + len;
+        if self.escapes.is_empty() {
+            return text;
+        }
+        self.plain.push_str(&text[last..]);
+        &self.plain
     }
-    if escapes.is_empty() {
-        return (Cow::Borrowed(text), escapes);
+
+    /// The bytes of the text that bytes of the plain text stand for.
+    fn original(&self, plain: Range<usize>) -> Range<usize> {
+        self.byte(plain.start).start..self.byte(plain.end - 1).end
     }
-    plain.push_str(&text[last..]);
-    (Cow::Owned(plain), escapes)
+
+    /// The bytes of the text that a byte of the plain text stands for.
+    fn byte(&self, at: usize) -> Range<usize> {
+        let before = self.escapes.partition_point(|escape| escape.plain <= at);
+        let Some(escape) = before.checked_sub(1).map(|last| &self.escapes[last]) else {
+            return at..at + 1;
+        };
+        match at - escape.plain {
+            within if within < escape.len => escape.span.clone(),
+            behind => {
+                let at = escape.span.end + behind - escape.len;
+                at..at + 1
+            }
+        }
+    }
 }
 
 /// The value of an HTML entity at the beginning, and its bytes.

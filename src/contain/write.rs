@@ -50,7 +50,7 @@ impl ContainRun<'_> {
         };
         self.write_hits(output, found)?;
         write_items(output, found)?;
-        if self.rule.of == RuleOf::Simgpu {
+        if self.rule.of.weighs_evidence() {
             let (file, path) = output.create(PHRASES)?;
             let phrases = found.tally.contain().phrases(&found.spread);
             phrases.write_to(file, &path)?;

@@ -459,17 +459,16 @@ pub(super) fn field<'a>(record: &'a str, path: &FieldPath) -> Result<Option<&'a 
 /// The value at a path as text: a string decoded, a number or a boolean as written. `None` if it is absent or
 /// null.
 pub(super) fn text_of_field(record: &[u8], path: &FieldPath) -> Result<Option<String>, String> {
-    let value = value_of_field(record, path)?;
+    let value = value_of(raw_of_field(record, path)?, path)?;
     Ok(value.map(|(text, _)| text.into_owned()))
 }
 
-/// The same, with whether it is a string.
-pub(super) fn value_of_field<'a>(
-    record: &'a [u8],
+/// A value of a field as text, and whether it is a string. `None` if it is absent or null.
+pub(super) fn value_of<'a>(
+    value: Option<&'a str>,
     path: &FieldPath,
 ) -> Result<Option<(Cow<'a, str>, bool)>, String> {
-    let record = std::str::from_utf8(record).map_err(|error| error.to_string())?;
-    match field(record, path)? {
+    match value {
         None | Some("null") => Ok(None),
         Some(raw) if raw.starts_with('"') => Ok(Some((decode(raw)?, true))),
         Some(raw) if raw.starts_with(['{', '[']) => Err(format!(
@@ -481,13 +480,13 @@ pub(super) fn value_of_field<'a>(
     }
 }
 
-/// The list at a path as JSON; `None` if the value is no list.
-pub(super) fn list_of_field<'a>(
+/// The value at a path as JSON; `None` if it is absent.
+pub(super) fn raw_of_field<'a>(
     record: &'a [u8],
     path: &FieldPath,
 ) -> Result<Option<&'a str>, String> {
     let record = std::str::from_utf8(record).map_err(|error| error.to_string())?;
-    Ok(field(record, path)?.filter(|raw| raw.starts_with('[')))
+    field(record, path)
 }
 
 fn invalid_json(text: &str, error: &serde_json::Error) -> String {
@@ -544,7 +543,7 @@ fn member<'a>(object: &'a str, name: &str) -> serde_json::Result<Option<&'a RawV
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut found = None;
             while let Some(key) = map.next_key::<&RawValue>()? {
-                if decode(key.get()).is_ok_and(|key| key == self.0) {
+                if is_name(key, self.0) {
                     found = Some(map.next_value()?);
                 } else {
                     map.next_value::<IgnoredAny>()?;
@@ -557,6 +556,50 @@ fn member<'a>(object: &'a str, name: &str) -> serde_json::Result<Option<&'a RawV
     let found = deserializer.deserialize_map(Member(name))?;
     deserializer.end()?;
     Ok(found)
+}
+
+/// Whether a key of an object is a name. Nearly no key has an escape.
+fn is_name(key: &RawValue, name: &str) -> bool {
+    let key = key.get();
+    match key.contains('\\') {
+        true => decode(key).is_ok_and(|key| key == name),
+        false => key.len() == name.len() + 2 && &key[1..=name.len()] == name,
+    }
+}
+
+/// The members of an object with these names, as JSON, in one reading: the last of equal ones. `None` if it is no object or
+/// invalid.
+pub(super) fn members<'a>(record: &'a [u8], names: &[&str]) -> Option<Vec<Option<&'a str>>> {
+    struct Members<'n>(&'n [&'n str]);
+    impl<'de> Visitor<'de> for Members<'_> {
+        type Value = Vec<Option<&'de str>>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut found = vec![None; self.0.len()];
+            while let Some(key) = map.next_key::<&RawValue>()? {
+                match self.0.iter().any(|name| is_name(key, name)) {
+                    false => drop(map.next_value::<IgnoredAny>()?),
+                    true => {
+                        let value: &RawValue = map.next_value()?;
+                        let named = self.0.iter().zip(&mut found);
+                        named
+                            .filter(|(name, _)| is_name(key, name))
+                            .for_each(|(_, found)| *found = Some(value.get()));
+                    }
+                }
+            }
+            Ok(found)
+        }
+    }
+    let record = std::str::from_utf8(record).ok()?;
+    let mut deserializer = serde_json::Deserializer::from_str(record);
+    let found = deserializer.deserialize_map(Members(names)).ok()?;
+    deserializer.end().ok()?;
+    Some(found)
 }
 
 /// The text of a JSON string, with U+FFFD for each lone surrogate.

@@ -137,20 +137,29 @@ pub(crate) fn for_each_record(chunk: &Chunk, fields: &[ValueField], each: &mut E
 }
 
 fn of_json<'a>(record: &'a [u8], fields: &[ValueField]) -> Result<Vec<Option<Value<'a>>>, String> {
-    let value = |field: &ValueField| {
-        if field.takes_lists()
-            && let Some(list) = jsonl::list_of_field(record, &field.path)?
-        {
+    let paths = fields.iter().map(|field| field.path.segments());
+    let names: Vec<&str> = paths
+        .map(|path| path.first().map_or("", |name| name))
+        .collect();
+    // Each field is looked up alone to say what is wrong with a record.
+    let members = jsonl::members(record, &names);
+    let value = |(i, field): (usize, &ValueField)| {
+        let known = match (&members, field.path.segments()) {
+            (Some(members), [_]) => members[i],
+            (Some(members), _) if members[i].is_none() => None,
+            _ => jsonl::raw_of_field(record, &field.path)?,
+        };
+        if let Some(list) = known.filter(|raw| field.takes_lists() && raw.starts_with('[')) {
             return Ok(Some(Value::new(list, Form::List)));
         }
-        let value = jsonl::value_of_field(record, &field.path)?;
+        let value = jsonl::value_of(known, &field.path)?;
         let value = value.filter(|(text, _)| !text.is_empty());
         Ok(value.map(|(text, is_string)| match is_string {
             true => Value::new(text, Form::String),
             false => Value::new(text, Form::Other),
         }))
     };
-    fields.iter().map(value).collect()
+    fields.iter().enumerate().map(value).collect()
 }
 
 fn of_records(records: &RecordSpans, fields: &[ValueField], each: &mut EachRecord<'_>) {
@@ -238,4 +247,54 @@ fn value_at<'a>(
         },
     };
     Ok(Some(value).filter(|value| !value.text.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::FieldPath;
+
+    #[test]
+    fn values_of_one_reading_are_those_of_each_field() {
+        let field = |path: &&str| ValueField {
+            path: FieldPath::new(path),
+            parameter: ValueField::ITEMS,
+            is_required: false,
+        };
+        let fields: Vec<ValueField> = ["a", "b.c", "", "b", "é", "a"].iter().map(field).collect();
+        for record in [
+            r#"{"a": "x\ny", "b": {"c": [1, "2"]}, "\u00e9": 1.50, "z": "a"}"#,
+            r#" {"a": 1, "a": "", "b": null, "": true, "ab": 3} "#,
+            r#"{"a": {"c": 1}}"#,
+            r#"{"b": {"c": {}}}"#,
+            r#"{"b": 7}"#,
+            r#"{"a": 1} 2"#,
+            r#"{"a": 1, "b"}"#,
+            r#"[{"a": 1}]"#,
+            "3",
+            "",
+            "{}",
+        ] {
+            let alone = |field: &ValueField| of_json_alone(record.as_bytes(), field);
+            let expected: Result<Vec<Option<Value<'_>>>, String> =
+                fields.iter().map(alone).collect();
+            assert_eq!(of_json(record.as_bytes(), &fields), expected, "{record}");
+        }
+    }
+
+    /// The value of one field, by its path.
+    fn of_json_alone<'a>(
+        record: &'a [u8],
+        field: &ValueField,
+    ) -> Result<Option<Value<'a>>, String> {
+        match jsonl::raw_of_field(record, &field.path)? {
+            Some(list) if list.starts_with('[') => Ok(Some(Value::new(list, Form::List))),
+            raw => {
+                let value = jsonl::value_of(raw, &field.path)?;
+                let value = value.filter(|(text, _)| !text.is_empty());
+                let form = |is_string| if is_string { Form::String } else { Form::Other };
+                Ok(value.map(|(text, is_string)| Value::new(text, form(is_string))))
+            }
+        }
+    }
 }

@@ -175,7 +175,7 @@ pub struct ItemArguments {
 
     /// What decides whether an item is in a document.
     #[command(flatten)]
-    pub rule: ItemRuleArguments,
+    pub decision: ItemRuleArguments,
 
     /// Counts of documents, the phrases.parquet of another run with these items, by which public phrases are excused [default:
     /// no hit is excused because its words are frequent]
@@ -350,7 +350,7 @@ impl Arguments {
         let items = Inputs::find(&self.items.against, None)?;
         let mut run = ContainRun::new(&inputs, &items)
             .item_fields(item_fields)
-            .rule(self.items.rule.rule())
+            .rule(self.items.decision.rule())
             .action(self.action())
             .mark_field(&self.mark_field)
             .hits_format(match self.hits_format {
@@ -405,7 +405,7 @@ impl Arguments {
         if self.action != ContainActionArgument::Mark {
             modes.push(Mode::PassagesUnmarked);
         }
-        modes.extend_from_slice(rule_modes(self.items.rule.rule));
+        modes.extend_from_slice(rule_modes(self.items.decision.rule));
         if are_files(&self.inputs) {
             modes.push(Mode::NamedFiles);
         }
@@ -448,16 +448,17 @@ impl Arguments {
             let bytes = terminal::grouped(cut.cut_bytes);
             lines.row("cut", format!("{bytes} bytes of {documents}"));
         }
-        lines.row(
-            "excused",
-            match outcome.report.phrases {
+        // Rules of others excuse nothing.
+        if self.items.decision.rule == RuleArgument::Simgpu {
+            let excused = match outcome.report.phrases {
                 "given" => format!(
                     "{} by public phrases",
                     terminal::counted(counts.excused, "hit")
                 ),
                 _ => "none, without --phrases".to_owned(),
-            },
-        );
+            };
+            lines.row("excused", excused);
+        }
         terminal::stage_times(&mut lines, &outcome.timings, outcome.elapsed_s);
         match (&self.output, self.outputs.shown.dry_run) {
             (Some(path), false) => lines.row("written to", path.display().to_string()),

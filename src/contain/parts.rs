@@ -1,0 +1,130 @@
+//! The parts of all items: reads their words on all threads, and finds equal ones.
+
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::by_hash::ByHash;
+use super::class::{Rule, RuleOf};
+use super::items::{Item, number};
+use super::part::{Kind, Part, Question};
+use super::vocabulary::Vocabulary;
+use super::words::Words;
+use crate::error::Result;
+use crate::scheme::words_v1;
+
+/// The parts of an item.
+#[derive(Debug, Default)]
+pub(super) struct OfItem {
+    pub(super) question: usize,
+    pub(super) passage: Option<usize>,
+    /// Its answers behind the question, for a rule that compares them.
+    pub(super) answers: Vec<usize>,
+}
+
+/// A part of an item, whose words have no numbers yet.
+pub(super) struct ReadPart {
+    kind: Kind,
+    text: Arc<str>,
+    words: Words,
+    /// The hashes of the words.
+    hashes: Vec<u64>,
+    is_bare_statement: bool,
+}
+
+impl ReadPart {
+    /// The parts of an item: the question first.
+    pub(super) fn all_of(item: &Item, rule: Rule) -> Vec<Self> {
+        let passage = (!item.passage.is_empty()).then(|| (Kind::Passage, item.passage.clone()));
+        let answers = behind_question(item, rule).map(|text| (Kind::Answer, text.into()));
+        let texts = [(Kind::Question, item.question.clone())].into_iter();
+        let texts = texts.chain(passage).chain(answers);
+        let read = texts.map(|(kind, text)| {
+            let words = Words::of(&text);
+            ReadPart {
+                kind,
+                hashes: words
+                    .iter()
+                    .map(|word| words_v1::word(word.as_bytes()))
+                    .collect(),
+                is_bare_statement: Question::is_bare_statement(&text, &words),
+                words,
+                text,
+            }
+        });
+        read.collect()
+    }
+}
+
+/// The distinct parts of items.
+#[derive(Default)]
+pub(super) struct Parts {
+    pub(super) vocabulary: Vocabulary,
+    pub(super) parts: Vec<Part>,
+    pub(super) of_items: Vec<OfItem>,
+    /// Bytes of their texts, equal ones each time.
+    pub(super) bytes: usize,
+    of_words: ByHash,
+}
+
+impl Parts {
+    /// Adds the parts of the next item, whose number is `item`.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) for 2^32 parts.
+    pub(super) fn add(&mut self, item: u32, parts: Vec<ReadPart>) -> Result<()> {
+        let mut of_item = OfItem::default();
+        for read in parts {
+            let kind = read.kind;
+            self.bytes += read.text.len();
+            let part = self.add_part(read)?;
+            self.parts[part].items.push(item);
+            match kind {
+                Kind::Question => of_item.question = part,
+                Kind::Passage => of_item.passage = Some(part),
+                Kind::Answer => of_item.answers.push(part),
+            }
+        }
+        self.of_items.push(of_item);
+        Ok(())
+    }
+
+    /// Adds a part, unless there is an equal one. Returns its number.
+    fn add_part(&mut self, read: ReadPart) -> Result<usize> {
+        let ReadPart {
+            kind,
+            text,
+            words,
+            hashes,
+            is_bare_statement,
+        } = read;
+        let words = words.iter().zip(hashes);
+        let numbers = words.map(|(word, hash)| self.vocabulary.add(word, hash));
+        let numbers: Vec<u32> = numbers.collect();
+        let hash = xxh3_64(bytemuck::cast_slice(&numbers));
+        let is_same = |part: u32| {
+            let part = &self.parts[part as usize];
+            part.kind == kind && part.numbers == numbers
+        };
+        if let Some(part) = self.of_words.find(hash, is_same) {
+            return Ok(part as usize);
+        }
+        let part = number(self.parts.len())?;
+        self.of_words.add(hash, part);
+        self.parts
+            .push(Part::new(kind, text, is_bare_statement, numbers));
+        Ok(part as usize)
+    }
+}
+
+/// For a rule that compares answers: each answer behind the last words of the question, so that every n-gram has a word of it.
+fn behind_question(item: &Item, rule: Rule) -> impl Iterator<Item = String> {
+    let answers = item.variants.iter().flat_map(|variant| &variant.answers);
+    let answers = answers.filter(move |_| rule.of == RuleOf::Datatrove);
+    answers.map(move |answer| {
+        let question = Words::of(&item.question);
+        let words: Vec<&str> = question.iter().collect();
+        let last = &words[words.len().saturating_sub(rule.size - 1)..];
+        format!("{} {answer}", last.join(" "))
+    })
+}
