@@ -278,6 +278,32 @@ struct Sums {
     of_row: Vec<f64>,
     /// The records whose sums are not 0.
     touched: Vec<u32>,
+    /// A bit for each symbol, if the record that is compared has it. All 0 between two searches.
+    marks: Vec<u64>,
+}
+
+impl Sums {
+    /// The word and the bit of a symbol.
+    fn mark_of(number: u32) -> (usize, u64) {
+        (number as usize / 64, 1 << (number % 64))
+    }
+
+    fn mark(&mut self, numbers: &[u32]) {
+        for (word, bit) in numbers.iter().map(|number| Sums::mark_of(*number)) {
+            self.marks[word] |= bit;
+        }
+    }
+
+    fn unmark(&mut self, numbers: &[u32]) {
+        for (word, _) in numbers.iter().map(|number| Sums::mark_of(*number)) {
+            self.marks[word] = 0;
+        }
+    }
+
+    fn is_marked(&self, number: u32) -> bool {
+        let (word, bit) = Sums::mark_of(number);
+        self.marks[word] & bit != 0
+    }
 }
 
 /// Sums that a thread works with. They are as large as the searched file, so the next one takes them when they are dropped.
@@ -321,6 +347,7 @@ impl Search<'_> {
             sums: spare.unwrap_or_else(|| Sums {
                 of_row: vec![0.0; self.index.rows],
                 touched: Vec::new(),
+                marks: vec![0; self.squares.len().div_ceil(64)],
             }),
             spare: &self.spare,
         }
@@ -357,9 +384,7 @@ impl Search<'_> {
             scored.truncate(most);
         }
         if is_cut {
-            for (score, place) in &mut scored {
-                *score = self.lists.cosine(row, other(*place), self.squares);
-            }
+            self.compare(row, &mut scored, sums);
             scored.retain(|(score, _)| *score >= self.limits.floor);
         }
         Neighbours {
@@ -371,6 +396,21 @@ impl Search<'_> {
             is_crowded: is_crowded && !is_cut,
             below,
         }
+    }
+
+    /// Sets the cosines of a record and others. Many lists are compared with one: so its symbols are marked, and no lists
+    /// are merged.
+    fn compare(&self, row: usize, others: &mut [(f64, u32)], sums: &mut Sums) {
+        let numbers = self.lists.numbers(row);
+        sums.mark(numbers);
+        for (score, place) in others {
+            let other = self.index.first + *place as usize;
+            let shared = self.lists.numbers(other).iter();
+            let shared = shared.filter(|number| sums.is_marked(**number));
+            let dot = shared.fold(0.0, |dot, number| dot + self.squares[*number as usize]);
+            *score = quotient(dot, self.lists.norm(row), self.lists.norm(other));
+        }
+        sums.unmark(numbers);
     }
 
     /// Adds up the shared weights. Returns whether common symbols were left out.
