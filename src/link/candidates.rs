@@ -109,15 +109,8 @@ fn find_within(
     limits: Limits,
     progress: &dyn Progress,
 ) -> Result<Candidates> {
-    let index = Index::of(tables.rows_of(tables.are_two()), lists, squares.len());
-    let mut search = Search {
-        is_within: !tables.are_two(),
-        lists,
-        squares,
-        index: &index,
-        limits,
-        spare: Mutex::default(),
-    };
+    let among = tables.rows_of(tables.are_two());
+    let mut search = Search::of(among, !tables.are_two(), (lists, squares), limits);
     let rows = tables.rows_of(false);
     progress.begin("compare", rows.len() as u64);
     let mut found = Candidates::default();
@@ -154,47 +147,53 @@ fn find_within(
     Ok(found)
 }
 
-/// The most similar record to each of these among `among`, and its cosine; `None` if none has the least cosine of a candidate.
-pub(crate) fn best_of(
-    records: &[usize],
-    among: Range<usize>,
-    (lists, squares): (&Lists, &[f64]),
-    limits: Limits,
-    progress: &dyn Progress,
-) -> Result<Vec<Option<(f64, usize)>>> {
-    let index = Index::of(among.clone(), lists, squares.len());
-    let search = Search {
-        is_within: records.first().is_some_and(|row| among.contains(row)),
-        lists,
-        squares,
-        index: &index,
-        limits: Limits {
-            of_record: 1,
+/// Finds the most similar one of some records.
+pub(crate) struct Nearest<'a>(Search<'a>);
+
+impl<'a> Nearest<'a> {
+    /// Searches `among` these records; `is_within` says whether it is asked for records of them.
+    pub(crate) fn of(
+        among: Range<usize>,
+        is_within: bool,
+        weights: (&'a Lists, &'a [f64]),
+        limits: Limits,
+    ) -> Self {
+        let of_record = 1;
+        let limits = Limits {
+            of_record,
             ..limits
-        },
-        spare: Mutex::default(),
-    };
-    progress.begin("compare", records.len() as u64);
-    let mut best = Vec::with_capacity(records.len());
-    for block in records.chunks(BLOCK) {
-        let of_record = |lent: &mut Lent<'_>, row: &usize| match progress.is_stopped() {
-            true => None,
-            false => {
-                let found = search.of_record(*row, &mut lent.sums).pairs;
-                let best = found.into_iter().min_by(Pair::before)?;
-                let other = best.rows.map(|row| row as usize);
-                Some((best.score, other[usize::from(other[0] == *row)]))
-            }
         };
-        best.par_extend(
-            block
-                .par_iter()
-                .with_min_len(8)
-                .map_init(|| search.sums(), of_record),
-        );
-        advance(progress, best.len() as u64, best.len() as u64, 0)?;
+        Nearest(Search::of(among, is_within, weights, limits))
     }
-    Ok(best)
+
+    /// The most similar record to each of these, and its cosine; `None` if none has the least cosine of a candidate.
+    pub(crate) fn find(
+        &self,
+        records: &[usize],
+        progress: &dyn Progress,
+    ) -> Result<Vec<Option<(f64, usize)>>> {
+        progress.begin("compare", records.len() as u64);
+        let mut best = Vec::with_capacity(records.len());
+        for block in records.chunks(BLOCK) {
+            let of_record = |lent: &mut Lent<'_>, row: &usize| match progress.is_stopped() {
+                true => None,
+                false => {
+                    let found = self.0.of_record(*row, &mut lent.sums).pairs;
+                    let best = found.into_iter().min_by(Pair::before)?;
+                    let other = best.rows.map(|row| row as usize);
+                    Some((best.score, other[usize::from(other[0] == *row)]))
+                }
+            };
+            best.par_extend(
+                block
+                    .par_iter()
+                    .with_min_len(8)
+                    .map_init(|| self.0.sums(), of_record),
+            );
+            advance(progress, best.len() as u64, best.len() as u64, 0)?;
+        }
+        Ok(best)
+    }
 }
 
 impl Candidates {
@@ -335,12 +334,28 @@ struct Search<'a> {
     is_within: bool,
     lists: &'a Lists,
     squares: &'a [f64],
-    index: &'a Index,
+    index: Index,
     limits: Limits,
     spare: Mutex<Vec<Sums>>,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn of(
+        among: Range<usize>,
+        is_within: bool,
+        (lists, squares): (&'a Lists, &'a [f64]),
+        limits: Limits,
+    ) -> Self {
+        Search {
+            is_within,
+            lists,
+            squares,
+            index: Index::of(among, lists, squares.len()),
+            limits,
+            spare: Mutex::default(),
+        }
+    }
+
     fn sums(&self) -> Lent<'_> {
         let spare = self.spare.lock().ok().and_then(|mut spare| spare.pop());
         Lent {

@@ -24,7 +24,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::candidates::{Limits, best_of};
+use super::candidates::{Limits, Nearest};
 use super::{Lists, Symbols, Tables};
 use crate::error::Result;
 use crate::progress::Progress;
@@ -83,10 +83,19 @@ pub(crate) fn contest(
         true => (second, first),
         false => (first, second),
     };
-    let search = (lists, symbols.squares(), progress);
+    let nearest = |among: &Range<usize>, is_within: bool| {
+        let weights = (lists, symbols.squares());
+        Nearest::of(among.clone(), is_within, weights, Limits::of(tables.rows()))
+    };
+    let nearest = [nearest(&other, false), nearest(&own, true)];
     let odds = other.len() as f64 / own.len().saturating_sub(1).max(1) as f64;
     let is_one_source = dispersion.is_some_and(|it| it <= MOST_DISPERSION);
-    let of = |most: usize| outcomes(tables, [&own, &other], most, search);
+    let of = |most: usize| {
+        // Evenly spread.
+        let step = own.len().div_ceil(most).max(1);
+        let records: Vec<usize> = own.clone().step_by(step).collect();
+        outcomes(tables, &records, &nearest, progress)
+    };
     let mut found = of(FIRST_RECORDS)?;
     let is_open = is_one_source && is_within(&found, odds, FIRST_ERRORS);
     if is_open && own.len() > FIRST_RECORDS {
@@ -103,21 +112,14 @@ pub(crate) fn contest(
     })
 }
 
-/// Where some records of the larger file, evenly spread and so many at most, found the more similar one. The scores descend.
+/// Where some records of the larger file found the more similar one. The scores descend.
 fn outcomes(
     tables: &Tables<'_>,
-    [own, other]: [&Range<usize>; 2],
-    most: usize,
-    (lists, squares, progress): (&Lists, &[f64], &dyn Progress),
+    records: &[usize],
+    [other, own]: &[Nearest<'_>; 2],
+    progress: &dyn Progress,
 ) -> Result<Vec<Outcome>> {
-    let step = own.len().div_ceil(most).max(1);
-    let records: Vec<usize> = own.clone().step_by(step).collect();
-    let limits = Limits::of(tables.rows());
-    let best = |among: &Range<usize>| {
-        let lists = (lists, squares);
-        best_of(&records, among.clone(), lists, limits, progress)
-    };
-    let (across, inside) = (best(other)?, best(own)?);
+    let (across, inside) = (other.find(records, progress)?, own.find(records, progress)?);
     let found = records.iter().zip(across.into_iter().zip(inside));
     let outcomes = found.filter_map(|(record, (across, inside))| {
         let of_copies = Some((1.0, *record)).filter(|_| tables.distinct.copies(*record) > 1);

@@ -434,7 +434,8 @@ impl Lists {
     }
 }
 
-/// The symbols of the distinct values of a field: records share most values, and each is weighed once.
+/// The symbols of the distinct values of a field: records share most values, and each is weighed once. Values need no order
+/// of rows and no lists of them, as [`Distinct`](super::Distinct) has, which are made on one thread.
 #[derive(Debug)]
 pub(crate) struct Values {
     /// The value of each record, by its number.
