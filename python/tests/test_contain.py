@@ -174,8 +174,9 @@ def test_what_is_wrong_is_told(tmp_path):
     contain = simgpu.Contain(items())
     with pytest.raises(TypeError, match="text"):
         contain.scan("a text")
+    # Progress is told every 50 ms: a scan of 550 MB takes several times as long.
     with pytest.raises(simgpu.StoppedError):
-        contain.scan(["some words " * 500_000] * 4, progress=lambda *_: False)
+        contain.scan(["some words " * 500_000] * 100, progress=lambda *_: False)
 
 
 SPEECH = "Four score and seven years ago our fathers brought forth upon this continent a new nation conceived in liberty"
