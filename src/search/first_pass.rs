@@ -7,7 +7,7 @@
 //! million documents, the last growth in place kept the other thread waiting for 45 ms.
 //!
 //! **Exact sets are handed on** if the hashes that are signed are those of the exact sets, or their high halves (as
-//! for words), and if the sets fit in 128 MiB. Otherwise, the documents that share a bucket are hashed again, which
+//! for words), and if the sets fit in an eighth of the memory, or in 128 MiB. Otherwise, the documents that share a bucket are read again, which
 //! doubled the time of a run over near-duplicates.
 //!
 //! **Texts go to a device** where it hashes such windows: the CPU then only parses, normalises and takes digests.
@@ -102,6 +102,11 @@ pub(crate) trait Sink: Sync {
     /// Bytes of memory used.
     fn held_bytes(&self) -> usize {
         0
+    }
+
+    /// Drops what can be made again, if it takes much memory. Returns whether it did.
+    fn give_way(&mut self) -> bool {
+        false
     }
 
     /// Writes what the sink holds of the documents at `rows`, and of all later ones, to disk. Returns the number of files
@@ -545,6 +550,9 @@ impl<'a> FirstPass<'a> {
             return Ok(());
         }
         drop(known);
+        if !is_long && self.sink.give_way() {
+            return Ok(());
+        }
         let spill = Spill::new(budget)?;
         if let Some(rarities) = signing.engine.shingler().rarities() {
             save_rarities(&spill, rarities)?;
