@@ -818,7 +818,7 @@ impl<'e> Signing<'e> {
                     texts.push(text, shingler);
                 }
             }
-            (0..texts.len()).map(|i| texts.digest(i)).collect()
+            texts.digests(shingler)
         });
         timed_without_nested(&spent.sign_ns, || {
             let shingles = |i| shingler.windows_up_to_two(texts.bytes(i));
