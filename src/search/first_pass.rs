@@ -202,10 +202,8 @@ impl PieceSets {
         let sets = batch.sets();
         let ranges = (0..sets.len()).map(|i| sets.range(i)).collect();
         let mut hashes = batch.take_hashes();
-        if hashes.len() < SMALL {
-            // The room of a small list is no untouched memory.
-            hashes.shrink_to_fit();
-        }
+        // Room that stays with a list may be memory that was in use before: three million short documents took 0.8 GB of it.
+        hashes.shrink_to_fit();
         PieceSets {
             hashes,
             ranges,
@@ -938,9 +936,6 @@ impl<'e> Signing<'e> {
 
 /// Fewer bytes of input per shingle are rare.
 const LEAST_BYTES_PER_SHINGLE: usize = 4;
-
-/// Lists of fewer hashes share pages of memory with others.
-const SMALL: usize = 1 << 14;
 
 /// If a piece has more bytes than this, its buffers are freed. Only one huge record makes a piece this large.
 const GIANT: usize = 4 << 20;
