@@ -139,17 +139,17 @@ impl Run<'_> {
                     let look =
                         || advance(self.options.progress, to_read, u64::from(found.rows), bytes);
                     sampler.take_of_reference(&source)?;
-                    let kept = folder.sync_beside(|completed| {
+                    let kept = folder.sync_beside(|files| {
                         let tables = |is_stopped: &AtomicBool| {
                             write_tables(&folder, &source, &found, is_stopped)?;
-                            completed(CLUSTERS.to_owned());
-                            completed(self.removed_format.file_name().to_owned());
+                            files.complete(CLUSTERS.to_owned());
+                            files.complete(self.removed_format.file_name().to_owned());
                             Ok(())
                         };
                         let kept = || match copies {
                             true => {
                                 let written = (&written, &sampler);
-                                write_kept(&folder, &source, is_kept, written, completed)
+                                write_kept(&folder, &source, is_kept, written, files)
                             }
                             false => Ok(counts.kept),
                         };
@@ -328,8 +328,11 @@ fn write_tables(
     let (file, path) = folder.create(format.file_name())?;
     match format {
         RemovedFormat::JsonLines | RemovedFormat::JsonLinesZstd => {
-            let frames = FrameWriter::new(file, format.compression())
-                .with_level(source.run.options.compression_level);
+            let frames = FrameWriter::new(
+                file,
+                format.compression(),
+                source.run.options.compression_level,
+            );
             write_removed_lines(stoppable, verification, places, frames, &path)
         }
         RemovedFormat::Parquet => write_removed_table(

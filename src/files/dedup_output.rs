@@ -18,7 +18,7 @@ use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
     Columns, EndingFile, FRAME, Format, FrameWriter, InputFile, Kept, KeptFile, OutputFolder,
-    Position, TableForm, frames_in_flight, unwritable,
+    Position, TableForm, WrittenFiles, frames_in_flight, unwritable,
 };
 
 /// What messages call the stream of a run.
@@ -224,14 +224,13 @@ fn for_each_kept(
     Ok(written)
 }
 
-/// Writes the kept records of each input under its name, in its format and compression, and calls `completed` with
-/// the name of each file. Takes the texts that `sampler` wants. Returns the number of documents written.
+/// Writes the kept records of each input under its name, in its format and compression, and tells `files` of each. Takes the texts that `sampler` wants. Returns the number of documents written.
 pub(super) fn write_kept(
     folder: &OutputFolder,
     source: &FileSource<'_>,
     is_kept: &[bool],
     (written, sampler): (&Written, &Sampler),
-    completed: &(dyn Fn(String) + Sync),
+    files: &WrittenFiles,
 ) -> Result<u64> {
     let checkpoint = |written: &dyn Fn() -> Written| match source.on_disk() {
         Some(spill) if spill.is_due() => {
@@ -246,7 +245,7 @@ pub(super) fn write_kept(
         folder,
         files: &source.files,
         compression_level: source.run.options.compression_level,
-        completed,
+        written: files,
         checkpoint: &checkpoint,
     };
     let place = source.places.start_of_file(written.inputs);
@@ -255,14 +254,17 @@ pub(super) fn write_kept(
     })
 }
 
+/// Bytes of kept records of a large file after which it is written to disk, before compression.
+const WRITTEN_BACK: usize = 32 << 20;
+
 /// Where the kept records of inputs are written.
 #[derive(Clone, Copy)]
 pub(crate) struct KeptOutput<'a> {
     pub(crate) folder: &'a OutputFolder,
     pub(crate) files: &'a [InputFile],
     pub(crate) compression_level: Option<u32>,
-    /// Is told the name of each file.
-    pub(crate) completed: &'a (dyn Fn(String) + Sync),
+    /// Is told of each file.
+    pub(crate) written: &'a WrittenFiles,
     /// Makes a checkpoint of what is written, if one is due.
     pub(crate) checkpoint: &'a Checkpoint<'a>,
 }
@@ -296,6 +298,7 @@ impl KeptOutput<'_> {
             }),
         };
         let (mut start, mut large) = (StartOfFile::of(written.inputs), None);
+        let mut written_back = 0;
         let mut ending: VecDeque<Ending> = VecDeque::new();
         let records = rayon::in_place_scope(|scope| {
             read(&mut |part| {
@@ -306,15 +309,20 @@ impl KeptOutput<'_> {
                         start.bytes += kept.size();
                         start.kept.push(kept);
                         if start.bytes > FRAME {
-                            let (_, target) = match &mut large {
+                            let (name, target) = match &mut large {
                                 Some(large) => large,
                                 None => large.insert(files.open(start.file, start.form.take())?),
                             };
                             start.write_to(target)?;
+                            if start.bytes - written_back > WRITTEN_BACK {
+                                written_back = start.bytes;
+                                self.written.grow(name);
+                            }
                         }
                     }
                     FileEvent::End => {
                         let next = StartOfFile::of(start.file + 1);
+                        written_back = 0;
                         let small = std::mem::replace(&mut start, next);
                         if let Some((name, target)) = large.take() {
                             ending.push_back(Ending {
@@ -421,8 +429,8 @@ impl KeptFiles<'_> {
         let input = &self.output.files[file];
         let name = format!("kept/{}", input.relative);
         let (file, path) = self.output.folder.create(&name)?;
-        let frames = FrameWriter::new(file, input.original_compression)
-            .with_level(self.output.compression_level);
+        let level = self.output.compression_level;
+        let frames = FrameWriter::new(file, input.original_compression, level);
         Ok((name, KeptFile::new(frames, path, form)?))
     }
 
@@ -461,7 +469,7 @@ impl KeptFiles<'_> {
     /// Notes that a file is complete.
     fn complete(&self, input: usize, records: u64, name: String) {
         self.done().add(input, records, Some(name.clone()));
-        (self.output.completed)(name);
+        self.output.written.complete(name);
     }
 
     fn done(&self) -> MutexGuard<'_, Done> {
@@ -498,8 +506,9 @@ pub(super) fn stream_kept(
         &start,
         &mut |part| match part {
             FileEvent::Chunk(KeptOfChunk { kept, .. }) => {
-                let bytes = kept.bytes().unwrap_or_default();
-                target.write_all(bytes).map_err(failed())
+                let mut parts = kept.parts();
+                let written = parts.try_for_each(|part| target.write_all(part));
+                written.map_err(failed())
             }
             FileEvent::Table(_) | FileEvent::End => Ok(()),
         },

@@ -414,7 +414,7 @@ impl FileTarget {
         if self.format == PairsFormat::Parquet {
             return (rows.table)(file, path);
         }
-        let mut frames = FrameWriter::new(file, self.compression).with_level(self.level);
+        let mut frames = FrameWriter::new(file, self.compression, self.level);
         (rows.text)(self.format, &mut frames, path)?;
         frames.finish().map_err(failed())
     }

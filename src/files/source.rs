@@ -432,7 +432,8 @@ impl Source for FileSource<'_> {
     }
 
     fn exact_sets(&self) -> ExactSets {
-        ExactSets::spilling(SETS_IN_MEMORY, &self.temporary)
+        let most_bytes = self.budget.as_ref().map_or(SETS_IN_MEMORY, Budget::sets);
+        ExactSets::spilling(most_bytes, &self.temporary)
     }
 
     fn read_exact_sets(

@@ -66,6 +66,15 @@ pub(crate) enum Contents {
 }
 
 impl Contents {
+    /// The bytes as the file has them; none of a table.
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Contents::Lines { bytes, .. } | Contents::Text(bytes) => bytes,
+            Contents::Records(records) => &records.bytes,
+            Contents::Rows { .. } => &[],
+        }
+    }
+
     /// The number of records, good and bad.
     pub(super) fn records(&self) -> usize {
         match self {
@@ -142,9 +151,8 @@ impl Chunk {
     /// The size of the chunk in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match &self.contents {
-            Contents::Lines { bytes, .. } | Contents::Text(bytes) => bytes.len(),
-            Contents::Records(records) => records.bytes.len(),
             Contents::Rows { bytes, .. } => *bytes,
+            contents => contents.bytes().len(),
         }
     }
 
@@ -213,7 +221,7 @@ impl Chunk {
     ///
     /// # Errors
     /// Why rows cannot be copied.
-    pub(crate) fn kept(&self, keeps: Vec<bool>) -> Result<Kept, ArrowError> {
+    pub(crate) fn kept(self: &Arc<Self>, keeps: Vec<bool>) -> Result<Kept, ArrowError> {
         Ok(match &self.contents {
             Contents::Lines {
                 bytes,
@@ -221,7 +229,16 @@ impl Chunk {
             } => {
                 let lines = keeps.into_iter().zip(jsonl::lines(bytes, *first_number));
                 let kept = lines.filter(|(keeps, _)| *keeps);
-                Kept::Lines(self.joined(kept.map(|(_, line)| line.whole), None))
+                let spans = runs(bytes, kept.map(|(_, line)| line.whole));
+                let kept_bytes: usize = spans.iter().map(Range::len).sum();
+                let is_ended = |last: &Range<usize>| ends_line(&bytes[last.clone()]);
+                match spans.last().is_none_or(is_ended) && 2 * kept_bytes >= bytes.len() {
+                    true => Kept::Lent(Arc::clone(self), spans),
+                    false => {
+                        let lines = spans.into_iter().map(|span| &bytes[span]);
+                        Kept::Lines(self.joined(lines, None))
+                    }
+                }
             }
             Contents::Records(RecordSpans {
                 bytes,
@@ -260,7 +277,7 @@ impl Chunk {
                 None => {}
             }
             joined.extend_from_slice(record);
-            if separator.is_none() && !matches!(record.last(), Some(b'\n' | b'\r')) {
+            if separator.is_none() && !ends_line(record) {
                 joined.push(b'\n');
             }
         }
@@ -268,11 +285,31 @@ impl Chunk {
     }
 }
 
+/// Where parts of `bytes` are that follow each other in it. Those without bytes between them are one.
+fn runs<'a>(bytes: &[u8], parts: impl Iterator<Item = &'a [u8]>) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for part in parts {
+        let start = part.as_ptr().addr() - bytes.as_ptr().addr();
+        let end = start + part.len();
+        match runs.last_mut() {
+            Some(last) if last.end == start => last.end = end,
+            _ => runs.push(start..end),
+        }
+    }
+    runs
+}
+
+fn ends_line(record: &[u8]) -> bool {
+    matches!(record.last(), Some(b'\n' | b'\r'))
+}
+
 /// The bytes between two elements of a kept JSON array.
 pub(super) const BETWEEN_ELEMENTS: &[u8] = b",\n";
 
 /// The kept records of a chunk.
 pub(crate) enum Kept {
+    /// Most lines of a chunk, where they are in it.
+    Lent(Arc<Chunk>, Vec<Range<usize>>),
     Lines(Vec<u8>),
     Csv(Vec<u8>, Arc<Header>),
     /// Elements of a JSON array.
@@ -283,33 +320,29 @@ pub(crate) enum Kept {
 }
 
 impl Kept {
-    /// The bytes; `None` for rows.
-    pub(crate) fn bytes(&self) -> Option<&[u8]> {
-        match self {
+    /// The bytes, one part after the other; none for rows.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &[u8]> {
+        let (copied, lent) = match self {
+            Kept::Lent(chunk, spans) => (None, Some((chunk, spans))),
             Kept::Lines(bytes)
             | Kept::Csv(bytes, _)
             | Kept::Elements(bytes)
-            | Kept::Text(bytes) => Some(bytes),
-            Kept::Rows(..) => None,
-        }
+            | Kept::Text(bytes) => (Some(&**bytes), None),
+            Kept::Rows(..) => (None, None),
+        };
+        let lent = lent.into_iter().flat_map(|(chunk, spans)| {
+            let bytes = chunk.contents.bytes();
+            spans.iter().map(move |span| &bytes[span.clone()])
+        });
+        copied.into_iter().chain(lent)
     }
 
     /// Bytes of memory used.
     pub(crate) fn size(&self) -> usize {
         match self {
+            Kept::Lent(chunk, _) => chunk.bytes(),
             Kept::Rows(rows, _) => rows.get_array_memory_size(),
-            kept => kept.bytes().map_or(0, <[u8]>::len),
-        }
-    }
-
-    /// The bytes, to keep; empty for rows.
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        match self {
-            Kept::Lines(bytes)
-            | Kept::Csv(bytes, _)
-            | Kept::Elements(bytes)
-            | Kept::Text(bytes) => bytes,
-            Kept::Rows(..) => Vec::new(),
+            copied => copied.parts().map(<[u8]>::len).sum(),
         }
     }
 
@@ -318,7 +351,7 @@ impl Kept {
         match self {
             Kept::Elements(_) => [b"[\n", BETWEEN_ELEMENTS, b"\n]\n"],
             Kept::Csv(_, header) => [&header.bytes, b"", b""],
-            Kept::Lines(_) | Kept::Text(_) | Kept::Rows(..) => [b"", b"", b""],
+            Kept::Lent(..) | Kept::Lines(_) | Kept::Text(_) | Kept::Rows(..) => [b"", b"", b""],
         }
     }
 }
@@ -499,8 +532,9 @@ mod tests {
     #[test]
     fn kept_records_are_whole() {
         let kept = |contents, keeps: &[bool]| {
-            let kept = chunk(contents).kept(keeps.to_vec()).unwrap();
-            String::from_utf8(kept.into_bytes()).unwrap()
+            let kept = Arc::new(chunk(contents)).kept(keeps.to_vec()).unwrap();
+            let parts: Vec<&[u8]> = kept.parts().collect();
+            String::from_utf8(parts.concat()).unwrap()
         };
         // The last line gets its newline.
         assert_eq!(

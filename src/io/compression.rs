@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::sync::{Arc, OnceLock};
 
 use bzip2::bufread::{BzDecoder, MultiBzDecoder};
@@ -270,11 +270,69 @@ pub(crate) fn frames_in_flight() -> usize {
     (rayon::current_num_threads() + 1).min(AT_MOST)
 }
 
-/// Writes bytes as independent frames: zstd frames, gzip members, xz or bzip2 streams, or uncompressed. Threads
-/// compress frames while the next one fills. Frames have a fixed size and level, so the file does not depend on the
-/// number of threads.
+/// Bytes of small writes to an uncompressed file that are written together. Larger ones go straight to the file.
+const BUFFER: usize = 1 << 17;
+
+/// Writes a file that is compressed or not.
 #[derive(Debug)]
-pub(crate) struct FrameWriter {
+pub(crate) enum FrameWriter {
+    /// Bytes are written as they come: to copy them to frames first took as long as to read them.
+    Plain(BufWriter<File>),
+    Compressed(Frames),
+}
+
+impl FrameWriter {
+    /// Compresses at this level ([`Compression::check_level`]); `None` is the default level.
+    pub(crate) fn new(file: File, compression: Compression, level: Option<u32>) -> Self {
+        match compression {
+            Compression::None => FrameWriter::Plain(BufWriter::with_capacity(BUFFER, file)),
+            _ => FrameWriter::Compressed(Frames {
+                file,
+                compression,
+                level,
+                filling: Vec::new(),
+                in_flight: VecDeque::new(),
+                is_empty: true,
+            }),
+        }
+    }
+
+    /// Gives the remaining bytes to the threads; nothing may be written after them. Returns the number of frames in
+    /// flight, which [`FrameWriter::finish`] waits for.
+    pub(crate) fn end(&mut self) -> io::Result<usize> {
+        match self {
+            FrameWriter::Plain(file) => file.flush().map(|()| 0),
+            FrameWriter::Compressed(frames) => frames.end(),
+        }
+    }
+
+    /// Compresses and writes the remaining bytes, those of the last frame on this thread. Without this call the file is
+    /// incomplete.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        match self {
+            FrameWriter::Plain(mut file) => file.flush(),
+            FrameWriter::Compressed(frames) => frames.finish(),
+        }
+    }
+}
+
+impl Write for FrameWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            FrameWriter::Plain(file) => file.write(bytes),
+            FrameWriter::Compressed(frames) => frames.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes bytes as independent frames: zstd frames, gzip members, xz or bzip2 streams. Threads compress frames while the
+/// next one fills. Frames have a fixed size and level, so the file does not depend on the number of threads.
+#[derive(Debug)]
+pub(crate) struct Frames {
     file: File,
     compression: Compression,
     level: Option<u32>,
@@ -283,26 +341,8 @@ pub(crate) struct FrameWriter {
     is_empty: bool,
 }
 
-impl FrameWriter {
-    pub(crate) fn new(file: File, compression: Compression) -> Self {
-        FrameWriter {
-            file,
-            compression,
-            level: None,
-            filling: Vec::new(),
-            in_flight: VecDeque::new(),
-            is_empty: true,
-        }
-    }
-
-    /// Compresses at this level ([`Compression::check_level`]); `None` is the default level.
-    pub(crate) fn with_level(self, level: Option<u32>) -> Self {
-        FrameWriter { level, ..self }
-    }
-
-    /// Gives the remaining bytes to the threads; nothing may be written after them. Returns the number of frames in
-    /// flight, which [`FrameWriter::finish`] waits for.
-    pub(crate) fn end(&mut self) -> io::Result<usize> {
+impl Frames {
+    fn end(&mut self) -> io::Result<usize> {
         // An empty file gets one empty frame, so that its format matches its name.
         if self.is_empty || !self.filling.is_empty() {
             self.send_frame()?;
@@ -310,9 +350,7 @@ impl FrameWriter {
         Ok(self.in_flight.len())
     }
 
-    /// Compresses and writes the remaining bytes, those of the last frame on this thread. Without this call the file is
-    /// incomplete.
-    pub(crate) fn finish(mut self) -> io::Result<()> {
+    fn finish(mut self) -> io::Result<()> {
         if self.in_flight.is_empty() && (self.is_empty || !self.filling.is_empty()) {
             let frame = self.compression.compress(&self.filling, self.level)?;
             return self.file.write_all(&frame);
@@ -324,25 +362,10 @@ impl FrameWriter {
         Ok(())
     }
 
-    /// Writes bytes like [`Write::write_all`], without a copy if they begin a frame.
-    pub(crate) fn write_owned(&mut self, bytes: Vec<u8>) -> io::Result<()> {
-        if self.filling.len() == FRAME {
-            self.send_frame()?;
-        }
-        if !self.filling.is_empty() || bytes.len() > FRAME {
-            return self.write_all(&bytes);
-        }
-        self.filling = bytes;
-        Ok(())
-    }
-
     /// Gives the full frame to the threads.
     fn send_frame(&mut self) -> io::Result<()> {
         let frame = std::mem::take(&mut self.filling);
         self.is_empty = false;
-        if self.compression == Compression::None {
-            return self.file.write_all(&frame);
-        }
         let (compression, level) = (self.compression, self.level);
         let compressed = Arc::new(OnceLock::new());
         self.in_flight.push_back(Arc::clone(&compressed));
@@ -374,7 +397,7 @@ impl FrameWriter {
     }
 }
 
-impl Write for FrameWriter {
+impl Write for Frames {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.filling.len() == FRAME {
             self.send_frame()?;
@@ -414,7 +437,7 @@ mod tests {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
                 pool.build().unwrap().install(|| {
                     let file = File::create(&path).unwrap();
-                    let mut writer = FrameWriter::new(file, compression);
+                    let mut writer = FrameWriter::new(file, compression, None);
                     bytes
                         .chunks(999_983)
                         .for_each(|c| writer.write_all(c).unwrap());
@@ -433,38 +456,6 @@ mod tests {
             assert!(write(1, &bytes) == write(3, &bytes), "{compression:?}");
             write(1, &bytes[..FRAME]);
             write(2, &[]);
-        }
-    }
-
-    #[test]
-    fn owned_bytes_make_the_same_frames() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("frames");
-        let bytes: Vec<u8> = (0..2 * FRAME + 9)
-            .map(|i| (i % 251).to_le_bytes()[0])
-            .collect();
-        let written = |cuts: &[usize], is_owned: bool| {
-            let mut writer = FrameWriter::new(File::create(&path).unwrap(), Compression::Zstd);
-            let mut start = 0;
-            for end in cuts.iter().copied().chain([bytes.len()]) {
-                let part = &bytes[start..end];
-                match is_owned {
-                    true => writer.write_owned(part.to_vec()).unwrap(),
-                    false => writer.write_all(part).unwrap(),
-                }
-                start = end;
-            }
-            writer.finish().unwrap();
-            std::fs::read(&path).unwrap()
-        };
-        let expected = written(&[], false);
-        for cuts in [
-            &[][..],
-            &[0, 5, 5, FRAME],
-            &[FRAME - 1, FRAME + 7],
-            &[3, FRAME + 3],
-        ] {
-            assert!(written(cuts, true) == expected, "{cuts:?}");
         }
     }
 }

@@ -638,7 +638,7 @@ fn copy_stream(stream: &mut impl Read, naming: &Naming, folder: &Path) -> Result
     } else {
         let target = file.try_clone();
         target.and_then(|target| {
-            let mut writer = FrameWriter::new(target, compression);
+            let mut writer = FrameWriter::new(target, compression, None);
             io::copy(&mut all, &mut writer).and_then(|_| writer.finish())
         })
     };

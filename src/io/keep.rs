@@ -68,8 +68,8 @@ impl KeptFile {
                 let [first, between, last] = kept.around();
                 let before = if ending.is_some() { between } else { first };
                 ending.get_or_insert_with(|| last.to_vec());
-                let written = frames.write_all(before);
-                let written = written.and_then(|()| frames.write_owned(kept.into_bytes()));
+                let mut parts = std::iter::once(before).chain(kept.parts());
+                let written = parts.try_for_each(|part| frames.write_all(part));
                 written.map_err(Error::io("write", &self.path))
             }
             (KeptForm::Parquet(_) | KeptForm::Arrow(_), _) => Ok(()),

@@ -11,7 +11,7 @@
 //! the disk needs for them; without the wait it takes 0.15 s. Up to 32 threads wait at the same time, because the file
 //! system then writes its journal once for all of them: 2,000 small files took 3.8 s with two, and no measurable time
 //! with 32. They wait for each kept file as soon as it is complete, beside the compression of the next ones, and live
-//! as long as the writing: to start and end a thread changes the address space, for which it waits while others free
+//! as long as the writing; one more writes what is there of a large file. To start and end a thread changes the address space, for which it waits while others free
 //! or map memory. The results of an earlier run are removed by many threads, too: 100 files in 6 ms instead of 12.
 //!
 //! **One run per folder**: a lock in `.partial` keeps a second run out. An output that would replace an input is
@@ -26,12 +26,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use crossbeam_channel::unbounded;
+use crossbeam_channel::{Sender, bounded, unbounded};
 use serde::Deserialize;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::error::{Error, Result};
-use crate::store::disk::{AT_A_TIME, Disk, OnDisk, for_all, sync_file, sync_folder};
+use crate::store::disk::{AT_A_TIME, Disk, OnDisk, for_all, sync_file, sync_folder, write_back};
 use crate::store::{Locked, spill};
 
 /// Folder for files until the run is complete, and suffix of a single file until it is complete.
@@ -333,14 +333,18 @@ impl OutputFolder {
         created.map(|created| created.clone()).unwrap_or_default()
     }
 
-    /// Does `work`, and meanwhile waits for the disk: `work` passes the name of each file that it has completed to the
-    /// function that it receives.
+    /// Does `work`, and meanwhile waits for the disk: `work` names the files that it writes.
     pub(crate) fn sync_beside<T>(
         &self,
-        work: impl FnOnce(&(dyn Fn(String) + Sync)) -> Result<T>,
+        work: impl FnOnce(&WrittenFiles) -> Result<T>,
     ) -> Result<T> {
-        let (sender, completed) = unbounded::<String>();
+        let (complete, completed) = unbounded::<String>();
+        let (grow, grown) = bounded::<String>(1);
         let partial = self.partial();
+        let write_back = || {
+            let mut names = grown.iter();
+            names.try_for_each(|name| write_back(&partial.join(name)))
+        };
         let sync = || {
             for name in &completed {
                 sync_file(&OnDisk, &partial.join(&name))?;
@@ -353,11 +357,11 @@ impl OutputFolder {
             // Where no thread can be had, the files are synchronised with all others.
             let others =
                 (0..AT_A_TIME).map_while(|_| thread::Builder::new().spawn_scoped(scope, sync).ok());
-            let others: Vec<_> = others.collect();
-            let done = work(&|name| {
-                let _ = sender.send(name);
-            });
-            drop(sender);
+            let growing = thread::Builder::new().spawn_scoped(scope, write_back).ok();
+            let others: Vec<_> = growing.into_iter().chain(others).collect();
+            let written = WrittenFiles { complete, grow };
+            let done = work(&written);
+            drop(written);
             let ended = others
                 .into_iter()
                 .map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
@@ -482,6 +486,26 @@ impl Drop for OutputFolder {
                 let _ = fs::remove_dir(&self.folder);
             }
         }
+    }
+}
+
+/// Is told which files are written, and has them written to disk beside.
+pub(crate) struct WrittenFiles {
+    complete: Sender<String>,
+    grow: Sender<String>,
+}
+
+impl WrittenFiles {
+    /// The file of this name is complete.
+    pub(crate) fn complete(&self, name: String) {
+        // It fails where no thread could be had.
+        let _ = self.complete.send(name);
+    }
+
+    /// The file of this name has grown much: what is there goes to disk, so that little is left when it is complete.
+    pub(crate) fn grow(&self, name: &str) {
+        // While earlier bytes are on their way, later ones wait for the next time.
+        let _ = self.grow.try_send(name.to_owned());
     }
 }
 

@@ -218,7 +218,7 @@ mod tests {
             Removed::Dropped(named(2, "null".to_owned()), Dropped::Short),
         ];
         let all = all.into_iter().map(Ok);
-        let frames = || FrameWriter::new(File::create(&path).unwrap(), Compression::None);
+        let frames = || FrameWriter::new(File::create(&path).unwrap(), Compression::None, None);
         write_removed_lines(all, "exact", &places, frames(), &path).unwrap();
         let kept = r#""kept_id":1,"kept_file":"a","kept_row":1"#;
         let expected = [

@@ -7,7 +7,9 @@ use std::path::Path;
 use super::cuts::Cuts;
 use crate::error::{BadRecord, Error, Result};
 use crate::files::{FileEvent, KeptOfChunk, KeptOutput, Placed, Rereading, RunOptions, Written};
-use crate::io::{Fate, FieldPath, Fields, InputFile, Inputs, OutputFolder, Places, Reading};
+use crate::io::{
+    Fate, FieldPath, Fields, InputFile, Inputs, OutputFolder, Places, Reading, WrittenFiles,
+};
 
 /// What is cut out of documents, by their rows.
 pub(crate) trait CutsOfRows: Sync {
@@ -52,12 +54,22 @@ pub(crate) struct Rewriting<'a> {
 impl Rewriting<'_> {
     /// Reads the inputs again and writes the kept records into `kept/`. Returns their number.
     pub(crate) fn write(self, output: &OutputFolder, cuts: &impl CutsOfRows) -> Result<u64> {
+        output.sync_beside(|files| self.write_beside(output, files, cuts))
+    }
+
+    /// Tells `written` of the files.
+    fn write_beside(
+        self,
+        output: &OutputFolder,
+        written: &WrittenFiles,
+        cuts: &impl CutsOfRows,
+    ) -> Result<u64> {
         let inputs = &self.files[self.of_reference..];
         let kept = KeptOutput {
             folder: output,
             files: self.files,
             compression_level: self.options.compression_level,
-            completed: &|_: String| {},
+            written,
             checkpoint: &|_: &dyn Fn() -> Written| Ok(()),
         };
         let again = Rereading {
@@ -69,14 +81,14 @@ impl Rewriting<'_> {
         };
         let kept_of = |placed: Placed| self.kept_of_chunk(&placed, cuts);
         let mut file = self.of_reference;
-        let mut written = 0;
+        let mut records = 0;
         let start = self.places.start_of_file(self.of_reference);
         kept.write(&Written::after_reference(self.of_reference), |each| {
             again.read("write", &start, kept_of, |part| {
                 match (part, self.mark_field) {
                     (FileEvent::Chunk(KeptOfChunk { records: 0, .. }), _) => Ok(()),
                     (FileEvent::Chunk(kept), _) => {
-                        written += kept.records;
+                        records += kept.records;
                         each(FileEvent::Chunk(kept))
                     }
                     (FileEvent::Table(form), Some(field)) => {
@@ -93,9 +105,8 @@ impl Rewriting<'_> {
                     }
                 }
             })?;
-            Ok(written)
-        })?;
-        Ok(written)
+            Ok(records)
+        })
     }
 
     /// The kept records of a chunk: without what is cut out of them, or with their marks.

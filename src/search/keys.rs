@@ -49,18 +49,19 @@ impl Banded {
             signatures: signatures.map(|(num_perm, bits)| PackedSignatures::new(num_perm, bits)),
             sets: None,
             sets_for: SetsFor::Verification,
-            most_bytes: SETS_IN_MEMORY,
+            most_bytes: 0,
             bytes_of_all: 0,
             takes_empty: false,
             writer: None,
         }
     }
 
-    /// Holds the exact sets that `shingler` makes for verification, as long as they fit in memory.
-    pub(crate) fn hold_sets(self, shingler: &Shingler) -> Self {
+    /// Holds the exact sets that `shingler` makes for verification, as long as they fit in `most_bytes`.
+    pub(crate) fn hold_sets(self, most_bytes: usize, shingler: &Shingler) -> Self {
         let sets = ExactSets::default().weighted(shingler.takes_weights());
         Banded {
             sets: Some(sets),
+            most_bytes,
             ..self
         }
     }
@@ -74,9 +75,8 @@ impl Banded {
         shingler: &Shingler,
     ) -> Self {
         Banded {
-            most_bytes,
             sets_for: SetsFor::Join(too_large),
-            ..self.hold_sets(shingler)
+            ..self.hold_sets(most_bytes, shingler)
         }
     }
 
@@ -92,9 +92,8 @@ impl Banded {
     /// `most_bytes`.
     pub(crate) fn join_if_small(self, most_bytes: usize, shingler: &Shingler) -> Self {
         Banded {
-            most_bytes,
             sets_for: SetsFor::JoinIfSmall,
-            ..self.hold_sets(shingler)
+            ..self.hold_sets(most_bytes, shingler)
         }
     }
 
@@ -224,6 +223,15 @@ impl Sink for Banded {
         self.keys.capacity_bytes() + signatures + self.sets_bytes()
     }
 
+    fn give_way(&mut self) -> bool {
+        let gives =
+            matches!(self.sets_for, SetsFor::Verification) && self.sets_bytes() > SETS_IN_MEMORY;
+        if gives {
+            self.sets = None;
+        }
+        gives
+    }
+
     fn spill(&mut self, spill: &Arc<Spill>, rows: &[u32]) -> Result<usize> {
         let banding = self.keys.banding();
         let (bands, is_joined) = match self.sets_for {
@@ -282,6 +290,8 @@ impl Sink for Banded {
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
+
     use super::*;
     use crate::error::Error;
     use crate::pipeline::Signatures;
@@ -324,7 +334,10 @@ mod tests {
         };
         assert_eq!(is(banded(false)), ("keys", false, false));
         assert_eq!(is(banded(true)), ("signatures", false, false));
-        assert_eq!(is(banded(false).hold_sets(shingler)), ("keys", true, false));
+        assert_eq!(
+            is(banded(false).hold_sets(SETS_IN_MEMORY, shingler)),
+            ("keys", true, false)
+        );
         assert_eq!(
             is(banded(false).join_if_small(9, shingler)),
             ("keys", true, false)
@@ -343,7 +356,7 @@ mod tests {
             (bytes, banded.end().map(|()| banded.sets.is_some()))
         };
         let is_held = |banded: Banded, of_all| add(banded, of_all).1.unwrap();
-        let (bytes, _) = add(banded(false).hold_sets(shingler), 3);
+        let (bytes, _) = add(banded(false).hold_sets(SETS_IN_MEMORY, shingler), 3);
         // A join beside keys counts the hashes of all documents of a piece, repeated ones included.
         assert!(is_held(banded(false).join_if_small(80, shingler), 10));
         assert!(!is_held(banded(false).join_if_small(79, shingler), 10));
@@ -355,11 +368,18 @@ mod tests {
             failed,
             Err(Error::Conflict(Conflict::JoinMemory { .. }))
         ));
-        let verified = Banded {
-            most_bytes: bytes - 1,
-            ..banded(false).hold_sets(shingler)
+        assert!(!is_held(banded(false).hold_sets(bytes - 1, shingler), 3));
+        // Verification gives way to what cannot be made again, but for little.
+        let mut verified = banded(false).hold_sets(2 * SETS_IN_MEMORY, shingler);
+        verified.take_sets(0, &[0, 1], sets(3)).unwrap();
+        assert!(!verified.give_way());
+        let large = PieceSets {
+            hashes: Vec::new(),
+            ranges: iter::once(0..SETS_IN_MEMORY / size_of::<u64>()).collect(),
+            of_all: 0,
         };
-        assert!(!is_held(verified, 3));
+        verified.take_sets(2, &[2], large).unwrap();
+        assert!(verified.give_way() && verified.sets.is_none());
         // One that may go on on disk has to.
         let mut joined = banded(false).join(bytes - 1, None, shingler);
         joined.take_sets(0, &[0, 1], sets(3)).unwrap();
@@ -407,7 +427,10 @@ mod tests {
         }
         let joined = spilled(banded(false).join(1, None, shingler), folder.path());
         assert_eq!(joined.contents(), (Vec::new(), false, true));
-        let verified = spilled(banded(true).hold_sets(shingler), folder.path());
+        let verified = spilled(
+            banded(true).hold_sets(SETS_IN_MEMORY, shingler),
+            folder.path(),
+        );
         assert_eq!(verified.contents(), (rows(), true, false));
     }
 }

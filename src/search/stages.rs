@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::pipeline::{BandKeys, Buckets, Weighting};
 use crate::progress::{Counts, Progress, advance, counted, grouped};
 use crate::store::spill::Spill;
-use crate::store::{Bits, ExactSets};
+use crate::store::{Bits, ExactSets, SETS_IN_MEMORY};
 
 /// A search whose documents have been read.
 pub(crate) struct Searched {
@@ -302,7 +302,8 @@ fn collected(
 ) -> Banded {
     let shingler = engine.shingler();
     let is_exact = search.verification == Verification::Exact;
-    let is_bounded = source.budget().is_none();
+    let budget = source.budget();
+    let is_bounded = budget.is_none();
     let too_large = is_bounded.then(|| search.join_too_large());
     let banded = search.banded(engine.signer().num_perm());
     match method {
@@ -311,7 +312,10 @@ fn collected(
             .join(search.join_bytes, too_large, shingler)
             .takes_empty(search.within.is_some()),
         CandidateMethod::Auto => banded.join_if_small(search.join_bytes, shingler),
-        CandidateMethod::Lsh if is_exact && shingler.hashes_exactly() => banded.hold_sets(shingler),
+        CandidateMethod::Lsh if is_exact && shingler.hashes_exactly() => {
+            let most_bytes = budget.map_or(SETS_IN_MEMORY, |budget| budget.sets());
+            banded.hold_sets(most_bytes, shingler)
+        }
         CandidateMethod::Lsh => banded,
     }
 }

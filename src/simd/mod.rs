@@ -51,6 +51,8 @@ pub(crate) mod block_hash;
 
 pub(crate) mod sha1;
 
+pub(crate) mod digests;
+
 pub(crate) mod strings;
 
 pub(crate) mod minima;

@@ -54,6 +54,13 @@ pub(crate) fn sync_file(disk: &impl Disk, path: &Path) -> Result<()> {
         .map_err(Error::io("write to disk", path))
 }
 
+/// Writes the bytes of a file that are there to disk. More may be written to it meanwhile.
+pub(crate) fn write_back(path: &Path) -> Result<()> {
+    let file = File::options().write(true).open(path);
+    file.and_then(|file| file.sync_data())
+        .map_err(Error::io("write to disk", path))
+}
+
 /// Waits until the names in a folder are on disk.
 pub(crate) fn sync_folder(disk: &impl Disk, path: &Path) -> Result<()> {
     disk.sync(path, true)

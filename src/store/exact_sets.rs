@@ -70,7 +70,7 @@ struct Spill {
     written: usize,
 }
 
-/// Bytes of exact sets that a run holds in memory.
+/// Bytes of exact sets that a run may always hold in memory.
 pub(crate) const SETS_IN_MEMORY: usize = 128 << 20;
 
 /// Hashes in a segment that collects single sets.

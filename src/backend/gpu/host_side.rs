@@ -62,7 +62,8 @@ impl HostSide {
             piece
                 .iter()
                 .for_each(|text| texts.push(text, &self.shingler));
-            digests ^= (0..texts.len()).fold(0, |all, i| all ^ texts.digest(i));
+            let of_piece = texts.digests(&self.shingler).into_iter();
+            digests = of_piece.fold(digests, |all, digest| all ^ digest);
             let chosen = (0..texts.len()).collect();
             let batch = DeviceBatch::Texts { texts, chosen };
             let banding = Some(self.banding);

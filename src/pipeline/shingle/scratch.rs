@@ -4,7 +4,8 @@ use super::normalise::Bytes;
 use super::occurrences::{Distinct, Occurrences};
 use super::sequence::{JoinedWords, TokenSequence};
 use super::words::Words;
-use crate::documents::digest;
+use crate::simd::Isa;
+use crate::simd::digests::DigestBatch;
 use crate::simd::windows::Windows;
 
 /// Memory that a [`Shingler`](super::Shingler) reuses from document to document. Keep one per thread.
@@ -21,6 +22,7 @@ pub struct Scratch {
     pub(super) wide_pieces: Vec<u64>,
     pub(super) occurrences: Occurrences,
     pub(super) distinct: Distinct,
+    pub(super) digests: DigestBatch,
     /// Whether to compute the digest of the next document.
     pub(super) is_digested: bool,
     /// Whether the document is a text: its normalised text is digested then, and otherwise its list of tokens.
@@ -53,12 +55,12 @@ impl Scratch {
         }
     }
 
-    /// 128 bits of BLAKE3 over the normalised text, or the list of tokens, of the last document.
-    pub(super) fn digest(&self) -> u128 {
+    /// Takes the normalised text, or the list of tokens, of the last document for [`DigestBatch::finish`].
+    pub(super) fn add_to_digests(&mut self, isa: Isa) {
         let bytes = match self.digests_normalised {
             true => self.normalised.as_slice(),
             false => self.tokens.as_slice(),
         };
-        digest(bytes)
+        self.digests.push(isa, bytes);
     }
 }

@@ -391,13 +391,12 @@ impl Shingler {
         scratch: &mut Scratch,
         batch: &mut ShingleBatch,
     ) -> Vec<u128> {
-        let mut digests = Vec::with_capacity(documents.len());
         scratch.is_digested = true;
         for row in 0..documents.len() {
             self.append_set(documents.get(row), scratch, batch);
-            digests.push(scratch.digest());
+            scratch.add_to_digests(self.isa);
         }
-        digests
+        scratch.digests.finish(self.isa)
     }
 
     /// The digests of [`Shingler::shingle_with_digests`], without any shingles; `None` for a document without shingles that
@@ -408,7 +407,8 @@ impl Shingler {
         scratch: &mut Scratch,
     ) -> Vec<Option<u128>> {
         scratch.is_digested = true;
-        let digests = (0..documents.len()).map(|row| {
+        let mut are_blank = Vec::with_capacity(documents.len());
+        for row in 0..documents.len() {
             scratch.begin();
             match (documents.get(row), self.shingling.weighting) {
                 (Document::Text(text), _) => {
@@ -426,14 +426,18 @@ impl Shingler {
                     tokens.for_each(|(token, _)| scratch.push_token(token));
                 }
             }
-            let is_blank = match self.shingling.unit {
+            are_blank.push(match self.shingling.unit {
                 // White space has shingles, too.
                 Unit::Bytes | Unit::Chars => scratch.normalised.as_slice().is_empty(),
                 _ => self.is_blank(documents.get(row)),
-            };
-            (!is_blank).then(|| scratch.digest())
-        });
-        digests.collect()
+            });
+            scratch.add_to_digests(self.isa);
+        }
+        let digests = scratch.digests.finish(self.isa).into_iter();
+        let digests = digests.zip(are_blank);
+        digests
+            .map(|(digest, is_blank)| (!is_blank).then_some(digest))
+            .collect()
     }
 
     /// Appends the lists of [`Shingler::exact_list`] to `batch`, which has 64-bit hashes, and returns the digests of
@@ -444,16 +448,15 @@ impl Shingler {
         scratch: &mut Scratch,
         batch: &mut ShingleBatch,
     ) -> Vec<u128> {
-        let mut digests = Vec::with_capacity(documents.len());
         scratch.is_digested = true;
         for row in 0..documents.len() {
             if let SlotVec::U64(list) = &mut batch.hashes {
                 self.append_exact_list(documents.get(row), scratch, list);
             }
             batch.end_set();
-            digests.push(scratch.digest());
+            scratch.add_to_digests(self.isa);
         }
-        digests
+        scratch.digests.finish(self.isa)
     }
 
     /// Writes the set of a document into `set` as sorted distinct 64-bit hashes, for exact similarities

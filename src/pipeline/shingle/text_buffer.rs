@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::normalise::Bytes;
 use super::shingler::Shingler;
-use crate::documents::digest;
+use crate::simd::digests::DigestBatch;
 
 /// Normalised texts, back to back in memory that is used again. A device takes them as they are.
 #[derive(Debug, Default)]
@@ -51,9 +51,11 @@ impl NormalisedTexts {
         String::from_utf8_lossy(self.bytes(i))
     }
 
-    /// The digest of a text whose units are bytes or characters, as
-    /// [`shingle_with_digests`](Shingler::shingle_with_digests) returns it.
-    pub(crate) fn digest(&self, i: usize) -> u128 {
-        digest(self.bytes(i))
+    /// The digests of texts whose units are bytes or characters, as
+    /// [`shingle_with_digests`](Shingler::shingle_with_digests) returns them.
+    pub(crate) fn digests(&self, shingler: &Shingler) -> Vec<u128> {
+        let mut digests = DigestBatch::default();
+        (0..self.len()).for_each(|i| digests.push(shingler.isa, self.bytes(i)));
+        digests.finish(shingler.isa)
     }
 }

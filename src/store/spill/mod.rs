@@ -22,7 +22,7 @@ use serde::de::DeserializeOwned;
 use crate::error::{Error, Result};
 use crate::machine::free_bytes;
 use crate::progress::DiskUse;
-use crate::store::Locked;
+use crate::store::{Locked, SETS_IN_MEMORY};
 
 mod bytes;
 mod checkpoint;
@@ -130,6 +130,11 @@ impl Budget {
             run: None,
             unfinished: None,
         }
+    }
+
+    /// Bytes of exact sets that the run holds, so that it need not read documents again.
+    pub(crate) fn sets(&self) -> usize {
+        SETS_IN_MEMORY.max(self.memory / 8)
     }
 
     /// Bytes that a run holds while it reads: the stages after it need more.
