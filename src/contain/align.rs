@@ -123,17 +123,15 @@ impl Alignment {
 
 /// All runs, in order; those that touch on both sides are one.
 fn runs(item: &[u32], window: &[u32]) -> Vec<Run> {
-    let mut sorted: Vec<(u32, usize)> = window.iter().copied().zip(0..).collect();
-    sorted.sort_unstable();
+    let mut sorted: Vec<usize> = (0..window.len()).collect();
+    sorted.sort_unstable_by_key(|at| (window[*at], *at));
     let places = |word: &u32| {
-        let first = sorted.partition_point(|(other, _)| other < word);
-        let same = sorted[first..]
-            .iter()
-            .take_while(|(other, _)| other == word);
-        same.map(|(_, at)| *at).collect()
+        let first = sorted.partition_point(|at| window[*at] < *word);
+        first..sorted.partition_point(|at| window[*at] <= *word)
     };
     let mut search = LongestRun {
         places: item.iter().map(places).collect(),
+        sorted,
         lengths: [vec![0; window.len() + 1], vec![0; window.len() + 1]],
     };
     let (mut open, mut found) = (vec![(0..item.len(), 0..window.len())], Vec::new());
@@ -166,8 +164,10 @@ fn runs(item: &[u32], window: &[u32]) -> Vec<Run> {
 
 /// Finds the longest run of equal words; of several, the first of the item, then of the document.
 struct LongestRun {
-    /// Where each word of the item stands in the window.
-    places: Vec<Vec<usize>>,
+    /// The places of the window, those of equal words together, ascending.
+    sorted: Vec<usize>,
+    /// By word of the item: which of them have it.
+    places: Vec<Range<usize>>,
     /// By place in the window + 1: the length of the run that ends there, for the last word of the item and the one before.
     lengths: [Vec<usize>; 2],
 }
@@ -180,7 +180,7 @@ impl LongestRun {
             len: 0,
         };
         let places = |i: usize| {
-            let all = &self.places[i];
+            let all = &self.sorted[self.places[i].clone()];
             &all[all.partition_point(|at| *at < documents.start)
                 ..all.partition_point(|at| *at < documents.end)]
         };

@@ -250,15 +250,14 @@ impl Contain {
         const LISTED: usize = 3;
         let weight =
             |gram: &u32| (self.parts.len() as f64 / self.table.parts(*gram).len() as f64).ln();
-        let all: BTreeSet<u32> = part.grams.iter().copied().collect();
-        let found: BTreeSet<u32> = grams.iter().map(|(_, gram)| *gram).collect();
+        let all = part.distinct_grams();
+        let mut first: Vec<(u32, usize)> = grams.iter().map(|(at, gram)| (*gram, *at)).collect();
+        first.sort_unstable();
+        first.dedup_by_key(|(gram, _)| *gram);
+        let found: Vec<u32> = first.iter().map(|(gram, _)| *gram).collect();
         let [of_found, of_all] = [&found, &all].map(|grams| grams.iter().map(weight).sum::<f64>());
-        let mut rarest: Vec<(usize, usize, u32)> = Vec::new();
-        for (at, gram) in grams {
-            if !rarest.iter().any(|(_, _, known)| known == gram) {
-                rarest.push((self.table.parts(*gram).len(), *at, *gram));
-            }
-        }
+        let count = |(gram, at): &(u32, usize)| (self.table.parts(*gram).len(), *at, *gram);
+        let mut rarest: Vec<(usize, usize, u32)> = first.iter().map(count).collect();
         rarest.sort_unstable();
         let rarest = rarest
             .into_iter()
