@@ -418,5 +418,17 @@ mod tests {
                 end = span.end;
             }
         }
+
+        #[test]
+        fn words_are_compared_in_place(text in "[aAbé1İ\u{307}’',. -]{0,30}") {
+            let words = Words::of_plain(&text);
+            for i in 0..words.len() {
+                let span = words.span(i);
+                assert_eq!(word_end(&text, span.start), span.end);
+                for other in words.iter().chain(["a", "1", "1000", "i\u{307}"]) {
+                    assert_eq!(is_word(&text, span.start, other), words.word(i) == other);
+                }
+            }
+        }
     }
 }
