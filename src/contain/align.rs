@@ -3,7 +3,6 @@
 //! Runs of equal words are found as by Ratcliff and Obershelp: the longest first, then left and right of it. Runs in order
 //! are one chain as long as the document does not hold many words more between two of them than the item does.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 /// The most words that the document may hold more than the item between two runs.
@@ -27,9 +26,9 @@ struct Run {
 }
 
 impl Alignment {
-    /// Aligns an item with a window of a document.
-    pub(super) fn of(item: &[u32], document: &[u32], window: Range<usize>) -> Self {
-        let runs = runs(item, document, window.clone());
+    /// Aligns an item with a window of a document, which begins with the word `first`.
+    pub(super) fn of(item: &[u32], window: &[u32], first: usize) -> Self {
+        let runs = runs(item, window);
         let mut at = vec![None; item.len()];
         for run in best_chain(&runs) {
             for k in 0..run.len {
@@ -37,8 +36,10 @@ impl Alignment {
             }
         }
         let mut alignment = Alignment { at };
-        alignment.add_single_words(item, document, &window, true);
-        alignment.add_single_words(item, document, &window, false);
+        alignment.add_single_words(item, window, true);
+        alignment.add_single_words(item, window, false);
+        let places = alignment.at.iter_mut().flatten();
+        places.for_each(|at| *at += first);
         alignment
     }
 
@@ -85,13 +86,7 @@ impl Alignment {
     }
 
     /// Adds equal words beside a run, on its diagonal or at most one off it: the search for the longest run gave them away.
-    fn add_single_words(
-        &mut self,
-        item: &[u32],
-        document: &[u32],
-        window: &Range<usize>,
-        up: bool,
-    ) {
+    fn add_single_words(&mut self, item: &[u32], window: &[u32], up: bool) {
         let step = if up { 1isize } else { -1 };
         let mut near: Option<usize> = None;
         for k in 0..item.len() {
@@ -110,14 +105,12 @@ impl Alignment {
                 true => (i + 1..item.len()).find_map(|k| self.get(k)),
                 false => (0..i).rev().find_map(|k| self.get(k)),
             };
-            let diagonal = (from + i).checked_sub(n);
-            let places = [0, step, -step].into_iter();
-            let mut places = places.filter_map(|off| diagonal?.checked_add_signed(off));
+            let beside = |off| (from + i).checked_add_signed(off)?.checked_sub(n);
+            let mut places = [0, step, -step].into_iter().filter_map(beside);
             let place = places.find(|at| {
                 let is_beyond = |a: usize, b: usize| if up { a > b } else { a < b };
                 is_beyond(*at, from)
-                    && window.contains(at)
-                    && document[*at] == item[i]
+                    && window.get(*at) == Some(&item[i])
                     && beyond.is_none_or(|beyond| is_beyond(beyond, *at))
             });
             if place.is_some() {
@@ -129,18 +122,19 @@ impl Alignment {
 }
 
 /// All runs, in order; those that touch on both sides are one.
-fn runs(item: &[u32], document: &[u32], window: Range<usize>) -> Vec<Run> {
-    let mut places: HashMap<u32, Vec<usize>> = HashMap::new();
-    for at in window.clone() {
-        places.entry(document[at]).or_default().push(at);
-    }
+fn runs(item: &[u32], window: &[u32]) -> Vec<Run> {
+    let mut sorted: Vec<usize> = (0..window.len()).collect();
+    sorted.sort_unstable_by_key(|at| (window[*at], *at));
+    let places = |word: &u32| {
+        let first = sorted.partition_point(|at| window[*at] < *word);
+        first..sorted.partition_point(|at| window[*at] <= *word)
+    };
     let mut search = LongestRun {
-        item,
-        places: &places,
-        start: window.start,
+        places: item.iter().map(places).collect(),
+        sorted,
         lengths: [vec![0; window.len() + 1], vec![0; window.len() + 1]],
     };
-    let (mut open, mut found) = (vec![(0..item.len(), window)], Vec::new());
+    let (mut open, mut found) = (vec![(0..item.len(), 0..window.len())], Vec::new());
     while let Some((items, documents)) = open.pop() {
         let run = search.find(items.clone(), documents.clone());
         if run.len == 0 {
@@ -169,15 +163,16 @@ fn runs(item: &[u32], document: &[u32], window: Range<usize>) -> Vec<Run> {
 }
 
 /// Finds the longest run of equal words; of several, the first of the item, then of the document.
-struct LongestRun<'a> {
-    item: &'a [u32],
-    places: &'a HashMap<u32, Vec<usize>>,
-    start: usize,
+struct LongestRun {
+    /// The places of the window, those of equal words together, ascending.
+    sorted: Vec<usize>,
+    /// By word of the item: which of them have it.
+    places: Vec<Range<usize>>,
     /// By place in the window + 1: the length of the run that ends there, for the last word of the item and the one before.
     lengths: [Vec<usize>; 2],
 }
 
-impl LongestRun<'_> {
+impl LongestRun {
     fn find(&mut self, items: Range<usize>, documents: Range<usize>) -> Run {
         let mut best = Run {
             item: items.start,
@@ -185,19 +180,15 @@ impl LongestRun<'_> {
             len: 0,
         };
         let places = |i: usize| {
-            let all = self
-                .places
-                .get(&self.item[i])
-                .map_or(&[][..], Vec::as_slice);
+            let all = &self.sorted[self.places[i].clone()];
             &all[all.partition_point(|at| *at < documents.start)
                 ..all.partition_point(|at| *at < documents.end)]
         };
         let [mut last, mut next] = std::mem::take(&mut self.lengths);
         for i in items.clone() {
             for at in places(i) {
-                let of_window = at - self.start;
-                let len = last[of_window] + 1;
-                next[of_window + 1] = len;
+                let len = last[*at] + 1;
+                next[at + 1] = len;
                 if len > best.len {
                     best = Run {
                         item: i + 1 - len,
@@ -207,16 +198,12 @@ impl LongestRun<'_> {
                 }
             }
             if i > items.start {
-                places(i - 1)
-                    .iter()
-                    .for_each(|at| last[at - self.start + 1] = 0);
+                places(i - 1).iter().for_each(|at| last[at + 1] = 0);
             }
             std::mem::swap(&mut last, &mut next);
         }
         if let Some(i) = items.last() {
-            places(i)
-                .iter()
-                .for_each(|at| last[at - self.start + 1] = 0);
+            places(i).iter().for_each(|at| last[at + 1] = 0);
         }
         self.lengths = [last, next];
         best
@@ -310,21 +297,20 @@ mod tests {
     proptest! {
         #[test]
         fn runs_are_those_of_the_definition(
-            item in prop::collection::vec(0u32..5, 0..20), document in prop::collection::vec(0u32..5, 0..24), from in 0usize..6,
+            item in prop::collection::vec(0u32..5, 0..20), document in prop::collection::vec(0u32..5, 0..24),
         ) {
-            let window = from.min(document.len())..document.len();
-            let found = runs(&item, &document, window.clone());
-            let expected = runs_by_definition(&item, &document, 0..item.len(), window);
+            let found = runs(&item, &document);
+            let expected = runs_by_definition(&item, &document, 0..item.len(), 0..document.len());
             prop_assert_eq!(pairs_of(&found), pairs_of(&expected));
         }
 
         #[test]
         fn aligned_words_are_equal_and_in_order(
-            item in prop::collection::vec(0u32..6, 0..20), document in prop::collection::vec(0u32..6, 0..30),
+            item in prop::collection::vec(0u32..6, 0..20), document in prop::collection::vec(0u32..6, 0..30), first in 0usize..3,
         ) {
-            let alignment = Alignment::of(&item, &document, 0..document.len());
+            let alignment = Alignment::of(&item, &document, first);
             let pairs: Vec<_> = alignment.pairs().collect();
-            prop_assert!(pairs.iter().all(|(i, at)| item[*i] == document[*at]));
+            prop_assert!(pairs.iter().all(|(i, at)| item[*i] == document[*at - first]));
             prop_assert!(pairs.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1));
         }
     }
@@ -332,7 +318,7 @@ mod tests {
     #[test]
     fn equal_texts_are_aligned_from_end_to_end() {
         let words: Vec<u32> = (0..50).collect();
-        let alignment = Alignment::of(&words, &words, 0..50);
+        let alignment = Alignment::of(&words, &words, 0);
         assert!(alignment.pairs().eq((0..50).map(|i| (i, i))));
         assert_eq!(
             (alignment.range(), alignment.hole(&[1, 2])),

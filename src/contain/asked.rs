@@ -1,27 +1,12 @@
 //! Whether a question is asked at a place: the words that ask are in place, and so is enough of the question.
 
 use super::align::Alignment;
+use super::document::Document;
 use super::items::Item;
 use super::lack::{Lack, lacking};
 use super::part::{Detail, Part};
 use super::sentences::Asks;
 use super::words::Words;
-
-/// A document that holds n-grams of items.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Document<'a> {
-    pub(super) text: &'a str,
-    pub(super) words: &'a Words,
-    /// The numbers of the words.
-    pub(super) numbers: &'a [u32],
-}
-
-impl Document<'_> {
-    /// The text between two words.
-    pub(super) fn between(&self, left: usize, right: usize) -> &str {
-        &self.text[self.words.span(left).end..self.words.span(right).start]
-    }
-}
 
 /// A question beside the place of a document where most of its n-grams lie.
 #[derive(Clone, Copy, Debug)]
@@ -183,11 +168,11 @@ impl Place<'_> {
             // Left out after the item's own first words: no statement begins so.
             return ["how", "what", "who", "why"].contains(&word(lead));
         }
-        let new = self.document.words.word(before + 1);
+        let new = self.document.word(before + 1);
         after == before + 2
-            && !DETERMINERS.contains(&new)
+            && !DETERMINERS.contains(&&*new)
             && !new.starts_with(char::is_numeric)
-            && !self.begins_answer(new)
+            && !self.begins_answer(&new)
     }
 
     /// Whether a word is among the first ones of an option or answer of the question.

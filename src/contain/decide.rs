@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::align::Alignment;
-use super::asked::{Document, Place};
+use super::asked::Place;
 use super::class::{Class, Hit, ItemPart};
+use super::document::Document;
 use super::findings::{Findings, PartOfQuestion};
 use super::items::Variant;
 use super::lack::Lack;
@@ -103,7 +104,7 @@ impl Contain {
         let own = cluster.iter().filter(|(_, gram)| self.is_own(*gram));
         let own = own.map(|(_, gram)| gram).collect::<BTreeSet<_>>().len();
         let best = self.items[item].variants.iter().map(|variant| {
-            let options = options_end(variant, place.document.words, &range);
+            let options = options_end(variant, place.document, &range);
             let around = Around {
                 variant,
                 own,
@@ -130,21 +131,23 @@ impl Contain {
         if options.is_some() {
             parts.push(ItemPart::Options);
         }
-        if variant.answers.iter().any(|answer| {
-            answer_follows(answer, place.document.words, options.unwrap_or(range.end))
-        }) {
+        if variant
+            .answers
+            .iter()
+            .any(|answer| answer_follows(answer, place.document, options.unwrap_or(range.end)))
+        {
             parts.push(ItemPart::Answer);
         }
         let (first, last) = (
             place.aligned.pairs().next()?.0,
             place.aligned.pairs().next_back()?.0,
         );
-        let mut hit = self.hit(item, place.part, place.document.words, cluster);
+        let mut hit = self.hit(item, place.part, place.document, cluster);
         hit.class = class;
         hit.lacks = lacks;
         hit.content[0] = place.content_in_place();
         hit.parts = parts;
-        hit.bytes = place.document.words.span_of(words);
+        hit.bytes = place.document.span_of(words);
         hit.item_bytes = place.detail.words.span_of(first..last + 1);
         Some(Candidate {
             hit,
@@ -227,11 +230,11 @@ impl Contain {
             places.first().copied().unwrap_or(0),
             places.last().copied().unwrap_or(0),
         );
-        let mut hit = self.hit(item, part, document.words, grams);
+        let mut hit = self.hit(item, part, document, grams);
         hit.class = Class::Passage;
         hit.lacks = vec![Lack::Question];
         hit.parts = vec![ItemPart::Passage];
-        hit.bytes = document.words.span_of(self.extent(grams));
+        hit.bytes = document.span_of(self.extent(grams));
         hit.item_bytes = Words::of(&part.text).span_of(first..last + self.table.size());
         hit
     }
@@ -241,26 +244,25 @@ impl Contain {
         &self,
         item: usize,
         part: &Part,
-        document: &Words,
+        document: Document<'_>,
         grams: &[(usize, u32)],
     ) -> Hit {
         const LISTED: usize = 3;
         let weight =
             |gram: &u32| (self.parts.len() as f64 / self.table.parts(*gram).len() as f64).ln();
-        let all: BTreeSet<u32> = part.grams.iter().copied().collect();
-        let found: BTreeSet<u32> = grams.iter().map(|(_, gram)| *gram).collect();
+        let all = part.distinct_grams();
+        let mut first: Vec<(u32, usize)> = grams.iter().map(|(at, gram)| (*gram, *at)).collect();
+        first.sort_unstable();
+        first.dedup_by_key(|(gram, _)| *gram);
+        let found: Vec<u32> = first.iter().map(|(gram, _)| *gram).collect();
         let [of_found, of_all] = [&found, &all].map(|grams| grams.iter().map(weight).sum::<f64>());
-        let mut rarest: Vec<(usize, usize, u32)> = Vec::new();
-        for (at, gram) in grams {
-            if !rarest.iter().any(|(_, _, known)| known == gram) {
-                rarest.push((self.table.parts(*gram).len(), *at, *gram));
-            }
-        }
+        let count = |(gram, at): &(u32, usize)| (self.table.parts(*gram).len(), *at, *gram);
+        let mut rarest: Vec<(usize, usize, u32)> = first.iter().map(count).collect();
         rarest.sort_unstable();
-        let rarest = rarest.into_iter().take(LISTED).map(|(count, at, _)| {
-            let words = (at..at + self.table.size()).map(|i| document.word(i));
-            (words.collect::<Vec<_>>().join(" "), count)
-        });
+        let rarest = rarest
+            .into_iter()
+            .take(LISTED)
+            .map(|(count, at, _)| (document.joined(at..at + self.table.size()), count));
         Hit {
             item,
             class: Class::Template,
@@ -361,6 +363,6 @@ fn align(part: &Part, document: Document<'_>, cluster: &[(usize, u32)]) -> Align
     let (first, of_first) = place(cluster[0]);
     let (last, of_last) = place(cluster[cluster.len() - 1]);
     let start = first.saturating_sub(of_first + slack);
-    let end = (last + words - of_last + slack).min(document.words.len());
-    Alignment::of(&part.numbers, document.numbers, start..end)
+    let end = (last + words - of_last + slack).min(document.len());
+    Alignment::of(&part.numbers, &document.numbers(start..end), start)
 }

@@ -63,7 +63,7 @@ impl PartOfQuestion {
 
 /// A hash of the words of the document that stand in the place of a missing word and its neighbours.
 fn instead(place: Place<'_>, word: usize) -> u64 {
-    let words = place.document.words;
+    let document = place.document;
     let before = (0..word)
         .rev()
         .find_map(|i| Some((i, place.aligned.get(i)?)));
@@ -72,11 +72,11 @@ fn instead(place: Place<'_>, word: usize) -> u64 {
         (Some((_, start)), Some((_, end))) => start + 1..end,
         (Some((i, start)), None) => {
             let missing = place.part.len() - 1 - i;
-            start + 1..(start + 1 + missing).min(words.len())
+            start + 1..(start + 1 + missing).min(document.len())
         }
         (None, Some((i, end))) => end.saturating_sub(i)..end,
         (None, None) => 0..0,
     };
-    let told: Vec<&str> = range.take(TOLD).map(|i| words.word(i)).collect();
-    xxh3_64(told.join(" ").as_bytes())
+    let end = range.end.min(range.start + TOLD);
+    xxh3_64(document.joined(range.start..end).as_bytes())
 }

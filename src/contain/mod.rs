@@ -33,6 +33,8 @@ mod parts;
 
 mod table;
 
+mod document;
+
 mod asked;
 
 mod siblings;

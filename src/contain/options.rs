@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::document::Document;
 use super::items::Variant;
 use super::words::Words;
 
@@ -9,7 +10,7 @@ use super::words::Words;
 /// question, or right before it.
 pub(super) fn options_end(
     variant: &Variant,
-    words: &Words,
+    document: Document<'_>,
     question: &Range<usize>,
 ) -> Option<usize> {
     const BEFORE: usize = 20;
@@ -19,13 +20,13 @@ pub(super) fn options_end(
         .map(|option| Words::of(option))
         .collect();
     let all: usize = options.iter().map(Words::len).sum();
-    let behind = question.end..(question.end + all * 3 / 2 + 30).min(words.len());
+    let behind = question.end..(question.end + all * 3 / 2 + 30).min(document.len());
     let before = question.start.saturating_sub(BEFORE)..question.start;
     let (mut found, mut letters, mut end) = (0, 0, 0);
     for option in options.iter().filter(|option| option.len() > 0) {
         let at = [&behind, &before]
             .into_iter()
-            .find_map(|room| find(option, words, room));
+            .find_map(|room| find(option, document, room));
         if let Some(at) = at {
             found += 1;
             letters += option.len();
@@ -37,15 +38,15 @@ pub(super) fn options_end(
 }
 
 /// Where all words of a text stand in a range of others.
-fn find(text: &Words, words: &Words, room: &Range<usize>) -> Option<usize> {
+fn find(text: &Words, document: Document<'_>, room: &Range<usize>) -> Option<usize> {
     let last = room.end.checked_sub(text.len())?;
-    (room.start..=last).find(|at| (0..text.len()).all(|i| words.word(at + i) == text.word(i)))
+    (room.start..=last).find(|at| (0..text.len()).all(|i| document.is_word(at + i, text.word(i))))
 }
 
 /// Whether an answer stands in the words behind the question or its options.
-pub(super) fn answer_follows(answer: &str, words: &Words, end: usize) -> bool {
+pub(super) fn answer_follows(answer: &str, document: Document<'_>, end: usize) -> bool {
     const BEHIND: usize = 5;
     let answer = Words::of(answer);
-    let room = end..(end + BEHIND + answer.len()).min(words.len());
-    answer.len() > 0 && find(&answer, words, &room).is_some()
+    let room = end..(end + BEHIND + answer.len()).min(document.len());
+    answer.len() > 0 && find(&answer, document, &room).is_some()
 }

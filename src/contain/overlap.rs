@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::class::{Class, ItemPart, RuleOf};
 use super::decide::{Candidate, at_best};
+use super::document::Document;
 use super::findings::Findings;
 use super::part::{Kind, Part};
 use super::parts::OfItem;
@@ -44,7 +45,7 @@ impl Contain {
     }
 
     /// The items with an n-gram in a document, by a rule of others. A place is a run of n-grams that overlap or touch.
-    pub(super) fn overlaps(&self, document: &Words, found: &[(usize, Grams)]) -> Findings {
+    pub(super) fn overlaps(&self, document: Document<'_>, found: &[(usize, Grams)]) -> Findings {
         let size = self.table.size();
         let (mut candidates, mut all) = (Vec::new(), BTreeSet::new());
         let mut parts_of: BTreeSet<(usize, ItemPart)> = BTreeSet::new();
@@ -79,7 +80,7 @@ impl Contain {
     fn overlap(
         &self,
         (item, part): (usize, &Part),
-        document: &Words,
+        document: Document<'_>,
         (grams, words): (&Grams, Range<usize>),
     ) -> Candidate {
         let size = self.table.size();

@@ -95,12 +95,12 @@ impl Question {
         }
     }
 
-    /// Whether a text with these words is a short statement that asks nothing.
-    pub(super) fn is_bare_statement(text: &str, words: &Words) -> bool {
+    /// Whether a text with so many words is a short statement that asks nothing.
+    pub(super) fn is_bare_statement(text: &str, words: usize) -> bool {
         // What asks is told last: it takes longest.
-        let is_short = words.len() < 12 && text.trim_end().ends_with(['.', '!']);
+        let is_short = words < 12 && text.trim_end().ends_with(['.', '!']);
         is_short && {
-            let question = Question::of(text, words);
+            let question = Question::of(text, &Words::of(text));
             question.asks == Asks::Open && question.blank.is_none()
         }
     }

@@ -9,9 +9,10 @@ use super::class::{Rule, RuleOf};
 use super::items::{Item, number};
 use super::part::{Kind, Part, Question};
 use super::vocabulary::Vocabulary;
-use super::words::Words;
+use super::word_hashes::WordHashes;
+use super::words::{PlainText, Words};
 use crate::error::Result;
-use crate::scheme::words_v1;
+use crate::simd::Isa;
 
 /// The parts of an item.
 #[derive(Debug, Default)]
@@ -26,29 +27,28 @@ pub(super) struct OfItem {
 pub(super) struct ReadPart {
     kind: Kind,
     text: Arc<str>,
-    words: Words,
-    /// The hashes of the words.
-    hashes: Vec<u64>,
+    escapes: PlainText,
+    /// Where the words begin in the text without escapes, and their hashes.
+    words: Vec<(usize, u64)>,
     is_bare_statement: bool,
 }
 
 impl ReadPart {
     /// The parts of an item: the question first.
-    pub(super) fn all_of(item: &Item, rule: Rule) -> Vec<Self> {
+    pub(super) fn all_of(item: &Item, rule: Rule, words: &mut WordHashes) -> Vec<Self> {
         let passage = (!item.passage.is_empty()).then(|| (Kind::Passage, item.passage.clone()));
         let answers = behind_question(item, rule).map(|text| (Kind::Answer, text.into()));
         let texts = [(Kind::Question, item.question.clone())].into_iter();
         let texts = texts.chain(passage).chain(answers);
         let read = texts.map(|(kind, text)| {
-            let words = Words::of(&text);
+            let mut escapes = PlainText::default();
+            words.read(Isa::best(), escapes.read(&text));
+            let starts = words.starts.iter().copied();
             ReadPart {
                 kind,
-                hashes: words
-                    .iter()
-                    .map(|word| words_v1::word(word.as_bytes()))
-                    .collect(),
-                is_bare_statement: Question::is_bare_statement(&text, &words),
-                words,
+                words: starts.zip(words.hashes.iter().copied()).collect(),
+                is_bare_statement: Question::is_bare_statement(&text, words.starts.len()),
+                escapes,
                 text,
             }
         });
@@ -94,12 +94,13 @@ impl Parts {
         let ReadPart {
             kind,
             text,
+            escapes,
             words,
-            hashes,
             is_bare_statement,
         } = read;
-        let words = words.iter().zip(hashes);
-        let numbers = words.map(|(word, hash)| self.vocabulary.add(word, hash));
+        let plain = escapes.plain(&text);
+        let words = words.into_iter();
+        let numbers = words.map(|(start, hash)| self.vocabulary.add(hash, plain, start));
         let numbers: Vec<u32> = numbers.collect();
         let hash = xxh3_64(bytemuck::cast_slice(&numbers));
         let is_same = |part: u32| {

@@ -1,5 +1,6 @@
 //! Reads the items of benchmarks from files of any format.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::items::ItemRecord;
@@ -82,16 +83,14 @@ impl ItemFields {
         ]
     }
 
-    /// The item of a record, or what is wrong with it.
+    /// The item of a record of a file, or what is wrong with it. Without an id, it has none.
     fn record(
         &self,
         values: &[Option<Value<'_>>],
         file: &str,
-        row: u64,
     ) -> std::result::Result<ItemRecord, String> {
         let value = |at: At| values.get(at as usize).and_then(Option::as_ref);
-        let texts = |at: At| value(at).map(Value::to_texts).unwrap_or_default();
-        let text = |at: At| texts(at).join("\n");
+        let text = |at: At| value(at).map(Value::to_text).unwrap_or_default();
         let question = text(At::Question);
         if question.trim().is_empty() {
             let field = &self.question;
@@ -99,25 +98,25 @@ impl ItemFields {
                 "field \"{field}\" of the question is missing, null or empty"
             ));
         }
-        let options = texts(At::Options);
+        let options = value(At::Options).map(Value::texts).unwrap_or_default();
+        let options: Vec<String> = options.into_iter().map(Cow::into_owned).collect();
         let key = text(At::EvalKey);
         let benchmark = match text(At::Benchmark) {
             named if !named.is_empty() => named,
-            _ if !key.is_empty() => key.clone(),
-            _ => stem(file).to_owned(),
+            _ if !key.is_empty() => Cow::Borrowed(&*key),
+            _ => stem(file).into(),
         };
         let index = text(At::EvalIndex);
-        let id = match (&self.id, text(At::Id)) {
-            (None, _) if !index.is_empty() => format!("{key}-{index}"),
-            (_, id) if !id.is_empty() => id,
-            _ => format!("{file}:{row}"),
+        let id = match &self.id {
+            None if !index.is_empty() => format!("{key}-{index}").into(),
+            _ => text(At::Id),
         };
         Ok(ItemRecord {
-            benchmark,
-            id,
-            answer: chosen(text(At::Answer), &options),
-            question,
-            passage: text(At::Passage),
+            benchmark: benchmark.into_owned(),
+            id: id.into_owned(),
+            answer: chosen(text(At::Answer).into_owned(), &options),
+            question: question.into_owned(),
+            passage: text(At::Passage).into_owned(),
             options,
             is_correct: match &*text(At::IsCorrect).to_ascii_lowercase() {
                 "true" | "1" => Some(true),
@@ -162,18 +161,24 @@ impl ItemFields {
         let reading = FilesReading::new(files, reading)?;
         let (mut items, mut skipped) = (Vec::new(), Vec::new());
         let (mut rows, mut bytes) = (vec![0u64; files.len()], 0);
-        let map = |chunk: Chunk| Ok((chunk.file, chunk.bytes(), parse(&chunk, &fields)));
+        let map = |chunk: Chunk| {
+            let parsed = self.parse(&chunk, &fields, &files[chunk.file].relative);
+            Ok((chunk.file, chunk.bytes(), parsed))
+        };
         reading.map(map, |event| {
             if let Some(Event::Chunk((number, size, parsed))) = event {
                 bytes += size as u64;
                 let file = &files[number];
-                for (line, values) in parsed {
+                for (line, record) in parsed {
                     let row = rows[number];
                     rows[number] += 1;
-                    let record =
-                        values.and_then(|values| self.record(&values, &file.relative, row));
                     match record {
-                        Ok(record) => items.push(record),
+                        Ok(mut record) => {
+                            if record.id.is_empty() {
+                                record.id = format!("{}:{row}", file.relative);
+                            }
+                            items.push(record);
+                        }
                         Err(problem) => {
                             let bad = BadRecord {
                                 file: file.named.clone(),
@@ -193,30 +198,21 @@ impl ItemFields {
         })?;
         Ok((items, skipped))
     }
+
+    fn parse(&self, chunk: &Chunk, fields: &[ValueField], file: &str) -> Vec<Parsed> {
+        let mut parsed = Vec::new();
+        for_each_record(chunk, fields, &mut |line, values| {
+            parsed.push((line, values.and_then(|values| self.record(values, file))));
+        });
+        parsed
+    }
 }
 
 /// The records of items, and the bad ones with the numbers of their files.
 pub(super) type ReadItems = (Vec<ItemRecord>, Vec<(usize, BadRecord)>);
 
-/// The line and the values of a record, or what is wrong with it.
-type Parsed = (
-    Option<u64>,
-    std::result::Result<Vec<Option<Value<'static>>>, String>,
-);
-
-fn parse(chunk: &Chunk, fields: &[ValueField]) -> Vec<Parsed> {
-    let mut parsed = Vec::new();
-    for_each_record(chunk, fields, &mut |line, values| {
-        let owned = |values: &[Option<Value<'_>>]| {
-            values
-                .iter()
-                .map(|value| value.as_ref().map(Value::to_owned_value))
-                .collect()
-        };
-        parsed.push((line, values.map(owned)));
-    });
-    parsed
-}
+/// The line of a record and its item, or what is wrong with it.
+type Parsed = (Option<u64>, std::result::Result<ItemRecord, String>);
 
 /// The name of a file without folders and endings.
 fn stem(file: &str) -> &str {

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use rayon::prelude::*;
 
-use super::asked::Document;
 use super::class::{Class, Hit, Rule};
+use super::document::Document;
 use super::findings::Findings;
 use super::items::{ITEMS, Item, ItemRecord, items_of};
 use super::part::{Kind, OWN, Part, TEMPLATE};
 use super::parts::{OfItem, Parts, ReadPart};
 use super::table::{Search, Table};
 use super::vocabulary::Vocabulary;
+use super::word_hashes::WordHashes;
 use super::words::{PlainText, Words};
 use crate::error::{Error, Result};
 
@@ -51,7 +52,6 @@ pub struct Contain {
 pub struct Scratch {
     plain: PlainText,
     search: Search,
-    words: Words,
 }
 
 /// N-grams of a part in a document: their first words there, and their numbers.
@@ -69,7 +69,8 @@ impl Contain {
         let items = items_of(records)?;
         let mut all = Parts::default();
         for (batch, first) in items.chunks(BATCH).zip((0u32..).step_by(BATCH)) {
-            let read = batch.par_iter().map(|item| ReadPart::all_of(item, rule));
+            let read = |words: &mut _, item| ReadPart::all_of(item, rule, words);
+            let read = batch.par_iter().map_init(WordHashes::default, read);
             let read: Vec<Vec<ReadPart>> = read.collect();
             for (number, parts) in (first..).zip(read) {
                 all.add(number, parts)?;
@@ -172,35 +173,29 @@ impl Contain {
     /// The same, with memory that is used again and with what counts for public phrases: see
     /// [`Spread::add`](super::Spread::add).
     pub fn read(&self, text: &str, scratch: &mut Scratch) -> Findings {
-        let Scratch {
-            plain,
-            search,
-            words,
-        } = scratch;
+        let Scratch { plain, search } = scratch;
         self.find(plain.read(text), search);
-        let found = &mut search.found;
+        let Search {
+            words,
+            numbers,
+            found,
+            ..
+        } = search;
         found.retain(|(_, gram)| self.opens(*gram));
         let mut findings = Findings::default();
         if found.is_empty() {
             return findings;
         }
         let by_part = self.by_part(found);
+        let document = Document::new(text, plain, (words, numbers), &self.vocabulary);
         if !self.rule.of.weighs_evidence() {
-            words.read(text);
-            return self.overlaps(words, &by_part);
+            return self.overlaps(document, &by_part);
         }
         let is_candidate = |(part, grams): &(usize, Grams)| {
             let part = &self.parts[*part];
             self.is_candidate(part, grams)
         };
         if by_part.iter().any(is_candidate) {
-            words.read(text);
-            let numbers = self.vocabulary.numbers(words);
-            let document = Document {
-                text,
-                words,
-                numbers: &numbers,
-            };
             findings = self.decide(document, &by_part);
         }
         let asked = findings.hits.iter();
@@ -208,9 +203,8 @@ impl Contain {
             .filter(|hit| hit.class == Class::Contaminated)
             .collect();
         let is_asked = |at: usize| {
-            // Where nothing is asked, no words are read.
             let mut places = asked.iter().flat_map(|hit| hit.places());
-            places.any(|bytes| bytes.contains(&words.span(at).start))
+            places.any(|bytes| bytes.contains(&document.start(at)))
         };
         let grams = found.iter().filter(|(at, _)| !is_asked(*at));
         findings.grams = grams.map(|(_, gram)| *gram).collect();

@@ -72,13 +72,13 @@ impl Place<'_> {
         /// Places that differ, where hardly anything does.
         const FEW: usize = 2;
         let of_item = |i: usize| self.detail.words.word(i);
-        let of_document = |at: usize| self.document.words.word(at);
+        let of_document = |at: usize| self.document.word(at);
         let is_opposite = |items: &Range<usize>, documents: &Range<usize>| {
             let is_denied = items.clone().any(|i| denies(of_item(i)));
-            let denied = documents.clone().any(|at| denies(of_document(at)));
+            let denied = documents.clone().any(|at| denies(&of_document(at)));
             let has_opposite = |i: usize| {
                 let mut documents = documents.clone();
-                documents.any(|at| are_opposite(of_item(i), of_document(at)))
+                documents.any(|at| are_opposite(of_item(i), &of_document(at)))
             };
             is_denied != denied || items.clone().any(has_opposite)
         };
@@ -102,16 +102,16 @@ impl Place<'_> {
     fn beyond(&self) -> Option<(Range<usize>, Range<usize>)> {
         const MOST: usize = 2;
         let (last, end) = self.aligned.pairs().next_back()?;
-        let words = self.document.words;
+        let document = self.document;
         let ends = |at: usize| {
-            let next = self.document.text[words.span(at).end..].chars().next();
+            let next = document.text[document.span(at).end..].chars().next();
             next.is_none_or(|c| ".?!\n".contains(c))
         };
         let is_last = last + 1 == self.part.len();
         if !is_last || ends(end) {
             return None;
         }
-        let mut behind = (end + 1..words.len()).take(MOST);
+        let mut behind = (end + 1..document.len()).take(MOST);
         let stop = behind.find(|at| ends(*at))?;
         Some((last + 1..last + 1, end + 1..stop + 1))
     }
@@ -127,7 +127,7 @@ impl Place<'_> {
             (i + 1..j, x + 1..y)
         });
         let words = self.part.len();
-        let after = (end + words - last).min(self.document.words.len());
+        let after = (end + words - last).min(self.document.len());
         let edges = [
             (0..*first, start.saturating_sub(*first)..*start),
             (last + 1..words, end + 1..after),
@@ -141,7 +141,7 @@ impl Place<'_> {
     /// edits is one of them.
     pub(super) fn has_other_figures(&self) -> bool {
         let of_item = |i: usize| is_figure(self.detail.words.word(i));
-        let of_document = |at: usize| is_figure(self.document.words.word(at));
+        let of_document = |at: usize| is_figure(&self.document.word(at));
         let figures = (0..self.part.len()).filter(|i| of_item(*i));
         let figures: Vec<usize> = figures.collect();
         let is_other = |i: &usize| {
@@ -150,9 +150,7 @@ impl Place<'_> {
                 .and_then(|i| self.aligned.get(i))
                 .map(|at| at + 1);
             let after = || self.aligned.get(*i + 1).and_then(|at| at.checked_sub(1));
-            let place = before
-                .or_else(after)
-                .filter(|at| *at < self.document.words.len());
+            let place = before.or_else(after).filter(|at| *at < self.document.len());
             !self.aligned.has(*i) && place.is_some_and(of_document)
         };
         let others = figures.iter().filter(|i| is_other(i)).count();
@@ -167,7 +165,7 @@ impl Place<'_> {
     /// A third of the item's names have another name in their place: a sibling.
     pub(super) fn has_other_names(&self) -> bool {
         let of_item = |i: usize| is_name(&self.part.text, self.detail.words.span(i));
-        let of_document = |i: usize| is_name(self.document.text, self.document.words.span(i));
+        let of_document = |i: usize| is_name(self.document.text, self.document.span(i));
         let other = |items: Range<usize>, mut documents: Range<usize>| {
             let mine = items.filter(|i| of_item(*i)).count();
             if mine > 0 && documents.any(of_document) {
@@ -187,7 +185,7 @@ impl Place<'_> {
         if let Some((i, x)) = pairs.last() {
             // Up to the end of the sentence.
             let left = self.part.len() - 1 - i;
-            let end = (x + 1 + left).min(self.document.words.len());
+            let end = (x + 1 + left).min(self.document.len());
             let goes_on = |at: &usize| {
                 !self
                     .document

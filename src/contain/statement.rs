@@ -41,9 +41,10 @@ impl Place<'_> {
             .is_some_and(|last| last + 1 == words);
         if is_open && is_last && (question.blank == Some(words) || !ends_in_mark) {
             let within = question.sentence.first() == Some(&0)
-                && self.aligned.get(0).is_some_and(|at| {
-                    !begins(self.document.text, self.document.words.span(at).start)
-                });
+                && self
+                    .aligned
+                    .get(0)
+                    .is_some_and(|at| !begins(self.document.text, self.document.span(at).start));
             let behind = self.behind();
             let tail = self.tail();
             if runs_on(&behind, &tail)
@@ -64,7 +65,7 @@ impl Place<'_> {
     /// Whether words stand in the place of the blank; `None` if it is at the end.
     fn fills(&self, blank: usize) -> Option<bool> {
         let text = self.document.text;
-        let span = |at: usize| self.document.words.span(at);
+        let span = |at: usize| self.document.span(at);
         let last_left = self.aligned.pairs().take_while(|(i, _)| *i < blank).last();
         let first_right = self.aligned.pairs().find(|(i, _)| *i >= blank);
         let Some((_, left)) = last_left else {
@@ -78,7 +79,7 @@ impl Place<'_> {
         }
         let right = match first_right {
             Some((_, right)) => right,
-            None => (left + self.part.len() - blank + 1).min(self.document.words.len() - 1),
+            None => (left + self.part.len() - blank + 1).min(self.document.len() - 1),
         };
         let between = || &text[span(left).end..span(right).start];
         let is_blank = || between().contains(['_', '\u{2026}']) || between().contains("..");
@@ -90,7 +91,7 @@ impl Place<'_> {
         let end = self
             .aligned
             .range()
-            .map_or(0, |range| self.document.words.span(range.end - 1).end);
+            .map_or(0, |range| self.document.span(range.end - 1).end);
         self.document.text[end..].chars().take(AHEAD).collect()
     }
 
@@ -109,18 +110,17 @@ impl Place<'_> {
     /// Whether the answer is the next words, in the same line and cell.
     fn is_followed_by(&self, answer: &str) -> bool {
         const BEGINNING: usize = 3;
-        let words = self.document.words;
+        let document = self.document;
         let Some(range) = self.aligned.range() else {
             return false;
         };
         let answer = Words::of(answer);
         let len = answer.len().min(BEGINNING);
-        if len == 0 || range.end + len > words.len() {
+        if len == 0 || range.end + len > document.len() {
             return false;
         }
-        let follows = (0..len).all(|i| answer.word(i) == words.word(range.end + i));
-        let between =
-            &self.document.text[words.span(range.end - 1).end..words.span(range.end).start];
+        let follows = (0..len).all(|i| document.is_word(range.end + i, answer.word(i)));
+        let between = document.between(range.end - 1, range.end);
         let mut quotes = between.match_indices(['"', '\'']);
         let ends_cell =
             quotes.any(|(at, _)| between[at + 1..].trim_start().starts_with([';', ',']));

@@ -5,23 +5,33 @@
 //! are told apart by their words, those of items when the table is built and that of a document when it counts.
 //!
 //! **A bucket per four n-grams.** The key tells the bucket. A filter of 64 bits per bucket, where each n-gram sets three
-//! bits, answers first: it has 2 bytes per n-gram and stays in the cache longer than the rest. Then 16 bits of the key tell
-//! the n-grams of a bucket apart.
+//! bits, answers first: it has 2 bytes per n-gram and stays in the cache longer than the rest. Filters are asked for before
+//! they are needed: the search would wait for most of them. A bucket has five slots, and its n-grams lie from its first slot
+//! on up to an empty one: those that find no room lie in slots of the next buckets. 16 bits of the key tell them apart.
 //!
 //! The table is built from keys and places in the order of keys, a range of keys at a time: so building takes little memory
-//! beside the table.
+//! beside the table. Slots are filled in their order.
 
 use rayon::prelude::*;
 
 use super::part::Part;
-use super::vocabulary::Vocabulary;
+use super::vocabulary::{UNREAD, Vocabulary};
 use super::word_hashes::WordHashes;
-use super::words::push_word;
-use crate::simd::Isa;
+use super::words::is_word;
 use crate::simd::words::hash_shingles;
+use crate::simd::{Isa, prefetch};
 
 /// N-grams per bucket, on average.
 const PER_BUCKET: usize = 4;
+
+/// Slots of a bucket.
+const SLOTS: usize = 5;
+
+/// The tag of an empty slot.
+const EMPTY: u16 = 0;
+
+/// Keys between the one whose filter is asked and the one whose filter is asked for.
+const AHEAD: usize = 32;
 
 /// Places that are sorted at a time, on average.
 const AT_A_TIME: usize = 1 << 23;
@@ -32,9 +42,9 @@ pub(super) struct Table {
     /// Words of an n-gram.
     size: usize,
     filters: Vec<u64>,
-    /// Where the n-grams of each bucket end in `tags` and `numbers`.
-    ends: Vec<u32>,
+    /// By slot, up to the last one that is not empty.
     tags: Vec<u16>,
+    /// By slot; of an empty one, the next number.
     numbers: Vec<u32>,
     /// The first place of each n-gram, as a word among those of all parts.
     first: Vec<u32>,
@@ -49,11 +59,13 @@ pub(super) struct Table {
 #[derive(Debug, Default)]
 pub(super) struct Search {
     pub(super) words: WordHashes,
+    /// The number of each word that was compared with those of items, or [`UNREAD`]; empty where no n-gram may be one of
+    /// items.
+    pub(super) numbers: Vec<u32>,
     keys: Vec<u64>,
     passed: Vec<u32>,
     /// The n-grams of the table: their first words and numbers.
     pub(super) found: Vec<(usize, u32)>,
-    letters: String,
 }
 
 impl Table {
@@ -99,9 +111,8 @@ impl Table {
     ) {
         let buckets = places / PER_BUCKET + 1;
         self.filters = vec![0; buckets];
-        self.ends = vec![0; buckets];
-        self.tags.reserve_exact(places);
-        self.numbers.reserve_exact(places);
+        self.tags.reserve_exact(buckets * SLOTS);
+        self.numbers.reserve_exact(buckets * SLOTS);
         let ranges = places.div_ceil(AT_A_TIME);
         for range in 0..ranges {
             let of_part = |(part, start): (&Part, &u32)| {
@@ -126,20 +137,16 @@ impl Table {
                 }
             }
         }
-        let mut end = 0;
-        for of_bucket in &mut self.ends {
-            end += *of_bucket;
-            *of_bucket = end;
-        }
     }
 
     /// Adds an n-gram behind those of lower keys.
     fn add(&mut self, key: u64, first: u32) {
         let bucket = self.bucket(key);
         self.filters[bucket] |= filter_bits(key);
-        self.ends[bucket] += 1;
+        let slot = self.tags.len().max(bucket * SLOTS);
+        self.tags.resize(slot, EMPTY);
         self.tags.push(tag(key));
-        self.numbers.push(first);
+        self.numbers.resize(slot + 1, first);
     }
 
     /// Lists the parts of each n-gram.
@@ -169,6 +176,14 @@ impl Table {
 
     fn bucket(&self, key: u64) -> usize {
         share(key, self.filters.len())
+    }
+
+    /// The words of an n-gram, by number.
+    fn first_words<'a>(&self, number: u32, parts: &'a [Part]) -> &'a [u32] {
+        // Places ascend with parts: the first place is in the first part.
+        let part = self.parts(number)[0] as usize;
+        let at = (self.first[number as usize] - self.starts[part]) as usize;
+        &parts[part].numbers[at..at + self.size]
     }
 
     /// The words of the n-gram at a place, by number.
@@ -207,10 +222,10 @@ impl Table {
         let isa = Isa::best();
         let Search {
             words,
+            numbers,
             keys,
             passed,
             found,
-            letters,
         } = search;
         words.clear();
         found.clear();
@@ -226,42 +241,49 @@ impl Table {
             hash_shingles(isa, hashes, self.size, keys);
             self.pass(keys, passed);
             for at in passed.iter().map(|at| *at as usize) {
-                let numbers = self.numbers(keys[at]);
-                found.extend(numbers.map(|number| (first + at, number)));
+                let same = self.numbers(keys[at]);
+                found.extend(same.map(|number| (first + at, number)));
             }
         }
+        numbers.clear();
+        if !found.is_empty() {
+            numbers.resize(words.starts.len(), UNREAD);
+        }
         found.retain(|(at, number)| {
-            let mut of_items = self.words(self.first[*number as usize], parts).iter();
-            let mut starts = words.starts[*at..].iter();
-            of_items.by_ref().zip(starts.by_ref()).all(|(word, start)| {
-                letters.clear();
-                push_word(plain, *start, letters);
-                vocabulary.word(*word) == letters
+            let places = *at..at + self.size;
+            let mut of_item = self.first_words(*number, parts).iter().zip(places);
+            of_item.all(|(word, at)| {
+                if numbers[at] == UNREAD && is_word(plain, words.starts[at], vocabulary.word(*word))
+                {
+                    numbers[at] = *word;
+                }
+                numbers[at] == *word
             })
         });
     }
 
-    /// Lists the keys that the filters let through.
+    /// Lists the keys that the filters let through, and asks for their slots.
     fn pass(&self, keys: &[u64], passed: &mut Vec<u32>) {
-        passed.resize(keys.len(), 0);
-        let mut count = 0;
+        let ask_for = |key: &u64| prefetch(&self.filters, self.bucket(*key));
+        keys.iter().take(AHEAD).for_each(ask_for);
+        passed.clear();
         for (at, key) in (0u32..).zip(keys) {
-            let bits = filter_bits(*key);
-            // No branch, which would often be mispredicted.
-            passed[count] = at;
-            count += usize::from(self.filters[self.bucket(*key)] & bits == bits);
+            keys.get(at as usize + AHEAD).into_iter().for_each(ask_for);
+            let (bucket, bits) = (self.bucket(*key), filter_bits(*key));
+            if self.filters[bucket] & bits == bits {
+                prefetch(&self.tags, bucket * SLOTS);
+                passed.push(at);
+            }
         }
-        passed.truncate(count);
     }
 
     /// The numbers of the n-grams that may have a key.
     fn numbers(&self, key: u64) -> impl Iterator<Item = u32> {
-        let bucket = self.bucket(key);
-        let start = bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let range = start as usize..self.ends[bucket] as usize;
-        let tags = self.tags[range.clone()].iter().zip(&self.numbers[range]);
-        tags.filter(move |(of_table, _)| **of_table == tag(key))
-            .map(|(_, number)| *number)
+        let first = self.bucket(key) * SLOTS;
+        let tags = self.tags.get(first..).unwrap_or_default().iter();
+        let tags = tags.take_while(|tag| **tag != EMPTY).zip(first..);
+        let same = tags.filter(move |(of_slot, _)| **of_slot == tag(key));
+        same.map(|(_, slot)| self.numbers[slot])
     }
 }
 
@@ -293,10 +315,10 @@ fn filter_bits(key: u64) -> u64 {
     1 << (key & 63) | 1 << (key >> 6 & 63) | 1 << (key >> 12 & 63)
 }
 
-/// What tells the n-grams of a bucket apart.
+/// What tells the n-grams of a bucket apart: no [`EMPTY`].
 #[expect(clippy::cast_possible_truncation, reason = "16 bits")]
 fn tag(key: u64) -> u16 {
-    (key >> 18) as u16
+    ((key >> 18) as u16).max(1)
 }
 
 /// A number of words, of which the items have fewer than 2^32.

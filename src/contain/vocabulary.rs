@@ -1,11 +1,13 @@
 //! The distinct words of all items, by number.
 
 use super::by_hash::ByHash;
-use super::words::Words;
-use crate::scheme::words_v1;
+use super::words::{is_word, push_word};
 
 /// A word that no item has.
 pub(super) const UNKNOWN: u32 = u32::MAX;
+
+/// A word of a document that was not compared with those of items.
+pub(super) const UNREAD: u32 = u32::MAX - 1;
 
 /// Numbers of words in the order in which they were added. Distinct words may have one hash.
 #[derive(Debug, Default)]
@@ -18,31 +20,25 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Adds a word with its hash. Returns its number.
-    pub(super) fn add(&mut self, word: &str, hash: u64) -> u32 {
-        if let Some(number) = self.find(word, hash) {
-            return number;
+    /// Adds the word with this hash that begins at a byte of a text. Returns its number.
+    pub(super) fn add(&mut self, hash: u64, text: &str, at: usize) -> u32 {
+        let known = self.number(hash, text, at);
+        if known != UNKNOWN {
+            return known;
         }
         // Fewer words than bytes of items.
         let number = u32::try_from(self.ends.len()).unwrap_or(UNKNOWN);
-        self.letters.push_str(word);
+        push_word(text, at, &mut self.letters);
         self.ends.push(self.letters.len());
         self.hashes.push(hash);
         self.numbers.add(hash, number);
         number
     }
 
-    fn find(&self, word: &str, hash: u64) -> Option<u32> {
-        self.numbers.find(hash, |number| self.word(number) == word)
-    }
-
-    /// The numbers of the words of a document.
-    pub(super) fn numbers(&self, words: &Words) -> Vec<u32> {
-        let number = |word: &str| self.find(word, words_v1::word(word.as_bytes()));
-        words
-            .iter()
-            .map(|word| number(word).unwrap_or(UNKNOWN))
-            .collect()
+    /// The number of the word with this hash that begins at a byte of a text.
+    pub(super) fn number(&self, hash: u64, text: &str, at: usize) -> u32 {
+        let is_word = |number: u32| is_word(text, at, self.word(number));
+        self.numbers.find(hash, is_word).unwrap_or(UNKNOWN)
     }
 
     /// The word of a number.
@@ -67,6 +63,7 @@ impl Vocabulary {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::scheme::words_v1;
 
     /// Two words of letters and digits with one hash: the second chunk of a word makes up for the first.
     pub(in crate::contain) fn words_of_one_hash() -> [String; 2] {
@@ -100,7 +97,10 @@ pub(super) mod tests {
         assert!(a == b && words[0] != words[1]);
         let mut vocabulary = Vocabulary::default();
         for _ in 0..2 {
-            assert_eq!(words.each_ref().map(|word| vocabulary.add(word, a)), [0, 1]);
+            assert_eq!(
+                words.each_ref().map(|word| vocabulary.add(a, word, 0)),
+                [0, 1]
+            );
         }
         assert_eq!(
             [0, 1].map(|number| vocabulary.word(number).to_owned()),
@@ -110,7 +110,7 @@ pub(super) mod tests {
             vocabulary.joined(&[1, 0]),
             format!("{} {}", words[1], words[0])
         );
-        let text = Words::of(&format!("x {} {}", words[1], words[0]));
-        assert_eq!(vocabulary.numbers(&text), [UNKNOWN, 1, 0]);
+        let numbers = ["x", &words[1], &words[0]].map(|word| vocabulary.number(a, word, 0));
+        assert_eq!(numbers, [UNKNOWN, 1, 0]);
     }
 }

@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use super::words::{push_word, word_start};
+use super::words::{ends_word, push_word, word_start};
 use crate::scheme::words_v1;
 use crate::simd::words::hash_words;
 use crate::simd::{Isa, Kernel, Lanes};
@@ -64,8 +64,8 @@ impl WordHashes {
             return end;
         }
         self.runs.find(isa, &text.as_bytes()[first..end]);
-        if self.runs.odd.is_empty() {
-            let words = self.runs.changes.as_chunks::<2>().0;
+        if self.runs.odd().is_empty() {
+            let words = self.runs.words();
             let starts = words.iter().map(|[start, _]| first + *start as usize);
             self.starts.extend(starts);
             hash_words(isa, &self.runs.lower, words, &mut self.hashes);
@@ -89,16 +89,11 @@ impl WordHashes {
     /// Lists the words of a piece. Letters of odd runs stand behind it.
     #[allow(clippy::cast_possible_truncation, reason = "a piece is short")]
     fn add_with_odd_runs(&mut self, text: &str, first: usize) {
-        let Runs {
-            lower,
-            changes,
-            odd,
-        } = &mut self.runs;
         self.words.clear();
         self.odd.clear();
-        let behind = lower.len();
-        let mut odd = odd.iter().copied().peekable();
-        for [start, end] in changes.as_chunks::<2>().0 {
+        let behind = self.runs.lower.len();
+        let mut odd = self.runs.odd().iter().copied().peekable();
+        for [start, end] in self.runs.words() {
             if odd.peek().is_none_or(|at| at >= end) {
                 self.starts.push(first + *start as usize);
                 self.words.push([*start, *end]);
@@ -114,6 +109,7 @@ impl WordHashes {
                 self.words.push([letters as u32, end as u32]);
             }
         }
+        let lower = &mut self.runs.lower;
         lower.extend_from_slice(self.odd.as_bytes());
         lower.extend_from_slice(&[0; BEHIND]);
     }
@@ -124,10 +120,9 @@ fn piece_end(text: &[u8], first: usize) -> usize {
     let Some(piece) = text.get(first..first + PIECE) else {
         return text.len();
     };
-    let ends =
-        |byte: &u8| byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"',".contains(byte);
-    let last = piece.iter().rposition(ends).map(|at| first + at + 1);
-    let next = || text[first + PIECE..].iter().position(ends);
+    let last = piece.iter().rposition(ends_word);
+    let last = last.map(|at| first + at + 1);
+    let next = || text[first + PIECE..].iter().position(ends_word);
     last.or_else(|| next().map(|at| first + PIECE + at + 1))
         .unwrap_or(text.len())
 }
@@ -137,10 +132,12 @@ fn piece_end(text: &[u8], first: usize) -> usize {
 struct Runs {
     /// The bytes, letters of ASCII in lower case, and some behind them.
     lower: Vec<u8>,
-    /// Where runs begin and end, in turn.
+    /// Where runs begin and end, in turn, and room: to fill it with zeros for each piece takes long.
     changes: Vec<u32>,
-    /// Where odd bytes are, all of them in runs.
+    /// Where odd bytes are, all of them in runs, and room.
     odd: Vec<u32>,
+    /// The numbers of changes and odd bytes.
+    counts: (usize, usize),
 }
 
 impl Runs {
@@ -148,11 +145,20 @@ impl Runs {
         let padded = piece.len().next_multiple_of(BLOCK) + BLOCK;
         self.lower.resize(padded, 0);
         // Every byte may be a change, and a kernel writes behind the last one.
-        self.changes.resize(padded + BLOCK, 0);
-        self.odd.resize(padded + BLOCK, 0);
-        let (changes, odd) = isa.run(FindRuns { piece, runs: self });
-        self.changes.truncate(changes);
-        self.odd.truncate(odd);
+        if self.changes.len() < padded + BLOCK {
+            self.changes.resize(padded + BLOCK, 0);
+            self.odd.resize(padded + BLOCK, 0);
+        }
+        self.counts = isa.run(FindRuns { piece, runs: self });
+    }
+
+    /// The runs, as bytes of the piece.
+    fn words(&self) -> &[[u32; 2]] {
+        self.changes[..self.counts.0].as_chunks().0
+    }
+
+    fn odd(&self) -> &[u32] {
+        &self.odd[..self.counts.1]
     }
 }
 
@@ -235,8 +241,7 @@ mod tests {
 
     /// Compares all words with those of `Words` on every instruction set.
     fn check(text: &str) {
-        let mut words = Words::default();
-        words.read_plain(text);
+        let words = Words::of_plain(text);
         let starts: Vec<usize> = (0..words.len()).map(|i| words.span(i).start).collect();
         let hashes: Vec<u64> = words
             .iter()

@@ -20,31 +20,23 @@ pub(super) struct Words {
 
 impl Words {
     pub(super) fn of(text: &str) -> Self {
-        let mut words = Words::default();
-        words.read(text);
+        let mut plain = PlainText::default();
+        let mut words = Words::of_plain(plain.read(text));
+        for span in &mut words.spans {
+            *span = plain.original(span.clone());
+        }
         words
     }
 
-    /// Replaces the words by those of a text.
-    pub(super) fn read(&mut self, text: &str) {
-        let mut plain = PlainText::default();
-        self.read_plain(plain.read(text));
-        for span in &mut self.spans {
-            *span = plain.original(span.clone());
-        }
-    }
-
     /// The same of a text whose escapes stand for themselves.
-    pub(super) fn read_plain(&mut self, text: &str) {
-        self.letters.clear();
-        self.ends.clear();
-        self.spans.clear();
-        let mut at = 0;
+    pub(super) fn of_plain(text: &str) -> Self {
+        let (mut words, mut at) = (Words::default(), 0);
         while let Some(start) = word_start(text, at, text.len()) {
-            at = push_word(text, start, &mut self.letters);
-            self.ends.push(self.letters.len());
-            self.spans.push(start..at);
+            at = push_word(text, start, &mut words.letters);
+            words.ends.push(words.letters.len());
+            words.spans.push(start..at);
         }
+        words
     }
 
     pub(super) fn len(&self) -> usize {
@@ -88,16 +80,48 @@ pub(super) fn word_start(text: &str, mut at: usize, end: usize) -> Option<usize>
 }
 
 /// Appends the letters of the word that begins at a byte of a text. Returns its end.
-pub(super) fn push_word(text: &str, mut at: usize, letters: &mut String) -> usize {
+pub(super) fn push_word(text: &str, at: usize, letters: &mut String) -> usize {
+    for_each_letter(text, at, |letter| letters.push(letter))
+}
+
+/// The end of the word that begins at a byte of a text.
+pub(super) fn word_end(text: &str, at: usize) -> usize {
+    for_each_letter(text, at, |_| {})
+}
+
+/// Whether the word that begins at a byte of a text is this one.
+pub(super) fn is_word(text: &str, at: usize, word: &str) -> bool {
+    let rest = &text.as_bytes()[at..];
+    if let Some((letters, behind)) = rest.split_at_checked(word.len())
+        && word.is_ascii()
+        && behind.first().is_none_or(ends_word)
+    {
+        return letters.eq_ignore_ascii_case(word.as_bytes());
+    }
+    let mut letters = String::new();
+    push_word(text, at, &mut letters);
+    letters == word
+}
+
+/// Whether every word ends before such a byte.
+pub(super) fn ends_word(byte: &u8) -> bool {
+    byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"',".contains(byte)
+}
+
+/// Calls a function with the letters of the word that begins at a byte of a text. Returns its end.
+fn for_each_letter(text: &str, mut at: usize, mut emit: impl FnMut(char)) -> usize {
     let bytes = text.as_bytes();
     if let Some(end) = grouped_number(bytes, at) {
-        letters.extend(text[at..end].chars().filter(|c| *c != ','));
+        text[at..end].chars().filter(|c| *c != ',').for_each(emit);
         return end;
     }
     while let Some(width) = alphanumeric(text, at) {
         match bytes[at].is_ascii() {
-            true => letters.push(bytes[at].to_ascii_lowercase().into()),
-            false => letters.extend(text[at..at + width].chars().flat_map(char::to_lowercase)),
+            true => emit(bytes[at].to_ascii_lowercase().into()),
+            false => text[at..at + width]
+                .chars()
+                .flat_map(char::to_lowercase)
+                .for_each(&mut emit),
         }
         at += width;
         if alphanumeric(text, at).is_none() {
@@ -202,15 +226,22 @@ impl PlainText {
             self.plain.push_str(&value);
             last = at + len;
         }
-        if self.escapes.is_empty() {
-            return text;
+        if !self.escapes.is_empty() {
+            self.plain.push_str(&text[last..]);
         }
-        self.plain.push_str(&text[last..]);
-        &self.plain
+        self.plain(text)
+    }
+
+    /// The text that was read last, without escapes.
+    pub(super) fn plain<'a>(&'a self, text: &'a str) -> &'a str {
+        match self.escapes.is_empty() {
+            true => text,
+            false => &self.plain,
+        }
     }
 
     /// The bytes of the text that bytes of the plain text stand for.
-    fn original(&self, plain: Range<usize>) -> Range<usize> {
+    pub(super) fn original(&self, plain: Range<usize>) -> Range<usize> {
         self.byte(plain.start).start..self.byte(plain.end - 1).end
     }
 
@@ -385,6 +416,18 @@ mod tests {
                 assert!(text.is_char_boundary(span.end));
                 assert!(words.word(i).chars().all(char::is_alphanumeric) && !words.word(i).is_empty());
                 end = span.end;
+            }
+        }
+
+        #[test]
+        fn words_are_compared_in_place(text in "[aAbé1İ\u{307}’',. -]{0,30}") {
+            let words = Words::of_plain(&text);
+            for i in 0..words.len() {
+                let span = words.span(i);
+                assert_eq!(word_end(&text, span.start), span.end);
+                for other in words.iter().chain(["a", "1", "1000", "i\u{307}"]) {
+                    assert_eq!(is_word(&text, span.start, other), words.word(i) == other);
+                }
             }
         }
     }

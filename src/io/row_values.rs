@@ -81,7 +81,7 @@ impl<'a> Value<'a> {
     }
 
     /// The texts of a list; of another value, its own.
-    pub(crate) fn to_texts(&self) -> Vec<String> {
+    pub(crate) fn texts(&self) -> Vec<Cow<'_, str>> {
         let is_list = match self.form {
             Form::List => true,
             // CSV has no lists.
@@ -90,20 +90,20 @@ impl<'a> Value<'a> {
         };
         let list = is_list.then(|| serde_json::from_str(&self.text).ok());
         let text = |value: serde_json::Value| match value {
-            serde_json::Value::String(text) => text,
-            value => value.to_string(),
+            serde_json::Value::String(text) => text.into(),
+            value => value.to_string().into(),
         };
         match list.flatten() {
             Some(list) => Vec::into_iter(list).map(text).collect(),
-            None => vec![self.text.to_string()],
+            None => vec![Cow::Borrowed(&*self.text)],
         }
     }
 
-    /// The same, without the record.
-    pub(crate) fn to_owned_value(&self) -> Value<'static> {
-        Value {
-            text: self.text.to_string().into(),
-            form: self.form,
+    /// The same as one text, a line each.
+    pub(crate) fn to_text(&self) -> Cow<'_, str> {
+        match &mut self.texts()[..] {
+            [text] => std::mem::take(text),
+            texts => texts.join("\n").into(),
         }
     }
 

@@ -1,0 +1,104 @@
+//! A document that holds n-grams of items. Its words are read where they are compared with those of an item.
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use super::vocabulary::{UNREAD, Vocabulary};
+use super::word_hashes::WordHashes;
+use super::words::{PlainText, is_word, push_word, word_end};
+
+/// A document after the search for n-grams.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Document<'a> {
+    pub(super) text: &'a str,
+    escapes: &'a PlainText,
+    /// The text without escapes.
+    plain: &'a str,
+    /// Where the words begin in the plain text, and their hashes.
+    starts: &'a [usize],
+    hashes: &'a [u64],
+    /// The numbers of the words that were compared.
+    numbers: &'a [Cell<u32>],
+    vocabulary: &'a Vocabulary,
+}
+
+impl<'a> Document<'a> {
+    pub(super) fn new(
+        text: &'a str,
+        escapes: &'a PlainText,
+        (words, numbers): (&'a WordHashes, &'a mut [u32]),
+        vocabulary: &'a Vocabulary,
+    ) -> Self {
+        Document {
+            text,
+            escapes,
+            plain: escapes.plain(text),
+            starts: &words.starts,
+            hashes: &words.hashes,
+            numbers: Cell::from_mut(numbers).as_slice_of_cells(),
+            vocabulary,
+        }
+    }
+
+    /// The number of words.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// The numbers of these words.
+    pub(super) fn numbers(&self, words: Range<usize>) -> Vec<u32> {
+        let number = |at: usize| {
+            let known = &self.numbers[at];
+            if known.get() == UNREAD {
+                let (hash, start) = (self.hashes[at], self.starts[at]);
+                known.set(self.vocabulary.number(hash, self.plain, start));
+            }
+            known.get()
+        };
+        words.map(number).collect()
+    }
+
+    pub(super) fn word(&self, at: usize) -> String {
+        self.joined(at..at + 1)
+    }
+
+    /// Whether this is the word.
+    pub(super) fn is_word(&self, at: usize, word: &str) -> bool {
+        is_word(self.plain, self.starts[at], word)
+    }
+
+    /// These words, with a blank between two.
+    pub(super) fn joined(&self, words: Range<usize>) -> String {
+        let mut joined = String::new();
+        for at in words {
+            if !joined.is_empty() {
+                joined.push(' ');
+            }
+            push_word(self.plain, self.starts[at], &mut joined);
+        }
+        joined
+    }
+
+    /// Where a word begins in the text.
+    pub(super) fn start(&self, at: usize) -> usize {
+        self.escapes
+            .original(self.starts[at]..self.starts[at] + 1)
+            .start
+    }
+
+    /// The bytes of a word in the text.
+    pub(super) fn span(&self, at: usize) -> Range<usize> {
+        self.span_of(at..at + 1)
+    }
+
+    /// The bytes of all words of this range, which is not empty.
+    pub(super) fn span_of(&self, words: Range<usize>) -> Range<usize> {
+        let end = word_end(self.plain, self.starts[words.end - 1]);
+        self.escapes.original(self.starts[words.start]..end)
+    }
+
+    /// The text between two words.
+    pub(super) fn between(&self, left: usize, right: usize) -> &'a str {
+        &self.text[self.span(left).end..self.start(right)]
+    }
+}
