@@ -161,27 +161,26 @@ impl<S: Symbol> Scan<'_, S> {
         (slot, found, len): (usize, Found, usize),
         item: Item,
     ) -> bool {
-        let _lock = known.lock(item.level, slot);
-        if known.found(slot) != found || known.len(found) != len {
-            return false;
+        let windows = item.windows();
+        let context = self.context(item.level, windows);
+        let group = match found {
+            Found::One(one) => {
+                let contexts = [self.context(item.level, known.one(one)), context];
+                let slot = (slot, item.key, one);
+                return known.enter_second(&mut self.rooms, slot, windows, contexts);
+            }
+            Found::Group(group) => group,
+            Found::Nothing | Found::Cells => return false,
+        };
+        if !known.lock(slot, group, len) {
+            // Nothing more is entered in a full table.
+            return known.is_full();
         }
-        self.enter_locked(known, slot, item);
-        true
-    }
-
-    /// Enters windows beside others of a slot that is locked.
-    fn enter_locked(&mut self, known: &Known, slot: usize, item: Item) {
-        let found = known.found(slot);
         let is_last_level = self.lengths.cells[item.level] == 1;
-        if is_last_level || known.len(found) < MOST_RUNS {
-            let windows = item.windows();
-            let context = |windows| self.context(item.level, windows);
-            let contexts = match found {
-                Found::One(one) => [context(known.one(one)), context(windows)],
-                _ => [0, context(windows)],
-            };
-            known.enter_beside(&mut self.rooms, (slot, item.key), windows, contexts);
-            return;
+        if is_last_level || len < MOST_RUNS {
+            let slot = (slot, item.key, group);
+            known.enter_beside(&mut self.rooms, slot, windows, context);
+            return true;
         }
         let runs = known.runs(found).into_iter().map(|windows| Item {
             anchor: windows.anchor(),
@@ -193,6 +192,7 @@ impl<S: Symbol> Scan<'_, S> {
         self.enter_all(known, items.flat_map(|item| self.cells(item)).collect());
         // Only now may others look there.
         known.set_cells(slot);
+        true
     }
 
     /// Enters windows of cells, those of heavy keys into cells of the next level: new ones, or, of those before, some that
@@ -202,25 +202,19 @@ impl<S: Symbol> Scan<'_, S> {
             known.prefetch_slot(cell.key);
         }
         for cell in cells {
-            self.enter_cell(known, cell);
+            while !self.enter_cell(known, cell) {}
         }
     }
 
-    fn enter_cell(&mut self, known: &Known, cell: Item) {
-        loop {
-            let (slot, found) = known.find(cell.key);
-            if found == Found::Nothing {
-                if known.enter(&mut self.rooms, slot, cell.key, cell.windows()) {
-                    return;
-                }
-                continue;
+    fn enter_cell(&mut self, known: &Known, cell: Item) -> bool {
+        let (slot, found) = known.find(cell.key);
+        match found {
+            Found::Nothing => known.enter(&mut self.rooms, slot, cell.key, cell.windows()),
+            Found::Cells => {
+                self.enter_all(known, self.cells(cell).collect());
+                true
             }
-            let lock = known.lock(cell.level, slot);
-            if known.found(slot) == Found::Cells {
-                drop(lock);
-                return self.enter_all(known, self.cells(cell).collect());
-            }
-            return self.enter_locked(known, slot, cell);
+            found => self.enter_beside(known, (slot, found, known.len(found)), cell),
         }
     }
 }

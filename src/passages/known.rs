@@ -4,19 +4,18 @@
 //! in cells. Slots lie in the order of the keys' highest bits, so that a table of twice the size is written in order.
 //!
 //! **All threads share one table.** What is entered stays where it is, a slot is written behind what it leads to, and the
-//! length of a group behind its windows. So what is read is complete, and no reader waits. Windows of a new key are
-//! entered by one exchange. Those beside others take a lock, under which nothing may have been entered that was not compared.
-//! A table is made larger only when no thread reads it: each looks, item by item, whether it must wait for that.
+//! length of a group behind its windows. So what is read is complete, and no reader waits. One exchange of a slot, or of the
+//! length of a group, makes sure that nothing was entered that was not compared. A group that moves stays locked. A table is
+//! made larger only when no thread reads it: each looks, item by item, whether it must wait for that.
 #![allow(
     clippy::cast_possible_truncation,
     reason = "numbers are packed into words, with their limits checked where they are made"
 )]
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::lengths::Lengths;
-use super::words::{Room, Words};
+use super::words::{OnLine, Room, Words};
 use crate::simd::prefetch;
 
 /// Windows in a row with one anchor: 40 bits of the anchor, 12 of its distance from the first window, 12 of the number of
@@ -101,8 +100,11 @@ impl Found {
 /// Runs of windows of a key from which on it is heavy.
 pub(super) const MOST_RUNS: usize = 32;
 
-/// Locks per level. A lock is that of many slots.
-const LOCKS: usize = 256;
+/// Marks the length of a group that a thread adds to, or that moved.
+const LOCKED: u64 = 1 << 31;
+
+/// How often a thread looks at a locked group before it lets others run.
+const LOOKS: usize = 100;
 
 /// Slots that a thread takes before it says so.
 const UNSAID: usize = 64;
@@ -110,17 +112,16 @@ const UNSAID: usize = 64;
 /// The windows that were new so far.
 #[derive(Debug)]
 pub(super) struct Known {
-    slots: Vec<AtomicU64>,
+    slots: Box<[AtomicU64]>,
     shift: u32,
-    used: AtomicUsize,
+    used: OnLine<AtomicUsize>,
     /// Slots that must be free when an item is decided: what all threads may take.
     margin: usize,
     ones: Words,
     /// Groups in lines of the cache. A group is a word of length and capacity, the context of each run of windows in half
     /// a word, and the runs.
     groups: Words,
-    /// Locks by level and slot; none for one thread.
-    locks: Vec<Mutex<()>>,
+    is_shared: bool,
     is_full: AtomicBool,
 }
 
@@ -143,18 +144,14 @@ impl Known {
         let typical = symbols / (lengths.grams.places + 1);
         let bits = usize::BITS - (2 * margin).max(typical).leading_zeros();
         let bits = bits.clamp(6, MOST_BITS);
-        let mut locks = Vec::new();
-        if threads > 1 {
-            locks.resize_with(levels * LOCKS, Mutex::default);
-        }
         Known {
-            slots: (0..1_usize << bits).map(|_| AtomicU64::new(0)).collect(),
+            slots: bytemuck::zeroed_slice_box(1 << bits),
             shift: 32 - bits,
-            used: AtomicUsize::new(0),
+            used: OnLine::default(),
             margin,
             ones: Words::new(GROUP as usize - 2),
             groups: Words::new((GROUP as usize - 2) * LINE),
-            locks,
+            is_shared: threads > 1,
             is_full: AtomicBool::new(false),
         }
     }
@@ -174,7 +171,7 @@ impl Known {
     pub(super) fn is_crowded(&self) -> bool {
         let slots = self.slots.len();
         let free = self.margin.max(slots / 10 * 3);
-        self.used.load(Ordering::Relaxed) > slots.saturating_sub(free)
+        self.used.0.load(Ordering::Relaxed) > slots.saturating_sub(free)
     }
 
     /// The slot of a key, or the free one where it belongs, and what it leads to.
@@ -284,17 +281,46 @@ impl Known {
         }
     }
 
-    /// Keeps other threads from entering windows beside those of a slot. A thread that holds it takes only those of lower
-    /// levels, so that none waits for another in a circle.
-    #[inline(always)]
-    pub(super) fn lock(&self, level: usize, slot: usize) -> Option<MutexGuard<'_, ()>> {
-        let lock = self.locks.get(level * LOCKS + slot % LOCKS)?;
-        Some(lock.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Keeps other threads from adding to a group, unless there are more runs in it by now. If another thread adds to it,
+    /// waits for that. A thread that holds a group waits only for those of lower levels, so that none waits in a circle.
+    pub(super) fn lock(&self, slot: usize, group: u32, len: usize) -> bool {
+        if !self.is_shared {
+            return true;
+        }
+        let words = self.group(group);
+        let free = (capacity(words) as u64) << 32 | len as u64;
+        let (locked, ordering) = (free | LOCKED, Ordering::Acquire);
+        let exchanged = words[0].compare_exchange(free, locked, ordering, Ordering::Relaxed);
+        let mut looks = 0;
+        while exchanged.is_err()
+            && words[0].load(Ordering::Relaxed) & LOCKED != 0
+            && self.found(slot) == Found::Group(group)
+            && !self.is_full()
+        {
+            looks += 1;
+            match looks % LOOKS {
+                0 => std::thread::yield_now(),
+                _ => std::hint::spin_loop(),
+            }
+        }
+        exchanged.is_ok()
     }
 
-    /// Says that the windows of a key are in cells. The slot is locked.
+    /// Says that the windows of a group, which is locked, are in cells.
     pub(super) fn set_cells(&self, slot: usize) {
         self.slots[slot].fetch_or(u64::from(CELLS), Ordering::Release);
+    }
+
+    /// Changes a slot, unless another thread did.
+    #[inline(always)]
+    fn exchange(&self, slot: usize, from: u64, to: u64) -> bool {
+        let slot = &self.slots[slot];
+        if !self.is_shared {
+            slot.store(to, Ordering::Relaxed);
+            return true;
+        }
+        let exchanged = slot.compare_exchange(from, to, Ordering::Release, Ordering::Relaxed);
+        exchanged.is_ok()
     }
 
     /// Enters a run of windows of a new key, unless another thread takes the slot.
@@ -305,46 +331,51 @@ impl Known {
             return true;
         };
         self.ones.from(one)[0].store(windows.0, Ordering::Relaxed);
-        let new = Found::One(one as u32).slot(key);
-        let slot = &self.slots[slot];
-        if self.locks.is_empty() {
-            slot.store(new, Ordering::Relaxed);
-        } else if slot
-            .compare_exchange(0, new, Ordering::Release, Ordering::Relaxed)
-            .is_err()
-        {
+        if !self.exchange(slot, 0, Found::One(one as u32).slot(key)) {
             rooms.ones.give_back();
             return false;
         }
         rooms.unsaid += 1;
         if rooms.unsaid == UNSAID {
-            self.used.fetch_add(UNSAID, Ordering::Relaxed);
+            self.used.0.fetch_add(UNSAID, Ordering::Relaxed);
             rooms.unsaid = 0;
         }
         true
     }
 
-    /// Enters a run of windows beside what a slot leads to. `contexts` are those of the one run, if it is one, and of this
-    /// one. The slot is locked.
+    /// Enters a run of windows beside the one of a slot, unless another thread did. The contexts are those of both.
+    pub(super) fn enter_second(
+        &self,
+        rooms: &mut Rooms,
+        (slot, key, one): (usize, u32, u32),
+        windows: Windows,
+        contexts: [u32; 2],
+    ) -> bool {
+        let added = self.add_group(rooms, SMALLEST_GROUP).and_then(|group| {
+            self.push(rooms, group, contexts[0], self.one(one))?;
+            self.push(rooms, group, contexts[1], windows)
+        });
+        let Some(group) = added else {
+            self.is_full.store(true, Ordering::Relaxed);
+            return true;
+        };
+        let [from, to] = [Found::One(one), Found::Group(group)].map(|found| found.slot(key));
+        self.exchange(slot, from, to)
+    }
+
+    /// Enters a run of windows in the group of a slot, which is locked.
     pub(super) fn enter_beside(
         &self,
         rooms: &mut Rooms,
-        (slot, key): (usize, u32),
+        (slot, key, group): (usize, u32, u32),
         windows: Windows,
-        contexts: [u32; 2],
+        context: u32,
     ) {
-        let entered = match self.found(slot) {
-            Found::Nothing | Found::Cells => return,
-            Found::One(one) => self.add_group(rooms, SMALLEST_GROUP).and_then(|group| {
-                self.push(rooms, group, contexts[0], self.one(one))?;
-                self.push(rooms, group, contexts[1], windows)
-            }),
-            Found::Group(group) => self.push(rooms, group, contexts[1], windows),
-        };
-        match entered {
-            Some(group) => {
-                let group = Found::Group(group).slot(key);
-                self.slots[slot].store(group, Ordering::Release);
+        match self.push(rooms, group, context, windows) {
+            Some(same) if same == group => {}
+            Some(larger) => {
+                let larger = Found::Group(larger).slot(key);
+                self.slots[slot].store(larger, Ordering::Release);
             }
             None => self.is_full.store(true, Ordering::Relaxed),
         }
@@ -395,7 +426,7 @@ impl Known {
                 self.is_full.store(true, Ordering::Relaxed);
                 return;
             }
-            let larger = (0..1_usize << bits).map(|_| AtomicU64::new(0)).collect();
+            let larger = bytemuck::zeroed_slice_box(1 << bits);
             let slots = std::mem::replace(&mut self.slots, larger);
             self.shift = 32 - bits;
             for slot in slots.into_iter().map(AtomicU64::into_inner) {
@@ -410,7 +441,7 @@ impl Known {
 
 #[inline(always)]
 fn len(group: &[AtomicU64]) -> usize {
-    group[0].load(Ordering::Acquire) as u32 as usize
+    (group[0].load(Ordering::Acquire) & (LOCKED - 1)) as usize
 }
 
 #[inline(always)]
@@ -440,9 +471,17 @@ mod tests {
                     (slot, Found::Nothing) => {
                         assert!(known.enter(&mut rooms, slot, key(i), windows));
                     }
-                    (slot, _) => {
+                    (slot, Found::One(one)) => {
                         let contexts = [context - 7_001, context];
-                        known.enter_beside(&mut rooms, (slot, key(i)), windows, contexts);
+                        let slot = (slot, key(i), one);
+                        assert!(known.enter_second(&mut rooms, slot, windows, contexts));
+                    }
+                    (slot, found) => {
+                        let Found::Group(group) = found else {
+                            panic!("{found:?}")
+                        };
+                        assert!(known.lock(slot, group, known.len(found)));
+                        known.enter_beside(&mut rooms, (slot, key(i), group), windows, context);
                     }
                 }
             }

@@ -3,6 +3,8 @@
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use super::choice::{Choice, Conditions};
 use super::items::Match;
 use super::known::MOST_SYMBOLS;
@@ -279,7 +281,7 @@ impl PassageSearch {
             }
         };
         Passages {
-            pieces: found.into_iter().map(piece).collect(),
+            pieces: found.into_par_iter().map(piece).collect(),
         }
     }
 }

@@ -14,11 +14,16 @@ const OF_SIZE_BITS: u32 = 3;
 /// Words that a thread reserves at a time.
 const ROOM: usize = 512;
 
+/// What is alone on a line of the cache, and on the next, which processors load beside it.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(super) struct OnLine<T>(pub(super) T);
+
 /// Words that grow and never move.
 #[derive(Debug)]
 pub(super) struct Words {
     pieces: Vec<OnceLock<Box<[AtomicU64]>>>,
-    next: AtomicUsize,
+    next: OnLine<AtomicUsize>,
     most: usize,
 }
 
@@ -54,21 +59,22 @@ impl Words {
         pieces.resize_with(place(most).0 + 1, OnceLock::new);
         Words {
             pieces,
-            next: AtomicUsize::new(0),
+            next: OnLine::default(),
             most,
         }
     }
 
     /// Bytes of memory.
     pub(super) fn bytes(&self) -> u64 {
-        8 * self.next.load(Ordering::Relaxed) as u64
+        8 * self.next.0.load(Ordering::Relaxed) as u64
     }
 
     /// All words of a piece from a reserved one on.
     #[inline(always)]
     pub(super) fn from(&self, at: usize) -> &[AtomicU64] {
         let (piece, size, at) = place(at);
-        let zeros = || (0..size).map(|_| AtomicU64::new(0)).collect();
+        // Memory that is zero without being written.
+        let zeros = || bytemuck::zeroed_slice_box(size);
         &self.pieces[piece].get_or_init(zeros)[at..]
     }
 
@@ -99,7 +105,7 @@ impl Words {
         let end = |next: usize| fitted(next) + words;
         let update = |next: usize| (end(next) <= self.most).then(|| end(next));
         let ordering = Ordering::Relaxed;
-        let next = self.next.fetch_update(ordering, ordering, update);
+        let next = self.next.0.fetch_update(ordering, ordering, update);
         next.ok().map(fitted)
     }
 }
