@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use super::items::Match;
 use super::known::Known;
@@ -76,6 +76,7 @@ pub(super) fn matches<S: Symbol>(
         parts,
         next: AtomicUsize::new(0),
         known: RwLock::new(Known::new(lengths, text.symbols.len(), threads)),
+        growing: Mutex::default(),
         memory,
         held: AtomicU64::new(0),
     };
@@ -139,6 +140,7 @@ struct Pass<'a, S> {
     /// The next part.
     next: AtomicUsize,
     known: RwLock<Known>,
+    growing: Mutex<()>,
     memory: u64,
     /// Bytes of memory of what threads hold.
     held: AtomicU64,
@@ -194,10 +196,14 @@ impl<S: Symbol> Pass<'_, S> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the table larger, unless another thread did.
+    /// Makes the table larger, unless another thread did. Only one thread at a time asks for the table alone, and only while
+    /// it is crowded, so that all others come here: else it would wait for readers that need no larger table.
     fn grow(&self) {
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        known.grow();
+        let _growing = self.growing.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.known().is_crowded() {
+            let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+            known.grow();
+        }
     }
 }
 
