@@ -7,6 +7,10 @@ use std::num::NonZeroUsize;
 use proptest::prelude::*;
 
 use super::items::Match;
+use super::known::Known;
+use super::lengths::Lengths;
+use super::scan::Scan;
+use super::sources::later_runs;
 use super::{Occurrences, PassageSearch, Piece, Symbols};
 use crate::progress::Silent;
 use crate::simd::Isa;
@@ -421,6 +425,52 @@ proptest! {
     ) {
         let texts = patchwork(&mut { seed }, documents, alphabet);
         check_conditions("patchwork", &texts, len);
+    }
+}
+
+/// The pieces if documents are passed over in another order than theirs, as threads may do.
+fn pieces_in_order(texts: &[Vec<u8>], len: usize, order: &[usize]) -> Vec<Piece> {
+    let (bytes, ends) = (texts.concat(), ends(texts));
+    let len = NonZeroUsize::new(len).unwrap();
+    let search = PassageSearch::new(len);
+    let lengths = Lengths::new(len);
+    let text = search.text(&bytes[..], &ends).unwrap();
+    let mut known = Known::new(&lengths, bytes.len(), 2);
+    let mut scan = Scan::new(&text, &lengths);
+    for document in order {
+        let mut next = text.document_start(*document);
+        while let Some(rest) = scan.scan(&known, next, ends[*document]) {
+            next = rest;
+            known.grow();
+        }
+    }
+    let mut matches = [scan.matches, scan.later].concat();
+    matches.sort_by_key(|matched| matched.from);
+    let twins = later_runs(&text, len.get(), matches.into_iter());
+    let found = search.passages(&text, &twins, &[], &mut |_, _| false);
+    found.pieces().to_vec()
+}
+
+#[test]
+fn documents_may_be_passed_over_in_any_order() {
+    let state = &mut 5;
+    let mut all = hostile(6_000);
+    all.extend((0..20).map(|i| ("patchwork", patchwork(state, 40, 1 + i))));
+    for (name, texts) in all {
+        for len in [1, 5, 33, 100] {
+            let mut order: Vec<usize> = (0..texts.len()).rev().collect();
+            for swaps in [0, texts.len()] {
+                for _ in 0..swaps {
+                    let [a, b] = [(); 2].map(|()| random(state, texts.len()));
+                    order.swap(a, b);
+                }
+                let expected = pieces(&texts, len, Occurrences::Later);
+                assert!(
+                    pieces_in_order(&texts, len, &order) == expected,
+                    "{name}: L = {len}, {order:?}"
+                );
+            }
+        }
     }
 }
 

@@ -10,6 +10,17 @@ pub(super) struct Match {
     pub(super) source: usize,
 }
 
+impl Match {
+    /// The same, told of the other place.
+    pub(super) fn turned(self) -> Self {
+        Match {
+            from: self.source,
+            to: self.source + self.to - self.from,
+            source: self.from,
+        }
+    }
+}
+
 /// Windows with one anchor, and their key on a level.
 #[derive(Clone, Copy)]
 pub(super) struct Item {

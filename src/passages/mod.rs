@@ -8,9 +8,9 @@
 //! symbols that also occurs earlier. A *span* is a run of covered symbols, and a *piece* is a part of it with one source.
 //!
 //! 1. Each window chooses an anchor, the place of its least k-gram (`simd/minima.rs`): equal windows choose equal places.
-//! 2. A pass in order looks up the k-grams of anchors, compares, and enters what is new (`scan.rs`).
-//! 3. What threads found in their parts is looked up in earlier parts (`search.rs`).
-//! 4. Twins are followed back to first places, so that sources depend on the texts alone (`sources.rs`).
+//! 2. A pass in order looks up the k-grams of anchors, compares, and enters what is new (`scan.rs`), on all threads at the
+//!    same time (`pass.rs`), which share what they know (`known.rs`).
+//! 3. Twins are followed back to first places, so that sources depend on the texts alone (`sources.rs`).
 //!
 //! Texts that memory does not hold are searched on disk (`disk/mod.rs`), with the same results.
 
@@ -19,6 +19,8 @@ mod hash;
 mod lengths;
 
 mod text;
+
+mod words;
 
 mod known;
 
@@ -33,6 +35,8 @@ mod sources;
 mod classes;
 
 mod choice;
+
+mod pass;
 
 mod search;
 

@@ -13,16 +13,17 @@
 //! window has beside the core, on the left and on the right. A window has half of them on one side, so runs that agree on
 //! neither side share no window.
 //!
-//! *Why it is exact.* Once a window is passed, an equal one that is no later is known under the key where any equal window
-//! is looked up: new windows are entered, and those skipped were compared equal to an earlier one, of which the same is
-//! true. The key depends on the window alone; when a key becomes heavy, all its windows move, and never back. Nothing is a
-//! repeat that was not compared symbol by symbol.
+//! *Why it is exact.* The first of all equal windows is no repeat, so it is entered, under a key that depends on the window
+//! alone; when a key becomes heavy, all its windows move, and never back. Any other of them is passed over in a match, or
+//! compared with all windows of its key before it is entered. Threads pass over parts of the text at the same time. So of two
+//! windows, the one that is entered first may be the later one; then the earlier one meets it, and the match is turned, but the
+//! earlier one is entered, too. Nothing is a repeat that was not compared symbol by symbol.
 //!
 //! **A match may skip ahead only from windows that are decided**: one that begins behind a gap says nothing of the gap.
 
 use super::hash::hash;
 use super::items::{Item, Match, Reach};
-use super::known::{Found, Known, Windows};
+use super::known::{Found, Known, Rooms, Windows};
 use super::lengths::Lengths;
 use super::text::Text;
 use crate::simd::minima::{Anchors, MOST_WINDOWS, Region, Symbol};
@@ -46,17 +47,13 @@ pub(super) struct Scan<'a, S> {
     pub(super) text: &'a Text<'a, S>,
     pub(super) lengths: &'a Lengths,
     anchors: Anchors<S>,
-    pub(super) known: Known,
-    /// What an earlier part of the text knows, when later windows are looked up there.
-    pub(super) earlier: Option<&'a Known>,
+    pub(super) rooms: Rooms,
     /// In order of their first symbols, but for those of one anchor.
     pub(super) matches: Vec<Match>,
-    /// The windows that were entered, unless nobody asks.
-    pub(super) entered: Option<Vec<Windows>>,
-    /// The number of entries.
-    pub(super) entries: u64,
-    /// Where the document begins and ends.
-    pub(super) document: (usize, usize),
+    /// Those of windows that other threads passed over before earlier ones, in no order.
+    pub(super) later: Vec<Match>,
+    /// Where the document ends.
+    pub(super) end: usize,
     regions: Vec<Region>,
     items: Vec<Item>,
     split_items: Vec<Item>,
@@ -68,12 +65,10 @@ impl<'a, S: Symbol> Scan<'a, S> {
             text,
             lengths,
             anchors: Anchors::new(text.isa, lengths.grams),
-            known: Known::new(),
-            earlier: None,
+            rooms: Rooms::default(),
             matches: Vec::new(),
-            entered: None,
-            entries: 0,
-            document: (0, 0),
+            later: Vec::new(),
+            end: 0,
             regions: Vec::new(),
             items: Vec::new(),
             split_items: Vec::new(),
@@ -82,36 +77,35 @@ impl<'a, S: Symbol> Scan<'a, S> {
 
     /// Bytes of memory of what it holds.
     pub(super) fn bytes(&self) -> u64 {
-        let entered = self.entered.as_ref().map_or(0, Vec::capacity);
-        let bytes = size_of::<Match>() * self.matches.capacity() + size_of::<Windows>() * entered;
-        self.known.bytes() + bytes as u64
+        let matches = self.matches.capacity() + self.later.capacity();
+        (size_of::<Match>() * matches) as u64
     }
 
-    /// Passes over a document.
-    pub(super) fn scan(&mut self, from: usize, to: usize) {
-        let windows = self.lengths.windows(to - from);
-        if windows == 0 {
-            return;
-        }
-        self.document = (from, to);
-        let end = from + windows;
-        let (mut next, mut block) = (from, FIRST_BLOCK);
+    /// Passes over a document that ends at `to`, from window `next` on. Returns the window from which on it must go on when
+    /// the table is larger.
+    pub(super) fn scan(&mut self, known: &Known, mut next: usize, to: usize) -> Option<usize> {
+        self.end = to;
+        let end = next + self.lengths.windows(to - next);
+        let mut block = FIRST_BLOCK;
         let mut ahead: Option<Ahead> = None;
         while next < end {
+            if known.is_crowded() {
+                return Some(next);
+            }
             let mut stop = end;
-            if let Some(known) = ahead {
-                let Match { from, to, source } = known.matched;
+            if let Some(coming) = ahead {
+                let Match { from, to, source } = coming.matched;
                 if next >= from {
-                    self.matches.push(known.matched);
+                    self.matches.push(coming.matched);
                     next = next.max(to + 1 - self.lengths.window);
-                    ahead = self.follow((to, source + to - from), known.source_end);
+                    ahead = self.follow((to, source + to - from), coming.source_end);
                     block = FIRST_BLOCK;
                     continue;
                 }
                 stop = from;
             }
-            self.list(next, block.min(stop - next), stop);
-            let reach = self.decide_items(next);
+            self.list(known, next, block.min(stop - next), stop);
+            let reach = self.decide_items(known, next);
             block = match reach.end {
                 None => (2 * block).min(MOST_WINDOWS),
                 Some((here, there)) => {
@@ -123,11 +117,12 @@ impl<'a, S: Symbol> Scan<'a, S> {
             };
             next = reach.next;
         }
+        None
     }
 
     /// Lists the items of `count` windows from `next` on, of those before `stop`, with what they lead to on its way from
     /// memory. Those of heavy keys are listed by cells.
-    fn list(&mut self, next: usize, count: usize, stop: usize) {
+    fn list(&mut self, known: &Known, next: usize, count: usize, stop: usize) {
         let symbols = &self.text.symbols[next..];
         let regions = &mut self.regions;
         regions.clear();
@@ -150,23 +145,23 @@ impl<'a, S: Symbol> Scan<'a, S> {
             }
         }));
         for item in &items {
-            self.known.prefetch_slot(item.key);
+            known.prefetch_slot(item.key);
         }
         if items.len() > 3 {
-            while self.list_cells(&mut items) {}
+            while self.list_cells(known, &mut items) {}
             for item in &items {
-                self.known.prefetch_found(item.key);
+                known.prefetch_found(item.key);
             }
             for item in &items {
-                self.prefetch_text(&self.known, item.key);
+                self.prefetch_text(known, item.key);
             }
         }
         self.items = items;
     }
 
     /// Replaces items of heavy keys by those of their cells, and returns whether there were any.
-    fn list_cells(&mut self, items: &mut Vec<Item>) -> bool {
-        let is_heavy = |item: &Item| self.known.found_at_home(item.key) == Found::Cells;
+    fn list_cells(&mut self, known: &Known, items: &mut Vec<Item>) -> bool {
+        let is_heavy = |item: &Item| known.found_at_home(item.key) == Found::Cells;
         let Some(first) = items.iter().position(is_heavy) else {
             return false;
         };
@@ -174,12 +169,12 @@ impl<'a, S: Symbol> Scan<'a, S> {
         listed.clear();
         listed.extend_from_slice(&items[..first]);
         for item in &items[first..] {
-            if self.known.found_at_home(item.key) != Found::Cells {
+            if known.found_at_home(item.key) != Found::Cells {
                 listed.push(*item);
                 continue;
             }
             for cell in self.cells(*item) {
-                self.known.prefetch_slot(cell.key);
+                known.prefetch_slot(cell.key);
                 listed.push(cell);
             }
         }
@@ -195,7 +190,7 @@ impl<'a, S: Symbol> Scan<'a, S> {
     }
 
     /// Decides the listed items from window `next` on, up to a match that goes on behind them.
-    fn decide_items(&mut self, mut next: usize) -> Reach {
+    fn decide_items(&mut self, known: &Known, mut next: usize) -> Reach {
         let items = std::mem::take(&mut self.items);
         let listed = items.last().map_or(0, |item| item.last);
         let mut ended = None;
@@ -203,15 +198,14 @@ impl<'a, S: Symbol> Scan<'a, S> {
             if item.last < next {
                 continue;
             }
-            let entries = self.entries;
+            if known.is_crowded() {
+                break;
+            }
             let item = Item {
                 first: item.first.max(next),
                 ..*item
             };
-            let reach = self.decide::<true>(item);
-            if let (Some(entered), true) = (&mut self.entered, self.entries != entries) {
-                entered.push(item.windows());
-            }
+            let reach = self.decide(known, item);
             next = reach.next;
             if reach.end.is_some() && next > item.last + 1 && next >= listed {
                 ended = reach.end;
@@ -225,7 +219,7 @@ impl<'a, S: Symbol> Scan<'a, S> {
     /// A match ended here and there, where the next symbols differ. Do the texts behind agree for a window or more?
     fn follow(&self, (here, there): (usize, usize), source_end: usize) -> Option<Ahead> {
         let (from, source) = (here + 1, there + 1);
-        let limit = (self.document.1.checked_sub(from)?).min(source_end.checked_sub(source)?);
+        let limit = (self.end.checked_sub(from)?).min(source_end.checked_sub(source)?);
         if limit < self.lengths.window {
             return None;
         }
@@ -304,61 +298,5 @@ impl<'a, S: Symbol> Scan<'a, S> {
             context |= (hash as u32 | 1) & 0xFFFF;
         }
         context
-    }
-}
-
-/// Windows of a batch that are looked up with all they lead to on its way from memory.
-const LOOKED_UP: usize = 48;
-
-impl<'a, S: Symbol> Scan<'a, S> {
-    /// A pass that looks up windows of later documents in what an earlier part knows.
-    pub(super) fn across(text: &'a Text<'a, S>, lengths: &'a Lengths, earlier: &'a Known) -> Self {
-        Scan {
-            earlier: Some(earlier),
-            ..Scan::new(text, lengths)
-        }
-    }
-
-    /// Looks up windows, in the order of the text. Most of them are new in their own part.
-    pub(super) fn look_up(&mut self, entered: &[Windows]) {
-        let Some(earlier) = self.earlier else {
-            return;
-        };
-        let mut next = 0;
-        for batch in entered.chunks(LOOKED_UP) {
-            let items: Vec<Item> = batch.iter().map(|windows| self.item(*windows)).collect();
-            for item in &items {
-                earlier.prefetch_slot(item.key);
-            }
-            for item in &items {
-                earlier.prefetch_found(item.key);
-            }
-            for item in &items {
-                self.prefetch_text(earlier, item.key);
-            }
-            for item in items {
-                if item.last < next {
-                    continue;
-                }
-                if !(self.document.0..self.document.1).contains(&item.anchor) {
-                    let document = self.text.document_at(item.anchor);
-                    let start = self.text.document_start(document);
-                    self.document = (start, self.text.ends[document]);
-                }
-                let first = item.first.max(next);
-                next = self.decide::<false>(Item { first, ..item }).next;
-            }
-        }
-    }
-
-    fn item(&self, windows: Windows) -> Item {
-        let (anchor, last) = (windows.anchor(), windows.last());
-        Item {
-            level: 0,
-            key: self.key(0, anchor, last),
-            anchor,
-            first: windows.first(),
-            last,
-        }
     }
 }

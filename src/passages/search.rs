@@ -2,17 +2,18 @@
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
 
 use super::choice::{Choice, Conditions};
 use super::items::Match;
 use super::known::MOST_SYMBOLS;
 use super::lengths::Lengths;
-use super::scan::Scan;
+use super::pass::matches;
 use super::sources::{Occurrences, TwinRuns, later_runs, pieces};
 use super::text::Text;
 use crate::error::{Conflict, Error, Result};
-use crate::progress::{Progress, advance};
+use crate::progress::Progress;
 use crate::simd::Isa;
 use crate::simd::minima::Symbol;
 
@@ -239,7 +240,7 @@ impl PassageSearch {
         let lengths = Lengths::new(self.min_length);
         progress.begin("compare", text.symbols.len() as u64);
         let matches = matches(text, &lengths, self.memory, progress)?;
-        Ok(later_runs(text, lengths.window, &matches))
+        Ok(later_runs(text, lengths.window, matches.in_order()))
     }
 
     pub(super) fn has_conditions(&self) -> bool {
@@ -280,7 +281,7 @@ impl PassageSearch {
             }
         };
         Passages {
-            pieces: found.into_iter().map(piece).collect(),
+            pieces: found.into_par_iter().map(piece).collect(),
         }
     }
 }
@@ -297,134 +298,4 @@ pub(super) fn too_long() -> Error {
         value: "too long for one search".to_owned(),
         expected: "less text, in several runs".to_owned(),
     }
-}
-
-/// Symbols between two looks at whether to stop.
-const LOOK: usize = 1 << 20;
-
-/// Matches that cover every window with an earlier twin, by their first symbols.
-///
-/// Each thread passes over a part of the documents. Then the windows that were new in a part are looked up in all parts
-/// before it.
-fn matches<S: Symbol>(
-    text: &Text<'_, S>,
-    lengths: &Lengths,
-    memory: u64,
-    progress: &dyn Progress,
-) -> Result<Vec<Match>> {
-    let held = AtomicU64::new(0);
-    let parts = parts(text, rayon::current_num_threads());
-    let scan = |part: usize, each: &mut dyn FnMut(usize) -> Result<()>| {
-        let mut scan = Scan::new(text, lengths);
-        scan.entered = (part > 0).then(Vec::new);
-        let (mut looked, mut own) = (0, 0);
-        for document in parts[part].clone() {
-            let (from, to) = (text.document_start(document), text.ends[document]);
-            scan.scan(from, to);
-            if to >= looked + LOOK {
-                looked = to;
-                let bytes = scan.bytes();
-                let all = held.fetch_add(bytes - own, Ordering::Relaxed) + (bytes - own);
-                own = bytes;
-                if all > memory {
-                    return Err(too_large(memory));
-                }
-                each(to)?;
-            }
-        }
-        settle(&mut scan.matches);
-        match scan.known.is_full {
-            true => Err(too_long()),
-            false => Ok(scan),
-        }
-    };
-    let on_thread = |part: usize| {
-        scan(part, &mut |_| match progress.is_stopped() {
-            true => Err(Error::Stopped),
-            false => Ok(()),
-        })
-    };
-    let mut others: Vec<Option<Result<Scan<'_, S>>>> = Vec::new();
-    others.resize_with(parts.len() - 1, || None);
-    let first = rayon::in_place_scope(|scope| {
-        for (part, other) in (1..).zip(&mut others) {
-            let on_thread = &on_thread;
-            scope.spawn(move |_| *other = Some(on_thread(part)));
-        }
-        scan(0, &mut |to| {
-            let documents = text.document_at(to.min(text.symbols.len() - 1));
-            advance(progress, to as u64, documents as u64, 0)
-        })
-    });
-    let scans = std::iter::once(Some(first)).chain(others).flatten();
-    let scans: Vec<Scan<'_, S>> = scans.collect::<Result<_>>()?;
-    let across = across(text, lengths, &scans, progress)?;
-    advance(
-        progress,
-        text.symbols.len() as u64,
-        text.ends.len() as u64,
-        0,
-    )?;
-    let runs = scans.into_iter().map(|scan| scan.matches).chain(across);
-    Ok(merged(runs.collect()))
-}
-
-/// Documents in parts of about as many symbols, at least one.
-fn parts<S: Symbol>(text: &Text<'_, S>, parts: usize) -> Vec<Range<usize>> {
-    let most = text.symbols.len().div_ceil(parts.max(1)).max(1);
-    let cut = |part: usize| text.ends.partition_point(|end| *end < part * most);
-    let mut cuts: Vec<usize> = (0..parts.max(1)).map(cut).collect();
-    cuts[0] = 0;
-    cuts.push(text.ends.len());
-    let parts = cuts.windows(2).map(|cuts| cuts[0]..cuts[1]);
-    parts.collect()
-}
-
-/// The matches of windows that were new in one part with those of the parts before it, in ascending runs.
-fn across<S: Symbol>(
-    text: &Text<'_, S>,
-    lengths: &Lengths,
-    scans: &[Scan<'_, S>],
-    progress: &dyn Progress,
-) -> Result<Vec<Vec<Match>>> {
-    use rayon::prelude::*;
-    let shares = scans.len();
-    let work: Vec<(usize, usize, usize)> = (1..scans.len())
-        .flat_map(|part| (0..part).map(move |earlier| (part, earlier)))
-        .flat_map(|(part, earlier)| (0..shares).map(move |share| (part, earlier, share)))
-        .collect();
-    let looked_up = work.into_par_iter().map(|(part, earlier, share)| {
-        if progress.is_stopped() {
-            return Err(Error::Stopped);
-        }
-        let entered = scans[part].entered.as_deref().unwrap_or_default();
-        let at = |share: usize| entered.len() * share / shares;
-        let mut scan = Scan::across(text, lengths, &scans[earlier].known);
-        scan.look_up(&entered[at(share)..at(share + 1)]);
-        settle(&mut scan.matches);
-        Ok(scan.matches)
-    });
-    looked_up.collect()
-}
-
-/// Sorts matches that are in order but for those of one anchor.
-fn settle(matches: &mut [Match]) {
-    for i in 1..matches.len() {
-        let mut at = i;
-        while at > 0 && matches[at - 1].from > matches[at].from {
-            matches.swap(at - 1, at);
-            at -= 1;
-        }
-    }
-}
-
-/// Joins lists that each ascend.
-fn merged(mut runs: Vec<Vec<Match>>) -> Vec<Match> {
-    if runs.len() == 1 {
-        return runs.pop().unwrap_or_default();
-    }
-    let mut all = runs.concat();
-    // Stable, which finds the runs.
-    all.sort_by_key(|matched| matched.from);
-    all
 }

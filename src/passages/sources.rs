@@ -91,9 +91,9 @@ pub enum Occurrences {
 }
 
 /// Disjoint runs of windows from matches that ascend, each with one of its twins.
-fn twins_of(matches: &[Match], window: usize) -> impl Iterator<Item = Twins> {
+fn twins_of(matches: impl Iterator<Item = Match>, window: usize) -> impl Iterator<Item = Twins> {
     let mut covered = 0;
-    matches.iter().filter_map(move |matched| {
+    matches.filter_map(move |matched| {
         let first = matched.from.max(covered);
         let end = matched.to + 1 - window;
         (first < end).then(|| {
@@ -139,7 +139,7 @@ pub(super) fn pieces<S: Symbol>(
 pub(super) fn later_runs<S: Symbol>(
     text: &Text<'_, S>,
     window: usize,
-    matches: &[Match],
+    matches: impl Iterator<Item = Match>,
 ) -> TwinRuns {
     let mut later = TwinRuns::default();
     let mut next = 0;
