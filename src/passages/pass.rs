@@ -12,9 +12,8 @@ use super::items::Match;
 use super::known::Known;
 use super::lengths::Lengths;
 use super::scan::Scan;
-use super::search::{too_large, too_long};
 use super::text::Text;
-use crate::error::{Error, Result};
+use crate::error::{Conflict, Error, Result};
 use crate::progress::{Progress, advance};
 use crate::simd::minima::Symbol;
 
@@ -215,5 +214,19 @@ fn settle(matches: &mut [Match]) {
             matches.swap(at - 1, at);
             at -= 1;
         }
+    }
+}
+
+/// The error of a search that needs more memory than these bytes.
+pub(super) fn too_large(memory: u64) -> Error {
+    let mib = memory >> 20;
+    Error::Conflict(Conflict::PassageMemory { mib })
+}
+
+pub(super) fn too_long() -> Error {
+    Error::Parameter {
+        name: "INPUT",
+        value: "too long for one search".to_owned(),
+        expected: "less text, in several runs".to_owned(),
     }
 }

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::pass::too_large;
 use super::rewrite::uncut;
 use super::run::{PassageAction, PassagesRun};
-use super::search::too_large;
 use super::units::{UnitTexts, check_length};
 use crate::documents::{DocumentBatch, Documents};
 use crate::error::{Error, Result, row_number};

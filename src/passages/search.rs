@@ -9,10 +9,10 @@ use super::choice::{Choice, Conditions};
 use super::items::Match;
 use super::known::MOST_SYMBOLS;
 use super::lengths::Lengths;
-use super::pass::matches;
+use super::pass::{matches, too_long};
 use super::sources::{Occurrences, TwinRuns, later_runs, pieces};
 use super::text::Text;
-use crate::error::{Conflict, Error, Result};
+use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::simd::Isa;
 use crate::simd::minima::Symbol;
@@ -283,19 +283,5 @@ impl PassageSearch {
         Passages {
             pieces: found.into_par_iter().map(piece).collect(),
         }
-    }
-}
-
-/// The error of a search that needs more memory than these bytes.
-pub(super) fn too_large(memory: u64) -> Error {
-    let mib = memory >> 20;
-    Error::Conflict(Conflict::PassageMemory { mib })
-}
-
-pub(super) fn too_long() -> Error {
-    Error::Parameter {
-        name: "INPUT",
-        value: "too long for one search".to_owned(),
-        expected: "less text, in several runs".to_owned(),
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use super::super::classes::Segment;
 use super::super::items::Match;
-use super::super::search::too_large;
+use super::super::pass::too_large;
 use super::super::sources::{Occurrences, Twins, first_of, insert_new};
 use super::map::{Walker, WindowMap};
 use super::records::{Link, Links};

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::known::MOST_SYMBOLS;
 use super::super::lengths::Lengths;
-use super::super::search::too_long;
+use super::super::pass::too_long;
 use super::super::units::UnitTexts;
 use super::map::{MapWriter, WindowMap};
 use super::records::{Link, Links, Region, Windows, end_of_words, window_of};
