@@ -224,7 +224,8 @@ fn for_each_kept(
     Ok(written)
 }
 
-/// Writes the kept records of each input under its name, in its format and compression, and tells `files` of each. Takes the texts that `sampler` wants. Returns the number of documents written.
+/// Writes the kept records of each input under its name, in its format and compression, and tells `files` of each. Takes
+/// the texts that `sampler` wants. Returns the number of documents written.
 pub(super) fn write_kept(
     folder: &OutputFolder,
     source: &FileSource<'_>,
@@ -298,7 +299,6 @@ impl KeptOutput<'_> {
             }),
         };
         let (mut start, mut large) = (StartOfFile::of(written.inputs), None);
-        let mut written_back = 0;
         let mut ending: VecDeque<Ending> = VecDeque::new();
         let records = rayon::in_place_scope(|scope| {
             read(&mut |part| {
@@ -314,15 +314,14 @@ impl KeptOutput<'_> {
                                 None => large.insert(files.open(start.file, start.form.take())?),
                             };
                             start.write_to(target)?;
-                            if start.bytes - written_back > WRITTEN_BACK {
-                                written_back = start.bytes;
+                            if start.bytes - start.written_back > WRITTEN_BACK {
+                                start.written_back = start.bytes;
                                 self.written.grow(name);
                             }
                         }
                     }
                     FileEvent::End => {
                         let next = StartOfFile::of(start.file + 1);
-                        written_back = 0;
                         let small = std::mem::replace(&mut start, next);
                         if let Some((name, target)) = large.take() {
                             ending.push_back(Ending {
@@ -366,6 +365,8 @@ struct StartOfFile {
     kept: Vec<Kept>,
     /// Bytes of all of its kept records so far.
     bytes: usize,
+    /// Those after which it was last to be written to disk.
+    written_back: usize,
     /// The number of all of its kept records so far.
     records: u64,
 }

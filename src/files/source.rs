@@ -24,8 +24,8 @@ use crate::search::{
     Classify, Corpus, FirstPass, NextId, NextPreference, NumbersRead, Parsed, Pieces, Search,
     SetsByRow, Source,
 };
-use crate::store::spill::{Budget, Spill};
-use crate::store::{Bits, ExactSets, SETS_IN_MEMORY};
+use crate::store::spill::{Budget, Spill, sets_in_memory};
+use crate::store::{Bits, ExactSets};
 
 /// The documents of a run over files.
 pub(super) struct FileSource<'a> {
@@ -432,8 +432,7 @@ impl Source for FileSource<'_> {
     }
 
     fn exact_sets(&self) -> ExactSets {
-        let most_bytes = self.budget.as_ref().map_or(SETS_IN_MEMORY, Budget::sets);
-        ExactSets::spilling(most_bytes, &self.temporary)
+        ExactSets::spilling(sets_in_memory(self.budget.as_ref()), &self.temporary)
     }
 
     fn read_exact_sets(

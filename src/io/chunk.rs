@@ -277,8 +277,8 @@ impl Chunk {
                 None => {}
             }
             joined.extend_from_slice(record);
-            if separator.is_none() && !ends_line(record) {
-                joined.push(b'\n');
+            if separator.is_none() {
+                end_line(&mut joined);
             }
         }
         joined
@@ -299,8 +299,15 @@ fn runs<'a>(bytes: &[u8], parts: impl Iterator<Item = &'a [u8]>) -> Vec<Range<us
     runs
 }
 
-fn ends_line(record: &[u8]) -> bool {
-    matches!(record.last(), Some(b'\n' | b'\r'))
+fn ends_line(bytes: &[u8]) -> bool {
+    matches!(bytes.last(), Some(b'\n' | b'\r'))
+}
+
+/// Ends the last line with a newline, if it has none.
+pub(super) fn end_line(bytes: &mut Vec<u8>) {
+    if !ends_line(bytes) {
+        bytes.push(b'\n');
+    }
 }
 
 /// The bytes between two elements of a kept JSON array.

@@ -325,7 +325,10 @@ impl Write for FrameWriter {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        match self {
+            FrameWriter::Plain(file) => file.flush(),
+            FrameWriter::Compressed(frames) => frames.flush(),
+        }
     }
 }
 

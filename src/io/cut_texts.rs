@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::chunk::{BETWEEN_ELEMENTS, Chunk, Contents, Kept, RecordSpans};
+use super::chunk::{BETWEEN_ELEMENTS, Chunk, Contents, Kept, RecordSpans, end_line};
 use super::cut_rows::{check_columns, cut_rows};
 use super::cuts::{Cuts, Fate, cuts_of_parts, push_without};
 use super::fields::{FieldPath, Fields};
@@ -72,12 +72,6 @@ impl Chunk {
                 Kept::Text(cut)
             }
         })
-    }
-}
-
-fn end_line(bytes: &mut Vec<u8>) {
-    if !matches!(bytes.last(), Some(b'\n' | b'\r')) {
-        bytes.push(b'\n');
     }
 }
 

@@ -9,7 +9,7 @@ use arrow_array::builder::{ListBuilder, StructBuilder, UInt32Builder};
 use arrow_schema::{DataType, Field, Fields as Columns, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 
-use super::chunk::{BETWEEN_ELEMENTS, Chunk, Contents, Kept};
+use super::chunk::{BETWEEN_ELEMENTS, Chunk, Contents, Kept, end_line};
 use super::cuts::{Cuts, Fate};
 use super::fields::FieldPath;
 use super::jsonl;
@@ -31,9 +31,7 @@ impl Chunk {
                     if let Fate::Mark(marks) = fate {
                         let added = mark_json(line.whole, name, marks, &mut marked);
                         added.map_err(|problem| (i, problem))?;
-                        if !matches!(marked.last(), Some(b'\n' | b'\r')) {
-                            marked.push(b'\n');
-                        }
+                        end_line(&mut marked);
                     }
                 }
                 Ok(Kept::Lines(marked))

@@ -7,8 +7,8 @@
 //! million documents, the last growth in place kept the other thread waiting for 45 ms.
 //!
 //! **Exact sets are handed on** if the hashes that are signed are those of the exact sets, or their high halves (as
-//! for words), and if the sets fit in an eighth of the memory, or in 128 MiB. Otherwise, the documents that share a bucket are read again, which
-//! doubled the time of a run over near-duplicates.
+//! for words), and if the sets fit in an eighth of the memory, or in 128 MiB. Otherwise, the documents that share a bucket
+//! are read again, which doubled the time of a run over near-duplicates.
 //!
 //! **Texts go to a device** where it hashes such windows: the CPU then only parses, normalises and takes digests.
 //! Otherwise the device gets shingle hashes. A piece waits for its rows while later ones are read and numbered; the

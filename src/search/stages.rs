@@ -23,8 +23,8 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::pipeline::{BandKeys, Buckets, Weighting};
 use crate::progress::{Counts, Progress, advance, counted, grouped};
-use crate::store::spill::Spill;
-use crate::store::{Bits, ExactSets, SETS_IN_MEMORY};
+use crate::store::spill::{Spill, sets_in_memory};
+use crate::store::{Bits, ExactSets};
 
 /// A search whose documents have been read.
 pub(crate) struct Searched {
@@ -313,8 +313,7 @@ fn collected(
             .takes_empty(search.within.is_some()),
         CandidateMethod::Auto => banded.join_if_small(search.join_bytes, shingler),
         CandidateMethod::Lsh if is_exact && shingler.hashes_exactly() => {
-            let most_bytes = budget.map_or(SETS_IN_MEMORY, |budget| budget.sets());
-            banded.hold_sets(most_bytes, shingler)
+            banded.hold_sets(sets_in_memory(budget.as_ref()), shingler)
         }
         CandidateMethod::Lsh => banded,
     }

@@ -254,14 +254,11 @@ impl Kernel for HashChunks<'_> {
                 }
                 let of_block = [counter, lanes.load(&lens), lanes.load(&flags)];
                 value = compress(lanes, value, message(lanes, &rows), of_block);
-                let ended = |chunk: &&Chunk| chunk.blocks() == block + 1;
-                if chunks.iter().any(|chunk| ended(&chunk)) {
-                    let mut values = [[0; ROWS]; 8];
-                    store(lanes, value, &mut values);
-                    let all = chunks.iter().enumerate();
-                    for (lane, chunk) in all.filter(|(_, chunk)| ended(chunk)) {
-                        self.nodes[chunk.node] = values.each_ref().map(|words| words[lane]);
-                    }
+                let all = chunks.iter().enumerate();
+                let ended = all.filter(|(_, chunk)| chunk.blocks() == block + 1);
+                let mut ended = ended.map(|(lane, chunk)| (lane, chunk.node)).peekable();
+                if ended.peek().is_some() {
+                    put(lanes, value, ended, self.nodes);
                 }
             }
         }
@@ -294,11 +291,8 @@ impl Kernel for JoinPairs<'_> {
             ];
             let start = START.map(|word| lanes.splat(word));
             let value = compress(lanes, start, message(lanes, &rows), of_block);
-            let mut values = [[0; ROWS]; 8];
-            store(lanes, value, &mut values);
-            for (lane, pair) in pairs.iter().enumerate() {
-                self.nodes[pair.node] = values.each_ref().map(|words| words[lane]);
-            }
+            let joined = pairs.iter().map(|pair| pair.node).enumerate();
+            put(lanes, value, joined, self.nodes);
         }
     }
 }
@@ -313,10 +307,20 @@ fn message<L: Lanes>(lanes: L, rows: &[Row; ROWS]) -> [L::U32; 16] {
     [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]
 }
 
+/// Writes the values of some lanes to nodes.
 #[inline(always)]
-fn store<L: Lanes>(lanes: L, value: [L::U32; 8], words: &mut [[u32; ROWS]; 8]) {
-    for (word, words) in value.into_iter().zip(words) {
+fn put<L: Lanes>(
+    lanes: L,
+    value: [L::U32; 8],
+    to: impl Iterator<Item = (usize, usize)>,
+    nodes: &mut [Value],
+) {
+    let mut words = [[0; ROWS]; 8];
+    for (word, words) in value.into_iter().zip(&mut words) {
         lanes.store(word, words);
+    }
+    for (lane, node) in to {
+        nodes[node] = words.each_ref().map(|words| words[lane]);
     }
 }
 

@@ -132,15 +132,17 @@ impl Budget {
         }
     }
 
-    /// Bytes of exact sets that the run holds, so that it need not read documents again.
-    pub(crate) fn sets(&self) -> usize {
-        SETS_IN_MEMORY.max(self.memory / 8)
-    }
-
     /// Bytes that a run holds while it reads: the stages after it need more.
     pub(crate) fn held(&self) -> usize {
         self.memory / 2
     }
+}
+
+/// Bytes of exact sets that a run with this budget holds, so that it need not read documents again.
+pub(crate) fn sets_in_memory(budget: Option<&Budget>) -> usize {
+    budget.map_or(SETS_IN_MEMORY, |budget| {
+        SETS_IN_MEMORY.max(budget.memory / 8)
+    })
 }
 
 /// The share of memory for the buffers of everything written at one time.
