@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::arrow::KeptArrow;
@@ -134,6 +135,15 @@ pub(crate) fn unwritable<E: Display>(path: &Path) -> impl FnOnce(E) -> Error {
     }
 }
 
+/// Writes a value as a line of JSON.
+fn write_line(target: &mut impl Write, line: &impl Serialize) -> std::io::Result<()> {
+    serde_json::to_writer(&mut *target, line)?;
+    target.write_all(b"\n")
+}
+
+/// Lines that a thread makes at a time.
+const LINES: usize = 256;
+
 /// Writes JSON Lines.
 pub(crate) struct JsonLines<W: Write> {
     target: BufWriter<W>,
@@ -151,10 +161,28 @@ impl<W: Write> JsonLines<W> {
 
     /// Writes one value as a line.
     pub(crate) fn write(&mut self, line: &impl Serialize) -> Result<()> {
-        serde_json::to_writer(&mut self.target, line)
-            .map_err(std::io::Error::from)
-            .and_then(|()| self.target.write_all(b"\n"))
-            .map_err(Error::io("write to", &self.path))
+        write_line(&mut self.target, line).map_err(Error::io("write to", &self.path))
+    }
+
+    /// Writes a line for each value, in order. Lines are made side by side.
+    pub(crate) fn write_each<T: Sync, L: Serialize>(
+        &mut self,
+        values: &[T],
+        line: impl Fn(&T) -> Result<L> + Sync,
+    ) -> Result<()> {
+        let path = &self.path;
+        let lines = values.par_chunks(LINES).map(|values| {
+            let mut lines = Vec::new();
+            for value in values {
+                write_line(&mut lines, &line(value)?).map_err(Error::io("write to", path))?;
+            }
+            Ok(lines)
+        });
+        let lines: Vec<Vec<u8>> = lines.collect::<Result<_>>()?;
+        let written = lines
+            .iter()
+            .try_for_each(|lines| self.target.write_all(lines));
+        written.map_err(Error::io("write to", &self.path))
     }
 
     /// Passes on everything written so far.

@@ -141,20 +141,8 @@ impl Shrinking {
     pub(crate) fn cuts(&mut self, text: &str, spans: &[Range<usize>]) -> Vec<Range<usize>> {
         self.words.clear();
         let finds_words = matches!(self.units.unit, PassageUnit::Chars | PassageUnit::Bytes);
-        if finds_words && self.snap == Snap::Words && !spans.is_empty() {
-            let words = &mut self.words;
-            let borders = spans.iter().flat_map(|span| [span.start, span.end]);
-            let mut borders = borders.peekable();
-            self.finder.for_each_word(Isa::best(), text, |word| {
-                let is_behind = |border: &usize| border + CHARACTER <= word.start;
-                while borders.next_if(is_behind).is_some() {}
-                if borders
-                    .peek()
-                    .is_some_and(|border| *border < word.end + CHARACTER)
-                {
-                    words.push(word);
-                }
-            });
+        if finds_words && self.snap == Snap::Words {
+            self.find_words(text, spans);
         }
         let mut cuts: Vec<Range<usize>> = Vec::with_capacity(spans.len());
         for span in spans {
@@ -165,6 +153,37 @@ impl Shrinking {
             }
         }
         cuts
+    }
+
+    /// Finds the words at the borders of spans. Looks through the lines there alone: no word goes over the end of a line, or
+    /// depends on what is behind it.
+    fn find_words(&mut self, text: &str, spans: &[Range<usize>]) {
+        let borders = spans.iter().flat_map(|span| [span.start, span.end]);
+        let mut borders = borders.peekable();
+        let mut end = 0;
+        while let Some(border) = borders.peek() {
+            let lines = lines_around(
+                text,
+                end,
+                border.saturating_sub(CHARACTER)..border + CHARACTER,
+            );
+            end = lines.end;
+            let words = &mut self.words;
+            self.finder
+                .for_each_word(Isa::best(), &text[lines.clone()], |word| {
+                    let word = lines.start + word.start..lines.start + word.end;
+                    let is_behind = |border: &usize| border + CHARACTER <= word.start;
+                    while borders.next_if(is_behind).is_some() {}
+                    if borders
+                        .peek()
+                        .is_some_and(|border| *border < word.end + CHARACTER)
+                    {
+                        words.push(word);
+                    }
+                });
+            let is_done = |border: &usize| border + CHARACTER <= end || end == text.len();
+            while borders.next_if(is_done).is_some() {}
+        }
     }
 
     fn cut(&self, text: &str, from: usize, span: &Range<usize>) -> Range<usize> {
@@ -199,6 +218,18 @@ impl Shrinking {
         }
         start..end.max(start)
     }
+}
+
+/// The lines with a part of a text, from a place on where a line begins.
+fn lines_around(text: &str, from: usize, part: Range<usize>) -> Range<usize> {
+    let bytes = text.as_bytes();
+    let before = part.start.clamp(from, bytes.len());
+    let is_end = |byte: &u8| *byte == b'\n';
+    let start = bytes[from..before].iter().rposition(is_end);
+    let start = start.map_or(from, |at| from + at + 1);
+    let behind = part.end.clamp(start, bytes.len());
+    let end = bytes[behind..].iter().position(is_end);
+    start..end.map_or(bytes.len(), |at| behind + at + 1)
 }
 
 /// The whole characters of a range of bytes.

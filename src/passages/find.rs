@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
+
 use super::cuts::{Cuts, Removal, Shrinking};
 use super::items::Match;
 use super::lost::{Found, Lost};
@@ -132,25 +134,28 @@ impl PassagesRun<'_> {
         passages: &Passages,
         removed: Vec<(usize, Removal, usize)>,
     ) -> (Cuts, Vec<usize>) {
-        let mut cuts = Cuts::default();
-        let mut shrinking = Shrinking::new(self.units, self.snap);
+        let spans: Vec<(usize, Range<usize>)> = texts.stated_spans(passages, self.units).collect();
+        let of_documents: Vec<_> = spans.chunk_by(|a, b| a.0 == b.0).collect();
         let covered = removed.iter().map(|(.., bytes)| *bytes).collect();
-        let mut removed = removed.into_iter().peekable();
-        let mut spans = texts.stated_spans(passages, self.units).peekable();
-        for document in 0..texts.len() {
-            let mut of_document: Vec<Range<usize>> = Vec::new();
-            while let Some((_, span)) = spans.next_if(|(of, _)| *of == document) {
-                of_document.push(span);
+        let shrink = |shrinking: &mut Shrinking, spans: &&[(usize, Range<usize>)]| {
+            let of_document: Vec<Range<usize>> = spans.iter().map(|of| of.1.clone()).collect();
+            match self.action {
+                PassageAction::Cut => shrinking.cuts(texts.text(spans[0].0), &of_document),
+                PassageAction::Mark => of_document,
+                PassageAction::Report | PassageAction::Drop { .. } => Vec::new(),
             }
+        };
+        let new = || Shrinking::new(self.units, self.snap);
+        let shrunk = of_documents.par_iter().map_init(new, shrink);
+        let shrunk: Vec<Vec<Range<usize>>> = shrunk.collect();
+        let mut shrunk = of_documents.iter().map(|of| of[0].0).zip(shrunk).peekable();
+        let mut removed = removed.into_iter().peekable();
+        let mut cuts = Cuts::default();
+        for document in 0..texts.len() {
+            let of_document = shrunk.next_if(|(of, _)| *of == document);
             match removed.next_if(|(of, ..)| *of == document) {
                 Some((_, why, _)) => cuts.push_removed(why),
-                None => match self.action {
-                    PassageAction::Cut => {
-                        cuts.push(shrinking.cuts(texts.text(document), &of_document));
-                    }
-                    PassageAction::Mark => cuts.push(of_document),
-                    PassageAction::Report | PassageAction::Drop { .. } => cuts.push([]),
-                },
+                None => cuts.push(of_document.into_iter().flat_map(|(_, cuts)| cuts)),
             }
         }
         (cuts, covered)

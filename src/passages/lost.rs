@@ -1,5 +1,9 @@
 //! What is lost where passages are cut: text that stands nowhere any more, since its other places are cut, too, in parts.
 
+use std::ops::Range;
+
+use rayon::prelude::*;
+
 use super::choice::windows_of;
 use super::classes::Segment;
 use super::cuts::Cuts;
@@ -35,78 +39,130 @@ impl Lost {
     ) -> Self {
         let window = units.symbols().get();
         let documents = texts.documents();
-        let is_removed = removed_symbols(texts, cuts, &documents);
+        // By first place: whether the window is kept whole somewhere.
         let mut stands = vec![false; text.symbols.len()];
-        for run in 0..text.ends.len() {
-            let windows = windows_of(text, window, run);
-            let mut whole = windows.start;
-            let mut seen = windows.start;
-            for segment in Segment::all(twins, windows.clone()) {
-                for (first, place) in segment.windows() {
-                    while seen < first + window {
-                        if is_removed[seen] {
-                            whole = seen + 1;
-                        }
-                        seen += 1;
-                    }
-                    stands[place] |= first >= whole;
+        for document in 0..texts.len() {
+            for run in documents[document]..documents[document + 1] {
+                let windows = windows_of(text, window, run);
+                let mut next = windows.start;
+                for cut in removed_symbols(texts, cuts, document, run) {
+                    let before = next..(cut.start + 1).saturating_sub(window);
+                    Segment::all(twins, before).for_each(|of| stands[of.places()].fill(true));
+                    next = cut.end;
                 }
+                let behind = next..windows.end;
+                Segment::all(twins, behind).for_each(|of| stands[of.places()].fill(true));
             }
         }
-        let mut counted = Lost::default();
-        for run in 0..text.ends.len() {
-            let mut found = 0;
-            let (start, end) = (text.document_start(run), text.ends[run]);
-            let windows = windows_of(text, window, run);
-            let mut segments = Segment::all(twins, windows).flat_map(Segment::windows);
-            let mut next = segments.next();
-            for (symbol, is_removed) in (start..end).zip(&is_removed[start..end]) {
-                while let Some((first, place)) = next.filter(|(first, _)| *first <= symbol) {
-                    if stands[place] {
-                        found = first + window;
-                    }
-                    next = segments.next();
-                }
-                if *is_removed && (symbol - start).is_multiple_of(units.stride()) {
-                    counted.removed += 1;
-                    counted.lost += u64::from(found <= symbol);
+        let count = |document: usize| {
+            let mut counted = Lost::default();
+            for run in documents[document]..documents[document + 1] {
+                let windows = windows_of(text, window, run);
+                for cut in removed_symbols(texts, cuts, document, run) {
+                    let touching = (cut.start + 1).saturating_sub(window)..cut.end;
+                    let windows = touching.start.max(windows.start)..touching.end.min(windows.end);
+                    let units = Units {
+                        start: text.document_start(run),
+                        stride: units.stride(),
+                    };
+                    let all = units.within(cut.clone());
+                    let segments = Segment::all(twins, windows);
+                    let standing = standing(segments, &stands, window);
+                    counted.removed += all;
+                    counted.lost += all - units.shared(cut, standing);
                 }
             }
-        }
-        counted
+            counted
+        };
+        let documents = (0..texts.len()).into_par_iter().map(count);
+        documents.reduce(Lost::default, |a, b| Lost {
+            removed: a.removed + b.removed,
+            lost: a.lost + b.lost,
+        })
     }
 }
 
-/// Whether each symbol is removed: cut, even in part, or of a document that is removed.
-pub(super) fn removed_symbols(texts: &UnitTexts, cuts: &Cuts, documents: &[usize]) -> Vec<bool> {
-    let (_, ends) = texts.symbols();
-    let mut is_removed = vec![false; ends.last().copied().unwrap_or(0)];
-    for document in 0..cuts.len() {
-        let of_document = cuts.of(document);
-        let is_whole = cuts.is_removed(document);
-        if of_document.is_empty() && !is_whole {
-            continue;
-        }
-        let mut at = 0;
-        for run in documents[document]..documents[document + 1] {
-            let symbols = texts.run_symbols(run);
-            let of_run = &mut is_removed[symbols.clone()];
-            for (symbol, is_removed) in symbols.zip(of_run) {
-                let bytes = texts.bytes_of_symbol(document, symbol);
-                while of_document
-                    .get(at)
-                    .is_some_and(|cut| cut[1] as usize <= bytes.start)
-                {
-                    at += 1;
-                }
-                let cut = of_document.get(at);
-                let is_cut =
-                    cut.is_some_and(|cut| (cut[0] as usize) < bytes.end.max(bytes.start + 1));
-                *is_removed = is_whole || is_cut;
+/// The symbols of the windows of which the first places stand, as ranges that ascend and may overlap.
+fn standing<'a>(
+    segments: impl Iterator<Item = Segment> + 'a,
+    stands: &'a [bool],
+    window: usize,
+) -> impl Iterator<Item = Range<usize>> + 'a {
+    segments.flat_map(move |segment| {
+        let mut next = segment.first;
+        let alike = stands[segment.places()].chunk_by(|a, b| a == b);
+        alike.filter_map(move |alike| {
+            let first = next;
+            next += alike.len();
+            alike[0].then(|| first..next - 1 + window)
+        })
+    })
+}
+
+/// Which symbols of a run begin a unit: the first, and each at a multiple of steps behind it.
+struct Units {
+    start: usize,
+    stride: usize,
+}
+
+impl Units {
+    /// The number of units that begin at these symbols.
+    fn within(&self, symbols: Range<usize>) -> u64 {
+        let before = |symbol: usize| (symbol - self.start).div_ceil(self.stride);
+        (before(symbols.end) - before(symbols.start)) as u64
+    }
+
+    /// The number of units that begin at these symbols and in one of the ranges, which ascend.
+    fn shared(&self, symbols: Range<usize>, ranges: impl Iterator<Item = Range<usize>>) -> u64 {
+        let mut next = symbols.start;
+        let mut shared = 0;
+        for range in ranges {
+            let part = range.start.max(next)..range.end.min(symbols.end);
+            if part.start < part.end {
+                next = part.end;
+                shared += self.within(part);
+            }
+            if next == symbols.end {
+                break;
             }
         }
+        shared
     }
-    is_removed
+}
+
+/// The symbols of a run of a document that are removed, as ranges that ascend and do not touch: those that are cut, even in
+/// part, or all of a document that is removed.
+pub(super) fn removed_symbols(
+    texts: &UnitTexts,
+    cuts: &Cuts,
+    document: usize,
+    run: usize,
+) -> Vec<Range<usize>> {
+    let symbols = texts.run_symbols(run);
+    let mut removed: Vec<Range<usize>> = Vec::new();
+    let (cuts_of, is_removed) = (cuts.of(document), cuts.is_removed(document));
+    if symbols.is_empty() || cuts_of.is_empty() && !is_removed {
+        return removed;
+    }
+    if is_removed {
+        removed.push(symbols);
+        return removed;
+    }
+    let bytes_of = |symbol: usize| texts.bytes_of_symbol(document, symbol);
+    let bytes = bytes_of(symbols.start).start..bytes_of(symbols.end - 1).end;
+    let first = cuts_of.partition_point(|[_, end]| *end as usize <= bytes.start);
+    for [start, end] in &cuts_of[first..] {
+        if *start as usize >= bytes.end {
+            break;
+        }
+        let cut = texts.symbols_at(run, *start as usize..*end as usize);
+        match removed.last_mut() {
+            Some(last) if cut.start <= last.end => last.end = last.end.max(cut.end),
+            _ if cut.is_empty() => {}
+            _ => removed.push(cut),
+        }
+    }
+    removed
 }
 
 #[cfg(test)]

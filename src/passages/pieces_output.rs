@@ -25,6 +25,7 @@ pub(super) struct PiecesOutput<'a> {
     places: &'a Places,
     field: String,
     target: Target,
+    waiting: Vec<PlacedPiece>,
 }
 
 enum Target {
@@ -57,31 +58,40 @@ impl<'a> PiecesOutput<'a> {
             overview,
             field: run.fields.content_names(),
             target,
+            waiting: Vec::new(),
         })
     }
 
     /// Adds the next piece.
-    pub(super) fn add(&mut self, piece: &PlacedPiece) -> Result<()> {
-        self.overview.add(piece)?;
-        match &mut self.target {
-            Target::Nothing => Ok(()),
-            Target::Lines(lines) => lines.write(&PassageLine::of(piece, self.places, &self.field)?),
-            Target::Table(table) => {
-                table.waiting.push(piece.clone());
-                match table.waiting.len() < BATCH {
-                    true => Ok(()),
-                    false => table.flush(self.places, &self.field),
-                }
-            }
+    pub(super) fn add(&mut self, piece: PlacedPiece) -> Result<()> {
+        self.waiting.push(piece);
+        match self.waiting.len() < BATCH {
+            true => Ok(()),
+            false => self.flush(),
         }
     }
 
-    pub(super) fn finish(self) -> Result<Gathering<'a>> {
+    /// Writes the pieces that wait, and gathers what is said of them beside.
+    fn flush(&mut self) -> Result<()> {
+        let pieces = std::mem::take(&mut self.waiting);
+        let (overview, target) = (&mut self.overview, &mut self.target);
+        let line = |piece: &PlacedPiece| PassageLine::of(piece, self.places, &self.field);
+        let gather = || pieces.iter().try_for_each(|piece| overview.add(piece));
+        let write = || match target {
+            Target::Nothing => Ok(()),
+            Target::Lines(lines) => lines.write_each(&pieces, line),
+            Target::Table(table) => table.write(pieces.iter().map(line).collect::<Result<_>>()?),
+        };
+        let (gathered, written) = rayon::join(gather, write);
+        gathered.and(written)
+    }
+
+    pub(super) fn finish(mut self) -> Result<Gathering<'a>> {
+        self.flush()?;
         match self.target {
             Target::Nothing => {}
             Target::Lines(lines) => lines.finish()?,
-            Target::Table(mut table) => {
-                table.flush(self.places, &self.field)?;
+            Target::Table(table) => {
                 let PieceTable { table, path, .. } = *table;
                 table.finish().map_err(unwritable_table(&path))?;
             }
@@ -95,7 +105,7 @@ struct PieceTable {
     table: ColumnWriter,
     path: PathBuf,
     ids: IdColumn,
-    waiting: Vec<PlacedPiece>,
+    has_reference: bool,
 }
 
 impl PieceTable {
@@ -126,17 +136,12 @@ impl PieceTable {
             table,
             path,
             ids,
-            waiting: Vec::new(),
+            has_reference: places.of_reference > 0,
         })
     }
 
-    /// Writes the pieces that wait.
-    fn flush(&mut self, places: &Places, field: &str) -> Result<()> {
-        let pieces = std::mem::take(&mut self.waiting);
-        let lines = pieces
-            .iter()
-            .map(|piece| PassageLine::of(piece, places, field));
-        let lines: Vec<PassageLine<'_>> = lines.collect::<Result<_>>()?;
+    /// Writes rows.
+    fn write(&mut self, lines: Vec<PassageLine<'_>>) -> Result<()> {
         let numbers = |of: fn(&PassageLine<'_>) -> usize| {
             u64s(lines.iter().map(|line| Some(of(line) as u64)))
         };
@@ -157,7 +162,7 @@ impl PieceTable {
             numbers(|line| line.length),
             Arc::new(exact),
         ];
-        if places.of_reference > 0 {
+        if self.has_reference {
             let source_in = column_strings(lines.iter().map(|line| line.source_in));
             columns.insert(SOURCE_IN, source_in);
         }

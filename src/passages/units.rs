@@ -478,6 +478,21 @@ impl UnitTexts {
         }
     }
 
+    /// The symbols of a run, by their numbers among all, that share a byte with a part of its document. One without bytes is
+    /// at the byte behind it.
+    pub(crate) fn symbols_at(&self, run: usize, part: Range<usize>) -> Range<usize> {
+        let symbols = self.run_symbols(run);
+        if self.are_bytes() {
+            let at = |byte: usize| (symbols.start + byte).min(symbols.end);
+            return at(part.start)..at(part.end);
+        }
+        let of_run = &self.places[symbols.clone()];
+        let is_before = |[from, to]: &[u32; 2]| (*to).max(from + 1) as usize <= part.start;
+        let first = of_run.partition_point(is_before);
+        let end = of_run.partition_point(|[from, _]| (*from as usize) < part.end);
+        symbols.start + first..symbols.start + end.max(first)
+    }
+
     /// A document and bytes of it, of symbols of a run.
     pub(crate) fn place(&self, run: usize, symbols: Range<usize>) -> (usize, Range<usize>) {
         if self.are_bytes() {

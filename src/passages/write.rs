@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::path::Path;
 
+use rayon::prelude::*;
+
 use super::gather::{Gathering, Part};
 use super::lost::Found;
 use super::overview::PassagesOverview;
@@ -10,7 +12,7 @@ use super::pieces_output::PiecesOutput;
 use super::report::{CutsLine, PassageCounts, PassageReport, RemovedLine};
 use super::rewrite::{CutsOfRows, Rewriting};
 use super::run::{PassageAction, PassagesRun};
-use super::units::UnitTexts;
+use super::units::{PlacedPiece, UnitTexts};
 use crate::error::Result;
 use crate::files::{create_json, create_run_record};
 use crate::io::{Columns, InputFile, JsonLines, OutputFolder, Places, REPORT};
@@ -74,9 +76,10 @@ impl PassagesRun<'_> {
         }
         let mut pieces = PiecesOutput::new(self, output, overview)?;
         for block in found.passages.pieces().chunks(BLOCK) {
-            for piece in block {
-                pieces.add(&texts.placed(piece, self.units))?;
-            }
+            let placed = block.par_iter();
+            let placed = placed.map(|piece| texts.placed(piece, self.units));
+            let placed: Vec<PlacedPiece> = placed.collect();
+            placed.into_iter().try_for_each(|piece| pieces.add(piece))?;
             advance(progress, pieces.overview.counts.pieces, 0, 0)?;
         }
         self.write_removed(output, texts, places, found)?;

@@ -160,7 +160,7 @@ impl PassagesRun<'_> {
         reading: &Files<'_>,
     ) -> Result<(Told, Excerpts)> {
         let mut written = PiecesOutput::new(self, output, gathered)?;
-        pieces.for_each(reading, |piece| written.add(&piece))?;
+        pieces.for_each(reading, |piece| written.add(piece))?;
         let (counts, overview, parts) = written.finish()?.end()?;
         let (from, places) = ((reading.files, reading.temporary), reading.places);
         // After the last checkpoint, since this takes the streams of cuts.
@@ -671,20 +671,17 @@ impl<'a, 'p> Choosing<'a, 'p> {
         let Some(mut lost) = self.lost.take() else {
             return Ok(());
         };
-        let is_removed = removed_symbols(texts, cuts, documents);
-        for run in 0..documents[texts.len()] {
-            let symbols = texts.run_symbols(run);
-            let first = self.first_place(texts, run);
-            let mut next = 0;
-            let mut removed: Vec<Range<usize>> = Vec::new();
-            for same in is_removed[symbols.clone()].chunk_by(|a, b| a == b) {
-                if same[0] {
-                    removed.push(first + next..first + next + same.len());
-                }
-                next += same.len();
+        for document in 0..texts.len() {
+            for run in documents[document]..documents[document + 1] {
+                let symbols = texts.run_symbols(run);
+                let first = self.first_place(texts, run);
+                let placed = |symbol: usize| symbol - symbols.start + first;
+                let removed = removed_symbols(texts, cuts, document, run).into_iter();
+                let removed = removed.map(|cut| placed(cut.start)..placed(cut.end));
+                let removed: Vec<Range<usize>> = removed.collect();
+                let windows = self.windows(first, symbols.len());
+                lost.add(self.chooser.map, windows, &removed)?;
             }
-            let windows = self.windows(first, symbols.len());
-            lost.add(self.chooser.map, windows, &removed)?;
         }
         self.lost = Some(lost);
         Ok(())
