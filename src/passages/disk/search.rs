@@ -16,6 +16,9 @@ use crate::store::spill::{Partitions, Sorted, Spill, Stored, Streams};
 /// Files that records are distributed to.
 const PARTS: usize = 32;
 
+/// Checkpoints while records of a kind are compared.
+const CHECKPOINTS: u64 = 8;
+
 /// The most windows of a link to a place.
 const MOST_LINKS: usize = 2048;
 
@@ -100,14 +103,14 @@ impl Search<'_> {
             for repeat in repeats.finish()?.into_records() {
                 of_regions.links.push_all(&[repeat?])?;
             }
-            self.compare(regions, &of_regions)?;
+            self.compare(regions, (0, &of_regions))?;
             self.spill.checkpoint(COMPARE, &1)?;
         }
         let of_cells = ["cell-links", "cell-copies", "cell-mixed"];
         let of_cells = FoundInParts::new(self.spill, end, of_cells);
         if done < 2 {
             let cells = self.cells(of_regions.mixed.finish()?, reading)?;
-            self.compare(cells, &of_cells)?;
+            self.compare(cells, (1, &of_cells))?;
             self.spill.checkpoint(COMPARE, &2)?;
         }
         let mut windows = Partitions::new(self.spill, "windows", PARTS, 1 << 32, PARTS);
@@ -128,22 +131,42 @@ impl Search<'_> {
         self.write_map(links.finish()?)
     }
 
-    /// Compares regions, or cells of regions.
-    fn compare(&self, regions: Partitions<6>, found: &FoundInParts) -> Result<()> {
-        self.progress.begin("compare", PARTS as u64);
+    /// Compares regions, or cells of regions, behind so many steps.
+    fn compare(&self, regions: Partitions<6>, (done, found): (u32, &FoundInParts)) -> Result<()> {
         let each = |records: &[[u32; 6]]| found.add_regions(records);
-        let mut advance = |parts| advance(self.progress, parts, 0, 0);
-        regions.finish()?.map(&each, &mut advance)?;
+        self.each_part(regions.finish()?, &each, (done, &|| found.flush()))?;
         found.flush()
     }
 
     /// Compares the windows of mixed cells, and returns the links between them.
     fn compare_windows(&self, windows: Sorted<6>, end: u64) -> Result<Shared<3>> {
         let inside = Shared::new(self.spill, "inside", end);
-        self.progress.begin("compare", PARTS as u64);
         let each = |records: &[[u32; 6]]| inside.push_all(&equal_windows(records));
-        windows.map(&each, &mut |parts| advance(self.progress, parts, 0, 0))?;
+        self.each_part(windows, &each, (3, &|| inside.flush()))?;
         Ok(inside)
+    }
+
+    /// Calls `each` with the sorted records of each part. Makes checkpoints on the way, so that the files of parts that are
+    /// done can go: a step that goes on has the other parts alone. `flush` writes all that `each` found.
+    fn each_part(
+        &self,
+        records: Sorted<6>,
+        each: &(impl Fn(&[[u32; 6]]) -> Result<()> + Sync),
+        (done, flush): (u32, &dyn Fn() -> Result<()>),
+    ) -> Result<()> {
+        self.progress.begin("compare", PARTS as u64);
+        let mut recorded = 0;
+        let mut parts_done = |parts| {
+            advance(self.progress, parts, 0, 0)?;
+            let all = PARTS as u64;
+            if parts - recorded < all / CHECKPOINTS || parts == all {
+                return Ok(());
+            }
+            recorded = parts;
+            flush()?;
+            self.spill.checkpoint(COMPARE, &done)
+        };
+        records.map(each, &mut parts_done).map(drop)
     }
 
     /// The cells of mixed regions, from a reading of the documents.
