@@ -112,15 +112,21 @@ fn cut_json(record: &[u8], fields: &Fields, cuts: &Cuts, left: &mut Vec<u8>) -> 
     let text = std::str::from_utf8(record).map_err(|error| error.to_string())?;
     let trimmed = text.trim_ascii();
     let mut literals: Vec<Range<usize>> = Vec::new();
-    let mut lengths = Vec::new();
     for path in &fields.content {
         if let Some(literal) = string_at(trimmed, path)? {
             let start = literal.as_ptr().addr() - text.as_ptr().addr();
             literals.push(start..start + literal.len());
-            lengths.push(jsonl::decode(literal)?.len());
         }
     }
-    let cuts = cuts_of_parts(cuts, lengths.into_iter());
+    let cuts = match &*fields.content {
+        // Whatever its length.
+        [_] => vec![cuts.to_vec()],
+        _ => {
+            let length = |literal: &Range<usize>| Ok(jsonl::decode(&text[literal.clone()])?.len());
+            let lengths: Vec<usize> = literals.iter().map(length).collect::<Result<_, String>>()?;
+            cuts_of_parts(cuts, lengths.into_iter())
+        }
+    };
     let mut parts: Vec<_> = literals.into_iter().zip(cuts).collect();
     parts.sort_by_key(|(literal, _)| literal.start);
     let mut from = 0;
@@ -195,6 +201,25 @@ fn cut_literal(literal: &str, cuts: &Cuts, left: &mut Vec<u8>) {
     let mut cuts = cuts.iter().peekable();
     let mut before = None;
     while at < inner {
+        // Up to the next escape, text is written as it is.
+        let plain = &literal.as_bytes()[at..inner];
+        let plain = &plain[..memchr::memchr(b'\\', plain).unwrap_or(plain.len())];
+        let end = text + plain.len();
+        let mut next = text;
+        while next < end {
+            while cuts.next_if(|cut| cut[1] as usize <= next).is_some() {}
+            let within = |cut: &&[u32; 2]| cut.map(|at| (at as usize).clamp(next, end));
+            let [from, to] = cuts.peek().map_or([end; 2], within);
+            if next < from {
+                left.extend_from_slice(&plain[next - text..from - text]);
+                before = None;
+            }
+            next = to;
+        }
+        (at, text) = (at + plain.len(), end);
+        if at == inner {
+            break;
+        }
         let Written {
             bytes,
             text: len,
