@@ -543,7 +543,7 @@ fn member<'a>(object: &'a str, name: &str) -> serde_json::Result<Option<&'a RawV
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut found = None;
             while let Some(key) = map.next_key::<&RawValue>()? {
-                if is_name(key, self.0) {
+                if name_of(key) == self.0 {
                     found = Some(map.next_value()?);
                 } else {
                     map.next_value::<IgnoredAny>()?;
@@ -558,12 +558,12 @@ fn member<'a>(object: &'a str, name: &str) -> serde_json::Result<Option<&'a RawV
     Ok(found)
 }
 
-/// Whether a key of an object is a name. Nearly no key has an escape.
-fn is_name(key: &RawValue, name: &str) -> bool {
-    let key = key.get();
-    match key.contains('\\') {
-        true => decode(key).is_ok_and(|key| key == name),
-        false => key.len() == name.len() + 2 && &key[1..=name.len()] == name,
+/// The name that a key of an object writes. Nearly no key has an escape; one that is no text names nothing that is asked for.
+fn name_of(key: &RawValue) -> Cow<'_, str> {
+    let written = key.get();
+    match written.contains('\\') {
+        true => decode(written).unwrap_or(Cow::Borrowed(written)),
+        false => Cow::Borrowed(&written[1..written.len() - 1]),
     }
 }
 
@@ -581,13 +581,14 @@ pub(super) fn members<'a>(record: &'a [u8], names: &[&str]) -> Option<Vec<Option
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut found = vec![None; self.0.len()];
             while let Some(key) = map.next_key::<&RawValue>()? {
-                match self.0.iter().any(|name| is_name(key, name)) {
+                let key = name_of(key);
+                match self.0.iter().any(|name| *name == key) {
                     false => drop(map.next_value::<IgnoredAny>()?),
                     true => {
                         let value: &RawValue = map.next_value()?;
                         let named = self.0.iter().zip(&mut found);
                         named
-                            .filter(|(name, _)| is_name(key, name))
+                            .filter(|(name, _)| **name == key)
                             .for_each(|(_, found)| *found = Some(value.get()));
                     }
                 }

@@ -82,29 +82,34 @@ impl<'a> Value<'a> {
 
     /// The texts of a list; of another value, its own.
     pub(crate) fn texts(&self) -> Vec<Cow<'_, str>> {
+        let texts = self.list().map(|texts| texts.into_iter().map(Cow::Owned));
+        texts.map_or_else(|| vec![Cow::Borrowed(&*self.text)], Iterator::collect)
+    }
+
+    /// The same as one text, a line each.
+    pub(crate) fn to_text(&self) -> Cow<'_, str> {
+        match self.list() {
+            Some(texts) => texts.join("\n").into(),
+            None => Cow::Borrowed(&*self.text),
+        }
+    }
+
+    /// The texts, if it is a list.
+    fn list(&self) -> Option<Vec<String>> {
         let is_list = match self.form {
             Form::List => true,
             // CSV has no lists.
             Form::Untyped => self.text.starts_with('['),
             _ => false,
         };
-        let list = is_list.then(|| serde_json::from_str(&self.text).ok());
+        let list: Vec<serde_json::Value> = is_list
+            .then(|| serde_json::from_str(&self.text).ok())
+            .flatten()?;
         let text = |value: serde_json::Value| match value {
-            serde_json::Value::String(text) => text.into(),
-            value => value.to_string().into(),
+            serde_json::Value::String(text) => text,
+            value => value.to_string(),
         };
-        match list.flatten() {
-            Some(list) => Vec::into_iter(list).map(text).collect(),
-            None => vec![Cow::Borrowed(&*self.text)],
-        }
-    }
-
-    /// The same as one text, a line each.
-    pub(crate) fn to_text(&self) -> Cow<'_, str> {
-        match &mut self.texts()[..] {
-            [text] => std::mem::take(text),
-            texts => texts.join("\n").into(),
-        }
+        Some(list.into_iter().map(text).collect())
     }
 
     /// Whether it is a string or an integer.
@@ -124,8 +129,9 @@ pub(crate) fn for_each_record(chunk: &Chunk, fields: &[ValueField], each: &mut E
             bytes,
             first_number,
         } => {
+            let names = first_names(fields);
             for line in jsonl::lines(bytes, *first_number) {
-                let values = of_json(line.record, fields);
+                let values = of_json(line.record, fields, &names);
                 each(Some(line.number), values.as_deref().map_err(Clone::clone));
             }
         }
@@ -136,13 +142,22 @@ pub(crate) fn for_each_record(chunk: &Chunk, fields: &[ValueField], each: &mut E
     }
 }
 
-fn of_json<'a>(record: &'a [u8], fields: &[ValueField]) -> Result<Vec<Option<Value<'a>>>, String> {
+/// The first names of the paths of fields.
+fn first_names(fields: &[ValueField]) -> Vec<&str> {
     let paths = fields.iter().map(|field| field.path.segments());
-    let names: Vec<&str> = paths
+    paths
         .map(|path| path.first().map_or("", |name| name))
-        .collect();
+        .collect()
+}
+
+/// The values of a record, for fields whose paths begin with these names.
+fn of_json<'a>(
+    record: &'a [u8],
+    fields: &[ValueField],
+    names: &[&str],
+) -> Result<Vec<Option<Value<'a>>>, String> {
     // Each field is looked up alone to say what is wrong with a record.
-    let members = jsonl::members(record, &names);
+    let members = jsonl::members(record, names);
     let value = |(i, field): (usize, &ValueField)| {
         let known = match (&members, field.path.segments()) {
             (Some(members), [_]) => members[i],
@@ -164,6 +179,7 @@ fn of_json<'a>(record: &'a [u8], fields: &[ValueField]) -> Result<Vec<Option<Val
 
 fn of_records(records: &RecordSpans, fields: &[ValueField], each: &mut EachRecord<'_>) {
     let mut parser = records.header.as_ref().map(|header| header.parser());
+    let names = first_names(fields);
     let (mut line, mut counted) = (records.first_line, 0);
     for span in &records.spans {
         let record = &records.bytes[span.clone()];
@@ -177,7 +193,7 @@ fn of_records(records: &RecordSpans, fields: &[ValueField], each: &mut EachRecor
                     values.into_iter().map(|text| text.map(untyped)).collect()
                 })
             }
-            _ => of_json(record, fields).map_err(|problem| on_line(problem, line)),
+            _ => of_json(record, fields, &names).map_err(|problem| on_line(problem, line)),
         };
         each(Some(line), values.as_deref().map_err(Clone::clone));
     }
@@ -278,7 +294,8 @@ mod tests {
             let alone = |field: &ValueField| of_json_alone(record.as_bytes(), field);
             let expected: Result<Vec<Option<Value<'_>>>, String> =
                 fields.iter().map(alone).collect();
-            assert_eq!(of_json(record.as_bytes(), &fields), expected, "{record}");
+            let values = of_json(record.as_bytes(), &fields, &first_names(&fields));
+            assert_eq!(values, expected, "{record}");
         }
     }
 
