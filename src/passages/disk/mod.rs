@@ -31,8 +31,9 @@
 //! identical documents: n different windows are taken for equal with a probability below n^2 / 2^129, 10^-13 for 10^13.
 //!
 //! **Checkpoints.** All records are in files of the spill store with names, so a run that was stopped goes on: at a chunk of the
-//! first reading, or after the last stage that was complete. Stages after the first repeat their reading: what they
-//! take in order, sorted, is gone as soon as it is taken.
+//! first reading, within a comparison, or after the last stage that was complete. Stages after the first repeat their reading:
+//! what they take in order, sorted, is gone as soon as it is taken. What a checkpoint names stays until the next one, so that
+//! a comparison makes eight: else all regions would stand beside all that they lead to.
 //!
 //! **Memory.** Records are sorted in parts that fit, by the spill store; records of one 32-bit word of a hash are one part, so
 //! 24 bytes for each time that the most frequent region occurs are in memory. The file of first places is read at random
@@ -47,8 +48,9 @@
 //! document, and its id twice. 20 bytes a cut, 16 a part of one that stands elsewhere, and 52 a piece.
 //!
 //! Measured on 10 MB each, passages of 200 bytes: cells take .04 bytes a byte of abstracts, .44 of terms of service, .98 of API
-//! pages, and windows .02, .42 and .56. Without cells, windows would take .49, 5.4 and 11.5. In all, temporary files took at their
-//! peak .30, .60 and 1.07; for passages of 100 bytes .70, .95 and 1.59, and for those of 50 words .23, .37 and .20.
+//! pages, and windows .02, .42 and .56. Without cells, windows would take .49, 5.4 and 11.5. Of the whole corpora with 24 MiB of
+//! memory, temporary files took at their peak .26, .54 and 1.06; for passages of 100 bytes .68, .72 and 1.61, and for those of
+//! 50 words .26, .28 and .19.
 //!
 //! Rejected: contexts of mixed regions, searched in memory, take a third of the space of their windows, but one anchor may have
 //! more of them than memory holds, so that windows would be needed in any case. Left: three levels of cells, of 57, 19 and 7
