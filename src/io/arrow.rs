@@ -107,7 +107,7 @@ impl Iterator for Batches {
 /// into a batch.
 pub(super) fn chunks(batch: &RecordBatch) -> impl Iterator<Item = (RecordBatch, usize)> + '_ {
     let rows = batch.num_rows();
-    let per_row = batch.columns().iter().map(bytes_of).sum::<usize>() / rows.max(1);
+    let per_row = bytes_of_rows(batch) / rows.max(1);
     let step = (CHUNK / per_row.max(1)).clamp(1, 8192);
     (0..rows).step_by(step).map(move |first| {
         let len = step.min(rows - first);
@@ -115,8 +115,13 @@ pub(super) fn chunks(batch: &RecordBatch) -> impl Iterator<Item = (RecordBatch, 
     })
 }
 
-/// Bytes of the values of a column. Its buffers may be parts of a buffer of all columns, so their memory says
-/// nothing.
+/// Bytes of the values of rows.
+pub(super) fn bytes_of_rows(rows: &RecordBatch) -> usize {
+    rows.columns().iter().map(bytes_of).sum()
+}
+
+/// Bytes of the values of a column. Its buffers may be parts of a buffer of all columns, or a page that other rows lend
+/// strings of, so their memory says nothing.
 fn bytes_of(column: &ArrayRef) -> usize {
     const VIEW: usize = 16;
     let of_views = |lengths: &mut dyn Iterator<Item = u32>| {

@@ -600,7 +600,7 @@ impl Rest<'_> {
                 None => return Ok(None),
                 Some(rows) => {
                     let (group, rows) = rows.map_err(|error| damaged(&error))?;
-                    let bytes = rows.get_array_memory_size();
+                    let bytes = arrow::bytes_of_rows(&rows);
                     (rows, bytes, group)
                 }
             },

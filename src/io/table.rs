@@ -8,7 +8,7 @@ use arrow_array::builder::{
     FixedSizeListBuilder, Float64Builder, Int64Builder, StringBuilder, UInt32Builder, UInt64Builder,
 };
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
@@ -109,6 +109,8 @@ impl Iterator for Groups {
 pub(super) fn open(file: File, needed: Needed<'_>) -> Result<(Groups, SchemaRef), ParquetError> {
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
     let schema = Arc::clone(metadata.schema());
+    let options = ArrowReaderOptions::new().with_schema(lent_strings(&schema));
+    let metadata = ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)?;
     let wanted = wanted_roots(&schema, needed);
     let projection = ProjectionMask::roots(metadata.parquet_schema(), wanted);
     let columns = metadata.parquet_schema().columns();
@@ -121,6 +123,18 @@ pub(super) fn open(file: File, needed: Needed<'_>) -> Result<(Groups, SchemaRef)
         ..groups(file, metadata, projection)
     };
     Ok((groups, schema))
+}
+
+/// A schema by which columns of strings lend those of the pages they are in, in place of copies.
+fn lent_strings(schema: &Schema) -> SchemaRef {
+    let fields = schema.fields().iter().map(|field| match field.data_type() {
+        DataType::Utf8 | DataType::LargeUtf8 => {
+            Arc::new(Field::clone(field).with_data_type(DataType::Utf8View))
+        }
+        _ => Arc::clone(field),
+    });
+    let fields: Vec<FieldRef> = fields.collect();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
 /// Opens a Parquet file to copy rows of it; returns its schema, too. All columns are read by their physical type, so that no
