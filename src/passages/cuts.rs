@@ -222,14 +222,15 @@ impl Shrinking {
 
 /// The lines with a part of a text, from a place on where a line begins.
 fn lines_around(text: &str, from: usize, part: Range<usize>) -> Range<usize> {
-    let bytes = text.as_bytes();
-    let before = part.start.clamp(from, bytes.len());
-    let is_end = |byte: &u8| *byte == b'\n';
-    let start = bytes[from..before].iter().rposition(is_end);
-    let start = start.map_or(from, |at| from + at + 1);
-    let behind = part.end.clamp(start, bytes.len());
-    let end = bytes[behind..].iter().position(is_end);
-    start..end.map_or(bytes.len(), |at| behind + at + 1)
+    // The next beginning of a character: no line ends within one.
+    let next = |at: usize| {
+        let mut places = at.clamp(from, text.len())..text.len();
+        places.find(|at| text.is_char_boundary(*at))
+    };
+    let [before, behind] = [part.start, part.end].map(|at| next(at).unwrap_or(text.len()));
+    let start = text[from..before].rfind('\n');
+    let end = text[behind..].find('\n');
+    start.map_or(from, |at| from + at + 1)..end.map_or(text.len(), |at| behind + at + 1)
 }
 
 /// The whole characters of a range of bytes.
