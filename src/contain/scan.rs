@@ -151,13 +151,9 @@ impl Contain {
             return self.has_ngrams(of_item);
         }
         let part = &self.parts[of_item.question];
-        let own: BTreeSet<u32> = part
-            .grams
-            .iter()
-            .copied()
-            .filter(|gram| self.is_own(*gram))
-            .collect();
-        !part.is_short() && own.len() >= self.rule.min_ngrams
+        let own = part.distinct_grams().into_iter();
+        let own = own.filter(|gram| self.is_own(*gram));
+        !part.is_short() && own.count() >= self.rule.min_ngrams
     }
 
     /// The number of distinct n-grams.
@@ -262,9 +258,8 @@ impl Contain {
 
 /// The number of distinct n-grams.
 pub(super) fn distinct(grams: &[(usize, u32)]) -> usize {
-    grams
-        .iter()
-        .map(|(_, gram)| gram)
-        .collect::<BTreeSet<_>>()
-        .len()
+    let mut grams: Vec<u32> = grams.iter().map(|(_, gram)| *gram).collect();
+    grams.sort_unstable();
+    grams.dedup();
+    grams.len()
 }
