@@ -20,6 +20,7 @@ use crate::io::{
     Columns, EndingFile, FRAME, Format, FrameWriter, InputFile, Kept, KeptFile, OutputFolder,
     Position, TableForm, WrittenFiles, frames_in_flight, unwritable,
 };
+use crate::threads::help;
 
 /// What messages call the stream of a run.
 pub(super) const STDOUT: &str = "stdout";
@@ -439,7 +440,7 @@ impl KeptFiles<'_> {
     fn wait_for_room(&self, bytes: usize) -> Result<()> {
         self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
         while self.waiting_bytes.load(Ordering::Relaxed) > frames_in_flight() * FRAME {
-            if rayon::yield_now() != Some(rayon::Yield::Executed) {
+            if !help() {
                 std::thread::yield_now();
             }
         }

@@ -20,6 +20,7 @@ use liblzma::write::XzEncoder;
 use zstd::bulk::Compressor;
 
 use crate::error::{Error, Result};
+use crate::threads::help;
 
 /// The compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -393,7 +394,7 @@ impl Frames {
                 Err(still_shared) => first = still_shared,
             }
             // Work on other tasks of the pool instead of blocking: this may be its only thread.
-            if rayon::yield_now() != Some(rayon::Yield::Executed) {
+            if !help() {
                 std::thread::yield_now();
             }
         }

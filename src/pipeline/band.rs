@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::banding::{Banding, band_key, slots_of_band};
 use super::sign::Signatures;
+use crate::clock::in_parallel;
 
 /// The band keys of documents: one column of keys per band, 8 bytes per band and document.
 ///
@@ -34,10 +35,11 @@ impl BandKeys {
     pub fn push(&mut self, signatures: &Signatures) {
         let banding = self.banding;
         let columns = self.columns.par_iter_mut().enumerate();
-        columns.for_each(|(band, column)| {
+        let extend = |(band, column): (usize, &mut Vec<u64>)| {
             let slots = |i| slots_of_band(signatures.row(i), banding, band);
             column.extend((0..signatures.len()).map(|i| band_key(band as u32, slots(i))));
-        });
+        };
+        in_parallel(|| columns.for_each(extend));
     }
 
     /// Appends keys computed by a signer, `[documents, bands]`.

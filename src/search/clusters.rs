@@ -8,6 +8,7 @@ use super::parameters::Search;
 use super::part::{Part, PartDocuments};
 use super::removal::{count_clusters, count_losses};
 use super::verification::Verification;
+use crate::clock::in_parallel;
 use crate::error::Result;
 use crate::pipeline::{ClusterTask, Clustering, Clusters, KeepOrder, Measure, Removal, Similarity};
 use crate::progress::Counts;
@@ -173,7 +174,7 @@ impl Groups {
                 }),
             })
             .collect();
-        removed.par_sort_unstable_by_key(|removed| removed.document);
+        in_parallel(|| removed.par_sort_unstable_by_key(|removed| removed.document));
         removed
     }
 }

@@ -35,6 +35,7 @@ use super::known::KnownDocument;
 pub(crate) use super::numbering::NumbersRead;
 use super::numbering::{Numbered, Shingled};
 use super::short::ShortDocuments;
+use crate::clock::Moment;
 use crate::documents::{DigestSet, Document, DocumentBatch, DocumentRange, Documents, TextBatch};
 use crate::engine::Engine;
 use crate::error::{Error, Result, row_number};
@@ -303,7 +304,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 pub(crate) struct FirstPass<'a> {
     progress: &'a dyn Progress,
     sink: &'a mut dyn Sink,
-    start: Instant,
+    start: Moment,
     /// Bytes of input that were read before the run was stopped.
     bytes_before: u64,
     signing: Arc<Signing<'a>>,
@@ -348,7 +349,7 @@ impl<'a> FirstPass<'a> {
         let takes_texts = |device: DeviceSigner<'_>| device.0.takes_texts(engine.shingler());
         FirstPass {
             progress,
-            start: Instant::now(),
+            start: Moment::now(),
             bytes_before: 0,
             waiting: VecDeque::new(),
             signing: Arc::new(Signing {
@@ -580,9 +581,8 @@ impl<'a> FirstPass<'a> {
         self.warn_of_notices();
         let numbered = std::mem::take(&mut self.signing.known_mut().numbered);
         let corpus = numbered.finish()?;
-        let elapsed_s = self.start.elapsed().as_secs_f64();
         let bytes = corpus.bytes - self.bytes_before;
-        times.push(StageTime::new("read", elapsed_s, bytes));
+        times.push(StageTime::since(self.start, "read", bytes));
         let parts = self.signing.spent.parts();
         times.extend(parts.map(|(stage, elapsed_s)| StageTime {
             is_part: true,
