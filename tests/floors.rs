@@ -36,7 +36,7 @@ const LIBRARY: &[&[&str]] = &[
 #[rustfmt::skip] // A floor is a line.
 const SEARCH: &[&[&str]] = &[
     // What is known of documents.
-    &["short", "known"],
+    &["short", "known", "digests"],
     &["verification", "observations", "removal", "disk::documents", "disk::edges"],
     &["corpus", "disk::rarities"],
     &["copies", "few", "numbering"],

@@ -97,6 +97,17 @@ impl DocumentIds {
         }
     }
 
+    /// Appends the ids of the next documents.
+    pub(crate) fn append(&mut self, next: &Texts) -> Result<()> {
+        match self {
+            DocumentIds::Held(ids) => {
+                ids.append(next);
+                Ok(())
+            }
+            DocumentIds::Spilled(ids) => next.iter().try_for_each(|id| ids.push(id)),
+        }
+    }
+
     /// Writes the ids to disk, and all further ones.
     pub(crate) fn spill(&mut self, spill: &Arc<Spill>) -> Result<()> {
         if let DocumentIds::Held(held) = self {
@@ -160,7 +171,10 @@ impl DocumentIds {
     /// Whether each id is a 64-bit integer.
     pub(super) fn are_integers(&self) -> bool {
         match self {
-            DocumentIds::Held(ids) => ids.iter().all(is_integer),
+            DocumentIds::Held(ids) => {
+                let rows = (0..ids.len()).into_par_iter();
+                in_parallel(|| rows.all(|row| is_integer(ids.get(row))))
+            }
             DocumentIds::Spilled(ids) => ids.are_integers,
         }
     }

@@ -9,18 +9,24 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
-use parquet::arrow::{ArrowWriter, ProjectionMask};
+use parquet::arrow::arrow_writer::{
+    ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriter, compute_leaves,
+};
 use parquet::basic::{Compression as Codec, LogicalType, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
+use rayon::prelude::*;
 
 use super::columns::{EXTENSION, Needed, wanted_roots};
+use crate::clock::in_parallel;
 use crate::error::Error;
 use crate::pipeline::Signatures;
 use crate::scheme::Slots;
@@ -200,10 +206,20 @@ pub(super) fn is_sound(metadata: &ParquetMetaData) -> bool {
 /// Bytes of memory after which a row group is written.
 const ROW_GROUP: usize = 64 << 20;
 
+/// The most rows of a row group.
+const GROUP_ROWS: usize = 1 << 20;
+
 /// Writes the tables of this program: similar pairs and signatures.
+///
+/// The threads encode a column each; the bytes are those of `ArrowWriter`, where one thread encodes all.
 pub(crate) struct ColumnWriter {
-    writer: ArrowWriter<File>,
+    writer: SerializedFileWriter<File>,
+    groups: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
+    /// The columns of the row group in progress; none if it has no row.
+    columns: Vec<ArrowColumnWriter>,
+    /// The number of its rows.
+    rows: usize,
 }
 
 impl ColumnWriter {
@@ -218,20 +234,72 @@ impl ColumnWriter {
             .set_compression(Codec::ZSTD(ZstdLevel::try_new(3)?))
             .build();
         let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties))?;
-        Ok(ColumnWriter { writer, schema })
+        let (writer, groups) = writer.into_serialized_writer()?;
+        Ok(ColumnWriter {
+            writer,
+            groups,
+            schema,
+            columns: Vec::new(),
+            rows: 0,
+        })
     }
 
     /// Appends rows, given as columns.
     pub(crate) fn write(&mut self, columns: Vec<ArrayRef>) -> Result<(), ParquetError> {
-        let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
-        self.writer.write(&rows)?;
-        if self.writer.in_progress_size() > ROW_GROUP {
-            self.writer.flush()?;
+        let mut rows = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
+        while rows.num_rows() > 0 {
+            let now = rows.num_rows().min(GROUP_ROWS - self.rows);
+            self.encode(&rows.slice(0, now))?;
+            rows = rows.slice(now, rows.num_rows() - now);
+            if self.rows == GROUP_ROWS {
+                self.end_group()?;
+            }
         }
-        Ok(())
+        let columns = self.columns.iter();
+        let bytes: usize = columns
+            .map(ArrowColumnWriter::get_estimated_total_bytes)
+            .sum();
+        match bytes > ROW_GROUP {
+            true => self.end_group(),
+            false => Ok(()),
+        }
     }
 
-    pub(crate) fn finish(self) -> Result<(), ParquetError> {
+    fn encode(&mut self, rows: &RecordBatch) -> Result<(), ParquetError> {
+        if self.columns.is_empty() {
+            let number = self.writer.flushed_row_groups().len();
+            self.columns = self.groups.create_column_writers(number)?;
+        }
+        self.rows += rows.num_rows();
+        let fields = self.schema.fields().par_iter();
+        let columns = self.columns.par_iter_mut().zip(fields);
+        let columns = columns.zip(rows.columns());
+        in_parallel(|| {
+            columns.try_for_each(|((writer, field), column)| {
+                // One, since a list is of numbers.
+                let leaves = compute_leaves(field, column)?;
+                leaves.iter().try_for_each(|leaf| writer.write(leaf))
+            })
+        })
+    }
+
+    fn end_group(&mut self) -> Result<(), ParquetError> {
+        self.rows = 0;
+        let columns = std::mem::take(&mut self.columns).into_par_iter();
+        let columns = columns.map(ArrowColumnWriter::close);
+        let columns = in_parallel(|| columns.collect::<Result<Vec<_>, _>>())?;
+        if columns.is_empty() {
+            return Ok(());
+        }
+        let mut group = self.writer.next_row_group()?;
+        for column in columns {
+            column.append_to_row_group(&mut group)?;
+        }
+        group.close().map(drop)
+    }
+
+    pub(crate) fn finish(mut self) -> Result<(), ParquetError> {
+        self.end_group()?;
         self.writer.close().map(drop)
     }
 }

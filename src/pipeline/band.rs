@@ -15,6 +15,9 @@ pub struct BandKeys {
     columns: Vec<Vec<u64>>,
 }
 
+/// Keys that are worth several threads.
+const SHARED: usize = 1 << 14;
+
 impl BandKeys {
     /// Empty columns for the bands of `banding`.
     pub fn new(banding: Banding) -> Self {
@@ -45,8 +48,13 @@ impl BandKeys {
     /// Appends keys computed by a signer, `[documents, bands]`.
     pub(crate) fn push_keys(&mut self, keys: &[u64]) {
         debug_assert!(keys.len().is_multiple_of(self.columns.len()));
-        for (band, column) in self.columns.iter_mut().enumerate() {
-            column.extend(keys.iter().skip(band).step_by(self.banding.bands()));
+        let bands = self.banding.bands();
+        let extend = |(band, column): (usize, &mut Vec<u64>)| {
+            column.extend(keys.iter().skip(band).step_by(bands));
+        };
+        match keys.len() > SHARED {
+            true => in_parallel(|| self.columns.par_iter_mut().enumerate().for_each(extend)),
+            false => self.columns.iter_mut().enumerate().for_each(extend),
         }
     }
 
