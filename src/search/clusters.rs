@@ -164,17 +164,18 @@ impl Groups {
             }),
         };
         // Positions ascend here as they do there, so that little needs to be searched.
-        let of_distinct = |(chunk, rows): (usize, &[u32])| {
-            let first = u32::try_from(chunk * CHUNK).unwrap_or(u32::MAX);
-            let start = removals.partition_point(|removal| removal.document < first);
+        let of_distinct = |(rows, first): (&[u32], &u32)| {
+            let start = removals.partition_point(|removal| removal.document < *first);
             let mut next = removals[start..].iter().peekable();
-            let distinct = rows.iter().zip(first..).map(|(row, position)| {
+            let distinct = rows.iter().zip(*first..).map(|(row, position)| {
                 let removal = next.next_if(|removal| removal.document == position);
                 (*row, position, removal.copied())
             });
             distinct.filter_map(removal_at).collect::<Vec<_>>()
         };
-        let distinct = corpus.distinct.par_chunks(CHUNK).enumerate();
+        let chunks = corpus.distinct.par_chunks(CHUNK);
+        let firsts: Vec<u32> = (0..).step_by(CHUNK).take(chunks.len()).collect();
+        let distinct = chunks.zip(&firsts);
         let distinct = distinct.flat_map_iter(of_distinct);
         let repeats = corpus
             .repeats
