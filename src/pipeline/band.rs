@@ -15,8 +15,8 @@ pub struct BandKeys {
     columns: Vec<Vec<u64>>,
 }
 
-/// Keys that are worth several threads.
-const SHARED: usize = 1 << 14;
+/// Keys that are worth a job, some 10 µs.
+const JOB: usize = 1 << 11;
 
 impl BandKeys {
     /// Empty columns for the bands of `banding`.
@@ -52,10 +52,14 @@ impl BandKeys {
         let extend = |(band, column): (usize, &mut Vec<u64>)| {
             column.extend(keys.iter().skip(band).step_by(bands));
         };
-        match keys.len() > SHARED {
-            true => in_parallel(|| self.columns.par_iter_mut().enumerate().for_each(extend)),
-            false => self.columns.iter_mut().enumerate().for_each(extend),
+        if keys.len() <= 2 * JOB {
+            self.columns.iter_mut().enumerate().for_each(extend);
+            return;
         }
+        let of_job = bands * JOB / keys.len();
+        let columns = self.columns.par_iter_mut().enumerate();
+        let columns = columns.with_min_len(of_job);
+        in_parallel(|| columns.for_each(extend));
     }
 
     /// Bands and rows.

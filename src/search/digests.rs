@@ -15,8 +15,8 @@ use crate::documents::DigestMap;
 /// As many as keep the threads of a large machine busy, and few enough that a piece has several documents for each.
 const SHARDS: usize = 64;
 
-/// Documents of a piece that are worth a thread.
-const SHARED: usize = 1 << 10;
+/// Documents that are worth a job, some 10 µs: each is looked up in memory that no cache has.
+const JOB: usize = 1 << 7;
 
 /// The digests of documents, each with the row of its first document.
 #[derive(Debug)]
@@ -69,10 +69,12 @@ impl Digests {
                 firsts[*document as usize].store(first, Ordering::Relaxed);
             }
         };
-        match documents > SHARED {
+        match documents > 2 * JOB {
             true => {
                 let shards: Vec<_> = by_shard.shards().collect();
-                in_parallel(|| shards.into_par_iter().for_each(add));
+                let of_job = shards.len() * JOB / documents;
+                let shards = shards.into_par_iter().with_min_len(of_job);
+                in_parallel(|| shards.for_each(add));
             }
             false => by_shard.shards().for_each(add),
         }
