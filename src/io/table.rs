@@ -271,15 +271,14 @@ impl ColumnWriter {
             self.columns = self.groups.create_column_writers(number)?;
         }
         self.rows += rows.num_rows();
-        let fields = self.schema.fields().par_iter();
-        let columns = self.columns.par_iter_mut().zip(fields);
-        let columns = columns.zip(rows.columns());
+        let fields = self.schema.fields().par_iter().zip(rows.columns());
+        let leaves = fields.map(|(field, column)| compute_leaves(field, column));
         in_parallel(|| {
-            columns.try_for_each(|((writer, field), column)| {
-                // One, since a list is of numbers.
-                let leaves = compute_leaves(field, column)?;
-                leaves.iter().try_for_each(|leaf| writer.write(leaf))
-            })
+            // A field of objects is several columns.
+            let leaves: Vec<Vec<_>> = leaves.collect::<Result<_, _>>()?;
+            let leaves: Vec<_> = leaves.into_iter().flatten().collect();
+            let columns = self.columns.par_iter_mut().zip(&leaves);
+            columns.try_for_each(|(writer, leaf)| writer.write(leaf))
         })
     }
 
@@ -413,6 +412,67 @@ pub(crate) fn signature_column(signatures: &Signatures, num_perm: u16) -> ArrayR
             column.values().append_slice(slots);
             (0..rows).for_each(|_| column.append(true));
             Arc::new(column.finish())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::types::UInt64Type;
+    use arrow_array::{ListArray, StructArray, UInt64Array};
+
+    use super::*;
+
+    /// The file of these columns, written by `write` in parts of so many rows.
+    fn written(part: usize, columns: &[ArrayRef], is_shared: bool) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.parquet");
+        let file = File::create(&path).unwrap();
+        let field = |(i, column): (usize, &ArrayRef)| {
+            Field::new(i.to_string(), column.data_type().clone(), true)
+        };
+        let fields: Vec<Field> = columns.iter().enumerate().map(field).collect();
+        let mut table = ColumnWriter::new(file, fields.clone(), []).unwrap();
+        let mut alone = (!is_shared).then(|| {
+            let properties = table.writer.properties().as_ref().clone();
+            let file = File::create(&path).unwrap();
+            ArrowWriter::try_new(file, Arc::new(Schema::new(fields)), Some(properties)).unwrap()
+        });
+        for start in (0..columns[0].len()).step_by(part) {
+            let rows = part.min(columns[0].len() - start);
+            let columns = columns.iter().map(|column| column.slice(start, rows));
+            let columns: Vec<ArrayRef> = columns.collect();
+            match &mut alone {
+                None => table.write(columns).unwrap(),
+                Some(alone) => {
+                    let rows = RecordBatch::try_new(Arc::clone(&table.schema), columns).unwrap();
+                    alone.write(&rows).unwrap();
+                }
+            }
+        }
+        match alone {
+            None => table.finish().unwrap(),
+            Some(alone) => drop(alone.close().unwrap()),
+        }
+        std::fs::read(path).unwrap()
+    }
+
+    #[test]
+    fn threads_write_the_bytes_of_one_thread() {
+        let many: ArrayRef = Arc::new(UInt64Array::from_iter_values(0..(GROUP_ROWS as u64 + 5)));
+        let short: ArrayRef = strings(["a", "b", "a"].into_iter());
+        let numbers: ArrayRef = u64s([Some(7), None, Some(9)].into_iter());
+        let field =
+            |name, column: &ArrayRef| Arc::new(Field::new(name, column.data_type().clone(), true));
+        let objects = StructArray::from(vec![
+            (field("text", &short), Arc::clone(&short)),
+            (field("number", &numbers), numbers),
+        ]);
+        let lists = [Some(vec![Some(1), Some(2)]), None, Some(vec![])];
+        let lists = ListArray::from_iter_primitive::<UInt64Type, _, _>(lists);
+        let nested: [ArrayRef; 3] = [short, Arc::new(objects), Arc::new(lists)];
+        for (part, columns) in [(700_000, &[many][..]), (2, &nested)] {
+            assert!(written(part, columns, true) == written(part, columns, false));
         }
     }
 }
