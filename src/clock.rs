@@ -65,11 +65,13 @@ impl CpuTime {
     }
 
     /// What is left of it without those of some stages; `None` if one of them is unknown.
+    #[cfg(feature = "io")]
     pub(crate) fn without_all(self, stages: impl Iterator<Item = Option<Self>>) -> Option<Self> {
         Some(self.without(CpuTime::sum(stages)?))
     }
 
     /// The sum; `None` if one is unknown.
+    #[cfg(feature = "io")]
     pub(crate) fn sum(times: impl Iterator<Item = Option<Self>>) -> Option<Self> {
         let mut sum = CpuTime::default();
         for time in times {
