@@ -151,6 +151,8 @@
 
 pub mod error;
 
+pub mod clock;
+
 pub mod machine;
 
 pub mod documents;

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use crate::clock::{CpuTime, Moment};
 use crate::error::{Error, Result};
 use crate::machine::peak_memory_bytes;
 
@@ -93,6 +94,8 @@ pub struct StageTime {
     pub stage: &'static str,
     /// Elapsed seconds.
     pub elapsed_s: f64,
+    /// Processor time; `None` if unknown, and of parts of stages.
+    pub cpu: Option<CpuTime>,
     /// Decompressed bytes of input that the stage read; 0 if it read none.
     pub bytes: u64,
     /// Whether this stage is part of a larger one: the nearest earlier stage for which this field is false. The time
@@ -116,11 +119,20 @@ pub struct DiskUse {
 }
 
 impl StageTime {
-    /// A stage that ends now.
+    /// A stage that began then and ends now.
+    pub(crate) fn since(start: Moment, stage: &'static str, bytes: u64) -> Self {
+        StageTime {
+            cpu: start.cpu_time(),
+            ..StageTime::new(stage, start.elapsed().as_secs_f64(), bytes)
+        }
+    }
+
+    /// A stage, or a part of one, that ends now.
     pub(crate) fn new(stage: &'static str, elapsed_s: f64, bytes: u64) -> Self {
         StageTime {
             stage,
             elapsed_s,
+            cpu: None,
             bytes,
             is_part: false,
             on_disk: None,
@@ -141,10 +153,9 @@ impl Timings {
         bytes: u64,
         run: impl FnOnce() -> T,
     ) -> T {
-        let start = std::time::Instant::now();
+        let start = Moment::now();
         let result = run();
-        let elapsed_s = start.elapsed().as_secs_f64();
-        self.0.push(StageTime::new(stage, elapsed_s, bytes));
+        self.0.push(StageTime::since(start, stage, bytes));
         result
     }
 
@@ -158,13 +169,30 @@ impl Timings {
     /// Adds the stage `other`, the time since `start` that no stage accounts for, and returns the total time since
     /// `start`. The stages that are not parts of others add up to it.
     #[cfg(feature = "io")]
-    pub(crate) fn complete(&mut self, start: std::time::Instant) -> f64 {
-        let elapsed_s = start.elapsed().as_secs_f64();
-        let stages = self.0.iter().filter(|time| !time.is_part);
-        let accounted_s: f64 = stages.map(|time| time.elapsed_s).sum();
-        let other_s = (elapsed_s - accounted_s).max(0.0);
-        self.0.push(StageTime::new("other", other_s, 0));
+    pub(crate) fn complete(&mut self, start: Moment) -> f64 {
+        let all = StageTime::since(start, "other", 0);
+        let elapsed_s = all.elapsed_s;
+        let accounted_s: f64 = self.whole().map(|time| time.elapsed_s).sum();
+        let stages = self.whole().map(|time| time.cpu);
+        let cpu = all.cpu.and_then(|cpu| cpu.without_all(stages));
+        self.0.push(StageTime {
+            elapsed_s: (elapsed_s - accounted_s).max(0.0),
+            cpu,
+            ..all
+        });
         elapsed_s
+    }
+
+    /// The processor time of all stages; `None` if unknown.
+    #[cfg(feature = "io")]
+    pub(crate) fn cpu_time(&self) -> Option<CpuTime> {
+        CpuTime::sum(self.whole().map(|time| time.cpu))
+    }
+
+    /// The stages that are no parts of others.
+    #[cfg(feature = "io")]
+    fn whole(&self) -> impl Iterator<Item = &StageTime> {
+        self.0.iter().filter(|time| !time.is_part)
     }
 }
 

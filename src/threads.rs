@@ -21,6 +21,8 @@ use std::time::Duration;
 
 use rayon::Scope;
 
+use crate::clock::{alone, count_serial, in_parallel};
+
 /// How far work may run ahead of the results that were passed on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ahead<T> {
@@ -93,7 +95,7 @@ where
                 return Ok(());
             }
             if result.is_none() {
-                work.help_or_wait();
+                in_parallel(|| work.help_or_wait());
             }
             if let Err(error) = result.transpose().and_then(&mut each) {
                 work.lock().is_stopped = true;
@@ -118,23 +120,30 @@ pub(crate) fn beside<A, E: Send>(
     mut look: impl FnMut() -> Result<(), E>,
 ) -> Result<A, E> {
     let (is_stopped, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
-    let mut of_other = Ok(());
+    let (mut of_other, mut serial_s) = (Ok(()), None);
     let of_main = rayon::in_place_scope(|scope| {
         scope.spawn(|_| {
             let _ended = SetOnDrop(&has_ended);
-            of_other = other(&is_stopped);
+            (of_other, serial_s) = alone(|| other(&is_stopped));
         });
         let _stopped = SetOnDrop(&is_stopped);
         let result = main()?;
         while !has_ended.load(Ordering::Relaxed) {
             look()?;
-            if rayon::yield_now() != Some(rayon::Yield::Executed) {
+            if !help() {
                 thread::sleep(WAIT / 5);
             }
         }
         Ok(result)
     });
+    count_serial(serial_s);
     of_main.and_then(|result| of_other.map(|()| result))
+}
+
+/// Executes a job of the current rayon pool that no thread has begun, and returns whether there was one. Whoever waits for a
+/// result calls this: the calling thread may be the only one of the pool.
+pub(crate) fn help() -> bool {
+    in_parallel(|| rayon::yield_now() == Some(rayon::Yield::Executed))
 }
 
 /// Sets a flag at the end of a scope, even after a panic.
@@ -310,7 +319,7 @@ where
 
     /// Executes a job on the calling thread if it belongs to the pool, or waits until something changes.
     fn help_or_wait(&self) {
-        if rayon::yield_now() == Some(rayon::Yield::Executed) {
+        if help() {
             return;
         }
         let state = self.lock();

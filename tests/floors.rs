@@ -13,7 +13,7 @@ use house::House;
 
 /// The rooms of the library, from the ground up. Rooms of one line may not name each other.
 const LIBRARY: &[&[&str]] = &[
-    &["error", "machine"],
+    &["error", "machine", "clock"],
     &["documents", "threads", "progress"],
     &["page"],
     &["scheme"],
@@ -36,7 +36,7 @@ const LIBRARY: &[&[&str]] = &[
 #[rustfmt::skip] // A floor is a line.
 const SEARCH: &[&[&str]] = &[
     // What is known of documents.
-    &["short", "known"],
+    &["short", "known", "digests"],
     &["verification", "observations", "removal", "disk::documents", "disk::edges"],
     &["corpus", "disk::rarities"],
     &["copies", "few", "numbering"],

@@ -5,12 +5,12 @@ use std::ffi::OsString;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::time::Instant;
 
 use clap::{Args, ValueEnum, ValueHint};
 #[cfg(feature = "gpu")]
 use simgpu::backend::gpu::GpuOptions;
 use simgpu::backend::{Backend, Hardware};
+use simgpu::clock::Moment;
 use simgpu::engine::{Engine, EngineBuilder};
 use simgpu::error::Conflict;
 use simgpu::files::{Run, RunOptions};
@@ -930,7 +930,7 @@ pub struct Caller<'a> {
     /// The command line, for `run.json`; empty if there is none.
     pub command: &'a [String],
     /// When the run began.
-    pub start: Instant,
+    pub start: Moment,
 }
 
 impl<'a> Caller<'a> {

@@ -1,9 +1,8 @@
 //! Runs over files: what the commands `dedup`, `pairs`, `sign`, `link`, `passages`, `contain` and `evaluate` do, by the same functions.
 
-use std::time::Instant;
-
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use simgpu::clock::Moment;
 use simgpu::files::Outcome;
 use simgpu::progress::{StageTime, Timings};
 use simgpu_cli::Lines;
@@ -308,7 +307,6 @@ fn run<T: Send>(
     execute: impl FnOnce(&Caller<'_>) -> anyhow::Result<T> + Send,
 ) -> PyResult<T> {
     let py = options.py();
-    let start = Instant::now();
     let given = options.given("simgpu._files", function, command)?;
     let threads = options.threads()?;
     let mut display = Display::new(options.value("progress")?)?;
@@ -317,7 +315,7 @@ fn run<T: Send>(
             progress,
             given: &given,
             command: &[],
-            start,
+            start: Moment::now(),
         }))
     })?;
     outcome.map_err(|error| of_run(py, error))

@@ -22,7 +22,9 @@ use super::scan::{Contain, Scratch};
 use super::shown::Examples;
 use crate::documents::DocumentBatch;
 use crate::error::{Error, Result, row_number};
-use crate::files::{ChunkRecords, Noted, RunOptions, check_compression_level, complete_places};
+use crate::files::{
+    ChunkRecords, Noted, RecordIds, RunOptions, check_compression_level, complete_places,
+};
 use crate::io::{
     Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, InputFile, Inputs,
     OnBadRecord, OutputFolder, Reading, SkippedRecord, Wanted, check_not_overwritten,
@@ -459,7 +461,7 @@ impl<'a> ContainRun<'a> {
         }
         let records = ChunkRecords {
             file: chunk.file,
-            records,
+            records: RecordIds::of(records),
             values: Ok(FieldValues::default()),
             sources: Ok(FieldValues::default()),
             bytes: chunk.bytes(),

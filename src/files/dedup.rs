@@ -313,16 +313,9 @@ fn write_tables(
         false => Ok(()),
     };
     let (file, path) = folder.create(CLUSTERS)?;
-    let removed = named_removals(found, places)?;
     let documents = (documents, may_drop);
+    let removed = removed_rows(found);
     let ids = write_clusters(removed, places, documents, (file, &path), look)?;
-    let removed = named_removals(found, places)?;
-    let stoppable = (0u64..).zip(removed).map(|(done, removed)| {
-        if done % 65_536 == 65_535 {
-            look()?;
-        }
-        removed
-    });
     let format = source.run.removed_format;
     let verification = found.verification.name();
     let (file, path) = folder.create(format.file_name())?;
@@ -333,10 +326,21 @@ fn write_tables(
                 format.compression(),
                 source.run.options.compression_level,
             );
-            write_removed_lines(stoppable, verification, places, frames, &path)
+            let to = (frames, &*path);
+            match &found.removals {
+                Removals::Held(_) => {
+                    let removed = stoppable(removed_rows(found), look);
+                    let name = |removed: Removed<u32>| named(removed, places);
+                    write_removed_lines(removed, name, verification, places, to)
+                }
+                Removals::Spilled(_) => {
+                    let removed = stoppable(named_removals(found, places)?, look);
+                    write_removed_lines(removed, Ok, verification, places, to)
+                }
+            }
         }
         RemovedFormat::Parquet => write_removed_table(
-            stoppable,
+            stoppable(named_removals(found, places)?, look),
             verification,
             places,
             (ids, may_drop),
@@ -346,18 +350,56 @@ fn write_tables(
     }
 }
 
-/// The removed documents with their ids, by ascending row.
-fn named_removals<'a>(found: &'a FoundRemovals, places: &'a Places) -> Result<NamedRemovals<'a>> {
-    let named = |row| {
-        let id = places.id(row)?;
-        Ok(NamedRow { row, id })
-    };
+/// The same documents, with an error between them once `look` returns one.
+fn stoppable<D>(
+    removed: impl Iterator<Item = Result<Removed<D>>>,
+    look: impl Fn() -> Result<()>,
+) -> impl Iterator<Item = Result<Removed<D>>> {
+    (0u64..).zip(removed).map(move |(done, removed)| {
+        if done % 65_536 == 65_535 {
+            look()?;
+        }
+        removed
+    })
+}
+
+/// The removed documents, by ascending row.
+fn removed_rows<'a>(
+    found: &'a FoundRemovals,
+) -> Box<dyn Iterator<Item = Result<Removed<u32>>> + 'a> {
     let dropped = &found.dropped;
-    Ok(match &found.removals {
+    match &found.removals {
         Removals::Held(removals) => {
             let removals = removals.iter().map(|removal| Ok(*removal));
-            let removed = with_dropped(removals, dropped, |row| *row, |row| row);
-            Box::new(removed.map(move |removed| removed?.try_name(named, named)))
+            Box::new(with_dropped(removals, dropped, |row| *row, |row| row))
+        }
+        Removals::Spilled(removals) => Box::new(with_dropped(
+            removals.rows(),
+            dropped,
+            |row| *row,
+            |row| row,
+        )),
+    }
+}
+
+/// A document, with its id.
+fn named_row(row: u32, places: &Places) -> Result<NamedRow<'_>> {
+    let id = places.id(row)?;
+    Ok(NamedRow { row, id })
+}
+
+/// A removed document, with ids.
+fn named(removed: Removed<u32>, places: &Places) -> Result<Removed<NamedRow<'_>>> {
+    let name = |row| named_row(row, places);
+    removed.try_name(name, name)
+}
+
+/// The removed documents with their ids, by ascending row.
+fn named_removals<'a>(found: &'a FoundRemovals, places: &'a Places) -> Result<NamedRemovals<'a>> {
+    let dropped = &found.dropped;
+    Ok(match &found.removals {
+        Removals::Held(_) => {
+            Box::new(removed_rows(found).map(move |removed| named(removed?, places)))
         }
         Removals::Spilled(removals) => {
             let mut id_of = places.ids_by_row()?;
@@ -371,7 +413,7 @@ fn named_removals<'a>(found: &'a FoundRemovals, places: &'a Places) -> Result<Na
                 // Without ids of their own, documents are named by their place.
                 let other = |other: NamedRow<'a>| match places.ids {
                     Some(_) => Ok(other),
-                    None => named(other.row),
+                    None => named_row(other.row, places),
                 };
                 removed?.try_name(in_order, other)
             }))

@@ -1,14 +1,18 @@
 //! Where a deduplication writes its results, and the writing of kept records.
 //!
 //! A kept file of at most one frame is one job, so that no thread has to feed the others: when one thread created and
-//! wrote all files, it spent 0.25 ms on each and the other waited.
+//! wrote all files, it spent 0.25 ms on each and the other waited. The parts of a larger file are written in order, by one
+//! job at a time, so that the thread that passes them on does not wait, and the end of one file is written beside the
+//! beginning of the next.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use rayon::Scope;
 use serde::{Deserialize, Serialize};
 
 use super::run::{Action, Run, check_compression_level};
@@ -17,9 +21,10 @@ use super::second_pass::{FileEvent, Placed};
 use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
-    Columns, EndingFile, FRAME, Format, FrameWriter, InputFile, Kept, KeptFile, OutputFolder,
-    Position, TableForm, WrittenFiles, frames_in_flight, unwritable,
+    Columns, FRAME, Format, FrameWriter, InputFile, Kept, KeptFile, OutputFolder, Position,
+    TableForm, WrittenFiles, frames_in_flight, unwritable,
 };
+use crate::threads::help;
 
 /// What messages call the stream of a run.
 pub(super) const STDOUT: &str = "stdout";
@@ -255,6 +260,9 @@ pub(super) fn write_kept(
     })
 }
 
+/// How long to wait for jobs of other threads.
+const WAIT: Duration = Duration::from_micros(100);
+
 /// Bytes of kept records of a large file after which it is written to disk, before compression.
 const WRITTEN_BACK: usize = 32 << 20;
 
@@ -281,7 +289,7 @@ impl KeptOutput<'_> {
     /// returns their number. Returns the number of all records written. Writes no file without records.
     ///
     /// Each file of at most a frame is one job, which creates, compresses and writes it. Frames of larger files are
-    /// compressed by all threads, and written by this one.
+    /// compressed by all threads.
     pub(crate) fn write(
         &self,
         written: &Written,
@@ -298,8 +306,8 @@ impl KeptOutput<'_> {
                 later: BTreeMap::new(),
             }),
         };
-        let (mut start, mut large) = (StartOfFile::of(written.inputs), None);
-        let mut ending: VecDeque<Ending> = VecDeque::new();
+        let mut start = StartOfFile::of(written.inputs);
+        let mut large: Option<Arc<LargeFile>> = None;
         let records = rayon::in_place_scope(|scope| {
             read(&mut |part| {
                 match part {
@@ -309,39 +317,23 @@ impl KeptOutput<'_> {
                         start.bytes += kept.size();
                         start.kept.push(kept);
                         if start.bytes > FRAME {
-                            let (name, target) = match &mut large {
+                            let large = match &large {
                                 Some(large) => large,
-                                None => large.insert(files.open(start.file, start.form.take())?),
+                                None => large.insert(files.begin(&mut start)?),
                             };
-                            start.write_to(target)?;
-                            if start.bytes - start.written_back > WRITTEN_BACK {
-                                start.written_back = start.bytes;
-                                self.written.grow(name);
-                            }
+                            files.give(scope, large, std::mem::take(&mut start.kept), None)?;
                         }
                     }
                     FileEvent::End => {
                         let next = StartOfFile::of(start.file + 1);
                         let small = std::mem::replace(&mut start, next);
-                        if let Some((name, target)) = large.take() {
-                            ending.push_back(Ending {
-                                input: small.file,
-                                records: small.records,
-                                name,
-                                file: target.end()?,
-                            });
+                        if let Some(large) = large.take() {
+                            files.give(scope, &large, Vec::new(), Some(small.records))?;
                         } else if small.kept.is_empty() {
                             files.done().add(small.file, 0, None);
                         } else {
                             files.wait_for_room(small.bytes)?;
                             scope.spawn(|_| files.write_small(small));
-                        }
-                        // The last frames of a large file are compressed while the next file begins.
-                        let in_flight = |ending: &Ending| ending.file.in_flight;
-                        while ending.iter().map(in_flight).sum::<usize>() > frames_in_flight() {
-                            ending
-                                .pop_front()
-                                .map_or(Ok(()), |ending| files.finish(ending))?;
                         }
                         files.make_checkpoint()?;
                     }
@@ -350,9 +342,6 @@ impl KeptOutput<'_> {
             })
         })?;
         files.check()?;
-        ending
-            .into_iter()
-            .try_for_each(|ending| files.finish(ending))?;
         Ok(written.records + records)
     }
 }
@@ -365,8 +354,6 @@ struct StartOfFile {
     kept: Vec<Kept>,
     /// Bytes of all of its kept records so far.
     bytes: usize,
-    /// Those after which it was last to be written to disk.
-    written_back: usize,
     /// The number of all of its kept records so far.
     records: u64,
 }
@@ -385,12 +372,32 @@ impl StartOfFile {
     }
 }
 
-/// A large file whose last frames are being compressed.
-struct Ending {
+/// A file of more than a frame.
+struct LargeFile {
     input: usize,
-    records: u64,
     name: String,
-    file: EndingFile,
+    parts: Mutex<Parts>,
+}
+
+/// What is left to do for a large file.
+#[derive(Default)]
+struct Parts {
+    /// The next parts, in order.
+    waiting: Vec<Kept>,
+    /// The number of its records, once all parts are here.
+    records: Option<u64>,
+    /// Whether a job writes parts.
+    is_in_progress: bool,
+    /// The file, while no job has it; `None` after an error, and at the end.
+    file: Option<KeptFile>,
+    /// Bytes after which it is written to disk the next time.
+    until_back: usize,
+}
+
+impl LargeFile {
+    fn parts(&self) -> MutexGuard<'_, Parts> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What is written so far. Files may be complete in any order.
@@ -417,9 +424,9 @@ impl Done {
 /// Writes the files of kept records.
 struct KeptFiles<'a> {
     output: KeptOutput<'a>,
-    /// Bytes of small files that no thread has begun to write.
+    /// Bytes of small files that no thread has begun to write, and of large ones that are not written.
     waiting_bytes: AtomicUsize,
-    /// The first error of a small file.
+    /// The first error of a job.
     failed: Mutex<Option<Error>>,
     done: Mutex<Done>,
 }
@@ -435,15 +442,101 @@ impl KeptFiles<'_> {
         Ok((name, KeptFile::new(frames, path, form)?))
     }
 
-    /// Works on small files until there is room for one of this many bytes.
+    /// Works on files until there is room for this many bytes.
     fn wait_for_room(&self, bytes: usize) -> Result<()> {
+        let room = (frames_in_flight() * FRAME).max(bytes);
         self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
-        while self.waiting_bytes.load(Ordering::Relaxed) > frames_in_flight() * FRAME {
-            if rayon::yield_now() != Some(rayon::Yield::Executed) {
-                std::thread::yield_now();
+        while self.waiting_bytes.load(Ordering::Relaxed) > room {
+            if !help() {
+                std::thread::sleep(WAIT);
             }
         }
         self.check()
+    }
+
+    /// Begins the large file that `start` is the start of.
+    fn begin(&self, start: &mut StartOfFile) -> Result<Arc<LargeFile>> {
+        let (name, file) = self.open(start.file, start.form.take())?;
+        Ok(Arc::new(LargeFile {
+            input: start.file,
+            name,
+            parts: Mutex::new(Parts {
+                file: Some(file),
+                until_back: WRITTEN_BACK,
+                ..Parts::default()
+            }),
+        }))
+    }
+
+    /// Passes the next parts of a large file to the job that writes it; with the last ones the number of its records.
+    fn give<'s>(
+        &'s self,
+        scope: &Scope<'s>,
+        large: &Arc<LargeFile>,
+        kept: Vec<Kept>,
+        records: Option<u64>,
+    ) -> Result<()> {
+        let bytes = kept.iter().map(Kept::size).sum();
+        self.wait_for_room(bytes)?;
+        let mut parts = large.parts();
+        parts.waiting.extend(kept);
+        parts.records = records;
+        if !std::mem::replace(&mut parts.is_in_progress, true) {
+            let large = Arc::clone(large);
+            scope.spawn(move |_| self.write_large(&large));
+        }
+        Ok(())
+    }
+
+    /// Writes the parts of a large file that wait, until there are none.
+    fn write_large(&self, large: &LargeFile) {
+        loop {
+            let mut parts = large.parts();
+            let (kept, records) = (std::mem::take(&mut parts.waiting), parts.records.take());
+            parts.is_in_progress = !kept.is_empty() || records.is_some();
+            if !parts.is_in_progress {
+                return;
+            }
+            let (file, mut until_back) = (parts.file.take(), parts.until_back);
+            drop(parts);
+            let bytes: usize = kept.iter().map(Kept::size).sum();
+            let written = self.write_parts(large, file, (kept, records));
+            self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
+            until_back = match until_back.checked_sub(bytes) {
+                Some(left) => left,
+                None => {
+                    self.output.written.grow(&large.name);
+                    WRITTEN_BACK
+                }
+            };
+            let mut parts = large.parts();
+            parts.until_back = until_back;
+            match written {
+                Ok(file) => parts.file = file,
+                Err(error) => {
+                    self.failed().get_or_insert(error);
+                }
+            }
+        }
+    }
+
+    /// Writes parts to a large file, which is complete once the number of its records is known. Returns it if it is not.
+    fn write_parts(
+        &self,
+        large: &LargeFile,
+        file: Option<KeptFile>,
+        (kept, records): (Vec<Kept>, Option<u64>),
+    ) -> Result<Option<KeptFile>> {
+        let Some(mut file) = file else {
+            return Ok(None);
+        };
+        kept.into_iter().try_for_each(|kept| file.write(kept))?;
+        let Some(records) = records else {
+            return Ok(Some(file));
+        };
+        file.finish()?;
+        self.complete(large.input, records, large.name.clone());
+        Ok(None)
     }
 
     /// Writes a file of at most a frame.
@@ -461,12 +554,6 @@ impl KeptFiles<'_> {
         }
     }
 
-    fn finish(&self, ending: Ending) -> Result<()> {
-        ending.file.finish()?;
-        self.complete(ending.input, ending.records, ending.name);
-        Ok(())
-    }
-
     /// Notes that a file is complete.
     fn complete(&self, input: usize, records: u64, name: String) {
         self.done().add(input, records, Some(name.clone()));
@@ -481,7 +568,7 @@ impl KeptFiles<'_> {
         (self.output.checkpoint)(&|| self.done().written.clone())
     }
 
-    /// Returns the error of a small file, if any.
+    /// Returns the error of a job, if any.
     fn check(&self) -> Result<()> {
         self.failed().take().map_or(Ok(()), Err)
     }

@@ -12,12 +12,13 @@ use crate::io::{
     Record, Skipped, SourceFile, Unordered, ValueForms, WithoutId, changed,
 };
 use crate::search::Notes;
+use crate::store::Texts;
 use crate::store::spill::{JsonLines, Spill};
 
 /// The records of a chunk.
 pub(crate) struct ChunkRecords {
     pub(crate) file: usize,
-    pub(crate) records: Vec<Record>,
+    pub(crate) records: RecordIds,
     /// The values of the field of [`Run::keep_by`](super::Run::keep_by), one per document.
     pub(crate) values: std::result::Result<FieldValues, Unordered>,
     /// The values of the field of [`Run::source_field`](super::Run::source_field), one per document.
@@ -28,16 +29,37 @@ pub(crate) struct ChunkRecords {
     pub(crate) chunk: Option<Arc<Chunk>>,
 }
 
+/// What the records of a chunk have as ids.
+pub(crate) enum RecordIds {
+    /// All are good, and have these. They are appended at once, since one thread notes the records of all.
+    Ids(Texts),
+    Records(Vec<Record>),
+}
+
+impl RecordIds {
+    pub(crate) fn of(records: Vec<Record>) -> Self {
+        let mut ids = Texts::default();
+        for record in &records {
+            match record {
+                Record::Document(Id::Json(id)) => ids.push(id),
+                _ => return RecordIds::Records(records),
+            }
+        }
+        RecordIds::Ids(ids)
+    }
+}
+
 impl ChunkRecords {
     /// Those of documents of an index, which stand for a file. They have no preference and no source.
     pub(crate) fn of_index(file: usize, ids: impl Iterator<Item = String>) -> Self {
-        let records: Vec<Record> = ids.map(|id| Record::Document(Id::Json(id))).collect();
-        let none = || Ok(FieldValues::absent(records.len()));
+        let mut all = Texts::default();
+        ids.for_each(|id| all.push(&id));
+        let none = || Ok(FieldValues::absent(all.len()));
         ChunkRecords {
             file,
             values: none(),
             sources: none(),
-            records,
+            records: RecordIds::Ids(all),
             bytes: 0,
             chunk: None,
         }
@@ -326,6 +348,13 @@ impl Notes<ChunkRecords> for Noted<'_> {
             of_file.first_row = first_row;
         }
         let named = &self.files[file].named;
+        let records = match records {
+            RecordIds::Records(records) => records,
+            RecordIds::Ids(ids) => {
+                places.note_ids(file, &ids)?;
+                Vec::new()
+            }
+        };
         for record in records {
             let is_good = matches!(record, Record::Document(_));
             let bad = places.note((file, named), record, next_row, self.on_bad_record)?;

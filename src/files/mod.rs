@@ -80,7 +80,7 @@ pub use dedup_output::DedupOutput;
 pub(crate) use dedup_output::{KeptOfChunk, KeptOutput, Written};
 #[cfg(feature = "index")]
 pub use index::{HitsOutput, HitsWanted, IndexCounts, IndexOutcome};
-pub(crate) use log::{ChunkRecords, Log, Noted, RecordsRead};
+pub(crate) use log::{ChunkRecords, Log, Noted, RecordIds, RecordsRead};
 pub(crate) use lowest::{Lowest, pair_at_random};
 pub use outcome::Outcome;
 pub(crate) use outcome::{complete_places, warn_of_repeated_ids};

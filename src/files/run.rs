@@ -2,10 +2,10 @@
 
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use super::outcome::warn_of_repeated_ids;
 use super::pairs_file::PairsFile;
+use crate::clock::Moment;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
@@ -30,8 +30,9 @@ pub struct RunOptions<'a> {
     pub progress: &'a dyn Progress,
     /// The command line to state in `run.json`; default empty.
     pub command: Vec<String>,
-    /// The moment at which the run started, if preparations belong to it; default now.
-    pub started: Instant,
+    /// The moment at which the run started, if preparations belong to it; default now. `run.json` has processor times if it
+    /// was on the thread that executes the run.
+    pub started: Moment,
 }
 
 impl Default for RunOptions<'_> {
@@ -41,7 +42,7 @@ impl Default for RunOptions<'_> {
             compression_level: None,
             progress: &Silent,
             command: Vec::new(),
-            started: Instant::now(),
+            started: Moment::now(),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::log::{ChunkRecords, Log, Noted, RecordsRead};
+use super::log::{ChunkRecords, Log, Noted, RecordIds, RecordsRead};
 use super::preference::Preference;
 use super::run::Run;
 use super::sources::{FieldSources, Sources};
@@ -491,7 +491,7 @@ impl Pieces for Chunks<'_> {
         let is_held = self.are_held.load(Ordering::Relaxed) && bytes as u64 <= self.held_bytes;
         let records = ChunkRecords {
             file: chunk.file,
-            records,
+            records: RecordIds::of(records),
             values,
             sources,
             bytes,

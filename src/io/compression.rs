@@ -20,6 +20,7 @@ use liblzma::write::XzEncoder;
 use zstd::bulk::Compressor;
 
 use crate::error::{Error, Result};
+use crate::threads::help;
 
 /// The compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -297,15 +298,6 @@ impl FrameWriter {
         }
     }
 
-    /// Gives the remaining bytes to the threads; nothing may be written after them. Returns the number of frames in
-    /// flight, which [`FrameWriter::finish`] waits for.
-    pub(crate) fn end(&mut self) -> io::Result<usize> {
-        match self {
-            FrameWriter::Plain(file) => file.flush().map(|()| 0),
-            FrameWriter::Compressed(frames) => frames.end(),
-        }
-    }
-
     /// Compresses and writes the remaining bytes, those of the last frame on this thread. Without this call the file is
     /// incomplete.
     pub(crate) fn finish(self) -> io::Result<()> {
@@ -345,20 +337,15 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    fn end(&mut self) -> io::Result<usize> {
-        // An empty file gets one empty frame, so that its format matches its name.
-        if self.is_empty || !self.filling.is_empty() {
-            self.send_frame()?;
-        }
-        Ok(self.in_flight.len())
-    }
-
     fn finish(mut self) -> io::Result<()> {
+        // An empty file gets one empty frame, so that its format matches its name.
         if self.in_flight.is_empty() && (self.is_empty || !self.filling.is_empty()) {
             let frame = self.compression.compress(&self.filling, self.level)?;
             return self.file.write_all(&frame);
         }
-        self.end()?;
+        if !self.filling.is_empty() {
+            self.send_frame()?;
+        }
         while !self.in_flight.is_empty() {
             self.write_first_in_flight()?;
         }
@@ -393,7 +380,7 @@ impl Frames {
                 Err(still_shared) => first = still_shared,
             }
             // Work on other tasks of the pool instead of blocking: this may be its only thread.
-            if rayon::yield_now() != Some(rayon::Yield::Executed) {
+            if !help() {
                 std::thread::yield_now();
             }
         }

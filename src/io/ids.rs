@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
+use crate::clock::in_parallel;
 use crate::error::{Result, row_number};
 use crate::store::Texts;
 use crate::store::spill::{BlockReader, Partitions, Sorted, Spill, StreamFile, Streams};
@@ -96,6 +97,17 @@ impl DocumentIds {
         }
     }
 
+    /// Appends the ids of the next documents.
+    pub(crate) fn append(&mut self, next: &Texts) -> Result<()> {
+        match self {
+            DocumentIds::Held(ids) => {
+                ids.append(next);
+                Ok(())
+            }
+            DocumentIds::Spilled(ids) => next.iter().try_for_each(|id| ids.push(id)),
+        }
+    }
+
     /// Writes the ids to disk, and all further ones.
     pub(crate) fn spill(&mut self, spill: &Arc<Spill>) -> Result<()> {
         if let DocumentIds::Held(held) = self {
@@ -159,7 +171,10 @@ impl DocumentIds {
     /// Whether each id is a 64-bit integer.
     pub(super) fn are_integers(&self) -> bool {
         match self {
-            DocumentIds::Held(ids) => ids.iter().all(is_integer),
+            DocumentIds::Held(ids) => {
+                let rows = (0..ids.len()).into_par_iter();
+                in_parallel(|| rows.all(|row| is_integer(ids.get(row))))
+            }
             DocumentIds::Spilled(ids) => ids.are_integers,
         }
     }
@@ -202,11 +217,14 @@ impl DocumentIds {
 /// Counts the ids that repeat an earlier one.
 fn repeated_in(ids: &Texts, first: u32) -> Result<Repeated> {
     let rows = row_number(ids.len())?;
-    let mut hashed: Vec<(u64, u32)> = (first..rows)
+    let hashed = (first..rows)
         .into_par_iter()
-        .map(|row| (xxh3_64(ids.get(row as usize).as_bytes()), row))
-        .collect();
-    hashed.par_sort_unstable();
+        .map(|row| (xxh3_64(ids.get(row as usize).as_bytes()), row));
+    let hashed = in_parallel(|| {
+        let mut hashed: Vec<(u64, u32)> = hashed.collect();
+        hashed.par_sort_unstable();
+        hashed
+    });
     let mut repeated = Repeated::default();
     let equal_hashes = hashed.chunk_by(|a, b| a.0 == b.0);
     for run in equal_hashes.filter(|run| run.len() > 1) {

@@ -77,21 +77,8 @@ impl KeptFile {
         }
     }
 
-    /// Ends the file, except for frames in flight.
-    pub(crate) fn end(self) -> Result<EndingFile> {
-        let mut ending = self.without_last_frame()?;
-        let in_flight = ending.frames.end();
-        ending.in_flight = in_flight.map_err(Error::io("write", &ending.path))?;
-        Ok(ending)
-    }
-
-    /// Completes the file on this thread.
+    /// Completes the file.
     pub(crate) fn finish(self) -> Result<()> {
-        self.without_last_frame()?.finish()
-    }
-
-    /// Ends the file, except for its last frame.
-    fn without_last_frame(self) -> Result<EndingFile> {
         let frames = match self.form {
             KeptForm::Bytes { mut frames, ending } => {
                 let ending = ending.unwrap_or_default();
@@ -102,26 +89,7 @@ impl KeptFile {
             KeptForm::Parquet(table) => table.finish().map_err(unwritable(&self.path))?,
             KeptForm::Arrow(table) => table.finish().map_err(unwritable(&self.path))?,
         };
-        Ok(EndingFile {
-            path: self.path,
-            frames,
-            in_flight: 0,
-        })
-    }
-}
-
-/// A file whose last frames are compressed while the next file begins.
-pub(crate) struct EndingFile {
-    path: PathBuf,
-    frames: FrameWriter,
-    /// The number of frames to wait for.
-    pub(crate) in_flight: usize,
-}
-
-impl EndingFile {
-    /// Completes the file.
-    pub(crate) fn finish(self) -> Result<()> {
-        self.frames.finish().map_err(Error::io("write", &self.path))
+        frames.finish().map_err(Error::io("write", &self.path))
     }
 }
 

@@ -111,7 +111,7 @@ pub(crate) use input::{InputFile, check_apart, check_not_overwritten};
 pub use input::{Inputs, Naming, read_text};
 pub(crate) use jsonl::json_string;
 pub(crate) use keep::JsonLines;
-pub(crate) use keep::{EndingFile, KeptFile, unwritable};
+pub(crate) use keep::{KeptFile, unwritable};
 pub(crate) use labels::Labels;
 pub(crate) use listed_pairs::{ListedPair, for_each_listed_pair, odd_pair};
 pub(crate) use names::field_names;

@@ -18,6 +18,7 @@ use super::read::{Fingerprint, Position};
 use super::report::{FirstRow, InputReport, MissingIds, SkippedRecord};
 use super::table::IdColumn;
 use crate::error::{BadRecord, Error, Result};
+use crate::store::Texts;
 
 /// The file, record number and id of each document, by row.
 ///
@@ -132,6 +133,12 @@ impl Places {
             }
         }
         Ok(None)
+    }
+
+    /// Notes the next records of a file, which are all good and have these ids.
+    pub(crate) fn note_ids(&mut self, file: usize, next: &Texts) -> Result<()> {
+        self.files[file].records += next.len() as u64;
+        self.ids.as_mut().map_or(Ok(()), |ids| ids.append(next))
     }
 
     /// The number of records, including bad ones, without those of a reference.
@@ -290,6 +297,14 @@ impl Places {
             next_row += 1;
             next_id()
         })
+    }
+
+    /// The same for ids on disk; `None` for others, which [`Places::id`] returns at once.
+    pub(crate) fn spilled_ids_by_row<'a>(
+        &'a self,
+    ) -> Result<Option<impl FnMut(u32) -> Result<Cow<'a, str>>>> {
+        let is_spilled = matches!(self.ids, Some(DocumentIds::Spilled(_)));
+        is_spilled.then(|| self.ids_by_row()).transpose()
     }
 
     /// The ids of all documents, in order of rows.

@@ -1,16 +1,18 @@
 //! Writes the removed documents: `removed.jsonl`, `removed.jsonl.zst` or `removed.parquet`.
 
 use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 
 use arrow_schema::{DataType, Field};
+use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::compression::{Compression, FrameWriter};
-use super::keep::JsonLines;
 use super::places::{Places, raw_json};
 use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s, unwritable};
+use crate::clock::in_parallel;
 use crate::error::{Error, Result};
 use crate::pipeline::{NamedRow, Removal, Removed};
 
@@ -70,48 +72,79 @@ struct RemovedLine<'a> {
     via_similarity: Option<Option<f64>>,
 }
 
-/// Writes the lines of `removed.jsonl`, and finishes `frames`. `verification` names how those were found that are not identical to a kept document.
-pub(crate) fn write_removed_lines<'a>(
-    removals: impl Iterator<Item = Result<Removed<NamedRow<'a>>>>,
+/// Removed documents whose lines one thread makes at a time.
+const LINES: usize = 1 << 10;
+
+/// The removed documents in memory at a time.
+const BLOCK: usize = 1 << 15;
+
+/// Writes the lines of `removed.jsonl`, and finishes `frames`. `name` adds the ids, on all threads. `verification` names how
+/// those were found that are not identical to a kept document.
+pub(crate) fn write_removed_lines<'a, D: Send>(
+    mut removals: impl Iterator<Item = Result<Removed<D>>>,
+    name: impl Fn(Removed<D>) -> Result<Removed<NamedRow<'a>>> + Sync,
     verification: &'static str,
     places: &Places,
-    mut frames: FrameWriter,
-    path: &Path,
+    (mut frames, path): (FrameWriter, &Path),
 ) -> Result<()> {
-    let mut lines = JsonLines::new(&mut frames, path.to_owned());
-    let has_reference = places.of_reference > 0;
-    for removed in removals {
-        let removed = removed?;
-        let NamedRow { row, id } = removed.document();
-        let (file, row) = places.place(*row);
-        let id = raw_json(id.clone());
-        let found_by = removed.found_by(verification);
-        let removal = removed.removal();
-        let kept = removal.map(|removal| &removal.kept);
-        let kept_id = kept.map(|kept| raw_json(kept.id.clone()));
-        let kept_in = kept.and_then(|kept| places.kept_in(kept.row));
-        let (kept_file, kept_row) = kept.map(|kept| places.place(kept.row)).unzip();
-        let (via_id, via_similarity) = removal
-            .and_then(|removal| removal.via.as_ref())
-            .map(|(via, of_via)| (raw_json(via.id.clone()), *of_via))
-            .unzip();
-        lines.write(&RemovedLine {
-            id: &id,
-            file,
-            row,
-            kept_id: kept_id.as_deref(),
-            kept_in: has_reference.then_some(kept_in),
-            kept_file,
-            kept_row,
-            similarity: removal.and_then(|removal| removal.similarity),
-            lost: removal.and_then(Removal::lost),
-            found_by,
-            via_id: via_id.as_deref(),
-            via_similarity,
-        })?;
+    let lines_of = |removals: Vec<Removed<D>>| {
+        let mut lines = Vec::new();
+        for removed in removals {
+            let written = write_line(&name(removed)?, verification, places, &mut lines);
+            written.map_err(Error::io("write to", path))?;
+        }
+        Ok(lines)
+    };
+    loop {
+        let block: Vec<Removed<D>> = removals.by_ref().take(BLOCK).collect::<Result<_>>()?;
+        if block.is_empty() {
+            return frames.finish().map_err(Error::io("write", path));
+        }
+        let lines = block.into_par_iter().chunks(LINES).map(lines_of);
+        for lines in in_parallel(|| lines.collect::<Result<Vec<_>>>())? {
+            let written = frames.write_all(&lines);
+            written.map_err(Error::io("write to", path))?;
+        }
     }
-    lines.finish()?;
-    frames.finish().map_err(Error::io("write", path))
+}
+
+/// Appends the line of a removed document.
+fn write_line(
+    removed: &Removed<NamedRow<'_>>,
+    verification: &'static str,
+    places: &Places,
+    lines: &mut Vec<u8>,
+) -> std::io::Result<()> {
+    let NamedRow { row, id } = removed.document();
+    let (file, row) = places.place(*row);
+    let id = raw_json(id.clone());
+    let found_by = removed.found_by(verification);
+    let removal = removed.removal();
+    let kept = removal.map(|removal| &removal.kept);
+    let kept_id = kept.map(|kept| raw_json(kept.id.clone()));
+    let kept_in = kept.and_then(|kept| places.kept_in(kept.row));
+    let (kept_file, kept_row) = kept.map(|kept| places.place(kept.row)).unzip();
+    let (via_id, via_similarity) = removal
+        .and_then(|removal| removal.via.as_ref())
+        .map(|(via, of_via)| (raw_json(via.id.clone()), *of_via))
+        .unzip();
+    let line = RemovedLine {
+        id: &id,
+        file,
+        row,
+        kept_id: kept_id.as_deref(),
+        kept_in: (places.of_reference > 0).then_some(kept_in),
+        kept_file,
+        kept_row,
+        similarity: removal.and_then(|removal| removal.similarity),
+        lost: removal.and_then(Removal::lost),
+        found_by,
+        via_id: via_id.as_deref(),
+        via_similarity,
+    };
+    serde_json::to_writer(&mut *lines, &line)?;
+    lines.push(b'\n');
+    Ok(())
 }
 
 /// Writes `removed.parquet`: the fields of `removed.jsonl` as columns. `ids` fits all ids. A document may have no kept one
@@ -219,7 +252,7 @@ mod tests {
         ];
         let all = all.into_iter().map(Ok);
         let frames = || FrameWriter::new(File::create(&path).unwrap(), Compression::None, None);
-        write_removed_lines(all, "exact", &places, frames(), &path).unwrap();
+        write_removed_lines(all, Ok, "exact", &places, (frames(), &path)).unwrap();
         let kept = r#""kept_id":1,"kept_file":"a","kept_row":1"#;
         let expected = [
             format!(
@@ -238,6 +271,6 @@ mod tests {
         assert_eq!(text.lines().collect::<Vec<_>>(), expected);
         // An error among them ends the writing.
         let failed = [Err(crate::Error::Stopped)].into_iter();
-        assert!(write_removed_lines(failed, "exact", &places, frames(), &path).is_err());
+        assert!(write_removed_lines(failed, Ok, "exact", &places, (frames(), &path)).is_err());
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::RUN_RECORD;
+use crate::clock::CpuTime;
 use crate::machine::{cpu_name, memory_bytes, peak_memory_bytes};
 use crate::pipeline::Signer;
 use crate::progress::{StageTime, Timings};
@@ -34,6 +35,7 @@ pub(crate) fn run_record(
         let StageTime {
             stage,
             elapsed_s,
+            cpu,
             bytes,
             is_part,
             on_disk,
@@ -46,13 +48,16 @@ pub(crate) fn run_record(
             "is_part": is_part,
             "peak_memory_bytes": peak_memory_bytes,
         });
+        if !is_part {
+            add_cpu_time(&mut stage, *cpu);
+        }
         if let Some(on_disk) = on_disk {
             stage["on_disk"] = json!(on_disk);
         }
         stage
     };
     let stages: Vec<Value> = timings.0.iter().map(stage).collect();
-    json!({
+    let mut record = json!({
         "simgpu": env!("CARGO_PKG_VERSION"),
         "backend": run.signer.map(|signer| signer.describe()),
         "device": run.signer.and_then(|signer| signer.device_use()).map(|used| json!({
@@ -78,5 +83,13 @@ pub(crate) fn run_record(
         "peak_memory_bytes": peak_memory_bytes(),
         "stages": stages,
         "files": files,
-    })
+    });
+    add_cpu_time(&mut record, timings.cpu_time());
+    record
+}
+
+/// States processor time, or null.
+fn add_cpu_time(of: &mut Value, cpu: Option<CpuTime>) {
+    of["cpu_s"] = json!(cpu.map(|cpu| cpu.total_s));
+    of["serial_cpu_s"] = json!(cpu.map(|cpu| cpu.serial_s));
 }

@@ -9,18 +9,24 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
-use parquet::arrow::{ArrowWriter, ProjectionMask};
+use parquet::arrow::arrow_writer::{
+    ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriter, compute_leaves,
+};
 use parquet::basic::{Compression as Codec, LogicalType, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
+use rayon::prelude::*;
 
 use super::columns::{EXTENSION, Needed, wanted_roots};
+use crate::clock::in_parallel;
 use crate::error::Error;
 use crate::pipeline::Signatures;
 use crate::scheme::Slots;
@@ -214,10 +220,20 @@ pub(super) fn is_sound(metadata: &ParquetMetaData) -> bool {
 /// Bytes of memory after which a row group is written.
 const ROW_GROUP: usize = 64 << 20;
 
+/// The most rows of a row group.
+const GROUP_ROWS: usize = 1 << 20;
+
 /// Writes the tables of this program: similar pairs and signatures.
+///
+/// The threads encode a column each; the bytes are those of `ArrowWriter`, where one thread encodes all.
 pub(crate) struct ColumnWriter {
-    writer: ArrowWriter<File>,
+    writer: SerializedFileWriter<File>,
+    groups: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
+    /// The columns of the row group in progress; none if it has no row.
+    columns: Vec<ArrowColumnWriter>,
+    /// The number of its rows.
+    rows: usize,
 }
 
 impl ColumnWriter {
@@ -232,20 +248,71 @@ impl ColumnWriter {
             .set_compression(Codec::ZSTD(ZstdLevel::try_new(3)?))
             .build();
         let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties))?;
-        Ok(ColumnWriter { writer, schema })
+        let (writer, groups) = writer.into_serialized_writer()?;
+        Ok(ColumnWriter {
+            writer,
+            groups,
+            schema,
+            columns: Vec::new(),
+            rows: 0,
+        })
     }
 
     /// Appends rows, given as columns.
     pub(crate) fn write(&mut self, columns: Vec<ArrayRef>) -> Result<(), ParquetError> {
-        let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
-        self.writer.write(&rows)?;
-        if self.writer.in_progress_size() > ROW_GROUP {
-            self.writer.flush()?;
+        let mut rows = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
+        while rows.num_rows() > 0 {
+            let now = rows.num_rows().min(GROUP_ROWS - self.rows);
+            self.encode(&rows.slice(0, now))?;
+            rows = rows.slice(now, rows.num_rows() - now);
+            if self.rows == GROUP_ROWS {
+                self.end_group()?;
+            }
         }
-        Ok(())
+        let columns = self.columns.iter();
+        let bytes: usize = columns
+            .map(ArrowColumnWriter::get_estimated_total_bytes)
+            .sum();
+        match bytes > ROW_GROUP {
+            true => self.end_group(),
+            false => Ok(()),
+        }
     }
 
-    pub(crate) fn finish(self) -> Result<(), ParquetError> {
+    fn encode(&mut self, rows: &RecordBatch) -> Result<(), ParquetError> {
+        if self.columns.is_empty() {
+            let number = self.writer.flushed_row_groups().len();
+            self.columns = self.groups.create_column_writers(number)?;
+        }
+        self.rows += rows.num_rows();
+        let fields = self.schema.fields().par_iter().zip(rows.columns());
+        let leaves = fields.map(|(field, column)| compute_leaves(field, column));
+        in_parallel(|| {
+            // A field of objects is several columns.
+            let leaves: Vec<Vec<_>> = leaves.collect::<Result<_, _>>()?;
+            let leaves: Vec<_> = leaves.into_iter().flatten().collect();
+            let columns = self.columns.par_iter_mut().zip(&leaves);
+            columns.try_for_each(|(writer, leaf)| writer.write(leaf))
+        })
+    }
+
+    fn end_group(&mut self) -> Result<(), ParquetError> {
+        self.rows = 0;
+        let columns = std::mem::take(&mut self.columns).into_par_iter();
+        let columns = columns.map(ArrowColumnWriter::close);
+        let columns = in_parallel(|| columns.collect::<Result<Vec<_>, _>>())?;
+        if columns.is_empty() {
+            return Ok(());
+        }
+        let mut group = self.writer.next_row_group()?;
+        for column in columns {
+            column.append_to_row_group(&mut group)?;
+        }
+        group.close().map(drop)
+    }
+
+    pub(crate) fn finish(mut self) -> Result<(), ParquetError> {
+        self.end_group()?;
         self.writer.close().map(drop)
     }
 }
@@ -359,6 +426,67 @@ pub(crate) fn signature_column(signatures: &Signatures, num_perm: u16) -> ArrayR
             column.values().append_slice(slots);
             (0..rows).for_each(|_| column.append(true));
             Arc::new(column.finish())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::types::UInt64Type;
+    use arrow_array::{ListArray, StructArray, UInt64Array};
+
+    use super::*;
+
+    /// The file of these columns, written by `write` in parts of so many rows.
+    fn written(part: usize, columns: &[ArrayRef], is_shared: bool) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.parquet");
+        let file = File::create(&path).unwrap();
+        let field = |(i, column): (usize, &ArrayRef)| {
+            Field::new(i.to_string(), column.data_type().clone(), true)
+        };
+        let fields: Vec<Field> = columns.iter().enumerate().map(field).collect();
+        let mut table = ColumnWriter::new(file, fields.clone(), []).unwrap();
+        let mut alone = (!is_shared).then(|| {
+            let properties = table.writer.properties().as_ref().clone();
+            let file = File::create(&path).unwrap();
+            ArrowWriter::try_new(file, Arc::new(Schema::new(fields)), Some(properties)).unwrap()
+        });
+        for start in (0..columns[0].len()).step_by(part) {
+            let rows = part.min(columns[0].len() - start);
+            let columns = columns.iter().map(|column| column.slice(start, rows));
+            let columns: Vec<ArrayRef> = columns.collect();
+            match &mut alone {
+                None => table.write(columns).unwrap(),
+                Some(alone) => {
+                    let rows = RecordBatch::try_new(Arc::clone(&table.schema), columns).unwrap();
+                    alone.write(&rows).unwrap();
+                }
+            }
+        }
+        match alone {
+            None => table.finish().unwrap(),
+            Some(alone) => drop(alone.close().unwrap()),
+        }
+        std::fs::read(path).unwrap()
+    }
+
+    #[test]
+    fn threads_write_the_bytes_of_one_thread() {
+        let many: ArrayRef = Arc::new(UInt64Array::from_iter_values(0..(GROUP_ROWS as u64 + 5)));
+        let short: ArrayRef = strings(["a", "b", "a"].into_iter());
+        let numbers: ArrayRef = u64s([Some(7), None, Some(9)].into_iter());
+        let field =
+            |name, column: &ArrayRef| Arc::new(Field::new(name, column.data_type().clone(), true));
+        let objects = StructArray::from(vec![
+            (field("text", &short), Arc::clone(&short)),
+            (field("number", &numbers), numbers),
+        ]);
+        let lists = [Some(vec![Some(1), Some(2)]), None, Some(vec![])];
+        let lists = ListArray::from_iter_primitive::<UInt64Type, _, _>(lists);
+        let nested: [ArrayRef; 3] = [short, Arc::new(objects), Arc::new(lists)];
+        for (part, columns) in [(700_000, &[many][..]), (2, &nested)] {
+            assert!(written(part, columns, true) == written(part, columns, false));
         }
     }
 }

@@ -28,6 +28,7 @@ use super::decimal::Decimal;
 use super::fields::FieldPath;
 use super::jsonl;
 use super::usual::{text_of_day, text_of_duration, text_of_instant, usual};
+use crate::clock::in_parallel;
 use crate::error::{self, Error, row_number};
 use crate::store::Texts;
 
@@ -312,13 +313,16 @@ impl FieldValues {
         smallest: bool,
         key: impl Fn(&'a str) -> Option<K> + Sync,
     ) -> Option<Vec<u32>> {
-        let mut keyed: Vec<(K, u32)> = (0..rows)
+        let keyed = (0..rows)
             .into_par_iter()
             .map(|row| (self.texts.get(row as usize), row))
             .filter(|(text, _)| !text.is_empty())
-            .map(|(text, row)| Some((key(text)?, row)))
-            .collect::<Option<_>>()?;
-        keyed.par_sort_unstable();
+            .map(|(text, row)| Some((key(text)?, row)));
+        let keyed = in_parallel(|| {
+            let mut keyed: Vec<(K, u32)> = keyed.collect::<Option<_>>()?;
+            keyed.par_sort_unstable();
+            Some(keyed)
+        })?;
         let mut places = vec![u32::MAX; self.texts.len()];
         let mut place = |(place, equal): (u32, &[(K, u32)])| {
             for (_, row) in equal {

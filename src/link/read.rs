@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use super::fields::{RecordFields, Side};
 use crate::documents::TokenBatch;
 use crate::error::{Error, Result, row_number};
-use crate::files::{ChunkRecords, Noted, warn_of_repeated_ids};
+use crate::files::{ChunkRecords, Noted, RecordIds, warn_of_repeated_ids};
 use crate::io::{
     Chunk, Columns, Event, FieldValues, FilesReading, InputFile, Inputs, OnBadRecord, Places,
     Reading, Wanted,
@@ -58,7 +58,7 @@ impl RecordsReading<'_> {
             let (parsed, batch) = self.fields.parse(&chunk, &fields);
             let of_chunk = ChunkRecords {
                 file: chunk.file,
-                records: parsed,
+                records: RecordIds::of(parsed),
                 sources: Ok(FieldValues::default()),
                 values: Ok(FieldValues::default()),
                 bytes: chunk.bytes(),

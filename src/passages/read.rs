@@ -10,7 +10,7 @@ use super::run::{PassageAction, PassagesRun};
 use super::units::{UnitTexts, check_length};
 use crate::documents::{DocumentBatch, Documents};
 use crate::error::{Error, Result, row_number};
-use crate::files::{ChunkRecords, Noted};
+use crate::files::{ChunkRecords, Noted, RecordIds};
 use crate::io::{Chunk, Columns, Event, FieldValues, FilesReading, Id, InputFile, Places, Record};
 use crate::pipeline::UnitPlaces;
 use crate::progress::advance;
@@ -119,7 +119,7 @@ impl PassagesRun<'_> {
         self.check_held(texts.held_bytes(), &files[file].named, &longest)?;
         let records = ChunkRecords {
             file,
-            records,
+            records: RecordIds::of(records),
             values: Ok(FieldValues::default()),
             sources: Ok(FieldValues::default()),
             bytes,

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::banding::{Banding, band_key, slots_of_band};
 use super::sign::Signatures;
+use crate::clock::in_parallel;
 
 /// The band keys of documents: one column of keys per band, 8 bytes per band and document.
 ///
@@ -13,6 +14,9 @@ pub struct BandKeys {
     banding: Banding,
     columns: Vec<Vec<u64>>,
 }
+
+/// Keys that are worth a job, some 10 µs.
+const JOB: usize = 1 << 11;
 
 impl BandKeys {
     /// Empty columns for the bands of `banding`.
@@ -34,18 +38,28 @@ impl BandKeys {
     pub fn push(&mut self, signatures: &Signatures) {
         let banding = self.banding;
         let columns = self.columns.par_iter_mut().enumerate();
-        columns.for_each(|(band, column)| {
+        let extend = |(band, column): (usize, &mut Vec<u64>)| {
             let slots = |i| slots_of_band(signatures.row(i), banding, band);
             column.extend((0..signatures.len()).map(|i| band_key(band as u32, slots(i))));
-        });
+        };
+        in_parallel(|| columns.for_each(extend));
     }
 
     /// Appends keys computed by a signer, `[documents, bands]`.
     pub(crate) fn push_keys(&mut self, keys: &[u64]) {
         debug_assert!(keys.len().is_multiple_of(self.columns.len()));
-        for (band, column) in self.columns.iter_mut().enumerate() {
-            column.extend(keys.iter().skip(band).step_by(self.banding.bands()));
+        let bands = self.banding.bands();
+        let extend = |(band, column): (usize, &mut Vec<u64>)| {
+            column.extend(keys.iter().skip(band).step_by(bands));
+        };
+        if keys.len() <= 2 * JOB {
+            self.columns.iter_mut().enumerate().for_each(extend);
+            return;
         }
+        let of_job = bands * JOB / keys.len();
+        let columns = self.columns.par_iter_mut().enumerate();
+        let columns = columns.with_min_len(of_job);
+        in_parallel(|| columns.for_each(extend));
     }
 
     /// Bands and rows.

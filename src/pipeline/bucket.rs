@@ -8,6 +8,7 @@ use super::band::BandKeys;
 use super::candidates::CandidateSource;
 use super::prefix_filter::PrefixFilter;
 use super::reference::Reference;
+use crate::clock::in_parallel;
 use crate::error::{Result, row_number};
 
 /// Buckets: groups of two or more documents with a key in common, in one or more bands.
@@ -135,7 +136,7 @@ impl Buckets {
             let some: Vec<_> = columns.by_ref().take(at_a_time).collect();
             let found = some.into_par_iter();
             let found = found.map(|column| buckets_of_column(column, reference.as_ref()));
-            for (sizes, of_band) in found.collect::<Result<Vec<_>>>()? {
+            for (sizes, of_band) in in_parallel(|| found.collect::<Result<Vec<_>>>())? {
                 members.extend_from_slice(&of_band);
                 ends.extend(sizes.into_iter().scan(
                     ends.last().copied().unwrap_or(0),
@@ -161,7 +162,7 @@ impl Buckets {
         bands: usize,
         mut members: Vec<Member>,
     ) -> Result<Self> {
-        members.par_sort_unstable();
+        in_parallel(|| members.par_sort_unstable());
         let (mut ends, mut positions) = (Vec::new(), Vec::with_capacity(members.len()));
         let mut first_of_bands = Vec::with_capacity(bands + 1);
         for bucket in members.chunk_by(|a, b| (a.band, a.key) == (b.band, b.key)) {
@@ -211,10 +212,8 @@ impl Buckets {
             position
         });
         let positions: Vec<u32> = positions.collect();
-        members
-            .par_iter_mut()
-            .with_min_len(1 << 14)
-            .for_each(|member| *member = indexes[*member as usize]);
+        let all = members.par_iter_mut().with_min_len(1 << 14);
+        in_parallel(|| all.for_each(|member| *member = indexes[*member as usize]));
         Buckets {
             rows: DocumentBuckets::of(positions.len(), &ends, &members, &places),
             positions,

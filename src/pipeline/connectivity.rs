@@ -12,6 +12,7 @@ use super::cluster::{ClusterTask, Clusters};
 use super::components::Components;
 use super::removal::Removal;
 use super::verify::{Comparer, Verified, batches, reaches};
+use crate::clock::in_parallel;
 use crate::error::Result;
 
 /// Documents above which a bucket is searched by all threads together.
@@ -85,13 +86,11 @@ impl Connected<'_> {
             .partition(|bucket| len(bucket) > LARGE);
         let mut spanned = Vec::new();
         for batch in batches(&small, len) {
-            let found: Vec<Option<Spanned>> = batch
-                .par_iter()
-                .map_init(
-                    || self.task.similarity.comparer(),
-                    |comparer, bucket| self.span(*bucket, &mut **comparer, &mut || Ok(())),
-                )
-                .collect::<Result<_>>()?;
+            let found = batch.par_iter().map_init(
+                || self.task.similarity.comparer(),
+                |comparer, bucket| self.span(*bucket, &mut **comparer, &mut || Ok(())),
+            );
+            let found: Vec<Option<Spanned>> = in_parallel(|| found.collect::<Result<_>>())?;
             spanned.extend(found.into_iter().flatten());
             advance(band as u64)?;
         }
@@ -221,7 +220,7 @@ impl Connected<'_> {
             let partners = partners.par_iter().with_min_len(LARGE / 8);
             let new = || self.task.similarity.comparer();
             let compared = partners.map_init(new, |own, other| compare(&mut **own, *other));
-            compared.collect::<Result<_>>()?
+            in_parallel(|| compared.collect::<Result<_>>())?
         } else {
             let compared = partners.iter().map(|other| compare(comparer, *other));
             compared.collect::<Result<_>>()?
@@ -287,7 +286,7 @@ impl Connected<'_> {
             removal.similarity = verified.similarity;
             removal.overlap = verified.swapped().overlap;
         }
-        removals.par_sort_unstable_by_key(|removal| removal.document);
+        in_parallel(|| removals.par_sort_unstable_by_key(|removal| removal.document));
         clusters.removals = removals;
         Ok(clusters)
     }

@@ -10,6 +10,7 @@ use super::cluster::{ClusterTask, Clusters, Omitted};
 use super::components::Components;
 use super::removal::Removal;
 use super::verify::{Comparer, Verified, batches, reaches};
+use crate::clock::in_parallel;
 use crate::error::Result;
 
 /// Documents per block. The result does not depend on it.
@@ -73,7 +74,7 @@ impl Clusters {
         let of_reference = buckets.of_reference();
         if task.ranks.is_some() {
             let key = |index: &u32| task.rank(buckets.positions()[*index as usize]);
-            order[of_reference..].par_sort_unstable_by_key(key);
+            in_parallel(|| order[of_reference..].par_sort_unstable_by_key(key));
         }
         let mut greedy = Greedy {
             kept: vec![0; buckets.count()],
@@ -98,7 +99,7 @@ impl Clusters {
         }
         let mut clusters = greedy.clusters;
         let removals = &mut clusters.removals;
-        removals.par_sort_unstable_by_key(|removal| removal.document);
+        in_parallel(|| removals.par_sort_unstable_by_key(|removal| removal.document));
         Ok(clusters)
     }
 }
@@ -138,14 +139,14 @@ impl Greedy<'_> {
     fn visit(&mut self, block: &[u32], advance: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
         let mut found = Vec::with_capacity(block.len());
         for batch in batches(block, |index| self.most_kept_partners(*index)) {
-            found.par_extend(self.compare_with_kept(batch)?);
+            found.append(&mut self.compare_with_kept(batch)?);
             advance(u64::from(self.visited))?;
         }
         let groups = self.groups(block);
-        let decided: Vec<Vec<(usize, NearKept)>> = groups
+        let decided = groups
             .par_iter()
-            .map(|group| self.decide_group(block, group, &found))
-            .collect::<Result<_>>()?;
+            .map(|group| self.decide_group(block, group, &found));
+        let decided: Vec<Vec<(usize, NearKept)>> = in_parallel(|| decided.collect::<Result<_>>())?;
         for (at, decided) in decided.into_iter().flatten() {
             found[at] = decided;
         }
@@ -171,23 +172,20 @@ impl Greedy<'_> {
     }
 
     fn compare_with_kept(&self, batch: &[u32]) -> Result<Vec<NearKept>> {
-        batch
-            .par_iter()
-            .with_min_len(16)
-            .map_init(
-                || (self.task.similarity.comparer(), Vec::new()),
-                |(comparer, partners), index| {
-                    partners.clear();
-                    for bucket in self.buckets.row(*index) {
-                        partners.extend_from_slice(self.listed(*bucket));
-                    }
-                    self.buckets.choose(*index, partners);
-                    let mut found = NearKept::default();
-                    self.compare(*index, partners, &mut **comparer, &mut found)?;
-                    Ok(found)
-                },
-            )
-            .collect()
+        let found = batch.par_iter().with_min_len(16).map_init(
+            || (self.task.similarity.comparer(), Vec::new()),
+            |(comparer, partners), index| {
+                partners.clear();
+                for bucket in self.buckets.row(*index) {
+                    partners.extend_from_slice(self.listed(*bucket));
+                }
+                self.buckets.choose(*index, partners);
+                let mut found = NearKept::default();
+                self.compare(*index, partners, &mut **comparer, &mut found)?;
+                Ok(found)
+            },
+        );
+        in_parallel(|| found.collect())
     }
 
     /// Compares a document with kept ones.

@@ -14,6 +14,7 @@ use super::bucket::Buckets;
 use super::criterion::Criterion;
 use super::prefix_filter::{PairFilter, Parity, PrefixFilter, SetSummary};
 use super::reference::Reference;
+use crate::clock::in_parallel;
 use crate::error::{Error, Result, row_number};
 use crate::scheme::spread;
 
@@ -154,20 +155,19 @@ impl Prefixes {
         let finder = PrefixFinder::new(criterion, sets.are_weighted(), words.sum())?;
         let mut done = 0;
         for batch in positions.chunks(BATCH) {
-            batch
-                .par_iter()
-                .for_each(|position| finder.count(sets.get(*position)));
+            let counted = batch.par_iter();
+            in_parallel(|| counted.for_each(|position| finder.count(sets.get(*position))));
             done += batch.len() as u64;
             advance(done)?;
         }
         let mut prefixes = Prefixes::new(finder.filter, documents);
         for batch in positions.chunks(BATCH) {
-            let found: Vec<Option<Prefix>> = batch
+            let found = batch
                 .par_iter()
                 .map_init(PrefixScratch::default, |scratch, position| {
                     finder.find(sets.get(*position), scratch)
-                })
-                .collect::<Result<_>>()?;
+                });
+            let found: Vec<Option<Prefix>> = in_parallel(|| found.collect::<Result<_>>())?;
             for (position, prefix) in batch.iter().zip(found) {
                 if let Some(prefix) = prefix {
                     prefixes.push(*position, &prefix);
@@ -176,7 +176,7 @@ impl Prefixes {
             done += batch.len() as u64;
             advance(done)?;
         }
-        prefixes.entries.par_sort_unstable();
+        in_parallel(|| prefixes.entries.par_sort_unstable());
         Ok(prefixes)
     }
 
@@ -283,7 +283,7 @@ impl Prefixes {
             mut sets,
         } = self;
         if of_whole.is_some() {
-            entries.par_sort_unstable();
+            in_parallel(|| entries.par_sort_unstable());
             sets.sort_unstable_by_key(|(position, _)| *position);
         }
         let band_bits = band_bits(of_whole.unwrap_or(entries.len() as u64));
@@ -315,7 +315,7 @@ impl Prefixes {
         let sets: Vec<SetSummary> = of_index.collect();
         let small = sets.iter().zip(0..).filter(|(set, _)| is_small(set));
         let mut small: Vec<(u64, u32)> = small.map(|(set, index)| (set.len, index)).collect();
-        small.par_sort_unstable();
+        in_parallel(|| small.par_sort_unstable());
         Ok(buckets.with_filter(PrefixFilter {
             filter,
             sets,

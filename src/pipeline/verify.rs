@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::candidates::CandidateSource;
 use super::measure::Overlap;
 use super::sign::Signatures;
+use crate::clock::in_parallel;
 use crate::error::Result;
 
 /// Computes or estimates the Jaccard similarity of documents.
@@ -42,14 +43,11 @@ pub trait Similarity: Sync {
     /// # Panics
     /// If a position is not below the number of documents.
     fn verify_pairs(&self, pairs: &[(u32, u32)]) -> Result<Vec<Verified>> {
-        pairs
-            .par_iter()
-            .with_min_len(64)
-            .map_init(
-                || self.comparer(),
-                |comparer, (a, b)| comparer.compare(*a, *b, 0.0),
-            )
-            .collect()
+        let pairs = pairs.par_iter().with_min_len(64).map_init(
+            || self.comparer(),
+            |comparer, (a, b)| comparer.compare(*a, *b, 0.0),
+        );
+        in_parallel(|| pairs.collect())
     }
 }
 
@@ -213,13 +211,11 @@ pub fn similar_pairs(
     };
     let mut documents = 0;
     for batch in batches(&indexes, |index| source.most_partners(*index)) {
-        let found: Vec<(u64, Vec<SimilarPair>)> = batch
-            .par_iter()
-            .map_init(
-                || (similarity.comparer(), Vec::new()),
-                |(comparer, partners), index| of_document(&mut **comparer, partners, *index),
-            )
-            .collect::<Result<_>>()?;
+        let found = batch.par_iter().map_init(
+            || (similarity.comparer(), Vec::new()),
+            |(comparer, partners), index| of_document(&mut **comparer, partners, *index),
+        );
+        let found: Vec<(u64, Vec<SimilarPair>)> = in_parallel(|| found.collect::<Result<_>>())?;
         documents += batch.len() as u64;
         let block = SimilarBlock {
             compared: found.iter().map(|(compared, _)| compared).sum(),

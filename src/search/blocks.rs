@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use super::part::{Members, Observed, PartRecords, PartShape};
+use crate::clock::in_parallel;
 use crate::error::{Result, row_number};
 use crate::pipeline::{ClusterTask, Clusters, KeptBefore, Member, Reference, Removal};
 
@@ -39,7 +40,7 @@ impl KeptDocuments {
         let (buckets, unlisted) = match &records.members {
             Members::OfBands(members) => {
                 let mut members = members.clone();
-                members.par_sort_unstable();
+                in_parallel(|| members.par_sort_unstable());
                 let unlisted = self.unlisted(&members, task);
                 (shape.buckets_of(documents, members)?, unlisted)
             }
@@ -87,7 +88,7 @@ impl KeptDocuments {
             stays[removal.document as usize] = false;
         }
         if let Members::OfBands(members) = &mut records.members {
-            members.par_sort_unstable_by_key(|member| member.position);
+            in_parallel(|| members.par_sort_unstable_by_key(|member| member.position));
             members.retain(|member| {
                 let is_before = member.position < self.count;
                 stays[member.position as usize] && (is_before || self.lists(member, task))

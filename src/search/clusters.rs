@@ -8,6 +8,7 @@ use super::parameters::Search;
 use super::part::{Part, PartDocuments};
 use super::removal::{count_clusters, count_losses};
 use super::verification::Verification;
+use crate::clock::in_parallel;
 use crate::error::Result;
 use crate::pipeline::{ClusterTask, Clustering, Clusters, KeepOrder, Measure, Removal, Similarity};
 use crate::progress::Counts;
@@ -149,34 +150,47 @@ impl Groups {
             at.ok().map(|at| removals[at])
         };
         let keeper = |position: u32| self.keepers[position as usize];
-        // Positions ascend here as they do there, so that nothing needs to be searched.
-        let mut next = removals.iter().peekable();
-        let distinct = corpus.distinct.iter().zip(0..).map(|(row, position)| {
-            let removal = next.next_if(|removal| removal.document == position);
-            (*row, position, removal.copied())
-        });
-        let repeats = corpus.repeats.iter();
-        let repeats = repeats.map(|(row, position)| (*row, *position, removal_of(*position)));
-        let mut removed: Vec<Removal> = distinct
-            .chain(repeats)
-            .filter_map(|(row, position, removal)| match removal {
-                _ if row < corpus.first_input() => None,
-                Some(removal) => Some(removal.name(|_| row, keeper)),
-                None if row == keeper(position) => None,
-                None => Some(Removal {
-                    document: row,
-                    kept: keeper(position),
-                    is_identical: true,
-                    similarity: Some(1.0),
-                    overlap: None,
-                    via: None,
-                }),
-            })
-            .collect();
-        removed.par_sort_unstable_by_key(|removed| removed.document);
-        removed
+        let removal_at = |(row, position, removal): (u32, u32, Option<Removal>)| match removal {
+            _ if row < corpus.first_input() => None,
+            Some(removal) => Some(removal.name(|_| row, keeper)),
+            None if row == keeper(position) => None,
+            None => Some(Removal {
+                document: row,
+                kept: keeper(position),
+                is_identical: true,
+                similarity: Some(1.0),
+                overlap: None,
+                via: None,
+            }),
+        };
+        // Positions ascend here as they do there, so that little needs to be searched.
+        let of_distinct = |(rows, first): (&[u32], &u32)| {
+            let start = removals.partition_point(|removal| removal.document < *first);
+            let mut next = removals[start..].iter().peekable();
+            let distinct = rows.iter().zip(*first..).map(|(row, position)| {
+                let removal = next.next_if(|removal| removal.document == position);
+                (*row, position, removal.copied())
+            });
+            distinct.filter_map(removal_at).collect::<Vec<_>>()
+        };
+        let chunks = corpus.distinct.par_chunks(CHUNK);
+        let firsts: Vec<u32> = (0..).step_by(CHUNK).take(chunks.len()).collect();
+        let distinct = chunks.zip(&firsts);
+        let distinct = distinct.flat_map_iter(of_distinct);
+        let repeats = corpus
+            .repeats
+            .par_iter()
+            .filter_map(|(row, position)| removal_at((*row, *position, removal_of(*position))));
+        in_parallel(|| {
+            let mut removed: Vec<Removal> = distinct.chain(repeats).collect();
+            removed.par_sort_unstable_by_key(|removed| removed.document);
+            removed
+        })
     }
 }
+
+/// Distinct documents that one thread looks at.
+const CHUNK: usize = 1 << 16;
 
 #[cfg(test)]
 mod tests {

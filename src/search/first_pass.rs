@@ -2,9 +2,8 @@
 //!
 //! **One first pass for all sources.** Threads sign pieces; signed pieces come to be numbered in order, one at a time,
 //! where the source notes their records, and go to a sink as signatures or band keys. While one piece is numbered,
-//! others are signed; to sign, a thread reads which documents are known. So the table of digests does not grow in
-//! place: the numbering thread copies it to a larger one while others read it, and then puts that in its place. For a
-//! million documents, the last growth in place kept the other thread waiting for 45 ms.
+//! others are signed; to sign, a thread reads which documents are known. Digests are in shards, to which all threads add
+//! those of a piece.
 //!
 //! **Exact sets are handed on** if the hashes that are signed are those of the exact sets, or their high halves (as
 //! for words), and if the sets fit in an eighth of the memory, or in 128 MiB. Otherwise, the documents that share a bucket
@@ -20,7 +19,6 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::iter;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -28,6 +26,7 @@ use std::time::Duration;
 use std::time::Instant;
 
 use super::corpus::Corpus;
+use super::digests::ByShard;
 use super::disk::DocumentWriter;
 use super::disk::save_rarities;
 #[cfg(feature = "io")]
@@ -35,6 +34,7 @@ use super::known::KnownDocument;
 pub(crate) use super::numbering::NumbersRead;
 use super::numbering::{Numbered, Shingled};
 use super::short::ShortDocuments;
+use crate::clock::Moment;
 use crate::documents::{DigestSet, Document, DocumentBatch, DocumentRange, Documents, TextBatch};
 use crate::engine::Engine;
 use crate::error::{Error, Result, row_number};
@@ -272,11 +272,16 @@ pub(crate) enum SignedBatch {
 impl SignedBatch {
     /// Keeps the documents that `is_kept` marks.
     fn retain(&mut self, is_kept: &[bool]) {
+        let Some(first) = is_kept.iter().position(|is_kept| !is_kept) else {
+            return;
+        };
         let retain = |values: &mut Vec<u64>, of_each: usize| {
-            let mut of_document = is_kept
-                .iter()
-                .flat_map(|kept| iter::repeat_n(*kept, of_each));
-            values.retain(|_| of_document.next().unwrap_or(false));
+            let mut end = first * of_each;
+            for (i, _) in (0..).zip(is_kept).skip(first).filter(|(_, kept)| **kept) {
+                values.copy_within(i * of_each..(i + 1) * of_each, end);
+                end += of_each;
+            }
+            values.truncate(end);
         };
         match self {
             SignedBatch::Signatures(signatures) => signatures.retain(is_kept),
@@ -303,7 +308,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 pub(crate) struct FirstPass<'a> {
     progress: &'a dyn Progress,
     sink: &'a mut dyn Sink,
-    start: Instant,
+    start: Moment,
     /// Bytes of input that were read before the run was stopped.
     bytes_before: u64,
     signing: Arc<Signing<'a>>,
@@ -348,7 +353,7 @@ impl<'a> FirstPass<'a> {
         let takes_texts = |device: DeviceSigner<'_>| device.0.takes_texts(engine.shingler());
         FirstPass {
             progress,
-            start: Instant::now(),
+            start: Moment::now(),
             bytes_before: 0,
             waiting: VecDeque::new(),
             signing: Arc::new(Signing {
@@ -413,18 +418,25 @@ impl<'a> FirstPass<'a> {
         // Warn at once: after the loss of a GPU, the run may take much longer.
         self.warn_of_notices();
         let start = Instant::now();
-        signing.make_room(piece.shingled.len());
         let first_row = signing.known().numbered.corpus().rows;
         notes.note(piece.records, first_row)?;
-        let mut is_needed = Vec::with_capacity(piece.shingled.len());
-        let mut rows = Vec::with_capacity(piece.shingled.len());
+        let (documents, by_shard) = (&piece.shingled.documents, &piece.shingled.by_shard);
+        let finder = {
+            let known = signing.known();
+            let finder = known.numbered.finder();
+            finder.filter(|_| known.wanted.distinct_only)
+        };
+        let firsts = finder.map(|finder| finder.firsts(documents, by_shard));
+        let first_of = |i: usize| Some(firsts.as_ref()?[i].load(Ordering::Relaxed));
+        let mut is_needed = Vec::with_capacity(documents.len());
+        let mut rows = Vec::with_capacity(documents.len());
         let first = {
             let known = &mut *signing.known_mut();
             let (numbered, finds_repeats) = (&mut known.numbered, known.wanted.distinct_only);
             let first = numbered.corpus().distinct.len();
             numbered.add_bytes(piece.bytes);
-            for document in &piece.shingled {
-                let (row, is_new) = numbered.add(document, finds_repeats)?;
+            for (i, document) in documents.iter().enumerate() {
+                let (row, is_new) = numbered.add(document, finds_repeats, first_of(i))?;
                 if document.is_signed {
                     is_needed.push(is_new);
                     rows.extend(is_new.then_some(row));
@@ -580,9 +592,8 @@ impl<'a> FirstPass<'a> {
         self.warn_of_notices();
         let numbered = std::mem::take(&mut self.signing.known_mut().numbered);
         let corpus = numbered.finish()?;
-        let elapsed_s = self.start.elapsed().as_secs_f64();
         let bytes = corpus.bytes - self.bytes_before;
-        times.push(StageTime::new("read", elapsed_s, bytes));
+        times.push(StageTime::since(self.start, "read", bytes));
         let parts = self.signing.spent.parts();
         times.extend(parts.map(|(stage, elapsed_s)| StageTime {
             is_part: true,
@@ -599,20 +610,6 @@ impl<'e> Signing<'e> {
 
     fn known_mut(&self) -> RwLockWriteGuard<'_, Known> {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Makes room for the digests of so many documents. Only the thread that numbers calls this.
-    fn make_room(&self, documents: usize) {
-        let larger = {
-            let known = self.known();
-            let finds_repeats = known.wanted.distinct_only;
-            finds_repeats.then(|| known.numbered.larger_table(documents))
-        };
-        if let Some(larger) = larger.flatten() {
-            let smaller = self.known_mut().numbered.replace_table(larger);
-            // Freed once no other thread waits for the lock.
-            drop(smaller);
-        }
     }
 
     /// Parses, shingles and signs a piece, unless the run is stopped.
@@ -682,7 +679,7 @@ impl<'e> Signing<'e> {
     }
 
     /// The documents of a piece, of whose shingles nothing is known.
-    fn digested(&self, documents: &DocumentRange<'_>, scratch: &mut Scratch) -> Vec<Shingled> {
+    fn digested(&self, documents: &DocumentRange<'_>, scratch: &mut Scratch) -> ShingledPiece {
         let digests = timed_without_nested(&self.spent.shingle_ns, || {
             self.engine.shingler().digests(documents, scratch)
         });
@@ -693,7 +690,7 @@ impl<'e> Signing<'e> {
             is_short: false,
             is_signed: false,
         });
-        shingled.collect()
+        ShingledPiece::of(shingled.collect())
     }
 
     /// The device that shingles texts itself, where the sink needs no more than it makes.
@@ -714,7 +711,7 @@ impl<'e> Signing<'e> {
         scratch: &mut Scratch,
         shingles: &mut ShingleBatch,
         exact: &mut ShingleBatch,
-    ) -> Result<(Vec<Shingled>, Signed<'e>, Option<PieceSets>)> {
+    ) -> Result<(ShingledPiece, Signed<'e>, Option<PieceSets>)> {
         let spent = &self.spent;
         let shingler = self.engine.shingler();
         let (made, of_exact) = if wanted.sets {
@@ -746,7 +743,8 @@ impl<'e> Signing<'e> {
                 short.is_short(sets.hashes().range(sets.range(i)), are_halves)
             };
             let shingled = self.choose(wanted, documents, digests, shingles_of, is_short);
-            let is_signed: Vec<bool> = shingled.iter().map(|document| document.is_signed).collect();
+            let of_all = shingled.documents.iter();
+            let is_signed: Vec<bool> = of_all.map(|document| document.is_signed).collect();
             let of_all = made.sets().hashes().len();
             made.retain(&is_signed);
             let Some(shingles) = of_exact else {
@@ -804,7 +802,7 @@ impl<'e> Signing<'e> {
         wanted: &Wanted,
         documents: &DocumentRange<'_>,
         bytes: usize,
-    ) -> Result<(Vec<Shingled>, Signed<'e>)> {
+    ) -> Result<(ShingledPiece, Signed<'e>)> {
         let spent = &self.spent;
         let shingler = self.engine.shingler();
         let texts = self.texts.lock().ok().and_then(|mut all| all.pop());
@@ -823,7 +821,7 @@ impl<'e> Signing<'e> {
             let least = self.known().numbered.short().min_shingles as usize;
             let is_short = |i| shingles(i) < least;
             let shingled = self.choose(wanted, documents, digests, shingles, is_short);
-            let numbered = shingled.iter().enumerate();
+            let numbered = shingled.documents.iter().enumerate();
             let chosen = numbered.filter_map(|(i, document)| document.is_signed.then_some(i));
             let chosen = chosen.collect();
             let batch = DeviceBatch::Texts { texts, chosen };
@@ -875,9 +873,13 @@ impl<'e> Signing<'e> {
         digests: Vec<u128>,
         shingles: impl Fn(usize) -> usize,
         is_short: impl Fn(usize) -> bool,
-    ) -> Vec<Shingled> {
+    ) -> ShingledPiece {
         let shingler = self.engine.shingler();
-        let known = self.known();
+        let by_shard = ByShard::of(digests.iter().copied());
+        let are_known = match wanted.distinct_only {
+            true => self.known().numbered.are_known(&digests, &by_shard),
+            false => Vec::new(),
+        };
         let mut seen = DigestSet::default();
         let chosen = digests.into_iter().enumerate().map(|(i, digest)| {
             let shingles = match shingles(i).min(2) {
@@ -887,10 +889,7 @@ impl<'e> Signing<'e> {
             };
             let is_short = is_short(i);
             let is_signed = !wanted.distinct_only
-                || shingles > 0
-                    && !is_short
-                    && !known.numbered.is_known(digest)
-                    && seen.insert(digest);
+                || shingles > 0 && !is_short && !are_known[i] && seen.insert(digest);
             let is_blank = || shingles == 0 && shingler.is_blank(documents.get(i));
             Shingled {
                 length: documents.get(i).length(),
@@ -900,7 +899,10 @@ impl<'e> Signing<'e> {
                 is_signed,
             }
         });
-        chosen.collect()
+        ShingledPiece {
+            documents: chosen.collect(),
+            by_shard,
+        }
     }
 
     /// Signs sets as the sink needs it, or sends them to a device. `made` is memory for later sets then.
@@ -974,11 +976,30 @@ struct Buffers {
     exact: ShingleBatch,
 }
 
+/// What is known of the documents of a piece.
+struct ShingledPiece {
+    documents: Vec<Shingled>,
+    by_shard: ByShard,
+}
+
+impl ShingledPiece {
+    fn of(documents: Vec<Shingled>) -> Self {
+        // Those without a digest take no part, whichever shard they are in.
+        let digests = documents
+            .iter()
+            .map(|document| document.digest.unwrap_or(0));
+        ShingledPiece {
+            by_shard: ByShard::of(digests),
+            documents,
+        }
+    }
+}
+
 /// A signed piece, without its text.
 pub(crate) struct SignedPiece<'a, R> {
     records: R,
     bytes: usize,
-    shingled: Vec<Shingled>,
+    shingled: ShingledPiece,
     /// The documents with `is_signed`.
     signed: Signed<'a>,
     /// Their exact sets, if they are wanted and computed on the way.
@@ -1020,7 +1041,7 @@ impl<R> SignedPiece<'_, R> {
         SignedPiece {
             records,
             bytes: 0,
-            shingled,
+            shingled: ShingledPiece::of(shingled),
             signed: Signed::Ready(SignedBatch::Known {
                 bands,
                 keys,

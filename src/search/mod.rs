@@ -25,6 +25,8 @@ mod corpus;
 
 mod disk;
 
+mod digests;
+
 mod numbering;
 
 mod copies;

@@ -4,11 +4,16 @@ use std::collections::hash_map::Entry;
 use std::iter::{Peekable, Zip};
 use std::ops::RangeFrom;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::vec::IntoIter;
 
+use rayon::prelude::*;
+
 use super::corpus::Corpus;
+use super::digests::{ByShard, Digests};
 use super::disk::DocumentWriter;
 use super::short::ShortDocuments;
+use crate::clock::in_parallel;
 use crate::documents::DigestMap;
 use crate::error::{Error, Result, row_number};
 use crate::store::spill::Spill;
@@ -19,7 +24,9 @@ pub(super) struct Numbered {
     corpus: Corpus,
     /// Which documents take no part.
     short: ShortDocuments,
-    positions_by_digest: DigestMap<u32>,
+    digests: Arc<Digests>,
+    /// The documents that repeat an earlier one, and the row of that one.
+    repeats: Vec<(u32, u32)>,
     bare: Bare,
     /// Takes what is known of each document once this is more than memory holds.
     writer: Option<DocumentWriter>,
@@ -83,33 +90,25 @@ impl Numbered {
         &self.corpus
     }
 
-    /// Whether a document is known to repeat an earlier one. On disk, most repeats are not known yet.
-    pub(super) fn is_known(&self, digest: u128) -> bool {
-        if let Some(writer) = &self.writer {
-            return writer.is_recent(digest);
+    /// Which documents of a piece are known to repeat an earlier one. On disk, most repeats are not known yet.
+    pub(super) fn are_known(&self, digests: &[u128], by_shard: &ByShard) -> Vec<bool> {
+        match &self.writer {
+            Some(writer) => digests
+                .iter()
+                .map(|digest| writer.is_recent(*digest))
+                .collect(),
+            None => self.digests.are_known(digests, by_shard),
         }
-        self.positions_by_digest.contains_key(&digest)
     }
 
-    /// A larger table of the digests, if this one has no room for so many more documents. While it is made, other threads
-    /// may read; the growth of a table that is being changed would keep them waiting.
-    pub(super) fn larger_table(&self, documents: usize) -> Option<DigestMap<u32>> {
-        if self.on_disk().is_some() {
-            return None;
-        }
-        let table = &self.positions_by_digest;
-        if table.capacity() - table.len() >= documents {
-            return None;
-        }
-        let room = 2 * table.len().max(documents);
-        let mut larger = DigestMap::with_capacity_and_hasher(room, Default::default());
-        larger.extend(table);
-        Some(larger)
-    }
-
-    /// Replaces the table of the digests by [a larger one](Numbered::larger_table), and returns it.
-    pub(super) fn replace_table(&mut self, larger: DigestMap<u32>) -> DigestMap<u32> {
-        std::mem::replace(&mut self.positions_by_digest, larger)
+    /// What finds the first documents of a piece, whose rows come next, on all threads; `None` on disk. No lock may be held
+    /// while it works.
+    pub(super) fn finder(&self) -> Option<Finder> {
+        self.writer.is_none().then(|| Finder {
+            digests: Arc::clone(&self.digests),
+            short: self.short,
+            first_row: self.corpus.rows,
+        })
     }
 
     /// Adds bytes of input.
@@ -118,8 +117,13 @@ impl Numbered {
     }
 
     /// Adds a document. Returns its row, and whether it is not known to repeat an earlier document, if it has shingles.
-    /// Finds repeats only if `finds_repeats`.
-    pub(super) fn add(&mut self, document: &Shingled, finds_repeats: bool) -> Result<(u32, bool)> {
+    /// Finds repeats only if `finds_repeats`: in memory, `first` is what [`Finder::firsts`] found then.
+    pub(super) fn add(
+        &mut self,
+        document: &Shingled,
+        finds_repeats: bool,
+        first: Option<u32>,
+    ) -> Result<(u32, bool)> {
         let Shingled {
             length,
             digest,
@@ -158,19 +162,11 @@ impl Numbered {
             self.bare.add(row, digest)?;
             return Ok((row, false));
         }
-        let position = row_number(corpus.distinct.len())?;
-        let is_new = match self.positions_by_digest.entry(digest) {
-            Entry::Vacant(entry) => {
-                entry.insert(position);
-                corpus.distinct.push(row);
-                true
-            }
-            Entry::Occupied(entry) => {
-                corpus.repeats.push((row, *entry.get()));
-                false
-            }
-        };
-        Ok((row, is_new))
+        match first.filter(|first| *first != row) {
+            None => corpus.distinct.push(row),
+            Some(first) => self.repeats.push((row, first)),
+        }
+        Ok((row, corpus.distinct.last() == Some(&row)))
     }
 
     /// Says that the documents so far are those of a reference. They are counted apart.
@@ -191,8 +187,17 @@ impl Numbered {
             });
         }
         let Numbered {
-            mut corpus, bare, ..
+            mut corpus,
+            mut repeats,
+            bare,
+            ..
         } = self;
+        if !repeats.is_empty() {
+            let positions = positions(&corpus);
+            let all = repeats.par_iter_mut();
+            in_parallel(|| all.for_each(|(_, first)| *first = positions[*first as usize]));
+        }
+        corpus.repeats = repeats;
         let signed = corpus.distinct.len();
         corpus.distinct.extend(bare.distinct);
         for (row, number) in bare.repeats {
@@ -201,6 +206,36 @@ impl Numbered {
                 .push((row, row_number(signed + number as usize)?));
         }
         Ok(corpus)
+    }
+}
+
+/// The position of each row that has one.
+fn positions(corpus: &Corpus) -> Vec<u32> {
+    let mut positions = vec![0; corpus.rows as usize];
+    for (position, row) in (0..).zip(&corpus.distinct) {
+        positions[*row as usize] = position;
+    }
+    positions
+}
+
+/// Finds the first document with the digest of each document of a piece.
+pub(super) struct Finder {
+    digests: Arc<Digests>,
+    short: ShortDocuments,
+    first_row: u32,
+}
+
+impl Finder {
+    /// The row of the first document that each document is equal to; its own if it is the first, or takes no part.
+    pub(super) fn firsts(&self, documents: &[Shingled], by_shard: &ByShard) -> Vec<AtomicU32> {
+        let digest_of = |i: usize| {
+            let document = &documents[i];
+            let fate = self.short.fate(document.shingles == 0, document.is_short);
+            let takes_part = document.shingles > 0 && !document.is_short && fate.is_none();
+            document.digest.filter(|_| takes_part)
+        };
+        self.digests
+            .add(documents.len(), digest_of, by_shard, self.first_row)
     }
 }
 
@@ -252,25 +287,30 @@ impl Numbered {
         let rows = corpus.distinct.capacity() + corpus.lengths.capacity();
         size_of_val(&*corpus.dropped)
             + size_of::<u32>() * rows
-            + size_of::<(u32, u32)>() * corpus.repeats.capacity()
+            + size_of::<(u32, u32)>() * self.repeats.capacity()
             + (size_of::<(u128, u32)>() + 1)
-                * (self.positions_by_digest.capacity() + self.bare.by_digest.capacity())
+                * (self.digests.capacity() + self.bare.by_digest.capacity())
             + size_of::<u32>() * (self.bare.distinct.capacity() + 2 * self.bare.repeats.capacity())
     }
 
     /// Moves what is known of each document to `writer`, which takes all further documents.
     pub(super) fn spill(&mut self, mut writer: DocumentWriter) -> Result<()> {
+        let positions = positions(&self.corpus);
+        let position = |row: u32| positions[row as usize];
         let corpus = &mut self.corpus;
-        let mut signed = Digests::of(
-            std::mem::take(&mut self.positions_by_digest),
+        let by_digest = self.digests.take();
+        let repeats = std::mem::take(&mut self.repeats).into_iter();
+        let mut signed = DigestsByRow::of(
+            by_digest.map(|(digest, first)| (digest, position(first))),
             std::mem::take(&mut corpus.distinct),
-            std::mem::take(&mut corpus.repeats),
+            repeats.map(|(row, first)| (row, position(first))).collect(),
         );
+        drop(positions);
         for dropped in std::mem::take(&mut corpus.dropped) {
             writer.drop(dropped)?;
         }
         let bare = std::mem::take(&mut self.bare);
-        let mut bare = Digests::of(bare.by_digest, bare.distinct, bare.repeats);
+        let mut bare = DigestsByRow::of(bare.by_digest, bare.distinct, bare.repeats);
         for (row, length) in (0..).zip(std::mem::take(&mut corpus.lengths)) {
             let digest = signed.next_if(row);
             let has_shingles = digest.is_some();
@@ -283,19 +323,23 @@ impl Numbered {
 }
 
 /// The digests of documents, by ascending row.
-struct Digests {
+struct DigestsByRow {
     digests: Vec<u128>,
     distinct: Peekable<Zip<IntoIter<u32>, RangeFrom<u32>>>,
     repeats: Peekable<IntoIter<(u32, u32)>>,
 }
 
-impl Digests {
-    fn of(by_digest: DigestMap<u32>, distinct: Vec<u32>, repeats: Vec<(u32, u32)>) -> Self {
+impl DigestsByRow {
+    fn of(
+        by_digest: impl IntoIterator<Item = (u128, u32)>,
+        distinct: Vec<u32>,
+        repeats: Vec<(u32, u32)>,
+    ) -> Self {
         let mut digests = vec![0; distinct.len()];
         for (digest, number) in by_digest {
             digests[number as usize] = digest;
         }
-        Digests {
+        DigestsByRow {
             digests,
             distinct: distinct.into_iter().zip(0..).peekable(),
             repeats: repeats.into_iter().peekable(),
@@ -314,30 +358,19 @@ impl Digests {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_larger_table_changes_no_number() {
-        let digest = |i: u128| (i % 3_000).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
-        let digests = (0..5_000).map(digest);
-        let mut grown = Numbered::default();
-        let mut alone = Numbered::default();
-        for digest in digests {
-            if let Some(larger) = grown.larger_table(1) {
-                grown.replace_table(larger);
-            }
-            let document = Shingled {
-                length: 1,
-                digest: Some(digest),
-                shingles: 2,
-                is_short: false,
-                is_signed: true,
-            };
-            let number = grown.add(&document, true).unwrap();
-            assert_eq!(number, alone.add(&document, true).unwrap());
-            assert!(grown.is_known(digest));
-        }
-        assert_eq!(grown.corpus().distinct, alone.corpus().distinct);
-        assert_eq!(grown.corpus().repeats, alone.corpus().repeats);
-        assert_eq!(grown.corpus().distinct.len(), 3_000);
+    /// Adds documents as one piece.
+    fn add_all(numbered: &mut Numbered, documents: &[Shingled]) -> Vec<(u32, bool)> {
+        let digests = documents
+            .iter()
+            .map(|document| document.digest.unwrap_or(0));
+        let finder = numbered.finder().unwrap();
+        let firsts = finder.firsts(documents, &ByShard::of(digests));
+        let documents = documents.iter().zip(firsts);
+        let added = documents.map(|(document, first)| {
+            let first = Some(first.into_inner());
+            numbered.add(document, true, first).unwrap()
+        });
+        added.collect()
     }
 
     fn shingled(digest: u128, shingles: usize) -> Shingled {
@@ -367,10 +400,7 @@ mod tests {
             shingled(3, 0),
             shingled(4, 1),
         ];
-        let known: Vec<_> = documents
-            .iter()
-            .map(|document| numbered.add(document, true).unwrap())
-            .collect();
+        let known = add_all(&mut numbered, &documents);
         let is_new = [false, true, false, false, true, false, false];
         assert!(known.into_iter().eq((0..).zip(is_new)));
         let corpus = numbered.finish().unwrap();
@@ -386,9 +416,10 @@ mod tests {
     fn a_checkpoint_holds_all_numbers() {
         let mut numbered = Numbered::default();
         numbered.add_bytes(70);
-        for (digest, shingles) in [(1, 0), (2, 1), (3, 2)] {
-            numbered.add(&shingled(digest, shingles), true).unwrap();
-        }
+        add_all(
+            &mut numbered,
+            &[shingled(1, 0), shingled(2, 1), shingled(3, 2)],
+        );
         let read = numbered.save().unwrap();
         let mut restored = Numbered::default();
         restored.restore(&read);
@@ -399,6 +430,6 @@ mod tests {
         };
         assert_eq!(numbers(&restored), numbers(&numbered));
         assert_eq!(numbers(&restored), (3, (1, Some(2)), 70));
-        assert_eq!(restored.add(&shingled(4, 2), true).unwrap().0, 3);
+        assert_eq!(add_all(&mut restored, &[shingled(4, 2)]), [(3, true)]);
     }
 }

@@ -10,6 +10,7 @@ use super::first_pass::{SignedBatch, Sink};
 use super::parameters::{CandidateMethod, Search};
 use super::stages::Searched;
 use super::verification::Verification;
+use crate::clock::in_parallel;
 use crate::documents::{DigestMap, digest};
 use crate::error::{Conflict, Error, Result, row_number};
 use crate::pipeline::{Measure, Pairing, Signatures};
@@ -172,11 +173,11 @@ impl<'a> SignedRows<'a> {
     pub(crate) fn take(&mut self, slots: Slots<'_>, sink: &mut dyn Sink) -> Result<()> {
         let (num_perm, empty) = (self.scheme.num_perm(), self.scheme.empty_slot());
         let row = |i: usize| slots.range(i * num_perm..(i + 1) * num_perm);
-        let digests: Vec<Option<u128>> = (0..slots.len() / num_perm)
+        let digests = (0..slots.len() / num_perm)
             .into_par_iter()
             .with_min_len(64)
-            .map(|i| digest_of(row(i), empty))
-            .collect();
+            .map(|i| digest_of(row(i), empty));
+        let digests: Vec<Option<u128>> = in_parallel(|| digests.collect());
         let corpus = &mut self.corpus;
         let first = corpus.distinct.len();
         let mut distinct = Signatures::new(num_perm, slots.width());

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::corpus::Corpus;
 use super::first_pass::{FirstPass, Parsed, Pieces};
+use crate::clock::in_parallel;
 use crate::documents::{DocumentBatch, DocumentRange, Documents};
 use crate::engine::Engine;
 use crate::error::Result;
@@ -220,7 +221,7 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
                 engine.shingler().exact_list(document, scratch, &mut hashes);
                 hashes
             });
-            let hashes: Vec<Vec<u64>> = hashes.collect();
+            let hashes: Vec<Vec<u64>> = in_parallel(|| hashes.collect());
             for (row, set) in batch.iter().zip(hashes) {
                 sets.take(*row, &set)?;
                 bytes += self.bytes(*row as usize) as u64;

@@ -15,6 +15,13 @@ impl Texts {
         self.ends.push(self.text.len() as u64);
     }
 
+    /// Appends the texts of the next documents.
+    pub(crate) fn append(&mut self, texts: &Texts) {
+        let before = self.text.len() as u64;
+        self.text.push_str(&texts.text);
+        self.ends.extend(texts.ends.iter().map(|end| before + end));
+    }
+
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the ends are lengths of a string in memory"
@@ -53,5 +60,9 @@ mod tests {
         assert!(all.iter().eq(texts));
         assert_eq!(all.get(1), texts[1]);
         assert_eq!(all.bytes(), texts.concat().len() as u64 + 8 * 5);
+        let mut twice = Texts::default();
+        twice.append(&all);
+        twice.append(&all);
+        assert!(twice.iter().eq(texts.iter().chain(&texts).copied()));
     }
 }

@@ -1,6 +1,6 @@
 //! One file per subcommand.
 
-use std::time::Instant;
+use simgpu::clock::Moment;
 
 use crate::arguments::{Caller, ProcessArguments};
 use crate::options::Given;
@@ -56,7 +56,6 @@ fn execute<T: Send>(
     execute: impl FnOnce(&Caller<'_>) -> anyhow::Result<T> + Send,
 ) -> anyhow::Result<(T, Terminal)> {
     stop::listen()?;
-    let start = Instant::now();
     let terminal = process.terminal();
     let pool = threads::pool(process.threads()?)?;
     let outcome = pool.install(|| {
@@ -64,7 +63,7 @@ fn execute<T: Send>(
             progress: &terminal,
             given,
             command,
-            start,
+            start: Moment::now(),
         })
     })?;
     Ok((outcome, terminal))

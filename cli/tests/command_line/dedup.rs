@@ -45,6 +45,17 @@ fn the_report_states_every_parameter() {
     assert!(run["stages"].as_array().unwrap().len() > 3);
 }
 
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn processor_times_add_up<'a>(record: &Value, stages: impl Iterator<Item = &'a Value> + Clone) {
+    let of = |value: &Value, name: &str| value[name].as_f64().unwrap();
+    for name in ["cpu_s", "serial_cpu_s"] {
+        let sum: f64 = stages.clone().map(|stage| of(stage, name)).sum();
+        assert!((sum - of(record, name)).abs() < 1e-9, "{name} is {sum}");
+    }
+    let (serial_s, all_s) = (of(record, "serial_cpu_s"), of(record, "cpu_s"));
+    assert!(0.0 < serial_s && serial_s < all_s, "{serial_s} of {all_s}");
+}
+
 #[test]
 fn stage_times_add_up_to_the_total() {
     let place = Place::new();
@@ -65,6 +76,8 @@ fn stage_times_add_up_to_the_total() {
         names,
         ["copy", "read", "bucket", "compare", "write", "other"]
     );
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    processor_times_add_up(&record, whole.clone());
     let sum: f64 = whole.filter_map(|stage| stage["elapsed_s"].as_f64()).sum();
     let total = record["elapsed_s"].as_f64().unwrap();
     assert!((sum - total).abs() < 1e-9, "{sum} of {total}");

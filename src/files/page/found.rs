@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::pairs::{place, texts};
 use super::{Shown, skipped_records};
+use crate::clock::in_parallel;
 use crate::io::{ExampleDocument, PairExample, PairsBin, PairsOfSources, PairsOverview};
 use crate::page::{
     Bar, Bars, Page, SKIPPED, name, percent, repeated_ids, share_bar, short_number, square_root,
@@ -223,7 +224,8 @@ impl Shown<'_> {
         let examples = overview.examples.iter();
         let examples: Vec<&PairExample> = examples.filter(|example| example.why == why).collect();
         // To find what differs takes most of the time of a page.
-        let pairs: Vec<Markup> = examples.par_iter().map(|of| self.pair_of(of)).collect();
+        let pairs = examples.par_iter().map(|of| self.pair_of(of));
+        let pairs: Vec<Markup> = in_parallel(|| pairs.collect());
         html! {
             @if !pairs.is_empty() {
                 section id=(why) {

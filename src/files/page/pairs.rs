@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use rayon::prelude::*;
 
 use super::Shown;
+use crate::clock::in_parallel;
 use crate::files::samples::Sample;
 use crate::io::{Example, ExampleDocument, id_text};
 use crate::page::{Piece, Room, differences, name, percent, words};
@@ -61,10 +62,12 @@ impl Shown<'_> {
     /// Pairs, each with both texts.
     pub(super) fn all(&self, examples: &[&Example]) -> Vec<Markup> {
         // To find what differs takes most of the time of a page.
-        examples
-            .par_iter()
-            .map(|example| self.pair(example))
-            .collect()
+        in_parallel(|| {
+            examples
+                .par_iter()
+                .map(|example| self.pair(example))
+                .collect()
+        })
     }
 
     fn pair(&self, example: &Example) -> Markup {

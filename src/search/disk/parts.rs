@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::documents::{number_of, sets_of, words_of};
 use super::join::prefixes_of;
+use crate::clock::in_parallel;
 use crate::error::{Result, row_number};
 use crate::pipeline::{Member, Pairing, SharedComponents};
 use crate::progress::{Progress, advance, grouped};
@@ -116,13 +117,11 @@ impl Parts {
         while !left.is_empty() {
             let (batch, rest) = left.split_at(left.len().min(rayon::current_num_threads()));
             left = rest;
-            let results = batch
-                .par_iter()
-                .map(|go| {
-                    let (part, large) = self.load(go)?;
-                    work(part, large)
-                })
-                .collect::<Result<Vec<T>>>()?;
+            let results = batch.par_iter().map(|go| {
+                let (part, large) = self.load(go)?;
+                work(part, large)
+            });
+            let results = in_parallel(|| results.collect::<Result<Vec<T>>>())?;
             done += results.len() as u64;
             let mut results = results.into_iter().map(Step::Result);
             results.try_for_each(&mut each)?;

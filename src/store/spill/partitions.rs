@@ -11,6 +11,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::{Spill, Stored, StreamFile, Streams};
+use crate::clock::in_parallel;
 use crate::error::Result;
 
 /// Records of `N` words, distributed by their first word: each part has a range of first words, and the ranges ascend.
@@ -145,7 +146,7 @@ impl<const N: usize> Sorted<N> {
                 })?;
                 Ok(results)
             });
-            let mapped: Vec<Vec<T>> = mapped.collect::<Result<_>>()?;
+            let mapped: Vec<Vec<T>> = in_parallel(|| mapped.collect::<Result<_>>())?;
             all.extend(mapped.into_iter().flatten());
             advance(done)?;
             parts = rest;

@@ -1,0 +1,182 @@
+//! The digests of documents, in shards: which documents repeat an earlier one.
+//!
+//! A shard holds the digests with the same high bits, and one thread adds to it. So the threads add the documents of a piece
+//! together, and no table is so large that its growth keeps others waiting: for a million documents in one table, the last
+//! growth took 45 ms. What is found does not depend on shards: each has its documents in order.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+use rayon::prelude::*;
+
+use crate::clock::in_parallel;
+use crate::documents::DigestMap;
+
+/// As many as keep the threads of a large machine busy, and few enough that a piece has several documents for each.
+const SHARDS: usize = 64;
+
+/// Documents that are worth a job, some 10 µs: each is looked up in memory that no cache has.
+const JOB: usize = 1 << 7;
+
+/// The digests of documents, each with the row of its first document.
+#[derive(Debug)]
+pub(super) struct Digests {
+    shards: [RwLock<DigestMap<u32>>; SHARDS],
+}
+
+impl Default for Digests {
+    fn default() -> Self {
+        Digests {
+            shards: std::array::from_fn(|_| RwLock::default()),
+        }
+    }
+}
+
+impl Digests {
+    /// The digests of a piece that were added with an earlier piece, by document.
+    pub(super) fn are_known(&self, digests: &[u128], by_shard: &ByShard) -> Vec<bool> {
+        let mut are_known = vec![false; digests.len()];
+        for (shard, documents) in by_shard.shards() {
+            let table = self.read(shard);
+            for document in documents {
+                let digest = digests[*document as usize];
+                are_known[*document as usize] = table.contains_key(&digest);
+            }
+        }
+        are_known
+    }
+
+    /// Adds the documents of a piece, whose rows begin with `first_row`, on all threads; those without a digest take no
+    /// part. Returns for each the row of the first document with its digest, which may be its own.
+    pub(super) fn add(
+        &self,
+        documents: usize,
+        digest_of: impl Fn(usize) -> Option<u128> + Sync,
+        by_shard: &ByShard,
+        first_row: u32,
+    ) -> Vec<AtomicU32> {
+        let firsts: Vec<AtomicU32> = (0..documents).map(|_| AtomicU32::new(0)).collect();
+        let add = |(shard, documents): (usize, &[u32])| {
+            let mut table = self.shards[shard]
+                .write()
+                .unwrap_or_else(PoisonError::into_inner);
+            for document in documents {
+                let row = first_row.saturating_add(*document);
+                let first = match digest_of(*document as usize) {
+                    Some(digest) => *table.entry(digest).or_insert(row),
+                    None => row,
+                };
+                firsts[*document as usize].store(first, Ordering::Relaxed);
+            }
+        };
+        match documents > 2 * JOB {
+            true => {
+                let shards: Vec<_> = by_shard.shards().collect();
+                let of_job = shards.len() * JOB / documents;
+                let shards = shards.into_par_iter().with_min_len(of_job);
+                in_parallel(|| shards.for_each(add));
+            }
+            false => by_shard.shards().for_each(add),
+        }
+        firsts
+    }
+
+    /// The number of digests that the tables have room for.
+    pub(super) fn capacity(&self) -> usize {
+        (0..SHARDS).map(|shard| self.read(shard).capacity()).sum()
+    }
+
+    /// All digests, each with the row of its first document.
+    pub(super) fn take(&self) -> impl Iterator<Item = (u128, u32)> {
+        self.shards.iter().flat_map(|shard| {
+            let mut table = shard.write().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *table)
+        })
+    }
+
+    fn read(&self, shard: usize) -> RwLockReadGuard<'_, DigestMap<u32>> {
+        self.shards[shard]
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The documents of a piece by the shard of their digests, in order within each.
+#[derive(Debug)]
+pub(super) struct ByShard {
+    documents: Vec<u32>,
+    ends: [usize; SHARDS],
+}
+
+impl ByShard {
+    pub(super) fn of(digests: impl Iterator<Item = u128> + Clone) -> Self {
+        let mut ends = [0; SHARDS];
+        for digest in digests.clone() {
+            ends[shard_of(digest)] += 1;
+        }
+        let mut all = 0;
+        let mut next = ends.map(|documents| {
+            all += documents;
+            all - documents
+        });
+        let mut documents = vec![0; all];
+        for (document, digest) in (0..).zip(digests) {
+            let next = &mut next[shard_of(digest)];
+            documents[*next] = document;
+            *next += 1;
+        }
+        ByShard {
+            documents,
+            ends: next,
+        }
+    }
+
+    /// The shards that have documents, and these documents.
+    fn shards(&self) -> impl Iterator<Item = (usize, &[u32])> {
+        let mut start = 0;
+        let all = self.ends.iter().enumerate().map(move |(shard, end)| {
+            let documents = &self.documents[start..*end];
+            start = *end;
+            (shard, documents)
+        });
+        all.filter(|(_, documents)| !documents.is_empty())
+    }
+}
+
+/// The shard of a digest, by bits that its place in a table does not depend on.
+#[allow(clippy::cast_possible_truncation, reason = "six bits")]
+fn shard_of(digest: u128) -> usize {
+    (digest >> (u128::BITS - SHARDS.ilog2())) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_find_what_one_table_finds() {
+        let digest = |i: u128| (i % 3_000).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
+        let digests: Vec<u128> = (0..5_000).map(digest).collect();
+        let (all, mut alone) = (Digests::default(), DigestMap::default());
+        let mut row = 0;
+        for piece in [0..1, 1..1_700, 1_700..1_700, 1_700..4_990, 4_990..5_000] {
+            let piece = &digests[piece];
+            let by_shard = ByShard::of(piece.iter().copied());
+            let are_known = piece.iter().map(|digest| alone.contains_key(digest));
+            let are_known: Vec<bool> = are_known.collect();
+            assert_eq!(all.are_known(piece, &by_shard), are_known);
+            // Every tenth document takes no part.
+            let digest_of = |i: usize| (!i.is_multiple_of(10)).then_some(piece[i]);
+            let firsts = all.add(piece.len(), digest_of, &by_shard, row);
+            for (i, first) in firsts.into_iter().enumerate() {
+                let expected =
+                    digest_of(i).map_or(row, |digest| *alone.entry(digest).or_insert(row));
+                assert_eq!(first.into_inner(), expected);
+                row += 1;
+            }
+        }
+        assert!(all.capacity() >= alone.len());
+        assert_eq!(all.take().collect::<DigestMap<u32>>(), alone);
+        assert_eq!(all.take().count(), 0);
+    }
+}
