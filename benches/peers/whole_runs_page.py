@@ -1,0 +1,130 @@
+"""The page of whole runs: shapes.md, from the rows of shapes.csv."""
+
+from pipelines import BANDS, NUM_PERM, ROWS, THRESHOLD
+
+TITLES = {
+    "web": "Pages of the web",
+    "short": "Short documents",
+    "code": "Source files",
+    "baskets": "Baskets",
+}
+WHAT = {
+    "web": "Log-normal lengths with a mean of 3 kB, of lines of real texts; shingles of 5 words.",
+    "short": "5 to 15 words; shingles of 2 words.",
+    "code": "Log-normal lengths with a mean of 6 kB, of blocks of real source files; shingles of 5 words.",
+    "baskets": "2 to 25 of 50,000 items of unequal frequency. simgpu reads lists of tokens, the others the same items as words of a text.",
+}
+KINDS = {
+    "words": "words by UAX #29, simgpu's own",
+    "pieces": "pieces between what is neither letter nor number, lowercase, as text-dedup has them",
+    "split": "words between white space, as the Python scripts have them",
+    "lowered": "lowercase words without punctuation, as fastdedup has them",
+    "segments": "words and the spaces between them, lowercase, without ASCII punctuation, as duplodocus has them",
+    "simplified": "datatrove's simplified text, split at spaces; spaCy splits a few words further",
+    "items": "the items",
+}
+COLUMNS = [
+    "tool", "CPU s", "MB per CPU s", "documents per CPU s", "elapsed s", "MB/s", "documents/s", "load",
+    "peak memory, MB", "temporary files, MB", "kept", "exact join keeps", "pairs left", "removed alone", "removed unlinked",
+]
+
+
+def number(value, digits=3):
+    """A number with this many significant digits and thousands separators."""
+    if value is None:
+        return ""
+    if isinstance(value, int) or value >= 10**digits:
+        return f"{value:,.0f}"
+    return f"{value:.{digits}g}" if value >= 0.01 else f"{value:.2g}"
+
+
+def cells(row):
+    if row.why:
+        spent = f" ({row.cpu_s:,.0f} CPU s until then)" if row.cpu_s else ""
+        return [row.tool, f"{row.why}{spent}"] + [""] * (len(COLUMNS) - 2)
+    bytes_of = row.input_bytes / 1e6
+    left = "" if row.true_pairs is None else f"{row.pairs_left:,} of {row.true_pairs:,}"
+    speeds = [row.cpu_s, bytes_of / row.cpu_s, row.documents / row.cpu_s]
+    speeds += [row.elapsed_s, bytes_of / row.elapsed_s, row.documents / row.elapsed_s, row.load]
+    places = [round(row.peak_bytes / 1e6), round(row.temporary_bytes / 1e6), row.kept, row.kept_by_truth]
+    return [row.tool, *map(number, speeds + places), left, number(row.removed_alone), number(row.removed_unlinked)]
+
+
+def line_of(row):
+    """A row for the terminal."""
+    named = zip(COLUMNS[1:], cells(row)[1:])
+    return f"{row.shape} {row.documents:,} {row.tool}: " + ", ".join(f"{name} {value}" for name, value in named if value)
+
+
+def table_of(rows):
+    lines = ["| " + " | ".join(COLUMNS) + " |", "| --- |" + " ---: |" * (len(COLUMNS) - 1)]
+    return lines + ["| " + " | ".join(cells(row)) + " |" for row in rows]
+
+
+def words_of(rows):
+    """How the tools of a shape split texts into words."""
+    kinds = dict.fromkeys(row.truth for row in rows if row.truth)
+    return [f"- *{kind}*: {KINDS[kind]}: {', '.join(dict.fromkeys(row.tool for row in rows if row.truth == kind))}" for kind in kinds]
+
+
+def modelled(rows, tool):
+    """Lines about sizes that were not run: straight lines through the two largest sizes, and how far such a line through
+    the two sizes before misses the largest."""
+    rows = sorted((row for row in rows if row.tool == tool and not row.why), key=lambda row: row.documents)[-3:]
+    if len(rows) < 3:
+        return []
+    columns = {"CPU s": "cpu_s", "elapsed s": "elapsed_s", "temporary files, GB": "temporary_bytes", "results, GB": "output_bytes"}
+    sizes = [10**8, 10**9]
+    lines = [f"| {tool} | {rows[2].documents:,}, measured | {rows[2].documents:,}, modelled | error | " + " | ".join(f"{size:,}, modelled" for size in sizes) + " |"]
+    lines.append("| --- |" + " ---: |" * (3 + len(sizes)))
+    for title, name in columns.items():
+        scale = 1e9 if name.endswith("bytes") else 1
+        points = [(row.documents, getattr(row, name) / scale) for row in rows]
+        expected, measured = on_line(*points[:2], rows[2].documents), points[2][1]
+        error = f"{100 * (expected / measured - 1):+.0f} %" if measured else ""
+        modelled_at = [number(on_line(*points[1:], size)) for size in sizes]
+        lines.append(f"| {title} | {number(measured)} | {number(expected)} | {error} | " + " | ".join(modelled_at) + " |")
+    return lines
+
+
+def on_line(a, b, x):
+    """The value at `x` of the line through two points."""
+    return a[1] + (b[1] - a[1]) * (x - a[0]) / (b[0] - a[0])
+
+
+def write(rows, machine, folder):
+    threads = max((row.threads for row in rows), default=0)
+    checked = sum({(row.shape, row.documents): row.copies_checked or 0 for row in rows if row.copies_checked}.values())
+    lines = [
+        "# Whole runs on the shapes of the field",
+        "",
+        f"{machine['date']}, {machine['cpu']}, {machine['cores']} cores, {threads} threads, one run each, written by `benches/peers/shapes.py`. "
+        "Other work runs on the same cores: *load* is the mean number of waiting processes when a run began. So processor seconds come first, and elapsed times say little.",
+        "",
+        f"All tools have K = {NUM_PERM} in {BANDS} bands of {ROWS} and a threshold of {THRESHOLD}. *simgpu, defaults* chooses its own bands, or an exact join, and "
+        "*simgpu, 256 MiB* has the bands of the others and works on disk where that is not enough. simgpu verifies candidates exactly, fastdedup and rensa by signatures, "
+        "text-dedup, datatrove and duplodocus not at all: these three keep one document of each connected component of candidates. rensa runs on one thread.",
+        "",
+        "Every tenth document is a copy of an earlier one with a known edit ([generate_shapes.py](../../benches/peers/generate_shapes.py)). The truth is an exact join, "
+        "`simgpu pairs --candidates join`, of the words that the tool itself splits texts into. "
+        f"Sets of shingles in Python confirm it for {checked:,} copies and their origins: each has a pair where its similarity reaches the threshold, and none where it does not.",
+        "",
+        "- *exact join keeps*: documents that greedy removal in order keeps, by all similar pairs",
+        "- *pairs left*: similar pairs of which both documents were kept",
+        "- *removed alone*: documents that were removed though similar to no other",
+        "- *removed unlinked*: documents that were removed though similar to no kept one; those removed alone, and links of chains",
+    ]
+    for shape in TITLES:
+        of_shape = [row for row in rows if row.shape == shape]
+        if not of_shape:
+            continue
+        lines += ["", f"## {TITLES[shape]}", "", WHAT[shape]]
+        for documents in sorted({row.documents for row in of_shape}):
+            of_size = [row for row in of_shape if row.documents == documents]
+            lines += ["", f"### {documents:,} documents, {of_size[0].input_bytes / 1e6:,.0f} MB", "", *table_of(of_size)]
+        lines += ["", "The truth of each tool is of", "", *words_of(of_shape)]
+        for tool in ("simgpu", "simgpu, 256 MiB"):
+            model = modelled(of_shape, tool)
+            if model:
+                lines += ["", "Modelled, not measured: a straight line through the two largest sizes. *Error* is that of the line through the two sizes before, at the largest size.", "", *model]
+    (folder / "shapes.md").write_text("\n".join(lines) + "\n")
