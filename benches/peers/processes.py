@@ -37,7 +37,7 @@ class Cost:
     # User and system, of all of its processes.
     cpu_s: float = 0.0
     # Most resident memory of all its processes together, sampled, or of its largest process, exact. Pages that
-    # processes share count for each.
+    # processes share count once.
     peak_bytes: int = 0
     # Most bytes of temporary files at one time, sampled.
     temporary_bytes: int = 0
@@ -83,20 +83,30 @@ def measured(command: list, cap_s: float, log: Path, folder: Path | None = None,
 
 def sampled(session: int, ticks: dict, cost: Cost, folder: Path | None, output: Path | None) -> None:
     """Adds a look at the processes of a session, except its first, and at a folder."""
-    resident, unnamed = 0, 0
+    resident, unnamed = {}, 0
     for process in Path("/proc").glob("[0-9]*"):
         try:
             fields = (process / "stat").read_text().rpartition(")")[2].split()
             if int(fields[3]) != session or int(process.name) == session:
                 continue
             ticks[int(process.name), fields[19]] = int(fields[11]) + int(fields[12])
-            resident += int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
+            resident[process] = int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
             unnamed += sum(map(unnamed_bytes, (process / "fd").iterdir()))
         except OSError:
             continue
-    cost.peak_bytes = max(cost.peak_bytes, resident)
+    together = sum(resident.values()) if len(resident) < 2 else sum(map(proportional_bytes, resident))
+    cost.peak_bytes = max(cost.peak_bytes, together)
     if folder is not None:
         cost.temporary_bytes = max(cost.temporary_bytes, unnamed + bytes_in(folder, output))
+
+
+def proportional_bytes(process: Path) -> int:
+    """Resident memory of a process, of which each shared page counts as its part."""
+    try:
+        lines = (process / "smaps_rollup").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+    except (OSError, StopIteration):
+        return 0
 
 
 def unnamed_bytes(descriptor: Path) -> int:

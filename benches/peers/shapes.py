@@ -43,7 +43,8 @@ def parse():
     parser.add_argument("--again", action="store_true", help="measure rows that are there once more, and replace them")
     parser.add_argument("--render", action="store_true", help="only write shapes.md again")
     parser.add_argument("--limit", type=float, default=60, help="longest run in seconds: a tool that would take longer is left out")
-    parser.add_argument("--judge", type=int, default=1_000_000, help="most documents of which the kept ones are compared with an exact join")
+    judge = "most documents of which the kept ones are compared with an exact join"
+    parser.add_argument("--judge", type=int, default=1_000_000, help=judge)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--simgpu", help="program of simgpu [built here]")
@@ -68,9 +69,10 @@ def main():
         whole_runs.measure(arguments, json.loads(arguments.prepared))
         return
     wanted = arguments.only or TOOLS
-    # What the words of the tools and the output of text-dedup need comes with these two.
-    python, absent = run.installed(arguments.venv, ["datatrove", *wanted])
-    prepared = {"wanted": wanted, "absent": absent, "program": arguments.simgpu or run.build()["program"]}
+    # With datatrove come the libraries that split texts into the words of duplodocus.
+    python, absent = run.installed(arguments.venv, dict.fromkeys(["datatrove", *wanted]))
+    program = arguments.simgpu or ("" if arguments.render else run.build()["program"])
+    prepared = {"wanted": wanted, "absent": absent, "program": program}
     command = [str(python), str(pathlib.Path(__file__).resolve()), *sys.argv[1:], "--prepared", json.dumps(prepared)]
     raise SystemExit(subprocess.run(command).returncode)
 

@@ -3,12 +3,14 @@
 import csv
 import dataclasses
 import importlib.metadata
+import json
 import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from typing import Callable
 
 import numpy as np
@@ -181,19 +183,16 @@ class Table:
         write_row(self.path, [text(getattr(row, name)) for name in header_of(WholeRun)])
         print(whole_runs_page.line_of(row), flush=True)
 
-    def row(self, shape, documents, label):
-        for row in self.rows:
-            if (row.shape, row.documents, row.tool) == (shape, documents, label):
-                return row
-        return None
+    def of(self, shape, documents, *names):
+        """Rows of a tool, by its name or label."""
+        return [row for row in self.rows if (row.shape, row.documents) == (shape, documents) and row.tool in names]
 
-    def remove(self, row):
-        kept = [other for other in self.rows if other != row]
+    def remove(self, rows):
+        self.rows = [row for row in self.rows if row not in rows]
         self.path.unlink()
         write_row(self.path, header_of(WholeRun))
-        for other in kept:
-            write_row(self.path, [text(getattr(other, name)) for name in header_of(WholeRun)])
-        self.rows = kept
+        for row in self.rows:
+            write_row(self.path, [text(getattr(row, name)) for name in header_of(WholeRun)])
 
 
 def parsed(row):
@@ -211,21 +210,26 @@ def parsed(row):
 
 
 def measure(arguments, prepared):
-    machine = environment.environment(None, [])
+    chosen, absent = tools(arguments, prepared)
+    calls = [{"tool": tool.label, "stage": "whole runs"} for tool in chosen.values()]
+    machine = environment.environment(None, calls)
     folder = pathlib.Path(arguments.results or environment.ROOT / "results" / environment.folder_name(machine))
     folder.mkdir(parents=True, exist_ok=True)
+    # Rows that are added later are of the same machine.
+    described = folder / "environment.json"
+    if described.exists():
+        machine = json.loads(described.read_text())
+    described.write_text(json.dumps(machine, indent=2) + "\n")
     table = Table(folder)
-    if not arguments.render:
-        work = pathlib.Path(arguments.work).resolve() / "simgpu-shapes"
-        chosen, absent = tools(arguments, prepared)
-        bench = Bench(arguments, prepared["program"], chosen, absent, table, work)
-        try:
-            for shape in arguments.shape:
-                bench.shape(shape)
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
-            whole_runs_page.write(table.rows, machine, folder)
-    whole_runs_page.write(table.rows, machine, folder)
+    work = pathlib.Path(tempfile.mkdtemp(prefix="simgpu-shapes-", dir=arguments.work)).resolve()
+    bench = Bench(arguments, prepared["program"], chosen, absent, table, work)
+    try:
+        for shape in [] if arguments.render else arguments.shape:
+            bench.shape(shape)
+    finally:
+        # An interrupted run has a page, too.
+        shutil.rmtree(work, ignore_errors=True)
+        whole_runs_page.write(table.rows, machine, folder)
     print(f"written to {folder}")
 
 
@@ -247,24 +251,24 @@ class Bench:
             self.size(shape, documents, own)
 
     def size(self, shape, documents, chosen):
-        """Runs the tools that have no row yet on documents of a shape."""
+        """Runs the tools that have no measurement yet on documents of a shape."""
         wanted = []
         for tool in chosen.values():
-            row = self.table.row(shape, documents, tool.label)
-            if row and self.arguments.again:
-                self.table.remove(row)
-            if row is None or self.arguments.again:
+            rows = self.table.of(shape, documents, tool.name, tool.label)
+            is_measured = any(not row.why for row in rows) and not self.arguments.again
+            if not is_measured and not (rows and self.too_long(tool, shape, documents)):
                 wanted.append(tool)
+                self.table.remove(rows)
         if not wanted:
             return
-        shutil.rmtree(self.work, ignore_errors=True)
         corpus = self.generated(shape, documents)
         truths = {}
         for tool in wanted:
             self.run(tool, corpus, truths)
+        shutil.rmtree(self.work)
         for name, why in self.absent.items():
-            if chosen is self.tools and not self.table.row(shape, documents, name):
-                self.table.add(WholeRun(shape, documents, bytes_in(corpus.folder), name, self.arguments.threads, why=why))
+            if chosen is self.tools and not self.table.of(shape, documents, name):
+                self.table.add(WholeRun(shape, documents, 0, name, self.arguments.threads, why=why))
 
     def generated(self, shape, documents):
         print(f"making {documents:,} documents: {shape}", flush=True)
@@ -273,7 +277,7 @@ class Bench:
         options += ["--crates", self.arguments.crates]
         for path in self.arguments.texts:
             options += ["--texts", path]
-        self.work.mkdir(parents=True)
+        self.work.mkdir(exist_ok=True)
         for output, more in [(own, [])] + ([(as_text, ["--as-text"])] if shape == "baskets" else []):
             command = [sys.executable, "-B", HERE / "generate_shapes.py", shape, output, *options, *more]
             subprocess.run([*map(str, command)], check=True)
@@ -283,7 +287,7 @@ class Bench:
         folder = corpus.texts if tool.reads_texts else corpus.folder
         base = {"shape": corpus.shape, "documents": corpus.documents, "input_bytes": bytes_in(folder)}
         base |= {"tool": tool.label, "threads": self.arguments.threads}
-        why = self.too_long(tool, corpus)
+        why = self.too_long(tool, corpus.shape, corpus.documents)
         if why:
             self.table.add(WholeRun(**base, why=why))
             return
@@ -291,7 +295,6 @@ class Bench:
         shutil.rmtree(place, ignore_errors=True)
         (place / "temporary").mkdir(parents=True)
         output = place / "output"
-        # The program reads pages that are in memory, like the others.
         command = tool.command(corpus, output, self.arguments.threads)
         load = os.getloadavg()[0]
         variables = dedup.variables(output, self.arguments.threads) | {"TMPDIR": str(place / "temporary")}
@@ -304,16 +307,17 @@ class Bench:
             self.table.add(WholeRun(**base, load=load, **spent(cost, output), **self.judged(tool, corpus, output, truths)))
         shutil.rmtree(place, ignore_errors=True)
 
-    def too_long(self, tool, corpus):
-        """Why a tool is not run, by its longest run so far; empty if it is run."""
-        rows = [row for row in self.table.rows if row.shape == corpus.shape and row.tool == tool.label]
-        last = max((row for row in rows if row.documents < corpus.documents), key=lambda row: row.documents, default=None)
+    def too_long(self, tool, shape, documents):
+        """Why a tool is not run, by its largest run on fewer documents; empty if it is run."""
+        rows = [row for row in self.table.rows if row.shape == shape and row.tool == tool.label and row.documents < documents]
+        last = max(rows, key=lambda row: row.documents, default=None)
         if last is None or tool.name.startswith("simgpu"):
             return ""
         if last.why:
             return f"not run, since {last.documents:,} documents were not finished"
-        expected_s = last.elapsed_s * corpus.documents / last.documents
-        return f"not run: about {expected_s:,.0f} s by {last.documents:,} documents" if expected_s > self.arguments.limit else ""
+        expected_s = last.elapsed_s * documents / last.documents
+        is_long = expected_s > self.arguments.limit
+        return f"not run: about {expected_s:,.0f} s, by its run on {last.documents:,} documents" if is_long else ""
 
     def judged(self, tool, corpus, output, truths):
         """What a tool kept, and how that compares with all similar pairs."""

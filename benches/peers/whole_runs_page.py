@@ -1,5 +1,6 @@
 """The page of whole runs: shapes.md, from the rows of shapes.csv."""
 
+import shapes
 from pipelines import BANDS, NUM_PERM, ROWS, THRESHOLD
 
 TITLES = {
@@ -12,7 +13,10 @@ WHAT = {
     "web": "Log-normal lengths with a mean of 3 kB, of lines of real texts; shingles of 5 words.",
     "short": "5 to 15 words; shingles of 2 words.",
     "code": "Log-normal lengths with a mean of 6 kB, of blocks of real source files; shingles of 5 words.",
-    "baskets": "2 to 25 of 50,000 items of unequal frequency. simgpu reads lists of tokens, the others the same items as words of a text.",
+    "baskets": (
+        "2 to 25 of 50,000 items of unequal frequency; shingles of one item. simgpu reads lists of tokens, the others the same "
+        "items as words of a text."
+    ),
 }
 KINDS = {
     "words": "words by UAX #29, simgpu's own",
@@ -23,10 +27,9 @@ KINDS = {
     "simplified": "datatrove's simplified text, split at spaces; spaCy splits a few words further",
     "items": "the items",
 }
-COLUMNS = [
-    "tool", "CPU s", "MB per CPU s", "documents per CPU s", "elapsed s", "MB/s", "documents/s", "load",
-    "peak memory, MB", "temporary files, MB", "kept", "exact join keeps", "pairs left", "removed alone", "removed unlinked",
-]
+COLUMNS = ["tool", "CPU s", "MB per CPU s", "documents per CPU s", "elapsed s", "MB/s", "documents/s", "load"]
+COLUMNS += ["peak memory, MB", "temporary files, MB", "kept", "exact join keeps", "pairs left"]
+COLUMNS += ["removed alone", "removed unlinked"]
 
 
 def number(value, digits=3):
@@ -63,8 +66,21 @@ def table_of(rows):
 
 def words_of(rows):
     """How the tools of a shape split texts into words."""
-    kinds = dict.fromkeys(row.truth for row in rows if row.truth)
-    return [f"- *{kind}*: {KINDS[kind]}: {', '.join(dict.fromkeys(row.tool for row in rows if row.truth == kind))}" for kind in kinds]
+    tools = {}
+    for row in rows:
+        if row.truth:
+            tools.setdefault(row.truth, {})[row.tool] = None
+    return [f"- *{kind}*, {KINDS[kind]}: {', '.join(names)}" for kind, names in tools.items()]
+
+
+MODELLED = {
+    "CPU s": "cpu_s",
+    "elapsed s": "elapsed_s",
+    "peak memory, GB": "peak_bytes",
+    "temporary files, GB": "temporary_bytes",
+    "results, GB": "output_bytes",
+}
+MODELLED_SIZES = [10**8, 10**9]
 
 
 def modelled(rows, tool):
@@ -73,17 +89,17 @@ def modelled(rows, tool):
     rows = sorted((row for row in rows if row.tool == tool and not row.why), key=lambda row: row.documents)[-3:]
     if len(rows) < 3:
         return []
-    columns = {"CPU s": "cpu_s", "elapsed s": "elapsed_s", "temporary files, GB": "temporary_bytes", "results, GB": "output_bytes"}
-    sizes = [10**8, 10**9]
-    lines = [f"| {tool} | {rows[2].documents:,}, measured | {rows[2].documents:,}, modelled | error | " + " | ".join(f"{size:,}, modelled" for size in sizes) + " |"]
-    lines.append("| --- |" + " ---: |" * (3 + len(sizes)))
-    for title, name in columns.items():
+    largest = rows[2].documents
+    head = [tool, f"{largest:,}, measured", f"{largest:,}, modelled", "error"]
+    head += [f"{size:,}, modelled" for size in MODELLED_SIZES]
+    lines = [f"| {' | '.join(head)} |", "| --- |" + " ---: |" * (len(head) - 1)]
+    for title, name in MODELLED.items():
         scale = 1e9 if name.endswith("bytes") else 1
         points = [(row.documents, getattr(row, name) / scale) for row in rows]
-        expected, measured = on_line(*points[:2], rows[2].documents), points[2][1]
+        expected, measured = on_line(*points[:2], largest), points[2][1]
         error = f"{100 * (expected / measured - 1):+.0f} %" if measured else ""
-        modelled_at = [number(on_line(*points[1:], size)) for size in sizes]
-        lines.append(f"| {title} | {number(measured)} | {number(expected)} | {error} | " + " | ".join(modelled_at) + " |")
+        larger = [number(on_line(*points[1:], size)) for size in MODELLED_SIZES]
+        lines.append(f"| {' | '.join([title, number(measured), number(expected), error, *larger])} |")
     return lines
 
 
@@ -92,39 +108,65 @@ def on_line(a, b, x):
     return a[1] + (b[1] - a[1]) * (x - a[0]) / (b[0] - a[0])
 
 
+HEAD = """# Whole runs on the shapes of the field
+
+{date}, {cpu}, {cores} cores, {threads} threads, written by `benches/peers/shapes.py`
+([how](../../benches/peers/README.md#whole-runs-on-the-shapes-of-the-field)). One run each, while other programs ran on the same cores: *load* is the mean
+number of processes that ran or waited when a run began. So processor seconds come first, and elapsed times say little.
+
+All tools have K = {num_perm} in {bands} bands of {rows}, shingles of the same number of words, and a threshold of {threshold}. *simgpu, 256 MiB* has a limit
+of memory, and goes on on disk where it is reached. *simgpu, defaults* has no options: the same bands, but an exact join of baskets where that costs about as
+much. simgpu verifies candidates exactly, fastdedup and rensa by signatures, text-dedup, datatrove and duplodocus not at all: these three keep one document of
+each set that candidates connect. rensa runs on one thread.
+
+Every tenth document is a copy of an earlier one, with an edit that is known ([generate_shapes.py](../../benches/peers/generate_shapes.py)). The truth is an
+exact join, `simgpu pairs --candidates join`, of the words into which the tool itself splits texts. Sets of shingles in Python confirm it for {checked} copies:
+each has a pair with its origin where their similarity reaches the threshold, and none where it does not.
+
+- *exact join keeps*: documents that greedy removal in order keeps, by all similar pairs
+- *pairs left*: similar pairs of which both documents were kept
+- *removed alone*: documents that were removed though similar to no other
+- *removed unlinked*: documents that were removed though similar to no kept one: those removed alone, and ends of chains
+"""
+ARITHMETIC = """
+Modelled, not measured: a straight line through the two largest sizes. *error* is that of the line through the two sizes before, at the largest size.
+"""
+
+
+def place(row):
+    """Where a row stands in its table: by its number among the tools."""
+    tools = shapes.TOOLS + shapes.MORE_TOOLS
+    return max((len(name), tools.index(name)) for name in tools if row.tool.startswith(name))[1]
+
+
+def section(shape, rows):
+    rows = sorted(rows, key=place)
+    lines = ["", f"## {TITLES[shape]}", "", WHAT[shape]]
+    for documents in sorted({row.documents for row in rows}):
+        of_size = [row for row in rows if row.documents == documents]
+        input_bytes = max(row.input_bytes for row in of_size)
+        title = f"### {documents:,} documents, {input_bytes / 1e6:,.0f} MB"
+        lines += ["", title, "", *table_of(of_size)]
+    lines += ["", "The truth of each tool is of", "", *words_of(rows)]
+    for tool in ("simgpu", "simgpu, 256 MiB"):
+        model = modelled(rows, tool)
+        lines += [ARITHMETIC, *model] if model else []
+    return lines
+
+
 def write(rows, machine, folder):
-    threads = max((row.threads for row in rows), default=0)
-    checked = sum({(row.shape, row.documents): row.copies_checked or 0 for row in rows if row.copies_checked}.values())
-    lines = [
-        "# Whole runs on the shapes of the field",
-        "",
-        f"{machine['date']}, {machine['cpu']}, {machine['cores']} cores, {threads} threads, one run each, written by `benches/peers/shapes.py`. "
-        "Other work runs on the same cores: *load* is the mean number of waiting processes when a run began. So processor seconds come first, and elapsed times say little.",
-        "",
-        f"All tools have K = {NUM_PERM} in {BANDS} bands of {ROWS} and a threshold of {THRESHOLD}. *simgpu, defaults* chooses its own bands, or an exact join, and "
-        "*simgpu, 256 MiB* has the bands of the others and works on disk where that is not enough. simgpu verifies candidates exactly, fastdedup and rensa by signatures, "
-        "text-dedup, datatrove and duplodocus not at all: these three keep one document of each connected component of candidates. rensa runs on one thread.",
-        "",
-        "Every tenth document is a copy of an earlier one with a known edit ([generate_shapes.py](../../benches/peers/generate_shapes.py)). The truth is an exact join, "
-        "`simgpu pairs --candidates join`, of the words that the tool itself splits texts into. "
-        f"Sets of shingles in Python confirm it for {checked:,} copies and their origins: each has a pair where its similarity reaches the threshold, and none where it does not.",
-        "",
-        "- *exact join keeps*: documents that greedy removal in order keeps, by all similar pairs",
-        "- *pairs left*: similar pairs of which both documents were kept",
-        "- *removed alone*: documents that were removed though similar to no other",
-        "- *removed unlinked*: documents that were removed though similar to no kept one; those removed alone, and links of chains",
-    ]
+    checked = {(row.shape, row.documents): row.copies_checked for row in rows if row.copies_checked}
+    head = HEAD.format(
+        **{name: machine[name] for name in ("date", "cpu", "cores")},
+        threads=max((row.threads for row in rows), default=0),
+        num_perm=NUM_PERM,
+        bands=BANDS,
+        rows=ROWS,
+        threshold=THRESHOLD,
+        checked=f"{sum(checked.values()):,}",
+    )
+    lines = [head.rstrip("\n")]
     for shape in TITLES:
         of_shape = [row for row in rows if row.shape == shape]
-        if not of_shape:
-            continue
-        lines += ["", f"## {TITLES[shape]}", "", WHAT[shape]]
-        for documents in sorted({row.documents for row in of_shape}):
-            of_size = [row for row in of_shape if row.documents == documents]
-            lines += ["", f"### {documents:,} documents, {of_size[0].input_bytes / 1e6:,.0f} MB", "", *table_of(of_size)]
-        lines += ["", "The truth of each tool is of", "", *words_of(of_shape)]
-        for tool in ("simgpu", "simgpu, 256 MiB"):
-            model = modelled(of_shape, tool)
-            if model:
-                lines += ["", "Modelled, not measured: a straight line through the two largest sizes. *Error* is that of the line through the two sizes before, at the largest size.", "", *model]
+        lines += section(shape, of_shape) if of_shape else []
     (folder / "shapes.md").write_text("\n".join(lines) + "\n")
