@@ -28,7 +28,7 @@ SIZES = {
     "code": ([2_500, 25_000], [500_000]),
     "baskets": ([100_000, 1_000_000], []),
 }
-TOOLS = ["simgpu", "simgpu, defaults", "simgpu, 256 MiB", "fastdedup", "duplodocus", "rensa", "text-dedup", "datatrove"]
+TOOLS = ["simgpu", "simgpu (defaults)", "simgpu (256 MiB)", "fastdedup", "duplodocus", "rensa", "text-dedup", "datatrove"]
 MORE_TOOLS = ["FastSketchLSH", "datasketch"]
 
 

@@ -146,8 +146,8 @@ def tools(arguments, prepared):
     found, absent = {}, {}
     own = {
         "simgpu": ["--bands", BANDS, "--rows", ROWS, "--seed", SEED],
-        "simgpu, defaults": [],
-        "simgpu, 256 MiB": ["--bands", BANDS, "--rows", ROWS, "--seed", SEED, "--memory", "256MiB"],
+        "simgpu (defaults)": [],
+        "simgpu (256 MiB)": ["--bands", BANDS, "--rows", ROWS, "--seed", SEED, "--memory", "256MiB"],
     }
     for name, options in own.items():
         found[name] = Tool(name, name, simgpu(prepared["program"], *options), "words", False)

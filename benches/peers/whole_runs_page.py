@@ -19,13 +19,12 @@ WHAT = {
     ),
 }
 KINDS = {
-    "words": "words by UAX #29, simgpu's own",
-    "pieces": "pieces between what is neither letter nor number, lowercase, as text-dedup has them",
-    "split": "words between white space, as the Python scripts have them",
-    "lowered": "lowercase words without punctuation, as fastdedup has them",
-    "segments": "words and the spaces between them, lowercase, without ASCII punctuation, as duplodocus has them",
-    "simplified": "datatrove's simplified text, split at spaces; spaCy splits a few words further",
-    "items": "the items",
+    "words": "words by UAX #29",
+    "pieces": "lowercase pieces between what is neither letter nor number",
+    "split": "words between white space",
+    "lowered": "lowercase words; what is neither letter nor number is a space",
+    "segments": "lowercase words without ASCII punctuation, and the spaces between them: shingles of 5 words and the 4 spaces between them",
+    "simplified": "its simplified text, split at spaces; spaCy splits a few of these words further, so that this truth is approximate",
 }
 COLUMNS = ["tool", "CPU s", "MB per CPU s", "documents per CPU s", "elapsed s", "MB/s", "documents/s", "load"]
 COLUMNS += ["peak memory, MB", "temporary files, MB", "kept", "exact join keeps", "pairs left"]
@@ -65,12 +64,12 @@ def table_of(rows):
 
 
 def words_of(rows):
-    """How the tools of a shape split texts into words."""
+    """How the tools split texts into words."""
     tools = {}
-    for row in rows:
-        if row.truth:
+    for row in sorted(rows, key=place):
+        if row.truth and row.truth != "items":
             tools.setdefault(row.truth, {})[row.tool] = None
-    return [f"- *{kind}*, {KINDS[kind]}: {', '.join(names)}" for kind, names in tools.items()]
+    return [f"- {', '.join(names)}: {KINDS[kind]}" for kind, names in tools.items()]
 
 
 MODELLED = {
@@ -114,14 +113,18 @@ HEAD = """# Whole runs on the shapes of the field
 ([how](../../benches/peers/README.md#whole-runs-on-the-shapes-of-the-field)). One run each, while other programs ran on the same cores: *load* is the mean
 number of processes that ran or waited when a run began. So processor seconds come first, and elapsed times say little.
 
-All tools have K = {num_perm} in {bands} bands of {rows}, shingles of the same number of words, and a threshold of {threshold}. *simgpu, 256 MiB* has a limit
-of memory, and goes on on disk where it is reached. *simgpu, defaults* has no options: the same bands, but an exact join of baskets where that costs about as
+All tools have K = {num_perm} in {bands} bands of {rows}, shingles of the same number of words, and a threshold of {threshold}. *simgpu (256 MiB)* has a limit
+of memory, and goes on on disk where it is reached. *simgpu (defaults)* has no options: the same bands, but an exact join of baskets where that costs about as
 much. simgpu verifies candidates exactly, fastdedup and rensa by signatures, text-dedup, datatrove and duplodocus not at all: these three keep one document of
 each set that candidates connect. rensa runs on one thread.
 
 Every tenth document is a copy of an earlier one, with an edit that is known ([generate_shapes.py](../../benches/peers/generate_shapes.py)). The truth is an
 exact join, `simgpu pairs --candidates join`, of the words into which the tool itself splits texts. Sets of shingles in Python confirm it for {checked} copies:
 each has a pair with its origin where their similarity reaches the threshold, and none where it does not.
+
+{words}
+
+Columns of the tables:
 
 - *exact join keeps*: documents that greedy removal in order keeps, by all similar pairs
 - *pairs left*: similar pairs of which both documents were kept
@@ -147,8 +150,8 @@ def section(shape, rows):
         input_bytes = max(row.input_bytes for row in of_size)
         title = f"### {documents:,} documents, {input_bytes / 1e6:,.0f} MB"
         lines += ["", title, "", *table_of(of_size)]
-    lines += ["", "The truth of each tool is of", "", *words_of(rows)]
-    for tool in ("simgpu", "simgpu, 256 MiB"):
+    # Of other shapes, nobody has so many.
+    for tool in ("simgpu", "simgpu (256 MiB)") if shape == "short" else ():
         model = modelled(rows, tool)
         lines += [ARITHMETIC, *model] if model else []
     return lines
@@ -164,6 +167,7 @@ def write(rows, machine, folder):
         rows=ROWS,
         threshold=THRESHOLD,
         checked=f"{sum(checked.values()):,}",
+        words="\n".join(words_of(rows)),
     )
     lines = [head.rstrip("\n")]
     for shape in TITLES:
