@@ -26,7 +26,7 @@ KINDS = {
     "segments": "lowercase words without ASCII punctuation, and the spaces between them: shingles of 5 words and the 4 spaces between them",
     "simplified": "its simplified text, split at spaces; spaCy splits a few of these words further, so that this truth is approximate",
 }
-COLUMNS = ["tool", "CPU s", "MB per CPU s", "documents per CPU s", "elapsed s", "MB/s", "documents/s", "load"]
+COLUMNS = ["tool", "CPU s", "times simgpu's", "MB per CPU s", "documents per CPU s", "elapsed s", "MB/s", "documents/s", "load"]
 COLUMNS += ["peak memory, MB", "temporary files, MB", "kept", "exact join keeps", "pairs left"]
 COLUMNS += ["removed alone", "removed unlinked"]
 
@@ -40,13 +40,15 @@ def number(value, digits=3):
     return f"{value:.{digits}g}" if value >= 0.01 else f"{value:.2g}"
 
 
-def cells(row):
+def cells(row, own=None):
+    """The cells of a row, beside that of simgpu, if there is one."""
     if row.why:
         spent = f" ({row.cpu_s:,.0f} CPU s until then)" if row.cpu_s else ""
         return [row.tool, f"{row.why}{spent}"] + [""] * (len(COLUMNS) - 2)
     bytes_of = row.input_bytes / 1e6
     left = "" if row.true_pairs is None else f"{row.pairs_left:,} of {row.true_pairs:,}"
-    speeds = [row.cpu_s, bytes_of / row.cpu_s, row.documents / row.cpu_s]
+    times = row.cpu_s / own.cpu_s if own and own.cpu_s else None
+    speeds = [row.cpu_s, times, bytes_of / row.cpu_s, row.documents / row.cpu_s]
     speeds += [row.elapsed_s, bytes_of / row.elapsed_s, row.documents / row.elapsed_s, row.load]
     places = [round(row.peak_bytes / 1e6), round(row.temporary_bytes / 1e6), row.kept, row.kept_by_truth]
     return [row.tool, *map(number, speeds + places), left, number(row.removed_alone), number(row.removed_unlinked)]
@@ -55,12 +57,15 @@ def cells(row):
 def line_of(row):
     """A row for the terminal."""
     named = zip(COLUMNS[1:], cells(row)[1:])
+    if row.why:
+        return f"{row.shape} {row.documents:,} {row.tool}: {row.why}"
     return f"{row.shape} {row.documents:,} {row.tool}: " + ", ".join(f"{name} {value}" for name, value in named if value)
 
 
 def table_of(rows):
     lines = ["| " + " | ".join(COLUMNS) + " |", "| --- |" + " ---: |" * (len(COLUMNS) - 1)]
-    return lines + ["| " + " | ".join(cells(row)) + " |" for row in rows]
+    own = next((row for row in rows if row.tool == "simgpu"), None)
+    return lines + ["| " + " | ".join(cells(row, own)) + " |" for row in rows]
 
 
 def words_of(rows):

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from conftest import REPOSITORY
 
-SHARED_WORDS = [f"word{number}" for number in range(400)]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork, by which corpora are written")
+WORDS = [f"word{number}" for number in range(400)]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -27,13 +28,13 @@ def sources(folder):
 
     def line():
         # White space of several bytes, too, which a text does not end with.
-        return "".join(word + rng.choice([" ", " ", "\u00a0", "\t"]) for word in rng.choices(SHARED_WORDS, k=rng.randrange(15, 40)))
+        return "".join(word + rng.choice([" ", " ", "\u00a0", "\t"]) for word in rng.choices(WORDS, k=rng.randrange(15, 40)))
 
     texts = folder / "texts.jsonl"
     texts.write_text("".join(json.dumps({"text": f"{line()}\nshort\n{line()}"}) + "\n" for _ in range(60)))
     crates = folder / "crates" / "anyhow-1"
     crates.mkdir(parents=True)
-    body = "\n\n".join(f"fn {name}() {{\n    let x = {name}(\"é\\n\");\n}}" for name in SHARED_WORDS)
+    body = "\n\n".join(f"fn {name}() {{\n    let x = {name}(\"é\\n\");\n}}" for name in WORDS)
     (crates / "lib.rs").write_text(body)
     return texts, crates.parent
 
@@ -120,6 +121,7 @@ def test_what_is_kept_is_judged_as_by_brute_force():
         assert kept_in_order(np.array(pairs, np.int64).reshape(-1, 2), documents) == len(stays)
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are sampled in /proc, which Linux has")
 def test_cost_counts_processes_memory_and_files(tmp_path):
     from processes import measured
 
@@ -132,8 +134,6 @@ def test_cost_counts_processes_memory_and_files(tmp_path):
         "time.sleep(0.3); print('done')"
     )
     program = f"import os; os.chdir({str(tmp_path)!r})\n{program}"
-    if not sys.platform.startswith("linux"):
-        pytest.skip("processes are sampled in /proc, which Linux has")
     log = tmp_path / "log"
     cost = measured([sys.executable, "-c", program], 60, log, tmp_path, tmp_path / "output")
     assert (cost.ended, log.read_text()) == ("", "done\n")
