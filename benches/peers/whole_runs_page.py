@@ -23,7 +23,7 @@ KINDS = {
     "pieces": "lowercase pieces between what is neither letter nor number",
     "split": "words between white space",
     "lowered": "lowercase words; what is neither letter nor number is a space",
-    "segments": "lowercase words without ASCII punctuation, and the spaces between them: shingles of 5 words and the 4 spaces between them",
+    "segments": "lowercase words without ASCII punctuation, and the spaces between them: nine of both per shingle in place of 5 words",
     "simplified": "its simplified text, split at spaces; spaCy splits a few of these words further, so that this truth is approximate",
 }
 COLUMNS = ["tool", "CPU s", "times simgpu's", "MB per CPU s", "documents per CPU s", "elapsed s", "MB/s", "documents/s", "load"]
