@@ -1,5 +1,5 @@
 """Files to files without near-duplicates: the compared commands, each timed as a process from start to exit, and the
-number of documents that they keep."""
+documents that they keep."""
 
 import dataclasses
 import json
@@ -11,6 +11,7 @@ import time
 from typing import Callable
 
 from pipelines import BANDS, NUM_PERM, ROWS, SEED, THRESHOLD
+from shingling import WORDS
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Misses 5 in 100 million pairs at the threshold.
@@ -46,11 +47,7 @@ class Pipeline:
 
     def run(self, folder, output, threads):
         """Seconds from start to exit."""
-        # A new cache per run.
-        cache = output.with_name("cache") / output.name
-        variables = ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-        environment = {**os.environ, **{name: str(threads) for name in variables}}
-        environment |= {"HF_HOME": str(cache), "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+        environment = {**os.environ, **variables(output, threads)}
         start = time.perf_counter()
         ran = subprocess.run(
             self.command(folder, output, threads), cwd=output.parent, env=environment, capture_output=True, text=True
@@ -62,6 +59,14 @@ class Pipeline:
         return elapsed_s
 
 
+def variables(output, threads):
+    """Variables of the environment of a run: threads, and a new cache."""
+    cache = output.with_name("cache") / output.name
+    names = ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    own = {"HF_HOME": str(cache), "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+    return {name: str(threads) for name in names} | own
+
+
 def simgpu(program, isa):
     def command(folder, output, threads):
         options = ["--threads", str(threads), "--bands", str(BANDS), "--rows", str(ROWS), "--seed", str(SEED)]
@@ -69,11 +74,11 @@ def simgpu(program, isa):
         return [program, "dedup", str(folder), "--output", str(output), "--quiet", *options]
 
     return Pipeline(
-        "simgpu", "simgpu", "affine32", "simgpu dedup", command, words="words", verification="signature"
+        "simgpu", "simgpu", "affine32", "simgpu dedup", command, words="words", verification="exact"
     )
 
 
-def text_dedup(folder, output, threads):
+def text_dedup(folder, output, threads, words=WORDS, **more):
     options = {
         "path": "json",
         "data_files": folder / "*.jsonl",
@@ -81,20 +86,22 @@ def text_dedup(folder, output, threads):
         "column": "text",
         "output": output,
         "cache_dir": output.with_name("cache") / output.name,
-        "ngram": 5,
+        "ngram": words,
         "num_perm": NUM_PERM,
         "threshold": THRESHOLD,
         "b": BANDS,
         "r": ROWS,
         "num_proc": threads,
+        **more,
     }
     arguments = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     return [sys.executable, "-m", "text_dedup.minhash", *arguments]
 
 
-def pipeline(tool):
+def pipeline(tool, words=WORDS):
     def command(folder, output, threads):
-        return [sys.executable, "-B", str(HERE / "pipelines.py"), tool, str(folder), str(output), str(threads)]
+        arguments = [tool, str(folder), str(output), str(threads), str(words)]
+        return [sys.executable, "-B", str(HERE / "pipelines.py"), *arguments]
 
     return command
 
@@ -117,12 +124,18 @@ def kept(output):
         import datasets
 
         return len(datasets.load_from_disk(str(output)))
+    return sum(1 for _ in kept_lines(output))
+
+
+def kept_lines(output):
+    """Records in the output of a tool that writes JSON Lines."""
     folder = output / "kept" if (output / "kept").is_dir() else output
-    count = 0
-    for path in folder.rglob("*.jsonl"):
+    for path in sorted(folder.rglob("*.jsonl")):
+        # fastdedup writes removed documents beside the kept ones.
+        if path.name.endswith(".removed.jsonl"):
+            continue
         with open(path, "rb") as file:
-            count += sum(1 for _ in file)
-    return count
+            yield from file
 
 
 def kept_by_truth(program, corpus, words, folder):

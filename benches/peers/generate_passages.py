@@ -54,12 +54,28 @@ def texts(path):
     return (json.loads(line)["text"] for line in lines)
 
 
+class Vocabulary:
+    """Strings by number, escaped for JSON."""
+
+    def __init__(self, entries):
+        escaped = [json.dumps(entry, ensure_ascii=False)[1:-1].encode() for entry in entries]
+        self.bytes = np.frombuffer(b"".join(escaped), np.uint8)
+        self.sizes = np.array([len(entry) for entry in escaped], np.int64)
+        self.ends = np.cumsum(self.sizes)
+
+    def joined(self, entries):
+        """These entries, one after another, and where each of them ends."""
+        sizes = self.sizes[entries]
+        ends = np.cumsum(sizes)
+        source = np.arange(ends[-1]) + np.repeat(self.ends[entries] - ends, sizes)
+        return self.bytes[source].tobytes(), ends
+
+
 class Shapes:
     """The documents of a corpus as tokens: words, and what stands between them.
 
     `tokens` are numbers in the vocabulary, `units` the unit of each token, `starts` the first token of
-    each document and `fixed` whether a token stays as it is. `words` are the tokens that are words. The
-    vocabulary is escaped for JSON: `bytes`, and where each entry begins.
+    each document and `fixed` whether a token stays as it is. `words` are the tokens that are words.
     """
 
     def __init__(self, path, pattern, frequent):
@@ -87,10 +103,7 @@ class Shapes:
         self.fixed = np.frombuffer(is_fixed, bool)
         is_word = np.array([not entry.isspace() for entry in entries])
         self.words = self.tokens[is_word[self.tokens]]
-        escaped = [json.dumps(entry, ensure_ascii=False)[1:-1].encode() for entry in entries]
-        self.bytes = np.frombuffer(b"".join(escaped), np.uint8)
-        self.sizes = np.array([len(entry) for entry in escaped], np.int64)
-        self.ends = np.cumsum(self.sizes)
+        self.vocabulary = Vocabulary(entries)
 
 
 def mixed(values):
@@ -123,11 +136,8 @@ def batch(shapes, numbers, originals, options):
     origin = np.where(is_edited, numbers[row] + np.uint64(1 << 40), original[row])
     words = shapes.words[drawn(seed, 3, origin, token) % np.uint64(len(shapes.words))]
     entries = np.where(shapes.fixed[token], shapes.tokens[token], words)
-    sizes = shapes.sizes[entries]
-    ends = np.cumsum(sizes)
-    source = np.arange(ends[-1]) + np.repeat(shapes.ends[entries] - ends, sizes)
-    sizes_of_texts = np.diff(np.append(0, ends)[np.append(firsts, len(token))])
-    return shapes.bytes[source].tobytes(), sizes_of_texts
+    joined, ends = shapes.vocabulary.joined(entries)
+    return joined, np.diff(np.append(0, ends)[np.append(firsts, len(token))])
 
 
 def main():

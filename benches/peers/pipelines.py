@@ -1,7 +1,7 @@
 """Removes near-duplicates from a folder of JSON Lines with the library of a tool, as its documentation shows: shingles
-of five words, 128 hashes in 16 bands. `dedup.py` runs it as a separate process.
+of so many words, 128 hashes in 16 bands. `dedup.py` runs it as a separate process.
 
-    python pipelines.py TOOL INPUT OUTPUT THREADS
+    python pipelines.py TOOL INPUT OUTPUT THREADS WORDS
 """
 
 import json
@@ -27,25 +27,25 @@ def keep(lines, flags, output):
         file.writelines(line for line, is_kept in zip(lines, flags) if is_kept)
 
 
-def rensa(folder, output, threads):
+def rensa(folder, output, threads, words):
     from rensa import RMinHashDeduplicator
 
     deduplicator = RMinHashDeduplicator(THRESHOLD, NUM_PERM, True, num_bands=BANDS, seed=SEED)
     lines, texts = zip(*records(folder))
-    flags = deduplicator.add_pairs((str(i), shingles(text)) for i, text in enumerate(texts))
+    flags = deduplicator.add_pairs((str(i), shingles(text, words)) for i, text in enumerate(texts))
     keep(lines, flags, output)
 
 
-def fast_sketch(folder, output, threads):
+def fast_sketch(folder, output, threads, words):
     from FastSketchLSH import LSH, FastSimilaritySketch
 
     lines, texts = zip(*records(folder))
-    sketches = FastSimilaritySketch(NUM_PERM, SEED).batch([shingles(text) for text in texts], num_threads=threads)
+    sketches = FastSimilaritySketch(NUM_PERM, SEED).batch([shingles(text, words) for text in texts], num_threads=threads)
     flags = LSH(NUM_PERM, BANDS, num_threads=threads).insert_and_query_duplicates(sketches)
     keep(lines, flags == 0, output)
 
 
-def datasketch(folder, output, threads):
+def datasketch(folder, output, threads, words):
     from datasketch import MinHash, MinHashLSH
 
     lsh = MinHashLSH(num_perm=NUM_PERM, params=(BANDS, ROWS))
@@ -53,7 +53,7 @@ def datasketch(folder, output, threads):
     lines, flags = [], []
     for i, (line, text) in enumerate(records(folder)):
         minhash = empty.copy()
-        minhash.update_batch([shingle.encode() for shingle in shingles(text)])
+        minhash.update_batch([shingle.encode() for shingle in shingles(text, words)])
         is_kept = not lsh.query(minhash)
         if is_kept:
             lsh.insert(i, minhash)
@@ -62,14 +62,14 @@ def datasketch(folder, output, threads):
     keep(lines, flags, output)
 
 
-def datatrove(folder, output, threads):
+def datatrove(folder, output, threads, words):
     from datatrove.executor.local import LocalPipelineExecutor
     from datatrove.pipeline.dedup import MinhashDedupBuckets, MinhashDedupCluster, MinhashDedupFilter
     from datatrove.pipeline.dedup.minhash import MinhashConfig, MinhashDedupSignature
     from datatrove.pipeline.readers import JsonlReader
     from datatrove.pipeline.writers import JsonlWriter
 
-    config = MinhashConfig(num_buckets=BANDS, hashes_per_bucket=ROWS, seed=SEED)
+    config = MinhashConfig(n_grams=words, num_buckets=BANDS, hashes_per_bucket=ROWS, seed=SEED)
     between = pathlib.Path(f"{output}-steps")
     signatures, buckets, removed = (str(between / name) for name in ("signatures", "buckets", "removed"))
     reader = JsonlReader(str(folder))
@@ -93,5 +93,5 @@ def datatrove(folder, output, threads):
 TOOLS = {"rensa": rensa, "FastSketchLSH": fast_sketch, "datasketch": datasketch, "datatrove": datatrove}
 
 if __name__ == "__main__":
-    tool, folder, output, threads = sys.argv[1:]
-    TOOLS[tool](pathlib.Path(folder), pathlib.Path(output), int(threads))
+    tool, folder, output, threads, words = sys.argv[1:]
+    TOOLS[tool](pathlib.Path(folder), pathlib.Path(output), int(threads), int(words))

@@ -87,26 +87,32 @@ def numbers(text):
 def prepare(arguments):
     """Installs and builds what is measured, and continues in the virtual environment."""
     wanted = arguments.only or ["simgpu", *MODULES]
-    python = pathlib.Path(arguments.venv) / ("Scripts" if os.name == "nt" else "bin") / "python"
-    if not python.exists():
-        print(f"creating {arguments.venv}", flush=True)
-        venv.create(arguments.venv, with_pip=True)
-    why = install(python, BASE)
-    if why:
-        raise SystemExit(f"{', '.join(BASE)}: {why}; the measurement needs them")
-    absent = {}
-    for tool in wanted:
-        if tool == "simgpu":
-            continue
-        why = install(python, PACKAGES.get(tool, [tool])) or imports(python, MODULES[tool])
-        if why:
-            print(f"{tool}: {why}", flush=True)
-            absent[tool] = why
+    python, absent = installed(arguments.venv, wanted)
     # The program is always built, because it runs the exact search.
     prepared = {"wanted": [tool for tool in wanted if tool not in absent], "absent": absent, **build()}
     one = {name: "1" for name in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
     command = [str(python), str(HERE / "run.py"), *sys.argv[1:], "--prepared", json.dumps(prepared)]
     raise SystemExit(subprocess.run(command, env={**os.environ, **one}).returncode)
+
+
+def installed(folder, wanted):
+    """The Python of a virtual environment with these tools, and why some of them are absent."""
+    python = pathlib.Path(folder) / ("Scripts" if os.name == "nt" else "bin") / "python"
+    if not python.exists():
+        print(f"creating {folder}", flush=True)
+        venv.create(folder, with_pip=True)
+    why = install(python, BASE)
+    if why:
+        raise SystemExit(f"{', '.join(BASE)}: {why}; the measurement needs them")
+    absent = {}
+    for tool in wanted:
+        if tool not in MODULES:
+            continue
+        why = install(python, PACKAGES.get(tool, [tool])) or imports(python, MODULES[tool])
+        if why:
+            print(f"{tool}: {why}", flush=True)
+            absent[tool] = why
+    return python, absent
 
 
 def install(python, packages):

@@ -4,7 +4,7 @@
 WORDS = 5
 
 
-def shingles(text):
+def shingles(text, size=WORDS):
     """Shingles for rensa, FastSketchLSH and datasketch. A shorter text is one shingle."""
     words = text.split()
-    return [" ".join(words[i : i + WORDS]) for i in range(max(1, len(words) - WORDS + 1))]
+    return [" ".join(words[i : i + size]) for i in range(max(1, len(words) - size + 1))]

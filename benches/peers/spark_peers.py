@@ -17,17 +17,16 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
-import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
+
+from processes import judged, measured
 
 HERE = Path(__file__).resolve().parent
 
@@ -52,51 +51,6 @@ class GraphFrame:
         found["component"] = found.groupby("label")["id"].transform("min")
         return self.edges.sparkSession.createDataFrame(found[["id", "component"]])
 '''
-
-
-def measured(command: list, cap_s: float, log: Path, **environment: str) -> tuple[float, float, str]:
-    """Elapsed seconds, CPU seconds of all processes of the command, and how it ended."""
-    start = time.monotonic()
-    with open(log, "wb") as output:
-        process = subprocess.Popen(
-            [*map(str, command)],
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-            env={**os.environ, **environment},
-        )
-    ticks: dict[tuple[str, str], int] = {}
-    ended = f"stopped after {cap_s:.0f} s"
-    while time.monotonic() - start < cap_s:
-        for entry in Path("/proc").glob("[0-9]*/stat"):
-            try:
-                fields = entry.read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if int(fields[3]) == process.pid:
-                ticks[entry.parent.name, fields[19]] = int(fields[11]) + int(fields[12])
-        if process.poll() is not None:
-            ended = "" if process.returncode == 0 else f"exit status {process.returncode}"
-            break
-        time.sleep(0.2)
-    elapsed_s = time.monotonic() - start
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    return elapsed_s, sum(ticks.values()) / os.sysconf("SC_CLK_TCK"), ended
-
-
-def judged(kept: np.ndarray, pairs: np.ndarray, documents: int) -> str:
-    """What a tool kept, beside all similar pairs."""
-    is_kept = np.zeros(documents, bool)
-    is_kept[kept] = True
-    a, b = pairs.T
-    has_kept = np.zeros(documents, bool)
-    has_kept[a[is_kept[b]]] = True
-    has_kept[b[is_kept[a]]] = True
-    left = int((is_kept[a] & is_kept[b]).sum())
-    wrong = int((~is_kept & ~has_kept).sum())
-    return f"{is_kept.sum():,} | {wrong:,} | {left:,}"
 
 
 def main() -> None:
@@ -149,7 +103,7 @@ def main() -> None:
         "simgpu.spark": [*own, "-o", output],
         "simgpu.spark, connected, none verified": [*own, "-o", output, "--cluster=connected", "--verify=none"],
         "text-dedup, 8 partitions": [*submit, work / "few_partitions.py", *options, output],
-        "datatrove": [sys.executable, "-B", HERE / "pipelines.py", "datatrove", lines, output, 2],
+        "datatrove": [sys.executable, "-B", HERE / "pipelines.py", "datatrove", lines, output, 2, 5],
         "text-dedup": [*submit, arguments.script, *options, output],
     }
     print("| tool | elapsed s | CPU s | kept | removed without a similar kept one | similar pairs left |\n|---|---|---|---|---|---|")
@@ -159,9 +113,9 @@ def main() -> None:
         for folder in (output, Path(f"{output}-steps")):
             shutil.rmtree(folder, ignore_errors=True)
         log = work / f"{tool.replace(' ', '-')}.log"
-        elapsed_s, cpu_s, ended = measured(command, arguments.cap, log, **spark)
-        verdict = f"{ended} | | "
-        if not ended:
+        cost = measured(command, arguments.cap, log, **spark)
+        row = f"{cost.ended} | | "
+        if not cost.ended:
             folder = output / "kept" if (output / "kept").is_dir() else output
             files = [*folder.rglob("*.parquet")]
             if files:
@@ -169,7 +123,8 @@ def main() -> None:
             else:
                 ids = np.array([int(json.loads(line)["id"]) for file in folder.rglob("*.jsonl") for line in open(file)])
             verdict = judged(ids // 3, pairs, len(texts))
-        print(f"| {tool} | {elapsed_s:.0f} | {cpu_s:.0f} | {verdict} |", flush=True)
+            row = f"{verdict.kept:,} | {verdict.removed_unlinked:,} | {verdict.pairs_left:,}"
+        print(f"| {tool} | {cost.elapsed_s:.0f} | {cost.cpu_s:.0f} | {row} |", flush=True)
 
 
 if __name__ == "__main__":
