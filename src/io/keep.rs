@@ -12,6 +12,7 @@ use super::chunk::Kept;
 use super::compression::FrameWriter;
 use super::kept_table::KeptTable;
 use super::read::TableForm;
+use crate::clock::in_parallel;
 use crate::error::{Error, Result};
 
 /// The file of the kept records of one input. Copies records and texts byte for byte.
@@ -116,6 +117,8 @@ const LINES: usize = 256;
 pub(crate) struct JsonLines<W: Write> {
     target: BufWriter<W>,
     path: PathBuf,
+    /// Lines that are to be written before the next ones.
+    made: Vec<Vec<u8>>,
 }
 
 impl<W: Write> JsonLines<W> {
@@ -124,38 +127,50 @@ impl<W: Write> JsonLines<W> {
         JsonLines {
             target: BufWriter::with_capacity(1 << 16, target),
             path,
+            made: Vec::new(),
         }
     }
 
     /// Writes one value as a line.
     pub(crate) fn write(&mut self, line: &impl Serialize) -> Result<()> {
+        self.write_made()?;
         write_line(&mut self.target, line).map_err(Error::io("write to", &self.path))
     }
 
-    /// Writes a line for each value, in order. Lines are made side by side.
+    /// Writes a line for each value, in order. Lines are made side by side, while those of the call before are written.
     pub(crate) fn write_each<T: Sync, L: Serialize>(
         &mut self,
         values: &[T],
         line: impl Fn(&T) -> Result<L> + Sync,
-    ) -> Result<()> {
-        let path = &self.path;
-        let lines = values.par_chunks(LINES).map(|values| {
+    ) -> Result<()>
+    where
+        W: Send,
+    {
+        let path = self.path.clone();
+        let make = |values: &[T]| {
             let mut lines = Vec::new();
             for value in values {
-                write_line(&mut lines, &line(value)?).map_err(Error::io("write to", path))?;
+                write_line(&mut lines, &line(value)?).map_err(Error::io("write to", &path))?;
             }
             Ok(lines)
-        });
-        let lines: Vec<Vec<u8>> = lines.collect::<Result<_>>()?;
-        let written = lines
-            .iter()
-            .try_for_each(|lines| self.target.write_all(lines));
-        written.map_err(Error::io("write to", &self.path))
+        };
+        let make = || values.par_chunks(LINES).map(make).collect::<Result<_>>();
+        let (written, made) = in_parallel(|| rayon::join(|| self.write_made(), make));
+        written?;
+        self.made = made?;
+        Ok(())
+    }
+
+    fn write_made(&mut self) -> Result<()> {
+        let mut made = std::mem::take(&mut self.made).into_iter();
+        made.try_for_each(|lines| self.target.write_all(&lines))
+            .map_err(Error::io("write to", &self.path))
     }
 
     /// Passes on everything written so far.
     #[cfg(feature = "index")]
     pub(crate) fn flush(&mut self) -> Result<()> {
+        self.write_made()?;
         self.target
             .flush()
             .map_err(Error::io("write to", &self.path))
@@ -163,6 +178,7 @@ impl<W: Write> JsonLines<W> {
 
     /// Flushes the target.
     pub(crate) fn finish(mut self) -> Result<()> {
+        self.write_made()?;
         self.target
             .flush()
             .map_err(Error::io("write to", &self.path))

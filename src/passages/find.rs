@@ -11,6 +11,7 @@ use super::pass::too_large;
 use super::run::{PassageAction, PassagesRun};
 use super::search::{PassageSearch, Passages, Symbols};
 use super::units::UnitTexts;
+use crate::clock::in_parallel;
 use crate::error::Result;
 use crate::progress::Timings;
 use crate::simd::minima::Symbol;
@@ -147,7 +148,7 @@ impl PassagesRun<'_> {
         };
         let new = || Shrinking::new(self.units, self.snap);
         let shrunk = of_documents.par_iter().map_init(new, shrink);
-        let shrunk: Vec<Vec<Range<usize>>> = shrunk.collect();
+        let shrunk: Vec<Vec<Range<usize>>> = in_parallel(|| shrunk.collect());
         let mut shrunk = of_documents.iter().map(|of| of[0].0).zip(shrunk).peekable();
         let mut removed = removed.into_iter().peekable();
         let mut cuts = Cuts::default();

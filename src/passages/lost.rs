@@ -1,6 +1,7 @@
 //! What is lost where passages are cut: text that stands nowhere any more, since its other places are cut, too, in parts.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
@@ -11,6 +12,7 @@ use super::search::Passages;
 use super::sources::TwinRuns;
 use super::text::Text;
 use super::units::{PassageUnits, UnitTexts};
+use crate::clock::in_parallel;
 use crate::simd::minima::Symbol;
 
 /// The passages of documents, and what is cut.
@@ -40,20 +42,27 @@ impl Lost {
         let window = units.symbols().get();
         let documents = texts.documents();
         // By first place: whether the window is kept whole somewhere.
-        let mut stands = vec![false; text.symbols.len()];
-        for document in 0..texts.len() {
+        let stands: Box<[AtomicBool]> = bytemuck::zeroed_slice_box(text.symbols.len());
+        let keep = |windows: Range<usize>| {
+            for segment in Segment::all(twins, windows) {
+                let stands = &stands[segment.places()];
+                stands
+                    .iter()
+                    .for_each(|of| of.store(true, Ordering::Relaxed));
+            }
+        };
+        let keep_of = |document: usize| {
             for run in documents[document]..documents[document + 1] {
                 let windows = windows_of(text, window, run);
                 let mut next = windows.start;
                 for cut in removed_symbols(texts, cuts, document, run) {
-                    let before = next..(cut.start + 1).saturating_sub(window);
-                    Segment::all(twins, before).for_each(|of| stands[of.places()].fill(true));
+                    keep(next..(cut.start + 1).saturating_sub(window));
                     next = cut.end;
                 }
-                let behind = next..windows.end;
-                Segment::all(twins, behind).for_each(|of| stands[of.places()].fill(true));
+                keep(next..windows.end);
             }
-        }
+        };
+        in_parallel(|| (0..texts.len()).into_par_iter().for_each(keep_of));
         let count = |document: usize| {
             let mut counted = Lost::default();
             for run in documents[document]..documents[document + 1] {
@@ -74,27 +83,29 @@ impl Lost {
             }
             counted
         };
-        let documents = (0..texts.len()).into_par_iter().map(count);
-        documents.reduce(Lost::default, |a, b| Lost {
+        let sum = |a: Lost, b: Lost| Lost {
             removed: a.removed + b.removed,
             lost: a.lost + b.lost,
-        })
+        };
+        let counted = (0..texts.len()).into_par_iter().map(count);
+        in_parallel(|| counted.reduce(Lost::default, sum))
     }
 }
 
 /// The symbols of the windows of which the first places stand, as ranges that ascend and may overlap.
 fn standing<'a>(
     segments: impl Iterator<Item = Segment> + 'a,
-    stands: &'a [bool],
+    all: &'a [AtomicBool],
     window: usize,
 ) -> impl Iterator<Item = Range<usize>> + 'a {
     segments.flat_map(move |segment| {
         let mut next = segment.first;
-        let alike = stands[segment.places()].chunk_by(|a, b| a == b);
+        let stands = |of: &AtomicBool| of.load(Ordering::Relaxed);
+        let alike = all[segment.places()].chunk_by(move |a, b| stands(a) == stands(b));
         alike.filter_map(move |alike| {
             let first = next;
             next += alike.len();
-            alike[0].then(|| first..next - 1 + window)
+            stands(&alike[0]).then(|| first..next - 1 + window)
         })
     })
 }

@@ -13,6 +13,7 @@ use super::known::Known;
 use super::lengths::Lengths;
 use super::scan::Scan;
 use super::text::Text;
+use crate::clock::in_parallel;
 use crate::error::{Conflict, Error, Result};
 use crate::progress::{Progress, advance};
 use crate::simd::minima::Symbol;
@@ -81,21 +82,24 @@ pub(super) fn matches<S: Symbol>(
     };
     let mut others: Vec<Option<Result<Matches>>> = Vec::new();
     others.resize_with(threads.saturating_sub(1), || None);
-    let first = rayon::in_place_scope(|scope| {
-        for other in &mut others {
-            let pass = &pass;
-            scope.spawn(move |_| {
-                *other = Some(pass.run(&mut |_| match progress.is_stopped() {
-                    true => Err(Error::Stopped),
-                    false => Ok(()),
-                }));
-            });
-        }
-        pass.run(&mut |to| {
-            let documents = text.document_at(to.min(text.symbols.len() - 1));
-            advance(progress, to as u64, documents as u64, 0)
+    let run = || {
+        rayon::in_place_scope(|scope| {
+            for other in &mut others {
+                let pass = &pass;
+                scope.spawn(move |_| {
+                    *other = Some(pass.run(&mut |_| match progress.is_stopped() {
+                        true => Err(Error::Stopped),
+                        false => Ok(()),
+                    }));
+                });
+            }
+            pass.run(&mut |to| {
+                let documents = text.document_at(to.min(text.symbols.len() - 1));
+                advance(progress, to as u64, documents as u64, 0)
+            })
         })
-    });
+    };
+    let first = in_parallel(run);
     let mut all = Matches::default();
     for found in std::iter::once(Some(first)).chain(others).flatten() {
         all.add(found?);

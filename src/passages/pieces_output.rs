@@ -11,6 +11,7 @@ use super::gather::Gathering;
 use super::report::{PassageLine, PassagesFormat};
 use super::run::PassagesRun;
 use super::units::PlacedPiece;
+use crate::clock::in_parallel;
 use crate::error::Result;
 use crate::io::{
     ColumnWriter, IdColumn, JsonLines, OutputFolder, Places, column_strings, u64s, unwritable_table,
@@ -82,7 +83,7 @@ impl<'a> PiecesOutput<'a> {
             Target::Lines(lines) => lines.write_each(&pieces, line),
             Target::Table(table) => table.write(pieces.iter().map(line).collect::<Result<_>>()?),
         };
-        let (gathered, written) = rayon::join(gather, write);
+        let (gathered, written) = in_parallel(|| rayon::join(gather, write));
         gathered.and(written)
     }
 

@@ -12,6 +12,7 @@ use super::lengths::Lengths;
 use super::pass::{matches, too_long};
 use super::sources::{Occurrences, TwinRuns, later_runs, pieces};
 use super::text::Text;
+use crate::clock::in_parallel;
 use crate::error::{Error, Result};
 use crate::progress::Progress;
 use crate::simd::Isa;
@@ -281,7 +282,7 @@ impl PassageSearch {
             }
         };
         Passages {
-            pieces: found.into_par_iter().map(piece).collect(),
+            pieces: in_parallel(|| found.into_par_iter().map(piece).collect()),
         }
     }
 }

@@ -13,6 +13,7 @@ use super::report::{CutsLine, PassageCounts, PassageReport, RemovedLine};
 use super::rewrite::{CutsOfRows, Rewriting};
 use super::run::{PassageAction, PassagesRun};
 use super::units::{PlacedPiece, UnitTexts};
+use crate::clock::in_parallel;
 use crate::error::Result;
 use crate::files::{create_json, create_run_record};
 use crate::io::{Columns, InputFile, JsonLines, OutputFolder, Places, REPORT};
@@ -78,7 +79,7 @@ impl PassagesRun<'_> {
         for block in found.passages.pieces().chunks(BLOCK) {
             let placed = block.par_iter();
             let placed = placed.map(|piece| texts.placed(piece, self.units));
-            let placed: Vec<PlacedPiece> = placed.collect();
+            let placed: Vec<PlacedPiece> = in_parallel(|| placed.collect());
             placed.into_iter().try_for_each(|piece| pieces.add(piece))?;
             advance(progress, pieces.overview.counts.pieces, 0, 0)?;
         }
