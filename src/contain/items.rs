@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use super::by_hash::ByHash;
 use super::word_hashes::WordHashes;
 use super::words::{PlainText, Words};
+use crate::clock::in_parallel;
 use crate::error::{Error, Result};
 use crate::simd::Isa;
 
@@ -135,7 +136,8 @@ fn merged(groups: Vec<Vec<ItemRecord>>) -> Result<Vec<Item>> {
         let benchmark = xxh3_64(first.benchmark.as_bytes());
         xxh3_64(bytemuck::cast_slice(&[benchmark, texts[0], texts[1]]))
     };
-    let hashes: Vec<u64> = groups.par_iter().map_init(Default::default, hash).collect();
+    let hashes = groups.par_iter().map_init(Default::default, hash);
+    let hashes: Vec<u64> = in_parallel(|| hashes.collect());
     let words = |text: &str| Words::of(text).joined();
     let mut items: Vec<Item> = Vec::new();
     let mut of_words = ByHash::default();

@@ -14,6 +14,7 @@ use super::table::{Search, Table};
 use super::vocabulary::Vocabulary;
 use super::word_hashes::WordHashes;
 use super::words::{PlainText, Words};
+use crate::clock::in_parallel;
 use crate::error::{Error, Result};
 
 /// The most bytes of all questions and passages: numbers of words and n-grams have 32 bits.
@@ -71,7 +72,7 @@ impl Contain {
         for (batch, first) in items.chunks(BATCH).zip((0u32..).step_by(BATCH)) {
             let read = |words: &mut _, item| ReadPart::all_of(item, rule, words);
             let read = batch.par_iter().map_init(WordHashes::default, read);
-            let read: Vec<Vec<ReadPart>> = read.collect();
+            let read: Vec<Vec<ReadPart>> = in_parallel(|| read.collect());
             for (number, parts) in (first..).zip(read) {
                 all.add(number, parts)?;
             }
@@ -107,9 +108,8 @@ impl Contain {
     /// Completes the parts, when it is known which n-grams open candidates.
     fn complete_parts(&mut self) {
         let mut parts = std::mem::take(&mut self.parts);
-        parts
-            .par_iter_mut()
-            .for_each(|part| part.complete(self.rule.size, |gram| !self.opens(gram)));
+        let complete = |part: &mut Part| part.complete(self.rule.size, |gram| !self.opens(gram));
+        in_parallel(|| parts.par_iter_mut().for_each(complete));
         self.parts = parts;
     }
 

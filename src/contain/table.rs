@@ -18,6 +18,7 @@ use super::part::Part;
 use super::vocabulary::{UNREAD, Vocabulary};
 use super::word_hashes::WordHashes;
 use super::words::is_word;
+use crate::clock::in_parallel;
 use crate::simd::words::hash_shingles;
 use crate::simd::{Isa, prefetch};
 
@@ -86,16 +87,17 @@ impl Table {
         table.add_distinct(parts, vocabulary, places, &mut first_of);
         let firsts = Places::of(&table.numbers, words);
         let rank = |place: &mut u32| *place = firsts.rank(*place);
-        table.numbers.par_iter_mut().for_each(rank);
-        first_of.par_iter_mut().for_each(rank);
+        in_parallel(|| {
+            table.numbers.par_iter_mut().for_each(rank);
+            first_of.par_iter_mut().for_each(rank);
+        });
         table.first = firsts.list();
-        parts
-            .par_iter_mut()
-            .zip(&table.starts)
-            .for_each(|(part, start)| {
-                let start = *start as usize;
-                part.grams = first_of[start..start + part.places(size)].to_vec();
-            });
+        let of_parts = parts.par_iter_mut().zip(&table.starts);
+        let learn = |(part, start): (&mut Part, &u32)| {
+            let start = *start as usize;
+            part.grams = first_of[start..start + part.places(size)].to_vec();
+        };
+        in_parallel(|| of_parts.for_each(learn));
         drop(first_of);
         table.add_parts(parts);
         table
@@ -121,8 +123,11 @@ impl Table {
                 keyed.filter(move |(key, _)| share(*key, ranges) == range)
             };
             let all = parts.par_iter().zip(&self.starts);
-            let mut keyed: Vec<(u64, u32)> = all.flat_map_iter(of_part).collect();
-            keyed.par_sort_unstable();
+            let keyed = in_parallel(|| {
+                let mut keyed: Vec<(u64, u32)> = all.flat_map_iter(of_part).collect();
+                keyed.par_sort_unstable();
+                keyed
+            });
             for same in keyed.chunk_by(|a, b| a.0 == b.0) {
                 let of_key = self.numbers.len();
                 for (key, place) in same {
