@@ -1,7 +1,7 @@
 //! Time and processor time of a run, and how much of this one thread alone spends.
 //!
 //! **What nobody marks is serial.** Serial is the processor time of the thread that executes a run, without what it spends
-//! on work that the pool shares ([`in_parallel`]), and that of work which one other thread does beside it ([`alone`]). So a
+//! on work that the pool shares (`in_parallel`), and that of work which one other thread does beside it (`alone`). So a
 //! section without a mark is counted too high, never too low. A mark costs two calls of the system, .3 µs each, and stands
 //! around work on a chunk or on a list as a whole.
 
