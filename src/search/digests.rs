@@ -46,8 +46,8 @@ impl Digests {
         are_known
     }
 
-    /// Adds the documents of a piece, whose rows begin with `first_row`, on all threads; those without a digest take no
-    /// part. Returns for each the row of the first document with its digest, which may be its own.
+    /// Adds the documents of a piece, whose rows begin with `first_row` and fit 32 bits, on all threads; those without a
+    /// digest take no part. Returns for each the row of the first document with its digest, which may be its own.
     pub(super) fn add(
         &self,
         documents: usize,
@@ -61,7 +61,7 @@ impl Digests {
                 .write()
                 .unwrap_or_else(PoisonError::into_inner);
             for document in documents {
-                let row = first_row.saturating_add(*document);
+                let row = first_row + document;
                 let first = match digest_of(*document as usize) {
                     Some(digest) => *table.entry(digest).or_insert(row),
                     None => row,

@@ -427,6 +427,7 @@ impl<'a> FirstPass<'a> {
             finder.filter(|_| known.wanted.distinct_only)
         };
         let firsts = finder.map(|finder| finder.firsts(documents, by_shard));
+        let firsts = firsts.transpose()?;
         let first_of = |i: usize| Some(firsts.as_ref()?[i].load(Ordering::Relaxed));
         let mut is_needed = Vec::with_capacity(documents.len());
         let mut rows = Vec::with_capacity(documents.len());

@@ -227,15 +227,25 @@ pub(super) struct Finder {
 
 impl Finder {
     /// The row of the first document that each document is equal to; its own if it is the first, or takes no part.
-    pub(super) fn firsts(&self, documents: &[Shingled], by_shard: &ByShard) -> Vec<AtomicU32> {
+    ///
+    /// # Errors
+    /// Those of [`row_number`] if there are more documents than rows.
+    pub(super) fn firsts(
+        &self,
+        documents: &[Shingled],
+        by_shard: &ByShard,
+    ) -> Result<Vec<AtomicU32>> {
+        row_number(self.first_row as usize + documents.len())?;
         let digest_of = |i: usize| {
             let document = &documents[i];
             let fate = self.short.fate(document.shingles == 0, document.is_short);
             let takes_part = document.shingles > 0 && !document.is_short && fate.is_none();
             document.digest.filter(|_| takes_part)
         };
-        self.digests
-            .add(documents.len(), digest_of, by_shard, self.first_row)
+        let of_piece = documents.len();
+        Ok(self
+            .digests
+            .add(of_piece, digest_of, by_shard, self.first_row))
     }
 }
 
@@ -364,7 +374,7 @@ mod tests {
             .iter()
             .map(|document| document.digest.unwrap_or(0));
         let finder = numbered.finder().unwrap();
-        let firsts = finder.firsts(documents, &ByShard::of(digests));
+        let firsts = finder.firsts(documents, &ByShard::of(digests)).unwrap();
         let documents = documents.iter().zip(firsts);
         let added = documents.map(|(document, first)| {
             let first = Some(first.into_inner());
