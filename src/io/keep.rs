@@ -138,23 +138,23 @@ impl<W: Write> JsonLines<W> {
     }
 
     /// Writes a line for each value, in order. Lines are made side by side, while those of the call before are written.
-    pub(crate) fn write_each<T: Sync, L: Serialize>(
+    pub(crate) fn write_each<T: Send, L: Serialize>(
         &mut self,
-        values: &[T],
-        line: impl Fn(&T) -> Result<L> + Sync,
+        values: impl IndexedParallelIterator<Item = T>,
+        line: impl Fn(T) -> Result<L> + Sync,
     ) -> Result<()>
     where
         W: Send,
     {
         let path = self.path.clone();
-        let make = |values: &[T]| {
+        let make = |values: Vec<T>| {
             let mut lines = Vec::new();
             for value in values {
                 write_line(&mut lines, &line(value)?).map_err(Error::io("write to", &path))?;
             }
             Ok(lines)
         };
-        let make = || values.par_chunks(LINES).map(make).collect::<Result<_>>();
+        let make = || values.chunks(LINES).map(make).collect::<Result<_>>();
         let (written, made) = in_parallel(|| rayon::join(|| self.write_made(), make));
         written?;
         self.made = made?;

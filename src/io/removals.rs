@@ -1,7 +1,6 @@
 //! Writes the removed documents: `removed.jsonl`, `removed.jsonl.zst` or `removed.parquet`.
 
 use std::fs::File;
-use std::io::Write;
 use std::path::Path;
 
 use arrow_schema::{DataType, Field};
@@ -10,9 +9,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::compression::{Compression, FrameWriter};
+use super::keep::JsonLines;
 use super::places::{Places, raw_json};
 use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s, unwritable};
-use crate::clock::in_parallel;
 use crate::error::{Error, Result};
 use crate::pipeline::{NamedRow, Removal, Removed};
 
@@ -53,10 +52,10 @@ const KEPT_IN: usize = 4;
 /// A line of `removed.jsonl`.
 #[derive(Serialize)]
 struct RemovedLine<'a> {
-    id: &'a RawValue,
+    id: Box<RawValue>,
     file: &'a str,
     row: u64,
-    kept_id: Option<&'a RawValue>,
+    kept_id: Option<Box<RawValue>>,
     /// Absent in a run without a reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     kept_in: Option<Option<&'static str>>,
@@ -66,14 +65,11 @@ struct RemovedLine<'a> {
     lost: Option<f64>,
     found_by: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    via_id: Option<&'a RawValue>,
+    via_id: Option<Box<RawValue>>,
     /// Absent if there is no neighbour; null if its similarity was not computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     via_similarity: Option<Option<f64>>,
 }
-
-/// Removed documents whose lines one thread makes at a time.
-const LINES: usize = 1 << 10;
 
 /// The removed documents in memory at a time.
 const BLOCK: usize = 1 << 15;
@@ -87,64 +83,49 @@ pub(crate) fn write_removed_lines<'a, D: Send>(
     places: &Places,
     (mut frames, path): (FrameWriter, &Path),
 ) -> Result<()> {
-    let lines_of = |removals: Vec<Removed<D>>| {
-        let mut lines = Vec::new();
-        for removed in removals {
-            let written = write_line(&name(removed)?, verification, places, &mut lines);
-            written.map_err(Error::io("write to", path))?;
-        }
-        Ok(lines)
-    };
+    let mut lines = JsonLines::new(&mut frames, path.to_owned());
+    let line = |removed| Ok(removed_line(&name(removed)?, verification, places));
     loop {
         let block: Vec<Removed<D>> = removals.by_ref().take(BLOCK).collect::<Result<_>>()?;
         if block.is_empty() {
-            return frames.finish().map_err(Error::io("write", path));
+            break;
         }
-        let lines = block.into_par_iter().chunks(LINES).map(lines_of);
-        for lines in in_parallel(|| lines.collect::<Result<Vec<_>>>())? {
-            let written = frames.write_all(&lines);
-            written.map_err(Error::io("write to", path))?;
-        }
+        lines.write_each(block.into_par_iter(), line)?;
     }
+    lines.finish()?;
+    frames.finish().map_err(Error::io("write", path))
 }
 
-/// Appends the line of a removed document.
-fn write_line(
+/// The line of a removed document.
+fn removed_line<'p>(
     removed: &Removed<NamedRow<'_>>,
     verification: &'static str,
-    places: &Places,
-    lines: &mut Vec<u8>,
-) -> std::io::Result<()> {
+    places: &'p Places,
+) -> RemovedLine<'p> {
     let NamedRow { row, id } = removed.document();
     let (file, row) = places.place(*row);
-    let id = raw_json(id.clone());
-    let found_by = removed.found_by(verification);
     let removal = removed.removal();
     let kept = removal.map(|removal| &removal.kept);
-    let kept_id = kept.map(|kept| raw_json(kept.id.clone()));
     let kept_in = kept.and_then(|kept| places.kept_in(kept.row));
     let (kept_file, kept_row) = kept.map(|kept| places.place(kept.row)).unzip();
     let (via_id, via_similarity) = removal
         .and_then(|removal| removal.via.as_ref())
         .map(|(via, of_via)| (raw_json(via.id.clone()), *of_via))
         .unzip();
-    let line = RemovedLine {
-        id: &id,
+    RemovedLine {
+        id: raw_json(id.clone()),
         file,
         row,
-        kept_id: kept_id.as_deref(),
+        kept_id: kept.map(|kept| raw_json(kept.id.clone())),
         kept_in: (places.of_reference > 0).then_some(kept_in),
         kept_file,
         kept_row,
         similarity: removal.and_then(|removal| removal.similarity),
         lost: removal.and_then(Removal::lost),
-        found_by,
-        via_id: via_id.as_deref(),
+        found_by: removed.found_by(verification),
+        via_id,
         via_similarity,
-    };
-    serde_json::to_writer(&mut *lines, &line)?;
-    lines.push(b'\n');
-    Ok(())
+    }
 }
 
 /// Writes `removed.parquet`: the fields of `removed.jsonl` as columns. `ids` fits all ids. A document may have no kept one

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray};
 use arrow_schema::{DataType, Field};
+use rayon::prelude::*;
 
 use super::gather::Gathering;
 use super::report::{PassageLine, PassagesFormat};
@@ -80,7 +81,7 @@ impl<'a> PiecesOutput<'a> {
         let gather = || pieces.iter().try_for_each(|piece| overview.add(piece));
         let write = || match target {
             Target::Nothing => Ok(()),
-            Target::Lines(lines) => lines.write_each(&pieces, line),
+            Target::Lines(lines) => lines.write_each(pieces.par_iter(), line),
             Target::Table(table) => table.write(pieces.iter().map(line).collect::<Result<_>>()?),
         };
         let (gathered, written) = in_parallel(|| rayon::join(gather, write));
