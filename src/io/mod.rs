@@ -6,6 +6,7 @@
 mod compression;
 
 mod format;
+mod frames;
 
 mod fields;
 

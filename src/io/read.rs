@@ -24,6 +24,7 @@ use super::compression::Compression;
 use super::cut::{ArrayCutter, CsvCutter, Cutter, LineCutter};
 use super::fields::{FieldPath, Fields, Wanted};
 use super::format::{BYTE_ORDER_MARK, Format, check_start, other_encoding};
+use super::frames::{FramesReader, frames_ahead};
 use super::input::{InputFile, Inputs};
 use super::kept_table::ParquetForm;
 use super::limit::Limit;
@@ -455,7 +456,7 @@ impl Reader<'_> {
                 file,
                 consumed: &self.of_all.consumed,
             };
-            let stream = input.compression.reader(file);
+            let stream = self.decompressing(file);
             let mut stream = Hashed {
                 stream: stream.map_err(|error| broken(input, &error))?,
                 hasher: Xxh3Default::new(),
@@ -485,6 +486,16 @@ impl<'a> Reader<'a> {
     /// What is wanted of the records of the file.
     fn wanted(&self) -> Wanted<'a> {
         self.of_all.reading.wanted_of(self.file)
+    }
+
+    /// Decompresses a stream of the file, ahead where threads would stand still.
+    fn decompressing(&self, file: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
+        let compression = self.input.compression;
+        let ahead = frames_ahead(self.of_all.files.len());
+        if compression == Compression::Zstd && ahead > 0 {
+            return Ok(Box::new(FramesReader::new(file, ahead)));
+        }
+        compression.reader(file)
     }
 
     fn open_records(
@@ -575,7 +586,7 @@ impl<'a> Reader<'a> {
         if input.compression == Compression::None {
             return Ok(file);
         }
-        let stream = input.compression.reader(file);
+        let stream = self.decompressing(file);
         let mut stream = stream.map_err(|error| broken(input, &error))?;
         let temporary = || Error::io("create a temporary file for", &input.named);
         let target = match self.of_all.reading.temporary {
