@@ -6,8 +6,9 @@
 //! With one reading thread and batches, two threads took 0.83 times the time of one on 100 files of short documents;
 //! now they take 0.55 (`results/2026-11-22-amd-epyc-2-cores/cores.md`).
 //!
-//! **A job waits for neither a lock nor a result.** rayon lets a thread that waits inside of a job begin another,
-//! perhaps of another run: two threads could then wait for what lies suspended below each other.
+//! **A job waits for neither a lock nor a result**, but for a frame that another thread decompresses, which calls nothing of
+//! the pool (`io::frames`). rayon lets a thread that waits inside of a job begin another, perhaps of another run: two threads
+//! could then wait for what lies suspended below each other.
 //!
 //! **The window is bounded, and a part of it belongs to the file whose results come next.** Threads that find this file
 //! in use read later ones; the results of these fill their part of the window and stay there until the file ends. Without

@@ -1,12 +1,12 @@
 //! Decompresses the frames of a zstd file side by side.
 //!
-//! A thread decompresses 1 to 2 GB/s, and signs a fifth of that. So a single file keeps some five threads busy, and more of
-//! them stand still, unless the file has several frames: those that simgpu writes, that pzstd writes, or of files that were
-//! joined. Their headers say how large they are, so that they are found without decompressing them. A file of one frame is
+//! A thread decompresses 1 to 2 GB/s, and signs a fifth of that or less. So a file that one thread decompresses keeps some four
+//! others busy, and more of them stand still, unless it has several frames: those that simgpu writes, or those of files that
+//! were joined. A frame is found without decompressing it if its header says how large its content is. Other frames are
 //! decompressed by one thread at a time.
 
 use std::collections::VecDeque;
-use std::io::{self, Cursor, Read};
+use std::io::{self, Cursor, ErrorKind, Read};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ use zstd::zstd_safe::{compress_bound, find_frame_compressed_size, get_frame_cont
 
 use super::compression::{Compression, FRAME};
 
-/// Threads that one thread which decompresses keeps busy, about.
+/// About how many threads one decompressing thread keeps busy.
 const KEPT_BUSY: usize = 4;
 
 /// The most batches of frames of a file that are decompressed ahead.
@@ -27,10 +27,10 @@ const BATCH: usize = 1 << 20;
 /// The largest frame that is held as a whole.
 const LARGEST: usize = 2 * FRAME;
 
-/// Compressed bytes that are read at a time.
-const STEP: u64 = 1 << 18;
+/// Compressed bytes that are read at a time, at least.
+const STEP: usize = 1 << 18;
 
-/// How many batches of frames of each file to decompress ahead, if the current pool reads so many files.
+/// How many batches of frames of each file to decompress ahead, if the current pool reads this many files.
 pub(super) fn frames_ahead(files: usize) -> usize {
     let threads = match rayon::current_thread_index() {
         Some(_) => rayon::current_num_threads(),
@@ -40,18 +40,19 @@ pub(super) fn frames_ahead(files: usize) -> usize {
     (threads / open / KEPT_BUSY).min(AT_MOST)
 }
 
-/// The frames of a zstd file, of which threads of the current pool decompress some ahead. It reads as a
-/// [stream](Compression::reader) does, up to the message of an error.
+/// The frames of a zstd file, of which threads of the current pool decompress some ahead. Bytes and errors are those of a
+/// [stream](Compression::reader); how many bytes come before damage depends on buffers, as it does there. The file is read
+/// ahead, too, by what waits.
 ///
-/// **To wait for a frame is no wait for a job**: what another thread has begun to decompress waits for nothing, and what none
-/// has begun is decompressed by the thread that reads.
+/// **To wait for a frame is no wait for a job that may wait**: a batch that another thread has begun is decompressed without a
+/// call to the pool, and one that none has begun is decompressed by the thread that reads.
 pub(super) struct FramesReader<'a, R> {
     file: Rest<'a, R>,
     ahead: usize,
     waiting: VecDeque<Waiting>,
     /// Content of the batches that wait.
     waiting_bytes: usize,
-    current: Cursor<Vec<u8>>,
+    current: Box<dyn Read + Send>,
 }
 
 /// What is left of the file.
@@ -60,8 +61,7 @@ enum Rest<'a, R> {
     Frames(Compressed<R>),
     /// What may not, as a stream.
     Stream(Box<dyn Read + Send + 'a>),
-    /// Nothing; or the error that ended it, behind what waits.
-    Ended(Option<io::Error>),
+    Ended,
 }
 
 /// A file of frames.
@@ -69,88 +69,102 @@ struct Compressed<R> {
     file: R,
     /// What was read, and is in no batch.
     bytes: Vec<u8>,
+    /// The error behind it.
+    error: Option<io::Error>,
+    /// Whether a frame was found.
+    has_frames: bool,
 }
 
 /// Frames of a file, one after the other.
 struct Batch {
     compressed: Vec<u8>,
-    /// Bytes of their content.
+    /// Bytes of their content, as their headers say.
     content: usize,
 }
 
-/// A batch that somebody decompresses.
+/// A batch that was given to the pool.
 struct Waiting {
-    /// `None` once somebody has begun.
+    /// `None` once a thread has begun.
     batch: Arc<Mutex<Option<Batch>>>,
     content: usize,
     decompressed: Receiver<Decompressed>,
 }
 
-/// The bytes of a batch, and the error behind them.
-type Decompressed = (Vec<u8>, Option<io::Error>);
+/// The content of a batch; or its compressed bytes, if they are damaged, or hold more than their headers say.
+type Decompressed = Result<Vec<u8>, Vec<u8>>;
 
 impl<'a, R: Read + Send + 'a> FramesReader<'a, R> {
-    /// Decompresses so many batches ahead.
+    /// Decompresses this many batches ahead, which is more than none.
     pub(super) fn new(file: R, ahead: usize) -> Self {
         FramesReader {
             file: Rest::Frames(Compressed {
                 file,
                 bytes: Vec::new(),
+                error: None,
+                has_frames: false,
             }),
             ahead,
             waiting: VecDeque::new(),
             waiting_bytes: 0,
-            current: Cursor::default(),
+            current: Box::new(io::empty()),
         }
     }
 
     /// Gives frames to the pool, as many as may wait.
-    fn send(&mut self) {
+    fn send(&mut self) -> io::Result<()> {
         while self.waiting.len() < self.ahead && self.waiting_bytes < self.ahead * FRAME {
-            self.file = match std::mem::replace(&mut self.file, Rest::Ended(None)) {
-                Rest::Frames(mut file) => match file.next_batch() {
-                    Ok(Some(batch)) => {
-                        self.waiting_bytes += batch.content;
-                        self.waiting.push_back(Waiting::start(batch));
-                        Rest::Frames(file)
-                    }
-                    Ok(None) => {
-                        let rest = Cursor::new(file.bytes).chain(file.file);
-                        let stream = Compression::Zstd.reader(rest);
-                        stream.map_or_else(|error| Rest::Ended(Some(error)), Rest::Stream)
-                    }
-                    Err(error) => Rest::Ended(Some(error)),
-                },
-                rest => {
-                    self.file = rest;
-                    return;
-                }
+            let Rest::Frames(file) = &mut self.file else {
+                return Ok(());
             };
+            if let Some(batch) = file.next_batch() {
+                self.waiting_bytes += batch.content;
+                self.waiting.push_back(Waiting::start(batch));
+            } else if let Rest::Frames(file) = std::mem::replace(&mut self.file, Rest::Ended) {
+                self.file = file.rest()?;
+            }
         }
+        Ok(())
+    }
+
+    /// Goes on to the next batch. Returns whether there was one.
+    fn next_batch(&mut self) -> io::Result<bool> {
+        self.current = Box::new(io::empty());
+        self.send()?;
+        let Some(first) = self.waiting.pop_front() else {
+            return Ok(false);
+        };
+        self.waiting_bytes -= first.content;
+        // Others decompress these beside the first one.
+        self.send()?;
+        self.current = match first.decompressed()? {
+            Ok(content) => Box::new(Cursor::new(content)),
+            Err(compressed) => Compression::Zstd.reader(Cursor::new(compressed))?,
+        };
+        Ok(true)
     }
 }
 
 impl<'a, R: Read + Send + 'a> Read for FramesReader<'a, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
         loop {
-            let read = self.current.read(buffer)?;
-            if read > 0 || buffer.is_empty() {
-                return Ok(read);
+            match self.current.read(buffer) {
+                Ok(0) => {}
+                Err(error) if error.kind() != ErrorKind::Interrupted => {
+                    self.waiting.clear();
+                    self.file = Rest::Ended;
+                    self.current = Box::new(io::empty());
+                    return Err(error);
+                }
+                read => return read,
             }
-            self.send();
-            let Some(first) = self.waiting.pop_front() else {
+            if !self.next_batch()? {
                 return match &mut self.file {
                     Rest::Stream(stream) => stream.read(buffer),
-                    Rest::Ended(error) => error.take().map_or(Ok(0), Err),
-                    Rest::Frames(_) => Ok(0),
+                    Rest::Frames(_) | Rest::Ended => Ok(0),
                 };
-            };
-            self.waiting_bytes -= first.content;
-            let (bytes, error) = first.decompressed();
-            self.current = Cursor::new(bytes);
-            if error.is_some() {
-                self.waiting.clear();
-                self.file = Rest::Ended(error);
             }
         }
     }
@@ -175,14 +189,21 @@ impl Waiting {
         }
     }
 
-    fn decompressed(self) -> Decompressed {
+    fn decompressed(&self) -> io::Result<Decompressed> {
         match take(&self.batch) {
-            Some(batch) => batch.decompress(),
-            None => self.decompressed.recv().unwrap_or_else(|_| {
-                let error = io::Error::other("a frame was not decompressed");
-                (Vec::new(), Some(error))
-            }),
+            Some(batch) => Ok(batch.decompress()),
+            None => {
+                let lost = |_| io::Error::other("a frame was not decompressed");
+                self.decompressed.recv().map_err(lost)
+            }
         }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        // No thread begins what nobody reads.
+        take(&self.batch);
     }
 }
 
@@ -192,27 +213,28 @@ fn take(batch: &Mutex<Option<Batch>>) -> Option<Batch> {
 }
 
 impl Batch {
+    /// Decompresses the batch as a stream, which refuses what a stream refuses. Holds no more than its headers say.
     fn decompress(self) -> Decompressed {
-        let mut bytes = vec![0; self.content];
-        if let Ok(len) = zstd::bulk::decompress_to_buffer(&self.compressed, &mut bytes) {
-            bytes.truncate(len);
-            return (bytes, None);
+        let mut content = Vec::with_capacity(self.content);
+        let read = Compression::Zstd.reader(&*self.compressed);
+        let read = read.and_then(|stream| {
+            let most = self.content as u64 + 1;
+            stream.take(most).read_to_end(&mut content)
+        });
+        match read {
+            Ok(bytes) if bytes == self.content => Ok(content),
+            _ => Err(self.compressed),
         }
-        // A stream yields what stands before the damage, and says what is wrong.
-        bytes.clear();
-        let stream = Compression::Zstd.reader(&*self.compressed);
-        let read = stream.and_then(|mut stream| stream.read_to_end(&mut bytes));
-        (bytes, read.err())
     }
 }
 
 impl<R: Read> Compressed<R> {
-    /// The next frames, of [`BATCH`] bytes or more if there are as many; `None` if the file ends, or if the next frame may not be
-    /// held as a whole.
-    fn next_batch(&mut self) -> io::Result<Option<Batch>> {
+    /// The next frames, of [`BATCH`] bytes or more if there are as many; `None` if nothing follows, or if the next frame may not
+    /// be held as a whole.
+    fn next_batch(&mut self) -> Option<Batch> {
         let (mut end, mut content) = (0, 0);
         while content < BATCH && end < FRAME {
-            let Some((frame, bytes)) = self.next_frame(end)? else {
+            let Some((frame, bytes)) = self.next_frame(end) else {
                 break;
             };
             end += frame;
@@ -220,38 +242,68 @@ impl<R: Read> Compressed<R> {
         }
         let rest = self.bytes.split_off(end);
         let compressed = std::mem::replace(&mut self.bytes, rest);
-        Ok((end > 0).then_some(Batch {
+        self.has_frames |= end > 0;
+        (end > 0).then_some(Batch {
             compressed,
             content,
-        }))
+        })
     }
 
-    /// The bytes of the frame that begins here, and of its content; `None` if there is none that may be held as a whole.
-    fn next_frame(&mut self, start: usize) -> io::Result<Option<(usize, usize)>> {
+    /// The sizes of the frame that begins at `start`, and of its content; `None` if there is none that may be held as a whole.
+    fn next_frame(&mut self, start: usize) -> Option<(usize, usize)> {
         /// The longest header of a frame.
         const HEADER: usize = 18;
-        while self.bytes.len() < start + HEADER && self.read_more()? {}
-        let content = get_frame_content_size(&self.bytes[start..]).ok().flatten();
-        let content = content.and_then(|content| usize::try_from(content).ok());
-        let Some(content) = content.filter(|content| *content <= LARGEST) else {
-            return Ok(None);
+        while self.bytes.len() < start + HEADER && self.read_more() {}
+        let content = get_frame_content_size(&self.bytes[start..]).ok()??;
+        let content = usize::try_from(content).ok()?;
+        let most = match content {
+            // A frame that is skipped may have any size.
+            0 => LARGEST,
+            1..=LARGEST => compress_bound(content),
+            _ => return None,
         };
         loop {
             let frame = &self.bytes[start..];
             if let Ok(size) = find_frame_compressed_size(frame) {
-                return Ok(Some((size, content)));
+                return Some((size, content));
             }
             // It is damaged, is cut off, or holds more than its header says.
-            if frame.len() > compress_bound(content) || !self.read_more()? {
-                return Ok(None);
+            if frame.len() > most || !self.read_more() {
+                return None;
             }
         }
     }
 
-    /// Returns whether there was more.
-    fn read_more(&mut self) -> io::Result<bool> {
-        let file = self.file.by_ref().take(STEP);
-        Ok({ file }.read_to_end(&mut self.bytes)? > 0)
+    /// Reads as much as is there, so that a frame is looked through few times. Returns whether there was more.
+    fn read_more(&mut self) -> bool {
+        if self.error.is_some() {
+            return false;
+        }
+        let before = self.bytes.len();
+        let step = self.file.by_ref().take(STEP.max(before) as u64);
+        self.error = { step }.read_to_end(&mut self.bytes).err();
+        self.bytes.len() > before
+    }
+}
+
+impl<'a, R: Read + Send + 'a> Compressed<R> {
+    /// What follows the last batch.
+    fn rest(self) -> io::Result<Rest<'a, R>> {
+        if self.bytes.is_empty() && self.has_frames {
+            return Ok(Rest::Stream(Box::new(Failing(self.error))));
+        }
+        let rest = Cursor::new(self.bytes).chain(Failing(self.error));
+        let stream = Compression::Zstd.reader(rest.chain(self.file));
+        stream.map(Rest::Stream)
+    }
+}
+
+/// Nothing, or an error in its place.
+struct Failing(Option<io::Error>);
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
     }
 }
 
@@ -272,9 +324,14 @@ mod tests {
         zstd::bulk::compress(&content(bytes), 1).unwrap()
     }
 
-    /// A frame whose header has no size.
-    fn unsized_(bytes: usize) -> Vec<u8> {
+    fn without_size(bytes: usize) -> Vec<u8> {
         zstd::encode_all(&*content(bytes), 1).unwrap()
+    }
+
+    fn with_checksum(bytes: usize) -> Vec<u8> {
+        let mut compressor = zstd::bulk::Compressor::new(1).unwrap();
+        compressor.include_checksum(true).unwrap();
+        compressor.compress(&content(bytes)).unwrap()
     }
 
     fn skippable(bytes: u32) -> Vec<u8> {
@@ -284,48 +341,80 @@ mod tests {
         frame
     }
 
-    /// All bytes of a stream, and the error behind them.
-    fn all_of(mut stream: impl Read) -> (Vec<u8>, Option<String>) {
-        let mut bytes = Vec::new();
-        let read = stream.read_to_end(&mut bytes);
-        (bytes, read.err().map(|error| error.to_string()))
+    fn changed(mut file: Vec<u8>, at: usize) -> Vec<u8> {
+        file[at] ^= 0x55;
+        file
+    }
+
+    /// All bytes of a stream, read by so many at a time, and the error behind them.
+    fn all_of(mut stream: impl Read, step: usize) -> (Vec<u8>, Option<String>) {
+        let (mut bytes, mut buffer) = (Vec::new(), vec![0; step]);
+        loop {
+            match stream.read(&mut buffer) {
+                Ok(0) => return (bytes, None),
+                Ok(read) => bytes.extend_from_slice(&buffer[..read]),
+                Err(error) => return (bytes, Some(error.to_string())),
+            }
+        }
+    }
+
+    fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build().unwrap().install(run)
+    }
+
+    /// Compares a file with the same as a stream.
+    fn check(file: &[u8], step: usize, name: &str) {
+        let expected = all_of(Compression::Zstd.reader(file).unwrap(), step);
+        for (threads, ahead) in [(1, 1), (1, 3), (3, 1), (3, 8)] {
+            let read = on_threads(threads, || all_of(FramesReader::new(file, ahead), step));
+            assert_eq!(read.1, expected.1, "{name}, {ahead} ahead");
+            assert!(read.0 == expected.0, "{name}, {ahead} ahead");
+        }
     }
 
     #[test]
     fn frames_read_as_a_stream_does() {
-        let mut damaged = [sized(100), sized(3 * BATCH), sized(100)].concat();
-        let middle = damaged.len() / 2;
-        damaged[middle] ^= 0x55;
-        let mut wrong_size = sized(70_000);
-        // The size of the content, behind the magic number and the descriptor of the frame.
-        wrong_size[5] ^= 1;
         let whole = [sized(0), sized(FRAME), skippable(9), sized(5), sized(BATCH)].concat();
+        let three = [sized(100), sized(3 * BATCH), sized(100)].concat();
+        let in_the_middle = three.len() / 2;
+        let checked = [with_checksum(70_000), with_checksum(9)].concat();
+        let in_the_checksum = with_checksum(70_000).len() - 1;
+        // The size of the content, behind the magic number and the descriptor of the frame.
+        let wrong_size = changed(sized(70_000), 5);
         let files = [
-            Vec::new(),
-            sized(0),
-            whole.clone(),
-            whole[..whole.len() - 1].to_vec(),
-            whole[..7].to_vec(),
-            [&*whole, b"no frame"].concat(),
-            [&*whole, &[0; 20]].concat(),
-            std::iter::repeat_n(sized(300), 9_000).flatten().collect(),
-            [sized(9), unsized_(BATCH), sized(9)].concat(),
-            [sized(9), sized(LARGEST + 1), sized(9)].concat(),
-            [skippable(1 << 20), sized(9), skippable(3)].concat(),
-            damaged,
-            [sized(8), wrong_size, sized(8)].concat(),
+            ("an empty file", Vec::new()),
+            ("an empty frame", sized(0)),
+            ("several frames", whole.clone()),
+            ("a cut frame", whole[..whole.len() - 1].to_vec()),
+            ("other bytes behind", [&*whole, b"no frame"].concat()),
+            ("zeros behind", [&*whole, &[0; 20]].concat()),
+            ("small frames", sized(300).repeat(9_000)),
+            (
+                "a frame without a size",
+                [sized(9), without_size(BATCH), sized(9)].concat(),
+            ),
+            (
+                "a large frame",
+                [sized(9), sized(LARGEST + 1), sized(9)].concat(),
+            ),
+            (
+                "a large skipped frame",
+                [skippable(1 << 20), sized(9), skippable(3)].concat(),
+            ),
+            ("damage", changed(three, in_the_middle)),
+            ("checksums", checked.clone()),
+            ("a wrong checksum", changed(checked, in_the_checksum)),
+            ("a wrong size", [sized(8), wrong_size, sized(8)].concat()),
         ];
-        for (number, file) in files.iter().enumerate() {
-            let expected = all_of(Compression::Zstd.reader(&**file).unwrap());
-            for (threads, ahead) in [(1, 1), (1, 3), (3, 1), (3, 8)] {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-                let read = pool.build().unwrap();
-                let read = read.install(|| all_of(FramesReader::new(&**file, ahead)));
-                assert!(read == expected, "file {number}, {ahead} ahead");
-            }
+        for (name, file) in files {
+            check(&file, 1 << 20, name);
+            check(&file, 1_000, name);
         }
-        let (bytes, error) = all_of(Compression::Zstd.reader(&*files[11]).unwrap());
-        assert!(!bytes.is_empty() && error.is_some());
+        let frames = [sized(3), skippable(2), with_checksum(5), sized(0)].concat();
+        for end in 0..=frames.len() {
+            check(&frames[..end], 4, &format!("{end} bytes"));
+        }
     }
 
     /// A file that cannot be read to its end.
@@ -339,18 +428,46 @@ mod tests {
 
     #[test]
     fn what_could_be_read_comes_before_the_error() {
-        let file = [sized(FRAME), sized(9)].concat();
-        let (bytes, error) = all_of(FramesReader::new(file.chain(Broken), 3));
-        assert_eq!(bytes, [content(FRAME), content(9)].concat());
-        assert_eq!(error.unwrap(), "the disk is broken");
+        let file = [sized(FRAME), sized(9), sized(3 * BATCH)].concat();
+        for end in [3, 100, file.len() - 100, file.len()] {
+            let read = || file[..end].chain(Broken);
+            let expected = all_of(Compression::Zstd.reader(read()).unwrap(), 1 << 20);
+            assert_eq!(all_of(FramesReader::new(read(), 3), 1 << 20), expected);
+            assert_eq!(expected.1.unwrap(), "the disk is broken");
+        }
+    }
+
+    #[test]
+    fn a_batch_waits_while_another_is_read() {
+        let file = sized(FRAME).repeat(6);
+        on_threads(2, || {
+            let mut reader = FramesReader::new(&*file, 3);
+            reader.read_exact(&mut [0; 9]).unwrap();
+            assert_eq!(reader.waiting.len(), 3);
+        });
+    }
+
+    #[test]
+    fn no_more_is_held_than_headers_say() {
+        // A mebibyte by its header, and 20,000 blocks of 128 KiB each.
+        let mut bomb = b"\x28\xB5\x2F\xFD\x80\x38\x00\x00\x10\x00".to_vec();
+        bomb.extend(b"\x02\x00\x10\x41".repeat(20_000));
+        bomb.extend(b"\x03\x00\x10\x41");
+        let mut file = Compressed {
+            file: &*bomb,
+            bytes: Vec::new(),
+            error: None,
+            has_frames: false,
+        };
+        let batch = file.next_batch().unwrap();
+        assert_eq!(batch.content, 1 << 20);
+        assert_eq!(batch.decompress(), Err(bomb));
     }
 
     #[test]
     fn only_threads_that_stand_still_decompress_ahead() {
         for (threads, files, ahead) in [(1, 1, 0), (3, 1, 0), (4, 1, 1), (16, 1, 4), (16, 4, 1)] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-            let pool = pool.build().unwrap();
-            assert_eq!(pool.install(|| frames_ahead(files)), ahead);
+            assert_eq!(on_threads(threads, || frames_ahead(files)), ahead);
         }
         assert_eq!(frames_ahead(1), 0);
     }

@@ -491,7 +491,11 @@ impl<'a> Reader<'a> {
     /// Decompresses a stream of the file, ahead where threads would stand still.
     fn decompressing(&self, file: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
         let compression = self.input.compression;
-        let ahead = frames_ahead(self.of_all.files.len());
+        let ahead = match self.of_all.limit.is_set() {
+            // A few records may be all that is read.
+            true => 0,
+            false => frames_ahead(self.of_all.files.len()),
+        };
         if compression == Compression::Zstd && ahead > 0 {
             return Ok(Box::new(FramesReader::new(file, ahead)));
         }
