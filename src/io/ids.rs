@@ -97,14 +97,14 @@ impl DocumentIds {
         }
     }
 
-    /// Appends the ids of the next documents.
+    /// Appends the ids of the next documents, those on disk by two threads. No lock may be held while it works.
     pub(crate) fn append(&mut self, next: &Texts) -> Result<()> {
         match self {
             DocumentIds::Held(ids) => {
                 ids.append(next);
                 Ok(())
             }
-            DocumentIds::Spilled(ids) => next.iter().try_for_each(|id| ids.push(id)),
+            DocumentIds::Spilled(ids) => ids.append(next),
         }
     }
 
@@ -271,13 +271,22 @@ impl SpilledIds {
             return Ok(());
         };
         self.are_integers = self.are_integers && is_integer(id);
-        lines.push_with(0, |line| {
-            line.extend_from_slice(id.as_bytes());
-            line.push(b'\n');
-        })?;
-        let row = row_number(digests.records())?;
-        let [a, b, c, d] = bytemuck::cast(xxh3_128(id.as_bytes()));
-        digests.push(&[a, b, c, d, row])
+        push_line(lines, id)?;
+        push_digest(digests, id)
+    }
+
+    fn append(&mut self, next: &Texts) -> Result<()> {
+        let Some((lines, digests)) = &mut self.writing else {
+            return Ok(());
+        };
+        let are_integers = &mut self.are_integers;
+        let write = || {
+            *are_integers = *are_integers && next.iter().all(is_integer);
+            next.iter().try_for_each(|id| push_line(lines, id))
+        };
+        let digest = || next.iter().try_for_each(|id| push_digest(digests, id));
+        let (written, digested) = in_parallel(|| rayon::join(write, digest));
+        written.and(digested)
     }
 
     fn flush(&mut self) -> Result<bool> {
@@ -315,6 +324,19 @@ impl SpilledIds {
             .into_iter()
             .fold(Repeated::default(), Repeated::and))
     }
+}
+
+fn push_line(lines: &mut Streams, id: &str) -> Result<()> {
+    lines.push_with(0, |line| {
+        line.extend_from_slice(id.as_bytes());
+        line.push(b'\n');
+    })
+}
+
+fn push_digest(digests: &mut Partitions<5>, id: &str) -> Result<()> {
+    let row = row_number(digests.records())?;
+    let [a, b, c, d] = bytemuck::cast(xxh3_128(id.as_bytes()));
+    digests.push(&[a, b, c, d, row])
 }
 
 /// Ids in order of rows.

@@ -81,6 +81,18 @@ impl Digests {
         firsts
     }
 
+    /// Forgets all digests once they are so many.
+    pub(super) fn forget_beyond(&self, most: usize) {
+        let all: usize = (0..SHARDS).map(|shard| self.read(shard).len()).sum();
+        if all < most {
+            return;
+        }
+        for shard in &self.shards {
+            let mut table = shard.write().unwrap_or_else(PoisonError::into_inner);
+            table.clear();
+        }
+    }
+
     /// The number of digests that the tables have room for.
     pub(super) fn capacity(&self) -> usize {
         (0..SHARDS).map(|shard| self.read(shard).capacity()).sum()
@@ -176,7 +188,17 @@ mod tests {
             }
         }
         assert!(all.capacity() >= alone.len());
+        all.forget_beyond(alone.len() + 1);
         assert_eq!(all.take().collect::<DigestMap<u32>>(), alone);
         assert_eq!(all.take().count(), 0);
+        let piece = &digests[..9];
+        let by_shard = ByShard::of(piece.iter().copied());
+        for _ in 0..2 {
+            let firsts = all.add(9, |i| Some(piece[i]), &by_shard, 100);
+            let rows = firsts.into_iter().map(AtomicU32::into_inner);
+            assert!(rows.eq(100..109));
+            all.forget_beyond(9);
+            assert_eq!(all.are_known(piece, &by_shard), [false; 9]);
+        }
     }
 }

@@ -423,8 +423,8 @@ impl<'a> FirstPass<'a> {
         let (documents, by_shard) = (&piece.shingled.documents, &piece.shingled.by_shard);
         let finder = {
             let known = signing.known();
-            let finder = known.numbered.finder();
-            finder.filter(|_| known.wanted.distinct_only)
+            let finds_repeats = known.wanted.distinct_only;
+            finds_repeats.then(|| known.numbered.finder())
         };
         let firsts = finder.map(|finder| finder.firsts(documents, by_shard));
         let firsts = firsts.transpose()?;
@@ -527,11 +527,10 @@ impl<'a> FirstPass<'a> {
         notes: &mut dyn Notes<R>,
     ) -> Result<()> {
         let signing = Arc::clone(&self.signing);
-        let known = &mut *signing.known_mut();
-        known.numbered.restore(read);
-        self.bytes_before = known.numbered.corpus().bytes;
-        self.spill(spill, known, notes)?;
-        known.wanted = self.sink.wants();
+        signing.known_mut().numbered.restore(read);
+        self.bytes_before = self.bytes();
+        self.spill(spill, notes)?;
+        signing.known_mut().wanted = self.sink.wants();
         Ok(())
     }
 
@@ -569,18 +568,17 @@ impl<'a> FirstPass<'a> {
             save_rarities(&spill, rarities)?;
         }
         self.pass_on()?;
-        self.spill(&spill, &mut signing.known_mut(), notes)
+        self.spill(&spill, notes)
     }
 
     /// Moves everything that grows with the documents to disk.
-    fn spill<R>(
-        &mut self,
-        spill: &Arc<Spill>,
-        known: &mut Known,
-        notes: &mut dyn Notes<R>,
-    ) -> Result<()> {
-        let numbered = &mut known.numbered;
-        let files = self.sink.spill(spill, &numbered.corpus().distinct)?;
+    fn spill<R>(&mut self, spill: &Arc<Spill>, notes: &mut dyn Notes<R>) -> Result<()> {
+        let signing = Arc::clone(&self.signing);
+        // While threads write keys, this one may sign another piece, for which it asks what is known: it holds no lock.
+        let distinct = std::mem::take(signing.known_mut().numbered.distinct_mut());
+        let files = self.sink.spill(spill, &distinct)?;
+        let numbered = &mut signing.known_mut().numbered;
+        *numbered.distinct_mut() = distinct;
         notes.spill(spill)?;
         numbered.spill(DocumentWriter::new(spill, files))
     }

@@ -18,12 +18,19 @@ use crate::documents::DigestMap;
 use crate::error::{Error, Result, row_number};
 use crate::store::spill::Spill;
 
+/// The share of the memory of a run on disk for digests of earlier documents, one in so many.
+const RECENT_SHARE: usize = 8;
+
+/// Bytes of memory for such a digest: a table may be half empty.
+const BYTES_OF_RECENT: usize = 2 * size_of::<(u128, u32)>();
+
 /// The documents read so far.
 #[derive(Debug, Default)]
 pub(super) struct Numbered {
     corpus: Corpus,
     /// Which documents take no part.
     short: ShortDocuments,
+    /// Those of all documents, or on disk of some earlier ones: these need no signature again.
     digests: Arc<Digests>,
     /// The documents that repeat an earlier one, and the row of that one.
     repeats: Vec<(u32, u32)>,
@@ -90,25 +97,27 @@ impl Numbered {
         &self.corpus
     }
 
-    /// Which documents of a piece are known to repeat an earlier one. On disk, most repeats are not known yet.
+    /// Which documents of a piece are known to repeat an earlier one. On disk, some repeats are not known yet.
     pub(super) fn are_known(&self, digests: &[u128], by_shard: &ByShard) -> Vec<bool> {
-        match &self.writer {
-            Some(writer) => digests
-                .iter()
-                .map(|digest| writer.is_recent(*digest))
-                .collect(),
-            None => self.digests.are_known(digests, by_shard),
-        }
+        self.digests.are_known(digests, by_shard)
     }
 
-    /// What finds the first documents of a piece, whose rows come next, on all threads; `None` on disk. No lock may be held
-    /// while it works.
-    pub(super) fn finder(&self) -> Option<Finder> {
-        self.writer.is_none().then(|| Finder {
+    /// What finds the first documents of a piece, whose rows come next, on all threads. No lock may be held while it works.
+    pub(super) fn finder(&self) -> Finder {
+        if let Some(writer) = &self.writer {
+            let most = writer.spill().memory() / RECENT_SHARE / BYTES_OF_RECENT;
+            self.digests.forget_beyond(most);
+        }
+        Finder {
             digests: Arc::clone(&self.digests),
             short: self.short,
             first_row: self.corpus.rows,
-        })
+        }
+    }
+
+    /// The rows of the distinct documents in memory.
+    pub(super) fn distinct_mut(&mut self) -> &mut Vec<u32> {
+        &mut self.corpus.distinct
     }
 
     /// Adds bytes of input.
@@ -117,7 +126,7 @@ impl Numbered {
     }
 
     /// Adds a document. Returns its row, and whether it is not known to repeat an earlier document, if it has shingles.
-    /// Finds repeats only if `finds_repeats`: in memory, `first` is what [`Finder::firsts`] found then.
+    /// Finds repeats only if `finds_repeats`: `first` is what [`Finder::firsts`] found then.
     pub(super) fn add(
         &mut self,
         document: &Shingled,
@@ -148,7 +157,9 @@ impl Numbered {
             if let Some(reason) = fate {
                 writer.drop((row, reason))?;
             }
-            return Ok((row, writer.add(row, length, digest, shingles > 0)?));
+            writer.add(row, length, digest)?;
+            let is_first = first.is_none_or(|first| first == row);
+            return Ok((row, digest.is_some() && shingles > 0 && is_first));
         }
         corpus.lengths.push(length);
         corpus.dropped.extend(fate.map(|reason| (row, reason)));
@@ -322,10 +333,8 @@ impl Numbered {
         let bare = std::mem::take(&mut self.bare);
         let mut bare = DigestsByRow::of(bare.by_digest, bare.distinct, bare.repeats);
         for (row, length) in (0..).zip(std::mem::take(&mut corpus.lengths)) {
-            let digest = signed.next_if(row);
-            let has_shingles = digest.is_some();
-            let digest = digest.or_else(|| bare.next_if(row));
-            writer.add(row, length, digest, has_shingles)?;
+            let digest = signed.next_if(row).or_else(|| bare.next_if(row));
+            writer.add(row, length, digest)?;
         }
         self.writer = Some(writer);
         Ok(())

@@ -3,9 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::documents::DigestSet;
+use crate::clock::in_parallel;
 use crate::error::Result;
 use crate::pipeline::{BandKeys, Dropped, PackedSignatures};
 use crate::search::short::{self, DroppedRows};
@@ -14,6 +15,9 @@ use crate::store::spill::{Partitions, Sorted, Spill, Stored, StreamFile, Streams
 
 /// Parts of the digests, and of the keys of each band.
 const PARTS: usize = 16;
+
+/// Keys that are worth a job, some 10 µs.
+const JOB: usize = 1 << 11;
 
 /// Takes the digests and lengths of documents, by row.
 #[derive(Debug)]
@@ -25,9 +29,6 @@ pub(crate) struct DocumentWriter {
     lengths: Streams,
     /// The documents that are removed without another one.
     dropped: Streams,
-    /// Digests of some earlier documents: these need no signature again.
-    recent: DigestSet,
-    most_recent: usize,
 }
 
 /// The documents of a run on disk.
@@ -52,39 +53,18 @@ impl DocumentWriter {
             digests: Partitions::new(spill, "digests", PARTS, 1 << 32, files),
             lengths: Streams::new(spill, "lengths", 1, files),
             dropped: Streams::new(spill, "dropped", 1, files),
-            recent: DigestSet::default(),
-            most_recent: spill.memory() / 8 / (2 * size_of::<u128>()),
             spill: Arc::clone(spill),
         }
     }
 
-    /// Whether a document is known to repeat an earlier one.
-    pub(crate) fn is_recent(&self, digest: u128) -> bool {
-        self.recent.contains(&digest)
-    }
-
-    /// Adds the next document. Returns whether it needs a signature: unless it has no shingles, or is known to repeat
-    /// an earlier document.
-    pub(crate) fn add(
-        &mut self,
-        row: u32,
-        length: u32,
-        digest: Option<u128>,
-        has_shingles: bool,
-    ) -> Result<bool> {
+    /// Adds the next document.
+    pub(crate) fn add(&mut self, row: u32, length: u32, digest: Option<u128>) -> Result<()> {
         self.lengths.push(0, &length.to_ne_bytes())?;
         let Some(digest) = digest else {
-            return Ok(false);
+            return Ok(());
         };
         let [a, b, c, d] = bytemuck::cast(digest);
-        self.digests.push(&[a, b, c, d, row])?;
-        if !has_shingles {
-            return Ok(false);
-        }
-        if self.recent.len() >= self.most_recent {
-            self.recent.clear();
-        }
-        Ok(self.recent.insert(digest))
+        self.digests.push(&[a, b, c, d, row])
     }
 
     /// Notes that a document is removed without another one.
@@ -279,26 +259,34 @@ impl KeyWriter {
             .push_with(0, |record| push_set(record, row, set))
     }
 
-    /// Adds the keys of documents, `[documents, bands]`.
-    #[allow(clippy::cast_possible_truncation, reason = "both halves of a key")]
+    /// Adds the keys of documents, `[documents, bands]`, on all threads. No lock may be held while it works.
     pub(crate) fn add_keys(&mut self, rows: &[u32], keys: &[u64]) -> Result<()> {
-        for (row, keys) in rows.iter().zip(keys.chunks(self.bands.len())) {
-            for (band, key) in self.bands.iter_mut().zip(keys) {
-                band.push(&[(key >> 32) as u32, *key as u32, *row])?;
-            }
-        }
-        Ok(())
+        let bands = self.bands.len();
+        self.add_by_band(rows, |band| keys[band..].iter().step_by(bands))
     }
 
-    /// Adds the keys of documents by columns.
-    #[allow(clippy::cast_possible_truncation, reason = "both halves of a key")]
+    /// Adds the keys of documents by columns, on all threads. No lock may be held while it works.
     pub(crate) fn add_columns(&mut self, rows: &[u32], keys: &BandKeys) -> Result<()> {
-        for (number, band) in self.bands.iter_mut().enumerate() {
-            for (row, key) in rows.iter().zip(keys.column(number)) {
-                band.push(&[(key >> 32) as u32, *key as u32, *row])?;
-            }
+        self.add_by_band(rows, |band| keys.column(band).iter())
+    }
+
+    /// Adds the keys of each band, in the order of rows.
+    #[allow(clippy::cast_possible_truncation, reason = "both halves of a key")]
+    fn add_by_band<'k, K: Iterator<Item = &'k u64>>(
+        &mut self,
+        rows: &[u32],
+        keys_of: impl Fn(usize) -> K + Sync,
+    ) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let bands = self.bands.par_iter_mut().enumerate();
+        let bands = bands.with_min_len(JOB.div_ceil(rows.len()));
+        let add = |(number, band): (usize, &mut Partitions<3>)| {
+            let mut keys = rows.iter().zip(keys_of(number));
+            keys.try_for_each(|(row, key)| band.push(&[(key >> 32) as u32, *key as u32, *row]))
+        };
+        in_parallel(|| bands.try_for_each(add))
     }
 
     /// Adds the packed signatures of documents.
