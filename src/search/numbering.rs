@@ -382,7 +382,7 @@ mod tests {
         let digests = documents
             .iter()
             .map(|document| document.digest.unwrap_or(0));
-        let finder = numbered.finder().unwrap();
+        let finder = numbered.finder();
         let firsts = finder.firsts(documents, &ByShard::of(digests)).unwrap();
         let documents = documents.iter().zip(firsts);
         let added = documents.map(|(document, first)| {
