@@ -313,8 +313,8 @@ impl<R: Read> Compressed<R> {
             return false;
         }
         let before = self.bytes.len();
-        let step = self.file.by_ref().take(STEP.max(before) as u64);
-        self.error = { step }.read_to_end(&mut self.bytes).err();
+        let mut step = self.file.by_ref().take(STEP.max(before) as u64);
+        self.error = step.read_to_end(&mut self.bytes).err();
         self.bytes.len() > before
     }
 }

@@ -103,6 +103,7 @@ impl Numbered {
     }
 
     /// What finds the first documents of a piece, whose rows come next, on all threads. No lock may be held while it works.
+    /// On disk, digests are forgotten first if they take their share of the memory.
     pub(super) fn finder(&self) -> Finder {
         if let Some(writer) = &self.writer {
             let most = writer.spill().memory() / RECENT_SHARE / BYTES_OF_RECENT;
