@@ -371,6 +371,19 @@ pub fn size(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A number of bytes of memory. A bare number is refused, since it may be meant as MiB.
+///
+/// # Errors
+/// What is wrong, if the text is no such number or has no unit.
+pub fn memory_size(text: &str) -> Result<u64, String> {
+    match size(text)? {
+        _ if text.bytes().all(|byte| byte.is_ascii_digit()) => Err(format!(
+            "has no unit; write {text}MiB, or {text}B for bytes"
+        )),
+        bytes => Ok(bytes),
+    }
+}
+
 /// A number.
 ///
 /// # Errors
@@ -1274,7 +1287,7 @@ pub enum DistanceArgument {
 pub struct HoldArguments {
     /// Memory for what grows with the number of documents, such as 4GiB; a run that needs more goes on on disk, in
     /// --temp-dir; never changes a result [default: 60 % of the memory that this process may use]
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Machine")]
+    #[arg(long, value_name = "SIZE", value_parser = memory_size, help_heading = "Machine")]
     pub memory: Option<u64>,
 
     /// Folder for temporary files [default: beside the results; for results on stdout, the system's]

@@ -198,7 +198,9 @@ impl Shrinking {
             }
             (_, Snap::None) => unglued(text, whole),
             (_, Snap::Words) => {
-                let cut = whole_runs(text, self.whole_words(whole));
+                let cut = outside_tags(text, self.whole_words(whole));
+                // A run may begin or end within a tag with attributes.
+                let cut = outside_tags(text, whole_runs(text, cut));
                 with_blanks(text, from, unglued(text, cut))
             }
         }
@@ -276,6 +278,34 @@ fn with_blank_lines(text: &str, Range { start, mut end }: Range<usize>) -> Range
         end = line;
     }
     start..end
+}
+
+/// Shrinks a cut that begins or ends within a tag of HTML or XML: half a tag would swallow the text behind it.
+fn outside_tags(text: &str, Range { mut start, mut end }: Range<usize>) -> Range<usize> {
+    if let Some(tag) = tag_around(text.as_bytes(), start) {
+        start = tag.end;
+    }
+    if let Some(tag) = tag_around(text.as_bytes(), end) {
+        end = tag.start;
+    }
+    start..end.max(start)
+}
+
+/// Bytes on each side of a place that are looked through for the ends of a tag.
+const TAG: usize = 1000;
+
+/// The tag that goes on both sides of a place, if one does: `<`, then a letter, `/`, `!` or `?`, up to the next `>`.
+fn tag_around(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let is_sign = |byte: &u8| matches!(byte, b'<' | b'>');
+    let from = at.saturating_sub(TAG);
+    let start = from + text[from..at].iter().rposition(is_sign)?;
+    let opens = text[start] == b'<'
+        && matches!(
+            text.get(start + 1),
+            Some(b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'!' | b'?')
+        );
+    let end = at + text[at..].iter().take(TAG).position(is_sign)?;
+    (opens && text[end] == b'>').then_some(start..end + 1)
 }
 
 /// Bytes that are looked through for the end of a run.
@@ -435,6 +465,35 @@ mod tests {
                 &["b> c d"],
                 "a <b>b</b> .",
             ),
+            (
+                Words,
+                Snap::Words,
+                "a <b>b c</b> d",
+                &["b c</b"],
+                "a <b>b c</b> d",
+            ),
+            (
+                Words,
+                Snap::Words,
+                "a <b>b c d</b> e",
+                &["b>b c"],
+                "a <b>b d</b> e",
+            ),
+            (
+                Bytes,
+                Snap::Words,
+                "a <i class=\"b c\">d e f</i> g",
+                &["class=\"b c\">d e f</i"],
+                "a <i class=\"b c\">d f</i> g",
+            ),
+            (
+                Words,
+                Snap::Words,
+                "a b <i class=\"c\">d</i> e",
+                &["b <i class=\"c\">d</i"],
+                "a <i class=\"c\">d</i> e",
+            ),
+            (Words, Snap::Words, "a < b c > d", &["b c"], "a < > d"),
             (Words, Snap::Words, "(a). b c \"d\"", &["b c"], "(a). \"d\""),
             (Words, Snap::None, "a.b c.d", &["b c"], "a..d"),
             // Parts of words stay, and never is a character cut in two.

@@ -14,7 +14,7 @@ use simgpu::pipeline::Normalise;
 use super::execute;
 use crate::arguments::{
     AgainstArguments, Caller, FormatArguments, ProcessArguments, RecordArguments,
-    SelectionArguments, are_files, check_field, globs, modes_of_files, size, whole_number,
+    SelectionArguments, are_files, check_field, globs, memory_size, modes_of_files, whole_number,
 };
 use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments};
@@ -166,7 +166,7 @@ pub struct Arguments {
 
     /// Memory for the texts and the search, such as 4GiB; a run that needs more goes on on disk, with the same results
     /// [default: 60 % of the memory that this process may use]
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Machine")]
+    #[arg(long, value_name = "SIZE", value_parser = memory_size, help_heading = "Machine")]
     pub memory: Option<u64>,
 
     /// Folder for temporary files [default: beside the results]

@@ -21,7 +21,7 @@ use simgpu::search::{Dedup, Search};
 use tempfile::TempDir;
 
 use super::sample::{about, duration};
-use crate::arguments::size;
+use crate::arguments::{memory_size, size};
 use crate::{Usage, usage};
 
 /// The run to plan.
@@ -33,7 +33,7 @@ pub struct PlanArguments {
     pub bytes: Option<u64>,
 
     /// Memory of the planned run, as for `simgpu dedup` [default: 60 % of the memory that this process may use]
-    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Plan")]
+    #[arg(long, value_name = "SIZE", value_parser = memory_size, help_heading = "Plan")]
     pub memory: Option<u64>,
 
     /// Folder for the files of the small run [default: the system's]

@@ -10,7 +10,7 @@ use simgpu::search::{CandidateMethod, Search, Verification};
 
 use super::{FolderArguments, check_weights, summarise_added, summarise_index, summarise_time};
 use crate::arguments::{
-    BandingArguments, Caller, InputArguments, RunArguments, modes_of_files, size,
+    BandingArguments, Caller, InputArguments, RunArguments, memory_size, modes_of_files,
 };
 use crate::commands::execute;
 use crate::options::{Given, Mode};
@@ -71,7 +71,7 @@ pub(super) struct Arguments {
     verify: VerifyArgument,
 
     /// Memory to work in, such as 1GiB, beside a cache of 256 MiB
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "128MiB", help_heading = "Machine")]
+    #[arg(long, value_name = "SIZE", value_parser = memory_size, default_value = "128MiB", help_heading = "Machine")]
     memory: u64,
 
     /// Folder for temporary files, some 400 bytes per document [default: the folder of the index]
