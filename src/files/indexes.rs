@@ -210,10 +210,12 @@ impl FileSource<'_> {
                 expected: "an id in each record (`id_field`): FILE:ROW would name another record of the kept file".to_owned(),
             });
         }
-        let mut next_id = self.places.ids_in_order()?;
-        for (row, is_kept) in (0..).zip(is_kept) {
-            let id = next_id()?;
-            if *is_kept && row >= self.places.first_input() && index.has(&id)? {
+        let mut id_of = self.places.ids_by_row()?;
+        let first = self.places.first_input();
+        let rows = (0..).zip(is_kept);
+        for (row, _) in rows.filter(|(row, is_kept)| **is_kept && *row >= first) {
+            let id = id_of(row)?;
+            if index.has(&id)? {
                 return Err(Error::Input {
                     path: index.folder().to_owned(),
                     problem: format!("it has another document of the id {id}, which is kept"),

@@ -21,7 +21,7 @@ use crate::io::{
 };
 use crate::progress::{Counts, StageTime, Timings, advance, counted, grouped};
 use crate::search::{
-    Classify, Corpus, FirstPass, NextId, NextPreference, NumbersRead, Parsed, Pieces, Search,
+    Classify, Corpus, FirstPass, IdLines, NextPreference, NumbersRead, Parsed, Pieces, Search,
     SetsByRow, Source,
 };
 use crate::store::spill::{Budget, Spill, sets_in_memory};
@@ -448,10 +448,9 @@ impl Source for FileSource<'_> {
         self.budget.clone()
     }
 
-    fn ids(&self) -> Result<Option<NextId<'_>>> {
-        let has_ids = self.places.ids.is_some();
-        let next = has_ids.then(|| self.places.ids_in_order()).transpose()?;
-        Ok(next.map(|next| Box::new(next) as NextId<'_>))
+    fn ids(&self) -> Result<Option<IdLines<'_>>> {
+        let lines = self.places.id_lines()?;
+        Ok(lines.map(|lines| Box::new(lines) as IdLines<'_>))
     }
 }
 

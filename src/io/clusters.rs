@@ -1,6 +1,5 @@
 //! Writes `clusters.parquet`: the cluster of every document.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::iter::Peekable;
 use std::ops::Range;
@@ -56,21 +55,22 @@ pub(crate) fn write_clusters(
     }
     let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
     let mut removed = removed.peekable();
-    let mut id_of = places.spilled_ids_by_row()?;
+    let mut id_lines = match places.has_ids_on_disk() {
+        true => places.id_lines()?,
+        false => None,
+    };
     let firsts: Vec<u32> = (start..documents).step_by(BLOCK as usize).collect();
     for firsts in firsts.chunks(BLOCKS) {
         let block = |first: &u32| {
             let rows = *first..documents.min(first.saturating_add(BLOCK));
-            let ids = id_of
-                .as_mut()
-                .map(|id_of| rows.clone().map(id_of).collect());
+            let ids = id_lines.as_mut().map(|lines_of| lines_of(rows.clone()));
             Ok(Block {
                 removed: next_removed(&mut removed, rows.end)?,
                 ids: ids.transpose()?,
                 rows,
             })
         };
-        let blocks: Vec<Block<'_>> = firsts.iter().map(block).collect::<Result<_>>()?;
+        let blocks: Vec<Block> = firsts.iter().map(block).collect::<Result<_>>()?;
         let columns = blocks.par_iter().map(|block| block.columns(ids, places));
         let columns: Vec<Vec<ArrayRef>> = in_parallel(|| columns.collect::<Result<_>>())?;
         for of_block in columns {
@@ -97,20 +97,20 @@ fn next_removed(
 }
 
 /// Consecutive documents.
-struct Block<'a> {
+struct Block {
     rows: Range<u32>,
-    /// Their ids, if all ids are on disk.
-    ids: Option<Vec<Cow<'a, str>>>,
+    /// Their ids, a line each, if all ids are on disk.
+    ids: Option<String>,
     /// Those that are removed.
     removed: Vec<Removed<u32>>,
 }
 
-impl Block<'_> {
+impl Block {
     fn columns(&self, ids: IdColumn, places: &Places) -> Result<Vec<ArrayRef>> {
         let rows = || self.rows.clone();
         let (start, of_files) = (places.first_input(), places.first_of_files());
         let id_column = match &self.ids {
-            Some(of_rows) => ids.array(of_rows.iter()),
+            Some(lines) => ids.array(lines.split_terminator('\n')),
             None => {
                 let of_rows = rows().map(|row| places.id(row));
                 ids.array(of_rows.collect::<Result<Vec<_>>>()?.iter())

@@ -185,9 +185,7 @@ impl DocumentIds {
             DocumentIds::Held(ids) => Ok(ids.get(row as usize).into()),
             DocumentIds::Spilled(_) => {
                 let mut ids = self.in_order()?;
-                for _ in 0..row {
-                    ids.next()?;
-                }
+                ids.skip(row as usize)?;
                 Ok(ids.next()?.into_owned().into())
             }
         }
@@ -197,11 +195,7 @@ impl DocumentIds {
     pub(super) fn in_order(&self) -> Result<IdsInOrder<'_>> {
         Ok(match self {
             DocumentIds::Held(ids) => IdsInOrder::Held { ids, row: 0 },
-            DocumentIds::Spilled(ids) => IdsInOrder::Spilled {
-                blocks: ids.file.as_ref().map(StreamFile::blocks).transpose()?,
-                block: Vec::new(),
-                start: 0,
-            },
+            DocumentIds::Spilled(ids) => IdsInOrder::Spilled(IdLines::of(ids.file.as_ref())?),
         })
     }
 
@@ -341,16 +335,8 @@ fn push_digest(digests: &mut Partitions<5>, id: &str) -> Result<()> {
 
 /// Ids in order of rows.
 pub(super) enum IdsInOrder<'a> {
-    Held {
-        ids: &'a Texts,
-        row: usize,
-    },
-    Spilled {
-        blocks: Option<BlockReader<'a>>,
-        block: Vec<u8>,
-        /// Where the next id starts in the block.
-        start: usize,
-    },
+    Held { ids: &'a Texts, row: usize },
+    Spilled(IdLines<'a>),
 }
 
 impl<'a> IdsInOrder<'a> {
@@ -361,24 +347,96 @@ impl<'a> IdsInOrder<'a> {
                 *row += 1;
                 Ok(ids.get(*row - 1).into())
             }
-            IdsInOrder::Spilled {
-                blocks,
-                block,
-                start,
-            } => {
-                if *start == block.len() {
-                    block.clear();
-                    *start = 0;
-                    if let Some(blocks) = blocks {
-                        blocks.next(block)?;
-                    }
-                }
-                let rest = &block[*start..];
-                let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-                *start += (end + 1).min(rest.len());
-                Ok(String::from_utf8_lossy(&rest[..end]).into_owned().into())
+            IdsInOrder::Spilled(lines) => {
+                let mut id = String::new();
+                lines.take(1, &mut |line| id.push_str(line))?;
+                id.pop();
+                Ok(id.into())
             }
         }
+    }
+
+    /// Appends the next ids, of which there must be so many: a line each.
+    pub(super) fn append_lines(&mut self, count: usize, lines: &mut String) -> Result<()> {
+        match self {
+            IdsInOrder::Held { ids, row } => {
+                for row in *row..*row + count {
+                    lines.push_str(ids.get(row));
+                    lines.push('\n');
+                }
+                *row += count;
+                Ok(())
+            }
+            IdsInOrder::Spilled(of_file) => of_file.take(count, &mut |ids| lines.push_str(ids)),
+        }
+    }
+
+    /// Leaves out the next ids.
+    pub(super) fn skip(&mut self, count: usize) -> Result<()> {
+        match self {
+            IdsInOrder::Held { row, .. } => {
+                *row += count;
+                Ok(())
+            }
+            IdsInOrder::Spilled(lines) => lines.take(count, &mut |_| ()),
+        }
+    }
+}
+
+/// The lines of ids on disk, in order.
+pub(super) struct IdLines<'a> {
+    blocks: Option<BlockReader<'a>>,
+    block: String,
+    /// Where the next line starts in the block.
+    start: usize,
+}
+
+impl<'a> IdLines<'a> {
+    fn of(file: Option<&'a StreamFile>) -> Result<Self> {
+        Ok(IdLines {
+            blocks: file.map(StreamFile::blocks).transpose()?,
+            block: String::new(),
+            start: 0,
+        })
+    }
+
+    /// Calls `each` with the next lines, several at a time.
+    fn take(&mut self, mut count: usize, each: &mut dyn FnMut(&str)) -> Result<()> {
+        while count > 0 {
+            if self.start == self.block.len() && !self.load()? {
+                return Ok(());
+            }
+            let rest = &self.block[self.start..];
+            let mut ends = memchr::memchr_iter(b'\n', rest.as_bytes());
+            let end = match ends.nth(count - 1) {
+                Some(end) => {
+                    count = 0;
+                    end + 1
+                }
+                None => {
+                    count -= memchr::memchr_iter(b'\n', rest.as_bytes()).count();
+                    rest.len()
+                }
+            };
+            each(&rest[..end]);
+            self.start += end;
+        }
+        Ok(())
+    }
+
+    /// Reads the next block. Returns whether there was one.
+    fn load(&mut self) -> Result<bool> {
+        let mut bytes = std::mem::take(&mut self.block).into_bytes();
+        bytes.clear();
+        let is_read = match &mut self.blocks {
+            Some(blocks) => blocks.next(&mut bytes)?,
+            None => false,
+        };
+        // Ids are JSON, and the block has a checksum.
+        self.block = String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        self.start = 0;
+        Ok(is_read)
     }
 }
 

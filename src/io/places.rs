@@ -257,7 +257,7 @@ impl Places {
     }
 
     /// The id of a document as JSON; `file:row` if any document has no id. Ids on disk are read from their beginning: if
-    /// many are needed, take them [in order](Places::ids_in_order).
+    /// many are needed, take them [by row](Places::ids_by_row).
     pub(crate) fn id(&self, row: u32) -> Result<Cow<'_, str>> {
         match &self.ids {
             Some(ids) => ids.get(row),
@@ -276,7 +276,7 @@ impl Places {
 
     /// The ids of documents as JSON, by row. Ids on disk are read once, from their beginning.
     pub(crate) fn ids_of(&self, rows: &BTreeSet<u32>) -> Result<BTreeMap<u32, Box<RawValue>>> {
-        if !matches!(self.ids, Some(DocumentIds::Spilled(_))) {
+        if !self.has_ids_on_disk() {
             let of_row = |row: &u32| Ok((*row, self.raw_id(*row)?));
             return rows.iter().map(of_row).collect();
         }
@@ -285,39 +285,41 @@ impl Places {
         rows.iter().map(of_row).collect()
     }
 
-    /// The ids of documents whose rows ascend. Ids on disk are read once, from their beginning.
+    /// The ids of documents whose rows ascend, each asked for once. Ids on disk are read once, from their beginning.
     pub(crate) fn ids_by_row<'a>(&'a self) -> Result<impl FnMut(u32) -> Result<Cow<'a, str>>> {
-        let mut next_id = self.ids_in_order()?;
+        let mut ids = self.ids.as_ref().map(DocumentIds::in_order).transpose()?;
         let mut next_row = 0;
         Ok(move |row| {
-            while next_row < row {
-                next_id()?;
-                next_row += 1;
-            }
-            next_row += 1;
-            next_id()
+            let Some(ids) = &mut ids else {
+                return Ok(self.made_id(row).into());
+            };
+            ids.skip((row - next_row) as usize)?;
+            next_row = row + 1;
+            ids.next()
         })
     }
 
-    /// The same for ids on disk; `None` for others, which [`Places::id`] returns at once.
-    pub(crate) fn spilled_ids_by_row<'a>(
+    /// The ids of ranges of documents that ascend, a line each; `None` if documents have none of their own.
+    pub(crate) fn id_lines<'a>(
         &'a self,
-    ) -> Result<Option<impl FnMut(u32) -> Result<Cow<'a, str>>>> {
-        let is_spilled = matches!(self.ids, Some(DocumentIds::Spilled(_)));
-        is_spilled.then(|| self.ids_by_row()).transpose()
+    ) -> Result<Option<impl FnMut(Range<u32>) -> Result<String> + use<'a>>> {
+        let Some(ids) = &self.ids else {
+            return Ok(None);
+        };
+        let mut ids = ids.in_order()?;
+        let mut next_row = 0;
+        Ok(Some(move |rows: Range<u32>| {
+            let mut lines = String::new();
+            ids.skip((rows.start - next_row) as usize)?;
+            ids.append_lines(rows.len(), &mut lines)?;
+            next_row = rows.end;
+            Ok(lines)
+        }))
     }
 
-    /// The ids of all documents, in order of rows.
-    pub(crate) fn ids_in_order<'a>(&'a self) -> Result<impl FnMut() -> Result<Cow<'a, str>>> {
-        let mut ids = self.ids.as_ref().map(DocumentIds::in_order).transpose()?;
-        let mut row = 0;
-        Ok(move || match &mut ids {
-            Some(ids) => ids.next(),
-            None => {
-                row += 1;
-                Ok(self.made_id(row - 1).into())
-            }
-        })
+    /// Whether ids are on disk, where [`Places::id`] reads them from their beginning.
+    pub(crate) fn has_ids_on_disk(&self) -> bool {
+        matches!(self.ids, Some(DocumentIds::Spilled(_)))
     }
 
     /// The type of a column of the ids of all documents.
@@ -541,12 +543,12 @@ mod tests {
     #[test]
     fn a_row_is_the_record_that_it_was() {
         let places = places(&[]);
-        let mut next = places.ids_in_order().unwrap();
+        let mut id_of = places.ids_by_row().unwrap();
         for (row, (file, record)) in (0..).zip(expected()) {
             assert_eq!(places.place(row), (file, record));
             let id = format!("\"{file}-{record}\"");
             assert_eq!(
-                (places.id(row).unwrap(), next().unwrap()),
+                (places.id(row).unwrap(), id_of(row).unwrap()),
                 ((&*id).into(), (&*id).into())
             );
         }

@@ -434,7 +434,7 @@ pub(crate) fn write_table(
     let documents = description.counts.documents - description.counts.skipped;
     let documents = row_number(documents)?;
     let ids = places.id_column();
-    let mut next_id = places.ids_in_order()?;
+    let mut id_of = places.ids_by_row()?;
     let width = scheme.family().slot_width();
     let slots = scheme.num_perm_u16();
     let mut signatures = Signatures::new(slots.into(), width);
@@ -457,7 +457,7 @@ pub(crate) fn write_table(
         signatures.clear();
         npy::read_slots(&mut reader, signatures.push_rows(rows.len()).into_slots())
             .map_err(Error::io("read", output))?;
-        let of_rows: Vec<_> = rows.map(|_| next_id()).collect::<Result<_>>()?;
+        let of_rows: Vec<_> = rows.map(&mut id_of).collect::<Result<_>>()?;
         let columns = vec![
             ids.array(of_rows.iter()),
             signature_column(&signatures, slots),

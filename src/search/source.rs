@@ -1,6 +1,5 @@
 //! The sources of documents: files implement [`Source`] elsewhere, memory here.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::iter;
 use std::ops::Range;
@@ -59,8 +58,8 @@ pub(crate) trait Source {
         None
     }
 
-    /// Reads the ids of all documents, by row, as JSON; `None` if they have none of their own.
-    fn ids(&self) -> Result<Option<NextId<'_>>> {
+    /// The ids of all documents, as JSON; `None` if they have none of their own.
+    fn ids(&self) -> Result<Option<IdLines<'_>>> {
         Ok(None)
     }
 }
@@ -81,8 +80,8 @@ impl<F: FnMut(u32, &[u64]) -> Result<()>> SetsByRow for F {
     }
 }
 
-/// Returns the ids of documents, one after the other.
-pub(crate) type NextId<'a> = Box<dyn FnMut() -> Result<Cow<'a, str>> + 'a>;
+/// Returns the ids of ranges of documents that ascend, a line each.
+pub(crate) type IdLines<'a> = Box<dyn FnMut(Range<u32>) -> Result<String> + 'a>;
 
 /// Returns what decides the class of each document, one after the other: the rank of its source, and a value.
 pub(crate) type NextPreference<'a> = Box<dyn FnMut() -> Result<(u32, String)> + 'a>;

@@ -1,6 +1,5 @@
 //! What the unit tests of this room share: corpora, the definition of their results, and documents that go to disk.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -11,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use super::corpus::Corpus;
 use super::first_pass::{FirstPass, NumbersRead};
 use super::parameters::{CandidateMethod, Search};
-use super::source::{Classify, InMemory, NextId, NextPreference, SetsByRow, Source};
+use super::source::{Classify, IdLines, InMemory, NextPreference, SetsByRow, Source};
 use crate::documents::{Documents, TokenBatch};
 use crate::engine::Engine;
 use crate::error::Result;
@@ -330,11 +329,9 @@ impl<D: Documents> Source for Spilling<'_, D> {
         Some(self.budget.clone())
     }
 
-    fn ids(&self) -> Result<Option<NextId<'_>>> {
-        let mut rows = 0..;
-        Ok(Some(Box::new(move || {
-            Ok(Cow::Owned(id_of(rows.next().unwrap_or(0))))
-        })))
+    fn ids(&self) -> Result<Option<IdLines<'_>>> {
+        let line = |row| id_of(row) + "\n";
+        Ok(Some(Box::new(move |rows| Ok(rows.map(line).collect()))))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::components::{BucketEdges, Connected, Members};
@@ -12,8 +13,9 @@ use super::parts::{
     IN_MEMORY_PER_ELEMENT, IN_MEMORY_PER_MEMBER, Parts, bytes_of_signature, packed_words,
     push_document, records_of,
 };
+use crate::clock::in_parallel;
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Result, row_number};
 use crate::pipeline::Unit;
 use crate::progress::{Progress, Timings, advance};
 use crate::scheme::fmix64;
@@ -21,16 +23,18 @@ use crate::search::context::Context;
 use crate::search::corpus::Corpus;
 use crate::search::observations::Observations;
 use crate::search::parameters::Search;
-use crate::search::source::{NextId, NextPreference, SetsByRow, Source};
+use crate::search::source::{IdLines, NextPreference, SetsByRow, Source};
 use crate::search::verification::Verification;
 use crate::store::Bits;
-use crate::store::spill::{Sorted, Spill, Stored, StreamFile, Streams};
+use crate::store::spill::{NO_STREAM, Sorted, Spill, Stored, StreamFile, Streams};
 
 /// Parts at least, so that all threads have work.
 const LEAST_PARTS: usize = 8;
 
 /// Parts at most: each has three files.
 const MOST_PARTS: usize = 1024;
+
+const _: () = assert!(MOST_PARTS < NO_STREAM as usize);
 
 /// The name of the distribution of documents to parts, for checkpoints.
 const DISTRIBUTE: &str = "distribute";
@@ -161,7 +165,7 @@ impl Distribution<'_> {
     }
 
     /// The part of a document that does not repeat another.
-    fn part_of(&self, row: u32) -> usize {
+    fn part_of(&self, row: u32) -> u16 {
         hashed(self.edges.components.root(row), self.count)
     }
 
@@ -183,33 +187,52 @@ impl Distribution<'_> {
         &self,
         lengths: &StreamFile,
         (repeats, repeated): (Sorted<2>, &Bits),
-        mut ids: Option<NextId<'_>>,
+        mut ids: Option<IdLines<'_>>,
         mut preferences: Option<NextPreference<'_>>,
     ) -> Result<Vec<StreamFile>> {
         let mut documents = self.streams("documents");
         let mut repeats = repeats.into_records().peekable();
-        let mut row = 0;
+        let mut next_row = 0;
         self.progress.begin("distribute", self.documents);
         lengths.for_each_block(|lengths| {
-            for length in lengths.records(Stored::words) {
-                let [length] = length?;
-                let id = ids.as_mut().map(|next| next()).transpose()?;
-                let preference = preferences.as_mut().map(|next| next()).transpose()?;
-                let is_repeat = |repeat: &Result<[u32; 2]>| {
-                    repeat.as_ref().map_or(true, |repeat| repeat[0] == row)
-                };
-                let repeat = repeats.next_if(is_repeat).transpose()?;
-                let first = repeat.map_or(row, |repeat| repeat[1]);
-                if repeat.is_some() || repeated.get(row) || self.edges.in_buckets.get(row) {
-                    let (source, value) = preference.unwrap_or_default();
-                    let id = id.as_deref().unwrap_or_default();
-                    documents.push_with(self.part_of(first), |record| {
-                        push_document(record, [row, first, length, source], &value, id);
-                    })?;
-                }
-                row += 1;
+            let lengths = lengths.records(Stored::words);
+            let lengths: Vec<[u32; 1]> = lengths.collect::<Result<_>>()?;
+            let rows = next_row..row_number(next_row as usize + lengths.len())?;
+            next_row = rows.end;
+            let ids = ids.as_mut().map(|lines_of| lines_of(rows.clone()));
+            let ids = ids.transpose()?.unwrap_or_default();
+            let ids: Vec<&str> = ids.split_terminator('\n').collect();
+            let preferences = preferences
+                .as_mut()
+                .map(|next| rows.clone().map(|_| next()));
+            let preferences = preferences.into_iter().flatten();
+            let preferences: Vec<(u32, String)> = preferences.collect::<Result<_>>()?;
+            let mut firsts: Vec<u32> = rows.clone().collect();
+            let is_of_rows = |repeat: &Result<[u32; 2]>| {
+                repeat.as_ref().map_or(true, |[row, _]| *row < rows.end)
+            };
+            while let Some(repeat) = repeats.next_if(is_of_rows) {
+                let [row, first] = repeat?;
+                firsts[(row - rows.start) as usize] = first;
             }
-            advance(self.progress, row.into(), 0, 0)
+            let part = |(row, first): (u32, &u32)| {
+                let is_repeat = *first != row || repeated.get(row);
+                match is_repeat || self.edges.in_buckets.get(row) {
+                    true => self.part_of(*first),
+                    false => NO_STREAM,
+                }
+            };
+            let parts = rows.clone().into_par_iter().zip(&firsts).map(part);
+            let parts: Vec<u16> = in_parallel(|| parts.collect());
+            documents.push_each(&parts, |i, record| {
+                let (source, value) = preferences
+                    .get(i)
+                    .map_or((0, ""), |(source, value)| (*source, value));
+                let id = ids.get(i).copied().unwrap_or_default();
+                let row = rows.start + u32::try_from(i).unwrap_or_default();
+                push_document(record, [row, firsts[i], lengths[i][0], source], value, id);
+            })?;
+            advance(self.progress, next_row.into(), 0, 0)
         })?;
         documents.finish()
     }
@@ -219,11 +242,8 @@ impl Distribution<'_> {
         let mut members = self.streams("members-of");
         match all {
             Members::OfBands { members: all, .. } => all.for_each_block(|block| {
-                for member in records_of(block, size_of::<[u32; 4]>()) {
-                    let (row, record) = member?;
-                    members.push(self.part_of(row), record)?;
-                }
-                advance(self.progress, self.documents, 0, 0)
+                let of_block = records_of(block, size_of::<[u32; 4]>());
+                self.push_wanted(of_block, |_| true, &mut members)
             })?,
             Members::OfPrefixes(joined) => joined.prefixes.for_each_block(|block| {
                 let prefixes =
@@ -282,12 +302,24 @@ impl Distribution<'_> {
         records: impl Iterator<Item = Result<(u32, &'a [u8])>>,
         streams: &mut Streams,
     ) -> Result<()> {
-        for record in records {
-            let (row, record) = record?;
-            if self.edges.in_buckets.get(row) {
-                streams.push(self.part_of(row), record)?;
-            }
-        }
+        self.push_wanted(records, |row| self.edges.in_buckets.get(row), streams)
+    }
+
+    /// Distributes records with their rows, if these are wanted.
+    fn push_wanted<'a>(
+        &self,
+        records: impl Iterator<Item = Result<(u32, &'a [u8])>>,
+        is_wanted: impl Fn(u32) -> bool + Sync,
+        streams: &mut Streams,
+    ) -> Result<()> {
+        let records: Vec<(u32, &[u8])> = records.collect::<Result<_>>()?;
+        let part = |(row, _): &(u32, &[u8])| match is_wanted(*row) {
+            true => self.part_of(*row),
+            false => NO_STREAM,
+        };
+        let parts = records.par_iter().map(part);
+        let parts: Vec<u16> = in_parallel(|| parts.collect());
+        streams.push_each(&parts, |i, record| record.extend_from_slice(records[i].1))?;
         advance(self.progress, self.documents, 0, 0)
     }
 }
@@ -302,7 +334,7 @@ impl SetsByRow for SetsOfParts<'_> {
     fn take(&mut self, row: u32, set: &[u64]) -> Result<()> {
         let part = self.distribution.part_of(row);
         self.streams
-            .push_with(part, |record| push_set(record, row, set))
+            .push_with(part.into(), |record| push_set(record, row, set))
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -349,9 +381,9 @@ fn expected_bytes(connected: &Connected, search: &Search, corpus: &Corpus, engin
     clippy::cast_possible_truncation,
     reason = "the result is below `count`"
 )]
-fn hashed(root: u32, count: usize) -> usize {
+fn hashed(root: u32, count: usize) -> u16 {
     let hash = fmix64(u64::from(root)) >> 32;
-    ((u128::from(hash) * count as u128) >> 32) as usize
+    ((u128::from(hash) * count as u128) >> 32) as u16
 }
 
 #[cfg(test)]
@@ -362,7 +394,7 @@ mod tests {
     fn components_are_spread_over_all_parts() {
         for count in [1, 8, 1024] {
             let mut sizes = vec![0; count];
-            (0..20_000).for_each(|root| sizes[hashed(root, count)] += 1);
+            (0..20_000).for_each(|root| sizes[usize::from(hashed(root, count))] += 1);
             let even = 20_000 / count;
             let (least, most) = (sizes.iter().min(), sizes.iter().max());
             assert!(

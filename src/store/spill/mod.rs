@@ -38,7 +38,7 @@ pub(crate) use identity::{InputIdentity, RunIdentity};
 pub(crate) use key_records::{KeyedRecords, SortedRecords};
 pub(crate) use lines::JsonLines;
 pub(crate) use partitions::{Partitions, Sorted};
-pub(crate) use streams::{BlockReader, StreamFile, Streams};
+pub(crate) use streams::{BlockReader, NO_STREAM, StreamFile, Streams};
 
 /// The beginning of the name of a folder of temporary files.
 const PREFIX: &str = "simgpu-spill-";

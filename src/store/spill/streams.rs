@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use rayon::prelude::*;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::checkpoint::{Extent, HEADER};
 use super::{Spill, Stored};
+use crate::clock::in_parallel;
 use crate::error::{Error, Result};
 
 /// Streams of bytes, one file each. A record lies in one block as a whole.
@@ -29,8 +31,14 @@ struct Stream {
     file: StreamFile,
 }
 
+/// The stream of a record that goes to none.
+pub(crate) const NO_STREAM: u16 = u16::MAX;
+
+/// Records that are worth a job, some 50 µs.
+const JOB: usize = 1 << 11;
+
 impl Streams {
-    /// `count` streams: empty, or as they were at the last checkpoint of a run that goes on. `files` streams are written
+    /// `count` streams, fewer than [`NO_STREAM`]: empty, or as they were at the last checkpoint of a run that goes on. `files` streams are written
     /// at the same time, these included.
     pub(crate) fn new(spill: &Arc<Spill>, name: &str, count: usize, files: usize) -> Self {
         Streams::of(spill, name, count, files, true)
@@ -109,18 +117,41 @@ impl Streams {
         stream: usize,
         write: impl FnOnce(&mut Vec<u8>),
     ) -> Result<()> {
-        let stream = &mut self.streams[stream];
-        if stream.buffer.capacity() == 0 {
-            stream.buffer.reserve(HEADER + self.block_bytes);
+        self.streams[stream].push_with(self.block_bytes, write)
+    }
+
+    /// Appends records on all threads: record `i`, which `write` appends to a buffer, to the stream `of[i]`, or to none if
+    /// that is [`NO_STREAM`]. No lock may be held while it works.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if a file cannot be written.
+    pub(crate) fn push_each(
+        &mut self,
+        of: &[u16],
+        write: impl Fn(usize, &mut Vec<u8>) + Sync,
+    ) -> Result<()> {
+        let block_bytes = self.block_bytes;
+        // Each thread looks through all records for those of its streams.
+        let jobs = (of.len() / JOB).clamp(1, rayon::current_num_threads());
+        let of_job = self.streams.len().div_ceil(jobs).max(1);
+        let push = |(job, streams): (usize, &mut [Stream])| {
+            let first = job * of_job;
+            let mut records = of.iter().map(|stream| usize::from(*stream)).enumerate();
+            records.try_for_each(|(record, stream)| {
+                let stream = stream.checked_sub(first);
+                match stream.and_then(|stream| streams.get_mut(stream)) {
+                    Some(stream) => stream.push_with(block_bytes, |buffer| write(record, buffer)),
+                    None => Ok(()),
+                }
+            })
+        };
+        match jobs {
+            1 => push((0, &mut self.streams)),
+            _ => {
+                let streams = self.streams.par_chunks_mut(of_job).enumerate();
+                in_parallel(|| streams.try_for_each(push))
+            }
         }
-        if stream.buffer.is_empty() {
-            stream.buffer.resize(HEADER, 0);
-        }
-        write(&mut stream.buffer);
-        if stream.buffer.len() - HEADER >= self.block_bytes {
-            return stream.flush();
-        }
-        Ok(())
     }
 
     /// Ends all streams.
@@ -154,6 +185,21 @@ impl Streams {
 }
 
 impl Stream {
+    /// Appends the record that `write` appends to the buffer, and writes a block that is full.
+    fn push_with(&mut self, block_bytes: usize, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+        if self.buffer.capacity() == 0 {
+            self.buffer.reserve(HEADER + block_bytes);
+        }
+        if self.buffer.is_empty() {
+            self.buffer.resize(HEADER, 0);
+        }
+        write(&mut self.buffer);
+        if self.buffer.len() - HEADER >= block_bytes {
+            return self.flush();
+        }
+        Ok(())
+    }
+
     /// Writes the buffer as a block.
     fn flush(&mut self) -> Result<()> {
         if self.buffer.len() <= HEADER {
