@@ -97,7 +97,7 @@ impl DocumentIds {
         }
     }
 
-    /// Appends the ids of the next documents, those on disk by two threads. No lock may be held while it works.
+    /// Appends the ids of the next documents, those on disk on all threads. No lock may be held while it works.
     pub(crate) fn append(&mut self, next: &Texts) -> Result<()> {
         match self {
             DocumentIds::Held(ids) => {
@@ -108,11 +108,11 @@ impl DocumentIds {
         }
     }
 
-    /// Writes the ids to disk, and all further ones.
+    /// Writes the ids to disk, and all further ones. No lock may be held while it works.
     pub(crate) fn spill(&mut self, spill: &Arc<Spill>) -> Result<()> {
         if let DocumentIds::Held(held) = self {
             let mut ids = SpilledIds::new(spill);
-            held.iter().try_for_each(|id| ids.push(id))?;
+            ids.append(held)?;
             *self = DocumentIds::Spilled(Box::new(ids));
         }
         Ok(())
@@ -248,6 +248,9 @@ pub(crate) struct SpilledIds {
 /// Parts of the digests of ids.
 const PARTS: usize = 16;
 
+/// Ids that are worth a job, some 50 µs.
+const JOB: usize = 1 << 11;
+
 impl SpilledIds {
     fn new(spill: &Arc<Spill>) -> Self {
         let lines = Streams::new(spill, "ids", 1, PARTS);
@@ -278,7 +281,12 @@ impl SpilledIds {
             *are_integers = *are_integers && next.iter().all(is_integer);
             next.iter().try_for_each(|id| push_line(lines, id))
         };
-        let digest = || next.iter().try_for_each(|id| push_digest(digests, id));
+        let first = row_number(digests.records())?;
+        let digest = || {
+            let rows = (first..row_number(first as usize + next.len())?).into_par_iter();
+            let ids = rows.map(|row| digest_of(next.get((row - first) as usize), row));
+            digests.push_all(&ids.with_min_len(JOB).collect::<Vec<_>>())
+        };
         let (written, digested) = in_parallel(|| rayon::join(write, digest));
         written.and(digested)
     }
@@ -329,8 +337,13 @@ fn push_line(lines: &mut Streams, id: &str) -> Result<()> {
 
 fn push_digest(digests: &mut Partitions<5>, id: &str) -> Result<()> {
     let row = row_number(digests.records())?;
+    digests.push(&digest_of(id, row))
+}
+
+/// The digest of an id, and its row.
+fn digest_of(id: &str, row: u32) -> [u32; 5] {
     let [a, b, c, d] = bytemuck::cast(xxh3_128(id.as_bytes()));
-    digests.push(&[a, b, c, d, row])
+    [a, b, c, d, row]
 }
 
 /// Ids in order of rows.

@@ -445,6 +445,7 @@ impl<'a> FirstPass<'a> {
             }
             row_number(first)?
         };
+        signing.write_numbered()?;
         let sets = piece.sets.map(|mut sets| {
             let mut needed = is_needed.iter();
             sets.ranges.retain(|_| needed.next() == Some(&true));
@@ -577,10 +578,13 @@ impl<'a> FirstPass<'a> {
         // While threads write keys, this one may sign another piece, for which it asks what is known: it holds no lock.
         let distinct = std::mem::take(signing.known_mut().numbered.distinct_mut());
         let files = self.sink.spill(spill, &distinct)?;
-        let numbered = &mut signing.known_mut().numbered;
-        *numbered.distinct_mut() = distinct;
+        *signing.known_mut().numbered.distinct_mut() = distinct;
         notes.spill(spill)?;
-        numbered.spill(DocumentWriter::new(spill, files))
+        let held = signing.known_mut().numbered.take_held();
+        let mut writer = DocumentWriter::new(spill, files);
+        held.write(&mut writer)?;
+        signing.known_mut().numbered.write_to(writer);
+        Ok(())
     }
 
     /// Ends the pass, and adds its times to `times`.
@@ -609,6 +613,16 @@ impl<'e> Signing<'e> {
 
     fn known_mut(&self) -> RwLockWriteGuard<'_, Known> {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes the documents that are only numbered, on disk.
+    fn write_numbered(&self) -> Result<()> {
+        let Some(mut unwritten) = self.known_mut().numbered.take_unwritten() else {
+            return Ok(());
+        };
+        let written = unwritten.write();
+        self.known_mut().numbered.give_back(unwritten);
+        written
     }
 
     /// Parses, shingles and signs a piece, unless the run is stopped.

@@ -16,10 +16,14 @@ use super::short::ShortDocuments;
 use crate::clock::in_parallel;
 use crate::documents::DigestMap;
 use crate::error::{Error, Result, row_number};
+use crate::pipeline::Dropped;
 use crate::store::spill::Spill;
 
 /// The share of the memory of a run on disk for digests of earlier documents, one in so many.
 const RECENT_SHARE: usize = 8;
+
+/// Documents that are written at a time.
+const BLOCK: usize = 1 << 16;
 
 /// Bytes of memory for such a digest: a table may be half empty.
 const BYTES_OF_RECENT: usize = 2 * size_of::<(u128, u32)>();
@@ -37,6 +41,8 @@ pub(super) struct Numbered {
     bare: Bare,
     /// Takes what is known of each document once this is more than memory holds.
     writer: Option<DocumentWriter>,
+    /// The documents that it has not taken yet: the bytes of text of each, and its digest.
+    unwritten: Vec<(u32, Option<u128>)>,
 }
 
 /// Distinct documents without shingles, and their repeats: there are few in most corpora.
@@ -158,7 +164,7 @@ impl Numbered {
             if let Some(reason) = fate {
                 writer.drop((row, reason))?;
             }
-            writer.add(row, length, digest)?;
+            self.unwritten.push((length, digest));
             let is_first = first.is_none_or(|first| first == row);
             return Ok((row, digest.is_some() && shingles > 0 && is_first));
         }
@@ -179,6 +185,23 @@ impl Numbered {
             Some(first) => self.repeats.push((row, first)),
         }
         Ok((row, corpus.distinct.last() == Some(&row)))
+    }
+
+    /// What writes the documents that are only numbered, on disk. It is given [back](Numbered::give_back).
+    pub(super) fn take_unwritten(&mut self) -> Option<Unwritten> {
+        let documents = std::mem::take(&mut self.unwritten);
+        Some(Unwritten {
+            writer: self.writer.take()?,
+            end_row: self.corpus.rows,
+            documents,
+        })
+    }
+
+    /// Takes back what writes documents.
+    pub(super) fn give_back(&mut self, written: Unwritten) {
+        self.writer = Some(written.writer);
+        self.unwritten = written.documents;
+        self.unwritten.clear();
     }
 
     /// Says that the documents so far are those of a reference. They are counted apart.
@@ -228,6 +251,25 @@ fn positions(corpus: &Corpus) -> Vec<u32> {
         positions[*row as usize] = position;
     }
     positions
+}
+
+/// Documents that are numbered, and what writes them to disk.
+pub(super) struct Unwritten {
+    writer: DocumentWriter,
+    end_row: u32,
+    documents: Vec<(u32, Option<u128>)>,
+}
+
+impl Unwritten {
+    /// Writes them on all threads. No lock may be held while it works.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the documents are some of the rows"
+    )]
+    pub(super) fn write(&mut self) -> Result<()> {
+        let first = self.end_row - self.documents.len() as u32;
+        self.writer.add(first, &self.documents)
+    }
 }
 
 /// Finds the first document with the digest of each document of a piece.
@@ -315,29 +357,58 @@ impl Numbered {
             + size_of::<u32>() * (self.bare.distinct.capacity() + 2 * self.bare.repeats.capacity())
     }
 
-    /// Moves what is known of each document to `writer`, which takes all further documents.
-    pub(super) fn spill(&mut self, mut writer: DocumentWriter) -> Result<()> {
+    /// Takes what is known of each document out of memory, to write it.
+    pub(super) fn take_held(&mut self) -> Held {
         let positions = positions(&self.corpus);
         let position = |row: u32| positions[row as usize];
         let corpus = &mut self.corpus;
-        let by_digest = self.digests.take();
         let repeats = std::mem::take(&mut self.repeats).into_iter();
-        let mut signed = DigestsByRow::of(
-            by_digest.map(|(digest, first)| (digest, position(first))),
-            std::mem::take(&mut corpus.distinct),
-            repeats.map(|(row, first)| (row, position(first))).collect(),
-        );
-        drop(positions);
-        for dropped in std::mem::take(&mut corpus.dropped) {
-            writer.drop(dropped)?;
-        }
         let bare = std::mem::take(&mut self.bare);
-        let mut bare = DigestsByRow::of(bare.by_digest, bare.distinct, bare.repeats);
-        for (row, length) in (0..).zip(std::mem::take(&mut corpus.lengths)) {
-            let digest = signed.next_if(row).or_else(|| bare.next_if(row));
-            writer.add(row, length, digest)?;
+        Held {
+            signed: DigestsByRow::of(
+                self.digests
+                    .take()
+                    .map(|(digest, first)| (digest, position(first))),
+                std::mem::take(&mut corpus.distinct),
+                repeats.map(|(row, first)| (row, position(first))).collect(),
+            ),
+            bare: DigestsByRow::of(bare.by_digest, bare.distinct, bare.repeats),
+            lengths: std::mem::take(&mut corpus.lengths),
+            dropped: std::mem::take(&mut corpus.dropped),
         }
+    }
+
+    /// Writes all further documents.
+    pub(super) fn write_to(&mut self, writer: DocumentWriter) {
         self.writer = Some(writer);
+    }
+}
+
+/// What memory held of documents.
+pub(super) struct Held {
+    signed: DigestsByRow,
+    bare: DigestsByRow,
+    lengths: Vec<u32>,
+    dropped: Vec<(u32, Dropped)>,
+}
+
+impl Held {
+    /// Writes it on all threads. No lock may be held while it works.
+    pub(super) fn write(self, writer: &mut DocumentWriter) -> Result<()> {
+        let Held {
+            mut signed,
+            mut bare,
+            lengths,
+            dropped,
+        } = self;
+        dropped.into_iter().try_for_each(|row| writer.drop(row))?;
+        for (first, lengths) in (0..).step_by(BLOCK).zip(lengths.chunks(BLOCK)) {
+            let documents = (first..).zip(lengths).map(|(row, length)| {
+                let digest = signed.next_if(row).or_else(|| bare.next_if(row));
+                (*length, digest)
+            });
+            writer.add(first, &documents.collect::<Vec<_>>())?;
+        }
         Ok(())
     }
 }

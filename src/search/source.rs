@@ -68,6 +68,11 @@ pub(crate) trait Source {
 pub(crate) trait SetsByRow {
     fn take(&mut self, row: u32, set: &[u64]) -> Result<()>;
 
+    /// Receives several. No lock may be held while it works.
+    fn take_all(&mut self, sets: &[(u32, Vec<u64>)]) -> Result<()> {
+        sets.iter().try_for_each(|(row, set)| self.take(*row, set))
+    }
+
     /// Writes everything taken so far, for a checkpoint.
     fn flush(&mut self) -> Result<()> {
         Ok(())

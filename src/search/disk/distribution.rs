@@ -337,6 +337,16 @@ impl SetsByRow for SetsOfParts<'_> {
             .push_with(part.into(), |record| push_set(record, row, set))
     }
 
+    fn take_all(&mut self, sets: &[(u32, Vec<u64>)]) -> Result<()> {
+        let distribution = self.distribution;
+        let parts = sets.iter().map(|(row, _)| distribution.part_of(*row));
+        let parts: Vec<u16> = parts.collect();
+        self.streams.push_each(&parts, |i, record| {
+            let (row, set) = &sets[i];
+            push_set(record, *row, set);
+        })
+    }
+
     fn flush(&mut self) -> Result<()> {
         self.streams.flush()
     }

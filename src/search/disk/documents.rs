@@ -57,14 +57,19 @@ impl DocumentWriter {
         }
     }
 
-    /// Adds the next document.
-    pub(crate) fn add(&mut self, row: u32, length: u32, digest: Option<u128>) -> Result<()> {
-        self.lengths.push(0, &length.to_ne_bytes())?;
-        let Some(digest) = digest else {
-            return Ok(());
+    /// Adds the next documents on all threads: the length of each, and its digest if it is not blank. The first has this row.
+    /// No lock may be held while it works.
+    pub(crate) fn add(&mut self, first: u32, documents: &[(u32, Option<u128>)]) -> Result<()> {
+        let of_row = |(row, (_, digest)): (u32, &(u32, Option<u128>))| {
+            let [a, b, c, d] = bytemuck::cast((*digest)?);
+            Some([a, b, c, d, row])
         };
-        let [a, b, c, d] = bytemuck::cast(digest);
-        self.digests.push(&[a, b, c, d, row])
+        let digests = (first..).zip(documents).filter_map(of_row);
+        self.digests.push_all(&digests.collect::<Vec<_>>())?;
+        let lengths = &mut self.lengths;
+        documents
+            .iter()
+            .try_for_each(|(length, _)| lengths.push(0, &length.to_ne_bytes()))
     }
 
     /// Notes that a document is removed without another one.

@@ -48,17 +48,33 @@ impl<const N: usize> Partitions<N> {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if a file cannot be written.
+    pub(crate) fn push(&mut self, record: &[u32; N]) -> Result<()> {
+        self.records += 1;
+        let part = self.part_of(record);
+        self.streams.push(part.into(), bytemuck::cast_slice(record))
+    }
+
+    /// Appends records on all threads. No lock may be held while it works.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) if a file cannot be written.
+    pub(crate) fn push_all(&mut self, records: &[[u32; N]]) -> Result<()> {
+        self.records += records.len() as u64;
+        let parts: Vec<u16> = records.iter().map(|record| self.part_of(record)).collect();
+        self.streams.push_each(&parts, |i, buffer| {
+            buffer.extend_from_slice(bytemuck::cast_slice(&records[i]));
+        })
+    }
+
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the number of a part is below that of all parts"
     )]
-    pub(crate) fn push(&mut self, record: &[u32; N]) -> Result<()> {
+    fn part_of(&self, record: &[u32; N]) -> u16 {
         let width = self.range.end - self.range.start;
         let offset = u64::from(record[0]) - self.range.start;
-        let part = u128::from(offset) * self.streams.count() as u128 / u128::from(width);
-        self.records += 1;
-        self.streams
-            .push(part as usize, bytemuck::cast_slice(record))
+        // Both are at most 2^32, and there are fewer than 2^16 parts.
+        (offset * self.streams.count() as u64 / width) as u16
     }
 
     /// The number of records.
