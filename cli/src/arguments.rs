@@ -358,7 +358,7 @@ pub(crate) fn whole_number_or_0<T: FromStr>(text: &str) -> Result<T, String> {
     })
 }
 
-/// A number of bytes with a unit.
+/// A number of bytes, with a unit or without.
 ///
 /// # Errors
 /// What is wrong, if the text is no such number.
@@ -376,11 +376,10 @@ pub fn size(text: &str) -> Result<u64, String> {
 /// # Errors
 /// What is wrong, if the text is no such number or has no unit.
 pub fn memory_size(text: &str) -> Result<u64, String> {
-    match size(text)? {
-        _ if text.bytes().all(|byte| byte.is_ascii_digit()) => Err(format!(
-            "has no unit; write {text}MiB, or {text}B for bytes"
-        )),
-        bytes => Ok(bytes),
+    let bytes = size(text)?;
+    match text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+        true => Ok(bytes),
+        false => Err("has no unit; write, for example, 512MiB, or 512B for bytes".to_owned()),
     }
 }
 

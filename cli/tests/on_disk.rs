@@ -385,7 +385,7 @@ fn a_search_without_output_goes_on_on_disk() {
 #[test]
 fn sizes_of_memory_are_checked() {
     let place = place();
-    for size in ["0", "4apples", "-1GiB", "GiB", "", "1024"] {
+    for size in ["0", "4apples", "-1GiB", "GiB", "", "1024", "+1024"] {
         let run = place.run(&format!("dedup {INPUT} --dry-run --memory={size}"));
         run.refused(2, &["--memory"]);
     }

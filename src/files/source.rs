@@ -21,7 +21,7 @@ use crate::io::{
 };
 use crate::progress::{Counts, StageTime, Timings, advance, counted, grouped};
 use crate::search::{
-    Classify, Corpus, FirstPass, IdLines, NextPreference, NumbersRead, Parsed, Pieces, Search,
+    Classify, Corpus, FirstPass, LinesOfIds, NextPreference, NumbersRead, Parsed, Pieces, Search,
     SetsByRow, Source,
 };
 use crate::store::spill::{Budget, Spill, sets_in_memory};
@@ -448,9 +448,9 @@ impl Source for FileSource<'_> {
         self.budget.clone()
     }
 
-    fn ids(&self) -> Result<Option<IdLines<'_>>> {
+    fn ids(&self) -> Result<Option<LinesOfIds<'_>>> {
         let lines = self.places.id_lines()?;
-        Ok(lines.map(|lines| Box::new(lines) as IdLines<'_>))
+        Ok(lines.map(|lines| Box::new(lines) as LinesOfIds<'_>))
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::clock::in_parallel;
-use crate::error::{Result, row_number};
+use crate::error::{Error, Result, row_number};
 use crate::store::Texts;
 use crate::store::spill::{BlockReader, Partitions, Sorted, Spill, StreamFile, Streams};
 
@@ -195,7 +195,7 @@ impl DocumentIds {
     pub(super) fn in_order(&self) -> Result<IdsInOrder<'_>> {
         Ok(match self {
             DocumentIds::Held(ids) => IdsInOrder::Held { ids, row: 0 },
-            DocumentIds::Spilled(ids) => IdsInOrder::Spilled(IdLines::of(ids.file.as_ref())?),
+            DocumentIds::Spilled(ids) => IdsInOrder::Spilled(SpilledLines::of(ids.file.as_ref())?),
         })
     }
 
@@ -251,6 +251,9 @@ const PARTS: usize = 16;
 /// Ids that are worth a job, some 50 µs.
 const JOB: usize = 1 << 11;
 
+/// Ids whose digests are made at a time.
+const BLOCK: u32 = 1 << 16;
+
 impl SpilledIds {
     fn new(spill: &Arc<Spill>) -> Self {
         let lines = Streams::new(spill, "ids", 1, PARTS);
@@ -282,10 +285,14 @@ impl SpilledIds {
             next.iter().try_for_each(|id| push_line(lines, id))
         };
         let first = row_number(digests.records())?;
+        let end = row_number(first as usize + next.len())?;
         let digest = || {
-            let rows = (first..row_number(first as usize + next.len())?).into_par_iter();
-            let ids = rows.map(|row| digest_of(next.get((row - first) as usize), row));
-            digests.push_all(&ids.with_min_len(JOB).collect::<Vec<_>>())
+            // Those of all ids would take more memory than the ids.
+            (first..end).step_by(BLOCK as usize).try_for_each(|block| {
+                let rows = (block..end.min(block.saturating_add(BLOCK))).into_par_iter();
+                let ids = rows.map(|row| digest_of(next.get((row - first) as usize), row));
+                digests.push_each(&ids.with_min_len(JOB).collect::<Vec<_>>())
+            })
         };
         let (written, digested) = in_parallel(|| rayon::join(write, digest));
         written.and(digested)
@@ -349,7 +356,7 @@ fn digest_of(id: &str, row: u32) -> [u32; 5] {
 /// Ids in order of rows.
 pub(super) enum IdsInOrder<'a> {
     Held { ids: &'a Texts, row: usize },
-    Spilled(IdLines<'a>),
+    Spilled(SpilledLines<'a>),
 }
 
 impl<'a> IdsInOrder<'a> {
@@ -397,16 +404,16 @@ impl<'a> IdsInOrder<'a> {
 }
 
 /// The lines of ids on disk, in order.
-pub(super) struct IdLines<'a> {
+pub(super) struct SpilledLines<'a> {
     blocks: Option<BlockReader<'a>>,
     block: String,
     /// Where the next line starts in the block.
     start: usize,
 }
 
-impl<'a> IdLines<'a> {
+impl<'a> SpilledLines<'a> {
     fn of(file: Option<&'a StreamFile>) -> Result<Self> {
-        Ok(IdLines {
+        Ok(SpilledLines {
             blocks: file.map(StreamFile::blocks).transpose()?,
             block: String::new(),
             start: 0,
@@ -417,7 +424,7 @@ impl<'a> IdLines<'a> {
     fn take(&mut self, mut count: usize, each: &mut dyn FnMut(&str)) -> Result<()> {
         while count > 0 {
             if self.start == self.block.len() && !self.load()? {
-                return Ok(());
+                return Err(Error::Defect(format!("{count} ids are not on disk")));
             }
             let rest = &self.block[self.start..];
             let mut ends = memchr::memchr_iter(b'\n', rest.as_bytes());
@@ -491,6 +498,14 @@ mod tests {
                 for id in ids {
                     assert_eq!(in_order.next().unwrap(), *id);
                 }
+                drop(in_order);
+                let (mut in_order, mut lines) = (all.in_order().unwrap(), String::new());
+                for (skipped, taken) in [(0, 1), (1, 0), (0, 3), (1, ids.len() - 6)] {
+                    in_order.skip(skipped).unwrap();
+                    in_order.append_lines(taken, &mut lines).unwrap();
+                }
+                let left = (0..).zip(ids).filter(|(row, _)| ![1, 5].contains(row));
+                assert!(lines.split_terminator('\n').eq(left.map(|(_, id)| *id)));
                 drop(in_order);
                 assert_eq!(all.get(5).unwrap(), ids[5]);
                 let repeated = all.repeated(0).unwrap();

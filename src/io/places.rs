@@ -293,7 +293,7 @@ impl Places {
             let Some(ids) = &mut ids else {
                 return Ok(self.made_id(row).into());
             };
-            ids.skip((row - next_row) as usize)?;
+            ids.skip(rows_between(next_row, row)?)?;
             next_row = row + 1;
             ids.next()
         })
@@ -310,7 +310,7 @@ impl Places {
         let mut next_row = 0;
         Ok(Some(move |rows: Range<u32>| {
             let mut lines = String::new();
-            ids.skip((rows.start - next_row) as usize)?;
+            ids.skip(rows_between(next_row, rows.start)?)?;
             ids.append_lines(rows.len(), &mut lines)?;
             next_row = rows.end;
             Ok(lines)
@@ -471,6 +471,12 @@ impl Places {
             }
         }
     }
+}
+
+/// The rows from the next one to that which is asked for.
+fn rows_between(next: u32, row: u32) -> Result<usize> {
+    let between = row.checked_sub(next).map(|rows| rows as usize);
+    between.ok_or_else(|| Error::Defect(format!("the id of row {row} was read before")))
 }
 
 /// An id as a JSON value.

@@ -198,10 +198,9 @@ impl Shrinking {
             }
             (_, Snap::None) => unglued(text, whole),
             (_, Snap::Words) => {
-                let cut = outside_tags(text, self.whole_words(whole));
-                // A run may begin or end within a tag with attributes.
-                let cut = outside_tags(text, whole_runs(text, cut));
-                with_blanks(text, from, unglued(text, cut))
+                let cut = whole_runs(text, outside_tags(text, self.whole_words(whole)));
+                // A run, or the last word of a cut, may lie within a tag with attributes.
+                with_blanks(text, from, outside_tags(text, unglued(text, cut)))
             }
         }
     }
@@ -313,21 +312,35 @@ const RUN: usize = 200;
 
 /// Shrinks a cut that begins or ends within a run of letters, digits and signs, such as an address, a tag or a name with
 /// dots: what is left of two such runs would make another one. Runs are of ASCII, since many scripts have no white space
-/// between words; a longer one is no word.
+/// between words, and end with the word that they are a part of; a longer one is no word.
 fn whole_runs(text: &str, Range { mut start, mut end }: Range<usize>) -> Range<usize> {
     let (before, after) = (&text.as_bytes()[..start], &text.as_bytes()[end..]);
     if has_word(before.iter().rev()) {
-        start += run(text.as_bytes()[start..end].iter()).unwrap_or(0);
+        let cut = &text[start..end];
+        let behind = run(cut.bytes()).unwrap_or(0);
+        let mut words = words_of(cut).skip_while(|word| word.end <= behind);
+        let word = words.next().filter(|word| word.start < behind);
+        start += word.map_or(behind, |word| word.end);
     }
     if has_word(after.iter()) {
-        end -= run(text.as_bytes()[start..end].iter().rev()).unwrap_or(0);
+        let cut = &text[start..end];
+        let from = cut.len() - run(cut.bytes().rev()).unwrap_or(0);
+        let mut words = words_of(cut).rev().skip_while(|word| word.start >= from);
+        let word = words.next().filter(|word| word.end > from);
+        end = start + word.map_or(from, |word| word.start);
     }
     start..end
 }
 
+/// The words of a text.
+fn words_of(text: &str) -> impl DoubleEndedIterator<Item = Range<usize>> {
+    let words = text.unicode_word_indices();
+    words.map(|(start, word)| start..start + word.len())
+}
+
 /// The bytes of the run that comes first; `None` if it is long.
-fn run<'a>(bytes: impl Iterator<Item = &'a u8>) -> Option<usize> {
-    let bytes = bytes.take(RUN).take_while(|byte| byte.is_ascii_graphic());
+fn run(bytes: impl Iterator<Item = u8>) -> Option<usize> {
+    let bytes = bytes.take(RUN).take_while(u8::is_ascii_graphic);
     Some(bytes.count()).filter(|bytes| *bytes < RUN)
 }
 
@@ -493,6 +506,36 @@ mod tests {
                 &["b <i class=\"c\">d</i"],
                 "a <i class=\"c\">d</i> e",
             ),
+            // A tag bounds a run.
+            (
+                Words,
+                Snap::Words,
+                "a.b<i class=\"x\">c d e f",
+                &["b<i class=\"x\">c d e"],
+                "a.b<i class=\"x\"> f",
+            ),
+            (
+                Bytes,
+                Snap::Words,
+                "\u{30ab}<i x=\"y\">\u{30ab}",
+                &["<i x=\"y\">"],
+                "\u{30ab}<i x=\"y\">\u{30ab}",
+            ),
+            // A run ends with its word.
+            (
+                Words,
+                Snap::Words,
+                "a/Gr\u{f6}\u{df}e b c d",
+                &["Gr\u{f6}\u{df}e b c"],
+                "a/Gr\u{f6}\u{df}e d",
+            ),
+            (
+                Words,
+                Snap::Words,
+                "d b c Gr\u{f6}\u{df}e/x",
+                &["b c Gr\u{f6}\u{df}e"],
+                "d Gr\u{f6}\u{df}e/x",
+            ),
             (Words, Snap::Words, "a < b c > d", &["b c"], "a < > d"),
             (Words, Snap::Words, "(a). b c \"d\"", &["b c"], "(a). \"d\""),
             (Words, Snap::None, "a.b c.d", &["b c"], "a..d"),
@@ -545,7 +588,10 @@ mod tests {
         fn words_at_borders_cut_as_all_words(
             parts in proptest::collection::vec(
                 proptest::sample::select(
-                    &["a", "word", "can't", "3.5", "\u{e9}", "\u{1f600}", "\u{65e5}", " ", ", ", "\n"][..],
+                    &[
+                        "a", "word", "can't", "3.5", "\u{e9}", "\u{1f600}", "\u{65e5}", "\u{30ab}", " ", ", ", "\n", "<i a=\"",
+                        "\">", "</i>", "<", ">",
+                    ][..],
                 ),
                 1..60,
             ),
@@ -567,6 +613,13 @@ mod tests {
                 expected.extend((cut.start < cut.end).then_some(cut));
             }
             assert_eq!(cuts, expected);
+            for cut in &cuts {
+                let ends = [cut.start, cut.end].map(|at| tag_around(text.as_bytes(), at));
+                assert_eq!(ends, [None, None], "{text:?} {cut:?}");
+                let is_in = |at: usize| spans.iter().any(|span| span.contains(&at));
+                let mut outside = text[cut.clone()].char_indices();
+                assert!(outside.all(|(at, char)| char.is_whitespace() || is_in(cut.start + at)));
+            }
         }
     }
 

@@ -117,6 +117,6 @@ pub(crate) use short::DroppedRows;
 pub use short::ShortDocuments;
 pub use signature_rows::SignaturesInMemory;
 pub(crate) use signature_rows::{SignedRows, check_search};
-pub(crate) use source::{Classify, IdLines, NextPreference, SetsByRow, Source};
+pub(crate) use source::{Classify, LinesOfIds, NextPreference, SetsByRow, Source};
 pub(crate) use stages::Searched;
 pub use verification::Verification;

@@ -215,6 +215,7 @@ impl Numbered {
 
     /// Ends the reading.
     pub(super) fn finish(self) -> Result<Corpus> {
+        debug_assert!(self.unwritten.is_empty());
         if let Some(writer) = self.writer {
             return Ok(Corpus {
                 on_disk: Some(writer.finish(self.corpus.first_input()..self.corpus.rows)?),
@@ -320,8 +321,9 @@ impl Numbered {
         self.writer.as_ref().map(DocumentWriter::spill)
     }
 
-    /// Writes everything added so far, for a checkpoint.
+    /// Writes everything added so far, for a checkpoint, once what writes documents was given back.
     pub(super) fn save(&mut self) -> Result<NumbersRead> {
+        debug_assert!(self.unwritten.is_empty());
         self.writer.as_mut().map_or(Ok(()), DocumentWriter::flush)?;
         let corpus = &self.corpus;
         Ok(NumbersRead {

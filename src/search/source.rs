@@ -59,7 +59,7 @@ pub(crate) trait Source {
     }
 
     /// The ids of all documents, as JSON; `None` if they have none of their own.
-    fn ids(&self) -> Result<Option<IdLines<'_>>> {
+    fn ids(&self) -> Result<Option<LinesOfIds<'_>>> {
         Ok(None)
     }
 }
@@ -86,7 +86,7 @@ impl<F: FnMut(u32, &[u64]) -> Result<()>> SetsByRow for F {
 }
 
 /// Returns the ids of ranges of documents that ascend, a line each.
-pub(crate) type IdLines<'a> = Box<dyn FnMut(Range<u32>) -> Result<String> + 'a>;
+pub(crate) type LinesOfIds<'a> = Box<dyn FnMut(Range<u32>) -> Result<String> + 'a>;
 
 /// Returns what decides the class of each document, one after the other: the rank of its source, and a value.
 pub(crate) type NextPreference<'a> = Box<dyn FnMut() -> Result<(u32, String)> + 'a>;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use super::corpus::Corpus;
 use super::first_pass::{FirstPass, NumbersRead};
 use super::parameters::{CandidateMethod, Search};
-use super::source::{Classify, IdLines, InMemory, NextPreference, SetsByRow, Source};
+use super::source::{Classify, InMemory, LinesOfIds, NextPreference, SetsByRow, Source};
 use crate::documents::{Documents, TokenBatch};
 use crate::engine::Engine;
 use crate::error::Result;
@@ -329,7 +329,7 @@ impl<D: Documents> Source for Spilling<'_, D> {
         Some(self.budget.clone())
     }
 
-    fn ids(&self) -> Result<Option<IdLines<'_>>> {
+    fn ids(&self) -> Result<Option<LinesOfIds<'_>>> {
         let line = |row| id_of(row) + "\n";
         Ok(Some(Box::new(move |rows| Ok(rows.map(line).collect()))))
     }

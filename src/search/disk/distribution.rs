@@ -15,7 +15,7 @@ use super::parts::{
 };
 use crate::clock::in_parallel;
 use crate::engine::Engine;
-use crate::error::{Result, row_number};
+use crate::error::{Error, Result, row_number};
 use crate::pipeline::Unit;
 use crate::progress::{Progress, Timings, advance};
 use crate::scheme::fmix64;
@@ -23,18 +23,16 @@ use crate::search::context::Context;
 use crate::search::corpus::Corpus;
 use crate::search::observations::Observations;
 use crate::search::parameters::Search;
-use crate::search::source::{IdLines, NextPreference, SetsByRow, Source};
+use crate::search::source::{LinesOfIds, NextPreference, SetsByRow, Source};
 use crate::search::verification::Verification;
 use crate::store::Bits;
-use crate::store::spill::{NO_STREAM, Sorted, Spill, Stored, StreamFile, Streams};
+use crate::store::spill::{Sorted, Spill, Stored, StreamFile, Streams};
 
 /// Parts at least, so that all threads have work.
 const LEAST_PARTS: usize = 8;
 
 /// Parts at most: each has three files.
 const MOST_PARTS: usize = 1024;
-
-const _: () = assert!(MOST_PARTS < NO_STREAM as usize);
 
 /// The name of the distribution of documents to parts, for checkpoints.
 const DISTRIBUTE: &str = "distribute";
@@ -187,12 +185,12 @@ impl Distribution<'_> {
         &self,
         lengths: &StreamFile,
         (repeats, repeated): (Sorted<2>, &Bits),
-        mut ids: Option<IdLines<'_>>,
+        mut ids: Option<LinesOfIds<'_>>,
         mut preferences: Option<NextPreference<'_>>,
     ) -> Result<Vec<StreamFile>> {
         let mut documents = self.streams("documents");
         let mut repeats = repeats.into_records().peekable();
-        let mut next_row = 0;
+        let (mut next_row, has_ids) = (0, ids.is_some());
         self.progress.begin("distribute", self.documents);
         lengths.for_each_block(|lengths| {
             let lengths = lengths.records(Stored::words);
@@ -202,6 +200,9 @@ impl Distribution<'_> {
             let ids = ids.as_mut().map(|lines_of| lines_of(rows.clone()));
             let ids = ids.transpose()?.unwrap_or_default();
             let ids: Vec<&str> = ids.split_terminator('\n').collect();
+            if ids.len() < lengths.len() && has_ids {
+                return Err(Error::Defect(format!("rows {rows:?} have too few ids")));
+            }
             let preferences = preferences
                 .as_mut()
                 .map(|next| rows.clone().map(|_| next()));
@@ -217,13 +218,11 @@ impl Distribution<'_> {
             }
             let part = |(row, first): (u32, &u32)| {
                 let is_repeat = *first != row || repeated.get(row);
-                match is_repeat || self.edges.in_buckets.get(row) {
-                    true => self.part_of(*first),
-                    false => NO_STREAM,
-                }
+                let is_wanted = is_repeat || self.edges.in_buckets.get(row);
+                is_wanted.then(|| self.part_of(*first))
             };
             let parts = rows.clone().into_par_iter().zip(&firsts).map(part);
-            let parts: Vec<u16> = in_parallel(|| parts.collect());
+            let parts: Vec<Option<u16>> = in_parallel(|| parts.collect());
             documents.push_each(&parts, |i, record| {
                 let (source, value) = preferences
                     .get(i)
@@ -313,12 +312,9 @@ impl Distribution<'_> {
         streams: &mut Streams,
     ) -> Result<()> {
         let records: Vec<(u32, &[u8])> = records.collect::<Result<_>>()?;
-        let part = |(row, _): &(u32, &[u8])| match is_wanted(*row) {
-            true => self.part_of(*row),
-            false => NO_STREAM,
-        };
+        let part = |(row, _): &(u32, &[u8])| is_wanted(*row).then(|| self.part_of(*row));
         let parts = records.par_iter().map(part);
-        let parts: Vec<u16> = in_parallel(|| parts.collect());
+        let parts: Vec<Option<u16>> = in_parallel(|| parts.collect());
         streams.push_each(&parts, |i, record| record.extend_from_slice(records[i].1))?;
         advance(self.progress, self.documents, 0, 0)
     }
@@ -339,8 +335,8 @@ impl SetsByRow for SetsOfParts<'_> {
 
     fn take_all(&mut self, sets: &[(u32, Vec<u64>)]) -> Result<()> {
         let distribution = self.distribution;
-        let parts = sets.iter().map(|(row, _)| distribution.part_of(*row));
-        let parts: Vec<u16> = parts.collect();
+        let part = |(row, _): &(u32, Vec<u64>)| Some(distribution.part_of(*row));
+        let parts: Vec<Option<u16>> = sets.iter().map(part).collect();
         self.streams.push_each(&parts, |i, record| {
             let (row, set) = &sets[i];
             push_set(record, *row, set);

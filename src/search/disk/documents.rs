@@ -57,15 +57,15 @@ impl DocumentWriter {
         }
     }
 
-    /// Adds the next documents on all threads: the length of each, and its digest if it is not blank. The first has this row.
-    /// No lock may be held while it works.
+    /// Adds the next documents, the first of which has this row: the length of each, and its digest if it is not blank.
+    /// Writes digests on all threads, so that no lock may be held.
     pub(crate) fn add(&mut self, first: u32, documents: &[(u32, Option<u128>)]) -> Result<()> {
         let of_row = |(row, (_, digest)): (u32, &(u32, Option<u128>))| {
             let [a, b, c, d] = bytemuck::cast((*digest)?);
             Some([a, b, c, d, row])
         };
         let digests = (first..).zip(documents).filter_map(of_row);
-        self.digests.push_all(&digests.collect::<Vec<_>>())?;
+        self.digests.push_each(&digests.collect::<Vec<_>>())?;
         let lengths = &mut self.lengths;
         documents
             .iter()

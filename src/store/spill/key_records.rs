@@ -36,13 +36,11 @@ impl KeyedRecords {
     /// [`Error::Io`](crate::Error::Io) if a file cannot be written.
     #[allow(
         clippy::cast_possible_truncation,
-        reason = "a record has less than 4 GiB, and the number of a part is below that of all parts"
+        reason = "a record has less than 4 GiB"
     )]
     pub(crate) fn push_with(&mut self, key: Key, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
-        let width = self.range.end - self.range.start;
-        let offset = u64::from(key[0]) - self.range.start;
-        let part = u128::from(offset) * self.streams.count() as u128 / u128::from(width);
-        self.streams.push_with(part as usize, |buffer| {
+        let part = super::part_of(key[0], &self.range, self.streams.count());
+        self.streams.push_with(part, |buffer| {
             buffer.extend_from_slice(bytemuck::cast_slice(&[key[0], key[1], 0]));
             let start = buffer.len();
             write(buffer);

@@ -38,7 +38,7 @@ pub(crate) use identity::{InputIdentity, RunIdentity};
 pub(crate) use key_records::{KeyedRecords, SortedRecords};
 pub(crate) use lines::JsonLines;
 pub(crate) use partitions::{Partitions, Sorted};
-pub(crate) use streams::{BlockReader, NO_STREAM, StreamFile, Streams};
+pub(crate) use streams::{BlockReader, StreamFile, Streams};
 
 /// The beginning of the name of a folder of temporary files.
 const PREFIX: &str = "simgpu-spill-";
@@ -369,6 +369,18 @@ impl Unfinished {
 
 /// Parts of at most this size are never divided: it would save no memory worth the files.
 const MOST_AT_ONCE: u64 = 64 << 10;
+
+/// The part, of `count`, of a record with this first word, if those of all parts are `range`.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the result is below `count`"
+)]
+fn part_of(word: u32, range: &Range<u64>, count: usize) -> usize {
+    let width = range.end - range.start;
+    let offset = u64::from(word) - range.start;
+    // The word has 32 bits, and there are fewer than 2^32 parts.
+    (offset * count as u64 / width) as usize
+}
 
 /// The first words of the records of part `part` of `count`, if those of all parts are `range`.
 fn range_of_part(range: &Range<u64>, part: u64, count: u64) -> Range<u64> {

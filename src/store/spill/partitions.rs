@@ -50,31 +50,22 @@ impl<const N: usize> Partitions<N> {
     /// [`Error::Io`](crate::Error::Io) if a file cannot be written.
     pub(crate) fn push(&mut self, record: &[u32; N]) -> Result<()> {
         self.records += 1;
-        let part = self.part_of(record);
-        self.streams.push(part.into(), bytemuck::cast_slice(record))
+        let part = super::part_of(record[0], &self.range, self.streams.count());
+        self.streams.push(part, bytemuck::cast_slice(record))
     }
 
-    /// Appends records on all threads. No lock may be held while it works.
+    /// Appends records, many of them on all threads, to fewer than 2^16 parts. No lock may be held while it works.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if a file cannot be written.
-    pub(crate) fn push_all(&mut self, records: &[[u32; N]]) -> Result<()> {
+    pub(crate) fn push_each(&mut self, records: &[[u32; N]]) -> Result<()> {
         self.records += records.len() as u64;
-        let parts: Vec<u16> = records.iter().map(|record| self.part_of(record)).collect();
+        let (range, count) = (&self.range, self.streams.count());
+        let part = |record: &[u32; N]| u16::try_from(super::part_of(record[0], range, count)).ok();
+        let parts: Vec<Option<u16>> = records.iter().map(part).collect();
         self.streams.push_each(&parts, |i, buffer| {
             buffer.extend_from_slice(bytemuck::cast_slice(&records[i]));
         })
-    }
-
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "the number of a part is below that of all parts"
-    )]
-    fn part_of(&self, record: &[u32; N]) -> u16 {
-        let width = self.range.end - self.range.start;
-        let offset = u64::from(record[0]) - self.range.start;
-        // Both are at most 2^32, and there are fewer than 2^16 parts.
-        (offset * self.streams.count() as u64 / width) as u16
     }
 
     /// The number of records.
@@ -320,9 +311,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let spill = Spill::new(&Budget::new(folder.path(), memory)).unwrap();
         let mut partitions = Partitions::new(&spill, "records", parts, 1 << 32, parts);
-        for record in records {
+        let (first, rest) = records.split_at(records.len() / 3);
+        for record in first {
             partitions.push(record).unwrap();
         }
+        partitions.push_each(rest).unwrap();
         (folder, partitions.finish().unwrap())
     }
 

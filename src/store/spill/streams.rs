@@ -31,14 +31,11 @@ struct Stream {
     file: StreamFile,
 }
 
-/// The stream of a record that goes to none.
-pub(crate) const NO_STREAM: u16 = u16::MAX;
-
-/// Records that are worth a job, some 50 µs.
-const JOB: usize = 1 << 11;
+/// Records that are worth a job, 10 µs or more.
+const JOB: usize = 1 << 9;
 
 impl Streams {
-    /// `count` streams, fewer than [`NO_STREAM`]: empty, or as they were at the last checkpoint of a run that goes on. `files` streams are written
+    /// `count` streams: empty, or as they were at the last checkpoint of a run that goes on. `files` streams are written
     /// at the same time, these included.
     pub(crate) fn new(spill: &Arc<Spill>, name: &str, count: usize, files: usize) -> Self {
         Streams::of(spill, name, count, files, true)
@@ -120,14 +117,14 @@ impl Streams {
         self.streams[stream].push_with(self.block_bytes, write)
     }
 
-    /// Appends records on all threads: record `i`, which `write` appends to a buffer, to the stream `of[i]`, or to none if
-    /// that is [`NO_STREAM`]. No lock may be held while it works.
+    /// Appends records, many of them on all threads: record `i`, which `write` appends to a buffer, to the stream `of[i]`, if
+    /// there is one. No lock may be held while it works.
     ///
     /// # Errors
     /// [`Error::Io`] if a file cannot be written.
     pub(crate) fn push_each(
         &mut self,
-        of: &[u16],
+        of: &[Option<u16>],
         write: impl Fn(usize, &mut Vec<u8>) + Sync,
     ) -> Result<()> {
         let block_bytes = self.block_bytes;
@@ -136,9 +133,9 @@ impl Streams {
         let of_job = self.streams.len().div_ceil(jobs).max(1);
         let push = |(job, streams): (usize, &mut [Stream])| {
             let first = job * of_job;
-            let mut records = of.iter().map(|stream| usize::from(*stream)).enumerate();
+            let mut records = of.iter().enumerate();
             records.try_for_each(|(record, stream)| {
-                let stream = stream.checked_sub(first);
+                let stream = stream.and_then(|stream| usize::from(stream).checked_sub(first));
                 match stream.and_then(|stream| streams.get_mut(stream)) {
                     Some(stream) => stream.push_with(block_bytes, |buffer| write(record, buffer)),
                     None => Ok(()),
@@ -443,6 +440,46 @@ mod tests {
         assert!(!path.exists());
         drop(spill);
         assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+    }
+
+    #[test]
+    fn all_threads_write_what_one_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Spill::new(&Budget::new(folder.path(), 1 << 10)).unwrap();
+        let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads);
+        for (count, records, threads) in [
+            (1, 9_000u16, 4),
+            (3, 100, 4),
+            (7, 9_000, 1),
+            (64, 20_000, 4),
+        ] {
+            // Some records go to no stream.
+            let of: Vec<Option<u16>> = (0..records)
+                .map(|i| (i % 5 > 0).then_some(i % 97 % count))
+                .collect();
+            let streams = |name| Streams::new(&spill, name, count.into(), count.into());
+            let write = |i: usize, record: &mut Vec<u8>| {
+                record.extend((0..i % 64).map(|byte| (i + byte).to_le_bytes()[0]));
+            };
+            let (mut one, mut all) = (streams("one"), streams("all"));
+            for _ in 0..2 {
+                for (i, stream) in of.iter().enumerate() {
+                    for stream in stream.iter().copied() {
+                        let write = |record: &mut Vec<u8>| write(i, record);
+                        one.push_with(stream.into(), write).unwrap();
+                    }
+                }
+                let pool = pool(threads).build().unwrap();
+                pool.install(|| all.push_each(&of, write)).unwrap();
+            }
+            let [one, all] = [one, all].map(|streams| {
+                let files = streams.finish().unwrap().into_iter();
+                let blocks = |file: StreamFile| file.each_block().collect::<Result<Vec<_>>>();
+                files.map(|file| blocks(file).unwrap()).collect::<Vec<_>>()
+            });
+            assert!(records < 1_000 || one.iter().all(|blocks| blocks.len() > 2));
+            assert_eq!(one, all, "{count}");
+        }
     }
 
     #[cfg(unix)]
