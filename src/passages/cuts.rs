@@ -295,15 +295,15 @@ const TAG: usize = 1000;
 
 /// The tag that goes on both sides of a place, if one does: `<`, then a letter, `/`, `!` or `?`, up to the next `>`.
 fn tag_around(text: &[u8], at: usize) -> Option<Range<usize>> {
-    let is_sign = |byte: &u8| matches!(byte, b'<' | b'>');
     let from = at.saturating_sub(TAG);
-    let start = from + text[from..at].iter().rposition(is_sign)?;
+    let start = from + memchr::memrchr2(b'<', b'>', &text[from..at])?;
     let opens = text[start] == b'<'
         && matches!(
             text.get(start + 1),
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'/' | b'!' | b'?')
         );
-    let end = at + text[at..].iter().take(TAG).position(is_sign)?;
+    let to = text.len().min(at + TAG);
+    let end = at + memchr::memchr2(b'<', b'>', &text[at..to])?;
     (opens && text[end] == b'>').then_some(start..end + 1)
 }
 
@@ -315,18 +315,26 @@ const RUN: usize = 200;
 /// between words, and end with the word that they are a part of; a longer one is no word.
 fn whole_runs(text: &str, Range { mut start, mut end }: Range<usize>) -> Range<usize> {
     let (before, after) = (&text.as_bytes()[..start], &text.as_bytes()[end..]);
+    // Only a word with other letters goes on beyond a run.
+    let is_other = |byte: Option<&u8>| byte.is_some_and(|byte| !byte.is_ascii());
     if has_word(before.iter().rev()) {
         let cut = &text[start..end];
         let behind = run(cut.bytes()).unwrap_or(0);
-        let mut words = words_of(cut).skip_while(|word| word.end <= behind);
-        let word = words.next().filter(|word| word.start < behind);
+        let word = match is_other(cut.as_bytes().get(behind)) {
+            true => words_of(cut).find(|word| word.end > behind),
+            false => None,
+        };
+        let word = word.filter(|word| word.start < behind);
         start += word.map_or(behind, |word| word.end);
     }
     if has_word(after.iter()) {
         let cut = &text[start..end];
         let from = cut.len() - run(cut.bytes().rev()).unwrap_or(0);
-        let mut words = words_of(cut).rev().skip_while(|word| word.start >= from);
-        let word = words.next().filter(|word| word.end > from);
+        let word = match is_other(cut.as_bytes()[..from].last()) {
+            true => words_of(cut).rev().find(|word| word.start < from),
+            false => None,
+        };
+        let word = word.filter(|word| word.end > from);
         end = start + word.map_or(from, |word| word.start);
     }
     start..end
