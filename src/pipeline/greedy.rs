@@ -2,19 +2,39 @@
 //!
 //! **Why the bound on a bucket.** Many dissimilar documents that share boilerplate are all kept, and would all be
 //! compared with each other.
+//!
+//! **Small groups first, each on one thread.** A document is compared only with those that a chain of shared buckets
+//! connects with it. In most corpora nearly all groups so connected have a few documents. Only the others are visited in
+//! order, block by block, by one thread that writes down what it keeps.
+
+use std::borrow::Cow;
 
 use rayon::prelude::*;
 
 use super::bucket::{Buckets, shares};
 use super::cluster::{ClusterTask, Clusters, Omitted};
-use super::components::Components;
+use super::components::{Components, SharedComponents};
 use super::removal::Removal;
 use super::verify::{Comparer, Verified, batches, reaches};
 use crate::clock::in_parallel;
-use crate::error::Result;
+use crate::error::{Result, row_number};
 
-/// Documents per block. The result does not depend on it.
-const BLOCK: usize = 1024;
+/// Which documents are decided at the same time. The result does not depend on it.
+#[derive(Clone, Copy, Debug)]
+struct Grouping {
+    /// The most documents of a small group.
+    small: usize,
+    /// Documents per block.
+    block: usize,
+}
+
+const GROUPING: Grouping = Grouping {
+    small: 64,
+    block: 1024,
+};
+
+/// The least documents of small groups between two calls of `advance`.
+const BATCH: usize = 1 << 14;
 
 /// Partners above which one document's comparisons are divided among threads.
 const MANY: usize = 1024;
@@ -49,7 +69,8 @@ impl Clusters {
         task: &ClusterTask<'_>,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Self> {
-        Clusters::greedy_in_blocks(buckets, task, KeptBefore::default(), BLOCK, advance)
+        let none = KeptBefore::default();
+        Clusters::greedy_in_groups(buckets, task, none, GROUPING, advance)
     }
 
     /// The same among documents of which some are known to be kept: they are not compared with each other, and not
@@ -60,14 +81,14 @@ impl Clusters {
         kept: KeptBefore<'_>,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Self> {
-        Clusters::greedy_in_blocks(buckets, task, kept, BLOCK, advance)
+        Clusters::greedy_in_groups(buckets, task, kept, GROUPING, advance)
     }
 
-    fn greedy_in_blocks(
+    fn greedy_in_groups(
         buckets: Buckets,
         task: &ClusterTask<'_>,
         kept: KeptBefore<'_>,
-        block: usize,
+        grouping: Grouping,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Self> {
         let mut order: Vec<u32> = (0..).take(buckets.positions().len()).collect();
@@ -85,15 +106,27 @@ impl Clusters {
             clusters: Clusters::default(),
         };
         let known = order.partition_point(|index| greedy.position(*index) < kept.positions);
+        // Those of the reference are kept, too. The known ones among them come first.
+        let not_compared = known.max(of_reference);
+        let places: Vec<u32> = match kept.unlisted {
+            [] => {
+                let most = task.listed(grouping.small);
+                greedy.decide_small_groups(&order, not_compared, most, advance)?
+            }
+            _ => (0..).take(order.len()).collect(),
+        };
+        let among_places = |end: usize| places.partition_point(|place| (*place as usize) < end);
+        let [known, not_compared] = [known, not_compared].map(among_places);
+        let order: Vec<u32> = places.iter().map(|place| order[*place as usize]).collect();
         order[..known].iter().for_each(|index| greedy.list(*index));
         for (kept, unlisted) in greedy.kept.iter_mut().zip(kept.unlisted) {
             *kept += unlisted;
         }
         greedy.clusters.omitted = Omitted::default();
         // Documents of the reference that no earlier block has listed.
-        let (unlisted, order) = order[known..].split_at(of_reference.saturating_sub(known));
+        let unlisted = &order[known..not_compared];
         unlisted.iter().for_each(|index| greedy.list(*index));
-        for block in order.chunks(block) {
+        for block in order[not_compared..].chunks(grouping.block) {
             greedy.visit(block, advance)?;
             advance(u64::from(greedy.visited))?;
         }
@@ -101,6 +134,12 @@ impl Clusters {
         let removals = &mut clusters.removals;
         in_parallel(|| removals.par_sort_unstable_by_key(|removal| removal.document));
         Ok(clusters)
+    }
+
+    /// Counts the comparisons of a document.
+    fn count(&mut self, found: &NearKept) {
+        self.compared += found.compared;
+        self.similar += found.similar;
     }
 }
 
@@ -129,7 +168,111 @@ struct NearKept {
     similar: u64,
 }
 
+/// Some documents of small groups, and which documents are not decided yet.
+#[derive(Debug, Default)]
+struct Decided {
+    clusters: Clusters,
+    /// The number of documents.
+    documents: u32,
+    /// The places in keep order of those of larger groups.
+    undecided: Vec<u32>,
+}
+
+impl Decided {
+    fn with(mut self, more: Decided) -> Self {
+        self.clusters.add(&more.clusters, |position| position);
+        self.documents += more.documents;
+        self.undecided.extend(more.undecided);
+        self
+    }
+}
+
 impl Greedy<'_> {
+    /// Decides the groups of at most `most` documents, so few that a bucket lists all kept ones. The first documents in keep
+    /// order, so many as `not_compared`, are kept. Returns the places in `order` of the documents of larger groups.
+    fn decide_small_groups(
+        &mut self,
+        order: &[u32],
+        not_compared: usize,
+        most: usize,
+        advance: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<Vec<u32>> {
+        let grouped = self.grouped(order)?;
+        let mut undecided = Vec::new();
+        let mut rest = &grouped[..];
+        while let Some((last, _)) = rest.get(BATCH).or(rest.last()) {
+            let (batch, after) = rest.split_at(rest.partition_point(|(root, _)| root <= last));
+            rest = after;
+            let groups = batch.par_chunk_by(|(a, _), (b, _)| a == b);
+            let decided = groups.map_init(
+                || self.task.similarity.comparer(),
+                |comparer, group| {
+                    let places = group.iter().map(|(_, place)| *place);
+                    if group.len() > most {
+                        return Ok(Decided {
+                            undecided: places.collect(),
+                            ..Decided::default()
+                        });
+                    }
+                    let kept = group.partition_point(|(_, place)| (*place as usize) < not_compared);
+                    let group = places.map(|place| (order[place as usize], NearKept::default()));
+                    self.decide_small_group(&group.collect::<Vec<_>>(), kept, &mut **comparer)
+                },
+            );
+            let none = || Ok(Decided::default());
+            let decided = in_parallel(|| decided.reduce(none, |all, more| Ok(all?.with(more?))))?;
+            self.clusters.add(&decided.clusters, |position| position);
+            self.visited += decided.documents;
+            undecided.extend(decided.undecided);
+            advance(u64::from(self.visited))?;
+        }
+        in_parallel(|| undecided.par_sort_unstable());
+        Ok(undecided)
+    }
+
+    /// The root of each document's group, and its place in `order`, sorted. A chain of shared buckets connects the
+    /// documents of a group.
+    fn grouped(&self, order: &[u32]) -> Result<Vec<(u32, u32)>> {
+        let groups = SharedComponents::new(order.len());
+        let unite_members = |bucket: u32| {
+            if let [first, others @ ..] = self.buckets.members(bucket) {
+                others.iter().for_each(|other| groups.unite(*first, *other));
+            }
+        };
+        let places = 0..row_number(order.len())?;
+        Ok(in_parallel(|| {
+            for band in 0..self.buckets.bands() {
+                let buckets = self.buckets.numbers_of_band(band).into_par_iter();
+                buckets.with_min_len(1024).for_each(unite_members);
+            }
+            let places = places.into_par_iter().zip(order);
+            let grouped = places.map(|(place, index)| (groups.root(*index), place));
+            let mut grouped: Vec<_> = grouped.collect();
+            grouped.par_sort_unstable();
+            grouped
+        }))
+    }
+
+    /// Decides a group that is small.
+    fn decide_small_group(
+        &self,
+        group: &[(u32, NearKept)],
+        not_compared: usize,
+        comparer: &mut dyn Comparer,
+    ) -> Result<Decided> {
+        let mut decided = Decided {
+            documents: row_number(group.len())?,
+            ..Decided::default()
+        };
+        let found = self.decide_group(group, not_compared, comparer)?;
+        for ((index, _), found) in group.iter().zip(found) {
+            decided.clusters.count(&found);
+            let removal = self.removal(*index, &found);
+            decided.clusters.removals.extend(removal);
+        }
+        Ok(decided)
+    }
+
     /// Decides a block of documents, which are in keep order.
     ///
     /// First all of them, in parallel, are compared with the kept documents of earlier blocks. What is left depends
@@ -143,12 +286,16 @@ impl Greedy<'_> {
             advance(u64::from(self.visited))?;
         }
         let groups = self.groups(block);
-        let decided = groups
-            .par_iter()
-            .map(|group| self.decide_group(block, group, &found));
-        let decided: Vec<Vec<(usize, NearKept)>> = in_parallel(|| decided.collect::<Result<_>>())?;
-        for (at, decided) in decided.into_iter().flatten() {
-            found[at] = decided;
+        let decided = groups.par_iter().map_init(
+            || self.task.similarity.comparer(),
+            |comparer, group| {
+                let group = group.iter().map(|at| (block[*at], found[*at]));
+                self.decide_group(&group.collect::<Vec<_>>(), 0, &mut **comparer)
+            },
+        );
+        let decided: Vec<Vec<NearKept>> = in_parallel(|| decided.collect::<Result<_>>())?;
+        for (at, decided) in groups.iter().flatten().zip(decided.into_iter().flatten()) {
+            found[*at] = decided;
         }
         for (index, found) in block.iter().zip(found) {
             self.apply(*index, found);
@@ -285,31 +432,31 @@ impl Greedy<'_> {
         members
     }
 
-    /// Compares the documents of a group with the kept ones before them in the group.
+    /// Decides the documents of a group in order, each after what was found for it among documents of no group: compares it
+    /// with the kept ones before it in the group. The first `not_compared` are kept.
     fn decide_group(
         &self,
-        block: &[u32],
-        group: &[usize],
-        found: &[NearKept],
-    ) -> Result<Vec<(usize, NearKept)>> {
-        let mut comparer = self.task.similarity.comparer();
+        group: &[(u32, NearKept)],
+        not_compared: usize,
+        comparer: &mut dyn Comparer,
+    ) -> Result<Vec<NearKept>> {
         // The documents kept in this group, and the buckets in which each is listed.
-        let mut kept_here: Vec<(u32, Vec<u32>)> = Vec::new();
+        let mut kept_here: Vec<(u32, Cow<'_, [u32]>)> = Vec::new();
         let mut partners = Vec::new();
         let mut decided = Vec::with_capacity(group.len());
-        for at in group {
-            let (index, mut found) = (block[*at], found[*at]);
-            let row = self.buckets.row(index);
-            partners.clear();
-            let sharing = kept_here.iter().filter(|(_, listed)| shares(row, listed));
-            partners.extend(sharing.map(|(kept, _)| *kept));
-            self.buckets.choose(index, &mut partners);
-            self.compare(index, &partners, &mut *comparer, &mut found)?;
-            if found.best.is_none() {
-                let listed = self.listed_row(row, &kept_here).collect();
-                kept_here.push((index, listed));
+        for (at, (index, found)) in group.iter().enumerate() {
+            let (row, mut found) = (self.buckets.row(*index), *found);
+            if at >= not_compared {
+                partners.clear();
+                let sharing = kept_here.iter().filter(|(_, listed)| shares(row, listed));
+                partners.extend(sharing.map(|(kept, _)| *kept));
+                self.buckets.choose(*index, &mut partners);
+                self.compare(*index, &partners, comparer, &mut found)?;
             }
-            decided.push((*at, found));
+            if found.best.is_none() {
+                kept_here.push((*index, self.listed_row(row, &kept_here)));
+            }
+            decided.push(found);
         }
         Ok(decided)
     }
@@ -317,42 +464,48 @@ impl Greedy<'_> {
     /// The buckets of `row` in which its document is listed if it is kept after all documents of earlier blocks and
     /// after `kept_here`.
     fn listed_row<'a>(
-        &'a self,
+        &self,
         row: &'a [u32],
-        kept_here: &'a [(u32, Vec<u32>)],
-    ) -> impl Iterator<Item = u32> {
-        row.iter().copied().filter(move |bucket| {
-            let before = self.kept[*bucket as usize] as usize;
-            self.task.lists(before + kept_here.len()) || {
-                let shares = |(other, _): &&(u32, Vec<u32>)| {
-                    self.buckets.row(*other).binary_search(bucket).is_ok()
-                };
-                self.task
-                    .lists(before + kept_here.iter().filter(shares).count())
-            }
-        })
+        kept_here: &[(u32, Cow<'_, [u32]>)],
+    ) -> Cow<'a, [u32]> {
+        let before = |bucket: &u32| self.kept[*bucket as usize] as usize;
+        let is_surely_listed = |bucket| self.task.lists(before(bucket) + kept_here.len());
+        if row.iter().all(is_surely_listed) {
+            return Cow::Borrowed(row);
+        }
+        let is_listed = |bucket: &&u32| {
+            let has =
+                |(other, _): &&(u32, _)| self.buckets.row(*other).binary_search(bucket).is_ok();
+            let here = kept_here.iter().filter(has).count();
+            self.task.lists(before(bucket) + here)
+        };
+        row.iter().filter(is_listed).copied().collect()
     }
 
     /// Removes or keeps the next document in keep order.
     fn apply(&mut self, index: u32, found: NearKept) {
-        self.clusters.compared += found.compared;
-        self.clusters.similar += found.similar;
+        self.clusters.count(&found);
         for bucket in self.buckets.row(index) {
             let unlisted = self.task.unlisted(self.kept[*bucket as usize]);
             self.clusters.omitted.pairs += u64::from(unlisted);
         }
-        if let Some((kept, verified)) = found.best {
-            self.clusters.removals.push(Removal {
-                document: self.position(index),
-                kept: self.position(kept),
-                is_identical: false,
-                similarity: verified.similarity,
-                overlap: verified.overlap,
-                via: None,
-            });
-            return;
+        match self.removal(index, &found) {
+            Some(removal) => self.clusters.removals.push(removal),
+            None => self.list(index),
         }
-        self.list(index);
+    }
+
+    /// The removal of a document; `None` if it is kept.
+    fn removal(&self, index: u32, found: &NearKept) -> Option<Removal> {
+        let (kept, verified) = found.best?;
+        Some(Removal {
+            document: self.position(index),
+            kept: self.position(kept),
+            is_identical: false,
+            similarity: verified.similarity,
+            overlap: verified.overlap,
+            via: None,
+        })
     }
 
     /// Lists a kept document in its buckets.
@@ -425,9 +578,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn greedy_equals_the_definition_for_any_block(
+        fn greedy_equals_the_definition_for_any_grouping(
             made in made(),
             most in prop_oneof![1usize..4, Just(usize::MAX)],
+            small in prop_oneof![Just(0usize), 1usize..8, Just(usize::MAX)],
             block in 1usize..30,
         ) {
             let (expected, omitted) = by_definition(&made, &made.ranks, most);
@@ -435,15 +589,15 @@ mod tests {
                 ranks: Some(&made.ranks),
                 ..ClusterTask::new(&made, 0.5).bounded(most)
             };
-            let of_block = |block| {
+            let of = |small, block| {
                 let none = KeptBefore::default();
-                let go_on = &mut |_| Ok(());
-                Clusters::greedy_in_blocks(made.buckets(), &task, none, block, go_on).unwrap()
+                let (grouping, go_on) = (Grouping { small, block }, &mut |_| Ok(()));
+                Clusters::greedy_in_groups(made.buckets(), &task, none, grouping, go_on).unwrap()
             };
-            let clusters = of_block(block);
+            let clusters = of(small, block);
             prop_assert_eq!(&clusters.removals, &expected);
             prop_assert_eq!(clusters.omitted.pairs, omitted);
-            prop_assert_eq!(clusters, of_block(usize::MAX));
+            prop_assert_eq!(clusters, of(0, usize::MAX));
         }
     }
 
