@@ -153,6 +153,8 @@ pub mod error;
 
 pub mod clock;
 
+mod bits;
+
 pub mod machine;
 
 pub mod documents;

@@ -10,13 +10,13 @@ use super::log::{ChunkRecords, Noted};
 use super::run::Run;
 use super::second_pass::{FileEvent, Placed};
 use super::source::FileSource;
+use crate::bits::Bits;
 use crate::error::{Error, Result, row_number};
 #[cfg(feature = "index")]
 use crate::index::{AskedIndex, Index};
 use crate::io::{Columns, Event, FilesReading, IndexPlaces, Position};
 use crate::progress::{Counts, Timings, advance};
 use crate::search::{CandidateMethod, Dedup, FirstPass, KnownIndex, SetsByRow, SignedPiece};
-use crate::store::Bits;
 
 /// Documents of an index that are read at a time.
 const PIECE: usize = 1024;

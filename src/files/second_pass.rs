@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::source::FileSource;
+use crate::bits::Bits;
 use crate::documents::{DocumentBatch, Documents};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -14,7 +15,6 @@ use crate::io::{
 use crate::pipeline::Scratch;
 use crate::progress::{Progress, advance};
 use crate::search::SetsByRow;
-use crate::store::Bits;
 use crate::threads::map_in_order;
 
 /// The name of the second pass for exact sets, for checkpoints.

@@ -12,6 +12,7 @@ use super::log::{ChunkRecords, Log, Noted, RecordIds, RecordsRead};
 use super::preference::Preference;
 use super::run::Run;
 use super::sources::{FieldSources, Sources};
+use crate::bits::Bits;
 use crate::documents::{DocumentBatch, DocumentRange};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -24,8 +25,8 @@ use crate::search::{
     Classify, Corpus, FirstPass, LinesOfIds, NextPreference, NumbersRead, Parsed, Pieces, Search,
     SetsByRow, Source,
 };
+use crate::store::ExactSets;
 use crate::store::spill::{Budget, Spill, sets_in_memory};
-use crate::store::{Bits, ExactSets};
 
 /// The documents of a run over files.
 pub(super) struct FileSource<'a> {

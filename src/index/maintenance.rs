@@ -8,8 +8,8 @@ use super::lists::{self, ListKey};
 use super::persistent::{Index, State};
 use super::prefix::{self, ANY_SHAPE};
 use super::store::{Snapshot, Table, check_files, damaged};
+use crate::bits::Bits;
 use crate::error::{Error, Result};
-use crate::store::Bits;
 
 /// Figures of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

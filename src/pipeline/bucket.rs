@@ -1,6 +1,8 @@
 //! Buckets: the documents that share a key in a band (MMDS 3.4.1).
 
 use std::cmp::Ordering;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
 
@@ -8,6 +10,7 @@ use super::band::BandKeys;
 use super::candidates::CandidateSource;
 use super::prefix_filter::PrefixFilter;
 use super::reference::Reference;
+use crate::bits::Bits;
 use crate::clock::in_parallel;
 use crate::error::{Result, row_number};
 
@@ -66,35 +69,61 @@ struct DocumentBuckets {
 }
 
 impl DocumentBuckets {
-    /// The rows of `documents`, from the members of each bucket in order, and from the place beside each member if
-    /// there are places. There are fewer buckets than 2^32.
-    fn of(documents: usize, ends: &[usize], members: &[u32], of_members: &[u32]) -> Self {
-        let mut ranges = vec![(0, 0); documents];
-        for member in members {
-            ranges[*member as usize].1 += 1;
-        }
-        let mut start = 0;
-        for range in &mut ranges {
-            let len = range.1;
-            *range = (start, start);
-            start += len;
-        }
-        let mut numbers = vec![0; members.len()];
-        let mut places = vec![0; of_members.len()];
-        let starts = std::iter::once(0).chain(ends.iter().copied());
-        for (number, (start, end)) in (0..).zip(starts.zip(ends)) {
-            for at in start..*end {
-                let to = &mut ranges[members[at] as usize].1;
-                numbers[*to] = number;
-                if let Some(place) = of_members.get(at) {
-                    places[*to] = *place;
-                }
-                *to += 1;
-            }
+    /// The rows of `documents`, from the members of each of `count` buckets in order, and from the place beside each member
+    /// if there are places.
+    fn of(
+        documents: usize,
+        count: u32,
+        ends: &[usize],
+        members: &[u32],
+        of_members: &[u32],
+    ) -> Self {
+        let left = zeros(documents);
+        let all = members.par_iter().with_min_len(MEMBERS);
+        let count_member = |member: &u32| {
+            left[*member as usize].fetch_add(1, Relaxed);
+        };
+        in_parallel(|| all.for_each(count_member));
+        let mut end = 0;
+        let ranges = left.iter().map(|left| {
+            let start = end;
+            end += left.load(Relaxed) as usize;
+            (start, end)
+        });
+        let ranges: Vec<(usize, usize)> = ranges.collect();
+        // Calls `enter` with the number of each bucket and the place of each of its members in the list.
+        let for_each_member = |enter: &(dyn Fn(u32, usize) + Sync)| {
+            let buckets = (0..count)
+                .into_par_iter()
+                .zip(ends)
+                .with_min_len(MEMBERS / 4);
+            let enter_all = |(number, end): (u32, &usize)| {
+                let start = number
+                    .checked_sub(1)
+                    .map_or(0, |before| ends[before as usize]);
+                (start..*end).for_each(|at| enter(number, at));
+            };
+            in_parallel(|| buckets.for_each(enter_all));
+        };
+        let numbers = zeros(members.len());
+        for_each_member(&|number, at| {
+            let document = members[at] as usize;
+            let left = left[document].fetch_sub(1, Relaxed) as usize;
+            numbers[ranges[document].1 - left].store(number, Relaxed);
+        });
+        let mut numbers = into_numbers(numbers);
+        sort_rows(&ranges, &mut numbers);
+        let places = zeros(of_members.len());
+        if !places.is_empty() {
+            for_each_member(&|number, at| {
+                let (start, end) = ranges[members[at] as usize];
+                let before = numbers[start..end].partition_point(|other| *other < number);
+                places[start + before].store(of_members[at], Relaxed);
+            });
         }
         DocumentBuckets {
             numbers,
-            places,
+            places: into_numbers(places),
             ranges,
         }
     }
@@ -108,6 +137,38 @@ impl DocumentBuckets {
     fn place(&self, index: u32, at: usize) -> u32 {
         self.places[self.ranges[index as usize].0 + at]
     }
+}
+
+/// Members to work on at a time.
+const MEMBERS: usize = 1 << 14;
+
+/// Numbers that threads enter at the same time.
+fn zeros(len: usize) -> Vec<AtomicU32> {
+    let zeros = (0..len).into_par_iter().with_min_len(MEMBERS);
+    in_parallel(|| zeros.map(|_| AtomicU32::new(0)).collect())
+}
+
+fn into_numbers(entered: Vec<AtomicU32>) -> Vec<u32> {
+    // In the same memory.
+    entered.into_iter().map(AtomicU32::into_inner).collect()
+}
+
+/// Sorts the numbers in each of these ranges, which follow each other.
+fn sort_rows(ranges: &[(usize, usize)], mut numbers: &mut [u32]) {
+    let mut start = 0;
+    let some = ranges.chunks(MEMBERS / 4).map(|ranges| {
+        let end = ranges.last().map_or(start, |(_, end)| *end);
+        let (of_some, rest) = std::mem::take(&mut numbers).split_at_mut(end - start);
+        numbers = rest;
+        (std::mem::replace(&mut start, end), ranges, of_some)
+    });
+    let some: Vec<_> = some.collect();
+    let sort = |(first, ranges, numbers): (usize, &[(usize, usize)], &mut [u32])| {
+        for (start, end) in ranges {
+            numbers[start - first..end - first].sort_unstable();
+        }
+    };
+    in_parallel(|| some.into_par_iter().for_each(sort));
 }
 
 impl Buckets {
@@ -150,7 +211,7 @@ impl Buckets {
             }
         }
         let members = (members, Vec::new());
-        Ok(Buckets::new(documents, ends, members, bands, &[]).against(reference))
+        Ok(Buckets::new(documents, ends, members, bands, &[])?.against(reference))
     }
 
     /// The buckets of these members, each of two or more, of documents with positions below `documents`.
@@ -172,7 +233,7 @@ impl Buckets {
         }
         first_of_bands.resize(bands + 1, row_number(ends.len())?);
         let members = (positions, Vec::new());
-        Ok(Buckets::new(documents, ends, members, first_of_bands, &[]))
+        Buckets::new(documents, ends, members, first_of_bands, &[])
     }
 
     /// A bucket for each of these pairs of positions below `documents`, of which the lower one comes first.
@@ -183,13 +244,7 @@ impl Buckets {
         let members = pairs.iter().flat_map(|(lo, hi)| [*lo, *hi]).collect();
         let ends = (1..=pairs.len()).map(|pair| 2 * pair).collect();
         let bands = vec![0, row_number(pairs.len())?];
-        Ok(Buckets::new(
-            documents,
-            ends,
-            (members, Vec::new()),
-            bands,
-            &[],
-        ))
+        Buckets::new(documents, ends, (members, Vec::new()), bands, &[])
     }
 
     /// Buckets of members that are positions below `documents`, with a place beside each, or no places. The positions
@@ -200,29 +255,25 @@ impl Buckets {
         (mut members, places): (Vec<u32>, Vec<u32>),
         bands: Vec<u32>,
         others: &[u32],
-    ) -> Self {
-        const NONE: u32 = u32::MAX;
-        let mut indexes = vec![NONE; documents];
-        for member in members.iter().chain(others) {
-            indexes[*member as usize] = 0;
-        }
-        let used = (0..).zip(&mut indexes).filter(|(_, index)| **index != NONE);
-        let positions = used.zip(0..).map(|((position, index), number)| {
-            *index = number;
-            position
-        });
-        let positions: Vec<u32> = positions.collect();
-        let all = members.par_iter_mut().with_min_len(1 << 14);
-        in_parallel(|| all.for_each(|member| *member = indexes[*member as usize]));
-        Buckets {
-            rows: DocumentBuckets::of(positions.len(), &ends, &members, &places),
+    ) -> Result<Self> {
+        let used = Bits::zeros(row_number(documents)?);
+        let all = members.par_iter().chain(others).with_min_len(MEMBERS);
+        in_parallel(|| all.for_each(|member| used.set(*member)));
+        let indexes = used.ranked();
+        let positions: Vec<u32> = indexes.ones().collect();
+        let all = members.par_iter_mut().with_min_len(MEMBERS);
+        in_parallel(|| all.for_each(|member| *member = indexes.rank(*member)));
+        drop(indexes);
+        let count = row_number(ends.len())?;
+        Ok(Buckets {
+            rows: DocumentBuckets::of(positions.len(), count, &ends, &members, &places),
             positions,
             ends,
             members,
             bands,
             filter: None,
             reference: None,
-        }
+        })
     }
 
     /// The same in a search with this reference.

@@ -306,7 +306,7 @@ impl Prefixes {
         drop(entries);
         let small = sets.iter().filter(|(_, summary)| is_small(summary));
         let small: Vec<u32> = small.map(|(position, _)| *position).collect();
-        let buckets = Buckets::new(documents, ends, (members, places), bands, &small);
+        let buckets = Buckets::new(documents, ends, (members, places), bands, &small)?;
         let mut positions = buckets.positions().iter().peekable();
         let of_index = sets.into_iter().filter_map(|(position, summary)| {
             let is_shared = positions.next_if_eq(&&position).is_some();

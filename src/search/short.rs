@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
+use crate::bits::Bits;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::pipeline::Dropped;
 use crate::scheme::Hashes;
-use crate::store::Bits;
 use crate::store::spill::{Stored, StreamFile};
 
 /// What a deduplication does with documents of few shingles. By default nothing.

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::corpus::Corpus;
 use super::first_pass::{FirstPass, Parsed, Pieces};
+use crate::bits::Bits;
 use crate::clock::in_parallel;
 use crate::documents::{DocumentBatch, DocumentRange, Documents};
 use crate::engine::Engine;
@@ -16,7 +17,7 @@ use crate::error::Result;
 use crate::pipeline::Scratch;
 use crate::progress::{Progress, StageTime, advance};
 use crate::store::spill::Budget;
-use crate::store::{Bits, ExactSets, Texts};
+use crate::store::{ExactSets, Texts};
 use crate::threads::{Ahead, map_in_order};
 
 /// Documents that a run reads in order: once, or twice if it counts them first. Exact verification reads some of them

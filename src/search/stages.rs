@@ -19,12 +19,13 @@ use super::rarity::weigh_by_rarity;
 use super::short::{DroppedRows, ShortDocuments};
 use super::source::Source;
 use super::verification::Verification;
+use crate::bits::Bits;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::pipeline::{BandKeys, Buckets, Weighting};
 use crate::progress::{Counts, Progress, advance, counted, grouped};
+use crate::store::ExactSets;
 use crate::store::spill::{Spill, sets_in_memory};
-use crate::store::{Bits, ExactSets};
 
 /// A search whose documents have been read.
 pub(crate) struct Searched {

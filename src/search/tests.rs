@@ -11,14 +11,15 @@ use super::corpus::Corpus;
 use super::first_pass::{FirstPass, NumbersRead};
 use super::parameters::{CandidateMethod, Search};
 use super::source::{Classify, InMemory, LinesOfIds, NextPreference, SetsByRow, Source};
+use crate::bits::Bits;
 use crate::documents::{Documents, TokenBatch};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::pipeline::{Banding, KeepPolicy, Shingling, Unit};
 use crate::progress::{Progress, StageTime};
 use crate::scheme::fmix64;
+use crate::store::Texts;
 use crate::store::spill::{Budget, RunIdentity, Unfinished};
-use crate::store::{Bits, Texts};
 
 /// A document as a list of tokens.
 pub(super) type List = Vec<u64>;

@@ -9,8 +9,6 @@ mod set_table;
 
 mod texts;
 
-mod bits;
-
 pub(crate) mod disk;
 
 mod lock;
@@ -19,7 +17,6 @@ pub(crate) mod spill;
 
 mod temporary;
 
-pub(crate) use bits::Bits;
 pub use exact_sets::ExactSets;
 pub(crate) use exact_sets::NearSets;
 pub(crate) use exact_sets::SETS_IN_MEMORY;

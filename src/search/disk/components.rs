@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use super::documents::{SpilledDocuments, SpilledKeys};
 use super::edges::{Compared, Edges, panicked, push_all, stop_if_asked};
 use super::join::Joined;
+use crate::bits::Bits;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::pipeline::Reference;
@@ -15,7 +16,6 @@ use crate::search::context::Context;
 use crate::search::corpus::Corpus;
 use crate::search::parameters::{CandidateMethod, Search};
 use crate::search::part::{BucketsOf, PartShape};
-use crate::store::Bits;
 use crate::store::spill::{Partitions, Sorted, Spill, Stored, StreamFile, Streams};
 
 /// The documents that share a bucket or repeat others.

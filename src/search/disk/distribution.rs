@@ -13,6 +13,7 @@ use super::parts::{
     IN_MEMORY_PER_ELEMENT, IN_MEMORY_PER_MEMBER, Parts, bytes_of_signature, packed_words,
     push_document, records_of,
 };
+use crate::bits::Bits;
 use crate::clock::in_parallel;
 use crate::engine::Engine;
 use crate::error::{Error, Result, row_number};
@@ -25,7 +26,6 @@ use crate::search::observations::Observations;
 use crate::search::parameters::Search;
 use crate::search::source::{LinesOfIds, NextPreference, SetsByRow, Source};
 use crate::search::verification::Verification;
-use crate::store::Bits;
 use crate::store::spill::{Sorted, Spill, Stored, StreamFile, Streams};
 
 /// Parts at least, so that all threads have work.

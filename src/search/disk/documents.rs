@@ -6,11 +6,11 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::bits::Bits;
 use crate::clock::in_parallel;
 use crate::error::Result;
 use crate::pipeline::{BandKeys, Dropped, PackedSignatures};
 use crate::search::short::{self, DroppedRows};
-use crate::store::Bits;
 use crate::store::spill::{Partitions, Sorted, Spill, Stored, StreamFile, Streams};
 
 /// Parts of the digests, and of the keys of each band.

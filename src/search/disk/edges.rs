@@ -2,10 +2,10 @@
 
 use std::sync::Mutex;
 
+use crate::bits::Bits;
 use crate::error::{Error, Result};
 use crate::pipeline::{Reference, SharedComponents};
 use crate::progress::Progress;
-use crate::store::Bits;
 
 /// Which documents a search compares.
 #[derive(Clone, Copy)]
