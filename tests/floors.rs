@@ -38,7 +38,7 @@ const SEARCH: &[&[&str]] = &[
     // What is known of documents.
     &["short", "known", "digests"],
     &["verification", "observations", "removal", "disk::documents", "disk::edges"],
-    &["corpus", "disk::rarities"],
+    &["corpus", "disk::rarities", "shingled"],
     &["copies", "few", "numbering"],
     // The first pass, its sources and its sinks.
     &["first_pass"],

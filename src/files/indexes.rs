@@ -16,7 +16,7 @@ use crate::error::{Error, Result, row_number};
 use crate::index::{AskedIndex, Index};
 use crate::io::{Columns, Event, FilesReading, IndexPlaces, Position};
 use crate::progress::{Counts, Timings, advance};
-use crate::search::{CandidateMethod, Dedup, FirstPass, KnownIndex, SetsByRow, SignedPiece};
+use crate::search::{CandidateMethod, Dedup, FirstPass, KnownIndex, SetsByRow};
 
 /// Documents of an index that are read at a time.
 const PIECE: usize = 1024;
@@ -159,7 +159,7 @@ impl FileSource<'_> {
                     let documents = documents.collect::<Result<Vec<_>>>()?;
                     let ids = documents.iter().map(|document| document.id.clone());
                     let records = ChunkRecords::of_index(file, ids);
-                    pass.number(SignedPiece::of_known(records, documents), noted)?;
+                    pass.number_known(records, documents, noted)?;
                 }
             }
             let of_file = &mut noted.places.files[file];

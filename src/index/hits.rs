@@ -254,11 +254,11 @@ impl Comparison<'_> {
             let mut hashes = Vec::new();
             let mut ranges = Vec::new();
             let all = candidates.iter().map(|candidate| candidate.set.as_slice());
-            for (position, set) in (0..).zip(std::iter::once(signed.set(i)).chain(all)) {
-                ranges.push((position, hashes.len()..hashes.len() + set.len()));
+            for set in std::iter::once(signed.set(i)).chain(all) {
+                ranges.push(hashes.len()..hashes.len() + set.len());
                 hashes.extend_from_slice(set);
             }
-            sets.insert_all(hashes, ranges.into_iter())?;
+            sets.append(hashes, 0, &ranges)?;
             return Ok(Box::new(sets));
         }
         let mut words = signed.signature(i).to_vec();

@@ -32,7 +32,8 @@ use super::disk::save_rarities;
 #[cfg(feature = "io")]
 use super::known::KnownDocument;
 pub(crate) use super::numbering::NumbersRead;
-use super::numbering::{Numbered, Shingled};
+use super::numbering::{Needed, Numbered};
+use super::shingled::{Shingled, ShingledPiece};
 use super::short::ShortDocuments;
 use crate::clock::Moment;
 use crate::documents::{DigestSet, Document, DocumentBatch, DocumentRange, Documents, TextBatch};
@@ -222,7 +223,7 @@ enum Signed<'a> {
 struct Waiting<'a> {
     signed: Signed<'a>,
     /// Which of the signed documents the sink needs.
-    is_needed: Vec<bool>,
+    are_needed: Vec<bool>,
     /// Their rows.
     rows: Vec<u32>,
     /// Their exact sets, and the position of the first.
@@ -420,40 +421,28 @@ impl<'a> FirstPass<'a> {
         let start = Instant::now();
         let first_row = signing.known().numbered.corpus().rows;
         notes.note(piece.records, first_row)?;
-        let (documents, by_shard) = (&piece.shingled.documents, &piece.shingled.by_shard);
         let finder = {
             let known = signing.known();
             let finds_repeats = known.wanted.distinct_only;
             finds_repeats.then(|| known.numbered.finder())
         };
-        let firsts = finder.map(|finder| finder.firsts(documents, by_shard));
-        let firsts = firsts.transpose()?;
-        let first_of = |i: usize| Some(firsts.as_ref()?[i].load(Ordering::Relaxed));
-        let mut is_needed = Vec::with_capacity(documents.len());
-        let mut rows = Vec::with_capacity(documents.len());
-        let first = {
-            let known = &mut *signing.known_mut();
-            let (numbered, finds_repeats) = (&mut known.numbered, known.wanted.distinct_only);
-            let first = numbered.corpus().distinct.len();
+        let shingled = &piece.shingled;
+        let firsts = finder.map(|finder| finder.firsts(shingled)).transpose()?;
+        let (first, Needed { are_needed, rows }) = {
+            let numbered = &mut signing.known_mut().numbered;
             numbered.add_bytes(piece.bytes);
-            for (i, document) in documents.iter().enumerate() {
-                let (row, is_new) = numbered.add(document, finds_repeats, first_of(i))?;
-                if document.is_signed {
-                    is_needed.push(is_new);
-                    rows.extend(is_new.then_some(row));
-                }
-            }
-            row_number(first)?
+            let first = row_number(numbered.corpus().distinct.len())?;
+            (first, numbered.add(shingled, firsts.as_deref())?)
         };
-        signing.write_numbered()?;
+        signing.write_numbered(first_row, shingled)?;
         let sets = piece.sets.map(|mut sets| {
-            let mut needed = is_needed.iter();
+            let mut needed = are_needed.iter();
             sets.ranges.retain(|_| needed.next() == Some(&true));
             (first, sets)
         });
         self.waiting.push_back(Waiting {
             signed: piece.signed,
-            is_needed,
+            are_needed,
             rows,
             sets,
         });
@@ -467,6 +456,18 @@ impl<'a> FirstPass<'a> {
         let wanted = self.sink.wants();
         signing.known_mut().wanted = wanted;
         Ok(())
+    }
+
+    /// Numbers documents of an index, which are signed already.
+    #[cfg(feature = "io")]
+    pub(crate) fn number_known<R>(
+        &mut self,
+        records: R,
+        documents: Vec<KnownDocument>,
+        notes: &mut dyn Notes<R>,
+    ) -> Result<()> {
+        let short = *self.signing.known().numbered.short();
+        self.number(SignedPiece::of_known(records, documents, short), notes)
     }
 
     /// Says that the documents numbered so far are those of a reference.
@@ -494,7 +495,7 @@ impl<'a> FirstPass<'a> {
                 self.signing.in_wanted_form(rows)
             }
         };
-        signed.retain(&waiting.is_needed);
+        signed.retain(&waiting.are_needed);
         if let Some((first, sets)) = waiting.sets {
             self.sink.take_sets(first, &waiting.rows, sets)?;
         }
@@ -615,13 +616,13 @@ impl<'e> Signing<'e> {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes the documents that are only numbered, on disk.
-    fn write_numbered(&self) -> Result<()> {
-        let Some(mut unwritten) = self.known_mut().numbered.take_unwritten() else {
+    /// Writes the documents of a piece, the first of which has this row, if they are on disk.
+    fn write_numbered(&self, first_row: u32, piece: &ShingledPiece) -> Result<()> {
+        let Some(mut writer) = self.known_mut().numbered.take_writer() else {
             return Ok(());
         };
-        let written = unwritten.write();
-        self.known_mut().numbered.give_back(unwritten);
+        let written = writer.add(first_row, &piece.lengths, &piece.digests);
+        self.known_mut().numbered.write_to(writer);
         written
     }
 
@@ -696,6 +697,8 @@ impl<'e> Signing<'e> {
         let digests = timed_without_nested(&self.spent.shingle_ns, || {
             self.engine.shingler().digests(documents, scratch)
         });
+        let short = *self.known().numbered.short();
+        let by_shard = ByShard::of(digests.iter().map(|digest| digest.unwrap_or(0)));
         let shingled = digests.into_iter().enumerate().map(|(i, digest)| Shingled {
             length: documents.get(i).length(),
             digest,
@@ -703,7 +706,7 @@ impl<'e> Signing<'e> {
             is_short: false,
             is_signed: false,
         });
-        ShingledPiece::of(shingled.collect())
+        ShingledPiece::of(shingled, by_shard, short)
     }
 
     /// The device that shingles texts itself, where the sink needs no more than it makes.
@@ -756,16 +759,14 @@ impl<'e> Signing<'e> {
                 short.is_short(sets.hashes().range(sets.range(i)), are_halves)
             };
             let shingled = self.choose(wanted, documents, digests, shingles_of, is_short);
-            let of_all = shingled.documents.iter();
-            let is_signed: Vec<bool> = of_all.map(|document| document.is_signed).collect();
             let of_all = made.sets().hashes().len();
-            made.retain(&is_signed);
+            made.retain(&shingled.are_signed);
             let Some(shingles) = of_exact else {
                 return Ok((shingled, self.signed(wanted, made)?, None));
             };
             shingles.clear();
             if !matches!(wanted.signed, SignedForm::Nothing) {
-                self.hash_exact(made, documents, &is_signed, scratch, shingles);
+                self.hash_exact(made, documents, &shingled.are_signed, scratch, shingles);
             }
             let signed = self.signed(wanted, shingles)?;
             Ok((shingled, signed, Some(PieceSets::take(made, of_all))))
@@ -834,8 +835,8 @@ impl<'e> Signing<'e> {
             let least = self.known().numbered.short().min_shingles as usize;
             let is_short = |i| shingles(i) < least;
             let shingled = self.choose(wanted, documents, digests, shingles, is_short);
-            let numbered = shingled.documents.iter().enumerate();
-            let chosen = numbered.filter_map(|(i, document)| document.is_signed.then_some(i));
+            let numbered = shingled.are_signed.iter().enumerate();
+            let chosen = numbered.filter_map(|(i, is_signed)| is_signed.then_some(i));
             let chosen = chosen.collect();
             let batch = DeviceBatch::Texts { texts, chosen };
             let sent = device.0.send(batch, shingler, wanted.signed.banding())?;
@@ -889,9 +890,13 @@ impl<'e> Signing<'e> {
     ) -> ShingledPiece {
         let shingler = self.engine.shingler();
         let by_shard = ByShard::of(digests.iter().copied());
-        let are_known = match wanted.distinct_only {
-            true => self.known().numbered.are_known(&digests, &by_shard),
-            false => Vec::new(),
+        let (short, are_known) = {
+            let numbered = &self.known().numbered;
+            let are_known = match wanted.distinct_only {
+                true => numbered.are_known(&digests, &by_shard),
+                false => Vec::new(),
+            };
+            (*numbered.short(), are_known)
         };
         let mut seen = DigestSet::default();
         let chosen = digests.into_iter().enumerate().map(|(i, digest)| {
@@ -912,10 +917,7 @@ impl<'e> Signing<'e> {
                 is_signed,
             }
         });
-        ShingledPiece {
-            documents: chosen.collect(),
-            by_shard,
-        }
+        ShingledPiece::of(chosen, by_shard, short)
     }
 
     /// Signs sets as the sink needs it, or sends them to a device. `made` is memory for later sets then.
@@ -989,31 +991,12 @@ struct Buffers {
     exact: ShingleBatch,
 }
 
-/// What is known of the documents of a piece.
-struct ShingledPiece {
-    documents: Vec<Shingled>,
-    by_shard: ByShard,
-}
-
-impl ShingledPiece {
-    fn of(documents: Vec<Shingled>) -> Self {
-        // Those without a digest take no part, whichever shard they are in.
-        let digests = documents
-            .iter()
-            .map(|document| document.digest.unwrap_or(0));
-        ShingledPiece {
-            by_shard: ByShard::of(digests),
-            documents,
-        }
-    }
-}
-
 /// A signed piece, without its text.
 pub(crate) struct SignedPiece<'a, R> {
     records: R,
     bytes: usize,
     shingled: ShingledPiece,
-    /// The documents with `is_signed`.
+    /// The documents that are signed.
     signed: Signed<'a>,
     /// Their exact sets, if they are wanted and computed on the way.
     sets: Option<PieceSets>,
@@ -1022,7 +1005,7 @@ pub(crate) struct SignedPiece<'a, R> {
 #[cfg(feature = "io")]
 impl<R> SignedPiece<'_, R> {
     /// A piece of documents of an index, which are signed already.
-    pub(crate) fn of_known(records: R, documents: Vec<KnownDocument>) -> Self {
+    fn of_known(records: R, documents: Vec<KnownDocument>, short: ShortDocuments) -> Self {
         let (mut keys, mut signatures) = (Vec::new(), Vec::new());
         let mut sets = PieceSets {
             hashes: Vec::new(),
@@ -1051,10 +1034,12 @@ impl<R> SignedPiece<'_, R> {
             sets.ranges.push(start..sets.hashes.len());
         }
         sets.of_all = sets.hashes.len();
+        let digests = shingled.iter().map(|document| document.digest.unwrap_or(0));
+        let by_shard = ByShard::of(digests);
         SignedPiece {
             records,
             bytes: 0,
-            shingled: ShingledPiece::of(shingled),
+            shingled: ShingledPiece::of(shingled.into_iter(), by_shard, short),
             signed: Signed::Ready(SignedBatch::Known {
                 bands,
                 keys,

@@ -278,7 +278,7 @@ impl Sink for Banded {
         } = sets;
         self.bytes_of_all += (size_of::<u64>() * of_all) as u64;
         if let Some(held) = &mut self.sets {
-            return held.insert_all(hashes, (first..).zip(ranges));
+            return held.append(hashes, first, &ranges);
         }
         if let Some(writer) = &mut self.writer {
             let mut sets = rows.iter().zip(ranges);

@@ -33,6 +33,8 @@ mod copies;
 
 mod removal;
 
+mod shingled;
+
 mod short;
 
 #[cfg_attr(
@@ -97,8 +99,7 @@ pub use deduplication::{Dedup, Deduplication};
 pub use few::few_shingles_warning;
 pub(crate) use few::warn_of_few_shingles;
 pub(crate) use first_pass::{
-    FirstPass, Notes, NumbersRead, Parsed, Pieces, SignedBatch, SignedForm, SignedPiece, Sink,
-    Wanted,
+    FirstPass, Notes, NumbersRead, Parsed, Pieces, SignedBatch, SignedForm, Sink, Wanted,
 };
 #[cfg(all(feature = "index", feature = "io"))]
 pub(crate) use known::KnownDocument;

@@ -4,7 +4,7 @@ use std::collections::hash_map::Entry;
 use std::iter::{Peekable, Zip};
 use std::ops::RangeFrom;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::vec::IntoIter;
 
 use rayon::prelude::*;
@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use super::corpus::Corpus;
 use super::digests::{ByShard, Digests};
 use super::disk::DocumentWriter;
+use super::shingled::{Role, ShingledPiece};
 use super::short::ShortDocuments;
 use crate::clock::in_parallel;
 use crate::documents::DigestMap;
@@ -41,8 +42,6 @@ pub(super) struct Numbered {
     bare: Bare,
     /// Takes what is known of each document once this is more than memory holds.
     writer: Option<DocumentWriter>,
-    /// The documents that it has not taken yet: the bytes of text of each, and its digest.
-    unwritten: Vec<(u32, Option<u128>)>,
 }
 
 /// Distinct documents without shingles, and their repeats: there are few in most corpora.
@@ -69,19 +68,12 @@ impl Bare {
     }
 }
 
-/// What the first pass knows of a document.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Shingled {
-    /// The bytes of text.
-    pub(super) length: u32,
-    /// The digest of its normalised text or of its tokens; `None` if it is blank.
-    pub(super) digest: Option<u128>,
-    /// The number of its shingles, repeats included; 2 stands for more.
-    pub(super) shingles: usize,
-    /// Whether it is too short to compare.
-    pub(super) is_short: bool,
-    /// Whether the document is signed. Those without shingles and repeated ones are not, unless all are.
-    pub(super) is_signed: bool,
+/// Which signed documents of a piece are needed.
+pub(super) struct Needed {
+    /// Whether each signed document is.
+    pub(super) are_needed: Vec<bool>,
+    /// The rows of those that are.
+    pub(super) rows: Vec<u32>,
 }
 
 impl Numbered {
@@ -117,7 +109,6 @@ impl Numbered {
         }
         Finder {
             digests: Arc::clone(&self.digests),
-            short: self.short,
             first_row: self.corpus.rows,
         }
     }
@@ -132,76 +123,76 @@ impl Numbered {
         self.corpus.bytes += bytes as u64;
     }
 
-    /// Adds a document. Returns its row, and whether it is not known to repeat an earlier document, if it has shingles.
-    /// Finds repeats only if `finds_repeats`: `first` is what [`Finder::firsts`] found then.
+    /// Adds the documents of a piece. Finds repeats if there are `firsts`, those that [`Finder::firsts`] found. Of the
+    /// documents that are signed, those are needed that have shingles and are not known to repeat an earlier one; all, if
+    /// no repeats are found.
+    ///
+    /// # Errors
+    /// [`Error::TooManyDocuments`] if there are more than rows.
     pub(super) fn add(
         &mut self,
-        document: &Shingled,
-        finds_repeats: bool,
-        first: Option<u32>,
-    ) -> Result<(u32, bool)> {
-        let Shingled {
-            length,
-            digest,
-            shingles,
-            is_short,
-            ..
-        } = *document;
+        piece: &ShingledPiece,
+        firsts: Option<&[AtomicU32]>,
+    ) -> Result<Needed> {
         let corpus = &mut self.corpus;
-        let row = corpus.rows;
-        if row >= u32::MAX - 1 {
+        let start = corpus.rows;
+        let end = row_number(start as usize + piece.len())?;
+        if end == u32::MAX {
             return Err(Error::TooManyDocuments);
         }
-        corpus.rows += 1;
-        corpus.without_shingles += u64::from(shingles == 0);
-        let has_few = digest.is_some() && shingles <= 1;
-        *corpus.few_shingles.get_or_insert(0) += u64::from(has_few);
-        corpus.short += u64::from(is_short);
-        let fate = self.short.fate(shingles == 0, is_short);
-        // Without a digest, it has no position.
-        let digest = digest.filter(|_| !is_short && fate.is_none());
-        if let Some(writer) = &mut self.writer {
-            if let Some(reason) = fate {
-                writer.drop((row, reason))?;
+        corpus.rows = end;
+        corpus.without_shingles += piece.counts.none;
+        *corpus.few_shingles.get_or_insert(0) += piece.counts.few;
+        corpus.short += piece.counts.short;
+        let mut dropped = piece
+            .dropped
+            .iter()
+            .map(|(at, reason)| (start + at, *reason));
+        let is_in_memory = match &mut self.writer {
+            Some(writer) => {
+                dropped.try_for_each(|row| writer.drop(row))?;
+                false
             }
-            self.unwritten.push((length, digest));
-            let is_first = first.is_none_or(|first| first == row);
-            return Ok((row, digest.is_some() && shingles > 0 && is_first));
-        }
-        corpus.lengths.push(length);
-        corpus.dropped.extend(fate.map(|reason| (row, reason)));
-        let Some(digest) = digest else {
-            return Ok((row, !finds_repeats));
+            None => {
+                corpus.dropped.extend(dropped);
+                corpus.lengths.extend_from_slice(&piece.lengths);
+                true
+            }
         };
-        if !finds_repeats {
-            return Ok((row, true));
+        let signed = piece.are_signed.iter().filter(|is_signed| **is_signed);
+        let mut are_needed = Vec::with_capacity(signed.count());
+        let mut rows = Vec::with_capacity(are_needed.capacity());
+        for (at, row) in (start..end).enumerate() {
+            let is_new = match (firsts, piece.roles[at]) {
+                (None, _) => true,
+                (Some(_), Role::LeftOut) => false,
+                (Some(_), Role::Bare) => {
+                    if let Some(digest) = piece.digests[at].filter(|_| is_in_memory) {
+                        self.bare.add(row, digest)?;
+                    }
+                    false
+                }
+                (Some(firsts), Role::Compared) => {
+                    let first = firsts[at].load(Ordering::Relaxed);
+                    match first == row {
+                        _ if !is_in_memory => {}
+                        true => corpus.distinct.push(row),
+                        false => self.repeats.push((row, first)),
+                    }
+                    first == row
+                }
+            };
+            if piece.are_signed[at] {
+                are_needed.push(is_new);
+                rows.extend(is_new.then_some(row));
+            }
         }
-        if shingles == 0 {
-            self.bare.add(row, digest)?;
-            return Ok((row, false));
-        }
-        match first.filter(|first| *first != row) {
-            None => corpus.distinct.push(row),
-            Some(first) => self.repeats.push((row, first)),
-        }
-        Ok((row, corpus.distinct.last() == Some(&row)))
+        Ok(Needed { are_needed, rows })
     }
 
-    /// What writes the documents that are only numbered, on disk. It is given [back](Numbered::give_back).
-    pub(super) fn take_unwritten(&mut self) -> Option<Unwritten> {
-        let documents = std::mem::take(&mut self.unwritten);
-        Some(Unwritten {
-            writer: self.writer.take()?,
-            end_row: self.corpus.rows,
-            documents,
-        })
-    }
-
-    /// Takes back what writes documents.
-    pub(super) fn give_back(&mut self, written: Unwritten) {
-        self.writer = Some(written.writer);
-        self.unwritten = written.documents;
-        self.unwritten.clear();
+    /// Takes out what writes documents on disk, to be [given back](Numbered::write_to).
+    pub(super) fn take_writer(&mut self) -> Option<DocumentWriter> {
+        self.writer.take()
     }
 
     /// Says that the documents so far are those of a reference. They are counted apart.
@@ -215,7 +206,6 @@ impl Numbered {
 
     /// Ends the reading.
     pub(super) fn finish(self) -> Result<Corpus> {
-        debug_assert!(self.unwritten.is_empty());
         if let Some(writer) = self.writer {
             return Ok(Corpus {
                 on_disk: Some(writer.finish(self.corpus.first_input()..self.corpus.rows)?),
@@ -254,29 +244,9 @@ fn positions(corpus: &Corpus) -> Vec<u32> {
     positions
 }
 
-/// Documents that are numbered, and what writes them to disk.
-pub(super) struct Unwritten {
-    writer: DocumentWriter,
-    end_row: u32,
-    documents: Vec<(u32, Option<u128>)>,
-}
-
-impl Unwritten {
-    /// Writes them on all threads. No lock may be held while it works.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "the documents are some of the rows"
-    )]
-    pub(super) fn write(&mut self) -> Result<()> {
-        let first = self.end_row - self.documents.len() as u32;
-        self.writer.add(first, &self.documents)
-    }
-}
-
 /// Finds the first document with the digest of each document of a piece.
 pub(super) struct Finder {
     digests: Arc<Digests>,
-    short: ShortDocuments,
     first_row: u32,
 }
 
@@ -285,22 +255,11 @@ impl Finder {
     ///
     /// # Errors
     /// Those of [`row_number`] if there are more documents than rows.
-    pub(super) fn firsts(
-        &self,
-        documents: &[Shingled],
-        by_shard: &ByShard,
-    ) -> Result<Vec<AtomicU32>> {
-        row_number(self.first_row as usize + documents.len())?;
-        let digest_of = |i: usize| {
-            let document = &documents[i];
-            let fate = self.short.fate(document.shingles == 0, document.is_short);
-            let takes_part = document.shingles > 0 && !document.is_short && fate.is_none();
-            document.digest.filter(|_| takes_part)
-        };
-        let of_piece = documents.len();
-        Ok(self
-            .digests
-            .add(of_piece, digest_of, by_shard, self.first_row))
+    pub(super) fn firsts(&self, piece: &ShingledPiece) -> Result<Vec<AtomicU32>> {
+        row_number(self.first_row as usize + piece.len())?;
+        let digest_of = |number| piece.compared_digest(number);
+        let (digests, by_shard) = (&self.digests, &piece.by_shard);
+        Ok(digests.add(piece.len(), digest_of, by_shard, self.first_row))
     }
 }
 
@@ -321,9 +280,8 @@ impl Numbered {
         self.writer.as_ref().map(DocumentWriter::spill)
     }
 
-    /// Writes everything added so far, for a checkpoint, once what writes documents was given back.
+    /// Writes everything added so far, for a checkpoint.
     pub(super) fn save(&mut self) -> Result<NumbersRead> {
-        debug_assert!(self.unwritten.is_empty());
         self.writer.as_mut().map_or(Ok(()), DocumentWriter::flush)?;
         let corpus = &self.corpus;
         Ok(NumbersRead {
@@ -405,11 +363,9 @@ impl Held {
         } = self;
         dropped.into_iter().try_for_each(|row| writer.drop(row))?;
         for (first, lengths) in (0..).step_by(BLOCK).zip(lengths.chunks(BLOCK)) {
-            let documents = (first..).zip(lengths).map(|(row, length)| {
-                let digest = signed.next_if(row).or_else(|| bare.next_if(row));
-                (*length, digest)
-            });
-            writer.add(first, &documents.collect::<Vec<_>>())?;
+            let rows = (first..).take(lengths.len());
+            let digests = rows.map(|row| signed.next_if(row).or_else(|| bare.next_if(row)));
+            writer.add(first, lengths, &digests.collect::<Vec<_>>())?;
         }
         Ok(())
     }
@@ -449,21 +405,22 @@ impl DigestsByRow {
 
 #[cfg(test)]
 mod tests {
+    use super::super::shingled::Shingled;
     use super::*;
 
-    /// Adds documents as one piece.
-    fn add_all(numbered: &mut Numbered, documents: &[Shingled]) -> Vec<(u32, bool)> {
+    /// Adds documents as one piece. Returns the rows of those that are needed.
+    fn add_all(numbered: &mut Numbered, documents: &[Shingled]) -> Vec<u32> {
         let digests = documents
             .iter()
             .map(|document| document.digest.unwrap_or(0));
-        let finder = numbered.finder();
-        let firsts = finder.firsts(documents, &ByShard::of(digests)).unwrap();
-        let documents = documents.iter().zip(firsts);
-        let added = documents.map(|(document, first)| {
-            let first = Some(first.into_inner());
-            numbered.add(document, true, first).unwrap()
-        });
-        added.collect()
+        let by_shard = ByShard::of(digests);
+        let documents = documents.iter().copied();
+        let piece = ShingledPiece::of(documents, by_shard, *numbered.short());
+        let firsts = numbered.finder().firsts(&piece).unwrap();
+        let Needed { are_needed, rows } = numbered.add(&piece, Some(&firsts)).unwrap();
+        let needed = are_needed.iter().filter(|is_needed| **is_needed);
+        assert_eq!(needed.count(), rows.len());
+        rows
     }
 
     fn shingled(digest: u128, shingles: usize) -> Shingled {
@@ -493,9 +450,7 @@ mod tests {
             shingled(3, 0),
             shingled(4, 1),
         ];
-        let known = add_all(&mut numbered, &documents);
-        let is_new = [false, true, false, false, true, false, false];
-        assert!(known.into_iter().eq((0..).zip(is_new)));
+        assert_eq!(add_all(&mut numbered, &documents), [1, 4]);
         let corpus = numbered.finish().unwrap();
         assert_eq!(corpus.rows, 7);
         assert_eq!(corpus.distinct, [1, 4, 0, 3]);
@@ -523,6 +478,6 @@ mod tests {
         };
         assert_eq!(numbers(&restored), numbers(&numbered));
         assert_eq!(numbers(&restored), (3, (1, Some(2)), 70));
-        assert_eq!(add_all(&mut restored, &[shingled(4, 2)]), [(3, true)]);
+        assert_eq!(add_all(&mut restored, &[shingled(4, 2)]), [3]);
     }
 }

@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::disk::read_at;
 use super::set_table::SetTable;
-use crate::error::Error;
-use crate::error::Result;
+use crate::error::{Error, Result, row_number};
 use crate::pipeline::{
     Comparer, Distance, Measure, Overlap, Sets, Similarity, Verified, WEIGHT_ROUNDING, Within,
 };
@@ -160,17 +159,29 @@ impl ExactSets {
         Ok(())
     }
 
-    /// Stores the sets of several documents, which are ranges of `hashes`, in memory.
-    pub(crate) fn insert_all(
+    /// Stores the sets of documents, which are ranges of `hashes`, in memory. The documents have the next positions, from
+    /// `first` on.
+    pub(crate) fn append(
         &mut self,
         hashes: Vec<u64>,
-        mut sets: impl Iterator<Item = (u32, Range<usize>)>,
+        first: u32,
+        sets: &[Range<usize>],
     ) -> Result<()> {
+        debug_assert!(self.numbers.len() <= first as usize, "a set that is there");
+        let number = row_number(self.spans.len())?;
+        row_number(self.spans.len() + sets.len())?;
+        self.numbers.resize(first as usize, NONE);
+        self.numbers.extend((number..).take(sets.len()));
+        let segment = self.segments.len();
         self.segments.push(hashes);
-        sets.try_for_each(|(position, range)| {
-            self.memory_bytes += size_of::<u64>() * range.len();
-            self.place_in_last(position, range)
-        })
+        self.spans.extend(sets.iter().map(|range| Span {
+            segment,
+            start: range.start,
+            len: range.len(),
+        }));
+        let hashes: usize = sets.iter().map(ExactSizeIterator::len).sum();
+        self.memory_bytes += size_of::<u64>() * hashes;
+        Ok(())
     }
 
     /// How similar two sets are.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bits::Bits;
 use crate::clock::in_parallel;
-use crate::error::Result;
+use crate::error::{Result, row_number};
 use crate::pipeline::{BandKeys, Dropped, PackedSignatures};
 use crate::search::short::{self, DroppedRows};
 use crate::store::spill::{Partitions, Sorted, Spill, Stored, StreamFile, Streams};
@@ -18,6 +18,9 @@ const PARTS: usize = 16;
 
 /// Keys that are worth a job, some 10 µs.
 const JOB: usize = 1 << 11;
+
+/// Lengths that are written as one record.
+const LENGTHS: usize = 1 << 10;
 
 /// Takes the digests and lengths of documents, by row.
 #[derive(Debug)]
@@ -57,19 +60,25 @@ impl DocumentWriter {
         }
     }
 
-    /// Adds the next documents, the first of which has this row: the length of each, and its digest if it is not blank.
+    /// Adds the next documents, the first of which has this row: the length of each, and its digest if it is not left out.
     /// Writes digests on all threads, so that no lock may be held.
-    pub(crate) fn add(&mut self, first: u32, documents: &[(u32, Option<u128>)]) -> Result<()> {
-        let of_row = |(row, (_, digest)): (u32, &(u32, Option<u128>))| {
+    pub(crate) fn add(
+        &mut self,
+        first: u32,
+        lengths: &[u32],
+        digests: &[Option<u128>],
+    ) -> Result<()> {
+        let rows = first..row_number(first as usize + digests.len())?;
+        let of_row = |(row, digest): (u32, &Option<u128>)| {
             let [a, b, c, d] = bytemuck::cast((*digest)?);
             Some([a, b, c, d, row])
         };
-        let digests = (first..).zip(documents).filter_map(of_row);
-        self.digests.push_each(&digests.collect::<Vec<_>>())?;
-        let lengths = &mut self.lengths;
-        documents
-            .iter()
-            .try_for_each(|(length, _)| lengths.push(0, &length.to_ne_bytes()))
+        let digests = rows.into_par_iter().zip(digests).with_min_len(JOB);
+        let digests = digests.filter_map(of_row);
+        self.digests
+            .push_each(&in_parallel(|| digests.collect::<Vec<_>>()))?;
+        let mut some = lengths.chunks(LENGTHS);
+        some.try_for_each(|lengths| self.lengths.push(0, bytemuck::cast_slice(lengths)))
     }
 
     /// Notes that a document is removed without another one.

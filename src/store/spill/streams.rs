@@ -127,10 +127,12 @@ impl Streams {
         of: &[Option<u16>],
         write: impl Fn(usize, &mut Vec<u8>) + Sync,
     ) -> Result<()> {
-        let block_bytes = self.block_bytes;
+        let (block_bytes, count) = (self.block_bytes, self.streams.len());
+        let exists = |stream: &Option<u16>| stream.is_none_or(|stream| usize::from(stream) < count);
+        debug_assert!(of.iter().all(exists), "no such stream");
         // Each thread looks through all records for those of its streams.
         let jobs = (of.len() / JOB).clamp(1, rayon::current_num_threads());
-        let of_job = self.streams.len().div_ceil(jobs).max(1);
+        let of_job = count.div_ceil(jobs).max(1);
         let push = |(job, streams): (usize, &mut [Stream])| {
             let first = job * of_job;
             let mut records = of.iter().enumerate();
