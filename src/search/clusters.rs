@@ -89,7 +89,10 @@ impl Clustered {
         let is_equal =
             |removal: &&Removal| !removal.is_identical && removal.similarity == Some(1.0);
         match is_exact {
-            true => self.removed.iter().filter(is_equal).count() as u64,
+            true => {
+                let removed = self.removed.par_iter().filter(is_equal);
+                in_parallel(|| removed.count()) as u64
+            }
             false => 0,
         }
     }

@@ -1,8 +1,11 @@
 //! The clusters that removed documents form.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use rayon::prelude::*;
+
+use crate::clock::in_parallel;
 use crate::pipeline::{Clusters, Loss, Removal};
 use crate::progress::Counts;
 
@@ -14,17 +17,25 @@ pub(crate) fn count_clusters(counts: &mut Counts, found: &Clusters) {
     counts.large_buckets += found.omitted.buckets;
 }
 
+/// Removed documents that are worth a job, 10 µs or more.
+const JOB: usize = 1 << 12;
+
 /// Adds what removed documents lose to the counts of a run.
 pub(super) fn count_losses(counts: &mut Counts, removed: &[Removal]) {
-    for loss in removed.iter().map(Removal::loss) {
-        let Loss { lost, shingles } = loss.unwrap_or_default();
-        for (count, of_document) in [
-            (&mut counts.lost_shingles, lost.into()),
-            (&mut counts.removed_shingles, shingles.into()),
-            (&mut counts.unknown_losses, u64::from(loss.is_none())),
-        ] {
-            *count = count.map(|count| count.saturating_add(of_document));
-        }
+    // What is lost, of how many shingles, and of how many documents it is unknown.
+    let loss = |removal: &Removal| match removal.loss() {
+        Some(Loss { lost, shingles }) => [lost.into(), shingles.into(), 0],
+        None => [0, 0, 1],
+    };
+    let losses = removed.par_iter().with_min_len(JOB).map(loss);
+    let add = |a: [u64; 3], b: [u64; 3]| std::array::from_fn(|i| a[i].saturating_add(b[i]));
+    let [lost, shingles, unknown] = in_parallel(|| losses.reduce(|| [0; 3], add));
+    for (count, of_removed) in [
+        (&mut counts.lost_shingles, lost),
+        (&mut counts.removed_shingles, shingles),
+        (&mut counts.unknown_losses, unknown),
+    ] {
+        *count = count.map(|count| count.saturating_add(of_removed));
     }
 }
 
@@ -47,31 +58,61 @@ impl ClusterSizes {
 
     /// Adds clusters, all of whose removed documents are given. `row_of` returns the rows of kept documents; those below
     /// `reference` are of a reference.
-    pub(super) fn add(&mut self, removed: &[Removal], row_of: impl Fn(u32) -> u32, reference: u32) {
-        let mut sizes: HashMap<u32, u64> = HashMap::new();
-        for removed in removed {
-            *sizes.entry(removed.kept).or_insert(1) += 1;
-        }
-        for size in sizes.values() {
-            *self.histogram.entry(*size).or_insert(0) += 1;
-        }
-        let sizes = sizes.into_iter().map(|(kept, size)| (size, row_of(kept)));
-        let sizes: Vec<(u64, u32)> = sizes.collect();
-        for (size, row) in sizes.iter().filter(|(_, row)| *row < reference) {
+    pub(super) fn add(
+        &mut self,
+        removed: &[Removal],
+        row_of: impl Fn(u32) -> u32 + Sync,
+        reference: u32,
+    ) {
+        let kept = removed.par_iter().with_min_len(JOB);
+        let kept = kept.map(|removed| removed.kept);
+        let found = in_parallel(|| {
+            let mut kept: Vec<u32> = kept.collect();
+            kept.par_sort_unstable();
+            let clusters = kept.par_chunk_by(|a, b| a == b);
+            let sizes = clusters.fold(ClusterSizes::default, |mut sizes, removed| {
+                sizes.add_cluster(removed.len() as u64, row_of(removed[0]), reference);
+                sizes
+            });
+            sizes.reduce(ClusterSizes::default, |mut sizes, more| {
+                sizes.add_all(more);
+                sizes
+            })
+        });
+        self.add_all(found);
+    }
+
+    /// Adds the cluster of so many removed documents and the kept one at this row.
+    fn add_cluster(&mut self, removed: u64, kept: u32, reference: u32) {
+        let size = removed + 1;
+        *self.histogram.entry(size).or_insert(0) += 1;
+        if kept < reference {
             self.of_reference += 1;
-            let found = (size - 1, *row);
-            let order = |(removed, row): (u64, u32)| (removed, Reverse(row));
-            if self
-                .most_for_reference
-                .is_none_or(|most| order(found) > order(most))
-            {
-                self.most_for_reference = Some(found);
-            }
+            self.most_for_reference = more_removed(self.most_for_reference, Some((removed, kept)));
         }
-        self.listed.extend(sizes);
-        self.listed
-            .sort_unstable_by_key(|(size, row)| (Reverse(*size), *row));
-        self.listed.truncate(ClusterSizes::LISTED);
+        self.list(size, kept);
+    }
+
+    fn add_all(&mut self, more: ClusterSizes) {
+        for (size, clusters) in more.histogram {
+            *self.histogram.entry(size).or_insert(0) += clusters;
+        }
+        let listed = more.listed.into_iter();
+        listed.for_each(|(size, kept)| self.list(size, kept));
+        self.of_reference += more.of_reference;
+        self.most_for_reference = more_removed(self.most_for_reference, more.most_for_reference);
+    }
+
+    /// Lists a cluster if it is among the largest.
+    fn list(&mut self, size: u64, kept: u32) {
+        let order = |(size, kept): &(u64, u32)| (Reverse(*size), *kept);
+        let cluster = (size, kept);
+        let before = |other: &(u64, u32)| order(other) < order(&cluster);
+        let at = self.listed.partition_point(before);
+        if at < ClusterSizes::LISTED {
+            self.listed.insert(at, cluster);
+            self.listed.truncate(ClusterSizes::LISTED);
+        }
     }
 
     /// The number of clusters.
@@ -83,6 +124,12 @@ impl ClusterSizes {
     pub(super) fn largest(&self) -> u64 {
         self.histogram.keys().next_back().copied().unwrap_or(0)
     }
+}
+
+/// The one of two documents for which more are removed; of equal ones the first.
+fn more_removed(a: Option<(u64, u32)>, b: Option<(u64, u32)>) -> Option<(u64, u32)> {
+    let order = |(removed, row): &(u64, u32)| (*removed, Reverse(*row));
+    a.into_iter().chain(b).max_by_key(order)
 }
 
 #[cfg(test)]

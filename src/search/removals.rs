@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::clusters::Clustered;
@@ -22,6 +23,7 @@ use super::signature_rows::SignaturesInMemory;
 use super::source::{InMemory, Source};
 use super::stages::Searched;
 use super::verification::Verification;
+use crate::clock::in_parallel;
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Conflict, Error, Result};
@@ -359,11 +361,12 @@ impl Sink {
             Sink::Spilled(writer) => writer.add(documents, &removed),
             Sink::Held(held) => {
                 let row = |number| documents.row(number);
-                let removed = removed.into_iter().map(|removal| removal.name(row, row));
+                let mut removed = removed;
+                let all = removed.par_iter_mut();
+                in_parallel(|| all.for_each(|removal| *removal = removal.name(row, row)));
                 match held.is_empty() {
-                    // In place.
-                    true => *held = removed.collect(),
-                    false => held.extend(removed),
+                    true => *held = removed,
+                    false => held.append(&mut removed),
                 }
                 Ok(())
             }
@@ -454,9 +457,10 @@ impl PartResults {
                 clustered.count_in(counts);
                 let reference = self.reference;
                 if let Some(removed) = &mut counts.removed_for_reference {
-                    let kept = clustered.removed.iter();
+                    let kept = clustered.removed.par_iter();
                     let kept = kept.map(|removal| documents.row(removal.kept));
-                    *removed += kept.filter(|row| *row < reference).count() as u64;
+                    let of_reference = kept.filter(|row| *row < reference);
+                    *removed += in_parallel(|| of_reference.count()) as u64;
                 }
                 sizes.add(&clustered.removed, |row| documents.row(row), reference);
                 self.similarity = similarity;

@@ -37,49 +37,14 @@ impl RemovalWriter {
         RemovalWriter(KeyedRecords::new(spill, "removals", PARTS, rows.into()))
     }
 
-    /// Adds the documents removed from a part. They and the documents that they name are numbered as in the part.
+    /// Adds the documents removed from a part, on all threads. They and the documents that they name are numbered as in the
+    /// part.
     pub(crate) fn add(&mut self, documents: &PartDocuments, removed: &[Removal]) -> Result<()> {
-        for removed in removed {
-            let kept_id = documents.id(removed.kept);
-            let [id_low, id_high] = words_of(kept_id.len() as u64);
-            let [low, high] = words_of_similarity(removed.similarity);
-            let mut marks = 0;
-            if removed.is_identical {
-                marks |= IDENTICAL;
-            }
-            let (mut sizes, mut shared) = ([0; 2], 0);
-            if let Some(overlap) = removed.overlap {
-                marks |= HAS_OVERLAP;
-                (sizes, shared) = (overlap.sizes, overlap.shared);
-            }
-            let (mut via_row, mut of_via, mut via_id) = (0, None, "");
-            if let Some((via, similarity)) = removed.via {
-                marks |= HAS_VIA;
-                (via_row, of_via, via_id) = (documents.row(via), similarity, documents.id(via));
-            }
-            let [via_low, via_high] = words_of_similarity(of_via);
-            let record: [u32; WORDS] = [
-                documents.row(removed.kept),
-                id_low,
-                id_high,
-                marks,
-                low,
-                high,
-                sizes[0],
-                sizes[1],
-                shared,
-                via_row,
-                via_low,
-                via_high,
-            ];
-            self.0
-                .push_with([documents.row(removed.document), 0], |bytes| {
-                    bytes.extend_from_slice(bytemuck::cast_slice(&record));
-                    bytes.extend_from_slice(kept_id.as_bytes());
-                    bytes.extend_from_slice(via_id.as_bytes());
-                })?;
-        }
-        Ok(())
+        let keys = removed.iter();
+        let keys = keys.map(|removed| [documents.row(removed.document), 0]);
+        self.0.push_each(&keys.collect::<Vec<_>>(), |i, bytes| {
+            push_removal(bytes, documents, &removed[i]);
+        })
     }
 
     /// Writes everything added so far, for a checkpoint.
@@ -90,6 +55,45 @@ impl RemovalWriter {
     pub(crate) fn finish(self) -> Result<SpilledRemovals> {
         Ok(SpilledRemovals(self.0.finish()?))
     }
+}
+
+/// Appends a removed document but for its row, and the ids of those that it names.
+fn push_removal(bytes: &mut Vec<u8>, documents: &PartDocuments, removed: &Removal) {
+    let kept_id = documents.id(removed.kept);
+    let [id_low, id_high] = words_of(kept_id.len() as u64);
+    let [low, high] = words_of_similarity(removed.similarity);
+    let mut marks = 0;
+    if removed.is_identical {
+        marks |= IDENTICAL;
+    }
+    let (mut sizes, mut shared) = ([0; 2], 0);
+    if let Some(overlap) = removed.overlap {
+        marks |= HAS_OVERLAP;
+        (sizes, shared) = (overlap.sizes, overlap.shared);
+    }
+    let (mut via_row, mut of_via, mut via_id) = (0, None, "");
+    if let Some((via, similarity)) = removed.via {
+        marks |= HAS_VIA;
+        (via_row, of_via, via_id) = (documents.row(via), similarity, documents.id(via));
+    }
+    let [via_low, via_high] = words_of_similarity(of_via);
+    let words: [u32; WORDS] = [
+        documents.row(removed.kept),
+        id_low,
+        id_high,
+        marks,
+        low,
+        high,
+        sizes[0],
+        sizes[1],
+        shared,
+        via_row,
+        via_low,
+        via_high,
+    ];
+    bytes.extend_from_slice(bytemuck::cast_slice(&words));
+    bytes.extend_from_slice(kept_id.as_bytes());
+    bytes.extend_from_slice(via_id.as_bytes());
 }
 
 /// Removed documents, by ascending row.

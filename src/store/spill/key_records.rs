@@ -34,18 +34,25 @@ impl KeyedRecords {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if a file cannot be written.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "a record has less than 4 GiB"
-    )]
     pub(crate) fn push_with(&mut self, key: Key, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
         let part = super::part_of(key[0], &self.range, self.streams.count());
-        self.streams.push_with(part, |buffer| {
-            buffer.extend_from_slice(bytemuck::cast_slice(&[key[0], key[1], 0]));
-            let start = buffer.len();
-            write(buffer);
-            let length = (buffer.len() - start) as u32;
-            buffer[start - size_of::<u32>()..start].copy_from_slice(&length.to_ne_bytes());
+        self.streams
+            .push_with(part, |buffer| push_record(buffer, key, write))
+    }
+
+    /// Appends records, many of them on all threads, to fewer than 2^16 parts: one with each of these keys, of less than
+    /// 4 GiB, that `write` appends to a buffer. No lock may be held while it works.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) if a file cannot be written.
+    pub(crate) fn push_each(
+        &mut self,
+        keys: &[Key],
+        write: impl Fn(usize, &mut Vec<u8>) + Sync,
+    ) -> Result<()> {
+        let parts = super::parts_of(keys, &self.range, self.streams.count());
+        self.streams.push_each(&parts, |i, buffer| {
+            push_record(buffer, keys[i], |buffer| write(i, buffer));
         })
     }
 
@@ -68,6 +75,19 @@ impl KeyedRecords {
             parts: self.streams.finish()?,
         })
     }
+}
+
+/// Appends a record with this key, that `write` appends to a buffer.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a record has less than 4 GiB"
+)]
+fn push_record(buffer: &mut Vec<u8>, key: Key, write: impl FnOnce(&mut Vec<u8>)) {
+    buffer.extend_from_slice(bytemuck::cast_slice(&[key[0], key[1], 0]));
+    let start = buffer.len();
+    write(buffer);
+    let length = (buffer.len() - start) as u32;
+    buffer[start - size_of::<u32>()..start].copy_from_slice(&length.to_ne_bytes());
 }
 
 /// Records that come back in ascending order of their keys.

@@ -16,9 +16,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rayon::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::clock::in_parallel;
 use crate::error::{Error, Result};
 use crate::machine::free_bytes;
 use crate::progress::DiskUse;
@@ -380,6 +382,24 @@ fn part_of(word: u32, range: &Range<u64>, count: usize) -> usize {
     let offset = u64::from(word) - range.start;
     // The word has 32 bits, and there are fewer than 2^32 parts.
     (offset * count as u64 / width) as usize
+}
+
+/// Records whose parts are worth a job, 10 µs or more.
+const JOB: usize = 1 << 11;
+
+/// The parts, of fewer than 2^16, of records with these first words, found on all threads.
+fn parts_of<const N: usize>(
+    records: &[[u32; N]],
+    range: &Range<u64>,
+    count: usize,
+) -> Vec<Option<u16>> {
+    let part = |record: &[u32; N]| {
+        let part = u16::try_from(part_of(record[0], range, count));
+        debug_assert!(part.is_ok(), "2^16 parts or more");
+        part.ok()
+    };
+    let parts = records.par_iter().with_min_len(JOB).map(part);
+    in_parallel(|| parts.collect())
 }
 
 /// The first words of the records of part `part` of `count`, if those of all parts are `range`.

@@ -23,9 +23,6 @@ pub(crate) struct Partitions<const N: usize> {
     records: u64,
 }
 
-/// Records that are worth a job, 10 µs or more.
-const JOB: usize = 1 << 11;
-
 /// Parts of an oversized part.
 const SPLIT: usize = 16;
 
@@ -63,14 +60,7 @@ impl<const N: usize> Partitions<N> {
     /// [`Error::Io`](crate::Error::Io) if a file cannot be written.
     pub(crate) fn push_each(&mut self, records: &[[u32; N]]) -> Result<()> {
         self.records += records.len() as u64;
-        let (range, count) = (&self.range, self.streams.count());
-        let part = |record: &[u32; N]| {
-            let part = u16::try_from(super::part_of(record[0], range, count));
-            debug_assert!(part.is_ok(), "2^16 parts or more");
-            part.ok()
-        };
-        let parts = records.par_iter().with_min_len(JOB).map(part);
-        let parts: Vec<Option<u16>> = in_parallel(|| parts.collect());
+        let parts = super::parts_of(records, &self.range, self.streams.count());
         self.streams.push_each(&parts, |i, buffer| {
             buffer.extend_from_slice(bytemuck::cast_slice(&records[i]));
         })
