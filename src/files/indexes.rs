@@ -192,7 +192,7 @@ impl FileSource<'_> {
         });
         for (row, (index, number)) in (0..).zip(numbers) {
             if wanted.get(row) {
-                sets.take(row, &index.set(number)?)?;
+                sets.take(&[(row, index.set(number)?)])?;
             }
         }
         Ok(())

@@ -369,7 +369,7 @@ impl FileSource<'_> {
             let mut position = taken.take().unwrap_or_default();
             match part {
                 FileEvent::Chunk((number, of_chunk)) => {
-                    sets.take_all(&of_chunk)?;
+                    sets.take(&of_chunk)?;
                     position.chunk = number + 1;
                 }
                 FileEvent::End => position = self.places.start_of_file(position.file + 1),

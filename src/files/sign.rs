@@ -168,7 +168,7 @@ impl Sink for SignatureSink {
         match batch {
             SignedBatch::Signatures(signatures) => self.slots.write(signatures.slots()),
             // `wants` requests signatures.
-            SignedBatch::Keys { .. } | SignedBatch::Known { .. } | SignedBatch::Nothing => Ok(()),
+            SignedBatch::Keys(_) | SignedBatch::Known { .. } | SignedBatch::Nothing => Ok(()),
         }
     }
 }

@@ -530,6 +530,7 @@ fn buckets_of_column(
 
 #[cfg(test)]
 mod tests {
+    use super::super::band::KeyRows;
     use super::super::banding::Banding;
     use super::*;
     use crate::scheme::fmix64;
@@ -543,7 +544,8 @@ mod tests {
                 (0..bands as u64).map(key).collect()
             })
             .collect();
-        rows.iter().for_each(|row| keys.push_keys(row));
+        let all = KeyRows::new(bands, rows.concat());
+        keys.push_rows(&all);
         (rows, Buckets::of(keys, &mut |_| Ok(())).unwrap())
     }
 
@@ -559,7 +561,7 @@ mod tests {
                     .into_iter()
                     .for_each(|number| reference.repeat(number));
                 let mut keys = BandKeys::new(Banding::new(4, 1, 4).unwrap());
-                rows.iter().for_each(|row| keys.push_keys(row));
+                keys.push_rows(&KeyRows::new(4, rows.concat()));
                 let some = Buckets::of_compared(keys, Some(reference.clone()), &mut |_| Ok(()));
                 let some = some.unwrap();
                 let of_band = |buckets: &Buckets, band| -> Vec<Vec<u32>> {

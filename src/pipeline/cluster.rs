@@ -147,7 +147,7 @@ pub struct Omitted {
 pub(super) mod tests {
     use proptest::prelude::*;
 
-    use super::super::band::BandKeys;
+    use super::super::band::{BandKeys, KeyRows};
     use super::super::banding::Banding;
     use super::super::bucket::Buckets;
     use super::super::verify::{Comparer, Similarity, Verified};
@@ -176,7 +176,8 @@ pub(super) mod tests {
         pub(in super::super) fn buckets(&self) -> Buckets {
             let bands = self.keys[0].len();
             let mut keys = BandKeys::new(Banding::new(bands, 1, bands).unwrap());
-            self.keys.iter().for_each(|row| keys.push_keys(row));
+            let rows = self.keys.iter();
+            rows.for_each(|row| keys.push_rows(&KeyRows::new(bands, row.clone())));
             Buckets::of(keys, &mut |_| Ok(())).unwrap()
         }
 

@@ -529,7 +529,7 @@ impl Greedy<'_> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::band::BandKeys;
+    use super::super::band::{BandKeys, KeyRows};
     use super::super::banding::Banding;
     use super::super::cluster::tests::{Made, made};
     use super::super::verify::Similarity;
@@ -668,7 +668,7 @@ mod tests {
     fn comparisons_grow_with_documents_not_pairs() {
         let documents = 5000;
         let mut keys = BandKeys::new(Banding::new(3, 1, 3).unwrap());
-        keys.push_keys(&vec![7; 3 * documents]);
+        keys.push_rows(&KeyRows::new(3, vec![7; 3 * documents]));
         let buckets = Buckets::of(keys, &mut |_| Ok(())).unwrap();
         let task = ClusterTask::new(&AllSimilar, 0.5);
         let connected = Clusters::connected(&buckets, &task, &mut |_| Ok(())).unwrap();

@@ -67,6 +67,7 @@ mod keep;
 mod removal;
 
 pub use band::BandKeys;
+pub(crate) use band::KeyRows;
 pub use banding::{Banding, ErrorWeights, band_key, check_threshold};
 #[cfg(feature = "gpu")]
 pub(crate) use banding::{check_keys, keys_of_row};

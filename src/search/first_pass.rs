@@ -19,6 +19,7 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
+use std::iter::repeat_n;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -40,8 +41,8 @@ use crate::documents::{DigestSet, Document, DocumentBatch, DocumentRange, Docume
 use crate::engine::Engine;
 use crate::error::{Error, Result, row_number};
 use crate::pipeline::{
-    Banding, DeviceBatch, DeviceSigner, NormalisedTexts, Scratch, ShingleBatch, Signatures,
-    SignedRows, UnfinishedRows, keys_of_rows,
+    Banding, DeviceBatch, DeviceSigner, KeyRows, NormalisedTexts, Scratch, ShingleBatch,
+    Signatures, SignedRows, UnfinishedRows, keys_of_rows,
 };
 use crate::progress::{Progress, StageTime};
 use crate::scheme::Width;
@@ -243,24 +244,16 @@ impl Waiting<'_> {
 pub(crate) enum SignedBatch {
     /// Signatures.
     Signatures(Signatures),
-    /// Band keys, `[documents, bands]`.
-    Keys {
-        /// The number of bands.
-        bands: usize,
-        /// The keys.
-        keys: Vec<u64>,
-    },
-    /// What an index knows: band keys, `[documents, bands]`, and the words of packed signatures, `[documents, words]`, if
-    /// there are any.
+    /// Band keys.
+    Keys(KeyRows),
+    /// What an index knows: band keys, and the words of packed signatures, `[documents, words]`, if there are any.
     #[cfg_attr(
         not(feature = "io"),
         allow(dead_code, reason = "only runs over files ask indexes")
     )]
     Known {
-        /// The number of bands.
-        bands: usize,
         /// The keys.
-        keys: Vec<u64>,
+        keys: KeyRows,
         /// The number of words of a signature.
         words: usize,
         /// The words of all.
@@ -271,30 +264,21 @@ pub(crate) enum SignedBatch {
 }
 
 impl SignedBatch {
-    /// Keeps the documents that `is_kept` marks.
-    fn retain(&mut self, is_kept: &[bool]) {
-        let Some(first) = is_kept.iter().position(|is_kept| !is_kept) else {
-            return;
-        };
-        let retain = |values: &mut Vec<u64>, of_each: usize| {
-            let mut end = first * of_each;
-            for (i, _) in (0..).zip(is_kept).skip(first).filter(|(_, kept)| **kept) {
-                values.copy_within(i * of_each..(i + 1) * of_each, end);
-                end += of_each;
-            }
-            values.truncate(end);
-        };
+    /// Keeps the documents that are marked.
+    fn retain(&mut self, are_kept: &[bool]) {
         match self {
-            SignedBatch::Signatures(signatures) => signatures.retain(is_kept),
-            SignedBatch::Keys { bands, keys } => retain(keys, *bands),
+            SignedBatch::Signatures(signatures) => signatures.retain(are_kept),
+            SignedBatch::Keys(keys) => keys.retain(are_kept),
             SignedBatch::Known {
-                bands,
                 keys,
                 words,
                 signatures,
             } => {
-                retain(keys, *bands);
-                retain(signatures, *words);
+                keys.retain(are_kept);
+                let mut left = are_kept
+                    .iter()
+                    .flat_map(|is_kept| repeat_n(*is_kept, *words));
+                signatures.retain(|_| left.next().unwrap_or(true));
             }
             SignedBatch::Nothing => {}
         }
@@ -864,15 +848,14 @@ impl<'e> Signing<'e> {
     /// Makes keys of signatures where the sink wants keys, and the device made signatures.
     fn in_wanted_form(&self, rows: SignedRows) -> SignedBatch {
         match (rows, self.known().wanted.signed) {
-            (SignedRows::Keys { banding, keys }, _) => SignedBatch::Keys {
-                bands: banding.bands(),
-                keys,
-            },
+            (SignedRows::Keys { banding, keys }, _) => {
+                SignedBatch::Keys(KeyRows::new(banding.bands(), keys))
+            }
             (SignedRows::Signatures(signatures), SignedForm::Keys(banding)) => {
                 let bands = banding.bands();
                 let mut keys = vec![0; signatures.len() * bands];
                 keys_of_rows(&signatures, banding, &mut keys);
-                SignedBatch::Keys { bands, keys }
+                SignedBatch::Keys(KeyRows::new(bands, keys))
             }
             (SignedRows::Signatures(signatures), _) => SignedBatch::Signatures(signatures),
         }
@@ -940,7 +923,7 @@ impl<'e> Signing<'e> {
                 let bands = banding.bands();
                 let mut keys = vec![0; sets.len() * bands];
                 signer.band_keys(&sets, banding, &mut keys)?;
-                SignedBatch::Keys { bands, keys }
+                SignedBatch::Keys(KeyRows::new(bands, keys))
             }
             None => {
                 let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
@@ -1041,8 +1024,7 @@ impl<R> SignedPiece<'_, R> {
             bytes: 0,
             shingled: ShingledPiece::of(shingled.into_iter(), by_shard, short),
             signed: Signed::Ready(SignedBatch::Known {
-                bands,
-                keys,
+                keys: KeyRows::new(bands, keys),
                 words,
                 signatures,
             }),
@@ -1103,6 +1085,7 @@ fn timed_without_nested<T>(spent_ns: &AtomicU64, run: impl FnOnce() -> T) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pipeline::BandKeys;
     use crate::progress::Silent;
     use crate::scheme::Scheme;
     use crate::search::source::{InMemory, Source};
@@ -1123,8 +1106,10 @@ mod tests {
 
         fn take(&mut self, batch: SignedBatch, rows: &[u32]) -> Result<()> {
             self.rows.extend(rows);
-            if let SignedBatch::Keys { keys, .. } = batch {
-                self.keys.extend(keys);
+            if let SignedBatch::Keys(keys) = batch {
+                let mut columns = BandKeys::new(self.wanted.signed.banding().unwrap());
+                columns.push_rows(&keys);
+                self.keys.extend(keys_of(&columns));
             }
             Ok(())
         }
@@ -1140,6 +1125,13 @@ mod tests {
                 .extend(numbered.map(|((position, row), set)| (position, *row, set)));
             Ok(())
         }
+    }
+
+    /// The keys, `[documents, bands]`.
+    fn keys_of(columns: &BandKeys) -> Vec<u64> {
+        let bands = columns.banding().bands();
+        let of_row = |row| (0..bands).map(move |band| columns.column(band)[row]);
+        (0..columns.len()).flat_map(of_row).collect()
     }
 
     fn engine() -> Engine {
@@ -1263,12 +1255,15 @@ mod tests {
 
     #[test]
     fn a_batch_keeps_what_is_marked() {
-        let mut keys = SignedBatch::Keys {
-            bands: 2,
-            keys: vec![1, 2, 3, 4, 5, 6],
-        };
+        let mut keys = SignedBatch::Keys(KeyRows::new(2, vec![1, 2, 3, 4, 5, 6]));
         keys.retain(&[true, false, true]);
-        assert!(matches!(keys, SignedBatch::Keys { keys, .. } if keys == [1, 2, 5, 6]));
+        let SignedBatch::Keys(keys) = keys else {
+            panic!()
+        };
+        assert!(keys.column(0).eq(&[1, 5]) && keys.column(1).eq(&[2, 6]));
+        let mut columns = BandKeys::new(Banding::new(2, 1, 2).unwrap());
+        columns.push_rows(&keys);
+        assert_eq!(keys_of(&columns), [1, 2, 5, 6]);
         let engine = engine();
         let signed = engine.sign(&[LONG, OTHER]).unwrap();
         let mut batch = SignedBatch::Signatures(signed);

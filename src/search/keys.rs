@@ -160,7 +160,7 @@ impl Sink for Banded {
     fn take(&mut self, batch: SignedBatch, rows: &[u32]) -> Result<()> {
         if let Some(writer) = &mut self.writer {
             return match batch {
-                SignedBatch::Keys { keys, .. } => writer.add_keys(rows, &keys),
+                SignedBatch::Keys(keys) => writer.add_keys(rows, &keys),
                 SignedBatch::Signatures(signatures) => {
                     let mut keys = BandKeys::new(self.keys.banding());
                     keys.push(&signatures);
@@ -186,7 +186,7 @@ impl Sink for Banded {
             };
         }
         match batch {
-            SignedBatch::Keys { keys, .. } => self.keys.push_keys(&keys),
+            SignedBatch::Keys(keys) => self.keys.push_rows(&keys),
             SignedBatch::Signatures(signatures) => {
                 self.keys.push(&signatures);
                 if let Some(all) = &mut self.signatures {
@@ -196,7 +196,7 @@ impl Sink for Banded {
             SignedBatch::Known {
                 keys, signatures, ..
             } => {
-                self.keys.push_keys(&keys);
+                self.keys.push_rows(&keys);
                 if let Some(all) = &mut self.signatures {
                     let known = all.of_same_form(signatures)?;
                     all.append(&known)?;

@@ -67,12 +67,8 @@ pub(crate) trait Source {
 
 /// Receives exact sets, by ascending row.
 pub(crate) trait SetsByRow {
-    fn take(&mut self, row: u32, set: &[u64]) -> Result<()>;
-
-    /// Receives several. No lock may be held while it works.
-    fn take_all(&mut self, sets: &[(u32, Vec<u64>)]) -> Result<()> {
-        sets.iter().try_for_each(|(row, set)| self.take(*row, set))
-    }
+    /// Receives sets with their rows. No lock may be held while it works.
+    fn take(&mut self, sets: &[(u32, Vec<u64>)]) -> Result<()>;
 
     /// Writes everything taken so far, for a checkpoint.
     fn flush(&mut self) -> Result<()> {
@@ -81,8 +77,8 @@ pub(crate) trait SetsByRow {
 }
 
 impl<F: FnMut(u32, &[u64]) -> Result<()>> SetsByRow for F {
-    fn take(&mut self, row: u32, set: &[u64]) -> Result<()> {
-        self(row, set)
+    fn take(&mut self, sets: &[(u32, Vec<u64>)]) -> Result<()> {
+        sets.iter().try_for_each(|(row, set)| self(*row, set))
     }
 }
 
@@ -224,13 +220,12 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
                 let mut hashes = Vec::new();
                 let document = self.documents.get(*row as usize);
                 engine.shingler().exact_list(document, scratch, &mut hashes);
-                hashes
+                (*row, hashes)
             });
-            let hashes: Vec<Vec<u64>> = in_parallel(|| hashes.collect());
-            for (row, set) in batch.iter().zip(hashes) {
-                sets.take(*row, &set)?;
-                bytes += self.bytes(*row as usize) as u64;
-            }
+            let of_batch: Vec<(u32, Vec<u64>)> = in_parallel(|| hashes.collect());
+            sets.take(&of_batch)?;
+            let of_rows = batch.iter().map(|row| self.bytes(*row as usize) as u64);
+            bytes += of_rows.sum::<u64>();
             done += batch.len() as u64;
             advance(self.progress, done, done, bytes)?;
         }

@@ -34,6 +34,9 @@ const LEAST_PARTS: usize = 8;
 /// Parts at most: each has three files.
 const MOST_PARTS: usize = 1024;
 
+/// Documents whose parts are worth a job, 10 µs or more.
+const JOB: usize = 1 << 9;
+
 /// The name of the distribution of documents to parts, for checkpoints.
 const DISTRIBUTE: &str = "distribute";
 
@@ -199,7 +202,8 @@ impl Distribution<'_> {
             next_row = rows.end;
             let ids = ids.as_mut().map(|lines_of| lines_of(rows.clone()));
             let ids = ids.transpose()?.unwrap_or_default();
-            let ids: Vec<&str> = ids.split_terminator('\n').collect();
+            let ids = ids.par_split_terminator('\n');
+            let ids: Vec<&str> = in_parallel(|| ids.collect());
             if ids.len() < lengths.len() && has_ids {
                 return Err(Error::Defect(format!("rows {rows:?} have too few ids")));
             }
@@ -327,16 +331,11 @@ struct SetsOfParts<'a> {
 }
 
 impl SetsByRow for SetsOfParts<'_> {
-    fn take(&mut self, row: u32, set: &[u64]) -> Result<()> {
-        let part = self.distribution.part_of(row);
-        self.streams
-            .push_with(part.into(), |record| push_set(record, row, set))
-    }
-
-    fn take_all(&mut self, sets: &[(u32, Vec<u64>)]) -> Result<()> {
+    fn take(&mut self, sets: &[(u32, Vec<u64>)]) -> Result<()> {
         let distribution = self.distribution;
         let part = |(row, _): &(u32, Vec<u64>)| Some(distribution.part_of(*row));
-        let parts: Vec<Option<u16>> = sets.iter().map(part).collect();
+        let parts = sets.par_iter().with_min_len(JOB).map(part);
+        let parts: Vec<Option<u16>> = in_parallel(|| parts.collect());
         self.streams.push_each(&parts, |i, record| {
             let (row, set) = &sets[i];
             push_set(record, *row, set);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::bits::Bits;
 use crate::clock::in_parallel;
 use crate::error::{Result, row_number};
-use crate::pipeline::{BandKeys, Dropped, PackedSignatures};
+use crate::pipeline::{BandKeys, Dropped, KeyRows, PackedSignatures};
 use crate::search::short::{self, DroppedRows};
 use crate::store::spill::{Partitions, Sorted, Spill, Stored, StreamFile, Streams};
 
@@ -273,10 +273,9 @@ impl KeyWriter {
             .push_with(0, |record| push_set(record, row, set))
     }
 
-    /// Adds the keys of documents, `[documents, bands]`, on all threads. No lock may be held while it works.
-    pub(crate) fn add_keys(&mut self, rows: &[u32], keys: &[u64]) -> Result<()> {
-        let bands = self.bands.len();
-        self.add_by_band(rows, |band| keys[band..].iter().step_by(bands))
+    /// Adds the keys of documents on all threads. No lock may be held while it works.
+    pub(crate) fn add_keys(&mut self, rows: &[u32], keys: &KeyRows) -> Result<()> {
+        self.add_by_band(rows, |band| keys.column(band))
     }
 
     /// Adds the keys of documents by columns, on all threads. No lock may be held while it works.

@@ -217,9 +217,11 @@ impl Files {
         self.recorded = self.now.files.keys().cloned().collect();
         self.is_recorded = true;
         self.changed.clear();
-        for path in self.doomed.drain(..) {
+        let doomed = std::mem::take(&mut self.doomed);
+        for_all(&doomed, |path| {
             let _ = fs::remove_file(path);
-        }
+            Ok(())
+        })?;
         self.due = Instant::now() + (start.elapsed() * SPARSE).min(MOST);
         Ok(())
     }
