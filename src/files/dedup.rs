@@ -405,17 +405,16 @@ fn named_removals<'a>(found: &'a FoundRemovals, places: &'a Places) -> Result<Na
             let mut id_of = places.ids_by_row()?;
             let unnamed = |row| NamedRow { row, id: "".into() };
             let removed = with_dropped(removals.iter(), dropped, |named| named.row, unnamed);
-            Box::new(removed.map(move |removed| {
-                let in_order = |removed: NamedRow<'a>| {
-                    let id = id_of(removed.row)?;
-                    Ok(NamedRow { id, ..removed })
-                };
-                // Without ids of their own, documents are named by their place.
-                let other = |other: NamedRow<'a>| match places.ids {
-                    Some(_) => Ok(other),
-                    None => named_row(other.row, places),
-                };
-                removed?.try_name(in_order, other)
+            // Without ids of their own, documents are named by their place.
+            let has_ids = places.ids.is_some();
+            let of_place = |named: NamedRow<'a>| named_row(named.row, places);
+            Box::new(removed.map(move |removed| match removed? {
+                Removed::For(removal) if has_ids => Ok(Removed::For(removal)),
+                Removed::For(removal) => Ok(Removed::For(removal.try_name(of_place, of_place)?)),
+                Removed::Dropped(NamedRow { row, .. }, reason) => {
+                    let id = id_of(row)?;
+                    Ok(Removed::Dropped(NamedRow { row, id }, reason))
+                }
             }))
         }
     })

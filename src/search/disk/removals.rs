@@ -6,7 +6,7 @@ use super::documents::{number_of, words_of};
 use crate::error::Result;
 use crate::pipeline::{NamedRow, Overlap, Removal};
 use crate::search::part::PartDocuments;
-use crate::store::spill::{KeyedRecords, SortedRecords, Spill};
+use crate::store::spill::{KeyedRecords, SortedRecords, Spill, Stored};
 
 /// Takes removed documents in any order.
 #[derive(Debug)]
@@ -15,9 +15,10 @@ pub(crate) struct RemovalWriter(KeyedRecords);
 /// Ranges of rows.
 const PARTS: usize = 64;
 
-/// Words of a removal, before the ids that it holds: the row of the kept document, the bytes of its id, marks, the
-/// similarity, the overlap, then the row of the next document on the chain, and the similarity to it.
-const WORDS: usize = 12;
+/// Words of a removal, before the ids that it holds, its own first: the bytes of its id, the row of the kept document, the
+/// bytes of that one's id, marks, the similarity, the overlap, then the row of the next document on the chain, and the
+/// similarity to it.
+const WORDS: usize = 14;
 
 /// Marks a document that is identical to its kept one.
 const IDENTICAL: u32 = 1;
@@ -59,8 +60,8 @@ impl RemovalWriter {
 
 /// Appends a removed document but for its row, and the ids of those that it names.
 fn push_removal(bytes: &mut Vec<u8>, documents: &PartDocuments, removed: &Removal) {
-    let kept_id = documents.id(removed.kept);
-    let [id_low, id_high] = words_of(kept_id.len() as u64);
+    let [id, kept_id] = [removed.document, removed.kept].map(|number| documents.id(number));
+    let [own, of_kept] = [id, kept_id].map(|id| words_of(id.len() as u64));
     let [low, high] = words_of_similarity(removed.similarity);
     let mut marks = 0;
     if removed.is_identical {
@@ -78,9 +79,11 @@ fn push_removal(bytes: &mut Vec<u8>, documents: &PartDocuments, removed: &Remova
     }
     let [via_low, via_high] = words_of_similarity(of_via);
     let words: [u32; WORDS] = [
+        own[0],
+        own[1],
         documents.row(removed.kept),
-        id_low,
-        id_high,
+        of_kept[0],
+        of_kept[1],
         marks,
         low,
         high,
@@ -92,8 +95,9 @@ fn push_removal(bytes: &mut Vec<u8>, documents: &PartDocuments, removed: &Remova
         via_high,
     ];
     bytes.extend_from_slice(bytemuck::cast_slice(&words));
-    bytes.extend_from_slice(kept_id.as_bytes());
-    bytes.extend_from_slice(via_id.as_bytes());
+    for id in [id, kept_id, via_id] {
+        bytes.extend_from_slice(id.as_bytes());
+    }
 }
 
 /// Removed documents, by ascending row.
@@ -101,49 +105,59 @@ fn push_removal(bytes: &mut Vec<u8>, documents: &PartDocuments, removed: &Remova
 pub(crate) struct SpilledRemovals(SortedRecords);
 
 impl SpilledRemovals {
-    /// All of them, by ascending row. Ids are empty if documents have none of their own; that of a removed document is not
-    /// known here.
+    /// All of them, by ascending row. Ids are empty if documents have none of their own.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Result<Removal<NamedRow<'static>>>> {
-        self.0.iter(|[row, _], mut record| {
-            let [
-                kept,
-                id_low,
-                id_high,
-                marks,
-                low,
-                high,
-                of_removed,
-                of_kept,
-                shared,
-                via,
-                via_low,
-                via_high,
-            ]: [u32; WORDS] = record.words()?;
-            let kept_id = record.take(number_of([id_low, id_high]))?;
-            let named = |row, id: &[u8]| NamedRow {
-                row,
-                id: String::from_utf8_lossy(id).into_owned().into(),
-            };
-            let has_via = marks & HAS_VIA > 0;
-            Ok(Removal {
-                document: named(row, b""),
-                kept: named(kept, kept_id),
-                is_identical: marks & IDENTICAL > 0,
-                similarity: similarity_of(low, high),
-                overlap: (marks & HAS_OVERLAP > 0).then_some(Overlap {
-                    sizes: [of_removed, of_kept],
-                    shared,
-                }),
-                via: has_via.then(|| (named(via, &record), similarity_of(via_low, via_high))),
-            })
-        })
+        let named = |row, id: &[u8]| NamedRow {
+            row,
+            id: String::from_utf8_lossy(id).into_owned().into(),
+        };
+        self.0
+            .iter(move |[row, _], record| removal_of(row, record, named))
     }
 
     /// All of them, by ascending row, without ids.
     pub(crate) fn rows(&self) -> impl Iterator<Item = Result<Removal>> {
-        let row = |named: NamedRow<'_>| named.row;
-        self.iter().map(move |removal| Ok(removal?.name(row, row)))
+        self.0
+            .iter(|[row, _], record| removal_of(row, record, |row, _| row))
     }
+}
+
+/// The removal of the document at this row, of which [`push_removal`] made the record. `named` gets rows and ids.
+fn removal_of<D>(
+    row: u32,
+    mut record: Stored<'_>,
+    named: impl Fn(u32, &[u8]) -> D,
+) -> Result<Removal<D>> {
+    let [
+        own_low,
+        own_high,
+        kept,
+        kept_low,
+        kept_high,
+        marks,
+        low,
+        high,
+        of_removed,
+        of_kept,
+        shared,
+        via,
+        via_low,
+        via_high,
+    ]: [u32; WORDS] = record.words()?;
+    let own_id = record.take(number_of([own_low, own_high]))?;
+    let kept_id = record.take(number_of([kept_low, kept_high]))?;
+    let has_via = marks & HAS_VIA > 0;
+    Ok(Removal {
+        document: named(row, own_id),
+        kept: named(kept, kept_id),
+        is_identical: marks & IDENTICAL > 0,
+        similarity: similarity_of(low, high),
+        overlap: (marks & HAS_OVERLAP > 0).then_some(Overlap {
+            sizes: [of_removed, of_kept],
+            shared,
+        }),
+        via: has_via.then(|| (named(via, &record), similarity_of(via_low, via_high))),
+    })
 }
 
 /// A similarity as two words.
@@ -167,22 +181,26 @@ mod tests {
     fn an_id_longer_than_its_record_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let spill = Spill::new(&Budget::new(folder.path(), 1 << 20)).unwrap();
-        let removal = [0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-        for (words, id, is_whole) in [
-            (&removal[..], "abc", true),
-            (&removal, "ab", false),
-            (&removal[..11], "", false),
+        let removal = [2, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        for (words, ids, is_whole) in [
+            (&removal[..], "ababc", true),
+            (&removal, "abab", false),
+            (&removal, "a", false),
+            (&removal[..13], "", false),
         ] {
             let mut writer = RemovalWriter::new(&spill, 5);
             let push = |bytes: &mut Vec<u8>| {
                 bytes.extend_from_slice(bytemuck::cast_slice(words));
-                bytes.extend_from_slice(id.as_bytes());
+                bytes.extend_from_slice(ids.as_bytes());
             };
             writer.0.push_with([4, 0], push).unwrap();
             let removals = writer.finish().unwrap();
             let read: Result<Vec<_>> = removals.iter().collect();
             match read {
-                Ok(read) => assert!(is_whole && read[0].kept.id == id),
+                Ok(read) => {
+                    let ids = [&read[0].document, &read[0].kept].map(|named| &*named.id);
+                    assert!(is_whole && ids == ["ab", "abc"]);
+                }
                 Err(Error::DamagedSpill { path }) => {
                     assert!(!is_whole && path.starts_with(folder.path()));
                 }

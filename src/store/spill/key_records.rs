@@ -1,10 +1,14 @@
 //! Records of any length, sorted by a key outside of memory.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::{Spill, Stored, StreamFile, Streams};
+use crate::clock::in_parallel;
 use crate::error::Result;
 
 /// The key of a record: two words, compared in order.
@@ -20,6 +24,12 @@ pub(crate) struct KeyedRecords {
 
 /// Parts of an oversized part.
 const SPLIT: usize = 16;
+
+/// Records that are read at a time.
+const BLOCK: usize = 1 << 14;
+
+/// Records that are worth a job, 10 µs or more.
+const JOB: usize = 1 << 8;
 
 impl KeyedRecords {
     /// No records yet, or those of the last checkpoint, in `count` parts. The first words of keys are below `end`.
@@ -99,76 +109,138 @@ pub(crate) struct SortedRecords {
 }
 
 impl SortedRecords {
-    /// What `read` makes of the key and the bytes of all records. Some are in memory at a time: those of a part, or one
-    /// after the other the parts of an oversized part.
-    pub(crate) fn iter<T>(
+    /// What `read` makes of the key and the bytes of all records, in order. All threads load and read them: as many parts
+    /// as there are threads are in memory at a time, or the parts of an oversized part.
+    pub(crate) fn iter<T: Send>(
         &self,
-        read: impl Fn(Key, Stored<'_>) -> Result<T>,
+        read: impl Fn(Key, Stored<'_>) -> Result<T> + Sync,
     ) -> impl Iterator<Item = Result<T>> {
-        let most_bytes = self.spill.memory() as u64 / 8;
-        // The parts to read, the next one last; those that were divided are owned.
-        let mut parts: Vec<(Segment<'_>, Range<u64>)> = Vec::new();
-        for (number, part) in (0u64..).zip(&self.parts) {
-            let range = super::range_of_part(&self.range, number, self.parts.len() as u64);
-            parts.push((Segment::Whole(part), range));
-        }
-        parts.reverse();
-        let mut loaded = Loaded::default();
+        let mut segments = Segments::of(self);
+        let mut loaded: VecDeque<Loaded> = VecDeque::new();
+        let mut of_block = Vec::new().into_iter();
         std::iter::from_fn(move || {
             loop {
-                if let Some((key, bytes)) = loaded.next() {
-                    return Some(read(key, bytes));
+                if let Some(record) = of_block.next() {
+                    return Some(record);
                 }
-                let (part, range) = parts.pop()?;
-                match part.load(range, most_bytes) {
-                    Ok(SegmentLoad::Records(records)) => loaded = records,
-                    Ok(SegmentLoad::Divided(divided)) => parts.extend(divided.into_iter().rev()),
-                    Err(error) => return Some(Err(error)),
+                let Some(first) = loaded.front_mut() else {
+                    match segments.load() {
+                        Ok(some) if some.is_empty() => return None,
+                        Ok(some) => loaded.extend(some),
+                        Err(error) => return Some(Err(error)),
+                    }
+                    continue;
+                };
+                match first.read_block(&read) {
+                    block if block.is_empty() => drop(loaded.pop_front()),
+                    block => of_block = block.into_iter(),
                 }
             }
         })
     }
 }
 
+/// The parts that are not read yet.
+struct Segments<'a> {
+    /// The next one last, each with the range of its first words.
+    rest: Vec<(Segment<'a>, Range<u64>)>,
+    /// The most bytes of a part in memory.
+    most_bytes: u64,
+}
+
+/// A part, or one of those into which it was divided.
 enum Segment<'a> {
     Whole(&'a StreamFile),
     Divided(StreamFile),
 }
 
-enum SegmentLoad<'a> {
-    Records(Loaded),
-    Divided(Vec<(Segment<'a>, Range<u64>)>),
+impl<'a> Segments<'a> {
+    fn of(records: &'a SortedRecords) -> Self {
+        let count = records.parts.len() as u64;
+        let parts = (0..).zip(&records.parts).map(|(number, part)| {
+            let range = super::range_of_part(&records.range, number, count);
+            (Segment::Whole(part), range)
+        });
+        let mut rest: Vec<_> = parts.collect();
+        rest.reverse();
+        let most_bytes = records.spill.memory() / 8 / rayon::current_num_threads();
+        Segments {
+            rest,
+            most_bytes: (most_bytes as u64).max(super::MOST_AT_ONCE),
+        }
+    }
+
+    /// Loads the next parts, one for each thread; none if there are no more.
+    fn load(&mut self) -> Result<Vec<Loaded>> {
+        let mut some = Vec::new();
+        while some.len() < rayon::current_num_threads()
+            && let Some((part, range)) = self.rest.pop()
+        {
+            let is_too_large = part.file().bytes() > self.most_bytes;
+            match is_too_large && range.end - range.start > 1 {
+                false => some.push(part),
+                true if some.is_empty() => self.rest.extend(part.divided(&range)?),
+                true => {
+                    // First come those before it.
+                    self.rest.push((part, range));
+                    break;
+                }
+            }
+        }
+        let loaded = some.par_iter().map(|part| Loaded::of(part.file()));
+        in_parallel(|| loaded.collect())
+    }
 }
 
 impl<'a> Segment<'a> {
-    fn load(&self, range: Range<u64>, most_bytes: u64) -> Result<SegmentLoad<'a>> {
-        let file = match self {
+    fn file(&self) -> &StreamFile {
+        match self {
             Segment::Whole(file) => file,
             Segment::Divided(file) => file,
-        };
-        let is_divisible = range.end - range.start > 1;
-        if file.bytes() > most_bytes.max(super::MOST_AT_ONCE) && is_divisible {
-            let mut divided = KeyedRecords {
-                streams: Streams::dividing(file, "", SPLIT),
-                range: range.clone(),
-            };
-            file.for_each_block(|block| {
-                records(block).try_for_each(|record| {
-                    let (key, bytes) = record?;
-                    divided.push_with(key, |buffer| buffer.extend_from_slice(&block[bytes]))
-                })
-            })?;
-            let divided = divided.finish()?.parts;
-            let count = divided.len() as u64;
-            let parts = (0..).zip(divided).map(|(number, part)| {
-                let range = super::range_of_part(&range, number, count);
-                (Segment::Divided(part), range)
-            });
-            return Ok(SegmentLoad::Divided(parts.collect()));
         }
+    }
+
+    /// The parts of a part, the first one last.
+    fn divided(&self, range: &Range<u64>) -> Result<Vec<(Segment<'a>, Range<u64>)>> {
+        let mut divided = KeyedRecords {
+            streams: Streams::dividing(self.file(), "", SPLIT),
+            range: range.clone(),
+        };
+        self.file().for_each_block(|block| {
+            records(block).try_for_each(|record| {
+                let (key, bytes) = record?;
+                divided.push_with(key, |buffer| buffer.extend_from_slice(&block[bytes]))
+            })
+        })?;
+        let divided = divided.finish()?.parts;
+        let count = divided.len() as u64;
+        let parts = (0..).zip(divided).map(|(number, part)| {
+            let range = super::range_of_part(range, number, count);
+            (Segment::Divided(part), range)
+        });
+        let mut parts: Vec<_> = parts.collect();
+        parts.reverse();
+        Ok(parts)
+    }
+}
+
+/// Sorted records in memory.
+struct Loaded {
+    /// The file from which they are.
+    path: PathBuf,
+    bytes: Vec<u8>,
+    records: Vec<(Key, Range<usize>)>,
+    /// The next one to read.
+    next: usize,
+}
+
+impl Loaded {
+    fn of(file: &StreamFile) -> Result<Self> {
         let mut loaded = Loaded {
             path: file.path().to_owned(),
-            ..Loaded::default()
+            bytes: Vec::new(),
+            records: Vec::new(),
+            next: 0,
         };
         file.for_each_block(|block| {
             let start = loaded.bytes.len();
@@ -182,25 +254,21 @@ impl<'a> Segment<'a> {
         })?;
         // Stable, so that records with the same key keep their order.
         loaded.records.sort_by_key(|(key, _)| *key);
-        Ok(SegmentLoad::Records(loaded))
+        Ok(loaded)
     }
-}
 
-/// Sorted records in memory.
-#[derive(Default)]
-struct Loaded {
-    /// The file from which they are.
-    path: PathBuf,
-    bytes: Vec<u8>,
-    records: Vec<(Key, Range<usize>)>,
-    next: usize,
-}
-
-impl Loaded {
-    fn next(&mut self) -> Option<(Key, Stored<'_>)> {
-        let (key, range) = self.records.get(self.next)?.clone();
-        self.next += 1;
-        Some((key, Stored::new(&self.bytes[range], &self.path)))
+    /// What `read` makes of the next records; none if there are no more.
+    fn read_block<T: Send>(
+        &mut self,
+        read: &(impl Fn(Key, Stored<'_>) -> Result<T> + Sync),
+    ) -> Vec<Result<T>> {
+        let end = self.records.len().min(self.next + BLOCK);
+        let some = &self.records[std::mem::replace(&mut self.next, end)..end];
+        let some = some.par_iter().with_min_len(JOB).map(|(key, range)| {
+            let bytes = Stored::new(&self.bytes[range.clone()], &self.path);
+            read(*key, bytes)
+        });
+        in_parallel(|| some.collect())
     }
 }
 
