@@ -465,34 +465,43 @@ mod tests {
     use super::*;
     use crate::store::spill::Budget;
 
-    fn all(ids: &[&str], spills_at: usize) -> (DocumentIds, Option<tempfile::TempDir>) {
+    /// Ids that come one by one up to `single`, and then all others at a time.
+    fn all(ids: &[&str], spills_at: usize, single: usize) -> (DocumentIds, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let spill = Spill::new(&Budget::new(folder.path(), 1 << 10)).unwrap();
         let mut all = DocumentIds::default();
-        for (at, id) in ids.iter().enumerate() {
+        for (at, id) in ids[..single].iter().enumerate() {
             if at == spills_at {
                 all.spill(&spill).unwrap();
             }
             all.push(id).unwrap();
         }
+        if spills_at >= single {
+            all.spill(&spill).unwrap();
+        }
+        let mut others = Texts::default();
+        ids[single..].iter().for_each(|id| others.push(id));
+        all.append(&others).unwrap();
         all.end().unwrap();
-        (all, Some(folder))
+        (all, folder)
     }
 
     #[test]
     fn ids_on_disk_are_those_in_memory() {
-        let many: Vec<String> = (0..3_000)
-            .map(|i| format!("\"id {}\"", i % 2_900))
+        // More than are digested at a time.
+        let many: Vec<String> = (0..70_000)
+            .map(|i| format!("\"id {}\"", i % 69_900))
             .collect();
         let many: Vec<&str> = many.iter().map(|id| &**id).collect();
         let numbers = ["3", "1", "-7", "1", "1", "3"];
         for (ids, repeats, first) in [
-            (&many[..], 100, Some((0, 2_900))),
+            (&many[..], 100, Some((0, 69_900))),
             (&numbers[..], 3, Some((1, 3))),
             (&many[..7], 0, None),
         ] {
-            for spills_at in [0, 2, ids.len()] {
-                let (mut all, _folder) = all(ids, spills_at);
+            let len = ids.len();
+            for (spills_at, single) in [(0, len), (2, len), (len, len), (0, 0), (0, 4), (2, 5)] {
+                let (mut all, _folder) = all(ids, spills_at, single);
                 assert_eq!(all.are_integers(), ids[0] == "3");
                 let mut in_order = all.in_order().unwrap();
                 for id in ids {

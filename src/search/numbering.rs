@@ -407,15 +407,19 @@ impl DigestsByRow {
 mod tests {
     use super::super::shingled::Shingled;
     use super::*;
+    use crate::store::spill::Budget;
 
-    /// Adds documents as one piece. Returns the rows of those that are needed.
-    fn add_all(numbered: &mut Numbered, documents: &[Shingled]) -> Vec<u32> {
+    fn piece(documents: &[Shingled]) -> ShingledPiece {
         let digests = documents
             .iter()
             .map(|document| document.digest.unwrap_or(0));
-        let by_shard = ByShard::of(digests);
-        let documents = documents.iter().copied();
-        let piece = ShingledPiece::of(documents, by_shard, *numbered.short());
+        let (by_shard, documents) = (ByShard::of(digests), documents.iter().copied());
+        ShingledPiece::of(documents, by_shard, ShortDocuments::default())
+    }
+
+    /// Adds documents as one piece. Returns the rows of those that are needed.
+    fn add_all(numbered: &mut Numbered, documents: &[Shingled]) -> Vec<u32> {
+        let piece = piece(documents);
         let firsts = numbered.finder().firsts(&piece).unwrap();
         let Needed { are_needed, rows } = numbered.add(&piece, Some(&firsts)).unwrap();
         let needed = are_needed.iter().filter(|is_needed| **is_needed);
@@ -458,6 +462,45 @@ mod tests {
         assert_eq!(corpus.lengths, [10; 7]);
         // One shingle is few, and so is none, but a blank document does not count.
         assert_eq!((corpus.without_shingles, corpus.few_shingles), (4, Some(5)));
+    }
+
+    /// More documents than are written at a time, whether memory holds none, some or all of them first.
+    #[test]
+    #[allow(clippy::cast_possible_truncation, reason = "made-up numbers")]
+    fn documents_on_disk_are_those_that_memory_held() {
+        let rows = BLOCK + 5_000;
+        // Some are repeated, some have no shingles, some are blank.
+        let documents: Vec<Shingled> = (0..rows as u128)
+            .map(|row| Shingled {
+                length: row as u32 % 1_000,
+                digest: (row % 11 != 0).then_some((row * row) % 60_000),
+                ..shingled(0, usize::from((row * row) % 60_000 > 9))
+            })
+            .collect();
+        let digests = (0..).zip(&documents);
+        let digests = digests.filter_map(|(row, document)| Some((row, document.digest?)));
+        let digests: Vec<(u32, u128)> = digests.collect();
+        let lengths: Vec<u32> = documents.iter().map(|document| document.length).collect();
+        for held in [0, 3, BLOCK + 1, rows] {
+            let folder = tempfile::tempdir().unwrap();
+            let spill = Spill::new(&Budget::new(folder.path(), 1 << 20)).unwrap();
+            let mut numbered = Numbered::default();
+            let (first, rest) = documents.split_at(held);
+            add_all(&mut numbered, first);
+            let mut writer = DocumentWriter::new(&spill, 1);
+            numbered.take_held().write(&mut writer).unwrap();
+            let rest = piece(rest);
+            writer
+                .add(held as u32, &rest.lengths, &rest.digests)
+                .unwrap();
+            numbered.write_to(writer);
+            numbered.add(&rest, None).unwrap();
+            let on_disk = numbered.finish().unwrap().on_disk.unwrap();
+            assert!(
+                on_disk.contents() == (digests.clone(), lengths.clone()),
+                "{held}"
+            );
+        }
     }
 
     #[test]

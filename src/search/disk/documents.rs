@@ -46,6 +46,25 @@ pub(crate) struct SpilledDocuments {
 impl SpilledDocuments {
     /// The parts of digests, and of the keys of each band.
     pub(crate) const PARTS: usize = PARTS;
+
+    /// The digest of each row that has one, and the lengths of all.
+    #[cfg(test)]
+    pub(crate) fn contents(self) -> (Vec<(u32, u128)>, Vec<u32>) {
+        let digests = self.digests.into_records().map(|record| {
+            let [a, b, c, d, row] = record.unwrap();
+            (row, bytemuck::cast([a, b, c, d]))
+        });
+        let mut digests: Vec<(u32, u128)> = digests.collect();
+        digests.sort_unstable();
+        let mut lengths = Vec::new();
+        let read = self.lengths.for_each_block(|block| {
+            let words = block.records(Stored::words).map(|record| record.unwrap());
+            lengths.extend(words.map(|[length]: [u32; 1]| length));
+            Ok(())
+        });
+        read.unwrap();
+        (digests, lengths)
+    }
 }
 
 impl DocumentWriter {
