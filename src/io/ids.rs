@@ -427,17 +427,8 @@ impl<'a> SpilledLines<'a> {
                 return Err(Error::Defect(format!("{count} ids are not on disk")));
             }
             let rest = &self.block[self.start..];
-            let mut ends = memchr::memchr_iter(b'\n', rest.as_bytes());
-            let end = match ends.nth(count - 1) {
-                Some(end) => {
-                    count = 0;
-                    end + 1
-                }
-                None => {
-                    count -= memchr::memchr_iter(b'\n', rest.as_bytes()).count();
-                    rest.len()
-                }
-            };
+            let (end, lines) = end_of_lines(rest.as_bytes(), count);
+            count -= lines;
             each(&rest[..end]);
             self.start += end;
         }
@@ -458,6 +449,24 @@ impl<'a> SpilledLines<'a> {
         self.start = 0;
         Ok(is_read)
     }
+}
+
+/// The end of the first lines of a text, `most` at most and at least one, and their number. The text ends with a line.
+///
+/// Counts the lines of a window at a time, which vector instructions do: to look for the end of each takes a call each.
+fn end_of_lines(text: &[u8], most: usize) -> (usize, usize) {
+    const WINDOW: usize = 1 << 10;
+    let mut lines = 0;
+    for (number, window) in text.chunks(WINDOW).enumerate() {
+        let ends = || memchr::memchr_iter(b'\n', window);
+        let of_window = ends().count();
+        if lines + of_window >= most {
+            let last = ends().nth(most - lines - 1).unwrap_or(window.len() - 1);
+            return (number * WINDOW + last + 1, most);
+        }
+        lines += of_window;
+    }
+    (text.len(), lines)
 }
 
 #[cfg(test)]
@@ -484,6 +493,17 @@ mod tests {
         all.append(&others).unwrap();
         all.end().unwrap();
         (all, folder)
+    }
+
+    #[test]
+    fn lines_end_where_each_line_is_looked_for() {
+        let text: String = (0..2_000).map(|i| "x".repeat(i % 7) + "\n").collect();
+        let ends = memchr::memchr_iter(b'\n', text.as_bytes());
+        for (lines, end) in (1..).zip(ends) {
+            assert_eq!(end_of_lines(text.as_bytes(), lines), (end + 1, lines));
+        }
+        assert_eq!(end_of_lines(text.as_bytes(), 2_001), (text.len(), 2_000));
+        assert_eq!(end_of_lines(b"", 3), (0, 0));
     }
 
     #[test]
