@@ -36,7 +36,7 @@ impl Bits {
         self.0[bit as usize / 64].load(Ordering::Relaxed) >> (bit % 64) & 1 == 1
     }
 
-    /// The same, which also counts the bits that are set before each of them.
+    /// Counts the bits that are set before each word.
     pub(crate) fn ranked(self) -> RankedBits {
         let mut ones = 0;
         let before = self.0.iter().map(|word| {

@@ -328,3 +328,25 @@ fn documents_without_an_id_are_not_added() {
     );
     assert!(!place.path("out/report.json").exists());
 }
+
+/// What is found of the index has no signature then.
+#[test]
+fn an_index_may_share_only_documents_without_words() {
+    let place = Place::new();
+    let line = |id: &str, text: &str| json!({"id": id, "text": text});
+    let words = "one two three four five six seven eight nine ten";
+    let others = "other words that nothing here is like, and a few more of them";
+    place.write("old.jsonl", lines_of([line("a", "..."), line("b", words)]));
+    place.write("new.jsonl", lines_of([line("c", "..."), line("d", others)]));
+    place
+        .run("index build old.jsonl --index seen --quiet")
+        .succeeded();
+    for (memory, output) in [("", "held"), ("--memory 1KB", "disk")] {
+        let run = format!("dedup new.jsonl --against seen -o {output} --quiet {memory}");
+        place.run(&run).succeeded();
+        let removed = parse_lines(&place.read(&format!("{output}/removed.jsonl")));
+        assert_eq!(removed.len(), 1, "{removed:?}");
+        let of = |name: &str| removed[0][name].as_str();
+        assert_eq!((of("id"), of("kept_id")), (Some("c"), Some("a")));
+    }
+}

@@ -280,17 +280,19 @@ impl<'a> Noted<'a> {
             (Some(held), Some(chunk)) if self.bytes <= self.held_bytes && chunk.is_whole() => {
                 held.push(Arc::clone(chunk));
             }
-            _ => self.hold_none(),
+            _ => {
+                if let Some(held) = self.hold_none() {
+                    // To free all of them took this thread 40 ms, for which signed pieces waited.
+                    rayon::spawn(|| drop(held));
+                }
+            }
         }
     }
 
-    /// Holds no chunk, now and later.
-    fn hold_none(&mut self) {
+    /// Holds no chunk, now and later. Returns those that were held.
+    fn hold_none(&mut self) -> Option<Vec<Arc<Chunk>>> {
         self.are_held.store(false, Ordering::Relaxed);
-        if let Some(held) = self.places.held.take() {
-            // To free all of them took this thread 40 ms, for which signed pieces waited.
-            rayon::spawn(|| drop(held));
-        }
+        self.places.held.take()
     }
 
     /// Notes that all documents of indexes are read.
@@ -391,7 +393,8 @@ impl Notes<ChunkRecords> for Noted<'_> {
     }
 
     fn spill(&mut self, spill: &Arc<Spill>) -> Result<()> {
-        self.hold_none();
+        // At once: memory is short.
+        drop(self.hold_none());
         let mut log = Log::new(spill);
         for (file, of_file) in self.places.files.iter().enumerate() {
             if let Some(fingerprint) = of_file.fingerprint {

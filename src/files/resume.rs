@@ -150,6 +150,7 @@ pub(crate) fn identity(output: &Path, parameters: ByName, files: &[InputFile]) -
     RunIdentity {
         output: absolute(output),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        format: RunIdentity::FORMAT,
         parameters,
         inputs: inputs.collect(),
     }

@@ -456,6 +456,10 @@ impl<'a> SpilledLines<'a> {
 /// Counts the lines of a window at a time, which vector instructions do: to look for the end of each takes a call each.
 fn end_of_lines(text: &[u8], most: usize) -> (usize, usize) {
     const WINDOW: usize = 1 << 10;
+    if most == 1 {
+        let end = memchr::memchr(b'\n', text);
+        return end.map_or((text.len(), 0), |end| (end + 1, 1));
+    }
     let mut lines = 0;
     for (number, window) in text.chunks(WINDOW).enumerate() {
         let ends = || memchr::memchr_iter(b'\n', window);

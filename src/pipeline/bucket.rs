@@ -69,53 +69,35 @@ struct DocumentBuckets {
 }
 
 impl DocumentBuckets {
-    /// The rows of `documents`, from the members of each of `count` buckets in order, and from the place beside each member
-    /// if there are places.
-    fn of(
-        documents: usize,
-        count: u32,
-        ends: &[usize],
-        members: &[u32],
-        of_members: &[u32],
-    ) -> Self {
-        let left = zeros(documents);
+    /// The rows of `documents`, from the members of each bucket in order, and from the place beside each member if
+    /// there are places.
+    fn of(documents: usize, ends: &[usize], members: &[u32], of_members: &[u32]) -> Self {
+        // The entries of each row that are not entered yet.
+        let missing = zeros(documents);
         let all = members.par_iter().with_min_len(MEMBERS);
-        let count_member = |member: &u32| {
-            left[*member as usize].fetch_add(1, Relaxed);
+        let count = |member: &u32| {
+            missing[*member as usize].fetch_add(1, Relaxed);
         };
-        in_parallel(|| all.for_each(count_member));
+        in_parallel(|| all.for_each(count));
         let mut end = 0;
-        let ranges = left.iter().map(|left| {
+        let ranges = missing.iter().map(|missing| {
             let start = end;
-            end += left.load(Relaxed) as usize;
+            end += missing.load(Relaxed) as usize;
             (start, end)
         });
         let ranges: Vec<(usize, usize)> = ranges.collect();
-        // Calls `enter` with the number of each bucket and the place of each of its members in the list.
-        let for_each_member = |enter: &(dyn Fn(u32, usize) + Sync)| {
-            let buckets = (0..count)
-                .into_par_iter()
-                .zip(ends)
-                .with_min_len(MEMBERS / 4);
-            let enter_all = |(number, end): (u32, &usize)| {
-                let start = number
-                    .checked_sub(1)
-                    .map_or(0, |before| ends[before as usize]);
-                (start..*end).for_each(|at| enter(number, at));
-            };
-            in_parallel(|| buckets.for_each(enter_all));
-        };
+        // Threads enter numbers in any order.
         let numbers = zeros(members.len());
-        for_each_member(&|number, at| {
+        for_each_member(ends, |number, at| {
             let document = members[at] as usize;
-            let left = left[document].fetch_sub(1, Relaxed) as usize;
-            numbers[ranges[document].1 - left].store(number, Relaxed);
+            let missing = missing[document].fetch_sub(1, Relaxed) as usize;
+            numbers[ranges[document].1 - missing].store(number, Relaxed);
         });
         let mut numbers = into_numbers(numbers);
         sort_rows(&ranges, &mut numbers);
         let places = zeros(of_members.len());
         if !places.is_empty() {
-            for_each_member(&|number, at| {
+            for_each_member(ends, |number, at| {
                 let (start, end) = ranges[members[at] as usize];
                 let before = numbers[start..end].partition_point(|other| *other < number);
                 places[start + before].store(of_members[at], Relaxed);
@@ -141,6 +123,28 @@ impl DocumentBuckets {
 
 /// Members to work on at a time.
 const MEMBERS: usize = 1 << 14;
+
+/// Calls `each` on all threads with the number of the bucket of each member, and the place of the member in the list of all.
+/// There are fewer buckets than 2^32.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "there are fewer buckets than 2^32"
+)]
+fn for_each_member(ends: &[usize], each: impl Fn(u32, usize) + Sync) {
+    let members = ends.last().copied().unwrap_or(0);
+    let jobs = (0..members.div_ceil(MEMBERS)).into_par_iter();
+    let work = |job| {
+        let start = job * MEMBERS;
+        let mut bucket = ends.partition_point(|end| *end <= start);
+        for at in start..members.min(start + MEMBERS) {
+            while ends[bucket] <= at {
+                bucket += 1;
+            }
+            each(bucket as u32, at);
+        }
+    };
+    in_parallel(|| jobs.for_each(work));
+}
 
 /// Numbers that threads enter at the same time.
 fn zeros(len: usize) -> Vec<AtomicU32> {
@@ -264,9 +268,8 @@ impl Buckets {
         let all = members.par_iter_mut().with_min_len(MEMBERS);
         in_parallel(|| all.for_each(|member| *member = indexes.rank(*member)));
         drop(indexes);
-        let count = row_number(ends.len())?;
         Ok(Buckets {
-            rows: DocumentBuckets::of(positions.len(), count, &ends, &members, &places),
+            rows: DocumentBuckets::of(positions.len(), &ends, &members, &places),
             positions,
             ends,
             members,
@@ -364,6 +367,15 @@ impl Buckets {
     pub(super) fn members_mut(&mut self, bucket: u32) -> &mut [u32] {
         let range = self.range(bucket);
         &mut self.members[range]
+    }
+
+    /// Calls `each` on all threads with each two documents that are neighbours in a bucket.
+    pub(super) fn for_each_neighbours(&self, each: impl Fn(u32, u32) + Sync) {
+        for_each_member(&self.ends, |bucket, at| {
+            if at > self.range(bucket).start {
+                each(self.members[at - 1], self.members[at]);
+            }
+        });
     }
 
     fn range(&self, bucket: u32) -> std::ops::Range<usize> {
@@ -589,6 +601,60 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// In pools of any size, with so many buckets that threads share them.
+    #[test]
+    #[allow(clippy::cast_possible_truncation, reason = "made-up numbers")]
+    fn rows_are_those_of_one_thread() {
+        let documents = 9_000;
+        let (mut ends, mut members) = (Vec::new(), Vec::new());
+        for bucket in 0..40_000_u64 {
+            let first = fmix64(bucket);
+            let size = 2 + first % 3;
+            let step = 1 + first % 100;
+            let of_bucket = (0..size).map(|i| (first / 100 + i * step) as u32 % documents);
+            let mut of_bucket: Vec<u32> = of_bucket.collect();
+            of_bucket.sort_unstable();
+            of_bucket.dedup();
+            members.extend(of_bucket);
+            ends.push(members.len());
+        }
+        let of_members: Vec<u32> = (0..).take(members.len()).collect();
+        let mut expected = vec![Vec::new(); documents as usize];
+        let mut start = 0;
+        for (bucket, end) in (0..).zip(&ends) {
+            let entries = members[start..*end].iter().zip(&of_members[start..]);
+            entries.for_each(|(member, place)| expected[*member as usize].push((bucket, *place)));
+            start = *end;
+        }
+        for threads in [1, 3, 8] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+            let rows = pool
+                .build()
+                .unwrap()
+                .install(|| DocumentBuckets::of(documents as usize, &ends, &members, &of_members));
+            for (index, expected) in (0..).zip(&expected) {
+                let numbers = expected.iter().map(|(bucket, _)| bucket);
+                assert!(rows.get(index).iter().eq(numbers), "{threads} {index}");
+                let places = (0..expected.len()).map(|at| rows.place(index, at));
+                assert!(places.eq(expected.iter().map(|(_, place)| *place)));
+            }
+        }
+    }
+
+    #[test]
+    fn each_row_is_sorted() {
+        let rows = 3 * MEMBERS;
+        let ranges: Vec<(usize, usize)> = (0..rows).map(|row| (2 * row, 2 * row + 2)).collect();
+        let mut numbers: Vec<u32> = (0..).take(2 * rows).collect();
+        let expected = numbers.clone();
+        numbers
+            .chunks_mut(2)
+            .step_by(3)
+            .for_each(|row| row.swap(0, 1));
+        sort_rows(&ranges, &mut numbers);
+        assert!(numbers == expected);
     }
 
     /// Two buckets without a member in common are numbered as in a larger set of buckets.

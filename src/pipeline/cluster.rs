@@ -150,6 +150,7 @@ pub(super) mod tests {
     use super::super::band::{BandKeys, KeyRows};
     use super::super::banding::Banding;
     use super::super::bucket::Buckets;
+    use super::super::reference::Reference;
     use super::super::verify::{Comparer, Similarity, Verified};
     use crate::error::Result;
     use crate::scheme::fmix64;
@@ -174,11 +175,15 @@ pub(super) mod tests {
         }
 
         pub(in super::super) fn buckets(&self) -> Buckets {
+            self.buckets_against(None)
+        }
+
+        pub(in super::super) fn buckets_against(&self, reference: Option<Reference>) -> Buckets {
             let bands = self.keys[0].len();
             let mut keys = BandKeys::new(Banding::new(bands, 1, bands).unwrap());
             let rows = self.keys.iter();
             rows.for_each(|row| keys.push_rows(&KeyRows::new(bands, row.clone())));
-            Buckets::of(keys, &mut |_| Ok(())).unwrap()
+            Buckets::of_compared(keys, reference, &mut |_| Ok(())).unwrap()
         }
 
         /// Some of the documents, with the similarities that they have here.

@@ -24,17 +24,17 @@ use crate::error::{Result, row_number};
 struct Grouping {
     /// The most documents of a small group.
     small: usize,
+    /// The least documents whose groups are looked at between two calls of `advance`.
+    batch: usize,
     /// Documents per block.
     block: usize,
 }
 
 const GROUPING: Grouping = Grouping {
     small: 64,
+    batch: 1 << 14,
     block: 1024,
 };
-
-/// The least documents of small groups between two calls of `advance`.
-const BATCH: usize = 1 << 14;
 
 /// Partners above which one document's comparisons are divided among threads.
 const MANY: usize = 1024;
@@ -110,9 +110,11 @@ impl Clusters {
         let not_compared = known.max(of_reference);
         let places: Vec<u32> = match kept.unlisted {
             [] => {
-                let most = task.listed(grouping.small);
-                greedy.decide_small_groups(&order, not_compared, most, advance)?
+                let small = task.listed(grouping.small);
+                let grouping = Grouping { small, ..grouping };
+                greedy.decide_small_groups(&order, not_compared, grouping, advance)?
             }
+            // Buckets have kept more documents than are held, so that the size of a group says nothing of them.
             _ => (0..).take(order.len()).collect(),
         };
         let among_places = |end: usize| places.partition_point(|place| (*place as usize) < end);
@@ -136,8 +138,8 @@ impl Clusters {
         Ok(clusters)
     }
 
-    /// Counts the comparisons of a document.
-    fn count(&mut self, found: &NearKept) {
+    /// Adds the comparisons of a document.
+    fn add_comparisons(&mut self, found: &NearKept) {
         self.compared += found.compared;
         self.similar += found.similar;
     }
@@ -154,7 +156,7 @@ struct Greedy<'a> {
     kept: Vec<u32>,
     /// One more than the number of the last visited document of each bucket.
     last: Vec<u32>,
-    /// The number of visited documents.
+    /// The number of visited documents, those of decided groups included.
     visited: u32,
     clusters: Clusters,
 }
@@ -179,28 +181,30 @@ struct Decided {
 }
 
 impl Decided {
-    fn with(mut self, more: Decided) -> Self {
-        self.clusters.add(&more.clusters, |position| position);
+    fn with(mut self, mut more: Decided) -> Self {
+        self.clusters.compared += more.clusters.compared;
+        self.clusters.similar += more.clusters.similar;
+        self.clusters.removals.append(&mut more.clusters.removals);
         self.documents += more.documents;
-        self.undecided.extend(more.undecided);
+        self.undecided.append(&mut more.undecided);
         self
     }
 }
 
 impl Greedy<'_> {
-    /// Decides the groups of at most `most` documents, so few that a bucket lists all kept ones. The first documents in keep
-    /// order, so many as `not_compared`, are kept. Returns the places in `order` of the documents of larger groups.
+    /// Decides the small groups, of so few documents that a bucket lists all kept ones. The first `not_compared` documents in
+    /// keep order are kept. Returns the places in `order` of the documents of larger groups.
     fn decide_small_groups(
         &mut self,
         order: &[u32],
         not_compared: usize,
-        most: usize,
+        grouping: Grouping,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Vec<u32>> {
         let grouped = self.grouped(order)?;
         let mut undecided = Vec::new();
         let mut rest = &grouped[..];
-        while let Some((last, _)) = rest.get(BATCH).or(rest.last()) {
+        while let Some((last, _)) = rest.get(grouping.batch).or(rest.last()) {
             let (batch, after) = rest.split_at(rest.partition_point(|(root, _)| root <= last));
             rest = after;
             let groups = batch.par_chunk_by(|(a, _), (b, _)| a == b);
@@ -208,7 +212,7 @@ impl Greedy<'_> {
                 || self.task.similarity.comparer(),
                 |comparer, group| {
                     let places = group.iter().map(|(_, place)| *place);
-                    if group.len() > most {
+                    if group.len() > grouping.small {
                         return Ok(Decided {
                             undecided: places.collect(),
                             ..Decided::default()
@@ -234,17 +238,9 @@ impl Greedy<'_> {
     /// documents of a group.
     fn grouped(&self, order: &[u32]) -> Result<Vec<(u32, u32)>> {
         let groups = SharedComponents::new(order.len());
-        let unite_members = |bucket: u32| {
-            if let [first, others @ ..] = self.buckets.members(bucket) {
-                others.iter().for_each(|other| groups.unite(*first, *other));
-            }
-        };
+        self.buckets.for_each_neighbours(|a, b| groups.unite(a, b));
         let places = 0..row_number(order.len())?;
         Ok(in_parallel(|| {
-            for band in 0..self.buckets.bands() {
-                let buckets = self.buckets.numbers_of_band(band).into_par_iter();
-                buckets.with_min_len(1024).for_each(unite_members);
-            }
             let places = places.into_par_iter().zip(order);
             let grouped = places.map(|(place, index)| (groups.root(*index), place));
             let mut grouped: Vec<_> = grouped.collect();
@@ -266,7 +262,7 @@ impl Greedy<'_> {
         };
         let found = self.decide_group(group, not_compared, comparer)?;
         for ((index, _), found) in group.iter().zip(found) {
-            decided.clusters.count(&found);
+            decided.clusters.add_comparisons(&found);
             let removal = self.removal(*index, &found);
             decided.clusters.removals.extend(removal);
         }
@@ -432,8 +428,8 @@ impl Greedy<'_> {
         members
     }
 
-    /// Decides the documents of a group in order, each after what was found for it among documents of no group: compares it
-    /// with the kept ones before it in the group. The first `not_compared` are kept.
+    /// Decides the documents of a group in order: compares each with the kept ones before it in the group, after what was found
+    /// for it among the kept documents of earlier blocks. The first `not_compared` are kept.
     fn decide_group(
         &self,
         group: &[(u32, NearKept)],
@@ -484,7 +480,7 @@ impl Greedy<'_> {
 
     /// Removes or keeps the next document in keep order.
     fn apply(&mut self, index: u32, found: NearKept) {
-        self.clusters.count(&found);
+        self.clusters.add_comparisons(&found);
         for bucket in self.buckets.row(index) {
             let unlisted = self.task.unlisted(self.kept[*bucket as usize]);
             self.clusters.omitted.pairs += u64::from(unlisted);
@@ -532,17 +528,28 @@ mod tests {
     use super::super::band::{BandKeys, KeyRows};
     use super::super::banding::Banding;
     use super::super::cluster::tests::{Made, made};
+    use super::super::reference::{Pairing, Reference};
     use super::super::verify::Similarity;
     use super::*;
 
-    /// The definition: all documents in keep order, each compared with every kept one that shares a listed bucket.
-    fn by_definition(made: &Made, ranks: &[u32], most: usize) -> (Vec<Removal>, u64) {
+    /// The definition: all documents in keep order, each compared with every kept one that shares a listed bucket. The first
+    /// ones, of a reference, are kept.
+    fn by_definition(
+        made: &Made,
+        ranks: &[u32],
+        most: usize,
+        reference: u32,
+    ) -> (Vec<Removal>, u64) {
         let rank = |document: u32| ranks[document as usize];
         let mut order: Vec<u32> = (0..).take(made.keys.len()).collect();
         order.sort_by_key(|document| rank(*document));
         let mut kept: Vec<u32> = Vec::new();
         let (mut removals, mut omitted) = (Vec::new(), 0);
         for document in order {
+            if document < reference {
+                kept.push(document);
+                continue;
+            }
             let row = &made.keys[document as usize];
             let mut best: Option<(f64, u32)> = None;
             let mut partners = Vec::new();
@@ -576,33 +583,68 @@ mod tests {
         (removals, omitted)
     }
 
+    /// One block, and no small groups.
+    const IN_ORDER: Grouping = Grouping {
+        small: 0,
+        batch: 1,
+        block: usize::MAX,
+    };
+
+    fn grouping() -> impl Strategy<Value = Grouping> {
+        let small = prop_oneof![Just(0usize), 1usize..8, Just(usize::MAX)];
+        let sizes = (small, 1usize..10, 1usize..30);
+        sizes.prop_map(|(small, batch, block)| Grouping {
+            small,
+            batch,
+            block,
+        })
+    }
+
+    /// The ranks of documents of which the first are of a reference.
+    fn ranks_after(reference: u32, made: &Made) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..).take(made.keys.len()).collect();
+        let key = |document: &u32| match *document < reference {
+            true => (false, *document),
+            false => (true, made.ranks[*document as usize]),
+        };
+        order.sort_by_key(key);
+        let mut ranks = vec![0; order.len()];
+        for (rank, document) in (0..).zip(order) {
+            ranks[document as usize] = rank;
+        }
+        ranks
+    }
+
     proptest! {
         #[test]
         fn greedy_equals_the_definition_for_any_grouping(
             made in made(),
             most in prop_oneof![1usize..4, Just(usize::MAX)],
-            small in prop_oneof![Just(0usize), 1usize..8, Just(usize::MAX)],
-            block in 1usize..30,
+            grouping in grouping(),
+            reference in prop_oneof![Just(0u32), 1u32..20],
         ) {
-            let (expected, omitted) = by_definition(&made, &made.ranks, most);
+            let (ranks, has_reference) = (ranks_after(reference, &made), reference > 0);
+            let (expected, omitted) = by_definition(&made, &ranks, most, reference);
             let task = ClusterTask {
-                ranks: Some(&made.ranks),
+                ranks: Some(&ranks),
                 ..ClusterTask::new(&made, 0.5).bounded(most)
             };
-            let of = |small, block| {
+            let of = |grouping| {
                 let none = KeptBefore::default();
-                let (grouping, go_on) = (Grouping { small, block }, &mut |_| Ok(()));
-                Clusters::greedy_in_groups(made.buckets(), &task, none, grouping, go_on).unwrap()
+                let reference = Reference::new(reference, Pairing::Distinct);
+                let buckets = made.buckets_against(has_reference.then_some(reference));
+                let go_on = &mut |_| Ok(());
+                Clusters::greedy_in_groups(buckets, &task, none, grouping, go_on).unwrap()
             };
-            let clusters = of(small, block);
+            let clusters = of(grouping);
             prop_assert_eq!(&clusters.removals, &expected);
             prop_assert_eq!(clusters.omitted.pairs, omitted);
-            prop_assert_eq!(clusters, of(0, usize::MAX));
+            prop_assert_eq!(clusters, of(IN_ORDER));
         }
     }
 
     /// Documents in two goes: the second with what the first one kept.
-    fn in_two_goes(made: &Made, most: usize, cut: usize) -> Clusters {
+    fn in_two_goes(made: &Made, most: usize, cut: usize, grouping: Grouping) -> Clusters {
         let all: Vec<u32> = (0..).take(made.keys.len()).collect();
         let (first, second) = all.split_at(cut);
         let of = |documents: &[u32], known: usize| {
@@ -612,8 +654,8 @@ mod tests {
                 positions: u32::try_from(known).unwrap(),
                 unlisted: &[],
             };
-            let found =
-                Clusters::greedy_after(part.buckets(), &task, known, &mut |_| Ok(())).unwrap();
+            let (buckets, go_on) = (part.buckets(), &mut |_| Ok(()));
+            let found = Clusters::greedy_in_groups(buckets, &task, known, grouping, go_on).unwrap();
             let mut named = Clusters::default();
             named.add(&found, |position| documents[position as usize]);
             named
@@ -641,11 +683,12 @@ mod tests {
             made in made(),
             most in prop_oneof![1usize..4, Just(usize::MAX)],
             cut in any::<prop::sample::Index>(),
+            grouping in grouping(),
         ) {
             let task = ClusterTask::new(&made, 0.5).bounded(most);
             let whole = Clusters::greedy(made.buckets(), &task, &mut |_| Ok(())).unwrap();
             let cut = 1 + cut.index(made.keys.len());
-            prop_assert_eq!(in_two_goes(&made, most, cut), whole);
+            prop_assert_eq!(in_two_goes(&made, most, cut, grouping), whole);
         }
     }
 

@@ -275,10 +275,9 @@ impl SignedBatch {
                 signatures,
             } => {
                 keys.retain(are_kept);
-                let mut left = are_kept
-                    .iter()
-                    .flat_map(|is_kept| repeat_n(*is_kept, *words));
-                signatures.retain(|_| left.next().unwrap_or(true));
+                let of_document = |is_kept: &bool| repeat_n(*is_kept, *words);
+                let mut are_kept = are_kept.iter().flat_map(of_document);
+                signatures.retain(|_| are_kept.next().unwrap_or(true));
             }
             SignedBatch::Nothing => {}
         }

@@ -356,12 +356,11 @@ enum Sink {
 
 impl Sink {
     /// Adds the documents removed from a part. They and the documents that they name are numbered as in the part.
-    fn add(&mut self, documents: &PartDocuments, removed: Vec<Removal>) -> Result<()> {
+    fn add(&mut self, documents: &PartDocuments, mut removed: Vec<Removal>) -> Result<()> {
         match self {
             Sink::Spilled(writer) => writer.add(documents, &removed),
             Sink::Held(held) => {
                 let row = |number| documents.row(number);
-                let mut removed = removed;
                 let all = removed.par_iter_mut();
                 in_parallel(|| all.for_each(|removal| *removal = removal.name(row, row)));
                 match held.is_empty() {

@@ -1,7 +1,7 @@
 //! What the first pass knows of the documents of a piece before they have rows.
 //!
-//! Threads find it out beside each other. What one thread does afterwards, in the order of rows, reads little: a byte and
-//! the length of each document.
+//! Threads find it out beside each other, list by list. So what one thread does afterwards, in the order of rows, reads a few
+//! bytes of each document.
 
 use super::digests::ByShard;
 use super::short::ShortDocuments;
@@ -61,7 +61,7 @@ pub(super) struct ShingleCounts {
 }
 
 impl ShingledPiece {
-    /// Those of `documents`, of which some that are `short` may be left out.
+    /// Those of `documents`. `short` says which of them are left out.
     pub(super) fn of(
         documents: impl ExactSizeIterator<Item = Shingled>,
         by_shard: ByShard,

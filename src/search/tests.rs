@@ -266,6 +266,7 @@ impl<'a, D: Documents> Spilling<'a, D> {
         self.budget.run = Some(Arc::new(RunIdentity {
             output: OUTPUT.to_owned(),
             version: String::new(),
+            format: RunIdentity::FORMAT,
             parameters: BTreeMap::new(),
             inputs: Vec::new(),
         }));

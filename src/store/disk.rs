@@ -70,16 +70,16 @@ pub(crate) fn sync_folder(disk: &impl Disk, path: &Path) -> Result<()> {
 /// The most files for which a run waits at a time: a file system writes its journal once for all that wait.
 pub(crate) const AT_A_TIME: usize = 32;
 
-/// Bytes of the stack of a thread that waits for a file. Of the usual 2 MiB, the C library keeps 20 for later threads, and to
-/// unmap the others took 50 ms of a run of 6 s.
+/// Bytes of the stack of a thread that waits for a file. glibc keeps stacks of 40 MB for later threads, which are 20 of the usual
+/// 2 MiB. To unmap the others took 50 ms of a run of 6 s.
 const STACK: usize = 256 << 10;
 
-/// Calls `sync` for all paths, many at a time.
-pub(crate) fn for_all<P: Sync>(paths: &[P], sync: impl Fn(&P) -> Result<()> + Sync) -> Result<()> {
+/// Calls `work`, which waits for the file system, for all paths, many at a time: it writes files to disk, or removes them.
+pub(crate) fn for_all<P: Sync>(paths: &[P], work: impl Fn(&P) -> Result<()> + Sync) -> Result<()> {
     let next = AtomicUsize::new(0);
-    let sync_some = || {
+    let work_on_some = || {
         while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
-            sync(path)?;
+            work(path)?;
         }
         Ok(())
     };
@@ -88,15 +88,15 @@ pub(crate) fn for_all<P: Sync>(paths: &[P], sync: impl Fn(&P) -> Result<()> + Sy
         // Where no more threads can be had, the others do the work.
         let start = |_| {
             let other = thread::Builder::new().stack_size(STACK);
-            other.spawn_scoped(scope, sync_some).ok()
+            other.spawn_scoped(scope, work_on_some).ok()
         };
         let others = others.map_while(start);
         let others: Vec<_> = others.collect();
-        let mut synced = sync_some();
+        let mut done = work_on_some();
         for other in others {
-            synced = synced.and(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            done = done.and(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
-        synced
+        done
     })
 }
 

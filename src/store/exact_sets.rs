@@ -167,7 +167,11 @@ impl ExactSets {
         first: u32,
         sets: &[Range<usize>],
     ) -> Result<()> {
-        debug_assert!(self.numbers.len() <= first as usize, "a set that is there");
+        if self.numbers.len() > first as usize {
+            return Err(Error::Defect(format!(
+                "the set at {first} is there already"
+            )));
+        }
         let number = row_number(self.spans.len())?;
         row_number(self.spans.len() + sets.len())?;
         self.numbers.resize(first as usize, NONE);

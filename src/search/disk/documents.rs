@@ -87,6 +87,7 @@ impl DocumentWriter {
         lengths: &[u32],
         digests: &[Option<u128>],
     ) -> Result<()> {
+        debug_assert_eq!(lengths.len(), digests.len());
         let rows = first..row_number(first as usize + digests.len())?;
         let of_row = |(row, digest): (u32, &Option<u128>)| {
             let [a, b, c, d] = bytemuck::cast((*digest)?);

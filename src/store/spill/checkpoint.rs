@@ -218,7 +218,9 @@ impl Files {
         self.is_recorded = true;
         self.changed.clear();
         let doomed = std::mem::take(&mut self.doomed);
+        // By many threads: to free the pages of large files takes time.
         for_all(&doomed, |path| {
+            // The folder is removed as a whole at the end.
             let _ = fs::remove_file(path);
             Ok(())
         })?;

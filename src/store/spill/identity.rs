@@ -12,6 +12,9 @@ pub(crate) struct RunIdentity {
     pub(crate) output: String,
     /// The version of this program.
     pub(crate) version: String,
+    /// The format of its files on disk.
+    #[serde(default)]
+    pub(crate) format: u32,
     /// All parameters that affect the results, by name.
     pub(crate) parameters: BTreeMap<String, Value>,
     pub(crate) inputs: Vec<InputIdentity>,
@@ -27,6 +30,9 @@ pub(crate) struct InputIdentity {
 }
 
 impl RunIdentity {
+    /// The format of files on disk. It changes with every record, so that no run goes on with records of another form.
+    pub(crate) const FORMAT: u32 = 1;
+
     /// The first difference between an earlier run and this one, in words; `None` if there is none.
     pub(crate) fn difference_from(&self, earlier: &Self) -> Option<Difference> {
         let of_run = |problem| {
@@ -39,6 +45,12 @@ impl RunIdentity {
             return of_run(format!(
                 "version {} began it, and this is {}",
                 earlier.version, self.version
+            ));
+        }
+        if self.format != earlier.format {
+            return of_run(format!(
+                "another build of version {} began it",
+                self.version
             ));
         }
         // Others follow from it.
@@ -108,6 +120,7 @@ mod tests {
         RunIdentity {
             output: "out".to_owned(),
             version: "1".to_owned(),
+            format: 3,
             parameters: [
                 ("threshold".to_owned(), json!(0.8)),
                 ("count".to_owned(), json!(false)),
@@ -134,6 +147,7 @@ mod tests {
             &|run| run.version = "2".to_owned(),
             "version 1 began it, and this is 2",
         );
+        check(&|run| run.format = 4, "another build of version 1 began it");
         let set = |run: &mut RunIdentity, name: &str, value: Value| {
             run.parameters.insert(name.to_owned(), value);
         };

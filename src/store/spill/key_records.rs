@@ -109,32 +109,37 @@ pub(crate) struct SortedRecords {
 }
 
 impl SortedRecords {
-    /// What `read` makes of the key and the bytes of all records, in order. All threads load and read them: as many parts
-    /// as there are threads are in memory at a time, or the parts of an oversized part.
+    /// What `read` makes of the key and the bytes of all records, in order. All threads load and read them: a part each, as
+    /// long as these parts fit in an eighth of the memory. A larger part is divided first.
     pub(crate) fn iter<T: Send>(
         &self,
         read: impl Fn(Key, Stored<'_>) -> Result<T> + Sync,
     ) -> impl Iterator<Item = Result<T>> {
         let mut segments = Segments::of(self);
-        let mut loaded: VecDeque<Loaded> = VecDeque::new();
+        let mut loaded: VecDeque<Result<Loaded>> = VecDeque::new();
         let mut of_block = Vec::new().into_iter();
         std::iter::from_fn(move || {
             loop {
                 if let Some(record) = of_block.next() {
                     return Some(record);
                 }
-                let Some(first) = loaded.front_mut() else {
-                    match segments.load() {
-                        Ok(some) if some.is_empty() => return None,
-                        Ok(some) => loaded.extend(some),
-                        Err(error) => return Some(Err(error)),
+                let block = match loaded.front_mut() {
+                    Some(Ok(first)) => first.read_block(&read),
+                    Some(Err(_)) => Vec::new(),
+                    None => {
+                        loaded.extend(segments.load());
+                        if loaded.is_empty() {
+                            return None;
+                        }
+                        continue;
                     }
-                    continue;
                 };
-                match first.read_block(&read) {
-                    block if block.is_empty() => drop(loaded.pop_front()),
-                    block => of_block = block.into_iter(),
+                if block.is_empty()
+                    && let Some(Err(error)) = loaded.pop_front()
+                {
+                    return Some(Err(error));
                 }
+                of_block = block.into_iter();
             }
         })
     }
@@ -144,7 +149,7 @@ impl SortedRecords {
 struct Segments<'a> {
     /// The next one last, each with the range of its first words.
     rest: Vec<(Segment<'a>, Range<u64>)>,
-    /// The most bytes of a part in memory.
+    /// The most bytes of parts in memory.
     most_bytes: u64,
 }
 
@@ -163,29 +168,30 @@ impl<'a> Segments<'a> {
         });
         let mut rest: Vec<_> = parts.collect();
         rest.reverse();
-        let most_bytes = records.spill.memory() / 8 / rayon::current_num_threads();
         Segments {
             rest,
-            most_bytes: (most_bytes as u64).max(super::MOST_AT_ONCE),
+            most_bytes: (records.spill.memory() as u64 / 8).max(super::MOST_AT_ONCE),
         }
     }
 
-    /// Loads the next parts, one for each thread; none if there are no more.
-    fn load(&mut self) -> Result<Vec<Loaded>> {
-        let mut some = Vec::new();
+    /// Loads the next parts, one for each thread at most; none if there are no more.
+    fn load(&mut self) -> Vec<Result<Loaded>> {
+        let (mut some, mut bytes) = (Vec::new(), 0);
         while some.len() < rayon::current_num_threads()
-            && let Some((part, range)) = self.rest.pop()
+            && let Some((part, range)) = self.rest.pop_if(|(part, _)| {
+                some.is_empty() || bytes + part.file().bytes() <= self.most_bytes
+            })
         {
             let is_too_large = part.file().bytes() > self.most_bytes;
-            match is_too_large && range.end - range.start > 1 {
-                false => some.push(part),
-                true if some.is_empty() => self.rest.extend(part.divided(&range)?),
-                true => {
-                    // First come those before it.
-                    self.rest.push((part, range));
-                    break;
+            if is_too_large && range.end - range.start > 1 {
+                match part.divided(&range) {
+                    Ok(parts) => self.rest.extend(parts),
+                    Err(error) => return vec![Err(error)],
                 }
+                continue;
             }
+            bytes += part.file().bytes();
+            some.push(part);
         }
         let loaded = some.par_iter().map(|part| Loaded::of(part.file()));
         in_parallel(|| loaded.collect())
@@ -322,15 +328,22 @@ mod tests {
                 let folder = tempfile::tempdir().unwrap();
                 let spill = Spill::new(&Budget::new(folder.path(), memory)).unwrap();
                 let mut records = KeyedRecords::new(&spill, "records", parts, kinds);
-                for (key, bytes) in &expected {
+                let (first, rest) = expected.split_at(expected.len() / 3);
+                for (key, bytes) in first {
                     let write = |buffer: &mut Vec<u8>| buffer.extend_from_slice(bytes);
                     records.push_with(*key, write).unwrap();
                 }
+                let keys: Vec<Key> = rest.iter().map(|(key, _)| *key).collect();
+                let write = |i: usize, buffer: &mut Vec<u8>| buffer.extend_from_slice(&rest[i].1);
+                records.push_each(&keys, write).unwrap();
                 expected.sort_by_key(|(key, _)| *key);
                 let records = records.finish().unwrap();
-                for _ in 0..2 {
-                    let all = records.iter(|key, bytes| Ok((key, bytes.to_vec())));
-                    let all: Vec<_> = all.collect::<Result<_>>().unwrap();
+                for threads in [1, 3, 20] {
+                    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+                    let all = pool.build().unwrap().install(|| {
+                        let all = records.iter(|key, bytes| Ok((key, bytes.to_vec())));
+                        all.collect::<Result<Vec<_>>>().unwrap()
+                    });
                     assert!(all == expected, "{count} {kinds} {memory} {parts}");
                 }
             }

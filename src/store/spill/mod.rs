@@ -393,11 +393,8 @@ fn parts_of<const N: usize>(
     range: &Range<u64>,
     count: usize,
 ) -> Vec<Option<u16>> {
-    let part = |record: &[u32; N]| {
-        let part = u16::try_from(part_of(record[0], range, count));
-        debug_assert!(part.is_ok(), "2^16 parts or more");
-        part.ok()
-    };
+    assert!(u16::try_from(count).is_ok(), "2^16 parts or more");
+    let part = |record: &[u32; N]| u16::try_from(part_of(record[0], range, count)).ok();
     let parts = records.par_iter().with_min_len(JOB).map(part);
     in_parallel(|| parts.collect())
 }
