@@ -339,7 +339,7 @@ fn an_index_may_share_only_documents_without_words() {
     place.write("old.jsonl", lines_of([line("a", "..."), line("b", words)]));
     place.write("new.jsonl", lines_of([line("c", "..."), line("d", others)]));
     place
-        .run("index build old.jsonl --index seen --quiet")
+        .run("index build old.jsonl --index seen --verify exact --quiet")
         .succeeded();
     for (memory, output) in [("", "held"), ("--memory 1KB", "disk")] {
         let run = format!("dedup new.jsonl --against seen -o {output} --quiet {memory}");
