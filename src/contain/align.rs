@@ -43,6 +43,11 @@ impl Alignment {
         alignment
     }
 
+    /// Adds a word of the item that stands in another form between its neighbours.
+    pub(super) fn add(&mut self, i: usize, at: usize) {
+        self.at[i] = Some(at);
+    }
+
     /// Where a word of the item stands.
     pub(super) fn get(&self, i: usize) -> Option<usize> {
         self.at.get(i).copied().flatten()

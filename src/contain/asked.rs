@@ -4,8 +4,8 @@ use super::align::Alignment;
 use super::document::Document;
 use super::items::Item;
 use super::lack::{Lack, lacking};
-use super::part::{Detail, Part};
-use super::sentences::Asks;
+use super::part::{Detail, LEAST_CONTENT, Part};
+use super::sentences::{Asks, is_end, is_question_mark};
 use super::words::Words;
 
 /// A question beside the place of a document where most of its n-grams lie.
@@ -41,33 +41,67 @@ impl Place<'_> {
     }
 
     /// What is missing for the question to be asked: enough of the asking sentence, its edges, its asking words, in one
-    /// sentence, and no opposite of it.
+    /// sentence, and no sibling of it.
     fn lacks_asking(&self, least: f64) -> Vec<Lack> {
-        lacking(&[
+        let mut lacks = lacking(&[
             (Lack::Sentence, self.asking_share() >= least),
             (Lack::Edges, self.has_edges()),
             (Lack::AskingWord, self.has_asking_words()),
             (Lack::OneSentence, self.is_one_sentence()),
+        ]);
+        lacks.extend(self.lacks_of_sibling());
+        lacks
+    }
+
+    /// What makes another question of it.
+    fn lacks_of_sibling(&self) -> Vec<Lack> {
+        lacking(&[
             (Lack::Opposite, !self.has_opposite()),
+            (Lack::Figures, !self.has_other_figures()),
+            (Lack::Signs, !self.has_other_signs()),
+            (Lack::Names, !self.has_other_names()),
         ])
     }
 
-    /// What is missing for the whole question, beside its own n-grams: it is asked, enough of it is here, and no other question
-    /// that differs by figures or names.
+    /// What is missing for the whole question, beside its own n-grams: it is asked, and enough of it is here. A docstring is
+    /// not asked: enough of it is here.
     pub(super) fn lacks(&self, least: f64) -> Vec<Lack> {
         let content = &self.detail.content;
-        let enough = self.content_share() >= least && self.content_in_place() >= 5;
-        let mut lacks = self.lacks_asking(self.least_of_sentence());
+        let enough = self.content_share() >= least && self.content_in_place() >= LEAST_CONTENT;
+        let mut lacks = match self.detail.question.docstring {
+            Some(_) => lacking(&[(Lack::Sentence, self.asking_share() >= least)]),
+            None => self.lacks_asking(self.least_of_sentence()),
+        };
         lacks.extend(lacking(&[
             (Lack::Content, enough),
             (
                 Lack::Gap,
                 self.hole() <= (0.2 * content.len() as f64).max(4.0),
             ),
-            (Lack::Figures, !self.has_other_figures()),
-            (Lack::Names, !self.has_other_names()),
         ]));
         lacks
+    }
+
+    /// The same of a question that stands in many items, word for word in part: nothing of it has another text in its place.
+    pub(super) fn lacks_of_template(&self) -> Vec<Lack> {
+        let mut lacks = self.lacks_asking(0.9);
+        let mut differing = self.differing().into_iter();
+        let is_replaced = differing.any(|differing| differing.is_replaced());
+        lacks.extend(lacking(&[
+            (Lack::Content, self.whole_share() >= 0.9),
+            (Lack::Gap, !is_replaced),
+        ]));
+        lacks
+    }
+
+    /// Whether every word is in place, and no other word between them.
+    pub(super) fn is_verbatim(&self) -> bool {
+        self.whole_share() == 1.0 && self.differing().is_empty()
+    }
+
+    /// The share of all words that are in place.
+    fn whole_share(&self) -> f64 {
+        self.aligned.share(0..self.part.len())
     }
 
     /// The same of a question about a passage. Such questions are short and alike.
@@ -86,9 +120,8 @@ impl Place<'_> {
 
     /// The same of a short question.
     pub(super) fn lacks_of_short(&self) -> Vec<Lack> {
-        let is_whole = self.aligned.share(0..self.part.len()) >= 0.9;
         let mut lacks = self.lacks_asking(self.least_of_sentence());
-        lacks.extend(lacking(&[(Lack::Content, is_whole)]));
+        lacks.extend(lacking(&[(Lack::Content, self.whole_share() >= 0.9)]));
         lacks
     }
 
@@ -193,7 +226,9 @@ impl Place<'_> {
         })
     }
 
-    /// No question and no paragraph ends within the asking sentence, unless the item's does there.
+    /// No question and no paragraph ends within the asking sentence, unless the item's does there. A blank line ends a paragraph
+    /// behind a complete sentence, or where the words around it differ from the item's: converters put blank lines between all
+    /// lines.
     fn is_one_sentence(&self) -> bool {
         let sentence = self.detail.question.sentence.iter();
         let in_place = sentence.filter_map(|i| Some((*i, self.aligned.get(*i)?)));
@@ -202,8 +237,26 @@ impl Place<'_> {
             let [(i, left), (j, right)] = [pair[0], pair[1]];
             let between = self.document.between(left, right);
             let of_item = self.detail.words.span(i).end..self.detail.words.span(j).start;
-            !(between.contains('?') || between.contains("\n\n"))
-                || self.part.text[of_item].contains(['?', '\n'])
+            let ends_in_item = |c: char| is_question_mark(c) || c == '\n';
+            let is_apart = j > i + 1 || right > left + 1;
+            let ends = between.contains(is_question_mark)
+                || before_blank_line(between)
+                    .is_some_and(|before| is_apart || before.contains(is_end));
+            !ends || self.detail.plain()[of_item].contains(ends_in_item)
         })
     }
+}
+
+/// What stands before the first blank line, if there is one. Signs of quotation do not fill a line.
+fn before_blank_line(text: &str) -> Option<&str> {
+    let mut lines = text.match_indices('\n').map(|(at, _)| at);
+    let mut last = lines.next()?;
+    for at in lines {
+        let line = &text[last + 1..at];
+        if line.chars().all(|c| c.is_whitespace() || c == '>') {
+            return Some(&text[..last]);
+        }
+        last = at;
+    }
+    None
 }

@@ -10,70 +10,87 @@ use super::document::Document;
 use super::findings::{Findings, PartOfQuestion};
 use super::items::Variant;
 use super::lack::Lack;
-use super::options::{answer_follows, options_end};
-use super::part::{Kind, Part};
+use super::options::{FoundOptions, answer_follows, find_options};
+use super::part::{Detail, Kind, Part};
 use super::scan::{Contain, Grams};
 use super::words::Words;
 
 /// The most words between two n-grams of a candidate.
 const GAP: usize = 40;
 
+/// Places where a question that its passage leads to is looked for, the nearest ones.
+const NEAREST: usize = 8;
+
 /// What is known of an item at a place.
 #[derive(Clone, Copy)]
 struct Around<'a> {
     variant: &'a Variant,
-    /// Distinct n-grams that at most two parts have.
+    /// Distinct n-grams that at most two parts have, of the question and of the passage that is here.
     own: usize,
-    has_options: bool,
+    options: Option<FoundOptions>,
     /// Whether the document has the item's passage; `None` for an item without one.
     has_passage: Option<bool>,
+    /// Whether signs alone tell the item from many others.
+    is_shared: bool,
+}
+
+/// A document whose items are being decided.
+struct Deciding<'a> {
+    contain: &'a Contain,
+    document: Document<'a>,
+    /// All n-grams found.
+    found: &'a [(usize, u32)],
+    /// The passages found.
+    passages: BTreeMap<usize, &'a Grams>,
+    /// What documents are compared with, of the questions compared so far.
+    details: BTreeMap<usize, Detail>,
+    candidates: Vec<Candidate>,
+}
+
+/// A question, and the words of the document among which it is looked for.
+struct Asked<'a> {
+    question: usize,
+    window: Range<usize>,
+    /// N-grams of the question there.
+    grams: &'a [(usize, u32)],
 }
 
 impl Contain {
-    /// The items of a document with these n-grams of parts.
-    pub(super) fn decide(&self, document: Document<'_>, found: &[(usize, Grams)]) -> Findings {
-        let found = found
-            .iter()
-            .filter(|(part, grams)| self.is_candidate(&self.parts[*part], grams));
-        let (passages, questions): (Vec<_>, Vec<_>) =
-            found.partition(|(part, _)| self.parts[*part].kind == Kind::Passage);
-        let passages: BTreeMap<usize, &Grams> = passages
-            .into_iter()
-            .map(|(part, grams)| (*part, grams))
-            .collect();
-        let mut candidates: Vec<Candidate> = Vec::new();
+    /// The items of a document with these n-grams of parts, of all that were found.
+    pub(super) fn decide(
+        &self,
+        document: Document<'_>,
+        by_part: &[(usize, Grams)],
+        found: &[(usize, u32)],
+    ) -> Findings {
+        let of_kind = |kind: Kind| {
+            let of_kind = by_part.iter().filter(move |(part, grams)| {
+                let part = &self.parts[*part];
+                part.kind == kind && self.is_candidate(part, grams)
+            });
+            of_kind.map(|(part, grams)| (*part, grams))
+        };
+        let mut deciding = Deciding {
+            contain: self,
+            document,
+            found,
+            passages: of_kind(Kind::Passage).collect(),
+            details: BTreeMap::new(),
+            candidates: Vec::new(),
+        };
         let mut parts: Vec<PartOfQuestion> = Vec::new();
-        for (number, grams) in questions {
-            let part = &self.parts[*number];
-            let detail = part.detail(self.table.size());
-            let mut most: Option<PartOfQuestion> = None;
-            for cluster in grams.chunk_by(|a, b| b.0 - a.0 <= GAP) {
-                if !self.is_candidate(part, cluster) {
-                    continue;
-                }
-                let aligned = align(part, document, cluster);
-                let place = Place {
-                    part,
-                    detail: &detail,
-                    items: &self.items,
-                    document,
-                    aligned: &aligned,
-                };
-                let mut has_options = false;
-                for item in &part.items {
-                    let item = *item as usize;
-                    let Some(candidate) = self.candidate(item, place, cluster, &passages) else {
-                        continue;
-                    };
-                    has_options |= candidate.hit.parts.contains(&ItemPart::Options);
-                    candidates.push(candidate);
-                }
-                if let Some(here) = PartOfQuestion::of(*number, place, has_options) {
-                    most = Some(here.or_better(most));
-                }
-            }
-            parts.extend(most);
+        for (number, grams) in of_kind(Kind::Question) {
+            parts.extend(deciding.add_question(number, grams));
         }
+        for (number, grams) in of_kind(Kind::Options) {
+            deciding.add_by_options(&self.parts[number], grams);
+        }
+        deciding.add_by_passages();
+        let Deciding {
+            candidates,
+            passages,
+            ..
+        } = deciding;
         let mut hits = at_best(explained(candidates));
         for (number, grams) in passages {
             let part = &self.parts[number];
@@ -89,117 +106,29 @@ impl Contain {
         }
     }
 
-    /// The item at a place, if a variant of it can be decided.
-    fn candidate(
-        &self,
-        item: usize,
-        place: Place<'_>,
-        cluster: &[(usize, u32)],
-        passages: &BTreeMap<usize, &Grams>,
-    ) -> Option<Candidate> {
-        let range = place.aligned.range()?;
-        let passage = self.of_items[item]
-            .passage
-            .and_then(|part| passages.get(&part).copied());
-        let own = cluster.iter().filter(|(_, gram)| self.is_own(*gram));
-        let own = own.map(|(_, gram)| gram).collect::<BTreeSet<_>>().len();
-        let best = self.items[item].variants.iter().map(|variant| {
-            let options = options_end(variant, place.document, &range);
-            let around = Around {
-                variant,
-                own,
-                has_options: options.is_some(),
-                has_passage: self.of_items[item].passage.map(|_| passage.is_some()),
-            };
-            (self.class(place, around), options, variant)
-        });
-        let ((class, lacks), options, variant) =
-            best.min_by_key(|((class, _), options, _)| (*class, options.is_none()))?;
-        let mut words = range.clone();
-        words.end = words.end.max(options.unwrap_or(0));
-        let mut parts = Vec::new();
-        if place.content_share() >= 0.5 || class == Class::Contaminated {
-            parts.push(ItemPart::Question);
-        }
-        if let Some(grams) = passage {
-            parts.push(ItemPart::Passage);
-            if class == Class::Contaminated {
-                let of_passage = self.extent(grams);
-                words = words.start.min(of_passage.start)..words.end.max(of_passage.end);
-            }
-        }
-        if options.is_some() {
-            parts.push(ItemPart::Options);
-        }
-        if variant
-            .answers
-            .iter()
-            .any(|answer| answer_follows(answer, place.document, options.unwrap_or(range.end)))
-        {
-            parts.push(ItemPart::Answer);
-        }
-        let (first, last) = (
-            place.aligned.pairs().next()?.0,
-            place.aligned.pairs().next_back()?.0,
-        );
-        let mut hit = self.hit(item, place.part, place.document, cluster);
-        hit.class = class;
-        hit.lacks = lacks;
-        hit.content[0] = place.content_in_place();
-        hit.parts = parts;
-        hit.bytes = place.document.span_of(words);
-        hit.item_bytes = place.detail.words.span_of(first..last + 1);
-        Some(Candidate {
-            hit,
-            aligned: place.aligned.count() as f64 / place.part.len() as f64,
-            words: range,
-        })
-    }
-
     /// The first class that holds, and what is missing for a contaminated document.
     fn class(&self, place: Place<'_>, around: Around<'_>) -> (Class, Vec<Lack>) {
-        let Around {
-            variant,
-            own,
-            has_options,
-            has_passage,
-        } = around;
-        let (threshold, min_ngrams) = (self.rule.threshold, self.rule.min_ngrams);
-        if let Some(has_passage) = has_passage {
-            let mut lacks = place.lacks_of_strict(threshold);
-            let is_strict = lacks.is_empty();
-            if !(has_options || has_passage && own >= min_ngrams) {
-                lacks.push(Lack::Passage);
-            }
-            let class = match (lacks.is_empty(), has_passage) {
-                (true, _) => Class::Contaminated,
-                (false, true) => Class::Passage,
-                (false, false) if is_strict => Class::Short,
-                (false, false) => Class::Template,
-            };
-            return (class, lacks);
+        if around.is_shared {
+            return (Class::Short, vec![Lack::Undecidable]);
         }
-        if place.part.is_short() {
-            let mut lacks = place.lacks_of_short();
-            if !has_options {
-                lacks.push(Lack::Options);
-            }
-            let class = match lacks.is_empty() {
-                true => Class::Contaminated,
-                false => Class::Short,
-            };
-            return (class, lacks);
+        if let Some(has_passage) = around.has_passage {
+            return self.class_beside_passage(place, around, has_passage);
         }
-        let mut lacks = place.lacks(threshold);
-        if own < min_ngrams {
+        if place.part.is_short() || place.part.is_template {
+            return class_of_short(place, around);
+        }
+        let Around { variant, own, .. } = around;
+        let mut lacks = place.lacks(self.rule.threshold);
+        if own < self.rule.min_ngrams {
             lacks.push(Lack::Own);
         }
         let is_asked = lacks.is_empty();
-        // The options are evidence of their own.
-        if !has_options && place.is_statement(variant) {
+        // The options are evidence of their own, and a docstring is no statement.
+        let asks = place.detail.question.docstring.is_none();
+        if around.options.is_none() && asks && place.is_statement(variant) {
             lacks.push(Lack::Statement);
         }
-        if !has_options && !place.has_rest() {
+        if around.options.is_none() && !place.has_rest() {
             lacks.push(Lack::Phrase);
         }
         let class = match &lacks[..] {
@@ -207,6 +136,40 @@ impl Contain {
             [Lack::Statement, ..] if is_asked => Class::Short,
             _ if place.content_share() >= 0.5 && own >= 4 => Class::Passage,
             _ => Class::Template,
+        };
+        (class, lacks)
+    }
+
+    /// The same of a question about a passage: such questions are short and alike, so that the passage or the options tell them.
+    fn class_beside_passage(
+        &self,
+        place: Place<'_>,
+        around: Around<'_>,
+        has_passage: bool,
+    ) -> (Class, Vec<Lack>) {
+        let is_template = place.part.is_template || place.part.is_short();
+        let mut lacks = if is_template {
+            place.lacks_of_template()
+        } else {
+            place.lacks_of_strict(self.rule.threshold)
+        };
+        let is_asked = lacks.is_empty();
+        let has_options = around
+            .options
+            .is_some_and(|options| options.are_all || !is_template);
+        if !has_options && !has_passage {
+            lacks.push(Lack::Passage);
+        } else if !has_options && around.own < self.rule.min_ngrams {
+            lacks.push(Lack::Own);
+        }
+        let class = if lacks.is_empty() {
+            Class::Contaminated
+        } else if has_passage {
+            Class::Passage
+        } else if is_asked {
+            Class::Short
+        } else {
+            Class::Template
         };
         (class, lacks)
     }
@@ -234,7 +197,7 @@ impl Contain {
         hit.class = Class::Passage;
         hit.lacks = vec![Lack::Question];
         hit.parts = vec![ItemPart::Passage];
-        hit.bytes = document.span_of(self.extent(grams));
+        hit.bytes = document.original(self.extent(grams));
         hit.item_bytes = Words::of(&part.text).span_of(first..last + self.table.size());
         hit
     }
@@ -282,6 +245,222 @@ impl Contain {
             lacks: Vec::new(),
             rarest: rarest.collect(),
         }
+    }
+}
+
+impl Deciding<'_> {
+    /// Adds a question at each place where its n-grams lie. Returns what the document has of it.
+    fn add_question(&mut self, question: usize, grams: &Grams) -> Option<PartOfQuestion> {
+        let contain = self.contain;
+        let part = &contain.parts[question];
+        let mut most: Option<PartOfQuestion> = None;
+        for grams in grams.chunk_by(|a, b| b.0 - a.0 <= GAP) {
+            if !contain.is_candidate(part, grams) {
+                continue;
+            }
+            // A passage leads to its questions, where these do not tell their items.
+            let items = part.items.iter().map(|item| *item as usize);
+            let items = items.filter(|item| {
+                let has_passage = contain.of_items[*item].passage.is_some();
+                !(has_passage && (part.is_template || part.is_short()))
+            });
+            let asked = Asked {
+                question,
+                window: window(part, self.document, grams),
+                grams,
+            };
+            if let Some(here) = self.add(asked, items) {
+                most = Some(here.or_better(most));
+            }
+        }
+        most
+    }
+
+    /// Adds the item of a question with options where n-grams of these lie.
+    fn add_by_options(&mut self, options: &Part, grams: &Grams) {
+        let item = options.items[0] as usize;
+        let question = self.contain.of_items[item].question;
+        let part = &self.contain.parts[question];
+        for grams in grams.chunk_by(|a, b| b.0 - a.0 <= GAP) {
+            if !self.contain.is_candidate(options, grams) {
+                continue;
+            }
+            let (first, last) = (grams[0].0, grams[grams.len() - 1].0);
+            let start = first.saturating_sub(part.len() + slack(part));
+            let end = (last + self.contain.table.size()).min(self.document.len());
+            self.add_within(question, start..end, item);
+        }
+    }
+
+    /// Adds the items of the passages found whose questions do not tell them.
+    fn add_by_passages(&mut self) {
+        let contain = self.contain;
+        let passages: Vec<(usize, Range<usize>)> = self
+            .passages
+            .iter()
+            .map(|(passage, grams)| (*passage, contain.extent(grams)))
+            .collect();
+        for (passage, extent) in passages {
+            for item in contain.parts[passage].items.iter().map(|item| *item as usize) {
+                let question = contain.of_items[item].question;
+                let part = &contain.parts[question];
+                if !(part.is_template || part.is_short()) {
+                    continue;
+                }
+                for window in self.near(part, &extent) {
+                    self.add_within(question, window, item);
+                }
+            }
+        }
+    }
+
+    /// The words of the document among which the question of a passage may lie, the nearest first.
+    fn near(&self, part: &Part, passage: &Range<usize>) -> Vec<Range<usize>> {
+        let grams: Grams = self.contain.grams_of(part, self.found).collect();
+        let clusters = grams.chunk_by(|a, b| b.0 - a.0 <= GAP);
+        let mut windows: Vec<Range<usize>> =
+            clusters.map(|cluster| window(part, self.document, cluster)).collect();
+        let distance = |window: &Range<usize>| {
+            let behind = window.start.saturating_sub(passage.end);
+            behind.max(passage.start.saturating_sub(window.end))
+        };
+        windows.sort_by_key(|window| (distance(window), window.start));
+        windows.truncate(NEAREST);
+        if part.grams.is_empty() {
+            // Shorter than an n-gram: right behind the passage, or right before it.
+            let room = part.len() + slack(part);
+            windows.push(passage.end..(passage.end + room).min(self.document.len()));
+            windows.push(passage.start.saturating_sub(room)..passage.start);
+        }
+        windows
+    }
+
+    /// Adds an item whose question may lie among these words.
+    fn add_within(&mut self, question: usize, window: Range<usize>, item: usize) {
+        let part = &self.contain.parts[question];
+        let grams = self.contain.grams_of(part, self.found);
+        let grams: Grams = grams.filter(|(at, _)| window.contains(at)).collect();
+        let asked = Asked {
+            question,
+            window,
+            grams: &grams,
+        };
+        self.add(asked, std::iter::once(item));
+    }
+
+    /// Adds these items of a question where it lies among some words. Returns what the document has of it there.
+    fn add(
+        &mut self,
+        asked: Asked<'_>,
+        items: impl Iterator<Item = usize>,
+    ) -> Option<PartOfQuestion> {
+        let contain = self.contain;
+        let part = &contain.parts[asked.question];
+        let detail = self.details.entry(asked.question);
+        let detail = detail.or_insert_with(|| part.detail(contain.table.size()));
+        let numbers = self.document.numbers(asked.window.clone());
+        let aligned = Alignment::of(&part.numbers, &numbers, asked.window.start);
+        let place = Place {
+            part,
+            detail,
+            items: &contain.items,
+            document: self.document,
+            aligned: &aligned,
+        };
+        let equal = place.equal_numbers();
+        let mut aligned = aligned.clone();
+        for (i, at) in equal {
+            aligned.add(i, at);
+        }
+        let place = Place {
+            aligned: &aligned,
+            ..place
+        };
+        let mut has_options = false;
+        for item in items {
+            if let Some(candidate) = contain.candidate(item, place, asked.grams, &self.passages) {
+                has_options |= candidate.hit.parts.contains(&ItemPart::Options);
+                self.candidates.push(candidate);
+            }
+        }
+        PartOfQuestion::of(asked.question, place, has_options)
+    }
+}
+
+impl Contain {
+    /// The item at a place, if a variant of it can be decided.
+    fn candidate(
+        &self,
+        item: usize,
+        place: Place<'_>,
+        grams: &[(usize, u32)],
+        passages: &BTreeMap<usize, &Grams>,
+    ) -> Option<Candidate> {
+        /// The least share of a question whose words stand in many items, or are few.
+        const LEAST: f64 = 0.5;
+        let range = place.aligned.range()?;
+        let is_led = place.part.is_template || place.part.is_short();
+        if is_led && place.aligned.share(0..place.part.len()) < LEAST {
+            return None;
+        }
+        let passage = self.of_items[item]
+            .passage
+            .and_then(|part| passages.get(&part).copied());
+        let passage_grams = passage.into_iter().flatten();
+        let own = grams.iter().chain(passage_grams).map(|(_, gram)| *gram);
+        let own: BTreeSet<u32> = own.filter(|gram| self.is_own(*gram)).collect();
+        let best = self.items[item].variants.iter().map(|variant| {
+            let options = find_options(variant, place.document, &range);
+            let around = Around {
+                variant,
+                own: own.len(),
+                options,
+                has_passage: self.of_items[item].passage.map(|_| passage.is_some()),
+                is_shared: self.items[item].is_shared(),
+            };
+            (self.class(place, around), options, variant)
+        });
+        let ((class, lacks), options, variant) =
+            best.min_by_key(|((class, _), options, _)| (*class, options.is_none()))?;
+        let end = options.map_or(range.end, |options| options.end);
+        let mut words = range.start..range.end.max(end);
+        let mut parts = Vec::new();
+        if place.content_share() >= 0.5 || class == Class::Contaminated || is_led {
+            parts.push(ItemPart::Question);
+        }
+        if let Some(grams) = passage {
+            parts.push(ItemPart::Passage);
+            if class == Class::Contaminated {
+                let of_passage = self.extent(grams);
+                words = words.start.min(of_passage.start)..words.end.max(of_passage.end);
+            }
+        }
+        if options.is_some() {
+            parts.push(ItemPart::Options);
+        }
+        if variant
+            .answers
+            .iter()
+            .any(|answer| answer_follows(answer, place.document, end))
+        {
+            parts.push(ItemPart::Answer);
+        }
+        let (first, last) = (
+            place.aligned.pairs().next()?.0,
+            place.aligned.pairs().next_back()?.0,
+        );
+        let mut hit = self.hit(item, place.part, place.document, grams);
+        hit.class = class;
+        hit.lacks = lacks;
+        hit.content[0] = place.content_in_place();
+        hit.parts = parts;
+        hit.bytes = place.document.original(words);
+        hit.item_bytes = place.detail.original(first..last + 1);
+        Some(Candidate {
+            hit,
+            aligned: place.aligned.count() as f64 / place.part.len() as f64,
+            words: range,
+        })
     }
 }
 
@@ -352,17 +531,43 @@ pub(super) fn at_best(candidates: Vec<Candidate>) -> BTreeMap<usize, Hit> {
     hits.collect()
 }
 
-/// Aligns a part with the place where a cluster of its n-grams lies.
-fn align(part: &Part, document: Document<'_>, cluster: &[(usize, u32)]) -> Alignment {
+/// The words of a document among which a question lies that has a cluster of n-grams there.
+fn window(part: &Part, document: Document<'_>, cluster: &[(usize, u32)]) -> Range<usize> {
     let words = part.len();
     let place = |(at, gram): (usize, u32)| {
         let of_part = part.grams.iter().position(|other| *other == gram);
         (at, of_part.unwrap_or(0))
     };
-    let slack = 10 + words / 10;
     let (first, of_first) = place(cluster[0]);
     let (last, of_last) = place(cluster[cluster.len() - 1]);
-    let start = first.saturating_sub(of_first + slack);
-    let end = (last + words - of_last + slack).min(document.len());
-    Alignment::of(&part.numbers, &document.numbers(start..end), start)
+    let start = first.saturating_sub(of_first + slack(part));
+    let end = (last + words - of_last + slack(part)).min(document.len());
+    start..end
+}
+
+/// Words beside a question that are compared with it, too.
+fn slack(part: &Part) -> usize {
+    10 + part.len() / 10
+}
+
+/// The class of a short question, or of one whose words stand in many items: its options tell it, or all its words in a row.
+fn class_of_short(place: Place<'_>, around: Around<'_>) -> (Class, Vec<Lack>) {
+    let is_short = place.part.is_short();
+    let mut lacks = if is_short {
+        place.lacks_of_short()
+    } else {
+        place.lacks_of_template()
+    };
+    let options = around.options;
+    let has_options = options.is_some_and(|options| options.are_all || !place.part.is_template);
+    let is_verbatim = || !is_short && place.part.is_told_verbatim() && place.is_verbatim();
+    if !has_options && !is_verbatim() {
+        lacks.push(Lack::Options);
+    }
+    let class = if lacks.is_empty() {
+        Class::Contaminated
+    } else {
+        Class::Short
+    };
+    (class, lacks)
 }

@@ -10,10 +10,9 @@ use super::words::{PlainText, is_word, push_word, word_end};
 /// A document after the search for n-grams.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Document<'a> {
-    pub(super) text: &'a str,
     escapes: &'a PlainText,
     /// The text without escapes.
-    plain: &'a str,
+    pub(super) plain: &'a str,
     /// Where the words begin in the plain text, and their hashes.
     starts: &'a [usize],
     hashes: &'a [u64],
@@ -30,7 +29,6 @@ impl<'a> Document<'a> {
         vocabulary: &'a Vocabulary,
     ) -> Self {
         Document {
-            text,
             escapes,
             plain: escapes.plain(text),
             starts: &words.starts,
@@ -79,26 +77,26 @@ impl<'a> Document<'a> {
         joined
     }
 
-    /// Where a word begins in the text.
+    /// Where a word begins in the text with its escapes.
     pub(super) fn start(&self, at: usize) -> usize {
         self.escapes
             .original(self.starts[at]..self.starts[at] + 1)
             .start
     }
 
-    /// The bytes of a word in the text.
+    /// The bytes of a word in the text without escapes.
     pub(super) fn span(&self, at: usize) -> Range<usize> {
-        self.span_of(at..at + 1)
+        self.starts[at]..word_end(self.plain, self.starts[at])
     }
 
-    /// The bytes of all words of this range, which is not empty.
-    pub(super) fn span_of(&self, words: Range<usize>) -> Range<usize> {
+    /// The bytes of all words of this range, which is not empty, in the text with its escapes.
+    pub(super) fn original(&self, words: Range<usize>) -> Range<usize> {
         let end = word_end(self.plain, self.starts[words.end - 1]);
         self.escapes.original(self.starts[words.start]..end)
     }
 
-    /// The text between two words.
+    /// The text without escapes between two words.
     pub(super) fn between(&self, left: usize, right: usize) -> &'a str {
-        &self.text[self.span(left).end..self.start(right)]
+        &self.plain[self.span(left).end..self.starts[right]]
     }
 }

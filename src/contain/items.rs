@@ -1,11 +1,13 @@
 //! The items of benchmarks: questions with their passages, options and answers.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::by_hash::ByHash;
+use super::part::TEMPLATE;
 use super::word_hashes::WordHashes;
 use super::words::{PlainText, Words};
 use crate::clock::in_parallel;
@@ -53,10 +55,20 @@ pub struct Item {
     pub question: Arc<str>,
     /// The text that the question is about; empty for none.
     pub passage: Arc<str>,
+    /// The ids of those records whose text differs from that of the first, though their words do not.
+    pub merged: Vec<String>,
     pub(super) variants: Vec<Variant>,
+    /// Hashes of the distinct texts of question and passage, white space apart.
+    texts: BTreeSet<u64>,
 }
 
 impl Item {
+    /// Whether so many records have its words that these are only what many records share, such as an instruction before signs
+    /// that are no words.
+    pub(super) fn is_shared(&self) -> bool {
+        self.texts.len() > TEMPLATE
+    }
+
     /// The first of its ids.
     pub fn id(&self) -> &str {
         self.ids.first().map_or("", String::as_str)
@@ -143,6 +155,7 @@ fn merged(groups: Vec<Vec<ItemRecord>>) -> Result<Vec<Item>> {
     let mut of_words = ByHash::default();
     for (group, hash) in groups.into_iter().zip(hashes) {
         let variant = variant(&group);
+        let text = text_hash(&group[0]);
         let mut records = group.into_iter();
         let Some(first) = records.next() else {
             continue;
@@ -163,13 +176,20 @@ fn merged(groups: Vec<Vec<ItemRecord>>) -> Result<Vec<Item>> {
                     ids: Vec::new(),
                     question: first.question.into(),
                     passage: first.passage.into(),
+                    merged: Vec::new(),
                     variants: Vec::new(),
+                    texts: BTreeSet::new(),
                 });
                 let last = items.len() - 1;
                 &mut items[last]
             }
         };
+        let has_other_text = item.texts.insert(text) && item.texts.len() > 1;
+        let has_other_options = !item.variants.is_empty() && !item.variants.contains(&variant);
         if !first.id.is_empty() || item.ids.is_empty() {
+            if has_other_text || has_other_options {
+                item.merged.push(first.id.clone());
+            }
             item.ids.push(first.id);
         }
         if !item.variants.contains(&variant) {
@@ -177,6 +197,14 @@ fn merged(groups: Vec<Vec<ItemRecord>>) -> Result<Vec<Item>> {
         }
     }
     Ok(items)
+}
+
+/// A hash of the question and passage of a record, white space apart.
+fn text_hash(record: &ItemRecord) -> u64 {
+    let mut words = record.question.split_whitespace().collect::<Vec<_>>();
+    words.push("\n");
+    words.extend(record.passage.split_whitespace());
+    xxh3_64(words.join(" ").as_bytes())
 }
 
 /// The options and answers of the records of one id.

@@ -11,7 +11,8 @@ pub enum Lack {
     AskingWord,
     /// A question mark or a blank line stands within it.
     OneSentence,
-    /// A negation stands on one side alone, or an opposite in the place of a word.
+    /// A negation stands on one side alone, or an opposite in the place of a word; or, in the asking sentence, another operation
+    /// or modal.
     Opposite,
     /// Too few words of the question outside the template are in place.
     Content,
@@ -19,6 +20,8 @@ pub enum Lack {
     Gap,
     /// Other figures stand in the place of the item's.
     Figures,
+    /// Other signs stand between or before the figures and letters of the item, or none.
+    Signs,
     /// Other names stand in the place of the item's.
     Names,
     /// Too few n-grams that at most two questions or passages have.
@@ -35,6 +38,8 @@ pub enum Lack {
     Better,
     /// The question is not found: the passage is.
     Question,
+    /// The item cannot be told from others, however much of it is here.
+    Undecidable,
 }
 
 impl Lack {
@@ -49,6 +54,7 @@ impl Lack {
             Lack::Content => "content",
             Lack::Gap => "gap",
             Lack::Figures => "figures",
+            Lack::Signs => "signs",
             Lack::Names => "names",
             Lack::Own => "own",
             Lack::Statement => "statement",
@@ -57,6 +63,7 @@ impl Lack {
             Lack::Options => "options",
             Lack::Better => "better",
             Lack::Question => "question",
+            Lack::Undecidable => "undecidable",
         }
     }
 }

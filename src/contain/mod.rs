@@ -13,6 +13,10 @@
 //! answer a question have as many and as rare n-grams as the question itself: of 1,859 texts that share words with an item
 //! and do not ask it, 1,288 were flagged.
 
+mod letters;
+
+mod markup;
+
 mod words;
 
 mod word_hashes;
@@ -22,6 +26,8 @@ mod by_hash;
 mod vocabulary;
 
 mod sentences;
+
+mod docstring;
 
 mod align;
 
@@ -36,6 +42,12 @@ mod table;
 mod document;
 
 mod asked;
+
+mod numbers;
+
+mod signs;
+
+mod opposites;
 
 mod siblings;
 

@@ -6,13 +6,32 @@ use super::document::Document;
 use super::items::Variant;
 use super::words::Words;
 
-/// The end of the options, if two of them and three of five, with four words in all, stand as they are in the words behind the
-/// question, or right before it.
-pub(super) fn options_end(
+/// Words of options that tell an item, at least.
+const LEAST_WORDS: usize = 4;
+
+/// Options that stand beside a question.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FoundOptions {
+    /// The end of the last one.
+    pub(super) end: usize,
+    /// Whether none is missing.
+    pub(super) are_all: bool,
+}
+
+/// Whether a variant has options enough to tell it by them.
+pub(super) fn are_told(variant: &Variant) -> bool {
+    let words = variant.options.iter().map(|option| Words::of(option).len());
+    let (options, words) = words.filter(|words| *words > 0).fold((0, 0), |(options, all), words| (options + 1, all + words));
+    options >= 2 && words >= LEAST_WORDS
+}
+
+/// The options, if two of them and three of five, with four words in all, stand as they are in the words behind the question, or
+/// right before it.
+pub(super) fn find_options(
     variant: &Variant,
     document: Document<'_>,
     question: &Range<usize>,
-) -> Option<usize> {
+) -> Option<FoundOptions> {
     const BEFORE: usize = 20;
     let options: Vec<Words> = variant
         .options
@@ -23,7 +42,8 @@ pub(super) fn options_end(
     let behind = question.end..(question.end + all * 3 / 2 + 30).min(document.len());
     let before = question.start.saturating_sub(BEFORE)..question.start;
     let (mut found, mut letters, mut end) = (0, 0, 0);
-    for option in options.iter().filter(|option| option.len() > 0) {
+    let with_words = || options.iter().filter(|option| option.len() > 0);
+    for option in with_words() {
         let at = [&behind, &before]
             .into_iter()
             .find_map(|room| find(option, document, room));
@@ -33,8 +53,11 @@ pub(super) fn options_end(
             end = end.max(at + option.len());
         }
     }
-    let least = (0.6 * variant.options.len() as f64).max(2.0);
-    (found as f64 >= least && letters >= 4).then_some(end)
+    let least = (0.6 * with_words().count() as f64).max(2.0);
+    (found as f64 >= least && letters >= LEAST_WORDS).then(|| FoundOptions {
+        end,
+        are_all: found == with_words().count(),
+    })
 }
 
 /// Where all words of a text stand in a range of others.

@@ -100,7 +100,7 @@ impl Contain {
         let mut hit = self.hit(item, part, document, grams);
         hit.class = Class::Contaminated;
         hit.content = [in_place, part.len()];
-        hit.bytes = document.span_of(words.clone());
+        hit.bytes = document.original(words.clone());
         if let (Some(first), Some(last)) = (first, last) {
             hit.item_bytes = Words::of(&part.text).span_of(first..last + 1);
         }

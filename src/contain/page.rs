@@ -345,6 +345,7 @@ impl Lack {
             Lack::Content => "too few of its own words",
             Lack::Gap => "too many words missing in a row",
             Lack::Figures => "other figures",
+            Lack::Signs => "other signs",
             Lack::Names => "other names",
             Lack::Own => "too few rare n-grams",
             Lack::Statement => "a statement here",
@@ -353,6 +354,7 @@ impl Lack {
             Lack::Options => "without its options",
             Lack::Better => "another question fits better",
             Lack::Question => "the passage alone",
+            Lack::Undecidable => "its words are those of many items",
         }
     }
 }

@@ -1,9 +1,12 @@
 //! The parts of items: distinct questions and distinct passages, with what of a question asks.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::sentences::{Asks, IMPERATIVES, WH, asking};
-use super::words::Words;
+use super::docstring::{Docstring, docstring};
+use super::letters::is_divided;
+use super::sentences::{Asks, IMPERATIVES, WH, asking, asks_here};
+use super::words::{PlainText, Words};
 
 /// N-grams of more parts than this are the template of a benchmark: they open no candidate.
 pub(super) const TEMPLATE: usize = 8;
@@ -11,11 +14,22 @@ pub(super) const TEMPLATE: usize = 8;
 /// N-grams of at most so many parts are a part's own.
 pub(super) const OWN: usize = 2;
 
+/// Words of a question that is long enough to be recognised without its options.
+pub(super) const SHORT: usize = 8;
+
+/// Words of a question that is long enough to be recognised word for word.
+const LONG: usize = 20;
+
+/// Words outside the template that recognise a question, at least.
+pub(super) const LEAST_CONTENT: usize = 5;
+
 /// Which part of an item a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Kind {
     Question,
     Passage,
+    /// A question with its options behind it, of an item that needs them to be recognised.
+    Options,
     /// The last words of a question with an answer behind them, for a rule of others.
     Answer,
 }
@@ -42,13 +56,22 @@ pub(super) struct Part {
     pub(super) rare: usize,
     /// Words that documents with most of the question lack: all but a public phrase. Empty where none is known.
     pub(super) rest: Vec<usize>,
+    /// The number of words, where letters of scripts without spaces count half.
+    weight: usize,
     /// Whether it is a short statement that asks nothing.
     is_bare_statement: bool,
+    /// Whether what is its own does not suffice to recognise it: all of it stands in many parts.
+    pub(super) is_template: bool,
+    /// Whether many questions contain it: an instruction.
+    pub(super) is_instruction: bool,
 }
 
 /// What a document is compared with that holds some of a part.
 #[derive(Debug)]
 pub(super) struct Detail {
+    text: Arc<str>,
+    escapes: PlainText,
+    /// The words, as bytes of the text without escapes.
     pub(super) words: Words,
     /// Words outside the template.
     pub(super) content: Vec<usize>,
@@ -65,24 +88,42 @@ pub(super) struct Question {
     pub(super) asking: Vec<usize>,
     /// The first word behind a blank, if there is one.
     pub(super) blank: Option<usize>,
+    /// The words of the docstring, if it is code to complete.
+    pub(super) docstring: Option<Vec<usize>>,
 }
 
 impl Question {
     fn of(text: &str, words: &Words) -> Self {
-        let (bytes, mut asks) = asking(text);
-        let within = |i: &usize| {
-            let span = words.span(*i);
-            span.start < bytes.end && span.end > bytes.start
+        let within = |bytes: Range<usize>| {
+            let is_within = move |i: &usize| {
+                let span = words.span(*i);
+                span.start < bytes.end && span.end > bytes.start
+            };
+            (0..words.len()).filter(is_within).collect::<Vec<usize>>()
         };
-        let sentence: Vec<usize> = (0..words.len()).filter(within).collect();
+        if let Some(Docstring { whole, description }) = docstring(text) {
+            return Question {
+                asks: Asks::Open,
+                sentence: within(description),
+                asking: Vec::new(),
+                blank: None,
+                docstring: Some(within(whole)),
+            };
+        }
+        let (bytes, mut asks) = asking(text);
+        let sentence = within(bytes);
+        let mut phrase_end = 0;
         let asking = sentence.iter().copied().filter(|i| {
-            let word = words.word(*i);
-            WH.contains(&word) || IMPERATIVES.contains(&word) || word == "following"
+            let (word, start) = (words.word(*i), words.span(*i).start);
+            phrase_end = phrase_end.max(start + asks_here(&text[start..]));
+            start < phrase_end
+                || WH.contains(&word)
+                || IMPERATIVES.contains(&word)
+                || word == "following"
         });
         let asking: Vec<usize> = asking.collect();
         let behind = |blank: usize| (0..words.len()).find(|i| words.span(*i).start > blank);
-        let blank = text.find("__");
-        let blank = blank.map(|blank| behind(blank).unwrap_or(words.len()));
+        let blank = find_blank(text).map(|blank| behind(blank).unwrap_or(words.len()));
         if blank == Some(words.len()) && (asks == Asks::Words || asking.is_empty()) {
             // A blank at the end makes an open sentence.
             asks = Asks::Open;
@@ -92,17 +133,41 @@ impl Question {
             sentence,
             asking,
             blank,
+            docstring: None,
         }
     }
 
     /// Whether a text with so many words is a short statement that asks nothing.
     pub(super) fn is_bare_statement(text: &str, words: usize) -> bool {
         // What asks is told last: it takes longest.
-        let is_short = words < 12 && text.trim_end().ends_with(['.', '!']);
+        let is_short = words < 12 && text.trim_end().ends_with(['.', '!', '。', '！']);
         is_short && {
             let question = Question::of(text, &Words::of(text));
             question.asks == Asks::Open && question.blank.is_none()
         }
+    }
+}
+
+/// Where a question has a blank to fill in: underscores, or empty brackets.
+pub(super) fn find_blank(text: &str) -> Option<usize> {
+    let brackets = text.match_indices(['(', '（']).find(|(at, bracket)| {
+        let inner = &text[at + bracket.len()..];
+        let rest = inner.trim_start();
+        rest.starts_with('）') || rest.len() < inner.len() && rest.starts_with(')')
+    });
+    let brackets = brackets.map(|(at, _)| at);
+    text.find("__").into_iter().chain(brackets).min()
+}
+
+impl Detail {
+    /// The text without escapes.
+    pub(super) fn plain(&self) -> &str {
+        self.escapes.plain(&self.text)
+    }
+
+    /// The bytes of all words of this range, which is not empty, in the text with its escapes.
+    pub(super) fn original(&self, words: Range<usize>) -> Range<usize> {
+        self.escapes.original(self.words.span_of(words))
     }
 }
 
@@ -124,17 +189,31 @@ impl Part {
             content: 0,
             rare: 0,
             rest: Vec::new(),
+            weight: 0,
             is_bare_statement,
+            is_template: false,
+            is_instruction: false,
         }
     }
 
     /// What a document is compared with. `size` is that of n-grams.
     pub(super) fn detail(&self, size: usize) -> Detail {
-        let words = Words::of(&self.text);
+        let mut escapes = PlainText::default();
+        let plain = escapes.read(&self.text);
+        let words = Words::of_plain(plain);
+        let question = Question::of(plain, &words);
+        let content = self.content(size);
+        let content = match &question.docstring {
+            // Another language has another signature.
+            Some(docstring) => content.filter(|i| docstring.binary_search(i).is_ok()).collect(),
+            None => content.collect(),
+        };
         Detail {
-            content: self.content(size).collect(),
-            question: Question::of(&self.text, &words),
+            text: self.text.clone(),
+            content,
+            question,
             words,
+            escapes,
         }
     }
 
@@ -166,7 +245,13 @@ impl Part {
     }
 
     /// Completes the part when all n-grams are known. `is_template` says which ones many parts share.
-    pub(super) fn complete(&mut self, size: usize, is_template: impl Fn(u32) -> bool) {
+    /// `is_own` says which ones it shares with few others, of which `least` recognise it.
+    pub(super) fn complete(
+        &mut self,
+        (size, least): (usize, usize),
+        is_template: impl Fn(u32) -> bool,
+        is_own: impl Fn(u32) -> bool,
+    ) {
         let distinct = self.distinct_grams();
         self.distinct = distinct.len();
         self.rare = distinct.iter().filter(|gram| !is_template(**gram)).count();
@@ -174,6 +259,10 @@ impl Part {
         let template = places.filter(|(_, gram)| is_template(**gram));
         self.template = template.map(|(at, _)| at).collect();
         self.content = self.content(size).count();
+        let own = distinct.iter().filter(|gram| is_own(**gram)).count();
+        self.is_template = self.content < LEAST_CONTENT || own < least;
+        let divided = self.text.chars().filter(|c| is_divided(*c)).count();
+        self.weight = self.len() - divided.min(self.len()) / 2;
     }
 
     /// How many distinct n-grams lie together in a candidate.
@@ -184,8 +273,13 @@ impl Part {
         (FLOOR * distinct).max(2.0).min(distinct)
     }
 
-    /// Whether it has too little to be decided without its options.
+    /// Whether all its words in a row recognise it, though each n-gram of them stands in many parts.
+    pub(super) fn is_told_verbatim(&self) -> bool {
+        self.weight >= LONG && !self.is_instruction
+    }
+
+    /// Whether it has too few words to be recognised without its options.
     pub(super) fn is_short(&self) -> bool {
-        self.len() < 8 || self.content < 5 || self.is_bare_statement
+        self.weight < SHORT || self.is_bare_statement
     }
 }

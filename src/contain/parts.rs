@@ -14,6 +14,12 @@ use super::words::{PlainText, Words};
 use crate::error::Result;
 use crate::simd::Isa;
 
+/// Words of a question below which its options are indexed with it.
+const FEW_WORDS: usize = 10;
+
+/// N-grams of options below which they are indexed in each usual layout.
+const FEW_NGRAMS: usize = 4;
+
 /// The parts of an item.
 #[derive(Debug, Default)]
 pub(super) struct OfItem {
@@ -40,20 +46,51 @@ impl ReadPart {
         let answers = behind_question(item, rule).map(|text| (Kind::Answer, text.into()));
         let texts = [(Kind::Question, item.question.clone())].into_iter();
         let texts = texts.chain(passage).chain(answers);
-        let read = texts.map(|(kind, text)| {
-            let mut escapes = PlainText::default();
-            words.read(Isa::best(), escapes.read(&text));
-            let starts = words.starts.iter().copied();
-            ReadPart {
-                kind,
-                words: starts.zip(words.hashes.iter().copied()).collect(),
-                is_bare_statement: Question::is_bare_statement(&text, words.starts.len()),
-                escapes,
-                text,
+        let read = texts.map(|(kind, text)| ReadPart::of(kind, text, words));
+        let mut read: Vec<Self> = read.collect();
+        let needs_options = read[0].words.len() < FEW_WORDS || !item.passage.is_empty();
+        if rule.of.weighs_evidence() && needs_options {
+            for text in with_options(item, rule.size) {
+                read.push(ReadPart::of(Kind::Options, text.into(), words));
             }
-        });
-        read.collect()
+        }
+        read
     }
+
+    fn of(kind: Kind, text: Arc<str>, words: &mut WordHashes) -> Self {
+        let mut escapes = PlainText::default();
+        words.read(Isa::best(), escapes.read(&text));
+        let starts = words.starts.iter().copied();
+        let count = words.starts.len();
+        ReadPart {
+            kind,
+            words: starts.zip(words.hashes.iter().copied()).collect(),
+            is_bare_statement: kind == Kind::Question && Question::is_bare_statement(&text, count),
+            escapes,
+            text,
+        }
+    }
+}
+
+/// The question with its options behind it: as they are, and with letters before them where the options alone have few n-grams.
+fn with_options(item: &Item, size: usize) -> impl Iterator<Item = String> {
+    let variants = item.variants.iter().filter(|variant| variant.options.len() > 1);
+    variants.flat_map(move |variant| {
+        let options = &variant.options;
+        let ngrams = options.iter().map(|it| (Words::of(it).len() + 1).saturating_sub(size));
+        let layouts = 1 + usize::from(ngrams.sum::<usize>() < FEW_NGRAMS);
+        (0..layouts).map(move |layout| {
+            let mut text = item.question.to_string();
+            for (letter, option) in ('A'..='Z').chain('a'..='z').zip(options) {
+                text.push('\n');
+                if layout == 1 {
+                    text.extend([letter, ' ']);
+                }
+                text.push_str(option);
+            }
+            text
+        })
+    })
 }
 
 /// The distinct parts of items.
@@ -61,6 +98,8 @@ impl ReadPart {
 pub(super) struct Parts {
     pub(super) vocabulary: Vocabulary,
     pub(super) parts: Vec<Part>,
+    /// Those of [`Kind::Options`].
+    pub(super) options: Vec<Part>,
     pub(super) of_items: Vec<OfItem>,
     /// Bytes of their texts, equal ones each time.
     pub(super) bytes: usize,
@@ -77,12 +116,19 @@ impl Parts {
         for read in parts {
             let kind = read.kind;
             self.bytes += read.text.len();
+            if kind == Kind::Options {
+                let mut part = self.part(read);
+                part.items.push(item);
+                self.options.push(part);
+                continue;
+            }
             let part = self.add_part(read)?;
             self.parts[part].items.push(item);
             match kind {
                 Kind::Question => of_item.question = part,
                 Kind::Passage => of_item.passage = Some(part),
                 Kind::Answer => of_item.answers.push(part),
+                Kind::Options => {}
             }
         }
         self.of_items.push(of_item);
@@ -91,6 +137,23 @@ impl Parts {
 
     /// Adds a part, unless there is an equal one. Returns its number.
     fn add_part(&mut self, read: ReadPart) -> Result<usize> {
+        let part = self.part(read);
+        let hash = xxh3_64(bytemuck::cast_slice(&part.numbers));
+        let is_same = |other: u32| {
+            let other = &self.parts[other as usize];
+            other.kind == part.kind && other.numbers == part.numbers
+        };
+        if let Some(part) = self.of_words.find(hash, is_same) {
+            return Ok(part as usize);
+        }
+        let number = number(self.parts.len())?;
+        self.of_words.add(hash, number);
+        self.parts.push(part);
+        Ok(number as usize)
+    }
+
+    /// A part whose words have numbers.
+    fn part(&mut self, read: ReadPart) -> Part {
         let ReadPart {
             kind,
             text,
@@ -102,19 +165,7 @@ impl Parts {
         let words = words.into_iter();
         let numbers = words.map(|(start, hash)| self.vocabulary.add(hash, plain, start));
         let numbers: Vec<u32> = numbers.collect();
-        let hash = xxh3_64(bytemuck::cast_slice(&numbers));
-        let is_same = |part: u32| {
-            let part = &self.parts[part as usize];
-            part.kind == kind && part.numbers == numbers
-        };
-        if let Some(part) = self.of_words.find(hash, is_same) {
-            return Ok(part as usize);
-        }
-        let part = number(self.parts.len())?;
-        self.of_words.add(hash, part);
-        self.parts
-            .push(Part::new(kind, text, is_bare_statement, numbers));
-        Ok(part as usize)
+        Part::new(kind, text, is_bare_statement, numbers)
     }
 }
 

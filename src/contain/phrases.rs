@@ -22,6 +22,12 @@ use super::scan::Contain;
 use crate::error::{Error, Result};
 use crate::io::{ColumnWriter, column_strings, u64s, unwritable_table};
 
+/// The key of the file under which it states what its words are.
+const WORDS: &str = "simgpu_words";
+
+/// The version of the words of questions: what `words.rs` makes of a text.
+const WORDS_VERSION: &str = "2";
+
 /// Documents that lack a word of the rest, at least.
 const DOCUMENTS: u64 = 10;
 
@@ -187,16 +193,28 @@ impl Phrases {
     /// # Errors
     /// [`Error::Io`] if it cannot be opened, [`Error::Input`] if it has other columns.
     pub fn read(path: &Path) -> Result<Self> {
-        let odd = |problem: String| Error::Input {
+        let refuse = |problem: String, remedy: &str| Error::Input {
             path: path.to_owned(),
             problem,
-            remedy: "give a phrases.parquet that contain wrote".to_owned(),
+            remedy: remedy.to_owned(),
         };
+        let odd = |problem: String| refuse(problem, "give a phrases.parquet that contain wrote");
         let file = File::open(path).map_err(Error::io("open", path))?;
         let reader = ParquetRecordBatchReaderBuilder::try_new(file);
-        let reader = reader.and_then(ParquetRecordBatchReaderBuilder::build);
+        let reader = reader.map_err(|error| odd(error.to_string()))?;
+        let schema = reader.schema();
+        let words = schema.metadata().get(WORDS).map(String::as_str);
+        if words != Some(WORDS_VERSION) && schema.column_with_name("lacking").is_some() {
+            let problem = match words {
+                Some(words) => format!("it counts words of version {words}, and this is {WORDS_VERSION}"),
+                None => format!("it counts words of a version before {WORDS_VERSION}"),
+            };
+            let remedy = "run contain without --phrases, and pass the phrases.parquet of that run";
+            return Err(refuse(problem, remedy));
+        }
         let mut phrases = Phrases::default();
-        for batch in reader.map_err(|error| odd(error.to_string()))? {
+        let reader = reader.build().map_err(|error| odd(error.to_string()))?;
+        for batch in reader {
             let batch = batch.map_err(|error| odd(error.to_string()))?;
             phrases.add_rows(&batch).map_err(odd)?;
         }
@@ -270,7 +288,8 @@ impl Phrases {
             number("files"),
             number("others"),
         ];
-        let table = ColumnWriter::new(file, columns, []);
+        let words = (WORDS.to_owned(), WORDS_VERSION.to_owned());
+        let table = ColumnWriter::new(file, columns, [words]);
         let mut table = table.map_err(unwritable_table(path))?;
         for questions in self.questions.chunks(BATCH) {
             let rows = || {

@@ -1,6 +1,6 @@
 //! Finds items in a document.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
@@ -8,6 +8,7 @@ use super::class::{Class, Hit, Rule};
 use super::document::Document;
 use super::findings::Findings;
 use super::items::{ITEMS, Item, ItemRecord, items_of};
+use super::options::are_told;
 use super::part::{Kind, OWN, Part, TEMPLATE};
 use super::parts::{OfItem, Parts, ReadPart};
 use super::table::{Search, Table};
@@ -45,6 +46,8 @@ pub struct Contain {
     pub(super) table: Table,
     /// N-grams that count as those of a template.
     pub(super) ignored: BTreeSet<u32>,
+    /// The rarest n-grams of questions that are all template, which are compared where a document has one of these.
+    leads: BTreeMap<u32, Vec<u32>>,
     pub(super) vocabulary: Vocabulary,
 }
 
@@ -80,10 +83,12 @@ impl Contain {
         let Parts {
             vocabulary,
             mut parts,
+            options,
             of_items,
             bytes,
             ..
         } = all;
+        parts.extend(options);
         if bytes > MOST_BYTES {
             return Err(Error::Parameter {
                 name: ITEMS,
@@ -99,6 +104,7 @@ impl Contain {
             of_items,
             table,
             ignored: BTreeSet::new(),
+            leads: BTreeMap::new(),
             vocabulary,
         };
         contain.complete_parts();
@@ -108,9 +114,47 @@ impl Contain {
     /// Completes the parts, when it is known which n-grams open candidates.
     fn complete_parts(&mut self) {
         let mut parts = std::mem::take(&mut self.parts);
-        let complete = |part: &mut Part| part.complete(self.rule.size, |gram| !self.opens(gram));
+        let least = (self.rule.size, self.rule.min_ngrams);
+        let complete = |part: &mut Part| {
+            part.complete(least, |gram| !self.opens(gram), |gram| self.is_own(gram));
+        };
         in_parallel(|| parts.par_iter_mut().for_each(complete));
         self.parts = parts;
+        self.find_leads();
+    }
+
+    /// Finds the leads to questions that are all template, and which of these are an instruction that many questions contain.
+    fn find_leads(&mut self) {
+        const LEADS: usize = 2;
+        self.leads.clear();
+        let mut instructions = Vec::new();
+        for (number, part) in (0u32..).zip(&self.parts) {
+            let is_led = part.kind == Kind::Question && part.is_template && !part.is_short();
+            if !is_led || !self.rule.of.weighs_evidence() {
+                continue;
+            }
+            let mut grams = part.distinct_grams();
+            grams.retain(|gram| !self.ignored.contains(gram));
+            grams.sort_by_key(|gram| self.table.parts(*gram).len());
+            grams.truncate(LEADS);
+            let Some(rarest) = grams.first() else {
+                continue;
+            };
+            let others = self.table.parts(*rarest).iter().map(|other| &self.parts[*other as usize]);
+            let contains = |other: &&Part| {
+                let mut windows = other.numbers.windows(part.len());
+                other.len() > part.len() && windows.any(|window| window == part.numbers)
+            };
+            if others.filter(contains).count() > TEMPLATE {
+                instructions.push(number as usize);
+            }
+            for gram in grams {
+                self.leads.entry(gram).or_default().push(number);
+            }
+        }
+        for number in instructions {
+            self.parts[number].is_instruction = true;
+        }
     }
 
     /// Ignores phrases: their n-grams count as those of a template, which open no hit and are no evidence.
@@ -141,8 +185,10 @@ impl Contain {
         &self.items
     }
 
-    /// Whether an item can be found as contaminated by its question alone: it has 8 words, 5 of them outside the template, is
-    /// no bare statement, and has enough n-grams of its own. By a rule of others, whether it has an n-gram.
+    /// Whether an item can be found as contaminated where a document holds all of it. Its question suffices if it has 8 words,
+    /// 5 of them outside the template, is no bare statement, and has enough n-grams of its own, or if it has 20 words that are
+    /// not only an instruction of many items; else its passage or its options must tell it. An item whose words many records
+    /// share, so that only their signs differ, is never found. By a rule of others, whether it has an n-gram.
     pub fn is_decidable(&self, item: usize) -> bool {
         let Some(of_item) = self.of_items.get(item) else {
             return false;
@@ -151,9 +197,16 @@ impl Contain {
             return self.has_ngrams(of_item);
         }
         let part = &self.parts[of_item.question];
-        let own = part.distinct_grams().into_iter();
-        let own = own.filter(|gram| self.is_own(*gram));
-        !part.is_short() && own.count() >= self.rule.min_ngrams
+        let item = &self.items[item];
+        let has_options = || item.variants.iter().any(are_told);
+        if item.is_shared() {
+            return false;
+        }
+        match of_item.passage {
+            Some(passage) => !self.parts[passage].is_template || has_options(),
+            None if part.is_short() => has_options(),
+            None => !part.is_template || part.is_told_verbatim() || has_options(),
+        }
     }
 
     /// The number of distinct n-grams.
@@ -177,12 +230,11 @@ impl Contain {
             found,
             ..
         } = search;
-        found.retain(|(_, gram)| self.opens(*gram));
         let mut findings = Findings::default();
-        if found.is_empty() {
+        let by_part = self.by_part(found);
+        if by_part.is_empty() {
             return findings;
         }
-        let by_part = self.by_part(found);
         let document = Document::new(text, plain, (words, numbers), &self.vocabulary);
         if !self.rule.of.weighs_evidence() {
             return self.overlaps(document, &by_part);
@@ -192,7 +244,7 @@ impl Contain {
             self.is_candidate(part, grams)
         };
         if by_part.iter().any(is_candidate) {
-            findings = self.decide(document, &by_part);
+            findings = self.decide(document, &by_part, found);
         }
         let asked = findings.hits.iter();
         let asked: Vec<&Hit> = asked
@@ -202,7 +254,8 @@ impl Contain {
             let mut places = asked.iter().flat_map(|hit| hit.places());
             places.any(|bytes| bytes.contains(&document.start(at)))
         };
-        let grams = found.iter().filter(|(at, _)| !is_asked(*at));
+        let opens = |gram: u32| self.opens(gram) && !self.table.parts(gram).is_empty();
+        let grams = found.iter().filter(|(at, gram)| opens(*gram) && !is_asked(*at));
         findings.grams = grams.map(|(_, gram)| *gram).collect();
         findings.grams.sort_unstable();
         findings.grams.dedup();
@@ -226,17 +279,28 @@ impl Contain {
         self.table.parts(gram).len() <= OWN && self.opens(gram)
     }
 
-    /// The n-grams of each part that open a candidate, in order.
+    /// The n-grams of each part that open a candidate, in order, and all n-grams of parts that a lead or options lead to.
     fn by_part(&self, found: &[(usize, u32)]) -> Vec<(usize, Grams)> {
-        let mut all: Vec<(u32, usize, u32)> = found
-            .iter()
-            .flat_map(|(at, gram)| {
-                self.table
-                    .parts(*gram)
-                    .iter()
-                    .map(|part| (*part, *at, *gram))
-            })
-            .collect();
+        /// N-grams of more questions with options than this lead to none of them.
+        const SHARED: usize = 64;
+        let mut all: Vec<(u32, usize, u32)> = Vec::new();
+        let mut led = BTreeSet::new();
+        for (at, gram) in found {
+            if self.opens(*gram) {
+                let parts = self.table.parts(*gram).iter();
+                all.extend(parts.map(|part| (*part, *at, *gram)));
+            }
+            led.extend(self.leads.get(gram).into_iter().flatten().copied());
+            let options = self.table.options(*gram);
+            if !options.is_empty() && options.len() <= SHARED && !self.ignored.contains(gram) {
+                all.extend(options.iter().map(|part| (*part, *at, *gram)));
+            }
+        }
+        all.retain(|(part, ..)| !led.contains(part));
+        for part in led {
+            let grams = self.grams_of(&self.parts[part as usize], found);
+            all.extend(grams.map(|(at, gram)| (part, at, gram)));
+        }
         all.sort_unstable();
         let groups = all.chunk_by(|a, b| a.0 == b.0).map(|group| {
             let grams = group.iter().map(|(_, at, gram)| (*at, *gram));
@@ -245,11 +309,24 @@ impl Contain {
         groups.collect()
     }
 
+    /// Those of the n-grams found that a part has, template or not.
+    pub(super) fn grams_of<'f>(
+        &self,
+        part: &Part,
+        found: &'f [(usize, u32)],
+    ) -> impl Iterator<Item = (usize, u32)> + use<'f> {
+        let grams = part.distinct_grams();
+        let found = found.iter().copied();
+        found.filter(move |(_, gram)| grams.binary_search(gram).is_ok())
+    }
+
     /// Whether enough n-grams of a part are in the document.
     pub(super) fn is_candidate(&self, part: &Part, grams: &[(usize, u32)]) -> bool {
         let distinct = distinct(grams) as f64;
         match part.kind {
+            Kind::Question if part.is_template => distinct >= 0.8 * part.distinct as f64,
             Kind::Question => distinct >= part.least_grams(),
+            Kind::Options => distinct >= 2.0 || distinct >= part.distinct as f64,
             Kind::Passage => distinct >= (0.1 * part.rare as f64).max(4.0),
             Kind::Answer => false,
         }

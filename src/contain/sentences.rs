@@ -42,6 +42,37 @@ pub(super) const IMPERATIVES: &[&str] = &[
     "match",
 ];
 
+/// What asks in Chinese and Japanese, where a word is a letter.
+#[rustfmt::skip]
+const ASKING: &[&str] = &[
+    "什么", "什麼", "哪", "谁", "誰", "多少", "几", "怎", "如何", "为何", "何", "是否", "吗", "嗎", "下列", "以下", "下面",
+    "どれ", "どの", "どこ", "どちら", "どう", "いつ", "いくつ", "いくら", "なぜ", "だれ", "次の", "求めよ", "求めなさい", "選", "答え",
+];
+
+/// The bytes of what asks at the beginning of a text in Chinese or Japanese; 0 if nothing does.
+pub(super) fn asks_here(text: &str) -> usize {
+    let found = ASKING.iter().filter(|asking| text.starts_with(**asking));
+    found.map(|asking| asking.len()).max().unwrap_or(0)
+}
+
+/// Closing marks behind the end of a sentence.
+const CLOSING: &[char] = &[
+    '"', '\'', ')', ']', '\u{201D}', '\u{2019}', '」', '』', '）', '】',
+];
+
+/// Marks that end a sentence in scripts that need no space behind it, those of questions first.
+const ENDS: &[char] = &['？', '؟', '。', '｡', '．', '！', '।', '॥', '။', '។'];
+
+/// Whether a mark asks.
+pub(super) fn is_question_mark(c: char) -> bool {
+    matches!(c, '?' | '？' | '؟')
+}
+
+/// Whether a mark ends a sentence.
+pub(super) fn is_end(c: char) -> bool {
+    matches!(c, '.' | '?' | '!' | ':' | '…') || ENDS.contains(&c)
+}
+
 /// Words with a stop that end no sentence, beside single letters.
 const ABBREVIATIONS: &[&str] = &[
     "mr", "mrs", "ms", "dr", "st", "vs", "v", "etc", "no", "fig", "inc", "co", "jr", "sr", "prof",
@@ -88,6 +119,10 @@ pub(super) fn sentences(text: &str) -> Vec<Range<usize>> {
 /// The end of the marks that end a sentence here, if they do.
 fn end_of_sentence(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
+    if rest.starts_with(ENDS) {
+        let behind = rest.trim_start_matches(ENDS).trim_start_matches(CLOSING);
+        return Some(text.len() - behind.len());
+    }
     match rest.as_bytes()[0] {
         b'.' | b'?' | b'!' => {
             let behind = rest.trim_start_matches(['.', '?', '!']);
@@ -145,8 +180,8 @@ pub(super) fn asking(text: &str) -> (Range<usize>, Asks) {
 
 fn kind(sentence: &str) -> Asks {
     let sentence = sentence.trim();
-    let bare = sentence.trim_end_matches(['"', '\'', ')', ']', '\u{201D}', '\u{2019}']);
-    if bare.ends_with('?') {
+    let bare = sentence.trim_end_matches(CLOSING);
+    if bare.ends_with(is_question_mark) {
         return Asks::Mark;
     }
     let words = Words::of(sentence);
@@ -161,7 +196,8 @@ fn kind(sentence: &str) -> Asks {
     let asks = begins
         || has_imperative(sentence)
         || sentence.contains("__")
-        || sentence.to_lowercase().contains("of the following");
+        || sentence.to_lowercase().contains("of the following")
+        || ASKING.iter().any(|asking| sentence.contains(asking));
     if asks { Asks::Words } else { Asks::Open }
 }
 
@@ -207,6 +243,10 @@ mod tests {
             ["Mr. Smith, e.g. here.", "\"Who?\"", "He said no. 3 left"]
         );
         assert_eq!(
+            cut("小明有羊。他有几只？答「三只。」好"),
+            ["小明有羊。", "他有几只？", "答「三只。」", "好"]
+        );
+        assert_eq!(
             cut("x = a ? b : cd. One:\n\n two"),
             ["x = a ? b : cd.", "One:", "two"]
         );
@@ -242,6 +282,8 @@ mod tests {
                 "The capital of France is ____.",
                 Asks::Words,
             ),
+            ("小明有羊。他有几只羊？好", "他有几只羊？", Asks::Mark),
+            ("下列说法正确的是 A", "下列说法正确的是 A", Asks::Words),
             (
                 "Water boils at ten. Why so?",
                 "Water boils at ten. Why so?",

@@ -1,110 +1,127 @@
-//! Questions that differ by a few words that matter: figures, names, a negation, or an opposite.
+//! Questions that differ by a few words that matter: figures, signs, names, a negation, an opposite or an operation.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::asked::Place;
+use super::letters::is_divided;
+use super::numbers::{Token, is_figure, is_number, values};
+use super::opposites::{are_opposite, ask_otherwise};
+use super::sentences::{IMPERATIVES, WH};
+use super::signs::signs;
 
-/// Words that deny; others are contractions that end so.
+/// Words that deny, those of Chinese a letter each; others are contractions that end so. The superlative of Chinese is one,
+/// too: where it stands on one side alone, the other side asks something else.
 const NEGATIONS: &[&str] = &[
-    "not", "never", "no", "none", "neither", "nor", "without", "except", "cannot",
+    "not", "never", "no", "none", "neither", "nor", "without", "except", "cannot", "不", "没", "未",
+    "非", "无", "無", "最",
 ];
 const CONTRACTIONS: &[&str] = &[
     "isnt", "arent", "wasnt", "werent", "doesnt", "dont", "didnt", "cant", "couldnt", "wont",
     "wouldnt", "shouldnt", "hasnt", "havent", "hadnt",
 ];
 
-/// Beginnings that deny the rest of a word.
-const DENYING: &[&str] = &["un", "in", "im", "il", "ir", "dis", "non"];
+/// Ends of Japanese words that deny.
+const DENYING_ENDS: &[&str] = &["ない", "なく", "なかっ", "ません"];
 
-/// Letters of a word that is denied by a beginning, at least.
-const DENIED: usize = 5;
-
-/// Words, and their opposites.
-#[rustfmt::skip] // A line has one topic.
-const OPPOSITES: &[(&str, &[&str])] = &[
-    ("increase", &["decrease", "reduce"]), ("increases", &["decreases", "reduces"]),
-    ("increased", &["decreased", "reduced"]), ("increasing", &["decreasing", "reducing"]),
-    ("rise", &["fall"]), ("rises", &["falls"]), ("rising", &["falling"]), ("raise", &["lower"]), ("raises", &["lowers"]),
-    ("more", &["less", "fewer"]), ("most", &["least", "fewest"]), ("greater", &["less", "smaller", "lesser"]),
-    ("greatest", &["least", "smallest"]), ("larger", &["smaller"]), ("largest", &["smallest"]), ("large", &["small"]),
-    ("higher", &["lower"]), ("highest", &["lowest"]), ("high", &["low"]), ("longer", &["shorter"]), ("longest", &["shortest"]),
-    ("faster", &["slower"]), ("fastest", &["slowest"]), ("stronger", &["weaker"]), ("strongest", &["weakest"]), ("strong", &["weak"]),
-    ("better", &["worse"]), ("best", &["worst"]), ("older", &["younger"]), ("oldest", &["youngest"]),
-    ("maximum", &["minimum"]), ("max", &["min"]), ("maximize", &["minimize"]), ("many", &["few"]),
-    ("before", &["after"]), ("first", &["last"]), ("early", &["late"]), ("earlier", &["later"]), ("earliest", &["latest"]),
-    ("always", &["never"]), ("all", &["none"]), ("with", &["without"]), ("true", &["false"]), ("right", &["wrong", "left"]),
-    ("positive", &["negative"]), ("above", &["below"]), ("over", &["under"]), ("up", &["down"]), ("upper", &["lower"]),
-    ("internal", &["external"]), ("inside", &["outside"]), ("sum", &["difference"]), ("plus", &["minus"]), ("even", &["odd"]),
-    ("gain", &["loss"]), ("gains", &["losses"]), ("buy", &["sell"]), ("buys", &["sells"]), ("accept", &["reject"]),
-    ("hot", &["cold"]), ("north", &["south"]), ("east", &["west"]),
+/// Words that often begin a sentence, and are no names.
+const BEGINNINGS: &[&str] = &[
+    "the", "a", "an", "if", "in", "on", "at", "of", "for", "each", "every", "after", "before", "when", "while", "then", "his", "her",
+    "he", "she", "it", "they", "their", "this", "that", "these", "there", "and", "but", "so", "as", "to", "by", "with", "from", "is",
+    "are", "was", "were", "did", "does", "do", "one", "all", "some", "suppose", "assume", "let", "given", "during", "since",
 ];
 
-/// Whether two words are opposites.
-fn are_opposite(a: &str, b: &str) -> bool {
-    let lists = |a: &str, b: &str| {
-        OPPOSITES
-            .iter()
-            .any(|(word, others)| *word == a && others.contains(&b))
-    };
-    let denies = |a: &str, b: &str| {
-        b.len() >= DENIED
-            && DENYING
-                .iter()
-                .any(|beginning| a.strip_prefix(beginning) == Some(b))
-    };
-    lists(a, b) || lists(b, a) || denies(a, b) || denies(b, a)
-}
+/// Words between two words in place that differ, at most, to be one edit.
+const BETWEEN: usize = 4;
 
-fn is_figure(word: &str) -> bool {
-    word.starts_with(char::is_numeric)
-}
+/// Places that differ, at most, where an opposite counts beside the sentence that asks.
+const FEW: usize = 2;
+
+/// The most words of an edit that replaces a number.
+const NUMBER: usize = 8;
 
 fn denies(word: &str) -> bool {
     NEGATIONS.contains(&word) || CONTRACTIONS.contains(&word)
 }
 
+/// A place where an item and a document differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Differing {
+    /// The words of the item that are not in place.
+    items: Range<usize>,
+    /// The words of the document that stand there.
+    documents: Range<usize>,
+}
+
+impl Differing {
+    /// Whether the document has other words there.
+    pub(super) fn is_replaced(&self) -> bool {
+        !self.items.is_empty() && !self.documents.is_empty()
+    }
+
+    /// Whether so few words differ that it is one edit.
+    fn is_short(&self) -> bool {
+        self.items.len() <= BETWEEN && self.documents.len() <= BETWEEN
+    }
+}
+
 impl Place<'_> {
-    /// A negation stands on one side alone, or an opposite in the place of a word: another question. Beside the sentence that
-    /// asks, this counts where hardly anything else differs; else it is one of many edits.
+    /// A negation stands on one side alone, or an opposite in the place of a word: another question. In the sentence that asks,
+    /// so does another operation or modal. Beside that sentence, an opposite counts where hardly anything else differs; else it
+    /// is one of many edits.
     pub(super) fn has_opposite(&self) -> bool {
-        /// The most words between two that are in place.
-        const BETWEEN: usize = 4;
-        /// Places that differ, where hardly anything does.
-        const FEW: usize = 2;
-        let of_item = |i: usize| self.detail.words.word(i);
-        let of_document = |at: usize| self.document.word(at);
-        let is_opposite = |items: &Range<usize>, documents: &Range<usize>| {
-            let is_denied = items.clone().any(|i| denies(of_item(i)));
-            let denied = documents.clone().any(|at| denies(&of_document(at)));
-            let has_opposite = |i: usize| {
-                let mut documents = documents.clone();
-                documents.any(|at| are_opposite(of_item(i), &of_document(at)))
-            };
-            is_denied != denied || items.clone().any(has_opposite)
-        };
-        let sentence = &self.detail.question.sentence;
-        let asks = |items: &Range<usize>| {
-            let first = sentence.first().is_some_and(|first| *first <= items.start);
-            first && sentence.last().is_some_and(|last| items.end <= last + 1)
-        };
         let mut differing = self.differing();
         differing.extend(self.beyond());
         let is_few = differing.len() <= FEW;
-        differing.iter().any(|(items, documents)| {
-            items.len() <= BETWEEN
-                && documents.len() <= BETWEEN
-                && (is_few || asks(items))
-                && is_opposite(items, documents)
+        let mut short = differing.iter().filter(|differing| differing.is_short());
+        short.any(|differing| {
+            let asks = self.is_in_asking_sentence(&differing.items);
+            (is_few || asks) && self.is_denied(differing)
+                || self.pairs(differing).any(|(of_item, of_document)| {
+                    (is_few || asks) && are_opposite(of_item, &of_document)
+                        || asks && ask_otherwise(of_item, &of_document)
+                })
         })
     }
 
+    /// Whether one side alone denies.
+    fn is_denied(&self, differing: &Differing) -> bool {
+        let Differing { items, documents } = differing;
+        let of_item = |i: usize| self.detail.words.word(i);
+        let is_denied = items.clone().any(|i| denies(of_item(i)));
+        let denied = documents.clone().any(|at| denies(&self.document.word(at)));
+        let ends = |text: &str| DENYING_ENDS.iter().any(|end| text.contains(end));
+        // The word behind belongs to the end of a Japanese one.
+        let words = items.start..(items.end + 1).min(self.part.len());
+        let item: String = words.map(of_item).collect();
+        let words = documents.start..(documents.end + 1).min(self.document.len());
+        let document = self.document.joined(words).replace(' ', "");
+        is_denied != denied || ends(&item) != ends(&document)
+    }
+
+    /// Each word of the item with each of the document there.
+    fn pairs(&self, differing: &Differing) -> impl Iterator<Item = (&str, String)> {
+        let documents = differing.documents.clone();
+        differing.items.clone().flat_map(move |i| {
+            let of_item = self.detail.words.word(i);
+            documents.clone().map(move |at| (of_item, self.document.word(at)))
+        })
+    }
+
+    /// Whether words of the item, or a place between two of them, lie in the sentence that asks.
+    fn is_in_asking_sentence(&self, items: &Range<usize>) -> bool {
+        let sentence = &self.detail.question.sentence;
+        let begins = sentence.first().is_some_and(|first| *first <= items.start);
+        begins && sentence.last().is_some_and(|last| items.end <= last + 1)
+    }
+
     /// The words of the document behind the last word of the item, up to two, which its sentence ends with.
-    fn beyond(&self) -> Option<(Range<usize>, Range<usize>)> {
+    fn beyond(&self) -> Option<Differing> {
         const MOST: usize = 2;
         let (last, end) = self.aligned.pairs().next_back()?;
         let document = self.document;
         let ends = |at: usize| {
-            let next = document.text[document.span(at).end..].chars().next();
+            let next = document.plain[document.span(at).end..].chars().next();
             next.is_none_or(|c| ".?!\n".contains(c))
         };
         let is_last = last + 1 == self.part.len();
@@ -113,11 +130,14 @@ impl Place<'_> {
         }
         let mut behind = (end + 1..document.len()).take(MOST);
         let stop = behind.find(|at| ends(*at))?;
-        Some((last + 1..last + 1, end + 1..stop + 1))
+        Some(Differing {
+            items: last + 1..last + 1,
+            documents: end + 1..stop + 1,
+        })
     }
 
     /// The words of the item that are not in place, and those of the document that stand there.
-    fn differing(&self) -> Vec<(Range<usize>, Range<usize>)> {
+    pub(super) fn differing(&self) -> Vec<Differing> {
         let pairs: Vec<(usize, usize)> = self.aligned.pairs().collect();
         let (Some((first, start)), Some((last, end))) = (pairs.first(), pairs.last()) else {
             return Vec::new();
@@ -133,39 +153,112 @@ impl Place<'_> {
             (last + 1..words, end + 1..after),
         ];
         let all = between.chain(edges);
-        all.filter(|(items, documents)| !items.is_empty() || !documents.is_empty())
+        let all = all.map(|(items, documents)| Differing { items, documents });
+        all.filter(|it| !it.items.is_empty() || !it.documents.is_empty())
             .collect()
     }
 
-    /// A third of the item's figures have another figure in their place, or nothing else differs: a sibling. A figure among other
-    /// edits is one of them.
-    pub(super) fn has_other_figures(&self) -> bool {
-        let of_item = |i: usize| is_figure(self.detail.words.word(i));
-        let of_document = |at: usize| is_figure(&self.document.word(at));
-        let figures = (0..self.part.len()).filter(|i| of_item(*i));
-        let figures: Vec<usize> = figures.collect();
-        let is_other = |i: &usize| {
-            let before = i
-                .checked_sub(1)
-                .and_then(|i| self.aligned.get(i))
-                .map(|at| at + 1);
-            let after = || self.aligned.get(*i + 1).and_then(|at| at.checked_sub(1));
-            let place = before.or_else(after).filter(|at| *at < self.document.len());
-            !self.aligned.has(*i) && place.is_some_and(of_document)
-        };
-        let others = figures.iter().filter(|i| is_other(i)).count();
-        let are_all = || {
-            let mut differing = self.differing().into_iter();
-            differing
-                .all(|(mut items, mut documents)| items.all(of_item) && documents.all(of_document))
-        };
-        others > 0 && (3 * others >= figures.len() || are_all())
+    fn item_token(&self, i: usize) -> Token<'_> {
+        Token {
+            word: self.detail.words.word(i),
+            written: &self.detail.plain()[self.detail.words.span(i)],
+        }
     }
 
-    /// A third of the item's names have another name in their place: a sibling.
+    /// The numbers among words of the document.
+    fn document_values(&self, words: Range<usize>) -> Vec<String> {
+        let words: Vec<(String, Range<usize>)> = words
+            .map(|at| (self.document.word(at), self.document.span(at)))
+            .collect();
+        values(words.iter().map(|(word, span)| Token {
+            word,
+            written: &self.document.plain[span.clone()],
+        }))
+    }
+
+    /// The words of numbers that stand in the document in another form, such as in words, with the words there.
+    pub(super) fn equal_numbers(&self) -> Vec<(usize, usize)> {
+        let is_number_of_item = |i: usize| is_number(self.item_token(i));
+        let mut equal = Vec::new();
+        for Differing { items, documents } in self.differing() {
+            let is_edit = items.len() <= NUMBER && documents.len() <= NUMBER;
+            if is_edit && !documents.is_empty() && items.clone().any(is_number_of_item) {
+                let mine = values(items.clone().map(|i| self.item_token(i)));
+                if !mine.is_empty()
+                    && items.clone().all(is_number_of_item)
+                    && mine == self.document_values(documents.clone())
+                {
+                    equal.extend(items.zip(documents));
+                }
+            }
+        }
+        equal
+    }
+
+    /// A third of the item's figures have another number in their place, or nothing else differs: a sibling. A number among
+    /// other edits is one of them. Numbers in words and of Rome are the same as figures.
+    pub(super) fn has_other_figures(&self) -> bool {
+        let differing = self.differing();
+        let (mut others, mut are_all) = (0, true);
+        for Differing { items, documents } in &differing {
+            let mine = values(items.clone().map(|i| self.item_token(i)));
+            let theirs = self.document_values(documents.clone());
+            are_all &= items.clone().all(|i| is_number(self.item_token(i)))
+                && documents.clone().all(|at| {
+                    is_number(Token {
+                        word: &self.document.word(at),
+                        written: &self.document.plain[self.document.span(at)],
+                    })
+                });
+            let is_edit = items.len() <= NUMBER && documents.len() <= NUMBER;
+            if is_edit && !theirs.is_empty() {
+                others += mine.iter().filter(|value| !theirs.contains(value)).count();
+            }
+        }
+        let words = 0..self.part.len();
+        let figures = words.filter(|i| is_figure(self.detail.words.word(*i)));
+        others > 0 && (3 * others >= figures.count() || are_all)
+    }
+
+    /// A third of the item's signs have another sign or none in their place, or nothing else differs: a sibling.
+    pub(super) fn has_other_signs(&self) -> bool {
+        let plain = self.detail.plain();
+        let words = &self.detail.words;
+        let pairs: Vec<(usize, usize)> = self.aligned.pairs().collect();
+        let is_adjacent = |pair: &[(usize, usize)]| pair[1].0 == pair[0].0 + 1 && pair[1].1 == pair[0].1 + 1;
+        let (mut all, mut others, mut left_out) = (0, 0, 0);
+        let mut punctuation = [0; 2];
+        for pair in pairs.windows(2).filter(|pair| is_adjacent(pair)) {
+            let [(i, x), (j, y)] = [pair[0], pair[1]];
+            let of_item = &plain[words.span(i).end..words.span(j).start];
+            if of_item.contains([',', ';', ':']) {
+                let of_document = self.document.between(x, y);
+                punctuation[usize::from(of_document.contains([',', ';', ':']))] += 1;
+            }
+            let mine = signs(plain, words.span(i), words.span(j));
+            let document = self.document;
+            let theirs = || signs(document.plain, document.span(x), document.span(y));
+            let Some((mine, theirs)) = mine.and_then(|mine| Some((mine, theirs()?))) else {
+                continue;
+            };
+            all += usize::from(!mine.is_empty());
+            if mine != theirs {
+                others += 1;
+                left_out += usize::from(theirs.is_empty());
+            }
+        }
+        if punctuation[0] > 0 && punctuation[1] == 0 {
+            // The document writes no punctuation at all.
+            others -= left_out;
+        }
+        others > 0 && (3 * others >= all || self.differing().is_empty())
+    }
+
+    /// A third of the item's names have another name in their place, or, in the sentence that asks, one of them has another
+    /// one of them in its place: a sibling.
     pub(super) fn has_other_names(&self) -> bool {
-        let of_item = |i: usize| is_name(&self.part.text, self.detail.words.span(i));
-        let of_document = |i: usize| is_name(self.document.text, self.document.span(i));
+        let of_item = |i: usize| is_name(self.detail.plain(), self.detail.words.span(i));
+        let of_document = |i: usize| is_name(self.document.plain, self.document.span(i));
         let other = |items: Range<usize>, mut documents: Range<usize>| {
             let mine = items.filter(|i| of_item(*i)).count();
             if mine > 0 && documents.any(of_document) {
@@ -198,8 +291,53 @@ impl Place<'_> {
             }
         }
         let names = (0..self.part.len()).filter(|i| of_item(*i)).count();
-        others > 0 && 3 * others >= names
+        others > 0 && 3 * others >= names || self.asks_of_another()
     }
+
+    /// Whether, in the sentence that asks, a name of the item has another name of the item in its place.
+    fn asks_of_another(&self) -> bool {
+        let differing = self.differing();
+        let mut edits = differing.iter().filter(|differing| {
+            differing.is_short() && differing.is_replaced() && self.is_in_asking_sentence(&differing.items)
+        });
+        let mut names: Option<BTreeSet<String>> = None;
+        edits.any(|Differing { items, documents }| {
+            let names = names.get_or_insert_with(|| self.names());
+            let mine: Vec<String> = items.clone().map(|i| bare_name(self.item_token(i))).collect();
+            let is_mine = mine.iter().any(|name| names.contains(name));
+            let theirs = documents.clone().map(|at| {
+                bare_name(Token {
+                    word: &self.document.word(at),
+                    written: &self.document.plain[self.document.span(at)],
+                })
+            });
+            let mut theirs = theirs.filter(|name| names.contains(name));
+            is_mine && theirs.any(|name| !mine.contains(&name))
+        })
+    }
+
+    /// The words of the item that begin with a capital letter, but for those that often begin a sentence.
+    fn names(&self) -> BTreeSet<String> {
+        let is_capital = |token: &Token<'_>| {
+            let mut letters = token.written.chars();
+            letters.next().is_some_and(char::is_uppercase) && letters.any(char::is_lowercase)
+        };
+        let tokens = (0..self.part.len()).map(|i| self.item_token(i));
+        let names = tokens.filter(is_capital).map(bare_name);
+        let is_common = |name: &str| {
+            [BEGINNINGS, WH, IMPERATIVES]
+                .iter()
+                .any(|words| words.contains(&name))
+        };
+        names.filter(|name| !is_common(name)).collect()
+    }
+}
+
+/// A name without the ending of its genitive.
+fn bare_name(token: Token<'_>) -> String {
+    let ends = token.written.ends_with("'s") || token.written.ends_with("’s");
+    let name = token.word.strip_suffix('s').filter(|_| ends);
+    name.unwrap_or(token.word).to_owned()
 }
 
 /// Whether a word is a name: it begins with a capital letter within a sentence, and has a small one.
@@ -210,31 +348,5 @@ fn is_name(text: &str, span: Range<usize>) -> bool {
     }
     let mut before = text[..span.start].chars().rev().take(3);
     let before = before.find(|c| *c == '\n' || !c.is_whitespace());
-    before.is_some_and(|c| !"\n.?!:\"\u{201C}(|".contains(c))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn opposites_are_listed_or_denied() {
-        for (a, b) in [
-            ("largest", "smallest"),
-            ("fewer", "more"),
-            ("possible", "impossible"),
-            ("unlikely", "likely"),
-            ("never", "always"),
-        ] {
-            assert!(are_opposite(a, b) && are_opposite(b, a), "{a} {b}");
-        }
-        for (a, b) in [
-            ("inside", "side"),
-            ("into", "to"),
-            ("more", "more"),
-            ("late", "later"),
-        ] {
-            assert!(!are_opposite(a, b), "{a} {b}");
-        }
-    }
+    before.is_some_and(|c| !"\n.?!:\"\u{201C}(|".contains(c) && !is_divided(c))
 }

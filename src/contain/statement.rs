@@ -2,6 +2,8 @@
 
 use super::asked::Place;
 use super::items::Variant;
+use super::letters::is_divided;
+use super::part::find_blank;
 use super::sentences::Asks;
 use super::words::Words;
 
@@ -11,7 +13,7 @@ const AHEAD: usize = 12;
 /// Whether a sentence, a line or a quotation begins here.
 fn begins(text: &str, at: usize) -> bool {
     let mut before = text[..at].chars().rev();
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let is_word = |c: char| c.is_alphanumeric() && !is_divided(c) || c == '_';
     match before.next() {
         Some(' ') => !before.next().is_some_and(is_word),
         Some(c) => !is_word(c),
@@ -32,7 +34,8 @@ impl Place<'_> {
         {
             return is_filled;
         }
-        let ends_in_mark = self.part.text.trim_end().ends_with(['.', '!']);
+        let text = self.detail.plain().trim_end();
+        let ends_in_mark = text.ends_with(['.', '!', '。', '！']);
         let is_open = question.asks == Asks::Open;
         let words = self.part.len();
         let is_last = question
@@ -44,7 +47,7 @@ impl Place<'_> {
                 && self
                     .aligned
                     .get(0)
-                    .is_some_and(|at| !begins(self.document.text, self.document.span(at).start));
+                    .is_some_and(|at| !begins(self.document.plain, self.document.span(at).start));
             let behind = self.behind();
             let tail = self.tail();
             if runs_on(&behind, &tail)
@@ -64,7 +67,7 @@ impl Place<'_> {
 
     /// Whether words stand in the place of the blank; `None` if it is at the end.
     fn fills(&self, blank: usize) -> Option<bool> {
-        let text = self.document.text;
+        let text = self.document.plain;
         let span = |at: usize| self.document.span(at);
         let last_left = self.aligned.pairs().take_while(|(i, _)| *i < blank).last();
         let first_right = self.aligned.pairs().find(|(i, _)| *i >= blank);
@@ -82,7 +85,12 @@ impl Place<'_> {
             None => (left + self.part.len() - blank + 1).min(self.document.len() - 1),
         };
         let between = || &text[span(left).end..span(right).start];
-        let is_blank = || between().contains(['_', '\u{2026}']) || between().contains("..");
+        let is_blank = || {
+            let between = between();
+            between.contains(['_', '\u{2026}'])
+                || between.contains("..")
+                || find_blank(between).is_some()
+        };
         Some(right > left + 1 && !is_blank())
     }
 
@@ -92,7 +100,7 @@ impl Place<'_> {
             .aligned
             .range()
             .map_or(0, |range| self.document.span(range.end - 1).end);
-        self.document.text[end..].chars().take(AHEAD).collect()
+        self.document.plain[end..].chars().take(AHEAD).collect()
     }
 
     /// What the item itself ends with, beside blanks and stops.
@@ -102,7 +110,7 @@ impl Place<'_> {
             .len()
             .checked_sub(1)
             .map_or(0, |last| words.span(last).end);
-        let tail = self.part.text[end..].chars();
+        let tail = self.detail.plain()[end..].chars();
         let tail = tail.filter(|c| !":_.\u{2026} \n".contains(*c));
         tail.chain([')', ',']).collect()
     }
@@ -142,12 +150,14 @@ fn skip(text: &[char], of: impl Fn(char) -> bool) -> &[char] {
 fn runs_on(behind: &[char], tail: &[char]) -> bool {
     let is_space = |c: char| c == ' ' || c == '\u{A0}';
     let unquoted = |text: &[char]| match text {
-        ['(' | '"' | '\'' | '\u{201C}', rest @ ..] => rest.first().copied(),
+        ['(' | '（' | '"' | '\'' | '\u{201C}' | '「', rest @ ..] => rest.first().copied(),
         _ => text.first().copied(),
     };
     beginnings(behind, |c| tail.contains(&c) || c == ']' || c == ' ').any(|rest| {
         let after = skip(rest, is_space);
-        if after.len() < rest.len() && unquoted(after).is_some_and(char::is_alphanumeric) {
+        // Some scripts need no space between two words.
+        let runs_on = |c: char| c.is_alphanumeric() && (after.len() < rest.len() || is_divided(c));
+        if unquoted(after).is_some_and(runs_on) {
             return true;
         }
         let after = after.strip_prefix(&['\r']).unwrap_or(after);

@@ -1,6 +1,6 @@
 //! The exact table of the items' n-grams.
 //!
-//! A part is a distinct question or a distinct passage. The table holds, per n-gram of words, the parts that have it. N-grams
+//! A part is a distinct question or a distinct passage; parts that only lead to an item, questions with their options, come last. The table holds, per n-gram of words, the parts that have it. N-grams
 //! are numbered in the order of their first places. The key of an n-gram is a 64-bit hash of its words: n-grams with one key
 //! are told apart by their words, those of items when the table is built and that of a document when it counts.
 //!
@@ -14,7 +14,7 @@
 
 use rayon::prelude::*;
 
-use super::part::Part;
+use super::part::{Kind, Part};
 use super::vocabulary::{UNREAD, Vocabulary};
 use super::word_hashes::WordHashes;
 use super::words::is_word;
@@ -54,6 +54,8 @@ pub(super) struct Table {
     /// Where the parts of each n-gram end in `parts`.
     parts_ends: Vec<u32>,
     parts: Vec<u32>,
+    /// The number of the first part that only leads to an item, behind all others.
+    first_options: u32,
 }
 
 /// Memory of a search, which is used again from document to document.
@@ -72,6 +74,8 @@ pub(super) struct Search {
 impl Table {
     /// The table of these parts, which learn their n-grams. They have fewer than 2^32 words.
     pub(super) fn of(parts: &mut [Part], vocabulary: &Vocabulary, size: usize) -> Self {
+        let is_other = |part: &Part| part.kind != Kind::Options;
+        let first_options = parts.partition_point(is_other);
         let mut words = 0;
         let starts = parts.iter().map(|part| {
             words += part.numbers.len();
@@ -80,6 +84,7 @@ impl Table {
         let mut table = Table {
             size,
             starts: starts.collect(),
+            first_options: number(first_options),
             ..Table::default()
         };
         let places = parts.iter().map(|part| part.places(size)).sum();
@@ -186,7 +191,7 @@ impl Table {
     /// The words of an n-gram, by number.
     fn first_words<'a>(&self, number: u32, parts: &'a [Part]) -> &'a [u32] {
         // Places ascend with parts: the first place is in the first part.
-        let part = self.parts(number)[0] as usize;
+        let part = self.all_parts(number)[0] as usize;
         let at = (self.first[number as usize] - self.starts[part]) as usize;
         &parts[part].numbers[at..at + self.size]
     }
@@ -208,8 +213,20 @@ impl Table {
         self.first.len()
     }
 
-    /// The parts that have an n-gram, in order.
+    /// The questions and passages that have an n-gram, in order.
     pub(super) fn parts(&self, number: u32) -> &[u32] {
+        let all = self.all_parts(number);
+        &all[..all.partition_point(|part| *part < self.first_options)]
+    }
+
+    /// The questions with options that have an n-gram, in order.
+    pub(super) fn options(&self, number: u32) -> &[u32] {
+        let all = self.all_parts(number);
+        &all[all.partition_point(|part| *part < self.first_options)..]
+    }
+
+    /// All parts that have an n-gram, in order.
+    fn all_parts(&self, number: u32) -> &[u32] {
         let number = number as usize;
         let start = number
             .checked_sub(1)

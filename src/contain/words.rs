@@ -1,11 +1,17 @@
-//! The words of a text as items and documents are compared by: lower case, without punctuation.
+//! The words of a text as items and documents are compared by: lower case, NFKC, without punctuation.
 //!
-//! HTML entities, common tags and escapes of JSON are undone first, since a document may hold an item in any of these
-//! forms. A word is a run of letters and digits. Apostrophes within a word and commas within a number vanish; all other
-//! punctuation separates. Every word knows its bytes in the text as it is.
+//! HTML entities, tags, escapes of JSON and signs of LaTeX are undone first, since a document may hold an item in any of these
+//! forms. A word is a run of letters and digits; scripts that write no spaces between words are divided (`letters.rs`).
+//! Apostrophes within a word and commas within a number vanish; all other punctuation separates. Every word knows its bytes in
+//! the text as it is.
 
 use std::borrow::Cow;
 use std::ops::Range;
+
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
+
+use super::letters::{Joins, letter_at};
+use super::markup::tag;
 
 /// The words of a text, and where each is.
 #[derive(Debug, Default)]
@@ -71,7 +77,8 @@ impl Words {
 /// Where the first word begins between two bytes of a text.
 pub(super) fn word_start(text: &str, mut at: usize, end: usize) -> Option<usize> {
     while at < end {
-        if alphanumeric(text, at).is_some() {
+        let letter = letter_at(text, at);
+        if letter.is_some_and(|letter| letter.joins != Joins::Mark) {
             return Some(at);
         }
         at += width_at(text.as_bytes(), at);
@@ -81,12 +88,61 @@ pub(super) fn word_start(text: &str, mut at: usize, end: usize) -> Option<usize>
 
 /// Appends the letters of the word that begins at a byte of a text. Returns its end.
 pub(super) fn push_word(text: &str, at: usize, letters: &mut String) -> usize {
-    for_each_letter(text, at, |letter| letters.push(letter))
+    let end = word_end(text, at);
+    push_letters(&text[at..end], letters);
+    end
 }
 
+/// Appends the letters of a word: in lower case, in the compatibility form NFKC, without apostrophes, commas and marks.
+fn push_letters(word: &str, letters: &mut String) {
+    if word.is_ascii() {
+        let lower = word.bytes().filter(u8::is_ascii_alphanumeric);
+        letters.extend(lower.map(|byte| char::from(byte.to_ascii_lowercase())));
+        return;
+    }
+    let before = letters.len();
+    if is_nfkc_quick(word.chars()) == IsNormalized::Yes {
+        let lower = word.chars().flat_map(char::to_lowercase);
+        letters.extend(lower.filter(|c| c.is_alphanumeric()));
+    } else if !word.nfkc().any(|c| c == FRACTION_SLASH) {
+        let lower = word.nfkc().flat_map(char::to_lowercase);
+        letters.extend(lower.filter(|c| c.is_alphanumeric()));
+    }
+    if letters.len() == before {
+        // A fraction, whose figures side by side would be another number, or a letter that NFKC makes a mark of.
+        letters.push_str(word);
+    }
+}
+
+/// What NFKC puts between the figures of a fraction such as a half.
+const FRACTION_SLASH: char = '\u{2044}';
+
 /// The end of the word that begins at a byte of a text.
-pub(super) fn word_end(text: &str, at: usize) -> usize {
-    for_each_letter(text, at, |_| {})
+pub(super) fn word_end(text: &str, mut at: usize) -> usize {
+    let bytes = text.as_bytes();
+    if let Some(end) = grouped_number(bytes, at) {
+        return end;
+    }
+    let mut word: Option<Joins> = None;
+    while let Some(letter) = letter_at(text, at) {
+        let is_mark = letter.joins == Joins::Mark;
+        if word.is_some_and(|before| !is_mark && !letter.joins.continues(before)) {
+            return at;
+        }
+        if !is_mark {
+            word = Some(letter.joins);
+        }
+        at += letter.width;
+        if word == Some(Joins::Run) && letter_at(text, at).is_none() {
+            let mark = apostrophe(&bytes[at..]);
+            let behind = letter_at(text, at + mark);
+            if mark == 0 || behind.is_none_or(|letter| letter.joins != Joins::Run) {
+                return at;
+            }
+            at += mark;
+        }
+    }
+    at
 }
 
 /// Whether the word that begins at a byte of a text is this one.
@@ -108,33 +164,6 @@ pub(super) fn ends_word(byte: &u8) -> bool {
     byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"',".contains(byte)
 }
 
-/// Calls a function with the letters of the word that begins at a byte of a text. Returns its end.
-fn for_each_letter(text: &str, mut at: usize, mut emit: impl FnMut(char)) -> usize {
-    let bytes = text.as_bytes();
-    if let Some(end) = grouped_number(bytes, at) {
-        text[at..end].chars().filter(|c| *c != ',').for_each(emit);
-        return end;
-    }
-    while let Some(width) = alphanumeric(text, at) {
-        match bytes[at].is_ascii() {
-            true => emit(bytes[at].to_ascii_lowercase().into()),
-            false => text[at..at + width]
-                .chars()
-                .flat_map(char::to_lowercase)
-                .for_each(&mut emit),
-        }
-        at += width;
-        if alphanumeric(text, at).is_none() {
-            let mark = apostrophe(&bytes[at..]);
-            if mark == 0 || alphanumeric(text, at + mark).is_none() {
-                return at;
-            }
-            at += mark;
-        }
-    }
-    at
-}
-
 /// The width of the character that begins here.
 fn width_at(bytes: &[u8], at: usize) -> usize {
     match bytes[at] {
@@ -143,16 +172,6 @@ fn width_at(bytes: &[u8], at: usize) -> usize {
         0xE0.. => 3,
         _ => 2,
     }
-}
-
-/// The width of the letter or digit that begins here, if there is one.
-fn alphanumeric(text: &str, at: usize) -> Option<usize> {
-    let byte = *text.as_bytes().get(at)?;
-    if byte.is_ascii() {
-        return byte.is_ascii_alphanumeric().then_some(1);
-    }
-    let c = text[at..].chars().next()?;
-    c.is_alphanumeric().then(|| c.len_utf8())
 }
 
 /// The width of an apostrophe at the beginning; 0 without one.
@@ -211,8 +230,8 @@ impl PlainText {
             }
             let escape = match bytes[at] {
                 b'&' => entity(&text[at..]),
-                b'<' => tag(&bytes[at..]).map(|len| (" ".into(), len)),
-                _ => json_escape(&text[at..]).map(|(c, len)| (String::from(c).into(), len)),
+                b'<' => tag(&bytes[at..]).map(|tag| (tag.value().into(), tag.len)),
+                _ => escape(&text[at..]).map(|(c, len)| (String::from(c).into(), len)),
             };
             let Some((value, len)) = escape else {
                 continue;
@@ -273,59 +292,26 @@ fn entity(text: &str) -> Option<(Cow<'_, str>, usize)> {
     (value != entity).then_some((value, len))
 }
 
-/// Tags of HTML that stand in texts, in order.
-#[rustfmt::skip] // As many as fit on a line.
-const TAGS: &[&[u8]] = &[
-    b"a", b"abbr", b"article", b"b", b"blockquote", b"br", b"center", b"cite", b"code", b"dd", b"del", b"div", b"dl", b"dt", b"em",
-    b"figcaption", b"figure", b"font", b"footer", b"h1", b"h2", b"h3", b"h4", b"h5", b"h6", b"header", b"hr", b"i", b"img", b"ins",
-    b"kbd", b"label", b"li", b"main", b"mark", b"nav", b"ol", b"p", b"pre", b"q", b"s", b"samp", b"section", b"small", b"span",
-    b"strong", b"sub", b"sup", b"table", b"tbody", b"td", b"th", b"thead", b"tr", b"tt", b"u", b"ul", b"var",
-];
-
-/// The bytes of a common tag at the beginning, in letters of any case. Attributes have a name, an equals sign and a value: so
-/// `a <b and b> c` has none.
-fn tag(bytes: &[u8]) -> Option<usize> {
-    const LONGEST: usize = 2_000;
-    let mut at = 1 + usize::from(bytes.get(1) == Some(&b'/'));
-    let name = bytes[at..].iter();
-    let len = name.take_while(|byte| byte.is_ascii_alphanumeric()).count();
-    let name = || bytes[at..at + len].iter().map(u8::to_ascii_lowercase);
-    TAGS.binary_search_by(|tag| tag.iter().copied().cmp(name()))
-        .ok()?;
-    at += len;
-    let blanks = |at: usize| {
-        let rest = bytes[at..].iter();
-        at + rest.take_while(|byte| byte.is_ascii_whitespace()).count()
-    };
-    loop {
-        let next = blanks(at);
-        let end = next + usize::from(bytes.get(next) == Some(&b'/'));
-        if bytes.get(end) == Some(&b'>') {
-            return Some(end + 1);
-        }
-        if next == at || next > LONGEST {
-            return None;
-        }
-        at = next + attribute(&bytes[next..])?;
-    }
+/// The value of what a backslash begins, and its bytes.
+fn escape(text: &str) -> Option<(char, usize)> {
+    latex_sign(text).or_else(|| json_escape(text))
 }
 
-/// The bytes of an attribute of a tag at the beginning.
-fn attribute(bytes: &[u8]) -> Option<usize> {
-    let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-_:".contains(byte);
-    let name = bytes.iter().take_while(is_name).count();
-    if name == 0 || bytes.get(name) != Some(&b'=') {
-        return None;
-    }
-    let value = &bytes[name + 1..];
-    let len = match value.first()? {
-        quote @ (b'"' | b'\'') => memchr::memchr(*quote, &value[1..])? + 2,
-        _ => value
-            .iter()
-            .take_while(|byte| !byte.is_ascii_whitespace() && !b"<>".contains(byte))
-            .count(),
+/// The sign that a command of LaTeX stands for, and its bytes. Within JSON it has two backslashes.
+fn latex_sign(text: &str) -> Option<(char, usize)> {
+    let command = text.trim_start_matches('\\');
+    let backslashes = text.len() - command.len();
+    let letters = command.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let sign = match &command[..letters] {
+        "times" | "cdot" | "ast" => '×',
+        "div" => '÷',
+        "le" | "leq" | "leqslant" => '≤',
+        "ge" | "geq" | "geqslant" => '≥',
+        "ne" | "neq" => '≠',
+        "pm" => '±',
+        _ => return None,
     };
-    Some(name + 1 + len)
+    (backslashes <= 2).then_some((sign, backslashes + letters))
 }
 
 /// The value of an escape of JSON at the beginning, and its bytes. The commands of LaTeX that begin alike are none.

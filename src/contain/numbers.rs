@@ -1,0 +1,247 @@
+//! Numbers in figures, in words, of Rome and of China: `17`, `seventeen`, `XVII` and `十七` are one value.
+
+/// A word of a text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token<'a> {
+    /// In lower case.
+    pub(super) word: &'a str,
+    /// As it stands in the text.
+    pub(super) written: &'a str,
+}
+
+/// What a word is as a number, or a part of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Numeral {
+    /// Figures, or figures with letters, such as `7kg`.
+    Figures(String),
+    /// One to nineteen, and tens.
+    Small(u64),
+    /// A hundred, thousand, million or billion.
+    Scale(u64),
+    /// A numeral of Rome.
+    Roman(u64),
+    /// A figure of Han.
+    Han(u64),
+    /// A ten, hundred or more of Han.
+    HanScale(u64),
+}
+
+const SMALL: &[&str] = &[
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+];
+const TENS: &[&str] = &["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+const ORDINALS: &[(&str, &str)] = &[
+    ("first", "1st"), ("second", "2nd"), ("third", "3rd"), ("fourth", "4th"), ("fifth", "5th"), ("sixth", "6th"),
+    ("seventh", "7th"), ("eighth", "8th"), ("ninth", "9th"), ("tenth", "10th"), ("eleventh", "11th"), ("twelfth", "12th"),
+];
+const SCALES: &[(&str, u64)] = &[("hundred", 100), ("thousand", 1_000), ("million", 1_000_000), ("billion", 1_000_000_000)];
+const HAN: &[char] = &['〇', '一', '二', '三', '四', '五', '六', '七', '八', '九'];
+const HAN_SCALES: &[(char, u64)] = &[
+    ('十', 10), ('百', 100), ('千', 1_000), ('万', 10_000), ('萬', 10_000), ('亿', 100_000_000), ('億', 100_000_000),
+];
+
+fn numeral(token: Token<'_>) -> Option<Numeral> {
+    let Token { word, written } = token;
+    let place = |list: &[&str]| list.iter().position(|known| *known == word);
+    if word.starts_with(|c: char| c.is_numeric() && !HAN.contains(&c)) {
+        return Some(Numeral::Figures(word.to_owned()));
+    }
+    if let Some(i) = place(SMALL) {
+        return Some(Numeral::Small(i as u64));
+    }
+    if let Some(i) = place(TENS) {
+        return Some(Numeral::Small(20 + 10 * i as u64));
+    }
+    if let Some((_, figures)) = ORDINALS.iter().find(|(known, _)| *known == word) {
+        return Some(Numeral::Figures((*figures).to_owned()));
+    }
+    if let Some((_, scale)) = SCALES.iter().find(|(known, _)| *known == word) {
+        return Some(Numeral::Scale(*scale));
+    }
+    let mut letters = word.chars();
+    if let (Some(letter), None) = (letters.next(), letters.next()) {
+        let letter = if letter == '两' { '二' } else { letter };
+        if let Some(i) = HAN.iter().position(|known| *known == letter) {
+            return Some(Numeral::Han(i as u64));
+        }
+        if let Some((_, scale)) = HAN_SCALES.iter().find(|(known, _)| *known == letter) {
+            return Some(Numeral::HanScale(*scale));
+        }
+    }
+    roman(written).map(Numeral::Roman)
+}
+
+/// The value of a numeral of Rome in capitals.
+fn roman(written: &str) -> Option<u64> {
+    const SIGNS: &[(&str, u64)] = &[
+        ("M", 1000), ("CM", 900), ("D", 500), ("CD", 400), ("C", 100), ("XC", 90), ("L", 50), ("XL", 40), ("X", 10), ("IX", 9),
+        ("V", 5), ("IV", 4), ("I", 1),
+    ];
+    if written.is_empty() || written.len() > 8 || matches!(written, "C" | "D" | "L" | "M") {
+        return None;
+    }
+    let (mut rest, mut value) = (written, 0);
+    for (sign, of_sign) in SIGNS {
+        while let Some(behind) = rest.strip_prefix(sign) {
+            (rest, value) = (behind, value + of_sign);
+        }
+    }
+    // Written back, so that `IIII` and `MIX` with letters in another order are none.
+    let mut again = String::new();
+    let mut left = value;
+    for (sign, of_sign) in SIGNS {
+        while left >= *of_sign {
+            again.push_str(sign);
+            left -= of_sign;
+        }
+    }
+    (rest.is_empty() && again == written).then_some(value)
+}
+
+/// Whether a word is a number or a part of one.
+pub(super) fn is_number(token: Token<'_>) -> bool {
+    numeral(token).is_some() || token.word == "and"
+}
+
+/// Whether a word is written in figures.
+pub(super) fn is_figure(word: &str) -> bool {
+    word.starts_with(char::is_numeric)
+}
+
+/// The numbers among words, in their order, each as its figures: those in words and of Han as one each, `2½` as 2, 1 and 2.
+pub(super) fn values<'a>(tokens: impl Iterator<Item = Token<'a>>) -> Vec<String> {
+    let mut reading = Reading::default();
+    for token in tokens {
+        match numeral(token) {
+            Some(numeral) => reading.add(numeral),
+            None if token.word == "and" && reading.is_scaled => {}
+            None => reading.end(),
+        }
+    }
+    reading.end();
+    reading.values
+}
+
+/// Numbers while their words are read.
+#[derive(Debug, Default)]
+struct Reading {
+    values: Vec<String>,
+    /// What is complete of the number in progress: thousands and more.
+    complete: u64,
+    /// The rest of it.
+    rest: Option<u64>,
+    /// Whether its last word was a hundred or more.
+    is_scaled: bool,
+    is_han: bool,
+}
+
+impl Reading {
+    fn add(&mut self, numeral: Numeral) {
+        let is_han = matches!(numeral, Numeral::Han(_) | Numeral::HanScale(_));
+        if self.is_han != is_han {
+            self.end();
+            self.is_han = is_han;
+        }
+        match numeral {
+            Numeral::Figures(figures) => {
+                self.end();
+                // Figures before a scale are a number: 5 million.
+                match figures.parse() {
+                    Ok(value) if !figures.starts_with('0') => self.rest = Some(value),
+                    _ => self.values.extend(parts(&figures)),
+                }
+            }
+            Numeral::Roman(value) => {
+                self.end();
+                self.values.push(value.to_string());
+            }
+            Numeral::Small(value) => {
+                let joins = match self.rest {
+                    None => true,
+                    Some(rest) => self.is_scaled || (20..100).contains(&rest) && rest % 10 == 0 && value < 10,
+                };
+                if !joins {
+                    self.end();
+                }
+                self.rest = Some(self.rest.unwrap_or(0) + value);
+                self.is_scaled = false;
+            }
+            Numeral::Han(value) => {
+                // 二〇二四 is read figure by figure.
+                let rest = self.rest.unwrap_or(0);
+                let goes_on = self.rest.is_some() && !self.is_scaled;
+                self.rest = Some(if goes_on { rest.saturating_mul(10) + value } else { rest + value });
+                self.is_scaled = false;
+            }
+            Numeral::Scale(scale) => self.scale(scale, 1_000),
+            Numeral::HanScale(scale) => self.scale(scale, 10_000),
+        }
+    }
+
+    /// Multiplies what the scale belongs to. Scales from `large` on take all before them.
+    fn scale(&mut self, scale: u64, large: u64) {
+        let rest = self.rest.unwrap_or(0);
+        if scale >= large {
+            self.complete = self.complete.saturating_add(rest.max(1).saturating_mul(scale));
+            self.rest = Some(0);
+        } else {
+            let last = rest % 10;
+            let (before, last) = if self.is_han { (rest - last, last.max(1)) } else { (0, rest.max(1)) };
+            self.rest = Some(last.saturating_mul(scale).saturating_add(before));
+        }
+        self.is_scaled = true;
+    }
+
+    /// Ends the number in progress.
+    fn end(&mut self) {
+        if let Some(rest) = self.rest.take() {
+            self.values.push(self.complete.saturating_add(rest).to_string());
+        }
+        (self.complete, self.is_scaled, self.is_han) = (0, false, false);
+    }
+}
+
+/// The figures of a word: of a fraction in one character, those of both its sides.
+fn parts(figures: &str) -> Vec<String> {
+    use unicode_normalization::UnicodeNormalization;
+
+    let written: String = figures.nfkc().collect();
+    written.split('\u{2044}').map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> String {
+        let lower = text.to_lowercase();
+        let tokens = text.split(' ').zip(lower.split(' '));
+        values(tokens.map(|(written, word)| Token { word, written })).join(" ")
+    }
+
+    #[test]
+    fn numbers_have_one_value_however_they_are_written() {
+        for (text, expected) in [
+            ("seventeen goats", "17"),
+            ("twenty five or 25", "25 25"),
+            ("one hundred and twelve", "112"),
+            ("two thousand three hundred forty", "2340"),
+            ("5 million and 3", "5000000 3"),
+            ("five six", "5 6"),
+            ("XVII VII I II", "17 7 1 2"),
+            ("IIII VX MIX", "1009"),
+            ("05 7kg 5", "05 7kg 5"),
+            ("½", "1 2"),
+            ("2 ½", "2 1 2"),
+            ("seventh 7th", "7th 7th"),
+            ("十 七", "17"),
+            ("一 百 二 十", "120"),
+            ("二 〇 二 四", "2024"),
+            ("三 万 五 千", "35000"),
+            ("none of these", ""),
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+    }
+}
