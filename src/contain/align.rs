@@ -43,9 +43,17 @@ impl Alignment {
         alignment
     }
 
-    /// Adds a word of the item that stands in another form between its neighbours.
-    pub(super) fn add(&mut self, i: usize, at: usize) {
-        self.at[i] = Some(at);
+    /// The alignment of words from that of the symbols that they make up, each a range of words, in order.
+    pub(super) fn expand(&self, item: &[Range<usize>], document: &[Range<usize>], first: usize) -> Self {
+        let words = item.last().map_or(0, |last| last.end);
+        let mut at = vec![None; words];
+        for (i, place) in self.pairs() {
+            let pairs = item[i].clone().zip(document[place].clone());
+            for (i, place) in pairs {
+                at[i] = Some(first + place);
+            }
+        }
+        Alignment { at }
     }
 
     /// Where a word of the item stands.

@@ -69,7 +69,10 @@ impl Place<'_> {
         let content = &self.detail.content;
         let enough = self.content_share() >= least && self.content_in_place() >= LEAST_CONTENT;
         let mut lacks = match self.detail.question.docstring {
-            Some(_) => lacking(&[(Lack::Sentence, self.asking_share() >= least)]),
+            Some(_) => lacking(&[
+                (Lack::Sentence, self.asking_share() >= least),
+                (Lack::Signs, !self.has_other_signs()),
+            ]),
             None => self.lacks_asking(self.least_of_sentence()),
         };
         lacks.extend(lacking(&[
@@ -157,10 +160,9 @@ impl Place<'_> {
         let least = sentence.len().min(2);
         let stands = |words: &[usize]| {
             let at: Vec<usize> = words.iter().filter_map(|i| self.aligned.get(*i)).collect();
-            match (at.first(), at.last()) {
-                (Some(first), Some(last)) => at.len() >= least && last - first <= 3,
-                _ => false,
-            }
+            // A number in words may stand between them.
+            let mut close = at.windows(least.max(1));
+            close.any(|at| at[at.len() - 1] - at[0] <= 3)
         };
         let last = sentence.last();
         stands(&sentence[..sentence.len().min(3)])

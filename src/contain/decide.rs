@@ -10,9 +10,10 @@ use super::document::Document;
 use super::findings::{Findings, PartOfQuestion};
 use super::items::Variant;
 use super::lack::Lack;
+use super::numbers::{Number, Token, numbers};
 use super::options::{FoundOptions, answer_follows, find_options};
 use super::part::{Detail, Kind, Part};
-use super::scan::{Contain, Grams};
+use super::scan::{Contain, Grams, distinct};
 use super::words::Words;
 
 /// The most words between two n-grams of a candidate.
@@ -174,6 +175,13 @@ impl Contain {
         (class, lacks)
     }
 
+    /// The share of the n-grams of an item's passage that are found; 0 without one.
+    fn share_of_passage(&self, item: usize, found: Option<&Grams>) -> f64 {
+        let passage = self.of_items[item].passage;
+        let all = passage.map_or(0, |passage| self.parts[passage].distinct);
+        found.map_or(0, |grams| distinct(grams)) as f64 / all.max(1) as f64
+    }
+
     /// The words of a document from the first to the last of these n-grams.
     fn extent(&self, grams: &Grams) -> Range<usize> {
         let start = grams.first().map_or(0, |(at, _)| *at);
@@ -229,10 +237,11 @@ impl Contain {
         Hit {
             item,
             class: Class::Template,
-            score: match of_all > 0.0 {
-                true => of_found / of_all,
+            score: if of_all > 0.0 {
+                of_found / of_all
+            } else {
                 // Where all items have the same n-grams, none is rarer.
-                false => found.len() as f64 / all.len() as f64,
+                found.len() as f64 / all.len().max(1) as f64
             },
             parts: Vec::new(),
             bytes: 0..0,
@@ -358,23 +367,13 @@ impl Deciding<'_> {
         let part = &contain.parts[asked.question];
         let detail = self.details.entry(asked.question);
         let detail = detail.or_insert_with(|| part.detail(contain.table.size()));
-        let numbers = self.document.numbers(asked.window.clone());
-        let aligned = Alignment::of(&part.numbers, &numbers, asked.window.start);
+        let aligned = align(part, detail, self.document, asked.window.clone());
         let place = Place {
             part,
             detail,
             items: &contain.items,
             document: self.document,
             aligned: &aligned,
-        };
-        let equal = place.equal_numbers();
-        let mut aligned = aligned.clone();
-        for (i, at) in equal {
-            aligned.add(i, at);
-        }
-        let place = Place {
-            aligned: &aligned,
-            ..place
         };
         let mut has_options = false;
         for item in items {
@@ -452,6 +451,10 @@ impl Contain {
         let mut hit = self.hit(item, place.part, place.document, grams);
         hit.class = class;
         hit.lacks = lacks;
+        if hit.ngrams == 0 {
+            // Shorter than an n-gram.
+            hit.score = place.aligned.share(0..place.part.len());
+        }
         hit.content[0] = place.content_in_place();
         hit.parts = parts;
         hit.bytes = place.document.original(words);
@@ -459,6 +462,9 @@ impl Contain {
         Some(Candidate {
             hit,
             aligned: place.aligned.count() as f64 / place.part.len() as f64,
+            count: place.aligned.count(),
+            beside: self.share_of_passage(item, passage)
+                + f64::from(u8::from(options.is_some_and(|options| options.are_all))),
             words: range,
         })
     }
@@ -469,6 +475,10 @@ pub(super) struct Candidate {
     pub(super) hit: Hit,
     /// The share of the question's words that is in place.
     pub(super) aligned: f64,
+    /// The number of these words.
+    pub(super) count: usize,
+    /// The share of the passage's n-grams found, 1 more with all options.
+    pub(super) beside: f64,
     /// The words of the question in the document.
     pub(super) words: Range<usize>,
 }
@@ -481,19 +491,39 @@ impl Candidate {
     }
 }
 
-/// Where questions that differ by a few words lie at one place, the best aligned one explains it.
+/// How well a question fits its place: the share of its words there, in millionths; their number, since a question that another
+/// one contains has all its words there, too; and the share of what stands beside it.
+type Fit = (u64, usize, u64);
+
+impl Candidate {
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "shares from 0 to 2"
+    )]
+    fn fit(&self) -> Fit {
+        let millionths = |share: f64| (share * 1e6) as u64;
+        (
+            millionths(self.aligned),
+            self.count,
+            millionths(self.beside),
+        )
+    }
+}
+
+/// Where questions that differ by a few words lie at one place, the one that fits best explains it.
 fn explained(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
     let asked = candidates
         .iter()
         .filter(|candidate| candidate.hit.class == Class::Contaminated);
-    let asked: Vec<(f64, Range<usize>)> = asked
-        .map(|candidate| (candidate.aligned, candidate.words.clone()))
+    let asked: Vec<(Fit, Range<usize>)> = asked
+        .map(|candidate| (candidate.fit(), candidate.words.clone()))
         .collect();
     for candidate in &mut candidates {
         let Range { start, end } = candidate.words;
-        let is_explained = asked.iter().any(|(aligned, other)| {
+        let is_explained = asked.iter().any(|(fit, other)| {
             let shared = end.min(other.end).saturating_sub(start.max(other.start));
-            *aligned > candidate.aligned + 1e-9 && 2 * shared > end - start
+            *fit > candidate.fit() && 2 * shared > end - start
         });
         if candidate.hit.class == Class::Contaminated && is_explained {
             candidate.hit.class = Class::Template;
@@ -543,6 +573,53 @@ fn window(part: &Part, document: Document<'_>, cluster: &[(usize, u32)]) -> Rang
     let start = first.saturating_sub(of_first + slack(part));
     let end = (last + words - of_last + slack(part)).min(document.len());
     start..end
+}
+
+/// Aligns a question with words of a document. A number is one symbol, however it is written.
+fn align(part: &Part, detail: &Detail, document: Document<'_>, window: Range<usize>) -> Alignment {
+    let first = window.start;
+    let words = document.numbers(window.clone());
+    if !detail.has_numbers {
+        return Alignment::of(&part.numbers, &words, first);
+    }
+    let mut values = BTreeMap::new();
+    let item = (0..part.len()).map(|i| detail.token(i));
+    let (item, of_item) = with_numbers(&part.numbers, numbers(item), &mut values);
+    let text: Vec<String> = window.clone().map(|at| document.word(at)).collect();
+    let tokens = window.zip(&text).map(|(at, word)| Token {
+        word,
+        written: &document.plain[document.span(at)],
+    });
+    let (words, of_words) = with_numbers(&words, numbers(tokens), &mut values);
+    Alignment::of(&item, &words, 0).expand(&of_item, &of_words, first)
+}
+
+/// Words with a symbol for each number instead of its words, and the words of each. Equal values have one symbol.
+fn with_numbers(
+    words: &[u32],
+    numbers: Vec<Number>,
+    values: &mut BTreeMap<String, u32>,
+) -> (Vec<u32>, Vec<Range<usize>>) {
+    /// The first symbol of a number: vocabularies are smaller.
+    const FIRST: u32 = 1 << 31;
+    let (mut symbols, mut ranges) = (Vec::new(), Vec::new());
+    let mut push = |symbol: u32, words: Range<usize>| {
+        symbols.push(symbol);
+        ranges.push(words);
+    };
+    let mut at = 0;
+    for number in numbers {
+        // The second number of a fraction has no word of its own.
+        if number.words.start < at {
+            continue;
+        }
+        (at..number.words.start).for_each(|i| push(words[i], i..i + 1));
+        let next = FIRST + u32::try_from(values.len()).unwrap_or(0);
+        push(*values.entry(number.value).or_insert(next), number.words.clone());
+        at = number.words.end;
+    }
+    (at..words.len()).for_each(|i| push(words[i], i..i + 1));
+    (symbols, ranges)
 }
 
 /// Words beside a question that are compared with it, too.

@@ -12,6 +12,8 @@ pub(super) struct Docstring {
     pub(super) whole: Range<usize>,
     /// Those before its first example.
     pub(super) description: Range<usize>,
+    /// Bytes of the names in it that other languages spell in another way: those with an underscore.
+    pub(super) names: Vec<Range<usize>>,
 }
 
 /// Marks around a docstring or a comment.
@@ -41,7 +43,20 @@ pub(super) fn docstring(text: &str) -> Option<Docstring> {
     // A docstring that begins with an example has no description.
     let end = examples.filter(|at| !inner[..*at].trim().is_empty()).min();
     let description = whole.start..end.map_or(whole.end, |end| whole.start + end);
-    Some(Docstring { whole, description })
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut names = Vec::new();
+    let mut at = 0;
+    while let Some(start) = inner[at..].find(is_part).map(|start| at + start) {
+        at = inner[start..].find(|c| !is_part(c)).map_or(inner.len(), |end| start + end);
+        if inner[start..at].contains('_') {
+            names.push(whole.start + start..whole.start + at);
+        }
+    }
+    Some(Docstring {
+        description,
+        names,
+        whole,
+    })
 }
 
 /// Whether a line begins or ends as code does.

@@ -7,7 +7,8 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::by_hash::ByHash;
-use super::part::TEMPLATE;
+use super::part::OWN;
+use super::signs::{Signs, all_signs};
 use super::word_hashes::WordHashes;
 use super::words::{PlainText, Words};
 use crate::clock::in_parallel;
@@ -66,7 +67,7 @@ impl Item {
     /// Whether so many records have its words that these are only what many records share, such as an instruction before signs
     /// that are no words.
     pub(super) fn is_shared(&self) -> bool {
-        self.texts.len() > TEMPLATE
+        self.texts.len() > OWN
     }
 
     /// The first of its ids.
@@ -162,7 +163,9 @@ fn merged(groups: Vec<Vec<ItemRecord>>) -> Result<Vec<Item>> {
         };
         let is_same = |item: u32| {
             let item = &items[item as usize];
-            let is_same = |a: &str, b: &str| a == b || words(a) == words(b);
+            let is_same = |a: &str, b: &str| {
+                a == b || words(a) == words(b) && have_same_signs(a, b)
+            };
             item.benchmark == first.benchmark
                 && is_same(&item.question, &first.question)
                 && is_same(&item.passage, &first.passage)
@@ -199,12 +202,23 @@ fn merged(groups: Vec<Vec<ItemRecord>>) -> Result<Vec<Item>> {
     Ok(items)
 }
 
-/// A hash of the question and passage of a record, white space apart.
+/// Whether no sign differs between two texts of the same words.
+pub(super) fn have_same_signs(a: &str, b: &str) -> bool {
+    let signs = |text: &str| {
+        let mut escapes = PlainText::default();
+        let plain = escapes.read(text);
+        all_signs(plain, &Words::of_plain(plain))
+    };
+    let differ = |(a, b): (Option<Signs>, Option<Signs>)| a.is_some_and(|a| b.is_some_and(|b| a.differ(&b)));
+    a == b || !signs(a).into_iter().zip(signs(b)).any(differ)
+}
+
+/// A hash of the question and passage of a record, but for white space and what ends or divides sentences.
 fn text_hash(record: &ItemRecord) -> u64 {
-    let mut words = record.question.split_whitespace().collect::<Vec<_>>();
-    words.push("\n");
-    words.extend(record.passage.split_whitespace());
-    xxh3_64(words.join(" ").as_bytes())
+    let is_told = |c: &char| c.is_alphanumeric() || "()[]{}<>+*/=^~|&$\\#@%_".contains(*c) || !c.is_ascii() && !c.is_whitespace();
+    let texts = record.question.chars().chain(['\n']).chain(record.passage.chars());
+    let told: String = texts.filter(is_told).flat_map(char::to_lowercase).collect();
+    xxh3_64(told.as_bytes())
 }
 
 /// The options and answers of the records of one id.

@@ -1,5 +1,7 @@
 //! Numbers in figures, in words, of Rome and of China: `17`, `seventeen`, `XVII` and `十七` are one value.
 
+use std::ops::Range;
+
 /// A word of a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'a> {
@@ -111,67 +113,96 @@ pub(super) fn is_figure(word: &str) -> bool {
 
 /// The numbers among words, in their order, each as its figures: those in words and of Han as one each, `2½` as 2, 1 and 2.
 pub(super) fn values<'a>(tokens: impl Iterator<Item = Token<'a>>) -> Vec<String> {
+    let numbers = numbers(tokens).into_iter();
+    numbers.map(|number| number.value).collect()
+}
+
+/// A number among words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Number {
+    /// Its figures.
+    pub(super) value: String,
+    /// Its words. Both numbers of a fraction in one character have its word.
+    pub(super) words: Range<usize>,
+}
+
+/// The numbers among words, and where they are.
+pub(super) fn numbers<'a>(tokens: impl Iterator<Item = Token<'a>>) -> Vec<Number> {
     let mut reading = Reading::default();
-    for token in tokens {
+    for (at, token) in tokens.enumerate() {
         match numeral(token) {
-            Some(numeral) => reading.add(numeral),
+            Some(numeral) => reading.add(numeral, at),
             None if token.word == "and" && reading.is_scaled => {}
             None => reading.end(),
         }
     }
     reading.end();
-    reading.values
+    reading.found
 }
 
 /// Numbers while their words are read.
 #[derive(Debug, Default)]
 struct Reading {
-    values: Vec<String>,
+    found: Vec<Number>,
     /// What is complete of the number in progress: thousands and more.
     complete: u64,
     /// The rest of it.
     rest: Option<u64>,
+    /// Its words.
+    words: Range<usize>,
     /// Whether its last word was a hundred or more.
     is_scaled: bool,
     is_han: bool,
 }
 
 impl Reading {
-    fn add(&mut self, numeral: Numeral) {
+    /// Adds the numeral of a word.
+    fn add(&mut self, numeral: Numeral, at: usize) {
         let is_han = matches!(numeral, Numeral::Han(_) | Numeral::HanScale(_));
-        if self.is_han != is_han {
-            self.end();
-            self.is_han = is_han;
-        }
-        match numeral {
-            Numeral::Figures(figures) => {
-                self.end();
-                // Figures before a scale are a number: 5 million.
-                match figures.parse() {
-                    Ok(value) if !figures.starts_with('0') => self.rest = Some(value),
-                    _ => self.values.extend(parts(&figures)),
-                }
+        let goes_on = match (&numeral, self.rest) {
+            (_, None) => true,
+            _ if is_han != self.is_han => false,
+            (Numeral::Figures(_) | Numeral::Roman(_), _) => false,
+            (Numeral::Small(value), Some(rest)) => {
+                let last = rest % 100;
+                self.is_scaled || last >= 20 && last % 10 == 0 && (1..10).contains(value)
             }
+            (Numeral::Han(_) | Numeral::Scale(_) | Numeral::HanScale(_), _) => true,
+        };
+        if !goes_on {
+            self.end();
+        }
+        if self.rest.is_none() {
+            (self.words.start, self.is_han) = (at, is_han);
+        }
+        self.words.end = at + 1;
+        let rest = self.rest.unwrap_or(0);
+        match numeral {
+            Numeral::Figures(figures) => match figures.parse() {
+                // Figures before a scale are a number: 5 million.
+                Ok(value) if !figures.starts_with('0') => self.rest = Some(value),
+                _ => {
+                    let words = self.words.clone();
+                    let parts = parts(&figures).into_iter();
+                    self.found.extend(parts.map(|value| Number {
+                        value,
+                        words: words.clone(),
+                    }));
+                }
+            },
             Numeral::Roman(value) => {
+                self.rest = Some(value);
                 self.end();
-                self.values.push(value.to_string());
             }
             Numeral::Small(value) => {
-                let joins = match self.rest {
-                    None => true,
-                    Some(rest) => self.is_scaled || (20..100).contains(&rest) && rest % 10 == 0 && value < 10,
-                };
-                if !joins {
-                    self.end();
-                }
-                self.rest = Some(self.rest.unwrap_or(0) + value);
+                self.rest = Some(rest + value);
                 self.is_scaled = false;
             }
             Numeral::Han(value) => {
                 // 二〇二四 is read figure by figure.
-                let rest = self.rest.unwrap_or(0);
-                let goes_on = self.rest.is_some() && !self.is_scaled;
-                self.rest = Some(if goes_on { rest.saturating_mul(10) + value } else { rest + value });
+                let is_figure = self.rest.is_some() && !self.is_scaled;
+                let before = if is_figure { rest.saturating_mul(10) } else { rest };
+                self.rest = Some(before.saturating_add(value));
                 self.is_scaled = false;
             }
             Numeral::Scale(scale) => self.scale(scale, 1_000),
@@ -183,12 +214,14 @@ impl Reading {
     fn scale(&mut self, scale: u64, large: u64) {
         let rest = self.rest.unwrap_or(0);
         if scale >= large {
-            self.complete = self.complete.saturating_add(rest.max(1).saturating_mul(scale));
+            let scaled = rest.max(1).saturating_mul(scale);
+            self.complete = self.complete.saturating_add(scaled);
             self.rest = Some(0);
         } else {
-            let last = rest % 10;
-            let (before, last) = if self.is_han { (rest - last, last.max(1)) } else { (0, rest.max(1)) };
-            self.rest = Some(last.saturating_mul(scale).saturating_add(before));
+            // A scale of Han belongs to the figure right before it.
+            let last = if self.is_han { rest % 10 } else { rest };
+            let scaled = last.max(1).saturating_mul(scale);
+            self.rest = Some((rest - last).saturating_add(scaled));
         }
         self.is_scaled = true;
     }
@@ -196,7 +229,10 @@ impl Reading {
     /// Ends the number in progress.
     fn end(&mut self) {
         if let Some(rest) = self.rest.take() {
-            self.values.push(self.complete.saturating_add(rest).to_string());
+            self.found.push(Number {
+                value: self.complete.saturating_add(rest).to_string(),
+                words: self.words.clone(),
+            });
         }
         (self.complete, self.is_scaled, self.is_han) = (0, false, false);
     }
@@ -226,12 +262,14 @@ mod tests {
             ("seventeen goats", "17"),
             ("twenty five or 25", "25 25"),
             ("one hundred and twelve", "112"),
+            ("one hundred eighty two", "182"),
             ("two thousand three hundred forty", "2340"),
             ("5 million and 3", "5000000 3"),
             ("five six", "5 6"),
             ("XVII VII I II", "17 7 1 2"),
             ("IIII VX MIX", "1009"),
             ("05 7kg 5", "05 7kg 5"),
+            ("five hundred six thousand", "506000"),
             ("½", "1 2"),
             ("2 ½", "2 1 2"),
             ("seventh 7th", "7th 7th"),

@@ -107,6 +107,8 @@ impl Contain {
         Candidate {
             hit,
             aligned: in_place as f64 / part.len() as f64,
+            count: in_place,
+            beside: 0.0,
             words,
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::docstring::{Docstring, docstring};
 use super::letters::is_divided;
+use super::numbers::{Token, is_number};
 use super::sentences::{Asks, IMPERATIVES, WH, asking, asks_here};
 use super::words::{PlainText, Words};
 
@@ -76,6 +77,8 @@ pub(super) struct Detail {
     /// Words outside the template.
     pub(super) content: Vec<usize>,
     pub(super) question: Question,
+    /// Whether the text has numbers, in figures or in words.
+    pub(super) has_numbers: bool,
 }
 
 /// What of a question asks.
@@ -101,16 +104,32 @@ impl Question {
             };
             (0..words.len()).filter(is_within).collect::<Vec<usize>>()
         };
-        if let Some(Docstring { whole, description }) = docstring(text) {
+        let (bytes, mut asks) = asking(text);
+        let found = docstring(text);
+        // A question beside a comment of code asks by itself.
+        let is_question = asks == Asks::Mark
+            && found
+                .as_ref()
+                .is_some_and(|found| bytes.start >= found.whole.end || bytes.end <= found.whole.start);
+        if let Some(Docstring {
+            whole,
+            description,
+            names,
+        }) = found
+            && !is_question
+        {
+            let is_of_name = |word: Range<usize>| {
+                let mut names = names.iter();
+                names.any(|name| name.start <= word.start && word.end <= name.end)
+            };
             return Question {
                 asks: Asks::Open,
                 sentence: within(description),
                 asking: Vec::new(),
                 blank: None,
-                docstring: Some(within(whole)),
+                docstring: Some(within(whole).into_iter().filter(|i| !is_of_name(words.span(*i))).collect()),
             };
         }
-        let (bytes, mut asks) = asking(text);
         let sentence = within(bytes);
         let mut phrase_end = 0;
         let asking = sentence.iter().copied().filter(|i| {
@@ -148,6 +167,12 @@ impl Question {
     }
 }
 
+/// The number of words of a text, where letters of scripts without spaces count half.
+pub(super) fn weight(text: &str, words: usize) -> usize {
+    let divided = text.chars().filter(|c| is_divided(*c)).count();
+    words - divided.min(words) / 2
+}
+
 /// Where a question has a blank to fill in: underscores, or empty brackets.
 pub(super) fn find_blank(text: &str) -> Option<usize> {
     let brackets = text.match_indices(['(', '（']).find(|(at, bracket)| {
@@ -163,6 +188,14 @@ impl Detail {
     /// The text without escapes.
     pub(super) fn plain(&self) -> &str {
         self.escapes.plain(&self.text)
+    }
+
+    /// A word.
+    pub(super) fn token(&self, i: usize) -> Token<'_> {
+        Token {
+            word: self.words.word(i),
+            written: &self.plain()[self.words.span(i)],
+        }
     }
 
     /// The bytes of all words of this range, which is not empty, in the text with its escapes.
@@ -204,17 +237,21 @@ impl Part {
         let question = Question::of(plain, &words);
         let content = self.content(size);
         let content = match &question.docstring {
-            // Another language has another signature.
+            // Another language has another signature, and another form of the name.
             Some(docstring) => content.filter(|i| docstring.binary_search(i).is_ok()).collect(),
             None => content.collect(),
         };
-        Detail {
+        let mut detail = Detail {
             text: self.text.clone(),
             content,
             question,
             words,
             escapes,
-        }
+            has_numbers: false,
+        };
+        let mut tokens = (0..detail.words.len()).map(|i| detail.token(i));
+        detail.has_numbers = tokens.any(is_number);
+        detail
     }
 
     /// The words outside the template.
@@ -261,8 +298,7 @@ impl Part {
         self.content = self.content(size).count();
         let own = distinct.iter().filter(|gram| is_own(**gram)).count();
         self.is_template = self.content < LEAST_CONTENT || own < least;
-        let divided = self.text.chars().filter(|c| is_divided(*c)).count();
-        self.weight = self.len() - divided.min(self.len()) / 2;
+        self.weight = weight(&self.text, self.len());
     }
 
     /// How many distinct n-grams lie together in a candidate.

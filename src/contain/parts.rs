@@ -7,7 +7,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::by_hash::ByHash;
 use super::class::{Rule, RuleOf};
 use super::items::{Item, number};
-use super::part::{Kind, Part, Question};
+use super::items::have_same_signs;
+use super::part::{Kind, Part, Question, weight};
 use super::vocabulary::Vocabulary;
 use super::word_hashes::WordHashes;
 use super::words::{PlainText, Words};
@@ -48,7 +49,8 @@ impl ReadPart {
         let texts = texts.chain(passage).chain(answers);
         let read = texts.map(|(kind, text)| ReadPart::of(kind, text, words));
         let mut read: Vec<Self> = read.collect();
-        let needs_options = read[0].words.len() < FEW_WORDS || !item.passage.is_empty();
+        let few = weight(&item.question, read[0].words.len()) < FEW_WORDS;
+        let needs_options = few || !item.passage.is_empty();
         if rule.of.weighs_evidence() && needs_options {
             for text in with_options(item, rule.size) {
                 read.push(ReadPart::of(Kind::Options, text.into(), words));
@@ -141,7 +143,9 @@ impl Parts {
         let hash = xxh3_64(bytemuck::cast_slice(&part.numbers));
         let is_same = |other: u32| {
             let other = &self.parts[other as usize];
-            other.kind == part.kind && other.numbers == part.numbers
+            other.kind == part.kind
+                && other.numbers == part.numbers
+                && have_same_signs(&other.text, &part.text)
         };
         if let Some(part) = self.of_words.find(hash, is_same) {
             return Ok(part as usize);

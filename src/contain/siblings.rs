@@ -158,13 +158,6 @@ impl Place<'_> {
             .collect()
     }
 
-    fn item_token(&self, i: usize) -> Token<'_> {
-        Token {
-            word: self.detail.words.word(i),
-            written: &self.detail.plain()[self.detail.words.span(i)],
-        }
-    }
-
     /// The numbers among words of the document.
     fn document_values(&self, words: Range<usize>) -> Vec<String> {
         let words: Vec<(String, Range<usize>)> = words
@@ -176,34 +169,15 @@ impl Place<'_> {
         }))
     }
 
-    /// The words of numbers that stand in the document in another form, such as in words, with the words there.
-    pub(super) fn equal_numbers(&self) -> Vec<(usize, usize)> {
-        let is_number_of_item = |i: usize| is_number(self.item_token(i));
-        let mut equal = Vec::new();
-        for Differing { items, documents } in self.differing() {
-            let is_edit = items.len() <= NUMBER && documents.len() <= NUMBER;
-            if is_edit && !documents.is_empty() && items.clone().any(is_number_of_item) {
-                let mine = values(items.clone().map(|i| self.item_token(i)));
-                if !mine.is_empty()
-                    && items.clone().all(is_number_of_item)
-                    && mine == self.document_values(documents.clone())
-                {
-                    equal.extend(items.zip(documents));
-                }
-            }
-        }
-        equal
-    }
-
     /// A third of the item's figures have another number in their place, or nothing else differs: a sibling. A number among
     /// other edits is one of them. Numbers in words and of Rome are the same as figures.
     pub(super) fn has_other_figures(&self) -> bool {
         let differing = self.differing();
         let (mut others, mut are_all) = (0, true);
         for Differing { items, documents } in &differing {
-            let mine = values(items.clone().map(|i| self.item_token(i)));
+            let mine = values(items.clone().map(|i| self.detail.token(i)));
             let theirs = self.document_values(documents.clone());
-            are_all &= items.clone().all(|i| is_number(self.item_token(i)))
+            are_all &= items.clone().all(|i| is_number(self.detail.token(i)))
                 && documents.clone().all(|at| {
                     is_number(Token {
                         word: &self.document.word(at),
@@ -241,10 +215,10 @@ impl Place<'_> {
             let Some((mine, theirs)) = mine.and_then(|mine| Some((mine, theirs()?))) else {
                 continue;
             };
-            all += usize::from(!mine.is_empty());
-            if mine != theirs {
+            all += usize::from(!mine.signs.is_empty());
+            if mine.differ(&theirs) {
                 others += 1;
-                left_out += usize::from(theirs.is_empty());
+                left_out += usize::from(theirs.signs.is_empty());
             }
         }
         if punctuation[0] > 0 && punctuation[1] == 0 {
@@ -303,7 +277,7 @@ impl Place<'_> {
         let mut names: Option<BTreeSet<String>> = None;
         edits.any(|Differing { items, documents }| {
             let names = names.get_or_insert_with(|| self.names());
-            let mine: Vec<String> = items.clone().map(|i| bare_name(self.item_token(i))).collect();
+            let mine: Vec<String> = items.clone().map(|i| bare_name(self.detail.token(i))).collect();
             let is_mine = mine.iter().any(|name| names.contains(name));
             let theirs = documents.clone().map(|at| {
                 bare_name(Token {
@@ -322,7 +296,7 @@ impl Place<'_> {
             let mut letters = token.written.chars();
             letters.next().is_some_and(char::is_uppercase) && letters.any(char::is_lowercase)
         };
-        let tokens = (0..self.part.len()).map(|i| self.item_token(i));
+        let tokens = (0..self.part.len()).map(|i| self.detail.token(i));
         let names = tokens.filter(is_capital).map(bare_name);
         let is_common = |name: &str| {
             [BEGINNINGS, WH, IMPERATIVES]

@@ -5,19 +5,48 @@
 
 use std::ops::Range;
 
-/// The signs between a word and the one before it, where they are known.
-///
-/// Signs that mean the same are one: `-`, en dash and U+2212; `*`, `×` and `·`; `/` and `÷`; `<=` and `≤`. A power is `^`.
-pub(super) fn signs(plain: &str, before: Range<usize>, word: Range<usize>) -> Option<String> {
+use super::letters::is_divided;
+use super::words::Words;
+
+/// What stands between a word and the one before it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Signs {
+    /// Signs that mean the same are one: `-`, en dash and U+2212; `*`, `×` and `·`; `/` and `÷`; `<=` and `≤`. A power is `^`.
+    pub(super) signs: String,
+    /// Whether punctuation stands there.
+    has_punctuation: bool,
+}
+
+impl Signs {
+    /// Whether there are other signs than at the other place, or none on one side alone: unless punctuation, which a text may
+    /// write as a dash, stands there instead.
+    pub(super) fn differ(&self, other: &Signs) -> bool {
+        let instead = |empty: &Signs, full: &Signs| {
+            empty.signs.is_empty() && empty.has_punctuation && !full.has_punctuation
+        };
+        self.signs != other.signs && !instead(self, other) && !instead(other, self)
+    }
+}
+
+/// The signs between a word and the one before it; `None` where a line ends between them.
+pub(super) fn signs(plain: &str, before: Range<usize>, word: Range<usize>) -> Option<Signs> {
     let between = &plain[before.end..word.start];
     if between.contains('\n') {
         return None;
     }
-    if !is_operand(&plain[word.clone()]) {
-        return Some(String::new());
+    let mut found = Signs {
+        signs: String::new(),
+        has_punctuation: between.contains([',', ';', ':', '|', '?', '!', '"', '\'', '“', '”'])
+            || between.contains(". "),
+    };
+    let signs = &mut found.signs;
+    if plain[word.clone()].starts_with(is_raised) {
+        signs.push('^');
     }
-    let is_binary = is_operand(&plain[before]);
-    let mut found = String::new();
+    if between.is_ascii() && !between.bytes().any(|byte| b"+-*/=<>^~!".contains(&byte)) {
+        return Some(found);
+    }
+    let [is_left, is_right] = [before, word].map(|word| is_operand(plain, word));
     let mut chars = between.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let next = chars.peek().map(|(_, c)| *c);
@@ -32,46 +61,67 @@ pub(super) fn signs(plain: &str, before: Range<usize>, word: Range<usize>) -> Op
                 _ => '=',
             });
         }
-        let is_before_operand = between[end..].chars().all(|c| "([{$".contains(c));
-        match sign {
-            // Emphasis, as in `a *b* c`, has a space on one side alone; and `**` is none or a power.
-            Some('*') if c == '*' && (next == Some('*') || is_lopsided(between, at..end)) => {}
-            Some(sign) if is_binary || is_before_operand && "-+±¬√".contains(sign) => found.push(sign),
-            _ => {}
+        let Some(sign) = sign else {
+            continue;
+        };
+        let is_before_operand = is_right && between[end..].chars().all(|c| "([{$\\".contains(c));
+        let blanks = blanks_around(between, at..end);
+        let is_tight = between.len() == end - at;
+        let counts = match sign {
+            // Emphasis, as in `a *b* c`, has a space on one side alone, and `**` is none.
+            '*' if c == '*' && (next == Some('*') || blanks == 1) => false,
+            '*' | '+' | '^' if is_tight => true,
+            '<' | '>' | '≤' | '≥' | '≠' if blanks != 1 => true,
+            '-' | '+' | '±' | '¬' | '√' if is_before_operand => true,
+            _ => is_left && is_right,
+        };
+        if counts {
+            signs.push(sign);
         }
     }
-    if is_binary && plain[word].starts_with(is_raised) {
-        found.push('^');
-    }
-    let is_known = !found.is_empty() || !between.contains([',', ';', ':', '|', '?', '!', '"', '\'', '“', '”']);
-    let has_stop = between.contains(". ");
-    (is_known && !(found.is_empty() && has_stop)).then_some(found)
+    Some(found)
 }
 
-/// Whether a word is a figure or a single letter.
-fn is_operand(word: &str) -> bool {
+/// Whether a word is a figure, a single letter, or another name of a value in a formula.
+fn is_operand(plain: &str, word: Range<usize>) -> bool {
+    /// Letters of a variable in capitals, at most.
+    const CAPITALS: usize = 3;
+    let is_command = plain[..word.start].ends_with('\\');
+    let word = &plain[word];
+    let is_variable = word.len() <= CAPITALS && word.bytes().all(|byte| byte.is_ascii_uppercase());
     let mut letters = word.chars();
-    letters.next().is_some_and(|c| {
-        c.is_numeric() || letters.next().is_none() && c.is_alphabetic() && !super::letters::is_divided(c)
-    })
+    let is_letter = letters.next().is_some_and(|c| c.is_alphabetic() && !is_divided(c)) && letters.next().is_none();
+    is_command || is_variable || is_letter || word.contains(char::is_numeric) || FUNCTIONS.contains(&word)
 }
+
+/// Names of functions and constants in formulas.
+const FUNCTIONS: &[&str] = &[
+    "sin", "cos", "tan", "cot", "sec", "csc", "log", "ln", "exp", "sqrt", "lim", "max", "min", "gcd", "lcm", "det", "dim", "deg", "pi",
+];
 
 fn is_raised(c: char) -> bool {
     matches!(c, '\u{B2}' | '\u{B3}' | '\u{B9}' | '\u{2070}'..='\u{2079}')
 }
 
-fn is_lopsided(between: &str, sign: Range<usize>) -> bool {
-    let is_blank = |c: Option<char>| c.is_some_and(char::is_whitespace);
+/// On how many sides of a sign a space stands.
+fn blanks_around(between: &str, sign: Range<usize>) -> usize {
     let before = between[..sign.start].chars().next_back();
     let behind = between[sign.end..].chars().next();
-    is_blank(before) != is_blank(behind)
+    let blank = |c: Option<char>| usize::from(c.is_some_and(char::is_whitespace));
+    blank(before) + blank(behind)
+}
+
+/// The signs before all words of a text.
+pub(super) fn all_signs(plain: &str, words: &Words) -> Vec<Option<Signs>> {
+    let pairs = (1..words.len()).map(|i| signs(plain, words.span(i - 1), words.span(i)));
+    pairs.collect()
 }
 
 /// The sign that a character is.
 fn canonical(c: char) -> Option<char> {
     Some(match c {
-        '-' | '\u{2212}' | '\u{2013}' | '\u{2010}' | '\u{2011}' | '\u{FF0D}' | '\u{FE63}' => '-',
-        '+' | '\u{FF0B}' => '+',
+        '-' | '⁻' | '\u{2212}' | '\u{2013}' | '\u{2010}' | '\u{2011}' | '\u{FF0D}' | '\u{FE63}' => '-',
+        '+' | '⁺' | '\u{FF0B}' => '+',
         '*' | '×' | '·' | '⋅' | '∗' | '∙' | '\u{FF0A}' => '*',
         '/' | '÷' | '∕' | '\u{2044}' | '\u{FF0F}' => '/',
         '=' | '\u{FF1D}' => '=',
@@ -87,42 +137,61 @@ fn canonical(c: char) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::Words;
     use super::*;
 
     /// The signs before the last word.
-    fn last(text: &str) -> Option<String> {
-        let words = Words::of_plain(text);
-        let last = words.len() - 1;
-        signs(text, words.span(last - 1), words.span(last))
+    fn last(text: &str) -> Option<Signs> {
+        all_signs(text, &Words::of_plain(text)).pop().flatten()
     }
 
     #[test]
     fn signs_stand_between_or_before_figures_and_letters() {
         for (text, expected) in [
-            ("3 - 4", Some("-")),
-            ("3\u{2212}4", Some("-")),
-            ("3 \u{2013} 4", Some("-")),
-            ("is -17", Some("-")),
-            ("is 17", Some("")),
-            ("is - 17", Some("")),
-            ("well-known", Some("")),
-            ("3*4", Some("*")),
-            ("3 × 4", Some("*")),
-            ("3 *4", Some("")),
-            ("is **17", Some("")),
-            ("x <= 4", Some("≤")),
-            ("x ≤ 4", Some("≤")),
-            ("x != 4", Some("≠")),
-            ("x ÷ (2", Some("/")),
-            ("x^2", Some("^")),
-            ("x²", Some("^")),
-            ("x) / (1", Some("/")),
-            ("12, 17", None),
-            ("12. 17", None),
-            ("12\n- 17", None),
+            ("3 - 4", "-"),
+            ("3\u{2212}4", "-"),
+            ("3 \u{2013} 4", "-"),
+            ("is -17", "-"),
+            ("12, -17", "-"),
+            ("is 17", ""),
+            ("is - 17", ""),
+            ("well-known", ""),
+            ("3*4", "*"),
+            ("3 × 4", "*"),
+            ("3 *4", ""),
+            ("is **17", ""),
+            ("x <= 4", "≤"),
+            ("x ≤ 4", "≤"),
+            ("x != 4", "≠"),
+            ("x ÷ (2", "/"),
+            ("x^2", "^"),
+            ("x²", "^"),
+            ("x)²", "^"),
+            ("10⁻⁵", "^-"),
+            ("10^-5", "^-"),
+            ("x) / (1", "/"),
+            ("ab+cd", "+"),
+            ("\\alpha - \\beta", "-"),
+            ("TX − XT", "-"),
+            ("3 * sin", "*"),
+            ("12, 17", ""),
         ] {
-            assert_eq!(last(text).as_deref(), expected, "{text}");
+            assert_eq!(last(text).map(|found| found.signs).as_deref(), Some(expected), "{text}");
+        }
+        assert_eq!(last("12\n- 17"), None);
+    }
+
+    #[test]
+    fn punctuation_may_be_a_dash() {
+        for (a, b, differ) in [
+            ("12, 17", "12 - 17", false),
+            ("12, -17", "12, 17", true),
+            ("12 - 17", "12 17", true),
+            ("12 - 17", "12 + 17", true),
+            ("12 - 17", "12 \u{2013} 17", false),
+        ] {
+            let [a_signs, b_signs] = [a, b].map(|text| last(text).unwrap());
+            assert_eq!(a_signs.differ(&b_signs), differ, "{a} {b}");
+            assert_eq!(b_signs.differ(&a_signs), differ, "{a} {b}");
         }
     }
 }

@@ -178,7 +178,7 @@ fn width_at(bytes: &[u8], at: usize) -> usize {
 fn apostrophe(bytes: &[u8]) -> usize {
     match bytes {
         [b'\'', ..] => 1,
-        [0xE2, 0x80, 0x99, ..] => 3,
+        [0xE2, 0x80, 0x99, ..] | [0xEF, 0xBC, 0x87, ..] => 3,
         _ => 0,
     }
 }

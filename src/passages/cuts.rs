@@ -16,7 +16,7 @@ pub enum Snap {
     Words,
     /// Whole lines, with their ends.
     Lines,
-    /// The passage as it is, but for parts of characters.
+    /// The passage, byte for byte, but for the bytes of characters of which it has a part.
     None,
 }
 
@@ -196,7 +196,7 @@ impl Shrinking {
                     _ => lines,
                 }
             }
-            (_, Snap::None) => unglued(text, whole),
+            (_, Snap::None) => whole,
             (_, Snap::Words) => {
                 let cut = whole_runs(text, outside_tags(text, self.whole_words(whole)));
                 // A run, or the last word of a cut, may lie within a tag with attributes.
@@ -547,6 +547,7 @@ mod tests {
             (Words, Snap::Words, "a < b c > d", &["b c"], "a < > d"),
             (Words, Snap::Words, "(a). b c \"d\"", &["b c"], "(a). \"d\""),
             (Words, Snap::None, "a.b c.d", &["b c"], "a..d"),
+            (Words, Snap::None, "a,b c,d", &["b c,"], "a,d"),
             // Parts of words stay, and never is a character cut in two.
             (
                 Chars,
@@ -556,16 +557,11 @@ mod tests {
                 "one three four",
             ),
             (Chars, Snap::Words, "onetwo", &["net"], "onetwo"),
-            (Bytes, Snap::None, "ab\u{e9}cd", &["b\u{e9}c"], "ab\u{e9}cd"),
-            // Two words never become one.
-            (
-                Chars,
-                Snap::None,
-                "one two three",
-                &["e two t"],
-                "one two three",
-            ),
-            (Chars, Snap::None, "one-two", &["-"], "one-two"),
+            (Bytes, Snap::None, "ab\u{e9}cd", &["b\u{e9}c"], "ad"),
+            // Two words never become one, unless a cut is exact.
+            (Chars, Snap::None, "one two three", &["e two t"], "onhree"),
+            (Chars, Snap::None, "one-two", &["-"], "onetwo"),
+            (Chars, Snap::Words, "one-two", &["-"], "one-two"),
             (Words, Snap::Words, "x y. x y", &["x y", "x y"], "."),
             (Words, Snap::Lines, "a\nb c\nd", &["b c"], "a\nd"),
             (Words, Snap::Lines, "a b\nc d e\nf", &["b\nc d e"], "a b\nf"),

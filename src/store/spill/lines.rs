@@ -43,13 +43,14 @@ impl JsonLines {
     /// All values that are written.
     pub(crate) fn iter<T: DeserializeOwned>(&self) -> impl Iterator<Item = Result<T>> {
         self.0.each_block(0).flat_map(|block| {
-            let lines = block.map(|block| {
+            let values = block.and_then(|block| {
                 let lines = block.split(|byte| *byte == b'\n');
-                // The checksum of the block says that it is as it was written.
-                let values = lines.filter_map(|line| serde_json::from_slice(line).ok());
-                values.collect::<Vec<T>>()
+                let lines = lines.filter(|line| !line.is_empty());
+                // The checksum of the block says that it is as it was written: such a value was never one.
+                let value = |line| serde_json::from_slice(line).map_err(|_| self.0.damaged(0));
+                lines.map(value).collect::<Result<Vec<T>>>()
             });
-            let (values, error) = match lines {
+            let (values, error) = match values {
                 Ok(values) => (values, None),
                 Err(error) => (Vec::new(), Some(Err(error))),
             };

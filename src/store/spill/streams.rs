@@ -84,6 +84,13 @@ impl Streams {
         self.streams[stream].file.each_block()
     }
 
+    /// The error of a stream that does not hold what was written.
+    pub(super) fn damaged(&self, stream: usize) -> Error {
+        Error::DamagedSpill {
+            path: self.streams[stream].file.path().to_owned(),
+        }
+    }
+
     /// Bytes of all records that are written.
     pub(super) fn bytes(&self) -> u64 {
         self.streams
