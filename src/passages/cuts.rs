@@ -41,6 +41,8 @@ pub(crate) struct Cuts {
     /// The documents that are removed, and why.
     pub(crate) removed: Vec<(usize, Removal)>,
     is_removed: Vec<bool>,
+    /// Bytes of passages that stay in documents that stay: parts of words, lines or characters.
+    pub(crate) uncut: u64,
 }
 
 /// Why a document is removed.
@@ -112,6 +114,24 @@ impl Cuts {
             .map(|[start, end]| u64::from(end - start))
             .sum()
     }
+}
+
+/// Bytes of spans outside of the cuts; both ascend.
+pub(crate) fn uncut(spans: &[Range<usize>], cuts: &[Range<usize>]) -> u64 {
+    let mut cuts = cuts.iter().peekable();
+    let of_span = |span: &Range<usize>| {
+        let mut bytes = span.len();
+        while cuts.next_if(|cut| cut.end <= span.start).is_some() {}
+        while let Some(cut) = cuts.peek().filter(|cut| cut.start < span.end) {
+            bytes -= cut.end.min(span.end) - cut.start.max(span.start);
+            if cut.end > span.end {
+                break;
+            }
+            cuts.next();
+        }
+        bytes as u64
+    };
+    spans.iter().map(of_span).sum()
 }
 
 /// The most bytes of a character: a cut begins and ends nearer than this to its span before it is shrunk to words.
@@ -624,6 +644,22 @@ mod tests {
                 let mut outside = text[cut.clone()].char_indices();
                 assert!(outside.all(|(at, char)| char.is_whitespace() || is_in(cut.start + at)));
             }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn bytes_that_stay_are_those_outside_of_cuts(borders in proptest::collection::vec(0_usize..40, 0..24)) {
+            let ranges = |borders: &[usize]| -> Vec<Range<usize>> {
+                let mut borders = borders.to_vec();
+                borders.sort_unstable();
+                borders.chunks_exact(2).map(|at| at[0]..at[1]).filter(|range| !range.is_empty()).collect()
+            };
+            let (spans, cuts) = borders.split_at(borders.len() / 2);
+            let (spans, cuts) = (ranges(spans), ranges(cuts));
+            let is_in = |ranges: &[Range<usize>], at: usize| ranges.iter().any(|range| range.contains(&at));
+            let expected = (0..40).filter(|at| is_in(&spans, *at) && !is_in(&cuts, *at)).count();
+            proptest::prop_assert_eq!(uncut(&spans, &cuts), expected as u64);
         }
     }
 

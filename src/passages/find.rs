@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::cuts::{Cuts, Removal, Shrinking};
+use super::cuts::{Cuts, Removal, Shrinking, uncut};
 use super::items::Match;
 use super::lost::{Found, Lost};
 use super::pass::too_large;
@@ -141,14 +141,18 @@ impl PassagesRun<'_> {
         let shrink = |shrinking: &mut Shrinking, spans: &&[(usize, Range<usize>)]| {
             let of_document: Vec<Range<usize>> = spans.iter().map(|of| of.1.clone()).collect();
             match self.action {
-                PassageAction::Cut => shrinking.cuts(texts.text(spans[0].0), &of_document),
-                PassageAction::Mark => of_document,
-                PassageAction::Report | PassageAction::Drop { .. } => Vec::new(),
+                PassageAction::Cut => {
+                    let cuts = shrinking.cuts(texts.text(spans[0].0), &of_document);
+                    let uncut = uncut(&of_document, &cuts);
+                    (cuts, uncut)
+                }
+                PassageAction::Mark => (of_document, 0),
+                PassageAction::Report | PassageAction::Drop { .. } => (Vec::new(), 0),
             }
         };
         let new = || Shrinking::new(self.units, self.snap);
         let shrunk = of_documents.par_iter().map_init(new, shrink);
-        let shrunk: Vec<Vec<Range<usize>>> = in_parallel(|| shrunk.collect());
+        let shrunk: Vec<(Vec<Range<usize>>, u64)> = in_parallel(|| shrunk.collect());
         let mut shrunk = of_documents.iter().map(|of| of[0].0).zip(shrunk).peekable();
         let mut removed = removed.into_iter().peekable();
         let mut cuts = Cuts::default();
@@ -156,7 +160,11 @@ impl PassagesRun<'_> {
             let of_document = shrunk.next_if(|(of, _)| *of == document);
             match removed.next_if(|(of, ..)| *of == document) {
                 Some((_, why, _)) => cuts.push_removed(why),
-                None => cuts.push(of_document.into_iter().flat_map(|(_, cuts)| cuts)),
+                None => {
+                    let (of_document, uncut) = of_document.map_or_else(Default::default, |of| of.1);
+                    cuts.push(of_document);
+                    cuts.uncut += uncut;
+                }
             }
         }
         (cuts, covered)

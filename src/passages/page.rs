@@ -137,8 +137,10 @@ fn removed(cut: &CutCounts, bytes: u64) -> Markup {
     html! {
         li {
             strong { (share(cut.cut_bytes + cut.removed_bytes, bytes)) } br;
-            "of the bytes are gone: " (grouped(cut.cut_bytes)) " by " (counted(cut.cuts, "cut")) " in " (counted(cut.cut_documents, "document"))
-            ", " (grouped(cut.removed_bytes)) " with " (counted(cut.removed, "removed document"))
+            "of the bytes were removed"
+            @if cut.cuts > 0 { ": " (counted(cut.cuts, "cut")) " in " (counted(cut.cut_documents, "document")) " took " (counted(cut.cut_bytes, "byte")) }
+            @if cut.removed > 0 { "; " (counted(cut.removed, "document")) " of " (counted(cut.removed_bytes, "byte")) " removed whole" }
+            @if cut.cuts > 0 && cut.uncut_bytes > 0 { "; " (counted(cut.uncut_bytes, "byte")) " of passages stay, as parts of words, lines or characters" }
         }
         li {
             @match cut.lost_of_units {

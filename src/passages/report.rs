@@ -84,6 +84,9 @@ pub struct CutCounts {
     pub kept_bytes: u64,
     /// Bytes of texts that were cut out of documents that are written.
     pub cut_bytes: u64,
+    /// Bytes of passages that stay in documents that are written: parts of words or lines, and with [`Snap::None`](super::Snap)
+    /// those of characters of which a passage has a part.
+    pub uncut_bytes: u64,
     /// Bytes of the texts of documents that were removed.
     pub removed_bytes: u64,
     /// Units that were cut, or are of removed documents.
@@ -144,6 +147,7 @@ impl PassageCounts {
             kept: (texts.len() - texts.reference - cuts.removed.len()) as u64,
             removed: cuts.removed.len() as u64,
             cut_bytes: cuts.bytes(),
+            uncut_bytes: cuts.uncut,
             kept_bytes: texts.input_bytes() - cuts.bytes() - removed_bytes,
             removed_bytes,
             lost_of_units: lost.removed,

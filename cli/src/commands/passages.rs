@@ -239,7 +239,7 @@ pub struct PassageArguments {
     #[arg(long, help_heading = "Passages")]
     pub lowercase: bool,
 
-    /// Lines or paragraphs that differ in punctuation alone are equal
+    /// Ignore punctuation and symbols in lines and paragraphs, also + = < > ~ |: `a = b` and `a b` are equal
     #[arg(long, help_heading = "Passages")]
     pub strip_punctuation: bool,
 
@@ -309,7 +309,7 @@ pub enum SnapArgument {
     Words,
     /// Whole lines
     Lines,
-    /// The passage as it is
+    /// The passage byte for byte, but for bytes of characters of which it has a part
     None,
 }
 
@@ -565,8 +565,18 @@ impl Arguments {
             let of = terminal::counted(cut.cut_documents, "document");
             lines.row("kept", terminal::counted(cut.kept, "document"));
             if self.action == PassageActionArgument::Cut {
-                let bytes = bytes(cut.cut_bytes);
-                lines.row("cut", format!("{bytes} bytes by {cuts} in {of}"));
+                let cut_bytes = bytes(cut.cut_bytes);
+                let mut line = format!("{cut_bytes} bytes by {cuts} in {of}");
+                if cut.uncut_bytes > 0 {
+                    let parts = match self.snap {
+                        SnapArgument::Words => "words",
+                        SnapArgument::Lines => "lines",
+                        SnapArgument::None => "characters",
+                    };
+                    let uncut = bytes(cut.uncut_bytes);
+                    line += &format!("; {uncut} bytes stay, as parts of {parts}");
+                }
+                lines.row("cut", line);
             }
             let removed = terminal::counted(cut.removed, "document");
             lines.row(

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::cuts::{Cuts, Removal, Shrinking};
+use super::super::cuts::{Cuts, Removal, Shrinking, uncut};
 use super::super::excerpts::Excerpts;
 use super::super::find::Removing;
 use super::super::gather::{GatheredDocuments, Gathering};
@@ -552,7 +552,9 @@ impl<'a, 'p> Choosing<'a, 'p> {
                 }
                 None => match run.action {
                     PassageAction::Cut => {
-                        cuts.push(self.shrinking.cuts(texts.text(document), &spans));
+                        let of_document = self.shrinking.cuts(texts.text(document), &spans);
+                        cuts.uncut += uncut(&spans, &of_document);
+                        cuts.push(of_document);
                         self.add_cuts(document, cuts.of(document))?;
                     }
                     PassageAction::Mark => {
@@ -566,6 +568,7 @@ impl<'a, 'p> Choosing<'a, 'p> {
         self.gathered.counts.bytes += texts.input_bytes();
         self.gathered.counts.units += texts.input_units(run.units);
         self.of_cuts.cut_bytes += cuts.bytes();
+        self.of_cuts.uncut_bytes += cuts.uncut;
         self.of_cuts.kept += (texts.len() - texts.reference - cuts.removed.len()) as u64;
         self.add_lost(texts, &cuts, &documents)?;
         self.base += places(texts);
