@@ -44,7 +44,12 @@ impl Alignment {
     }
 
     /// The alignment of words from that of the symbols that they make up, each a range of words, in order.
-    pub(super) fn expand(&self, item: &[Range<usize>], document: &[Range<usize>], first: usize) -> Self {
+    pub(super) fn expand(
+        &self,
+        item: &[Range<usize>],
+        document: &[Range<usize>],
+        first: usize,
+    ) -> Self {
         let words = item.last().map_or(0, |last| last.end);
         let mut at = vec![None; words];
         for (i, place) in self.pairs() {

@@ -310,7 +310,11 @@ impl Deciding<'_> {
             .map(|(passage, grams)| (*passage, contain.extent(grams)))
             .collect();
         for (passage, extent) in passages {
-            for item in contain.parts[passage].items.iter().map(|item| *item as usize) {
+            for item in contain.parts[passage]
+                .items
+                .iter()
+                .map(|item| *item as usize)
+            {
                 let question = contain.of_items[item].question;
                 let part = &contain.parts[question];
                 if !(part.is_template || part.is_short()) {
@@ -327,8 +331,9 @@ impl Deciding<'_> {
     fn near(&self, part: &Part, passage: &Range<usize>) -> Vec<Range<usize>> {
         let grams: Grams = self.contain.grams_of(part, self.found).collect();
         let clusters = grams.chunk_by(|a, b| b.0 - a.0 <= GAP);
-        let mut windows: Vec<Range<usize>> =
-            clusters.map(|cluster| window(part, self.document, cluster)).collect();
+        let mut windows: Vec<Range<usize>> = clusters
+            .map(|cluster| window(part, self.document, cluster))
+            .collect();
         let distance = |window: &Range<usize>| {
             let behind = window.start.saturating_sub(passage.end);
             behind.max(passage.start.saturating_sub(window.end))
@@ -615,7 +620,10 @@ fn with_numbers(
         }
         (at..number.words.start).for_each(|i| push(words[i], i..i + 1));
         let next = FIRST + u32::try_from(values.len()).unwrap_or(0);
-        push(*values.entry(number.value).or_insert(next), number.words.clone());
+        push(
+            *values.entry(number.value).or_insert(next),
+            number.words.clone(),
+        );
         at = number.words.end;
     }
     (at..words.len()).for_each(|i| push(words[i], i..i + 1));

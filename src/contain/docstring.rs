@@ -31,7 +31,9 @@ pub(super) fn docstring(text: &str) -> Option<Docstring> {
         let mut last = None;
         let mut at = 0;
         while let Some(start) = text[at..].find(opens).map(|start| at + start + opens.len()) {
-            let end = text[start..].find(closes).map_or(text.len(), |end| start + end);
+            let end = text[start..]
+                .find(closes)
+                .map_or(text.len(), |end| start + end);
             last = Some(start..end);
             at = (end + closes.len()).min(text.len());
         }
@@ -47,7 +49,9 @@ pub(super) fn docstring(text: &str) -> Option<Docstring> {
     let mut names = Vec::new();
     let mut at = 0;
     while let Some(start) = inner[at..].find(is_part).map(|start| at + start) {
-        at = inner[start..].find(|c| !is_part(c)).map_or(inner.len(), |end| start + end);
+        at = inner[start..]
+            .find(|c| !is_part(c))
+            .map_or(inner.len(), |end| start + end);
         if inner[start..at].contains('_') {
             names.push(whole.start + start..whole.start + at);
         }
@@ -61,9 +65,23 @@ pub(super) fn docstring(text: &str) -> Option<Docstring> {
 
 /// Whether a line begins or ends as code does.
 fn is_code(line: &str) -> bool {
-    const BEGINNINGS: &[&str] = &["def ", "class ", "fn ", "pub fn ", "func ", "function ", "const ", "public ", "import ", "#include"];
+    const BEGINNINGS: &[&str] = &[
+        "def ",
+        "class ",
+        "fn ",
+        "pub fn ",
+        "func ",
+        "function ",
+        "const ",
+        "public ",
+        "import ",
+        "#include",
+    ];
     let line = line.trim();
-    BEGINNINGS.iter().any(|beginning| line.starts_with(beginning)) || line.ends_with('{')
+    BEGINNINGS
+        .iter()
+        .any(|beginning| line.starts_with(beginning))
+        || line.ends_with('{')
 }
 
 #[cfg(test)]
@@ -72,12 +90,19 @@ mod tests {
 
     #[test]
     fn docstrings_of_code_are_found() {
-        let described = |text: &str| docstring(text).map(|found| text[found.description].trim().to_owned());
+        let described =
+            |text: &str| docstring(text).map(|found| text[found.description].trim().to_owned());
         for (text, expected) in [
-            ("def add(x, y):\n    \"\"\"Add two numbers.\n    >>> add(1, 2)\n    3\n    \"\"\"\n", Some("Add two numbers.")),
+            (
+                "def add(x, y):\n    \"\"\"Add two numbers.\n    >>> add(1, 2)\n    3\n    \"\"\"\n",
+                Some("Add two numbers."),
+            ),
             ("def f():\n    ''' Sum of all '''", Some("Sum of all")),
             ("/* Sum of all */\nint f(int x) {", Some("Sum of all")),
-            ("def f():\n    \"\"\" first \"\"\"\n\ndef g():\n    \"\"\" second", Some("second")),
+            (
+                "def f():\n    \"\"\" first \"\"\"\n\ndef g():\n    \"\"\" second",
+                Some("second"),
+            ),
             ("def f(): return 1", None),
             ("He said: \"\"\"Why?\"\"\"", None),
         ] {

@@ -163,9 +163,8 @@ fn merged(groups: Vec<Vec<ItemRecord>>) -> Result<Vec<Item>> {
         };
         let is_same = |item: u32| {
             let item = &items[item as usize];
-            let is_same = |a: &str, b: &str| {
-                a == b || words(a) == words(b) && have_same_signs(a, b)
-            };
+            let is_same =
+                |a: &str, b: &str| a == b || words(a) == words(b) && have_same_signs(a, b);
             item.benchmark == first.benchmark
                 && is_same(&item.question, &first.question)
                 && is_same(&item.passage, &first.passage)
@@ -209,14 +208,23 @@ pub(super) fn have_same_signs(a: &str, b: &str) -> bool {
         let plain = escapes.read(text);
         all_signs(plain, &Words::of_plain(plain))
     };
-    let differ = |(a, b): (Option<Signs>, Option<Signs>)| a.is_some_and(|a| b.is_some_and(|b| a.differ(&b)));
+    let differ =
+        |(a, b): (Option<Signs>, Option<Signs>)| a.is_some_and(|a| b.is_some_and(|b| a.differ(&b)));
     a == b || !signs(a).into_iter().zip(signs(b)).any(differ)
 }
 
 /// A hash of the question and passage of a record, but for white space and what ends or divides sentences.
 fn text_hash(record: &ItemRecord) -> u64 {
-    let is_told = |c: &char| c.is_alphanumeric() || "()[]{}<>+*/=^~|&$\\#@%_".contains(*c) || !c.is_ascii() && !c.is_whitespace();
-    let texts = record.question.chars().chain(['\n']).chain(record.passage.chars());
+    let is_told = |c: &char| {
+        c.is_alphanumeric()
+            || "()[]{}<>+*/=^~|&$\\#@%_".contains(*c)
+            || !c.is_ascii() && !c.is_whitespace()
+    };
+    let texts = record
+        .question
+        .chars()
+        .chain(['\n'])
+        .chain(record.passage.chars());
     let told: String = texts.filter(is_told).flat_map(char::to_lowercase).collect();
     xxh3_64(told.as_bytes())
 }

@@ -166,7 +166,10 @@ mod tests {
             ("<p>", Some("\n")),
             ("</SPAN >", Some(" ")),
             ("<td colspan=2>", Some("\n")),
-            ("<p class=\"q7\" style='color:#333' data-v=\"7\">", Some("\n")),
+            (
+                "<p class=\"q7\" style='color:#333' data-v=\"7\">",
+                Some("\n"),
+            ),
             ("<input type=\"radio\" disabled checked/>", Some(" ")),
             ("<o:p>", Some(" ")),
             ("<my-question>", Some(" ")),

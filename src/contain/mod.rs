@@ -102,7 +102,7 @@ pub use phrases::{Phrases, PublicPhrase, Spread};
 pub use read::ItemFields;
 pub use report::{
     BenchmarkReport, ByClass, ContainCounts, ContainCuts, ContainParameters, ContainReport,
-    LeakedItem,
+    LeakedItem, LeakingFile, MergedItem, NearMiss, Removable,
 };
 pub use run::{ContainOutcome, ContainRun};
 pub use scan::{Contain, Scratch};

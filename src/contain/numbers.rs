@@ -29,18 +29,59 @@ enum Numeral {
 }
 
 const SMALL: &[&str] = &[
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
-    "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
 ];
-const TENS: &[&str] = &["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+const TENS: &[&str] = &[
+    "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
+];
 const ORDINALS: &[(&str, &str)] = &[
-    ("first", "1st"), ("second", "2nd"), ("third", "3rd"), ("fourth", "4th"), ("fifth", "5th"), ("sixth", "6th"),
-    ("seventh", "7th"), ("eighth", "8th"), ("ninth", "9th"), ("tenth", "10th"), ("eleventh", "11th"), ("twelfth", "12th"),
+    ("first", "1st"),
+    ("second", "2nd"),
+    ("third", "3rd"),
+    ("fourth", "4th"),
+    ("fifth", "5th"),
+    ("sixth", "6th"),
+    ("seventh", "7th"),
+    ("eighth", "8th"),
+    ("ninth", "9th"),
+    ("tenth", "10th"),
+    ("eleventh", "11th"),
+    ("twelfth", "12th"),
 ];
-const SCALES: &[(&str, u64)] = &[("hundred", 100), ("thousand", 1_000), ("million", 1_000_000), ("billion", 1_000_000_000)];
+const SCALES: &[(&str, u64)] = &[
+    ("hundred", 100),
+    ("thousand", 1_000),
+    ("million", 1_000_000),
+    ("billion", 1_000_000_000),
+];
 const HAN: &[char] = &['〇', '一', '二', '三', '四', '五', '六', '七', '八', '九'];
 const HAN_SCALES: &[(char, u64)] = &[
-    ('十', 10), ('百', 100), ('千', 1_000), ('万', 10_000), ('萬', 10_000), ('亿', 100_000_000), ('億', 100_000_000),
+    ('十', 10),
+    ('百', 100),
+    ('千', 1_000),
+    ('万', 10_000),
+    ('萬', 10_000),
+    ('亿', 100_000_000),
+    ('億', 100_000_000),
 ];
 
 fn numeral(token: Token<'_>) -> Option<Numeral> {
@@ -77,8 +118,19 @@ fn numeral(token: Token<'_>) -> Option<Numeral> {
 /// The value of a numeral of Rome in capitals.
 fn roman(written: &str) -> Option<u64> {
     const SIGNS: &[(&str, u64)] = &[
-        ("M", 1000), ("CM", 900), ("D", 500), ("CD", 400), ("C", 100), ("XC", 90), ("L", 50), ("XL", 40), ("X", 10), ("IX", 9),
-        ("V", 5), ("IV", 4), ("I", 1),
+        ("M", 1000),
+        ("CM", 900),
+        ("D", 500),
+        ("CD", 400),
+        ("C", 100),
+        ("XC", 90),
+        ("L", 50),
+        ("XL", 40),
+        ("X", 10),
+        ("IX", 9),
+        ("V", 5),
+        ("IV", 4),
+        ("I", 1),
     ];
     if written.is_empty() || written.len() > 8 || matches!(written, "C" | "D" | "L" | "M") {
         return None;
@@ -201,7 +253,11 @@ impl Reading {
             Numeral::Han(value) => {
                 // 二〇二四 is read figure by figure.
                 let is_figure = self.rest.is_some() && !self.is_scaled;
-                let before = if is_figure { rest.saturating_mul(10) } else { rest };
+                let before = if is_figure {
+                    rest.saturating_mul(10)
+                } else {
+                    rest
+                };
                 self.rest = Some(before.saturating_add(value));
                 self.is_scaled = false;
             }

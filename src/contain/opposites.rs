@@ -65,7 +65,9 @@ const OTHERS: &[&[&[&str]]] = &[
 ];
 
 /// Inflections that a word and its opposite share.
-const INFLECTIONS: &[&str] = &["", "s", "es", "ed", "d", "ing", "er", "r", "est", "st", "ly"];
+const INFLECTIONS: &[&str] = &[
+    "", "s", "es", "ed", "d", "ing", "er", "r", "est", "st", "ly",
+];
 
 /// The opposites of WordNet, each pair in both orders.
 static WORDNET: LazyLock<HashSet<(&str, &str)>> = LazyLock::new(|| {
@@ -96,7 +98,9 @@ pub(super) fn are_opposite(a: &str, b: &str) -> bool {
 fn are_antonyms(a: &str, b: &str) -> bool {
     INFLECTIONS.iter().any(|inflection| {
         let [of_a, of_b] = [a, b].map(|word| stems(word, inflection));
-        let mut pairs = of_a.iter().flat_map(|a| of_b.iter().map(move |b| (&**a, &**b)));
+        let mut pairs = of_a
+            .iter()
+            .flat_map(|a| of_b.iter().map(move |b| (&**a, &**b)));
         pairs.any(|pair| WORDNET.contains(&pair))
     })
 }
@@ -163,10 +167,20 @@ mod tests {
 
     #[test]
     fn other_operations_have_another_meaning() {
-        for (a, b) in [("sum", "product"), ("area", "perimeter"), ("must", "may"), ("hours", "days")] {
+        for (a, b) in [
+            ("sum", "product"),
+            ("area", "perimeter"),
+            ("must", "may"),
+            ("hours", "days"),
+        ] {
             assert!(ask_otherwise(a, b) && ask_otherwise(b, a), "{a} {b}");
         }
-        for (a, b) in [("sum", "total"), ("mean", "average"), ("sum", "area"), ("can", "may")] {
+        for (a, b) in [
+            ("sum", "total"),
+            ("mean", "average"),
+            ("sum", "area"),
+            ("can", "may"),
+        ] {
             assert!(!ask_otherwise(a, b), "{a} {b}");
         }
     }
@@ -174,7 +188,8 @@ mod tests {
     #[test]
     fn every_line_of_wordnet_has_two_words() {
         assert!(WORDNET.len() > 2_000);
-        let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase());
+        let is_word =
+            |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase());
         assert!(WORDNET.iter().all(|(a, b)| is_word(a) && is_word(b)));
     }
 }

@@ -21,7 +21,9 @@ pub(super) struct FoundOptions {
 /// Whether a variant has options enough to tell it by them.
 pub(super) fn are_told(variant: &Variant) -> bool {
     let words = variant.options.iter().map(|option| Words::of(option).len());
-    let (options, words) = words.filter(|words| *words > 0).fold((0, 0), |(options, all), words| (options + 1, all + words));
+    let (options, words) = words
+        .filter(|words| *words > 0)
+        .fold((0, 0), |(options, all), words| (options + 1, all + words));
     options >= 2 && words >= LEAST_WORDS
 }
 

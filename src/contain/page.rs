@@ -10,11 +10,13 @@ use maud::{Markup, html};
 
 use super::class::{Class, ItemPart};
 use super::lack::Lack;
-use super::report::{BenchmarkReport, ByClass, ContainReport, FoundAt, LeakedItem};
+use super::report::{
+    BenchmarkReport, ByClass, ContainReport, FoundAt, LeakedItem, LeakingDocument,
+};
 use super::scan::Contain;
 use super::shown::{Examples, ShownHit};
 use crate::files::skipped_records;
-use crate::page::{Page, Piece, Room, listed, name, percent, share_bar, short, words};
+use crate::page::{Page, Piece, Room, command, listed, name, percent, share_bar, short, words};
 use crate::progress::{counted, grouped};
 
 /// How much is shown of a text.
@@ -31,7 +33,9 @@ struct Shown<'a> {
     report: &'a ContainReport,
     contain: &'a Contain,
     examples: &'a Examples,
-    /// Where the documents of the examples are.
+    /// The documents that ask most items.
+    documents: &'a [LeakingDocument],
+    /// Where these documents and those of the examples are.
     at: &'a BTreeMap<u32, FoundAt>,
 }
 
@@ -41,12 +45,13 @@ impl ContainReport {
         &self,
         contain: &Contain,
         examples: &Examples,
-        at: &BTreeMap<u32, FoundAt>,
+        (documents, at): (&[LeakingDocument], &BTreeMap<u32, FoundAt>),
     ) -> String {
         let shown = Shown {
             report: self,
             contain,
             examples,
+            documents,
             at,
         };
         let counts = &self.counts;
@@ -66,9 +71,12 @@ impl ContainReport {
                 (shown.headlines())
             },
             main: html! {
+                (shown.next())
+                (shown.leaking())
                 (shown.benchmarks())
                 (shown.leaked())
                 (shown.examples())
+                (shown.merged())
                 (shown.public())
                 (shown.frequent())
                 (shown.parameters())
@@ -129,31 +137,153 @@ impl Shown<'_> {
     fn headlines(&self) -> Markup {
         let counts = &self.report.counts;
         let documents = counts.records - counts.skipped;
+        let files = self.report.leaking_files.len() as u64;
+        let removable = &counts.removable;
         html! {
             ul.headlines {
                 li {
-                    strong { (grouped(counts.documents.contaminated)) } br;
-                    "of " (counted(documents, "document")) " ask an item"
+                    strong { (counted(counts.found_items.contaminated, "item")) } br;
+                    "of " (grouped(counts.items)) " are asked: " (share(counts.found_items.contaminated, counts.items))
                 }
                 li {
-                    strong { (grouped(counts.found_items.contaminated)) } br;
-                    "of " (counted(counts.items, "item")) " are asked: " (share(counts.found_items.contaminated, counts.items))
+                    strong { (counted(counts.documents.contaminated, "document")) } br;
+                    "of " (grouped(documents)) " ask them" @if files > 0 { ", in " (counted(files, "file")) }
                 }
                 li {
-                    strong { (grouped(counts.documents.passage + counts.documents.short + counts.documents.template)) } br;
-                    "more documents share text with an item and do not ask it: " (grouped(counts.documents.passage)) " a passage, "
-                    (grouped(counts.documents.short)) " too little to decide, " (grouped(counts.documents.template)) " what other items have, too"
+                    strong { (counted(counts.near_misses, "near miss")) } br;
+                    "hits that lack one condition: read some of them below"
+                }
+                @if removable.dropped > 0 {
+                    li {
+                        strong { (counted(removable.dropped_bytes, "byte")) } br;
+                        "would go with " code { "drop" } ", in " (counted(removable.dropped, "document"))
+                        "; " (counted(removable.cut_bytes, "byte")) " with " code { "cut" } ", by " (counted(removable.cuts, "cut"))
+                    }
                 }
                 li {
-                    strong { (grouped(counts.undecidable_items)) } br;
-                    "items cannot be told from their question alone: too short, or all shared with others"
+                    strong { (counted(counts.undecidable_items, "item")) } br;
+                    "cannot be recognised, even in a document that holds all of them: too short, or shared with other items"
+                    @if counts.merged_items > 0 { ". " (counted(counts.merged_items, "item")) " stand for several records with the same words" }
                 }
                 @if let Some(cut) = &counts.cut {
                     li {
                         strong { (share(cut.cut_bytes + cut.removed_bytes, counts.bytes)) } br;
-                        "of the bytes are gone: " (grouped(cut.cut_bytes)) " by " (counted(cut.cuts, "cut")) ", " (grouped(cut.removed_bytes)) " with "
-                        (counted(counts.removed.unwrap_or(0), "document"))
+                        "of the bytes were removed"
+                        @if cut.cuts > 0 { ": " (counted(cut.cuts, "cut")) " in " (counted(cut.cut_documents, "document")) " took " (counted(cut.cut_bytes, "byte")) }
+                        @if counts.removed.unwrap_or(0) > 0 { "; " (counted(counts.removed.unwrap_or(0), "document")) " of " (counted(cut.removed_bytes, "byte")) " removed whole" }
                     }
+                }
+            }
+        }
+    }
+
+    /// What to do next.
+    fn next(&self) -> Markup {
+        let counts = &self.report.counts;
+        let is_report = self.report.parameters.action == "report";
+        html! {
+            section id="next" {
+                h2 { "What to do next" }
+                @if counts.documents.contaminated == 0 {
+                    p { "No document asks an item, so there is nothing to remove." @if counts.near_misses > 0 { " Read the near misses below." } }
+                } @else if is_report {
+                    p { "Read the documents below. Then write the records without them:" }
+                    (command("contain INPUT… --against ITEMS -o CLEAN", &[("--action", "drop".to_owned())], &[]))
+                    p.note {
+                        code { "--action cut" } " removes the questions from the documents instead, and " code { "--action mark" }
+                        " writes all records with the places found. Nothing was removed by this run."
+                    }
+                } @else {
+                    p { "The records were written to kept/. Score models on the items that no document asks: items.jsonl lists them." }
+                }
+            }
+        }
+    }
+
+    /// The files and documents that ask items.
+    fn leaking(&self) -> Markup {
+        let files = &self.report.leaking_files;
+        html! {
+            @if !files.is_empty() {
+                section id="leaking" {
+                    h2 { "Where items leak" }
+                    p.note { "The files with most documents that ask items, and the documents that ask most items. All are in hits.jsonl or hits.parquet." }
+                    div.scroll { table.rows {
+                        thead { tr { th.number { "documents" } th.number { "hits" } th { "file" } } }
+                        tbody {
+                            @for of in files.iter().take(LISTED) {
+                                tr {
+                                    td.number data-name="documents" { (grouped(of.documents)) }
+                                    td.number data-name="hits" { (grouped(of.hits)) }
+                                    td.long data-name="file" { span { (name(&of.file)) } }
+                                }
+                            }
+                        }
+                    } }
+                    div.scroll { table.rows {
+                        thead { tr { th.number { "items" } th { "document" } } }
+                        tbody {
+                            @for document in self.documents {
+                                tr {
+                                    td.number data-name="items" { (grouped(document.items)) }
+                                    td.long data-name="document" { span { (self.place(document.row)) } }
+                                }
+                            }
+                        }
+                    } }
+                }
+            }
+        }
+    }
+
+    /// Hits that lack one condition.
+    fn near_misses(&self) -> Markup {
+        let hits: Vec<&ShownHit> = self.examples.near_misses().collect();
+        let of = |name: &str| Lack::ALL.iter().find(|lack| lack.name() == name);
+        html! {
+            @if !self.report.near_misses.is_empty() {
+                section id="near" {
+                    h2 { "Near misses" }
+                    p.note { "Hits that lack one condition of a contaminated document. Documents are not removed for them." }
+                    div.scroll { table.rows {
+                        thead { tr { th.number { "hits" } th { "condition" } th { "what is missing or differs" } } }
+                        tbody {
+                            @for near in &self.report.near_misses {
+                                tr {
+                                    td.number data-name="hits" { (grouped(near.hits)) }
+                                    td data-name="condition" { code { (near.lacks) } }
+                                    td.long data-name="what is missing or differs" { span { (of(near.lacks).map_or("", |lack| lack.explained())) } }
+                                }
+                            }
+                        }
+                    } }
+                    @for hit in hits { (self.hit(hit)) }
+                }
+            }
+        }
+    }
+
+    /// Items of several records.
+    fn merged(&self) -> Markup {
+        let merged = &self.report.merged_items;
+        html! {
+            @if !merged.is_empty() {
+                section id="merged" {
+                    h2 { "Items of several records" }
+                    p.note { "The records of each have the same words, and texts or options that differ. A hit names the first of them." }
+                    div.scroll { table.rows {
+                        thead { tr { th { "benchmark" } th { "item" } th { "other records" } } }
+                        tbody {
+                            @for of in merged.iter().take(LISTED) {
+                                tr {
+                                    td data-name="benchmark" { (name(&of.benchmark)) }
+                                    td data-name="item" { span { (name(&of.item)) } }
+                                    td.long data-name="other records" { span { (name(&short(&of.merged.join(", ")))) } }
+                                }
+                            }
+                        }
+                    } }
+                    @if self.report.counts.merged_items > LISTED as u64 { p.note { "The others are in items.jsonl." } }
                 }
             }
         }
@@ -172,7 +302,7 @@ impl Shown<'_> {
                 div.scroll { table.rows {
                     thead { tr {
                         th { "benchmark" } th.number { "items" } th { "share asked" } th.number { "asked" } th.number { "passage" }
-                        th.number { "short" } th.number { "template" } th.number { "cannot be told" } th.number { "documents that ask" }
+                        th.number { "short" } th.number { "template" } th.number { "not recognisable" } th.number { "documents that ask" }
                     } }
                     tbody { @for benchmark in all.iter().take(LISTED) { (row(benchmark)) } }
                 } }
@@ -220,6 +350,7 @@ impl Shown<'_> {
     fn examples(&self) -> Markup {
         html! {
             (self.class(Class::Contaminated, "Asked", "The question is asked here: such documents are contaminated."))
+            (self.near_misses())
             (self.class(Class::Passage, "Passages", "Public text that an item quotes, or much of a question, and the question is not asked."))
             (self.class(Class::Short, "Too little to decide", "The item is short, or a statement here. Such documents are never removed."))
             (self.class(Class::Template, "Templates", "What other items have, too, or too little of this one."))
@@ -340,8 +471,8 @@ impl Lack {
             Lack::Sentence => "too little of the asking sentence",
             Lack::Edges => "its first or last words",
             Lack::AskingWord => "its asking word",
-            Lack::OneSentence => "a question or paragraph ends within it",
-            Lack::Opposite => "a negation or an opposite",
+            Lack::OneSentence => "a question or paragraph ends within its asking sentence",
+            Lack::Opposite => "a negation, an opposite, or another operation or modal",
             Lack::Content => "too few of its own words",
             Lack::Gap => "too many words missing in a row",
             Lack::Figures => "other figures",
@@ -387,7 +518,7 @@ fn row(of: &BenchmarkReport) -> Markup {
             @for (class, count) in by_class(&of.found_items) {
                 td.number data-name=(if class == Class::Contaminated { "asked" } else { class.name() }) { (grouped(count)) }
             }
-            td.number data-name="cannot be told" { (grouped(of.undecidable_items)) }
+            td.number data-name="not recognisable" { (grouped(of.undecidable_items)) }
             td.number data-name="documents that ask" { (grouped(of.documents.contaminated)) }
         }
     }

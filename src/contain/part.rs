@@ -108,9 +108,9 @@ impl Question {
         let found = docstring(text);
         // A question beside a comment of code asks by itself.
         let is_question = asks == Asks::Mark
-            && found
-                .as_ref()
-                .is_some_and(|found| bytes.start >= found.whole.end || bytes.end <= found.whole.start);
+            && found.as_ref().is_some_and(|found| {
+                bytes.start >= found.whole.end || bytes.end <= found.whole.start
+            });
         if let Some(Docstring {
             whole,
             description,
@@ -127,7 +127,12 @@ impl Question {
                 sentence: within(description),
                 asking: Vec::new(),
                 blank: None,
-                docstring: Some(within(whole).into_iter().filter(|i| !is_of_name(words.span(*i))).collect()),
+                docstring: Some(
+                    within(whole)
+                        .into_iter()
+                        .filter(|i| !is_of_name(words.span(*i)))
+                        .collect(),
+                ),
             };
         }
         let sentence = within(bytes);
@@ -238,7 +243,9 @@ impl Part {
         let content = self.content(size);
         let content = match &question.docstring {
             // Another language has another signature, and another form of the name.
-            Some(docstring) => content.filter(|i| docstring.binary_search(i).is_ok()).collect(),
+            Some(docstring) => content
+                .filter(|i| docstring.binary_search(i).is_ok())
+                .collect(),
             None => content.collect(),
         };
         let mut detail = Detail {

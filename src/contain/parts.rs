@@ -6,8 +6,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::by_hash::ByHash;
 use super::class::{Rule, RuleOf};
-use super::items::{Item, number};
 use super::items::have_same_signs;
+use super::items::{Item, number};
 use super::part::{Kind, Part, Question, weight};
 use super::vocabulary::Vocabulary;
 use super::word_hashes::WordHashes;
@@ -76,10 +76,15 @@ impl ReadPart {
 
 /// The question with its options behind it: as they are, and with letters before them where the options alone have few n-grams.
 fn with_options(item: &Item, size: usize) -> impl Iterator<Item = String> {
-    let variants = item.variants.iter().filter(|variant| variant.options.len() > 1);
+    let variants = item
+        .variants
+        .iter()
+        .filter(|variant| variant.options.len() > 1);
     variants.flat_map(move |variant| {
         let options = &variant.options;
-        let ngrams = options.iter().map(|it| (Words::of(it).len() + 1).saturating_sub(size));
+        let ngrams = options
+            .iter()
+            .map(|it| (Words::of(it).len() + 1).saturating_sub(size));
         let layouts = 1 + usize::from(ngrams.sum::<usize>() < FEW_NGRAMS);
         (0..layouts).map(move |layout| {
             let mut text = item.question.to_string();

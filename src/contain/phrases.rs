@@ -206,7 +206,9 @@ impl Phrases {
         let words = schema.metadata().get(WORDS).map(String::as_str);
         if words != Some(WORDS_VERSION) && schema.column_with_name("lacking").is_some() {
             let problem = match words {
-                Some(words) => format!("it counts words of version {words}, and this is {WORDS_VERSION}"),
+                Some(words) => {
+                    format!("it counts words of version {words}, and this is {WORDS_VERSION}")
+                }
                 None => format!("it counts words of a version before {WORDS_VERSION}"),
             };
             let remedy = "run contain without --phrases, and pass the phrases.parquet of that run";

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::action::ContainAction;
+use super::action::{ContainAction, Fate};
 use super::changed::Changed;
-use super::class::{Class, Hit, ItemPart};
+use super::class::{Class, Hit, ItemPart, RuleOf};
 use super::frequent::FrequentPhrase;
 use super::lack::Lack;
 use super::phrases::PublicPhrase;
@@ -60,7 +60,7 @@ pub struct ContainCounts {
     pub skipped_items: u64,
     /// Items.
     pub items: u64,
-    /// Items that cannot be told from their question alone: too short, or all shared with others.
+    /// Items that cannot be found, even where a document holds all of them: too short, or all shared with others.
     pub undecidable_items: u64,
     /// Distinct n-grams of the items.
     pub ngrams: u64,
@@ -72,6 +72,12 @@ pub struct ContainCounts {
     pub found_items: ByClass,
     /// Hits that are not of [`Class::Contaminated`] because the document has a public phrase alone; 0 without phrases.
     pub excused: u64,
+    /// Items of several records whose texts differ, though their words do not.
+    pub merged_items: u64,
+    /// Hits that lack one condition of a contaminated document.
+    pub near_misses: u64,
+    /// What [`ContainAction::Drop`] and [`ContainAction::Cut`] remove for [`Class::Contaminated`].
+    pub removable: Removable,
     /// Documents written; `None` if none are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<u64>,
@@ -81,6 +87,89 @@ pub struct ContainCounts {
     /// What was cut, and what is left; `None` if no text changes and no document is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<ContainCuts>,
+}
+
+/// What actions remove for [`Class::Contaminated`], whether they did or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Removable {
+    /// Documents that [`ContainAction::Drop`] removes.
+    pub dropped: u64,
+    /// Bytes of their texts.
+    pub dropped_bytes: u64,
+    /// Parts that [`ContainAction::Cut`] cuts out of them.
+    pub cuts: u64,
+    /// Bytes of these parts.
+    pub cut_bytes: u64,
+}
+
+impl Removable {
+    /// What is removed of a document with these hits.
+    pub(super) fn of(text: &str, hits: &[Hit], rule: RuleOf) -> Self {
+        let cut = ContainAction::Cut(vec![Class::Contaminated]);
+        if cut.class_of(hits).is_none() {
+            return Removable::default();
+        }
+        let cuts = match cut.fate(text, hits, rule) {
+            Fate::Kept(cuts) => cuts,
+            // A rule of others leaves it out.
+            Fate::Removed(_) => vec![0..text.len()],
+        };
+        Removable {
+            dropped: 1,
+            dropped_bytes: text.len() as u64,
+            cuts: cuts.len() as u64,
+            cut_bytes: cuts.iter().map(|cut| cut.len() as u64).sum(),
+        }
+    }
+
+    fn add(&mut self, other: Removable) {
+        self.dropped += other.dropped;
+        self.dropped_bytes += other.dropped_bytes;
+        self.cuts += other.cuts;
+        self.cut_bytes += other.cut_bytes;
+    }
+}
+
+/// A file with contaminated documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct LeakingFile {
+    /// Its name.
+    pub file: String,
+    /// Its documents that ask an item.
+    pub documents: u64,
+    /// The items that they ask, each once per document.
+    pub hits: u64,
+}
+
+/// An item of several records whose texts differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct MergedItem {
+    /// Its benchmark.
+    pub benchmark: String,
+    /// Its id, the first one.
+    pub item: String,
+    /// The ids of the records with another text.
+    pub merged: Vec<String>,
+}
+
+/// Hits that lack the same single condition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct NearMiss {
+    /// The condition.
+    pub lacks: &'static str,
+    /// The number of hits.
+    pub hits: u64,
+}
+
+/// A document that asks items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LeakingDocument {
+    pub(super) row: u32,
+    pub(super) items: u64,
 }
 
 /// What was cut and left out. `bytes = kept_bytes + cut_bytes + removed_bytes`.
@@ -149,7 +238,7 @@ pub struct BenchmarkReport {
     pub benchmark: String,
     /// Its items.
     pub items: u64,
-    /// Those that cannot be told from their question alone.
+    /// Those that cannot be found, even where a document holds all of them.
     pub undecidable_items: u64,
     /// Those found, each by the first class of its hits.
     pub found_items: ByClass,
@@ -192,6 +281,12 @@ pub struct ContainReport {
     pub frequent_phrases: Vec<FrequentPhrase>,
     /// What was found of each benchmark, in the order of their names.
     pub benchmarks: Vec<BenchmarkReport>,
+    /// The files with contaminated documents, those with most first; at most 100.
+    pub leaking_files: Vec<LeakingFile>,
+    /// Hits that lack one condition of a contaminated document, by the condition, the most frequent first.
+    pub near_misses: Vec<NearMiss>,
+    /// Items of several records whose texts differ, in their order; at most 100. All are in `items.jsonl`.
+    pub merged_items: Vec<MergedItem>,
     /// The documents without an id, if some have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_ids: Option<MissingIds>,
@@ -210,12 +305,19 @@ pub struct ContainReport {
 
 impl ContainReport {
     pub(super) fn new(
-        (mut counts, benchmarks): (ContainCounts, Vec<BenchmarkReport>),
+        found: Counted,
         parameters: ContainParameters,
         phrases: FoundPhrases,
         places: &Places,
         skipped_items: Vec<SkippedRecord>,
     ) -> Self {
+        let Counted {
+            mut counts,
+            benchmarks,
+            leaking_files,
+            near_misses,
+            merged_items,
+        } = found;
         counts.records = places.records();
         counts.skipped = places.bad_records();
         counts.repeated_ids = places.repeated_ids;
@@ -232,6 +334,9 @@ impl ContainReport {
             public_phrases: phrases.public,
             frequent_phrases: phrases.frequent,
             benchmarks,
+            leaking_files,
+            near_misses,
+            merged_items,
             counts,
             parameters,
         }
@@ -244,6 +349,16 @@ impl ContainReport {
     pub fn write_json(&self, target: &mut impl std::io::Write) -> std::io::Result<()> {
         write_json(target, self)
     }
+}
+
+/// What all documents add up to.
+#[derive(Debug)]
+pub(super) struct Counted {
+    counts: ContainCounts,
+    benchmarks: Vec<BenchmarkReport>,
+    leaking_files: Vec<LeakingFile>,
+    near_misses: Vec<NearMiss>,
+    merged_items: Vec<MergedItem>,
 }
 
 /// Phrases of a reading.
@@ -294,6 +409,11 @@ pub(super) struct Tally<'a> {
     /// The number of each benchmark, and what is found of it.
     numbers: BTreeMap<&'a str, usize>,
     benchmarks: Vec<BenchmarkReport>,
+    /// By name.
+    files: BTreeMap<String, LeakingFile>,
+    /// Those that ask most items, and some beyond them.
+    leaking: Vec<LeakingDocument>,
+    near_misses: BTreeMap<Lack, u64>,
 }
 
 impl<'a> Tally<'a> {
@@ -309,6 +429,9 @@ impl<'a> Tally<'a> {
             items: vec![OfItem::default(); contain.items().len()],
             numbers: BTreeMap::new(),
             benchmarks: Vec::new(),
+            files: BTreeMap::new(),
+            leaking: Vec::new(),
+            near_misses: BTreeMap::new(),
         };
         let names = contain.items().iter().map(|item| &*item.benchmark);
         tally.numbers = names.map(|name| (name, 0)).collect();
@@ -325,6 +448,7 @@ impl<'a> Tally<'a> {
             benchmark.items += 1;
             benchmark.undecidable_items += undecidable;
             tally.counts.undecidable_items += undecidable;
+            tally.counts.merged_items += u64::from(!item.merged.is_empty());
         }
         tally
     }
@@ -333,13 +457,24 @@ impl<'a> Tally<'a> {
         self.contain
     }
 
-    /// Counts the text of a document and its hits.
-    pub(super) fn add(&mut self, row: u32, bytes: usize, hits: &[Hit]) {
+    /// Counts the text of a document of a file and its hits.
+    pub(super) fn add(
+        &mut self,
+        (row, file): (u32, &str),
+        (bytes, removable): (usize, Removable),
+        hits: &[Hit],
+    ) {
         self.counts.bytes += bytes as u64;
+        self.counts.removable.add(removable);
+        self.add_leaks(row, file, hits);
         let mut of_benchmarks: BTreeMap<usize, Class> = BTreeMap::new();
         for hit in hits {
             self.counts.hits.count(hit.class);
             self.counts.excused += u64::from(hit.lacks == [Lack::Phrase]);
+            if let Some(lack) = hit.near_miss() {
+                self.counts.near_misses += 1;
+                *self.near_misses.entry(lack).or_default() += 1;
+            }
             let item = &mut self.items[hit.item];
             *item.documents.entry(hit.class).or_default() += 1;
             item.parts.extend(&hit.parts);
@@ -358,6 +493,38 @@ impl<'a> Tally<'a> {
         for (benchmark, class) in of_benchmarks {
             self.benchmarks[benchmark].documents.count(class);
         }
+    }
+
+    /// Counts the items that a document of a file asks.
+    fn add_leaks(&mut self, row: u32, file: &str, hits: &[Hit]) {
+        let asked = hits.iter().filter(|hit| hit.class == Class::Contaminated);
+        let items = asked.count() as u64;
+        if items == 0 {
+            return;
+        }
+        if !self.files.contains_key(file) {
+            self.files.insert(file.to_owned(), LeakingFile::default());
+        }
+        if let Some(of_file) = self.files.get_mut(file) {
+            of_file.documents += 1;
+            of_file.hits += items;
+        }
+        self.leaking.push(LeakingDocument { row, items });
+        if self.leaking.len() > 64 * LEAKING {
+            self.keep_most_leaking();
+        }
+    }
+
+    fn keep_most_leaking(&mut self) {
+        let order = |of: &LeakingDocument| (std::cmp::Reverse(of.items), of.row);
+        self.leaking.sort_unstable_by_key(order);
+        self.leaking.truncate(LEAKING);
+    }
+
+    /// The documents that ask most items, the first of equals; at most [`LEAKING`].
+    pub(super) fn leaking(&mut self) -> Vec<LeakingDocument> {
+        self.keep_most_leaking();
+        self.leaking.clone()
     }
 
     /// Counts what an action changes.
@@ -402,6 +569,7 @@ impl<'a> Tally<'a> {
             item: item.id(),
             benchmark: &item.benchmark,
             ids: &item.ids,
+            merged: &item.merged,
             class: found.first.map(|(class, _)| class.name()),
             decidable: self.contain.is_decidable(number),
             parts: found.parts.iter().map(|part| part.name()).collect(),
@@ -415,8 +583,11 @@ impl<'a> Tally<'a> {
     }
 
     /// All counts.
-    pub(super) fn finish(mut self) -> (ContainCounts, Vec<BenchmarkReport>) {
+    pub(super) fn finish(mut self) -> Counted {
+        /// The most leaked items of a benchmark.
         const LISTED: usize = 10;
+        /// Files and merged items.
+        const NAMED: usize = 100;
         let items = self.contain.items().iter().zip(&self.items);
         for (number, (item, found)) in items.enumerate() {
             let Some((class, _)) = found.first else {
@@ -439,9 +610,41 @@ impl<'a> Tally<'a> {
                 .sort_by_key(|item| std::cmp::Reverse(item.documents));
             benchmark.most_leaked.truncate(LISTED);
         }
-        (self.counts, self.benchmarks)
+        let files = self.files.into_iter();
+        let mut leaking_files: Vec<LeakingFile> =
+            files.map(|(file, of)| LeakingFile { file, ..of }).collect();
+        leaking_files.sort_by_key(|of| std::cmp::Reverse(of.documents));
+        leaking_files.truncate(NAMED);
+        let near_misses = self.near_misses.into_iter();
+        let mut near_misses: Vec<NearMiss> = near_misses
+            .map(|(lack, hits)| NearMiss {
+                lacks: lack.name(),
+                hits,
+            })
+            .collect();
+        near_misses.sort_by_key(|of| std::cmp::Reverse(of.hits));
+        let merged = self
+            .contain
+            .items()
+            .iter()
+            .filter(|item| !item.merged.is_empty());
+        let merged_items = merged.take(NAMED).map(|item| MergedItem {
+            benchmark: item.benchmark.clone(),
+            item: item.id().to_owned(),
+            merged: item.merged.clone(),
+        });
+        Counted {
+            merged_items: merged_items.collect(),
+            counts: self.counts,
+            benchmarks: self.benchmarks,
+            leaking_files,
+            near_misses,
+        }
     }
 }
+
+/// Documents that a page lists.
+const LEAKING: usize = 20;
 
 /// The place of a document.
 #[derive(Clone, Debug, Serialize)]
@@ -460,7 +663,9 @@ pub(super) struct ItemLine<'a> {
     ids: &'a [String],
     /// The first class of its hits; null without any.
     class: Option<&'static str>,
-    /// Whether it can be told from its question alone.
+    /// Those with another text.
+    merged: &'a [String],
+    /// Whether it can be found where a document holds all of it.
     decidable: bool,
     /// The parts found, in any document.
     parts: Vec<&'static str>,

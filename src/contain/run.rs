@@ -16,7 +16,8 @@ use super::items::ITEMS;
 use super::phrases::{Phrases, Spread};
 use super::read::ItemFields;
 use super::report::{
-    ContainParameters, ContainReport, FoundPhrases, HitEvidence, Sample, Tally, skipped_items,
+    ContainParameters, ContainReport, FoundPhrases, HitEvidence, Removable, Sample, Tally,
+    skipped_items,
 };
 use super::scan::{Contain, Scratch};
 use super::shown::Examples;
@@ -287,7 +288,10 @@ impl<'a> ContainRun<'a> {
             public,
             frequent,
         };
-        let at = found_at(&found.places, found.examples.rows())?;
+        let leaking = found.tally.leaking();
+        let rows = found.examples.rows();
+        let rows = rows.chain(leaking.iter().map(|document| document.row));
+        let at = found_at(&found.places, rows)?;
         let Found {
             places,
             tally,
@@ -297,7 +301,7 @@ impl<'a> ContainRun<'a> {
         let report =
             ContainReport::new(tally.finish(), self.parameters(), phrases, &places, skipped);
         if let Some(output) = &output {
-            output.write_page(&report.page(&contain, &examples, &at))?;
+            output.write_page(&report.page(&contain, &examples, (&leaking, &at)))?;
         }
         let elapsed_s = timings.complete(self.options.started);
         if let Some(output) = output {
@@ -398,7 +402,8 @@ impl<'a> ContainRun<'a> {
                         for (row, document) in (first..).zip(&scanned) {
                             bytes += document.bytes as u64;
                             let found = &document.findings.hits;
-                            tally.add(row, document.bytes, found);
+                            let of_text = (document.bytes, document.removable);
+                            tally.add((row, source), of_text, found);
                             spread.add(source, &document.findings);
                             changed.add((row, document.bytes), &document.fate);
                             for (hit, sample) in found.iter().zip(&document.shown) {
@@ -481,6 +486,7 @@ impl<'a> ContainRun<'a> {
             evidence: evidence.collect(),
             shown: shown.map(Iterator::collect).unwrap_or_default(),
             fate: self.action.fate(text, hits, self.rule.of),
+            removable: Removable::of(text, hits, self.rule.of),
             findings,
         }
     }
@@ -550,6 +556,8 @@ struct Scanned {
     /// What a page shows of each hit; empty if it shows no texts.
     shown: Vec<Sample>,
     fate: Fate,
+    /// What actions would remove of it.
+    removable: Removable,
 }
 
 /// In how many documents a phrase is frequent: in one of 10,000, and in ten.

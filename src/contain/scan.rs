@@ -140,7 +140,11 @@ impl Contain {
             let Some(rarest) = grams.first() else {
                 continue;
             };
-            let others = self.table.parts(*rarest).iter().map(|other| &self.parts[*other as usize]);
+            let others = self
+                .table
+                .parts(*rarest)
+                .iter()
+                .map(|other| &self.parts[*other as usize]);
             let contains = |other: &&Part| {
                 let mut windows = other.numbers.windows(part.len());
                 other.len() > part.len() && windows.any(|window| window == part.numbers)
@@ -255,7 +259,9 @@ impl Contain {
             places.any(|bytes| bytes.contains(&document.start(at)))
         };
         let opens = |gram: u32| self.opens(gram) && !self.table.parts(gram).is_empty();
-        let grams = found.iter().filter(|(at, gram)| opens(*gram) && !is_asked(*at));
+        let grams = found
+            .iter()
+            .filter(|(at, gram)| opens(*gram) && !is_asked(*at));
         findings.grams = grams.map(|(_, gram)| *gram).collect();
         findings.grams.sort_unstable();
         findings.grams.dedup();

@@ -19,10 +19,11 @@ pub(super) struct ShownHit {
     pub(super) sample: Sample,
 }
 
-/// Hits of each class, the same in every run, of different items.
+/// Near misses and other hits of each class, the same in every run, of different items.
 #[derive(Debug)]
 pub(super) struct Examples {
     of_classes: Vec<Lowest<ShownHit>>,
+    near_misses: Lowest<ShownHit>,
 }
 
 impl Default for Examples {
@@ -30,6 +31,7 @@ impl Default for Examples {
         let lowest = Class::ALL.iter().map(|_| Lowest::new(SHOWN, 1));
         Examples {
             of_classes: lowest.collect(),
+            near_misses: Lowest::new(SHOWN, 1),
         }
     }
 }
@@ -44,18 +46,27 @@ impl Examples {
         let Ok(item) = u32::try_from(hit.item) else {
             return;
         };
+        let shown = || ShownHit {
+            row,
+            hit: hit.clone(),
+            sample: sample.clone(),
+        };
+        if hit.near_miss().is_some() {
+            let lowest = &mut self.near_misses;
+            return lowest.offer(pair_at_random(row, item), item, shown());
+        }
         let of_class = Class::ALL.iter().zip(&mut self.of_classes);
         for (_, lowest) in of_class.filter(|(class, _)| **class == hit.class) {
-            let shown = ShownHit {
-                row,
-                hit: hit.clone(),
-                sample: sample.clone(),
-            };
-            lowest.offer(pair_at_random(row, item), item, shown);
+            lowest.offer(pair_at_random(row, item), item, shown());
         }
     }
 
-    /// The hits of a class.
+    /// Hits that lack one condition of a contaminated document, and are no others.
+    pub(super) fn near_misses(&self) -> impl Iterator<Item = &ShownHit> {
+        self.near_misses.items()
+    }
+
+    /// The hits of a class, near misses apart.
     pub(super) fn of(&self, class: Class) -> impl Iterator<Item = &ShownHit> {
         let of_class = Class::ALL.iter().zip(&self.of_classes);
         let of_class = of_class.filter(move |(of, _)| **of == class);
@@ -64,8 +75,7 @@ impl Examples {
 
     /// The rows of all hits.
     pub(super) fn rows(&self) -> impl Iterator<Item = u32> {
-        self.of_classes
-            .iter()
-            .flat_map(|lowest| lowest.items().map(|hit| hit.row))
+        let all = self.of_classes.iter().chain([&self.near_misses]);
+        all.flat_map(|lowest| lowest.items().map(|hit| hit.row))
     }
 }

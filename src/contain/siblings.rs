@@ -13,8 +13,8 @@ use super::signs::signs;
 /// Words that deny, those of Chinese a letter each; others are contractions that end so. The superlative of Chinese is one,
 /// too: where it stands on one side alone, the other side asks something else.
 const NEGATIONS: &[&str] = &[
-    "not", "never", "no", "none", "neither", "nor", "without", "except", "cannot", "不", "没", "未",
-    "非", "无", "無", "最",
+    "not", "never", "no", "none", "neither", "nor", "without", "except", "cannot", "不", "没",
+    "未", "非", "无", "無", "最",
 ];
 const CONTRACTIONS: &[&str] = &[
     "isnt", "arent", "wasnt", "werent", "doesnt", "dont", "didnt", "cant", "couldnt", "wont",
@@ -26,9 +26,11 @@ const DENYING_ENDS: &[&str] = &["ない", "なく", "なかっ", "ません"];
 
 /// Words that often begin a sentence, and are no names.
 const BEGINNINGS: &[&str] = &[
-    "the", "a", "an", "if", "in", "on", "at", "of", "for", "each", "every", "after", "before", "when", "while", "then", "his", "her",
-    "he", "she", "it", "they", "their", "this", "that", "these", "there", "and", "but", "so", "as", "to", "by", "with", "from", "is",
-    "are", "was", "were", "did", "does", "do", "one", "all", "some", "suppose", "assume", "let", "given", "during", "since",
+    "the", "a", "an", "if", "in", "on", "at", "of", "for", "each", "every", "after", "before",
+    "when", "while", "then", "his", "her", "he", "she", "it", "they", "their", "this", "that",
+    "these", "there", "and", "but", "so", "as", "to", "by", "with", "from", "is", "are", "was",
+    "were", "did", "does", "do", "one", "all", "some", "suppose", "assume", "let", "given",
+    "during", "since",
 ];
 
 /// Words between two words in place that differ, at most, to be one edit.
@@ -104,7 +106,9 @@ impl Place<'_> {
         let documents = differing.documents.clone();
         differing.items.clone().flat_map(move |i| {
             let of_item = self.detail.words.word(i);
-            documents.clone().map(move |at| (of_item, self.document.word(at)))
+            documents
+                .clone()
+                .map(move |at| (of_item, self.document.word(at)))
         })
     }
 
@@ -199,7 +203,8 @@ impl Place<'_> {
         let plain = self.detail.plain();
         let words = &self.detail.words;
         let pairs: Vec<(usize, usize)> = self.aligned.pairs().collect();
-        let is_adjacent = |pair: &[(usize, usize)]| pair[1].0 == pair[0].0 + 1 && pair[1].1 == pair[0].1 + 1;
+        let is_adjacent =
+            |pair: &[(usize, usize)]| pair[1].0 == pair[0].0 + 1 && pair[1].1 == pair[0].1 + 1;
         let (mut all, mut others, mut left_out) = (0, 0, 0);
         let mut punctuation = [0; 2];
         for pair in pairs.windows(2).filter(|pair| is_adjacent(pair)) {
@@ -272,12 +277,17 @@ impl Place<'_> {
     fn asks_of_another(&self) -> bool {
         let differing = self.differing();
         let mut edits = differing.iter().filter(|differing| {
-            differing.is_short() && differing.is_replaced() && self.is_in_asking_sentence(&differing.items)
+            differing.is_short()
+                && differing.is_replaced()
+                && self.is_in_asking_sentence(&differing.items)
         });
         let mut names: Option<BTreeSet<String>> = None;
         edits.any(|Differing { items, documents }| {
             let names = names.get_or_insert_with(|| self.names());
-            let mine: Vec<String> = items.clone().map(|i| bare_name(self.detail.token(i))).collect();
+            let mine: Vec<String> = items
+                .clone()
+                .map(|i| bare_name(self.detail.token(i)))
+                .collect();
             let is_mine = mine.iter().any(|name| names.contains(name));
             let theirs = documents.clone().map(|at| {
                 bare_name(Token {

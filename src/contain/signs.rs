@@ -90,13 +90,21 @@ fn is_operand(plain: &str, word: Range<usize>) -> bool {
     let word = &plain[word];
     let is_variable = word.len() <= CAPITALS && word.bytes().all(|byte| byte.is_ascii_uppercase());
     let mut letters = word.chars();
-    let is_letter = letters.next().is_some_and(|c| c.is_alphabetic() && !is_divided(c)) && letters.next().is_none();
-    is_command || is_variable || is_letter || word.contains(char::is_numeric) || FUNCTIONS.contains(&word)
+    let is_letter = letters
+        .next()
+        .is_some_and(|c| c.is_alphabetic() && !is_divided(c))
+        && letters.next().is_none();
+    is_command
+        || is_variable
+        || is_letter
+        || word.contains(char::is_numeric)
+        || FUNCTIONS.contains(&word)
 }
 
 /// Names of functions and constants in formulas.
 const FUNCTIONS: &[&str] = &[
-    "sin", "cos", "tan", "cot", "sec", "csc", "log", "ln", "exp", "sqrt", "lim", "max", "min", "gcd", "lcm", "det", "dim", "deg", "pi",
+    "sin", "cos", "tan", "cot", "sec", "csc", "log", "ln", "exp", "sqrt", "lim", "max", "min",
+    "gcd", "lcm", "det", "dim", "deg", "pi",
 ];
 
 fn is_raised(c: char) -> bool {
@@ -120,7 +128,9 @@ pub(super) fn all_signs(plain: &str, words: &Words) -> Vec<Option<Signs>> {
 /// The sign that a character is.
 fn canonical(c: char) -> Option<char> {
     Some(match c {
-        '-' | '⁻' | '\u{2212}' | '\u{2013}' | '\u{2010}' | '\u{2011}' | '\u{FF0D}' | '\u{FE63}' => '-',
+        '-' | '⁻' | '\u{2212}' | '\u{2013}' | '\u{2010}' | '\u{2011}' | '\u{FF0D}' | '\u{FE63}' => {
+            '-'
+        }
         '+' | '⁺' | '\u{FF0B}' => '+',
         '*' | '×' | '·' | '⋅' | '∗' | '∙' | '\u{FF0A}' => '*',
         '/' | '÷' | '∕' | '\u{2044}' | '\u{FF0F}' => '/',
@@ -129,7 +139,8 @@ fn canonical(c: char) -> Option<char> {
         '>' | '\u{FF1E}' => '>',
         '≤' | '⩽' | '≦' => '≤',
         '≥' | '⩾' | '≧' => '≥',
-        '≠' | '±' | '^' | '√' | '∧' | '∨' | '¬' | '→' | '↔' | '⊃' | '≡' | '∪' | '∩' | '∈' | '∉' | '⊂' | '⊆' => c,
+        '≠' | '±' | '^' | '√' | '∧' | '∨' | '¬' | '→' | '↔' | '⊃' | '≡' | '∪' | '∩' | '∈' | '∉'
+        | '⊂' | '⊆' => c,
         '~' => '¬',
         _ => return None,
     })
@@ -175,7 +186,11 @@ mod tests {
             ("3 * sin", "*"),
             ("12, 17", ""),
         ] {
-            assert_eq!(last(text).map(|found| found.signs).as_deref(), Some(expected), "{text}");
+            assert_eq!(
+                last(text).map(|found| found.signs).as_deref(),
+                Some(expected),
+                "{text}"
+            );
         }
         assert_eq!(last("12\n- 17"), None);
     }

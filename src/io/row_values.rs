@@ -1,8 +1,10 @@
 //! The values of some fields of every record, for runs whose records are no documents.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use arrow_array::RecordBatch;
+use serde::de::IgnoredAny;
 
 use super::chunk::{Chunk, Contents, RecordSpans, on_line};
 use super::columns::{Column, column, id_column};
@@ -10,6 +12,7 @@ use super::csv::is_integer;
 use super::fields::ValueField;
 use super::ids::Id;
 use super::jsonl::{self, json_string, newlines};
+use super::refusal::listed;
 use super::values::{duration_at, text_at};
 
 /// A value of a field.
@@ -164,6 +167,9 @@ fn of_json<'a>(
             (Some(members), _) if members[i].is_none() => None,
             _ => jsonl::raw_of_field(record, &field.path)?,
         };
+        if known.is_none() && field.is_required {
+            return Err(no_field(record, field));
+        }
         if let Some(list) = known.filter(|raw| field.takes_lists() && raw.starts_with('[')) {
             return Ok(Some(Value::new(list, Form::List)));
         }
@@ -175,6 +181,17 @@ fn of_json<'a>(
         }))
     };
     fields.iter().enumerate().map(value).collect()
+}
+
+/// What is wrong with a record that lacks a field that each has.
+fn no_field(record: &[u8], field: &ValueField) -> String {
+    let members: BTreeMap<String, IgnoredAny> = serde_json::from_slice(record).unwrap_or_default();
+    let names: Vec<String> = members.into_keys().collect();
+    let ValueField {
+        path, parameter, ..
+    } = field;
+    let listed = listed("field", &names);
+    format!("there is no field \"{path}\"; {listed}; choose the field with `{parameter}`")
 }
 
 fn of_records(records: &RecordSpans, fields: &[ValueField], each: &mut EachRecord<'_>) {

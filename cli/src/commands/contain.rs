@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use simgpu::contain::{
-    ByClass, Class, ContainAction, ContainOutcome, ContainRun, HitsFormat, ItemFields, Rule, RuleOf,
+    ByClass, Class, ContainAction, ContainCounts, ContainOutcome, ContainReport, ContainRun,
+    HitsFormat, ItemFields, Rule, RuleOf,
 };
 use simgpu::io::{FieldPath, Fields, Inputs, Naming};
 
@@ -429,16 +430,17 @@ impl Arguments {
         let documents = counts.records - counts.skipped;
         lines.row("documents", terminal::grouped(documents));
         lines.row("skipped", terminal::grouped(counts.skipped));
-        let items = terminal::grouped(counts.items);
-        let undecidable = terminal::grouped(counts.undecidable_items);
+        lines.row("items", items(counts));
+        lines.row("asked", asked(&outcome.report));
         lines.row(
-            "items",
+            "not asked",
             format!(
-                "{items}, of which {undecidable} are too short to be told by their question alone"
+                "items: {}; documents: {}",
+                not_asked(&counts.found_items),
+                not_asked(&counts.documents)
             ),
         );
-        lines.row("found", by_class(&counts.found_items));
-        lines.row("in documents", by_class(&counts.documents));
+        lines.row("near misses", near_misses(&outcome.report));
         if let (Some(kept), Some(removed)) = (counts.kept, counts.removed) {
             lines.row("kept", terminal::counted(kept, "document"));
             lines.row("removed", terminal::counted(removed, "document"));
@@ -459,30 +461,93 @@ impl Arguments {
             };
             lines.row("excused", excused);
         }
+        let removable = &counts.removable;
+        if self.action == ContainActionArgument::Report && removable.dropped > 0 {
+            lines.row(
+                "removable",
+                format!(
+                    "drop: {}, {} bytes; cut: {}, {} bytes",
+                    terminal::counted(removable.dropped, "document"),
+                    terminal::grouped(removable.dropped_bytes),
+                    terminal::counted(removable.cuts, "cut"),
+                    terminal::grouped(removable.cut_bytes)
+                ),
+            );
+        }
         terminal::stage_times(&mut lines, &outcome.timings, outcome.elapsed_s);
         match (&self.output, self.outputs.shown.dry_run) {
             (Some(path), false) => lines.row("written to", path.display().to_string()),
             _ => lines.row("written", "nothing (--dry-run)"),
         }
+        lines.row("next", self.next(counts));
         lines
+    }
+
+    /// What to do after the run.
+    fn next(&self, counts: &ContainCounts) -> &'static str {
+        if counts.documents.contaminated == 0 {
+            match counts.near_misses {
+                0 => "nothing to remove",
+                _ => "nothing to remove; read the near misses in report.html",
+            }
+        } else if self.action == ContainActionArgument::Report {
+            "read report.html, then repeat with --action drop (or cut) and another -o"
+        } else {
+            "score models on the items that items.jsonl lists without a document"
+        }
     }
 }
 
-fn by_class(counts: &ByClass) -> String {
-    let ByClass {
-        contaminated,
-        passage,
-        short,
-        template,
-        ..
-    } = counts;
+/// The items, and those that no document can be found to ask.
+fn items(counts: &ContainCounts) -> String {
+    let mut line = terminal::grouped(counts.items);
+    if counts.undecidable_items > 0 {
+        let undecidable = terminal::grouped(counts.undecidable_items);
+        line += &format!("; {undecidable} cannot be recognised: too short, or shared with others");
+    }
+    if counts.merged_items > 0 {
+        let merged = terminal::grouped(counts.merged_items);
+        line += &format!("; {merged} stand for several records with the same words");
+    }
+    line
+}
+
+/// The items that documents ask, and where.
+fn asked(report: &ContainReport) -> String {
+    let counts = &report.counts;
+    let items = terminal::counted(counts.found_items.contaminated, "item");
+    let documents = terminal::counted(counts.documents.contaminated, "document");
+    let files = terminal::counted(report.leaking_files.len() as u64, "file");
+    match counts.documents.contaminated {
+        0 => items,
+        _ => format!("{items} by {documents} in {files}"),
+    }
+}
+
+/// Hits that lack one condition, and the most frequent conditions.
+fn near_misses(report: &ContainReport) -> String {
+    const LISTED: usize = 3;
+    let near = report.near_misses.iter().take(LISTED);
+    let near = near.map(|near| format!("{} {}", terminal::grouped(near.hits), near.lacks));
+    let near: Vec<String> = near.collect();
+    match report.counts.near_misses {
+        0 => "none".to_owned(),
+        all => format!(
+            "{} that lack one condition: {}",
+            terminal::counted(all, "hit"),
+            near.join(", ")
+        ),
+    }
+}
+
+/// What is found and not asked, by class.
+fn not_asked(counts: &ByClass) -> String {
     let all = [
-        (contaminated, "contaminated"),
-        (passage, "passage"),
-        (short, "short"),
-        (template, "template"),
+        (counts.passage, "passage"),
+        (counts.short, "short"),
+        (counts.template, "template"),
     ];
-    let all = all.map(|(count, name)| format!("{} {name}", terminal::grouped(*count)));
+    let all = all.map(|(count, name)| format!("{} {name}", terminal::grouped(count)));
     all.join(", ")
 }
 
