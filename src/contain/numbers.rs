@@ -158,6 +158,13 @@ pub(super) fn is_number(token: Token<'_>) -> bool {
     numeral(token).is_some() || token.word == "and"
 }
 
+/// Whether a word in any case is one of a number in words.
+pub(super) fn is_in_words(written: &str) -> bool {
+    let word = written.to_ascii_lowercase();
+    let listed = [SMALL, TENS].into_iter().flatten();
+    listed.copied().any(|known| known == word) || SCALES.iter().any(|(known, _)| *known == word)
+}
+
 /// Whether a word is written in figures.
 pub(super) fn is_figure(word: &str) -> bool {
     word.starts_with(char::is_numeric)
@@ -204,6 +211,7 @@ struct Reading {
     words: Range<usize>,
     /// Whether its last word was a hundred or more.
     is_scaled: bool,
+    is_in_figures: bool,
     is_han: bool,
 }
 
@@ -217,7 +225,8 @@ impl Reading {
             (Numeral::Figures(_) | Numeral::Roman(_), _) => false,
             (Numeral::Small(value), Some(rest)) => {
                 let last = rest % 100;
-                self.is_scaled || last >= 20 && last % 10 == 0 && (1..10).contains(value)
+                let is_ten = !self.is_in_figures && last >= 20 && last % 10 == 0;
+                self.is_scaled || is_ten && (1..10).contains(value)
             }
             (Numeral::Han(_) | Numeral::Scale(_) | Numeral::HanScale(_), _) => true,
         };
@@ -232,7 +241,10 @@ impl Reading {
         match numeral {
             Numeral::Figures(figures) => match figures.parse() {
                 // Figures before a scale are a number: 5 million.
-                Ok(value) if !figures.starts_with('0') => self.rest = Some(value),
+                Ok(value) if !figures.starts_with('0') => {
+                    self.rest = Some(value);
+                    self.is_in_figures = true;
+                }
                 _ => {
                     let words = self.words.clone();
                     let parts = parts(&figures).into_iter();
@@ -290,7 +302,8 @@ impl Reading {
                 words: self.words.clone(),
             });
         }
-        (self.complete, self.is_scaled, self.is_han) = (0, false, false);
+        (self.complete, self.is_scaled) = (0, false);
+        (self.is_in_figures, self.is_han) = (false, false);
     }
 }
 
@@ -326,6 +339,7 @@ mod tests {
             ("IIII VX MIX", "1009"),
             ("05 7kg 5", "05 7kg 5"),
             ("five hundred six thousand", "506000"),
+            ("3070 nine 20 two", "3070 9 20 2"),
             ("½", "1 2"),
             ("2 ½", "2 1 2"),
             ("seventh 7th", "7th 7th"),

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::letters::is_divided;
+use super::numbers::is_in_words;
 use super::words::Words;
 
 /// What stands between a word and the one before it.
@@ -46,6 +47,11 @@ pub(super) fn signs(plain: &str, before: Range<usize>, word: Range<usize>) -> Op
     if between.is_ascii() && !between.bytes().any(|byte| b"+-*/=<>^~!".contains(&byte)) {
         return Some(found);
     }
+    // Hyphens join the words of a number.
+    let is_joined = [&before, &word]
+        .into_iter()
+        .all(|word| is_in_words(&plain[word.clone()]));
+    let is_right_plain = is_plain_operand(plain, word.clone());
     let [is_left, is_right] = [before, word].map(|word| is_operand(plain, word));
     let mut chars = between.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -64,12 +70,14 @@ pub(super) fn signs(plain: &str, before: Range<usize>, word: Range<usize>) -> Op
         let Some(sign) = sign else {
             continue;
         };
-        let is_before_operand = is_right && between[end..].chars().all(|c| "([{$\\".contains(c));
+        let is_before_operand =
+            is_right_plain && between[end..].chars().all(|c| "([{$\\".contains(c));
         let blanks = blanks_around(between, at..end);
         let is_tight = between.len() == end - at;
         let counts = match sign {
             // Emphasis, as in `a *b* c`, has a space on one side alone, and `**` is none.
             '*' if c == '*' && (next == Some('*') || blanks == 1) => false,
+            '-' if is_joined && is_tight => false,
             '*' | '+' | '^' if is_tight => true,
             '<' | '>' | '≤' | '≥' | '≠' if blanks != 1 => true,
             '-' | '+' | '±' | '¬' | '√' if is_before_operand => true,
@@ -84,21 +92,30 @@ pub(super) fn signs(plain: &str, before: Range<usize>, word: Range<usize>) -> Op
 
 /// Whether a word is a figure, a single letter, or another name of a value in a formula.
 fn is_operand(plain: &str, word: Range<usize>) -> bool {
-    /// Letters of a variable in capitals, at most.
-    const CAPITALS: usize = 3;
+    is_plain_operand(plain, word.clone()) || is_variable(&plain[word])
+}
+
+/// Whether a word is one of these but for variables of several letters.
+fn is_plain_operand(plain: &str, word: Range<usize>) -> bool {
     let is_command = plain[..word.start].ends_with('\\');
     let word = &plain[word];
-    let is_variable = word.len() <= CAPITALS && word.bytes().all(|byte| byte.is_ascii_uppercase());
     let mut letters = word.chars();
     let is_letter = letters
         .next()
         .is_some_and(|c| c.is_alphabetic() && !is_divided(c))
         && letters.next().is_none();
     is_command
-        || is_variable
         || is_letter
         || word.contains(char::is_numeric)
         || FUNCTIONS.contains(&word)
+        || is_in_words(word)
+}
+
+/// Whether a word is a variable of a few capitals: without a vowel, since a text may be in capitals.
+fn is_variable(word: &str) -> bool {
+    const CAPITALS: usize = 3;
+    let is_consonant = |byte: u8| byte.is_ascii_uppercase() && !b"AEIOUY".contains(&byte);
+    word.len() <= CAPITALS && word.bytes().all(is_consonant)
 }
 
 /// Names of functions and constants in formulas.
@@ -166,6 +183,9 @@ mod tests {
             ("is 17", ""),
             ("is - 17", ""),
             ("well-known", ""),
+            ("CLEAR-CUT", ""),
+            ("twenty-five", ""),
+            ("one/three", "/"),
             ("3*4", "*"),
             ("3 × 4", "*"),
             ("3 *4", ""),
