@@ -102,7 +102,6 @@ mod tests {
     use unicode_segmentation::UnicodeSegmentation;
 
     use super::super::words::{word_end, word_start};
-    use super::*;
 
     fn words(text: &str) -> Vec<&str> {
         let (mut words, mut at) = (Vec::new(), 0);

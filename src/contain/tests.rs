@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use super::table::Search;
 use super::vocabulary::tests::words_of_one_hash;
-use super::{Class, Contain, Hit, ItemPart, ItemRecord, Phrases, Rule, RuleOf, Scratch, Spread};
+use super::{
+    Class, Contain, Hit, ItemPart, ItemRecord, Lack, Phrases, Rule, RuleOf, Scratch, Spread,
+};
 
 const ROBE: &str = "A robe takes 2 bolts of blue fiber and half that much white fiber. How many bolts in total does it take?";
 
@@ -377,6 +379,215 @@ fn a_passage_alone_is_no_contamination() {
         (hits[0].class, &hits[0].parts[..]),
         (Class::Contaminated, &parts[..])
     );
+}
+
+/// Four passages, with one question that is all template.
+fn records_of_a_template() -> Vec<ItemRecord> {
+    let passages = [
+        "The old mill on the river Corr ground less flour in each dry year, yet its owner bought two more wheels.",
+        "Every student of the music school in Velden plays the piano, but half of the concerts were given by violinists.",
+        "Sales of paper maps fell by a third after the bridge was closed, while the shops at the harbour sold more of them.",
+        "The council planted lime trees along the avenue, and the number of songbirds counted in spring went down.",
+    ];
+    let asks = |i: usize| {
+        let ending = ["", " above", " described", " in the text"][i % 4];
+        format!(
+            "Which one of the following, if true, most helps to resolve the apparent discrepancy{ending}?"
+        )
+    };
+    let told = |(i, passage): (usize, &&str)| ItemRecord {
+        id: format!("q{i}"),
+        passage: (*passage).to_owned(),
+        options: (0..4)
+            .map(|k| format!("reason {k} that concerns matter number {i} of the list"))
+            .collect(),
+        ..record(&asks(i))
+    };
+    let mut records: Vec<ItemRecord> = passages.iter().enumerate().map(told).collect();
+    // More of them, so that the question is in many parts.
+    let more = (4..16).map(|i| ItemRecord {
+        id: format!("q{i}"),
+        passage: filler(i, 30),
+        ..record(&format!("{} Case {i}.", asks(i)))
+    });
+    records.extend(more);
+    records
+}
+
+#[test]
+fn a_template_question_needs_its_passage_or_all_options() {
+    let records = records_of_a_template();
+    let contain = contain(records.clone());
+    let found = |text: &str| -> Vec<usize> {
+        let hits = contain.scan(text).into_iter();
+        let hits = hits.inspect(|hit| {
+            let lacks_passage = hit.lacks.contains(&Lack::Passage);
+            assert!(
+                !(lacks_passage && hit.parts.contains(&ItemPart::Passage)),
+                "{hit:?}"
+            );
+        });
+        hits.filter(|hit| hit.class == Class::Contaminated)
+            .map(|hit| hit.item)
+            .collect()
+    };
+    for (i, record) in records[..4].iter().enumerate() {
+        let ItemRecord {
+            passage,
+            question,
+            options,
+            ..
+        } = record;
+        let options = options.join("\nB. ");
+        assert!(contain.is_decidable(i));
+        assert_eq!(found(&format!("{passage}\n\n{question}")), [i]);
+        assert_eq!(found(&format!("{question}\nA. {options}")), [i]);
+        let other = &records[(i + 1) % 4].passage;
+        for text in [
+            passage.clone(),
+            question.clone(),
+            format!(
+                "{passage}\n\nWhat is the main point that the writer of this text wants to make?"
+            ),
+            format!("{}\nA. {}", question, &options[..60]),
+        ] {
+            assert!(!found(&text).contains(&i), "{text}");
+        }
+        assert!(!found(&format!("{other}\n\n{question}")).contains(&i));
+    }
+}
+
+#[test]
+fn items_are_found_in_scripts_without_spaces() {
+    let questions = [
+        "小明的农场里有十七只山羊和二十三只绵羊，每只山羊每天吃三公斤草，请问农场一周一共需要多少公斤的草？",
+        "次の文のうち、日本国憲法が定める国会の権限として最も適切なものはどれか。",
+        "ข้อใดต่อไปนี้เป็นเมืองหลวงของประเทศที่มีแม่น้ำสายยาวที่สุดในทวีปแอฟริกา?",
+    ];
+    let contain = contain(questions.map(record));
+    for (i, question) in questions.iter().enumerate() {
+        assert!(contain.is_decidable(i));
+        for text in [
+            format!("练习 1. {question} A B C D"),
+            format!("{question}\n"),
+        ] {
+            assert_eq!(
+                classes(&contain, &text),
+                [(i, Class::Contaminated)],
+                "{text}"
+            );
+        }
+    }
+    for (word, other) in [("十七", "十八"), ("需要", "不需要"), ("三公斤", "四公斤")]
+    {
+        let found = contain.scan(&questions[0].replace(word, other));
+        assert!(!contaminated(&found), "{other}");
+    }
+    let mixed = format!("请看下题{ROBE}答案见下页");
+    let contain = self::contain([record(ROBE)]);
+    assert_eq!(classes(&contain, &mixed), [(0, Class::Contaminated)]);
+}
+
+#[test]
+fn a_blank_line_ends_a_complete_sentence_alone() {
+    let contain = contain([record(ROBE)]);
+    let spaced = ROBE
+        .replace("white fiber.", "white fiber.\n\n")
+        .replace("bolts in total", "bolts\n\nin total");
+    assert!(contaminated(&contain.scan(&spaced)));
+    let apart = ROBE.replace("How many bolts in total", "How many bolts.\n\nIn total");
+    assert!(!contaminated(&contain.scan(&apart)));
+}
+
+#[test]
+fn other_forms_of_signs_and_numbers_are_equal() {
+    let item = "A farmer keeps 17 goats in 3 pens of 40 metres by -25 metres, so that x <= 40 * 25 / 17 holds. How many square metres does each of the VII goats have?";
+    let contain = contain([record(item)]);
+    let forms: &[&[(&str, &str)]] = &[
+        &[
+            ("17 goats", "seventeen goats"),
+            ("40 metres", "forty metres"),
+        ],
+        &[("VII", "7"), ("-25", "\u{2212}25")],
+        &[("*", "×"), ("/", "÷"), ("<=", "≤")],
+        &[("*", "\\times"), ("/", "\\div"), ("<=", "\\le")],
+        &[("17", "\u{ff11}\u{ff17}")],
+        &[(" ", "\n")],
+    ];
+    for form in forms {
+        let text = form
+            .iter()
+            .fold(item.to_owned(), |text, (a, b)| text.replace(a, b));
+        assert_ne!(text, item);
+        assert!(contaminated(&contain.scan(&text)), "{text}");
+    }
+    for (sign, other) in [
+        ("-25", "25"),
+        ("*", "+"),
+        ("/", "*"),
+        ("<=", ">="),
+        ("17 goats", "eighteen goats"),
+        ("VII", "VIII"),
+    ] {
+        let text = item.replacen(sign, other, 1);
+        assert!(!contaminated(&contain.scan(&text)), "{text}");
+    }
+}
+
+#[test]
+fn another_name_operation_or_modal_asks_something_else() {
+    let item = "Mr Weng has 12 apples and his sister Ivana has 15 pears, and they may sell 4 of these each day. What is the sum of the pears that Ivana can sell before Weng's birthday?";
+    let contain = contain([record(item)]);
+    assert!(contaminated(&contain.scan(item)));
+    for (word, other) in [
+        ("that Ivana", "that Weng"),
+        ("before", "after"),
+        ("the sum", "the product"),
+        ("can sell", "must sell"),
+    ] {
+        let text = item.replace(word, other);
+        assert_ne!(text, item);
+        assert!(!contaminated(&contain.scan(&text)), "{text}");
+    }
+}
+
+#[test]
+fn items_that_differ_in_signs_are_apart_or_undecidable() {
+    let ask = |end: &str| {
+        record(&format!(
+            "Complete the rest of the sequence, making sure that all parentheses are closed properly: {end}"
+        ))
+    };
+    let brackets = ["[ [", "( [", "{ ( [", "< ("].map(ask);
+    let found = contain(brackets.clone());
+    assert_eq!((found.items().len(), found.items()[0].merged.len()), (1, 3));
+    assert!(!found.is_decidable(0));
+    assert!(!contaminated(&found.scan(&brackets[0].question)));
+    let signs = ["3 + 4 * 5", "3 - 4 * 5"].map(ask);
+    let found = contain(signs.clone());
+    for (i, record) in signs.iter().enumerate() {
+        let hits = found.scan(&record.question).into_iter();
+        let asked = hits.filter(|hit| hit.class == Class::Contaminated);
+        assert_eq!(asked.map(|hit| hit.item).collect::<Vec<_>>(), [i]);
+    }
+    // A comma more makes no other item.
+    let one = contain([ask("so, it is"), ask("so it is")]);
+    assert_eq!((one.items().len(), one.is_decidable(0)), (1, true));
+}
+
+#[test]
+fn a_docstring_is_found_as_a_comment() {
+    let item = "from typing import List\n\n\ndef below_zero(operations: List[int]) -> bool:\n    \"\"\" You're given a list of deposit and withdrawal operations on a bank account that starts with zero balance. Your task is to detect if at any point the balance falls below zero.\n    >>> below_zero([1, 2, -4, 5])\n    True\n    \"\"\"\n";
+    let contain = contain([record(item)]);
+    let java = "class Solution {\n    /**\n     You're given a list of deposit and withdrawal operations on a bank account that starts with zero balance.\n     Your task is to detect if at any point the balance falls below zero.\n     >>> belowZero(Arrays.asList(1, 2, -4, 5))\n     true\n     */\n    public boolean belowZero(List<Integer> operations) {";
+    assert!(contaminated(&contain.scan(java)));
+    let other = java
+        .replace(
+            "deposit and withdrawal operations on a bank account that starts with zero balance",
+            "nodes",
+        )
+        .replace("the balance falls below zero", "there is a cycle");
+    assert!(!contaminated(&contain.scan(&other)));
 }
 
 #[test]

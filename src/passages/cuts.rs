@@ -649,6 +649,43 @@ mod tests {
 
     proptest::proptest! {
         #[test]
+        fn exact_cuts_leave_what_no_span_has_whole(
+            parts in proptest::collection::vec(
+                proptest::sample::select(
+                    &["a", "word ", "3,5", "é", "\u{1f600}", "日本", "カナ", "ไทย", "e\u{301}", "\n", "<i>", "\u{a0}"][..],
+                ),
+                1..40,
+            ),
+            borders in proptest::collection::btree_set(0_usize..200, 0..12),
+        ) {
+            let text = parts.concat();
+            let borders: Vec<usize> = borders.into_iter().filter(|at| *at <= text.len()).collect();
+            let spans: Vec<Range<usize>> = borders.chunks_exact(2).map(|at| at[0]..at[1]).collect();
+            let is_covered = |at: usize| spans.iter().any(|span| span.contains(&at));
+            let is_whole = |(at, c): &(usize, char)| {
+                spans.iter().any(|span| span.start <= *at && at + c.len_utf8() <= span.end)
+            };
+            let left: String = text.char_indices().filter(|it| !is_whole(it)).map(|(_, c)| c).collect();
+            let parts_of_characters = text
+                .char_indices()
+                .filter(|it| !is_whole(it))
+                .flat_map(|(at, c)| at..at + c.len_utf8())
+                .filter(|at| is_covered(*at));
+            for unit in [PassageUnit::Bytes, PassageUnit::Words] {
+                let cuts = Shrinking::new(PassageUnits::of(unit), Snap::None).cuts(&text, &spans);
+                let mut kept = String::new();
+                let mut at = 0;
+                for cut in &cuts {
+                    kept += &text[at..cut.start];
+                    at = cut.end;
+                }
+                kept += &text[at..];
+                proptest::prop_assert_eq!(&kept, &left);
+                proptest::prop_assert_eq!(uncut(&spans, &cuts), parts_of_characters.clone().count() as u64);
+            }
+        }
+
+        #[test]
         fn bytes_that_stay_are_those_outside_of_cuts(borders in proptest::collection::vec(0_usize..40, 0..24)) {
             let ranges = |borders: &[usize]| -> Vec<Range<usize>> {
                 let mut borders = borders.to_vec();

@@ -20,7 +20,7 @@ use crate::streams::with_stdin;
 use crate::terminal::Lines;
 use crate::{Usage, terminal};
 
-/// Find the items of benchmarks that documents hold, and leave such documents out or cut the items out
+/// Find benchmark questions in documents; drop those documents or cut the questions
 ///
 /// An item is one question with its parts. It is in a document if the document asks it: the words that ask are there, and
 /// enough of the question beside them. Each item in a document has the first class that holds: contaminated (the question is
@@ -155,8 +155,8 @@ pub struct ItemArguments {
     #[arg(long, value_name = "ITEMS", required = true, help_heading = "Items")]
     pub against: Vec<PathBuf>,
 
-    /// Fields of an item's question, passage, options and answer, in this order; leave out the last ones, or one between
-    /// two commas, to read fewer parts
+    /// Fields of an item's question, passage, options and answer, in this order; leave out trailing names, or use an empty
+    /// one to skip a part: question,,options
     #[arg(
         long,
         value_name = "FIELDS",
@@ -178,8 +178,8 @@ pub struct ItemArguments {
     #[command(flatten)]
     pub decision: ItemRuleArguments,
 
-    /// Counts of documents, the phrases.parquet of another run with these items, by which public phrases are excused [default:
-    /// no hit is excused because its words are frequent]
+    /// `phrases.parquet` of an earlier run with these items; hits on common phrases do not count [default: no hit is excused
+    /// because its words are frequent]
     #[arg(long, value_name = "FILE", help_heading = "Items")]
     pub phrases: Option<PathBuf>,
 
@@ -204,7 +204,7 @@ pub struct ItemRuleArguments {
     #[arg(long, value_name = "N", help_heading = "Items")]
     pub size: Option<usize>,
 
-    /// Least share of a question's words, without those that many items share, that a contaminated document has
+    /// Minimum share of a question's distinctive words that must be present
     #[arg(
         long,
         value_name = "SHARE",
@@ -213,7 +213,7 @@ pub struct ItemRuleArguments {
     )]
     pub threshold: f64,
 
-    /// Fewest n-grams that at most two questions have, which a contaminated document has
+    /// Minimum number of matching n-grams that occur in at most two questions
     #[arg(long, value_name = "N", default_value = "2", help_heading = "Items")]
     pub min_ngrams: usize,
 }
@@ -270,7 +270,7 @@ pub enum ClassArgument {
     Passage,
     /// Too little to decide; for --action mark
     Short,
-    /// What other items have, too
+    /// Text shared by many items
     Template,
 }
 

@@ -104,7 +104,7 @@ class Contain:
     @property
     def items(self) -> Table:
         """The items, one per row: ``item``, the first of its ``ids``; ``benchmark``; ``question``; ``passage``; and
-        ``decidable``, whether the question alone can tell that a text asks it."""
+        ``decidable``, whether it can be found in a text that holds all of it."""
         return self._table.items()
 
     def __len__(self) -> int:
