@@ -66,7 +66,10 @@ fn page_has_the_numbers_and_the_matches() {
     let (_, text) = parts(&page_of_run);
     assert!(text.starts_with("2 of 2 items are asked"), "{text}");
     for phrase in [
-        "48 of 52 documents ask an item",
+        "48 documents of 52 ask them, in 4 files",
+        "would go with drop , in 48 documents",
+        "simgpu contain INPUT… --against ITEMS -o CLEAN --action drop",
+        "Where items leak",
         "No hit was excused because its words are frequent",
         "44 items table",
         "Public phrases",
@@ -75,6 +78,19 @@ fn page_has_the_numbers_and_the_matches() {
         assert!(text.contains(phrase), "{phrase}: {text}");
     }
     assert_eq!(report["benchmarks"][0]["most_leaked"][0]["documents"], 44);
+    let files = report["leaking_files"].as_array().unwrap();
+    let sum = |field: &str| {
+        files
+            .iter()
+            .map(|of| of[field].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    assert_eq!((files.len(), sum("documents"), sum("hits")), (4, 48, 48));
+    let removable = &report["counts"]["removable"];
+    assert_eq!(
+        (&removable["dropped"], &removable["cuts"]),
+        (&48.into(), &48.into())
+    );
     // Marked in the document, and in the item.
     let question = "A robe takes 2 bolts of blue fiber and half that much white fiber. How many bolts in total does it take";
     assert_eq!(
@@ -85,4 +101,33 @@ fn page_has_the_numbers_and_the_matches() {
     );
     place.run(&format!("{RUN} --no-samples")).succeeded();
     assert!(!page(&place).contains("<mark>"));
+}
+
+#[test]
+fn page_shows_near_misses_and_items_of_several_records() {
+    let question = "A farmer keeps 17 goats in a pen of 40 metres by 25 metres. How many square metres of pen does each goat have, rounded down?";
+    let place = Place::new();
+    let items = [
+        question.to_owned(),
+        question.replace(", rounded", " (rounded"),
+    ];
+    let items = items.iter().zip(["a", "b"]);
+    let items = items.map(|(question, id)| json!({"id": id, "question": question}));
+    place.write("items.jsonl", lines_of(items));
+    let documents = [question.to_owned(), question.replace("17", "18")];
+    let documents = documents.iter().zip(["same", "near"]);
+    let documents = documents.map(|(text, id)| json!({"id": id, "text": text}));
+    place.write("in/docs.jsonl", lines_of(documents));
+    place.run(RUN).succeeded();
+    let report: Value = serde_json::from_slice(&place.read("out/report.json")).unwrap();
+    assert_eq!(
+        report["near_misses"],
+        json!([{"lacks": "figures", "hits": 1}])
+    );
+    assert_eq!(report["merged_items"][0]["merged"], json!(["b"]));
+    let page = page(&place);
+    let (_, text) = parts(&page);
+    for phrase in ["1 near miss", "other figures", "Items of several records"] {
+        assert!(text.contains(phrase), "{phrase}: {text}");
+    }
 }

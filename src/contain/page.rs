@@ -150,7 +150,7 @@ impl Shown<'_> {
                     "of " (grouped(documents)) " ask them" @if files > 0 { ", in " (counted(files, "file")) }
                 }
                 li {
-                    strong { (counted(counts.near_misses, "near miss")) } br;
+                    strong { (grouped(counts.near_misses)) (if counts.near_misses == 1 { " near miss" } else { " near misses" }) } br;
                     "hits that lack one condition: read some of them below"
                 }
                 @if removable.dropped > 0 {

@@ -113,7 +113,7 @@ impl Removable {
         let cuts = match cut.fate(text, hits, rule) {
             Fate::Kept(cuts) => cuts,
             // A rule of others leaves it out.
-            Fate::Removed(_) => vec![0..text.len()],
+            Fate::Removed(_) => std::iter::once(0..text.len()).collect(),
         };
         Removable {
             dropped: 1,

@@ -553,8 +553,9 @@ fn another_name_operation_or_modal_asks_something_else() {
 
 #[test]
 fn items_that_differ_in_signs_are_apart_or_undecidable() {
-    let ask = |end: &str| {
-        record(&format!(
+    let ask = |end: &str| ItemRecord {
+        id: end.to_owned(),
+        ..record(&format!(
             "Complete the rest of the sequence, making sure that all parentheses are closed properly: {end}"
         ))
     };

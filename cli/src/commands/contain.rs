@@ -1,6 +1,6 @@
 //! `simgpu contain`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use simgpu::contain::{
@@ -484,17 +484,22 @@ impl Arguments {
     }
 
     /// What to do after the run.
-    fn next(&self, counts: &ContainCounts) -> &'static str {
-        if counts.documents.contaminated == 0 {
+    fn next(&self, counts: &ContainCounts) -> String {
+        let next = if counts.documents.contaminated == 0 {
             match counts.near_misses {
                 0 => "nothing to remove",
                 _ => "nothing to remove; read the near misses in report.html",
             }
         } else if self.action == ContainActionArgument::Report {
-            "read report.html, then repeat with --action drop (or cut) and another -o"
+            let output = self.output.as_deref().unwrap_or(Path::new("out"));
+            return format!(
+                "read report.html, then run the same command with --action drop -o {}-clean",
+                output.display()
+            );
         } else {
             "score models on the items that items.jsonl lists without a document"
-        }
+        };
+        next.to_owned()
     }
 }
 
@@ -530,13 +535,11 @@ fn near_misses(report: &ContainReport) -> String {
     let near = report.near_misses.iter().take(LISTED);
     let near = near.map(|near| format!("{} {}", terminal::grouped(near.hits), near.lacks));
     let near: Vec<String> = near.collect();
+    let near = near.join(", ");
     match report.counts.near_misses {
         0 => "none".to_owned(),
-        all => format!(
-            "{} that lack one condition: {}",
-            terminal::counted(all, "hit"),
-            near.join(", ")
-        ),
+        1 => format!("1 hit lacks one condition: {near}"),
+        all => format!("{} hits lack one condition: {near}", terminal::grouped(all)),
     }
 }
 
