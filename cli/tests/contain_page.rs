@@ -67,7 +67,7 @@ fn page_has_the_numbers_and_the_matches() {
     assert!(text.starts_with("2 of 2 items are asked"), "{text}");
     for phrase in [
         "48 documents of 52 ask them, in 4 files",
-        "would go with drop , in 48 documents",
+        "would be removed by --action drop",
         "simgpu contain INPUT… --against ITEMS -o CLEAN --action drop",
         "Where items leak",
         "No hit was excused because its words are frequent",

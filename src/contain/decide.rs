@@ -226,7 +226,14 @@ impl Contain {
         first.sort_unstable();
         first.dedup_by_key(|(gram, _)| *gram);
         let found: Vec<u32> = first.iter().map(|(gram, _)| *gram).collect();
-        let [of_found, of_all] = [&found, &all].map(|grams| grams.iter().map(weight).sum::<f64>());
+        // The sum of nothing is -0.
+        let sum = |grams: &Vec<u32>| {
+            grams
+                .iter()
+                .map(weight)
+                .fold(0.0, |sum, weight| sum + weight)
+        };
+        let [of_found, of_all] = [&found, &all].map(sum);
         let count = |(gram, at): &(u32, usize)| (self.table.parts(*gram).len(), *at, *gram);
         let mut rarest: Vec<(usize, usize, u32)> = first.iter().map(count).collect();
         rarest.sort_unstable();

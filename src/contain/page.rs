@@ -155,9 +155,9 @@ impl Shown<'_> {
                 }
                 @if removable.dropped > 0 {
                     li {
-                        strong { (counted(removable.dropped_bytes, "byte")) } br;
-                        "would go with " code { "drop" } ", in " (counted(removable.dropped, "document"))
-                        "; " (counted(removable.cut_bytes, "byte")) " with " code { "cut" } ", by " (counted(removable.cuts, "cut"))
+                        strong { (counted(removable.dropped, "document")) } br;
+                        "of " (counted(removable.dropped_bytes, "byte")) " would be removed by " code { "--action drop" }
+                        "; or " (counted(removable.cut_bytes, "byte")) ", in " (counted(removable.cuts, "cut")) ", by " code { "--action cut" }
                     }
                 }
                 li {
@@ -187,10 +187,11 @@ impl Shown<'_> {
                 @if counts.documents.contaminated == 0 {
                     p { "No document asks an item, so there is nothing to remove." @if counts.near_misses > 0 { " Read the near misses below." } }
                 } @else if is_report {
-                    p { "Read the documents below. Then write the records without them:" }
-                    (command("contain INPUT… --against ITEMS -o CLEAN", &[("--action", "drop".to_owned())], &[]))
+                    p { "Read some of the questions under Asked. Then write the records without these documents:" }
+                    (command("contain INPUT… --against ITEMS -o CLEAN --action drop", &[], &[]))
                     p.note {
-                        code { "--action cut" } " removes the questions from the documents instead, and " code { "--action mark" }
+                        "Pass the other options of this run, too: Parameters, below, has them. "
+                        code { "--action cut" } " removes what is marked from the documents instead, and " code { "--action mark" }
                         " writes all records with the places found. Nothing was removed by this run."
                     }
                 } @else {
@@ -207,7 +208,11 @@ impl Shown<'_> {
             @if !files.is_empty() {
                 section id="leaking" {
                     h2 { "Where items leak" }
-                    p.note { "The files with most documents that ask items, and the documents that ask most items. All are in hits.jsonl or hits.parquet." }
+                    p.note {
+                        "Files by documents that ask items, then documents by the items that they ask: "
+                        (grouped(self.documents.len() as u64)) " of " (counted(self.report.counts.documents.contaminated, "document"))
+                        ". All are in hits.jsonl or hits.parquet."
+                    }
                     div.scroll { table.rows {
                         thead { tr { th.number { "documents" } th.number { "hits" } th { "file" } } }
                         tbody {
@@ -244,7 +249,7 @@ impl Shown<'_> {
             @if !self.report.near_misses.is_empty() {
                 section id="near" {
                     h2 { "Near misses" }
-                    p.note { "Hits that lack one condition of a contaminated document. Documents are not removed for them." }
+                    p.note { "Hits that lack one condition of a contaminated document. No document is removed for one, though it may be for another item." }
                     div.scroll { table.rows {
                         thead { tr { th.number { "hits" } th { "condition" } th { "what is missing or differs" } } }
                         tbody {
@@ -296,7 +301,7 @@ impl Shown<'_> {
             section id="benchmarks" {
                 h2 { "Benchmarks" }
                 p.note {
-                    "An item counts once, by the first class of its hits, and so does a document. The bar is the share of the items that are asked: "
+                    "Each item and document is counted once, in its most serious class. The bar is the share of the items that are asked: "
                     "score a model on the others, which items.jsonl lists."
                 }
                 div.scroll { table.rows {
@@ -352,8 +357,8 @@ impl Shown<'_> {
             (self.class(Class::Contaminated, "Asked", "The question is asked here: such documents are contaminated."))
             (self.near_misses())
             (self.class(Class::Passage, "Passages", "Public text that an item quotes, or much of a question, and the question is not asked."))
-            (self.class(Class::Short, "Too little to decide", "The item is short, or a statement here. Such documents are never removed."))
-            (self.class(Class::Template, "Templates", "What other items have, too, or too little of this one."))
+            (self.class(Class::Short, "Too little to decide", "The item is too short to recognise, or a statement here, not a question. No document is removed for one."))
+            (self.class(Class::Template, "Templates", "Only wording that other items share, or too little of this item."))
         }
     }
 
@@ -394,7 +399,8 @@ impl Shown<'_> {
         html! {
             article {
                 p.score {
-                    strong { (percent(hit.score)) } " of the n-grams, weighted by rarity: " (grouped(hit.found as u64)) " of " (grouped(hit.ngrams as u64))
+                    strong { (percent(hit.score)) }
+                    @if hit.ngrams == 0 { " of the words" } @else { " of the n-grams, weighted by rarity: " (grouped(hit.found as u64)) " of " (grouped(hit.ngrams as u64)) }
                     @if !parts.is_empty() { "; found: " (listed(&parts)) }
                     @if !hit.lacks.is_empty() { "; not asked: " (listed(&hit.lacks.iter().map(|lack| lack.explained().to_owned()).collect::<Vec<_>>())) }
                 }

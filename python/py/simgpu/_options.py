@@ -764,7 +764,8 @@ class PassageOptions(TypedDict, total=False):
     ]
     lowercase: Annotated[bool, Option(False, "Units that differ in case alone are equal.")]
     strip_punctuation: Annotated[
-        bool, Option(False, "Lines or paragraphs that differ in punctuation alone are equal.")
+        bool,
+        Option(False, "Ignore punctuation and symbols in lines and paragraphs, also ``+ = < > ~ |``."),
     ]
     merge_whitespace: Annotated[
         bool,
