@@ -8,12 +8,12 @@ use super::asked::Place;
 use super::class::{Class, Hit, ItemPart};
 use super::document::Document;
 use super::findings::{Findings, PartOfQuestion};
-use super::items::Variant;
+use super::items::{Item, Variant};
 use super::lack::Lack;
 use super::numbers::{Number, Token, numbers};
 use super::options::{FoundOptions, answer_follows, find_options};
 use super::part::{Detail, Kind, Part};
-use super::scan::{Contain, Grams, distinct};
+use super::scan::{Contain, Grams, Places, distinct};
 use super::words::Words;
 
 /// The most words between two n-grams of a candidate.
@@ -40,7 +40,7 @@ struct Deciding<'a> {
     contain: &'a Contain,
     document: Document<'a>,
     /// All n-grams found.
-    found: &'a [(usize, u32)],
+    found: Places,
     /// The passages found.
     passages: BTreeMap<usize, &'a Grams>,
     /// What documents are compared with, of the questions compared so far.
@@ -54,6 +54,13 @@ struct Asked<'a> {
     window: Range<usize>,
     /// N-grams of the question there.
     grams: &'a [(usize, u32)],
+}
+
+/// What a document has of a question at a place.
+struct Added {
+    part: PartOfQuestion,
+    /// The words of the document from the first to the last in place.
+    words: Range<usize>,
 }
 
 impl Contain {
@@ -74,7 +81,7 @@ impl Contain {
         let mut deciding = Deciding {
             contain: self,
             document,
-            found,
+            found: Places::of(found),
             passages: of_kind(Kind::Passage).collect(),
             details: BTreeMap::new(),
             candidates: Vec::new(),
@@ -270,7 +277,11 @@ impl Deciding<'_> {
         let contain = self.contain;
         let part = &contain.parts[question];
         let mut most: Option<PartOfQuestion> = None;
-        for grams in grams.chunk_by(|a, b| b.0 - a.0 <= GAP) {
+        let clusters = grams.chunk_by(|a, b| b.0 - a.0 <= GAP);
+        // Taken from the end: the first one first.
+        let mut clusters: Vec<&[(usize, u32)]> = clusters.collect();
+        clusters.reverse();
+        while let Some(grams) = clusters.pop() {
             if !contain.is_candidate(part, grams) {
                 continue;
             }
@@ -285,9 +296,18 @@ impl Deciding<'_> {
                 window: window(part, self.document, grams),
                 grams,
             };
-            if let Some(here) = self.add(asked, items) {
-                most = Some(here.or_better(most));
-            }
+            let Some(added) = self.add(asked, items) else {
+                continue;
+            };
+            most = Some(added.part.or_better(most));
+            // Further copies may stand right before it or behind it.
+            let before = grams.partition_point(|(at, _)| *at < added.words.start);
+            let behind = grams.partition_point(|(at, _)| *at < added.words.end);
+            clusters.extend(
+                [&grams[behind..], &grams[..before]]
+                    .into_iter()
+                    .filter(|rest| rest.len() < grams.len()),
+            );
         }
         most
     }
@@ -302,7 +322,9 @@ impl Deciding<'_> {
                 continue;
             }
             let (first, last) = (grams[0].0, grams[grams.len() - 1].0);
-            let start = first.saturating_sub(part.len() + slack(part));
+            // Other options may stand before these.
+            let before = part.len() + slack(part) + most_words(&self.contain.items[item]);
+            let start = first.saturating_sub(before);
             let end = (last + self.contain.table.size()).min(self.document.len());
             self.add_within(question, start..end, item);
         }
@@ -336,7 +358,7 @@ impl Deciding<'_> {
 
     /// The words of the document among which the question of a passage may lie, the nearest first.
     fn near(&self, part: &Part, passage: &Range<usize>) -> Vec<Range<usize>> {
-        let grams: Grams = self.contain.grams_of(part, self.found).collect();
+        let grams = self.found.of_part(part);
         let clusters = grams.chunk_by(|a, b| b.0 - a.0 <= GAP);
         let mut windows: Vec<Range<usize>> = clusters
             .map(|cluster| window(part, self.document, cluster))
@@ -359,8 +381,8 @@ impl Deciding<'_> {
     /// Adds an item whose question may lie among these words.
     fn add_within(&mut self, question: usize, window: Range<usize>, item: usize) {
         let part = &self.contain.parts[question];
-        let grams = self.contain.grams_of(part, self.found);
-        let grams: Grams = grams.filter(|(at, _)| window.contains(at)).collect();
+        let mut grams = self.found.of_part(part);
+        grams.retain(|(at, _)| window.contains(at));
         let asked = Asked {
             question,
             window,
@@ -369,12 +391,8 @@ impl Deciding<'_> {
         self.add(asked, std::iter::once(item));
     }
 
-    /// Adds these items of a question where it lies among some words. Returns what the document has of it there.
-    fn add(
-        &mut self,
-        asked: Asked<'_>,
-        items: impl Iterator<Item = usize>,
-    ) -> Option<PartOfQuestion> {
+    /// Adds these items of a question where it lies among some words. Returns what the document has of it there, if that is half.
+    fn add(&mut self, asked: Asked<'_>, items: impl Iterator<Item = usize>) -> Option<Added> {
         let contain = self.contain;
         let part = &contain.parts[asked.question];
         let detail = self.details.entry(asked.question);
@@ -394,7 +412,9 @@ impl Deciding<'_> {
                 self.candidates.push(candidate);
             }
         }
-        PartOfQuestion::of(asked.question, place, has_options)
+        let part = PartOfQuestion::of(asked.question, place, has_options)?;
+        let words = aligned.range()?;
+        Some(Added { part, words })
     }
 }
 
@@ -414,9 +434,14 @@ impl Contain {
         if is_led && place.aligned.share(0..place.part.len()) < LEAST {
             return None;
         }
-        let passage = self.of_items[item]
-            .passage
-            .and_then(|part| passages.get(&part).copied());
+        let passage = self.of_items[item].passage.and_then(|part| {
+            let grams = passages.get(&part).copied()?;
+            // A passage may hold the question: its words are no passage beside it.
+            let beside = grams.iter().filter(|(at, _)| !range.contains(at));
+            let beside: Grams = beside.copied().collect();
+            self.is_candidate(&self.parts[part], &beside)
+                .then_some(grams)
+        });
         let passage_grams = passage.into_iter().flatten();
         let own = grams.iter().chain(passage_grams).map(|(_, gram)| *gram);
         let own: BTreeSet<u32> = own.filter(|gram| self.is_own(*gram)).collect();
@@ -518,7 +543,8 @@ impl Candidate {
         (
             millionths(self.aligned),
             self.count,
-            millionths(self.beside),
+            // A passage with a few other words is as good as another.
+            (self.beside * 8.0).round() as u64,
         )
     }
 }
@@ -596,20 +622,20 @@ fn align(part: &Part, detail: &Detail, document: Document<'_>, window: Range<usi
     }
     let mut values = BTreeMap::new();
     let item = (0..part.len()).map(|i| detail.token(i));
-    let (item, of_item) = with_numbers(&part.numbers, numbers(item), &mut values);
+    let (item, of_item) = with_numbers(&part.numbers, &numbers(item), &mut values);
     let text: Vec<String> = window.clone().map(|at| document.word(at)).collect();
     let tokens = window.zip(&text).map(|(at, word)| Token {
         word,
         written: &document.plain[document.span(at)],
     });
-    let (words, of_words) = with_numbers(&words, numbers(tokens), &mut values);
+    let (words, of_words) = with_numbers(&words, &numbers(tokens), &mut values);
     Alignment::of(&item, &words, 0).expand(&of_item, &of_words, first)
 }
 
 /// Words with a symbol for each number instead of its words, and the words of each. Equal values have one symbol.
 fn with_numbers(
     words: &[u32],
-    numbers: Vec<Number>,
+    numbers: &[Number],
     values: &mut BTreeMap<String, u32>,
 ) -> (Vec<u32>, Vec<Range<usize>>) {
     /// The first symbol of a number: vocabularies are smaller.
@@ -620,21 +646,28 @@ fn with_numbers(
         ranges.push(words);
     };
     let mut at = 0;
-    for number in numbers {
-        // The second number of a fraction has no word of its own.
-        if number.words.start < at {
-            continue;
-        }
-        (at..number.words.start).for_each(|i| push(words[i], i..i + 1));
+    // A numeral of Rome stays a word: a text in small letters has it as one. Both numbers of a fraction have one word.
+    let numbers: Vec<&Number> = numbers.iter().filter(|number| !number.is_roman).collect();
+    for same in numbers.chunk_by(|a, b| a.words == b.words) {
+        let range = same[0].words.clone();
+        (at..range.start).for_each(|i| push(words[i], i..i + 1));
+        let value = same.iter().map(|number| &*number.value);
+        let value = value.collect::<Vec<_>>().join("/");
         let next = FIRST + u32::try_from(values.len()).unwrap_or(0);
-        push(
-            *values.entry(number.value).or_insert(next),
-            number.words.clone(),
-        );
-        at = number.words.end;
+        at = range.end;
+        push(*values.entry(value).or_insert(next), range);
     }
     (at..words.len()).for_each(|i| push(words[i], i..i + 1));
     (symbols, ranges)
+}
+
+/// The words of the options of an item, in the variant that has most.
+fn most_words(item: &Item) -> usize {
+    let words = |variant: &Variant| {
+        let options = variant.options.iter();
+        options.map(|option| Words::of(option).len()).sum()
+    };
+    item.variants.iter().map(words).max().unwrap_or(0)
 }
 
 /// Words beside a question that are compared with it, too.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use unicode_normalization::UnicodeNormalization;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::by_hash::ByHash;
@@ -56,14 +57,28 @@ pub struct Item {
     pub question: Arc<str>,
     /// The text that the question is about; empty for none.
     pub passage: Arc<str>,
-    /// The ids of those records whose text differs from that of the first, though their words do not.
+    /// The ids of those records whose text or options differ from those of the first, though their words do not.
     pub merged: Vec<String>,
     pub(super) variants: Vec<Variant>,
-    /// Hashes of the distinct texts of question and passage, white space apart.
+    /// Hashes of the distinct texts of question and passage, if it has several records.
     texts: BTreeSet<u64>,
 }
 
 impl Item {
+    /// Notes a further record with the same words, whose text or options may differ.
+    fn merge(&mut self, record: &ItemRecord, variant: &Variant) {
+        if self.texts.is_empty() {
+            self.texts.insert(text_hash(&self.question, &self.passage));
+        }
+        let text = text_hash(&record.question, &record.passage);
+        let has_other_text = text != text_hash(&self.question, &self.passage);
+        self.texts.insert(text);
+        let has_other_options = self.variants.first() != Some(variant);
+        if (has_other_text || has_other_options) && !record.id.is_empty() {
+            self.merged.push(record.id.clone());
+        }
+    }
+
     /// Whether so many records have its words that these are only what many records share, such as an instruction before signs
     /// that are no words.
     pub(super) fn is_shared(&self) -> bool {
@@ -156,7 +171,6 @@ fn merged(groups: Vec<Vec<ItemRecord>>) -> Result<Vec<Item>> {
     let mut of_words = ByHash::default();
     for (group, hash) in groups.into_iter().zip(hashes) {
         let variant = variant(&group);
-        let text = text_hash(&group[0]);
         let mut records = group.into_iter();
         let Some(first) = records.next() else {
             continue;
@@ -170,7 +184,11 @@ fn merged(groups: Vec<Vec<ItemRecord>>) -> Result<Vec<Item>> {
                 && is_same(&item.passage, &first.passage)
         };
         let item = match of_words.find(hash, is_same) {
-            Some(item) => &mut items[item as usize],
+            Some(item) => {
+                let item = &mut items[item as usize];
+                item.merge(&first, &variant);
+                item
+            }
             None => {
                 of_words.add(hash, number(items.len())?);
                 items.push(Item {
@@ -186,12 +204,7 @@ fn merged(groups: Vec<Vec<ItemRecord>>) -> Result<Vec<Item>> {
                 &mut items[last]
             }
         };
-        let has_other_text = item.texts.insert(text) && item.texts.len() > 1;
-        let has_other_options = !item.variants.is_empty() && !item.variants.contains(&variant);
         if !first.id.is_empty() || item.ids.is_empty() {
-            if has_other_text || has_other_options {
-                item.merged.push(first.id.clone());
-            }
             item.ids.push(first.id);
         }
         if !item.variants.contains(&variant) {
@@ -213,19 +226,12 @@ pub(super) fn have_same_signs(a: &str, b: &str) -> bool {
     a == b || !signs(a).into_iter().zip(signs(b)).any(differ)
 }
 
-/// A hash of the question and passage of a record, but for white space and what ends or divides sentences.
-fn text_hash(record: &ItemRecord) -> u64 {
-    let is_told = |c: &char| {
-        c.is_alphanumeric()
-            || "()[]{}<>+*/=^~|&$\\#@%_".contains(*c)
-            || !c.is_ascii() && !c.is_whitespace()
-    };
-    let texts = record
-        .question
-        .chars()
-        .chain(['\n'])
-        .chain(record.passage.chars());
-    let told: String = texts.filter(is_told).flat_map(char::to_lowercase).collect();
+/// A hash of a question and its passage, but for white space and what ends or divides sentences.
+fn text_hash(question: &str, passage: &str) -> u64 {
+    let is_told = |c: &char| c.is_alphanumeric() || "()[]{}<>+*/=^~|&#@%_".contains(*c);
+    let texts = question.chars().chain(['\n']).chain(passage.chars());
+    let told = texts.nfkc().filter(is_told).flat_map(char::to_lowercase);
+    let told: String = told.collect();
     xxh3_64(told.as_bytes())
 }
 

@@ -61,6 +61,12 @@ fn joins(c: char) -> Option<Joins> {
         '\u{C0}'..='\u{2FF}' | '\u{370}'..='\u{482}' | '\u{48A}'..='\u{52F}' => {
             c.is_alphanumeric().then_some(Joins::Run)
         }
+        // Spaces, dashes and quotation marks, and letters of Han and Hangul, by range alone.
+        '\u{A0}'..='\u{A9}' | '\u{2000}'..='\u{205E}' | '\u{3000}'..='\u{3002}' | '\u{FF0C}' => {
+            None
+        }
+        '\u{4E00}'..='\u{9FFF}' | '\u{3041}'..='\u{3096}' => Some(Joins::Alone),
+        '\u{AC00}'..='\u{D7A3}' => Some(Joins::Hangul),
         '\u{B2}' | '\u{B3}' | '\u{B9}' | '\u{2070}'..='\u{2079}' => Some(Joins::Raised),
         _ if c.general_category_group() == GeneralCategoryGroup::Mark => Some(Joins::Mark),
         _ if !c.is_alphanumeric() => None,

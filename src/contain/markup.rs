@@ -19,6 +19,9 @@ impl Tag {
 /// The most bytes of a tag or comment.
 const LONGEST: usize = 2_000;
 
+/// Spaces in an attribute of a tag with an unknown name, at most. A longer value is a text, as in XML with a record per tag.
+const PROSE: usize = 7;
+
 /// Names of tags that are known without attributes, in order. Other names, such as that in `#include <map>`, are words.
 #[rustfmt::skip] // As many as fit on a line.
 const NAMES: &[&[u8]] = &[
@@ -69,9 +72,9 @@ fn is_listed(names: &[&[u8]], name: &[u8]) -> bool {
 /// that needs none: so `a <b and b> c` has no tag. A tag of an unknown name has a colon or hyphen in it, or an attribute in
 /// quotation marks.
 pub(super) fn tag(bytes: &[u8]) -> Option<Tag> {
+    let bytes = &bytes[..bytes.len().min(LONGEST)];
     if bytes.starts_with(b"<!--") {
-        let inner = &bytes[4..bytes.len().min(LONGEST)];
-        let end = memchr::memmem::find(inner, b"-->")?;
+        let end = memchr::memmem::find(&bytes[4..], b"-->")?;
         return Some(Tag {
             len: 4 + end + 3,
             is_block: false,
@@ -80,11 +83,12 @@ pub(super) fn tag(bytes: &[u8]) -> Option<Tag> {
     let mut at = 1 + usize::from(bytes.get(1) == Some(&b'/'));
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || b":-".contains(byte);
     let rest = bytes.get(at..)?;
-    let name = &rest[..rest.iter().take(LONGEST).take_while(is_part).count()];
+    let name = &rest[..rest.iter().take_while(is_part).count()];
     if !name.first()?.is_ascii_alphabetic() || is_listed(SHAPES, name) {
         return None;
     }
-    let mut is_known = is_listed(NAMES, name) || name.iter().any(|byte| b":-".contains(byte));
+    let is_usual = is_listed(NAMES, name);
+    let mut is_known = is_usual || name.iter().any(|byte| b":-".contains(byte));
     at += name.len();
     loop {
         let next = blanks(bytes, at);
@@ -95,10 +99,13 @@ pub(super) fn tag(bytes: &[u8]) -> Option<Tag> {
                 is_block: is_listed(BLOCKS, name),
             });
         }
-        if next == at || next > LONGEST {
+        if next == at {
             return None;
         }
         let attribute = attribute(&bytes[next..])?;
+        if !is_usual && attribute.spaces > PROSE {
+            return None;
+        }
         is_known |= attribute.is_quoted;
         at = next + attribute.len;
     }
@@ -116,6 +123,8 @@ struct Attribute {
     len: usize,
     /// Whether its value stands in quotation marks.
     is_quoted: bool,
+    /// Spaces in the value.
+    spaces: usize,
 }
 
 /// The attribute of a tag at the beginning.
@@ -127,16 +136,24 @@ fn attribute(bytes: &[u8]) -> Option<Attribute> {
         return is_listed(WITHOUT_VALUE, &bytes[..name]).then_some(Attribute {
             len: name,
             is_quoted: false,
+            spaces: 0,
         });
     }
     let start = blanks(bytes, equals + 1);
     let value = &bytes[start..];
     match value.first()? {
         _ if name == 0 => None,
-        quote @ (b'"' | b'\'') => Some(Attribute {
-            len: start + memchr::memchr(*quote, &value[1..])? + 2,
-            is_quoted: true,
-        }),
+        quote @ (b'"' | b'\'') => {
+            let len = memchr::memchr(*quote, &value[1..])? + 2;
+            let spaces = value[..len]
+                .iter()
+                .filter(|byte| byte.is_ascii_whitespace());
+            Some(Attribute {
+                len: start + len,
+                is_quoted: true,
+                spaces: spaces.count(),
+            })
+        }
         // Blanks around the sign of equality: `a <b = c> d`.
         _ if start > name + 1 => None,
         _ => {
@@ -144,6 +161,7 @@ fn attribute(bytes: &[u8]) -> Option<Attribute> {
             Some(Attribute {
                 len: start + value.iter().take_while(is_part).count(),
                 is_quoted: false,
+                spaces: 0,
             })
         }
     }
@@ -175,6 +193,10 @@ mod tests {
             ("<my-question>", Some(" ")),
             ("<card v-if=\"a > b\" @click = 'go'>", Some(" ")),
             ("<!-- 7 > 3 -->", Some(" ")),
+            (
+                "<row Body=\"How many goats does each of the farmers have?\"/>",
+                None,
+            ),
             ("<path d=\"M 31.00,73.00\"/>", None),
             ("<map>", None),
             ("<x>", None),

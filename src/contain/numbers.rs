@@ -165,11 +165,6 @@ pub(super) fn is_in_words(written: &str) -> bool {
     listed.copied().any(|known| known == word) || SCALES.iter().any(|(known, _)| *known == word)
 }
 
-/// Whether a word is written in figures.
-pub(super) fn is_figure(word: &str) -> bool {
-    word.starts_with(char::is_numeric)
-}
-
 /// The numbers among words, in their order, each as its figures: those in words and of Han as one each, `2½` as 2, 1 and 2.
 pub(super) fn values<'a>(tokens: impl Iterator<Item = Token<'a>>) -> Vec<String> {
     let numbers = numbers(tokens).into_iter();
@@ -181,6 +176,8 @@ pub(super) fn values<'a>(tokens: impl Iterator<Item = Token<'a>>) -> Vec<String>
 pub(super) struct Number {
     /// Its figures.
     pub(super) value: String,
+    /// Whether it is a numeral of Rome.
+    pub(super) is_roman: bool,
     /// Its words. Both numbers of a fraction in one character have its word.
     pub(super) words: Range<usize>,
 }
@@ -250,6 +247,7 @@ impl Reading {
                     let parts = parts(&figures).into_iter();
                     self.found.extend(parts.map(|value| Number {
                         value,
+                        is_roman: false,
                         words: words.clone(),
                     }));
                 }
@@ -257,9 +255,12 @@ impl Reading {
             Numeral::Roman(value) => {
                 self.rest = Some(value);
                 self.end();
+                if let Some(number) = self.found.last_mut() {
+                    number.is_roman = true;
+                }
             }
             Numeral::Small(value) => {
-                self.rest = Some(rest + value);
+                self.rest = Some(rest.saturating_add(value));
                 self.is_scaled = false;
             }
             Numeral::Han(value) => {
@@ -281,9 +282,16 @@ impl Reading {
     /// Multiplies what the scale belongs to. Scales from `large` on take all before them.
     fn scale(&mut self, scale: u64, large: u64) {
         let rest = self.rest.unwrap_or(0);
+        self.is_in_figures = false;
         if scale >= large {
-            let scaled = rest.max(1).saturating_mul(scale);
-            self.complete = self.complete.saturating_add(scaled);
+            // A thousand million takes the thousand, a million and one thousand does not take the million.
+            let (taken, kept) = if self.complete < scale {
+                (self.complete.saturating_add(rest), 0)
+            } else {
+                (rest, self.complete)
+            };
+            let scaled = taken.max(1).saturating_mul(scale);
+            self.complete = kept.saturating_add(scaled);
             self.rest = Some(0);
         } else {
             // A scale of Han belongs to the figure right before it.
@@ -299,6 +307,7 @@ impl Reading {
         if let Some(rest) = self.rest.take() {
             self.found.push(Number {
                 value: self.complete.saturating_add(rest).to_string(),
+                is_roman: false,
                 words: self.words.clone(),
             });
         }
@@ -340,6 +349,9 @@ mod tests {
             ("05 7kg 5", "05 7kg 5"),
             ("five hundred six thousand", "506000"),
             ("3070 nine 20 two", "3070 9 20 2"),
+            ("5 million twenty five", "5000025"),
+            ("one thousand million", "1000000000"),
+            ("18446744073709551615 hundred five", "18446744073709551615"),
             ("½", "1 2"),
             ("2 ½", "2 1 2"),
             ("seventh 7th", "7th 7th"),

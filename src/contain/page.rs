@@ -137,7 +137,7 @@ impl Shown<'_> {
     fn headlines(&self) -> Markup {
         let counts = &self.report.counts;
         let documents = counts.records - counts.skipped;
-        let files = self.report.leaking_files.len() as u64;
+        let files = counts.leaking_files;
         let removable = &counts.removable;
         html! {
             ul.headlines {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::docstring::{Docstring, docstring};
 use super::letters::is_divided;
-use super::numbers::{Token, is_number};
+use super::numbers::{Token, values};
 use super::sentences::{Asks, IMPERATIVES, WH, asking, asks_here};
 use super::words::{PlainText, Words};
 
@@ -105,7 +105,8 @@ impl Question {
             (0..words.len()).filter(is_within).collect::<Vec<usize>>()
         };
         let (bytes, mut asks) = asking(text);
-        let found = docstring(text);
+        // A comment of a few words is no task.
+        let found = docstring(text).filter(|found| within(found.whole.clone()).len() >= SHORT);
         // A question beside a comment of code asks by itself.
         let is_question = asks == Asks::Mark
             && found.as_ref().is_some_and(|found| {
@@ -174,6 +175,9 @@ impl Question {
 
 /// The number of words of a text, where letters of scripts without spaces count half.
 pub(super) fn weight(text: &str, words: usize) -> usize {
+    if text.is_ascii() {
+        return words;
+    }
     let divided = text.chars().filter(|c| is_divided(*c)).count();
     words - divided.min(words) / 2
 }
@@ -256,8 +260,8 @@ impl Part {
             escapes,
             has_numbers: false,
         };
-        let mut tokens = (0..detail.words.len()).map(|i| detail.token(i));
-        detail.has_numbers = tokens.any(is_number);
+        let tokens = (0..detail.words.len()).map(|i| detail.token(i));
+        detail.has_numbers = !values(tokens).is_empty();
         detail
     }
 

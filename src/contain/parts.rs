@@ -8,17 +8,17 @@ use super::by_hash::ByHash;
 use super::class::{Rule, RuleOf};
 use super::items::have_same_signs;
 use super::items::{Item, number};
-use super::part::{Kind, Part, Question, weight};
+use super::part::{Kind, Part, Question, SHORT, weight};
 use super::vocabulary::Vocabulary;
 use super::word_hashes::WordHashes;
 use super::words::{PlainText, Words};
 use crate::error::Result;
 use crate::simd::Isa;
 
-/// Words of a question below which its options are indexed with it.
-const FEW_WORDS: usize = 10;
+/// Options that lead to an item: each of them stands where the item is.
+const LEADING: usize = 2;
 
-/// N-grams of options below which they are indexed in each usual layout.
+/// N-grams of these options below which they are indexed in each usual layout.
 const FEW_NGRAMS: usize = 4;
 
 /// The parts of an item.
@@ -49,7 +49,7 @@ impl ReadPart {
         let texts = texts.chain(passage).chain(answers);
         let read = texts.map(|(kind, text)| ReadPart::of(kind, text, words));
         let mut read: Vec<Self> = read.collect();
-        let few = weight(&item.question, read[0].words.len()) < FEW_WORDS;
+        let few = weight(&item.question, read[0].words.len()) < SHORT;
         let needs_options = few || !item.passage.is_empty();
         if rule.of.weighs_evidence() && needs_options {
             for text in with_options(item, rule.size) {
@@ -74,21 +74,20 @@ impl ReadPart {
     }
 }
 
-/// The question with its options behind it: as they are, and with letters before them where the options alone have few n-grams.
+/// The question with its first options behind it: as they are, and with letters before them where the options alone have few
+/// n-grams.
 fn with_options(item: &Item, size: usize) -> impl Iterator<Item = String> {
-    let variants = item
-        .variants
-        .iter()
-        .filter(|variant| variant.options.len() > 1);
+    let variants = item.variants.iter();
+    let variants = variants.filter(|variant| variant.options.len() >= LEADING);
     variants.flat_map(move |variant| {
-        let options = &variant.options;
+        let options = &variant.options[..LEADING];
         let ngrams = options
             .iter()
             .map(|it| (Words::of(it).len() + 1).saturating_sub(size));
         let layouts = 1 + usize::from(ngrams.sum::<usize>() < FEW_NGRAMS);
         (0..layouts).map(move |layout| {
             let mut text = item.question.to_string();
-            for (letter, option) in ('A'..='Z').chain('a'..='z').zip(options) {
+            for (letter, option) in ['A', 'B'].into_iter().zip(options) {
                 text.push('\n');
                 if layout == 1 {
                     text.extend([letter, ' ']);

@@ -74,6 +74,8 @@ pub struct ContainCounts {
     pub excused: u64,
     /// Items of several records whose texts differ, though their words do not.
     pub merged_items: u64,
+    /// Files with documents that ask an item.
+    pub leaking_files: u64,
     /// Hits that lack one condition of a contaminated document.
     pub near_misses: u64,
     /// What [`ContainAction::Drop`] and [`ContainAction::Cut`] remove for [`Class::Contaminated`].
@@ -610,6 +612,7 @@ impl<'a> Tally<'a> {
                 .sort_by_key(|item| std::cmp::Reverse(item.documents));
             benchmark.most_leaked.truncate(LISTED);
         }
+        self.counts.leaking_files = self.files.len() as u64;
         let files = self.files.into_iter();
         let mut leaking_files: Vec<LeakingFile> =
             files.map(|(file, of)| LeakingFile { file, ..of }).collect();

@@ -149,7 +149,7 @@ impl Contain {
                 let mut windows = other.numbers.windows(part.len());
                 other.len() > part.len() && windows.any(|window| window == part.numbers)
             };
-            if others.filter(contains).count() > TEMPLATE {
+            if others.filter(contains).nth(TEMPLATE).is_some() {
                 instructions.push(number as usize);
             }
             for gram in grams {
@@ -303,9 +303,12 @@ impl Contain {
             }
         }
         all.retain(|(part, ..)| !led.contains(part));
-        for part in led {
-            let grams = self.grams_of(&self.parts[part as usize], found);
-            all.extend(grams.map(|(at, gram)| (part, at, gram)));
+        if !led.is_empty() {
+            let places = Places::of(found);
+            for part in led {
+                let grams = places.of_part(&self.parts[part as usize]).into_iter();
+                all.extend(grams.map(|(at, gram)| (part, at, gram)));
+            }
         }
         all.sort_unstable();
         let groups = all.chunk_by(|a, b| a.0 == b.0).map(|group| {
@@ -313,17 +316,6 @@ impl Contain {
             (group[0].0 as usize, grams.collect())
         });
         groups.collect()
-    }
-
-    /// Those of the n-grams found that a part has, template or not.
-    pub(super) fn grams_of<'f>(
-        &self,
-        part: &Part,
-        found: &'f [(usize, u32)],
-    ) -> impl Iterator<Item = (usize, u32)> + use<'f> {
-        let grams = part.distinct_grams();
-        let found = found.iter().copied();
-        found.filter(move |(_, gram)| grams.binary_search(gram).is_ok())
     }
 
     /// Whether enough n-grams of a part are in the document.
@@ -336,6 +328,33 @@ impl Contain {
             Kind::Passage => distinct >= (0.1 * part.rare as f64).max(4.0),
             Kind::Answer => false,
         }
+    }
+}
+
+/// Where the n-grams found are, by n-gram.
+pub(super) struct Places(Vec<(u32, usize)>);
+
+impl Places {
+    pub(super) fn of(found: &[(usize, u32)]) -> Self {
+        let mut places: Vec<(u32, usize)> = found.iter().map(|(at, gram)| (*gram, *at)).collect();
+        places.sort_unstable();
+        Places(places)
+    }
+
+    /// Those that a part has, template or not, in order.
+    pub(super) fn of_part(&self, part: &Part) -> Grams {
+        let grams = part.distinct_grams().into_iter();
+        let mut found: Grams = grams
+            .flat_map(|gram| {
+                let first = self.0.partition_point(|(of, _)| *of < gram);
+                let same = self.0[first..]
+                    .iter()
+                    .take_while(move |(of, _)| *of == gram);
+                same.map(|(gram, at)| (*at, *gram))
+            })
+            .collect();
+        found.sort_unstable();
+        found
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::asked::Place;
 use super::letters::is_divided;
-use super::numbers::{Token, is_figure, is_number, values};
+use super::numbers::{Token, is_number, values};
 use super::opposites::{are_opposite, ask_otherwise};
 use super::sentences::{IMPERATIVES, WH};
 use super::signs::signs;
@@ -193,9 +193,8 @@ impl Place<'_> {
                 others += mine.iter().filter(|value| !theirs.contains(value)).count();
             }
         }
-        let words = 0..self.part.len();
-        let figures = words.filter(|i| is_figure(self.detail.words.word(*i)));
-        others > 0 && (3 * others >= figures.count() || are_all)
+        let all = values((0..self.part.len()).map(|i| self.detail.token(i)));
+        others > 0 && (3 * others >= all.len() || are_all)
     }
 
     /// A third of the item's signs have another sign or none in their place, or nothing else differs: a sibling.

@@ -72,12 +72,13 @@ pub(super) fn signs(plain: &str, before: Range<usize>, word: Range<usize>) -> Op
         };
         let is_before_operand =
             is_right_plain && between[end..].chars().all(|c| "([{$\\".contains(c));
+        let before = between[..at].chars().next_back();
         let blanks = blanks_around(between, at..end);
         let is_tight = between.len() == end - at;
         let counts = match sign {
             // Emphasis, as in `a *b* c`, has a space on one side alone, and `**` is none.
-            '*' if c == '*' && (next == Some('*') || blanks == 1) => false,
-            '-' if is_joined && is_tight => false,
+            '*' if c == '*' && (before == Some('*') || next == Some('*') || blanks == 1) => false,
+            '-' if is_tight && (is_joined || !is_left) => false,
             '*' | '+' | '^' if is_tight => true,
             '<' | '>' | '≤' | '≥' | '≠' if blanks != 1 => true,
             '-' | '+' | '±' | '¬' | '√' if is_before_operand => true,
@@ -185,6 +186,8 @@ mod tests {
             ("well-known", ""),
             ("CLEAR-CUT", ""),
             ("twenty-five", ""),
+            ("COVID-19", ""),
+            ("3 **4", ""),
             ("one/three", "/"),
             ("3*4", "*"),
             ("3 × 4", "*"),

@@ -339,6 +339,16 @@ fn an_item_is_found_at_each_place() {
 }
 
 #[test]
+fn copies_side_by_side_are_all_found() {
+    let contain = contain([record(ROBE)]);
+    for between in [" ", " And again: ", "\n\n"] {
+        let text = [ROBE; 5].join(between);
+        let hits = contain.scan(&text);
+        assert_eq!((hits.len(), hits[0].also.len()), (1, 4), "{between}");
+    }
+}
+
+#[test]
 fn what_many_items_share_is_their_template() {
     let nouns = [
         "rose", "lily", "tulip", "daisy", "aster", "iris", "peony", "lotus", "poppy", "clover",

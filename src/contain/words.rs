@@ -150,6 +150,7 @@ pub(super) fn is_word(text: &str, at: usize, word: &str) -> bool {
     let rest = &text.as_bytes()[at..];
     if let Some((letters, behind)) = rest.split_at_checked(word.len())
         && word.is_ascii()
+        && letters.is_ascii()
         && behind.first().is_none_or(ends_word)
     {
         return letters.eq_ignore_ascii_case(word.as_bytes());
@@ -299,8 +300,12 @@ fn escape(text: &str) -> Option<(char, usize)> {
 
 /// The sign that a command of LaTeX stands for, and its bytes. Within JSON it has two backslashes.
 fn latex_sign(text: &str) -> Option<(char, usize)> {
-    let command = text.trim_start_matches('\\');
-    let backslashes = text.len() - command.len();
+    let backslashes = text.bytes().take(3).take_while(|byte| *byte == b'\\');
+    let backslashes = backslashes.count();
+    if backslashes > 2 {
+        return None;
+    }
+    let command = &text[backslashes..];
     let letters = command.bytes().take_while(u8::is_ascii_alphabetic).count();
     let sign = match &command[..letters] {
         "times" | "cdot" | "ast" => '×',
@@ -311,7 +316,7 @@ fn latex_sign(text: &str) -> Option<(char, usize)> {
         "pm" => '±',
         _ => return None,
     };
-    (backslashes <= 2).then_some((sign, backslashes + letters))
+    Some((sign, backslashes + letters))
 }
 
 /// The value of an escape of JSON at the beginning, and its bytes. The commands of LaTeX that begin alike are none.
@@ -406,12 +411,12 @@ mod tests {
         }
 
         #[test]
-        fn words_are_compared_in_place(text in "[aAbé1İ\u{307}’',. -]{0,30}") {
+        fn words_are_compared_in_place(text in "[aAbé1İﬃⅢ\u{307}’',. -]{0,30}") {
             let words = Words::of_plain(&text);
             for i in 0..words.len() {
                 let span = words.span(i);
                 assert_eq!(word_end(&text, span.start), span.end);
-                for other in words.iter().chain(["a", "1", "1000", "i\u{307}"]) {
+                for other in words.iter().chain(["a", "1", "1000", "i\u{307}", "ffi", "iii"]) {
                     assert_eq!(is_word(&text, span.start, other), words.word(i) == other);
                 }
             }

@@ -167,7 +167,8 @@ fn of_json<'a>(
             (Some(members), _) if members[i].is_none() => None,
             _ => jsonl::raw_of_field(record, &field.path)?,
         };
-        if known.is_none() && field.is_required {
+        // Records of other runs may lack a value.
+        if known.is_none() && field.is_required && field.parameter == ValueField::ITEMS {
             return Err(no_field(record, field));
         }
         if let Some(list) = known.filter(|raw| field.takes_lists() && raw.starts_with('[')) {

@@ -466,11 +466,11 @@ impl Arguments {
             lines.row(
                 "removable",
                 format!(
-                    "drop: {}, {} bytes; cut: {}, {} bytes",
+                    "drop: {}, {}; cut: {}, {}",
                     terminal::counted(removable.dropped, "document"),
-                    terminal::grouped(removable.dropped_bytes),
+                    terminal::counted(removable.dropped_bytes, "byte"),
                     terminal::counted(removable.cuts, "cut"),
-                    terminal::grouped(removable.cut_bytes)
+                    terminal::counted(removable.cut_bytes, "byte")
                 ),
             );
         }
@@ -479,7 +479,9 @@ impl Arguments {
             (Some(path), false) => lines.row("written to", path.display().to_string()),
             _ => lines.row("written", "nothing (--dry-run)"),
         }
-        lines.row("next", self.next(counts));
+        if !self.outputs.shown.dry_run {
+            lines.row("next", self.next(counts));
+        }
         lines
     }
 
@@ -494,7 +496,7 @@ impl Arguments {
             let output = self.output.as_deref().unwrap_or(Path::new("out"));
             return format!(
                 "read report.html, then run the same command with --action drop -o {}-clean",
-                output.display()
+                output.components().as_path().display()
             );
         } else {
             "score models on the items that items.jsonl lists without a document"
@@ -522,7 +524,7 @@ fn asked(report: &ContainReport) -> String {
     let counts = &report.counts;
     let items = terminal::counted(counts.found_items.contaminated, "item");
     let documents = terminal::counted(counts.documents.contaminated, "document");
-    let files = terminal::counted(report.leaking_files.len() as u64, "file");
+    let files = terminal::counted(counts.leaking_files, "file");
     match counts.documents.contaminated {
         0 => items,
         _ => format!("{items} by {documents} in {files}"),
