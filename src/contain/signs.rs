@@ -23,7 +23,10 @@ impl Signs {
     /// write as a dash, stands there instead.
     pub(super) fn differ(&self, other: &Signs) -> bool {
         let instead = |empty: &Signs, full: &Signs| {
-            empty.signs.is_empty() && empty.has_punctuation && !full.has_punctuation
+            empty.signs.is_empty()
+                && empty.has_punctuation
+                && full.signs == "-"
+                && !full.has_punctuation
         };
         self.signs != other.signs && !instead(self, other) && !instead(other, self)
     }
@@ -223,6 +226,7 @@ mod tests {
         for (a, b, differ) in [
             ("12, 17", "12 - 17", false),
             ("12, -17", "12, 17", true),
+            ("12 + 17", "12, 17", true),
             ("12 - 17", "12 17", true),
             ("12 - 17", "12 + 17", true),
             ("12 - 17", "12 \u{2013} 17", false),
