@@ -143,7 +143,7 @@ def test_it_is_pickled_and_shared_by_threads():
 def test_what_is_wrong_is_told(tmp_path):
     for given, error, message in [
         ([], simgpu.ParameterError, "at least one record"),
-        ([{"question": "a"}, {"q": "b"}], simgpu.InputError, "item 1: field \"question\""),
+        ([{"question": "a"}, {"q": "b"}], simgpu.InputError, "item 1: there is no field \"question\""),
         ([1], TypeError, "item 0 is of type int"),
         (5, TypeError, "items are of type int"),
         (b"x", TypeError, "items are of type bytes"),
