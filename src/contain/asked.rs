@@ -63,7 +63,7 @@ impl Place<'_> {
         ])
     }
 
-    /// What is missing for the whole question, beside its own n-grams: it is asked, and enough of it is here. A docstring is
+    /// What is missing for the whole question, apart from its own n-grams: it is asked, and enough of it is here. A docstring is
     /// not asked: enough of it is here.
     pub(super) fn lacks(&self, least: f64) -> Vec<Lack> {
         let content = &self.detail.content;

@@ -10,7 +10,7 @@ use super::document::Document;
 use super::findings::{Findings, PartOfQuestion};
 use super::items::{Item, Variant};
 use super::lack::Lack;
-use super::numbers::{Number, Token, numbers};
+use super::numbers::{Number, numbers};
 use super::options::{FoundOptions, answer_follows, find_options};
 use super::part::{Detail, Kind, Part};
 use super::scan::{Contain, Grams, Places, distinct};
@@ -122,7 +122,7 @@ impl Contain {
         if let Some(has_passage) = around.has_passage {
             return self.class_beside_passage(place, around, has_passage);
         }
-        if place.part.is_short() || place.part.is_template {
+        if place.part.needs_more() {
             return class_of_short(place, around);
         }
         let Around { variant, own, .. } = around;
@@ -155,7 +155,7 @@ impl Contain {
         around: Around<'_>,
         has_passage: bool,
     ) -> (Class, Vec<Lack>) {
-        let is_template = place.part.is_template || place.part.is_short();
+        let is_template = place.part.needs_more();
         let mut lacks = if is_template {
             place.lacks_of_template()
         } else {
@@ -289,7 +289,7 @@ impl Deciding<'_> {
             let items = part.items.iter().map(|item| *item as usize);
             let items = items.filter(|item| {
                 let has_passage = contain.of_items[*item].passage.is_some();
-                !(has_passage && (part.is_template || part.is_short()))
+                !(has_passage && part.needs_more())
             });
             let asked = Asked {
                 question,
@@ -317,6 +317,7 @@ impl Deciding<'_> {
         let item = options.items[0] as usize;
         let question = self.contain.of_items[item].question;
         let part = &self.contain.parts[question];
+        let of_question = self.found.of_part(part);
         for grams in grams.chunk_by(|a, b| b.0 - a.0 <= GAP) {
             if !self.contain.is_candidate(options, grams) {
                 continue;
@@ -326,7 +327,7 @@ impl Deciding<'_> {
             let before = part.len() + slack(part) + most_words(&self.contain.items[item]);
             let start = first.saturating_sub(before);
             let end = (last + self.contain.table.size()).min(self.document.len());
-            self.add_within(question, start..end, item);
+            self.add_within(question, start..end, &of_question, item);
         }
     }
 
@@ -346,19 +347,19 @@ impl Deciding<'_> {
             {
                 let question = contain.of_items[item].question;
                 let part = &contain.parts[question];
-                if !(part.is_template || part.is_short()) {
+                if !part.needs_more() {
                     continue;
                 }
-                for window in self.near(part, &extent) {
-                    self.add_within(question, window, item);
+                let grams = self.found.of_part(part);
+                for window in self.near(part, &grams, &extent) {
+                    self.add_within(question, window, &grams, item);
                 }
             }
         }
     }
 
-    /// The words of the document among which the question of a passage may lie, the nearest first.
-    fn near(&self, part: &Part, passage: &Range<usize>) -> Vec<Range<usize>> {
-        let grams = self.found.of_part(part);
+    /// The words of the document among which the question of a passage may lie, which has these n-grams, the nearest first.
+    fn near(&self, part: &Part, grams: &Grams, passage: &Range<usize>) -> Vec<Range<usize>> {
         let clusters = grams.chunk_by(|a, b| b.0 - a.0 <= GAP);
         let mut windows: Vec<Range<usize>> = clusters
             .map(|cluster| window(part, self.document, cluster))
@@ -378,15 +379,14 @@ impl Deciding<'_> {
         windows
     }
 
-    /// Adds an item whose question may lie among these words.
-    fn add_within(&mut self, question: usize, window: Range<usize>, item: usize) {
-        let part = &self.contain.parts[question];
-        let mut grams = self.found.of_part(part);
-        grams.retain(|(at, _)| window.contains(at));
+    /// Adds an item whose question, which has these n-grams, may lie among these words.
+    fn add_within(&mut self, question: usize, window: Range<usize>, grams: &Grams, item: usize) {
+        let [first, end] =
+            [window.start, window.end].map(|word| grams.partition_point(|(at, _)| *at < word));
         let asked = Asked {
             question,
             window,
-            grams: &grams,
+            grams: &grams[first..end],
         };
         self.add(asked, std::iter::once(item));
     }
@@ -430,16 +430,16 @@ impl Contain {
         /// The least share of a question whose words stand in many items, or are few.
         const LEAST: f64 = 0.5;
         let range = place.aligned.range()?;
-        let is_led = place.part.is_template || place.part.is_short();
+        let is_led = place.part.needs_more();
         if is_led && place.aligned.share(0..place.part.len()) < LEAST {
             return None;
         }
         let passage = self.of_items[item].passage.and_then(|part| {
             let grams = passages.get(&part).copied()?;
-            // A passage may hold the question: its words are no passage beside it.
-            let beside = grams.iter().filter(|(at, _)| !range.contains(at));
-            let beside: Grams = beside.copied().collect();
-            self.is_candidate(&self.parts[part], &beside)
+            // A passage may contain the question, which alone is no evidence of the passage.
+            let elsewhere = grams.iter().filter(|(at, _)| !range.contains(at));
+            let elsewhere: Grams = elsewhere.copied().collect();
+            self.is_candidate(&self.parts[part], &elsewhere)
                 .then_some(grams)
         });
         let passage_grams = passage.into_iter().flatten();
@@ -500,7 +500,7 @@ impl Contain {
             hit,
             aligned: place.aligned.count() as f64 / place.part.len() as f64,
             count: place.aligned.count(),
-            beside: self.share_of_passage(item, passage)
+            context: self.share_of_passage(item, passage)
                 + f64::from(u8::from(options.is_some_and(|options| options.are_all))),
             words: range,
         })
@@ -514,8 +514,8 @@ pub(super) struct Candidate {
     pub(super) aligned: f64,
     /// The number of these words.
     pub(super) count: usize,
-    /// The share of the passage's n-grams found, 1 more with all options.
-    pub(super) beside: f64,
+    /// The share of the passage's n-grams found, plus 1 if all options are found.
+    pub(super) context: f64,
     /// The words of the question in the document.
     pub(super) words: Range<usize>,
 }
@@ -529,7 +529,7 @@ impl Candidate {
 }
 
 /// How well a question fits its place: the share of its words there, in millionths; their number, since a question that another
-/// one contains has all its words there, too; and the share of what stands beside it.
+/// one contains also has all its words there; and how much of its passage and options is found.
 type Fit = (u64, usize, u64);
 
 impl Candidate {
@@ -544,7 +544,7 @@ impl Candidate {
             millionths(self.aligned),
             self.count,
             // A passage with a few other words is as good as another.
-            (self.beside * 8.0).round() as u64,
+            (self.context * 8.0).round() as u64,
         )
     }
 }
@@ -623,11 +623,7 @@ fn align(part: &Part, detail: &Detail, document: Document<'_>, window: Range<usi
     let mut values = BTreeMap::new();
     let item = (0..part.len()).map(|i| detail.token(i));
     let (item, of_item) = with_numbers(&part.numbers, &numbers(item), &mut values);
-    let text: Vec<String> = window.clone().map(|at| document.word(at)).collect();
-    let tokens = window.zip(&text).map(|(at, word)| Token {
-        word,
-        written: &document.plain[document.span(at)],
-    });
+    let tokens = window.map(|at| document.token(at));
     let (words, of_words) = with_numbers(&words, &numbers(tokens), &mut values);
     Alignment::of(&item, &words, 0).expand(&of_item, &of_words, first)
 }
@@ -670,7 +666,7 @@ fn most_words(item: &Item) -> usize {
     item.variants.iter().map(words).max().unwrap_or(0)
 }
 
-/// Words beside a question that are compared with it, too.
+/// Words on each side of a question's place that are also compared with it.
 fn slack(part: &Part) -> usize {
     10 + part.len() / 10
 }

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::ops::Range;
 
+use super::numbers::Token;
 use super::vocabulary::{UNREAD, Vocabulary};
 use super::word_hashes::WordHashes;
 use super::words::{PlainText, is_word, push_word, word_end};
@@ -58,6 +59,14 @@ impl<'a> Document<'a> {
 
     pub(super) fn word(&self, at: usize) -> String {
         self.joined(at..at + 1)
+    }
+
+    /// A word, also as it stands in the text without escapes.
+    pub(super) fn token(&self, at: usize) -> Token<'a> {
+        Token {
+            word: self.word(at).into(),
+            written: &self.plain[self.span(at)],
+        }
     }
 
     /// Whether this is the word.

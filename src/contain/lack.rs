@@ -43,28 +43,6 @@ pub enum Lack {
 }
 
 impl Lack {
-    /// All conditions.
-    pub(super) const ALL: [Lack; 18] = [
-        Lack::Sentence,
-        Lack::Edges,
-        Lack::AskingWord,
-        Lack::OneSentence,
-        Lack::Opposite,
-        Lack::Content,
-        Lack::Gap,
-        Lack::Figures,
-        Lack::Signs,
-        Lack::Names,
-        Lack::Own,
-        Lack::Statement,
-        Lack::Phrase,
-        Lack::Passage,
-        Lack::Options,
-        Lack::Better,
-        Lack::Question,
-        Lack::Undecidable,
-    ];
-
     /// The name.
     pub fn name(self) -> &'static str {
         match self {

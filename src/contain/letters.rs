@@ -67,7 +67,7 @@ fn joins(c: char) -> Option<Joins> {
         }
         '\u{4E00}'..='\u{9FFF}' | '\u{3041}'..='\u{3096}' => Some(Joins::Alone),
         '\u{AC00}'..='\u{D7A3}' => Some(Joins::Hangul),
-        '\u{B2}' | '\u{B3}' | '\u{B9}' | '\u{2070}'..='\u{2079}' => Some(Joins::Raised),
+        _ if is_raised(c) => Some(Joins::Raised),
         _ if c.general_category_group() == GeneralCategoryGroup::Mark => Some(Joins::Mark),
         _ if !c.is_alphanumeric() => None,
         '\u{1100}'..='\u{11FF}'
@@ -96,6 +96,11 @@ pub(super) fn is_divided(c: char) -> bool {
         | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{2E80}'..='\u{2FD5}'
         | '\u{20000}'..='\u{323AF}');
     is_letter && c.is_alphanumeric()
+}
+
+/// Whether a figure is above the line: a power.
+pub(super) fn is_raised(c: char) -> bool {
+    matches!(c, '\u{B2}' | '\u{B3}' | '\u{B9}' | '\u{2070}'..='\u{2079}')
 }
 
 /// Whether a character is a fraction, or a figure in a circle or brackets. Lowered figures belong to a formula.

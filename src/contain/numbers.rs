@@ -1,12 +1,13 @@
 //! Numbers in figures, in words, of Rome and of China: `17`, `seventeen`, `XVII` and `十七` are one value.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// A word of a text.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Token<'a> {
     /// In lower case.
-    pub(super) word: &'a str,
+    pub(super) word: Cow<'a, str>,
     /// As it stands in the text.
     pub(super) written: &'a str,
 }
@@ -84,8 +85,8 @@ const HAN_SCALES: &[(char, u64)] = &[
     ('億', 100_000_000),
 ];
 
-fn numeral(token: Token<'_>) -> Option<Numeral> {
-    let Token { word, written } = token;
+fn numeral(token: &Token<'_>) -> Option<Numeral> {
+    let (word, written) = (&*token.word, token.written);
     let place = |list: &[&str]| list.iter().position(|known| *known == word);
     if word.starts_with(|c: char| c.is_numeric() && !HAN.contains(&c)) {
         return Some(Numeral::Figures(word.to_owned()));
@@ -154,15 +155,15 @@ fn roman(written: &str) -> Option<u64> {
 }
 
 /// Whether a word is a number or a part of one.
-pub(super) fn is_number(token: Token<'_>) -> bool {
+pub(super) fn is_number(token: &Token<'_>) -> bool {
     numeral(token).is_some() || token.word == "and"
 }
 
 /// Whether a word in any case is one of a number in words.
 pub(super) fn is_in_words(written: &str) -> bool {
-    let word = written.to_ascii_lowercase();
-    let listed = [SMALL, TENS].into_iter().flatten();
-    listed.copied().any(|known| known == word) || SCALES.iter().any(|(known, _)| *known == word)
+    let word = written.to_ascii_lowercase().into();
+    let numeral = numeral(&Token { word, written });
+    matches!(numeral, Some(Numeral::Small(_) | Numeral::Scale(_)))
 }
 
 /// The numbers among words, in their order, each as its figures: those in words and of Han as one each, `2½` as 2, 1 and 2.
@@ -186,7 +187,7 @@ pub(super) struct Number {
 pub(super) fn numbers<'a>(tokens: impl Iterator<Item = Token<'a>>) -> Vec<Number> {
     let mut reading = Reading::default();
     for (at, token) in tokens.enumerate() {
-        match numeral(token) {
+        match numeral(&token) {
             Some(numeral) => reading.add(numeral, at),
             None if token.word == "and" && reading.is_scaled => {}
             None => reading.end(),
@@ -331,7 +332,11 @@ mod tests {
     fn read(text: &str) -> String {
         let lower = text.to_lowercase();
         let tokens = text.split(' ').zip(lower.split(' '));
-        values(tokens.map(|(written, word)| Token { word, written })).join(" ")
+        values(tokens.map(|(written, word)| Token {
+            word: word.into(),
+            written,
+        }))
+        .join(" ")
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl Contain {
             hit,
             aligned: in_place as f64 / part.len() as f64,
             count: in_place,
-            beside: 0.0,
+            context: 0.0,
             words,
         }
     }

@@ -244,7 +244,7 @@ impl Shown<'_> {
     /// Hits that lack one condition.
     fn near_misses(&self) -> Markup {
         let hits: Vec<&ShownHit> = self.examples.near_misses().collect();
-        let of = |name: &str| Lack::ALL.iter().find(|lack| lack.name() == name);
+
         html! {
             @if !self.report.near_misses.is_empty() {
                 section id="near" {
@@ -257,7 +257,7 @@ impl Shown<'_> {
                                 tr {
                                     td.number data-name="hits" { (grouped(near.hits)) }
                                     td data-name="condition" { code { (near.lacks) } }
-                                    td.long data-name="what is missing or differs" { span { (of(near.lacks).map_or("", |lack| lack.explained())) } }
+                                    td.long data-name="what is missing or differs" { span { (near.lack.explained()) } }
                                 }
                             }
                         }

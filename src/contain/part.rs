@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::class::Rule;
 use super::docstring::{Docstring, docstring};
 use super::letters::is_divided;
 use super::numbers::{Token, values};
@@ -23,6 +24,17 @@ const LONG: usize = 20;
 
 /// Words outside the template that recognise a question, at least.
 pub(super) const LEAST_CONTENT: usize = 5;
+
+/// How many parts share an n-gram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Commonness {
+    /// At most [`OWN`].
+    Own,
+    /// At most [`TEMPLATE`].
+    Few,
+    /// More, or it is to be ignored.
+    Template,
+}
 
 /// Which part of an item a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -202,7 +214,7 @@ impl Detail {
     /// A word.
     pub(super) fn token(&self, i: usize) -> Token<'_> {
         Token {
-            word: self.words.word(i),
+            word: self.words.word(i).into(),
             written: &self.plain()[self.words.span(i)],
         }
     }
@@ -292,23 +304,23 @@ impl Part {
         grams
     }
 
-    /// Completes the part when all n-grams are known. `is_template` says which ones many parts share.
-    /// `is_own` says which ones it shares with few others, of which `least` recognise it.
-    pub(super) fn complete(
-        &mut self,
-        (size, least): (usize, usize),
-        is_template: impl Fn(u32) -> bool,
-        is_own: impl Fn(u32) -> bool,
-    ) {
+    /// Completes the part when all n-grams are known. `commonness` says how many parts share one.
+    pub(super) fn complete(&mut self, rule: Rule, commonness: impl Fn(u32) -> Commonness) {
         let distinct = self.distinct_grams();
         self.distinct = distinct.len();
-        self.rare = distinct.iter().filter(|gram| !is_template(**gram)).count();
+        self.rare = 0;
+        let mut own = 0;
+        for gram in distinct {
+            let commonness = commonness(gram);
+            self.rare += usize::from(commonness != Commonness::Template);
+            own += usize::from(commonness == Commonness::Own);
+        }
+        let is_template = |gram: u32| commonness(gram) == Commonness::Template;
         let places = (0u32..).zip(&self.grams);
         let template = places.filter(|(_, gram)| is_template(**gram));
         self.template = template.map(|(at, _)| at).collect();
-        self.content = self.content(size).count();
-        let own = distinct.iter().filter(|gram| is_own(**gram)).count();
-        self.is_template = self.content < LEAST_CONTENT || own < least;
+        self.content = self.content(rule.size).count();
+        self.is_template = self.content < LEAST_CONTENT || own < rule.min_ngrams;
         self.weight = weight(&self.text, self.len());
     }
 
@@ -323,6 +335,11 @@ impl Part {
     /// Whether all its words in a row recognise it, though each n-gram of them stands in many parts.
     pub(super) fn is_told_verbatim(&self) -> bool {
         self.weight >= LONG && !self.is_instruction
+    }
+
+    /// Whether only its passage or its options, or all its words in a row, recognise its item.
+    pub(super) fn needs_more(&self) -> bool {
+        self.is_template || self.is_short()
     }
 
     /// Whether it has too few words to be recognised without its options.

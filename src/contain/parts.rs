@@ -6,8 +6,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::by_hash::ByHash;
 use super::class::{Rule, RuleOf};
-use super::items::have_same_signs;
-use super::items::{Item, number};
+
+use super::items::{Item, have_same_signs, number};
 use super::part::{Kind, Part, Question, SHORT, weight};
 use super::vocabulary::Vocabulary;
 use super::word_hashes::WordHashes;

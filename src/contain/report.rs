@@ -108,10 +108,10 @@ pub struct Removable {
 impl Removable {
     /// What is removed of a document with these hits.
     pub(super) fn of(text: &str, hits: &[Hit], rule: RuleOf) -> Self {
-        let cut = ContainAction::Cut(vec![Class::Contaminated]);
-        if cut.class_of(hits).is_none() {
+        if hits.iter().all(|hit| hit.class != Class::Contaminated) {
             return Removable::default();
         }
+        let cut = ContainAction::Cut(vec![Class::Contaminated]);
         let cuts = match cut.fate(text, hits, rule) {
             Fate::Kept(cuts) => cuts,
             // A rule of others leaves it out.
@@ -161,6 +161,8 @@ pub struct MergedItem {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct NearMiss {
+    #[serde(skip)]
+    pub(super) lack: Lack,
     /// The condition.
     pub lacks: &'static str,
     /// The number of hits.
@@ -621,6 +623,7 @@ impl<'a> Tally<'a> {
         let near_misses = self.near_misses.into_iter();
         let mut near_misses: Vec<NearMiss> = near_misses
             .map(|(lack, hits)| NearMiss {
+                lack,
                 lacks: lack.name(),
                 hits,
             })

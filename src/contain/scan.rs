@@ -9,7 +9,7 @@ use super::document::Document;
 use super::findings::Findings;
 use super::items::{ITEMS, Item, ItemRecord, items_of};
 use super::options::are_told;
-use super::part::{Kind, OWN, Part, TEMPLATE};
+use super::part::{Commonness, Kind, OWN, Part, TEMPLATE};
 use super::parts::{OfItem, Parts, ReadPart};
 use super::table::{Search, Table};
 use super::vocabulary::Vocabulary;
@@ -114,10 +114,7 @@ impl Contain {
     /// Completes the parts, when it is known which n-grams open candidates.
     fn complete_parts(&mut self) {
         let mut parts = std::mem::take(&mut self.parts);
-        let least = (self.rule.size, self.rule.min_ngrams);
-        let complete = |part: &mut Part| {
-            part.complete(least, |gram| !self.opens(gram), |gram| self.is_own(gram));
-        };
+        let complete = |part: &mut Part| part.complete(self.rule, |gram| self.commonness(gram));
         in_parallel(|| parts.par_iter_mut().for_each(complete));
         self.parts = parts;
         self.find_leads();
@@ -274,15 +271,25 @@ impl Contain {
             .find(plain, (&self.parts, &self.vocabulary), search);
     }
 
-    /// Whether an n-gram opens a candidate: it is no template, which rules of others do not know, and nothing says to ignore
-    /// it.
+    /// How many parts share an n-gram. Rules of others know no template.
+    fn commonness(&self, gram: u32) -> Commonness {
+        if self.ignored.contains(&gram) {
+            return Commonness::Template;
+        }
+        match self.table.parts(gram).len() {
+            ..=OWN => Commonness::Own,
+            parts if parts > TEMPLATE && self.rule.of.weighs_evidence() => Commonness::Template,
+            _ => Commonness::Few,
+        }
+    }
+
+    /// Whether an n-gram opens a candidate: it is no template, and nothing says to ignore it.
     fn opens(&self, gram: u32) -> bool {
-        let is_template = || self.table.parts(gram).len() > TEMPLATE;
-        !(self.ignored.contains(&gram) || self.rule.of.weighs_evidence() && is_template())
+        self.commonness(gram) != Commonness::Template
     }
 
     pub(super) fn is_own(&self, gram: u32) -> bool {
-        self.table.parts(gram).len() <= OWN && self.opens(gram)
+        self.commonness(gram) == Commonness::Own
     }
 
     /// The n-grams of each part that open a candidate, in order, and all n-grams of parts that a lead or options lead to.

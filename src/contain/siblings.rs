@@ -162,32 +162,18 @@ impl Place<'_> {
             .collect()
     }
 
-    /// The numbers among words of the document.
-    fn document_values(&self, words: Range<usize>) -> Vec<String> {
-        let words: Vec<(String, Range<usize>)> = words
-            .map(|at| (self.document.word(at), self.document.span(at)))
-            .collect();
-        values(words.iter().map(|(word, span)| Token {
-            word,
-            written: &self.document.plain[span.clone()],
-        }))
-    }
-
     /// A third of the item's figures have another number in their place, or nothing else differs: a sibling. A number among
     /// other edits is one of them. Numbers in words and of Rome are the same as figures.
     pub(super) fn has_other_figures(&self) -> bool {
         let differing = self.differing();
         let (mut others, mut are_all) = (0, true);
         for Differing { items, documents } in &differing {
-            let mine = values(items.clone().map(|i| self.detail.token(i)));
-            let theirs = self.document_values(documents.clone());
-            are_all &= items.clone().all(|i| is_number(self.detail.token(i)))
-                && documents.clone().all(|at| {
-                    is_number(Token {
-                        word: &self.document.word(at),
-                        written: &self.document.plain[self.document.span(at)],
-                    })
-                });
+            let of_item = || items.clone().map(|i| self.detail.token(i));
+            let of_document = || documents.clone().map(|at| self.document.token(at));
+            let (mine, theirs) = (values(of_item()), values(of_document()));
+            are_all &= of_item()
+                .chain(of_document())
+                .all(|token| is_number(&token));
             let is_edit = items.len() <= NUMBER && documents.len() <= NUMBER;
             if is_edit && !theirs.is_empty() {
                 others += mine.iter().filter(|value| !theirs.contains(value)).count();
@@ -288,12 +274,9 @@ impl Place<'_> {
                 .map(|i| bare_name(self.detail.token(i)))
                 .collect();
             let is_mine = mine.iter().any(|name| names.contains(name));
-            let theirs = documents.clone().map(|at| {
-                bare_name(Token {
-                    word: &self.document.word(at),
-                    written: &self.document.plain[self.document.span(at)],
-                })
-            });
+            let theirs = documents
+                .clone()
+                .map(|at| bare_name(self.document.token(at)));
             let mut theirs = theirs.filter(|name| names.contains(name));
             is_mine && theirs.any(|name| !mine.contains(&name))
         })
@@ -320,7 +303,7 @@ impl Place<'_> {
 fn bare_name(token: Token<'_>) -> String {
     let ends = token.written.ends_with("'s") || token.written.ends_with("’s");
     let name = token.word.strip_suffix('s').filter(|_| ends);
-    name.unwrap_or(token.word).to_owned()
+    name.unwrap_or(&token.word).to_owned()
 }
 
 /// Whether a word is a name: it begins with a capital letter within a sentence, and has a small one.

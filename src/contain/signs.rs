@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::letters::is_divided;
+use super::letters::{is_divided, is_raised};
 use super::numbers::is_in_words;
 use super::words::Words;
 
@@ -127,10 +127,6 @@ const FUNCTIONS: &[&str] = &[
     "sin", "cos", "tan", "cot", "sec", "csc", "log", "ln", "exp", "sqrt", "lim", "max", "min",
     "gcd", "lcm", "det", "dim", "deg", "pi",
 ];
-
-fn is_raised(c: char) -> bool {
-    matches!(c, '\u{B2}' | '\u{B3}' | '\u{B9}' | '\u{2070}'..='\u{2079}')
-}
 
 /// On how many sides of a sign a space stands.
 fn blanks_around(between: &str, sign: Range<usize>) -> usize {

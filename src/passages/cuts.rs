@@ -16,7 +16,7 @@ pub enum Snap {
     Words,
     /// Whole lines, with their ends.
     Lines,
-    /// The passage, byte for byte, but for the bytes of characters of which it has a part.
+    /// The exact passage, without partial characters.
     None,
 }
 

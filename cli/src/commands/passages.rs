@@ -309,7 +309,7 @@ pub enum SnapArgument {
     Words,
     /// Whole lines
     Lines,
-    /// The passage byte for byte, but for bytes of characters of which it has a part
+    /// The exact passage, without partial characters
     None,
 }
 
