@@ -63,10 +63,7 @@ impl<'a> Document<'a> {
 
     /// A word, also as it stands in the text without escapes.
     pub(super) fn token(&self, at: usize) -> Token<'a> {
-        Token {
-            word: self.word(at).into(),
-            written: &self.plain[self.span(at)],
-        }
+        Token::new(self.word(at).into(), self.plain, self.span(at))
     }
 
     /// Whether this is the word.

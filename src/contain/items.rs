@@ -3,18 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::by_hash::ByHash;
 use super::part::OWN;
 use super::signs::{Signs, all_signs};
-use super::word_hashes::WordHashes;
 use super::words::{PlainText, Words};
-use crate::clock::in_parallel;
 use crate::error::{Error, Result};
-use crate::simd::Isa;
 
 /// What errors call the items.
 pub(super) const ITEMS: &str = "the items";
@@ -66,16 +62,16 @@ pub struct Item {
 
 impl Item {
     /// Notes a further record with the same words, whose text or options may differ.
-    fn merge(&mut self, record: &ItemRecord, variant: &Variant) {
+    fn merge(&mut self, id: &str, [question, passage]: [&str; 2], variant: &Variant) {
         if self.texts.is_empty() {
             self.texts.insert(text_hash(&self.question, &self.passage));
         }
-        let text = text_hash(&record.question, &record.passage);
+        let text = text_hash(question, passage);
         let has_other_text = text != text_hash(&self.question, &self.passage);
         self.texts.insert(text);
         let has_other_options = self.variants.first() != Some(variant);
-        if (has_other_text || has_other_options) && !record.id.is_empty() {
-            self.merged.push(record.id.clone());
+        if (has_other_text || has_other_options) && !id.is_empty() {
+            self.merged.push(id.to_owned());
         }
     }
 
@@ -91,12 +87,13 @@ impl Item {
     }
 }
 
-/// Items from records: those with one id are one item, and so are those with equal words in question and passage, within a
-/// benchmark.
+/// Records by id: those with one id are one item.
 ///
 /// # Errors
 /// [`Error::Parameter`] if records with one id have different questions or passages, or if there is no record.
-pub(super) fn items_of(records: impl IntoIterator<Item = ItemRecord>) -> Result<Vec<Item>> {
+pub(super) fn groups(
+    records: impl IntoIterator<Item = ItemRecord>,
+) -> Result<Vec<Vec<ItemRecord>>> {
     let mut groups: Vec<Vec<ItemRecord>> = Vec::new();
     let mut of_id = ByHash::default();
     for record in records {
@@ -132,7 +129,7 @@ pub(super) fn items_of(records: impl IntoIterator<Item = ItemRecord>) -> Result<
             expected: "at least one record with a question".to_owned(),
         });
     }
-    merged(groups)
+    Ok(groups)
 }
 
 fn two_questions(record: &ItemRecord) -> Error {
@@ -153,65 +150,62 @@ pub(super) fn number(count: usize) -> Result<u32> {
     })
 }
 
-/// Joins the groups whose questions and passages have equal words.
-fn merged(groups: Vec<Vec<ItemRecord>>) -> Result<Vec<Item>> {
-    let hash = |(plain, words): &mut (PlainText, WordHashes), group: &Vec<ItemRecord>| {
-        let first = &group[0];
-        let texts = [&first.question, &first.passage].map(|text| {
-            words.read(Isa::best(), plain.read(text));
-            xxh3_64(bytemuck::cast_slice(&words.hashes))
-        });
-        let benchmark = xxh3_64(first.benchmark.as_bytes());
-        xxh3_64(bytemuck::cast_slice(&[benchmark, texts[0], texts[1]]))
-    };
-    let hashes = groups.par_iter().map_init(Default::default, hash);
-    let hashes: Vec<u64> = in_parallel(|| hashes.collect());
-    let words = |text: &str| Words::of(text).joined();
-    let mut items: Vec<Item> = Vec::new();
-    let mut of_words = ByHash::default();
-    for (group, hash) in groups.into_iter().zip(hashes) {
-        let variant = variant(&group);
-        let mut records = group.into_iter();
-        let Some(first) = records.next() else {
-            continue;
-        };
+/// The items of groups of records: those with equal words in question and passage, within a benchmark, are one item.
+#[derive(Default)]
+pub(super) struct Items {
+    pub(super) items: Vec<Item>,
+    /// By the hash of their words.
+    of_words: ByHash,
+}
+
+impl Items {
+    /// Adds a group of records with this question and passage, whose words have this hash. Returns whether it is a new item.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for 2^32 items.
+    pub(super) fn add(
+        &mut self,
+        mut records: Vec<ItemRecord>,
+        [question, passage]: [Arc<str>; 2],
+        hash: u64,
+    ) -> Result<bool> {
+        let names = records
+            .first_mut()
+            .map(|first| [&mut first.benchmark, &mut first.id].map(std::mem::take));
+        let [benchmark, id] = names.unwrap_or_default();
+        let variant = variant(records);
+        let words = |text: &str| Words::of(text).joined();
+        let is_equal = |a: &str, b: &str| a == b || words(a) == words(b) && have_same_signs(a, b);
         let is_same = |item: u32| {
-            let item = &items[item as usize];
-            let is_same =
-                |a: &str, b: &str| a == b || words(a) == words(b) && have_same_signs(a, b);
-            item.benchmark == first.benchmark
-                && is_same(&item.question, &first.question)
-                && is_same(&item.passage, &first.passage)
+            let item = &self.items[item as usize];
+            item.benchmark == benchmark
+                && is_equal(&item.question, &question)
+                && is_equal(&item.passage, &passage)
         };
-        let item = match of_words.find(hash, is_same) {
-            Some(item) => {
-                let item = &mut items[item as usize];
-                item.merge(&first, &variant);
-                item
+        if let Some(known) = self.of_words.find(hash, is_same) {
+            let item = &mut self.items[known as usize];
+            item.merge(&id, [&question, &passage], &variant);
+            if !id.is_empty() {
+                item.ids.push(id);
             }
-            None => {
-                of_words.add(hash, number(items.len())?);
-                items.push(Item {
-                    benchmark: first.benchmark,
-                    ids: Vec::new(),
-                    question: first.question.into(),
-                    passage: first.passage.into(),
-                    merged: Vec::new(),
-                    variants: Vec::new(),
-                    texts: BTreeSet::new(),
-                });
-                let last = items.len() - 1;
-                &mut items[last]
+            if !item.variants.contains(&variant) {
+                item.variants.push(variant);
             }
-        };
-        if !first.id.is_empty() || item.ids.is_empty() {
-            item.ids.push(first.id);
+            return Ok(false);
         }
-        if !item.variants.contains(&variant) {
-            item.variants.push(variant);
-        }
+        let number = number(self.items.len())?;
+        self.of_words.add(hash, number);
+        self.items.push(Item {
+            benchmark,
+            ids: vec![id],
+            question,
+            passage,
+            merged: Vec::new(),
+            variants: vec![variant],
+            texts: BTreeSet::new(),
+        });
+        Ok(true)
     }
-    Ok(items)
 }
 
 /// Whether no sign differs between two texts of the same words.
@@ -236,27 +230,30 @@ fn text_hash(question: &str, passage: &str) -> u64 {
 }
 
 /// The options and answers of the records of one id.
-fn variant(group: &[ItemRecord]) -> Variant {
-    let answers = || group.iter().filter(|record| !record.answer.is_empty());
-    let texts =
-        |records: Vec<&ItemRecord>| records.into_iter().map(|it| it.answer.clone()).collect();
-    let mut options: Vec<String> = group
-        .iter()
-        .flat_map(|record| record.options.clone())
-        .collect();
-    let are_options = group.len() > 1 && group.iter().any(|record| record.is_correct.is_some());
-    if options.is_empty() && are_options {
-        options = texts(answers().collect());
+fn variant(records: Vec<ItemRecord>) -> Variant {
+    let are_told = records.len() > 1 && records.iter().any(|it| it.is_correct.is_some());
+    // Each record has one of the options as its answer.
+    let are_options = are_told && records.iter().all(|it| it.options.is_empty());
+    let mut variant = Variant::default();
+    for record in records {
+        variant.options.extend(record.options);
+        if record.answer.is_empty() {
+            continue;
+        }
+        if are_options {
+            variant.options.push(record.answer.clone());
+        }
+        if !are_told || record.is_correct == Some(true) {
+            variant.answers.push(record.answer);
+        }
     }
-    let is_right = |record: &&ItemRecord| !are_options || record.is_correct == Some(true);
-    Variant {
-        options,
-        answers: texts(answers().filter(is_right).collect()),
-    }
+    variant
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::class::Rule;
+    use super::super::scan::Contain;
     use super::*;
 
     fn record(id: &str, question: &str, answer: &str, is_correct: Option<bool>) -> ItemRecord {
@@ -270,9 +267,13 @@ mod tests {
         }
     }
 
+    fn items<const N: usize>(records: [ItemRecord; N]) -> Result<Vec<Item>> {
+        Ok(Contain::new(records, Rule::default())?.items)
+    }
+
     #[test]
     fn records_of_one_id_or_question_are_one_item() {
-        let items = items_of([
+        let items = items([
             record("1", "Which one?", "red", Some(false)),
             record("1", "Which one?", "blue", Some(true)),
             record("2", "Why?", "so", None),
@@ -296,11 +297,11 @@ mod tests {
 
     #[test]
     fn one_id_has_one_question() {
-        let failed = items_of([
+        let failed = items([
             record("1", "Which?", "", None),
             record("1", "Why?", "", None),
         ]);
         assert!(failed.unwrap_err().to_string().contains("item_id_field"));
-        assert!(items_of([]).is_err());
+        assert!(items([]).is_err());
     }
 }

@@ -10,6 +10,19 @@ pub(super) struct Token<'a> {
     pub(super) word: Cow<'a, str>,
     /// As it stands in the text.
     pub(super) written: &'a str,
+    /// The text behind it.
+    pub(super) behind: &'a str,
+}
+
+impl<'a> Token<'a> {
+    /// The word that stands at these bytes of a text.
+    pub(super) fn new(word: Cow<'a, str>, text: &'a str, span: Range<usize>) -> Self {
+        Token {
+            word,
+            written: &text[span.clone()],
+            behind: &text[span.end..],
+        }
+    }
 }
 
 /// What a word is as a number, or a part of one.
@@ -162,7 +175,12 @@ pub(super) fn is_number(token: &Token<'_>) -> bool {
 /// Whether a word in any case is one of a number in words.
 pub(super) fn is_in_words(written: &str) -> bool {
     let word = written.to_ascii_lowercase().into();
-    let numeral = numeral(&Token { word, written });
+    let behind = "";
+    let numeral = numeral(&Token {
+        word,
+        written,
+        behind,
+    });
     matches!(numeral, Some(Numeral::Small(_) | Numeral::Scale(_)))
 }
 
@@ -186,7 +204,12 @@ pub(super) struct Number {
 /// The numbers among words, and where they are.
 pub(super) fn numbers<'a>(tokens: impl Iterator<Item = Token<'a>>) -> Vec<Number> {
     let mut reading = Reading::default();
+    let mut behind = "";
     for (at, token) in tokens.enumerate() {
+        if reading.is_ended_by(behind) {
+            reading.end();
+        }
+        behind = token.behind;
         match numeral(&token) {
             Some(numeral) => reading.add(numeral, at),
             None if token.word == "and" && reading.is_scaled => {}
@@ -207,10 +230,22 @@ struct Reading {
     rest: Option<u64>,
     /// Its words.
     words: Range<usize>,
+    /// Where its last hundred or more ended, if more words follow it.
+    at_scale: Option<AtScale>,
     /// Whether its last word was a hundred or more.
     is_scaled: bool,
     is_in_figures: bool,
     is_han: bool,
+}
+
+/// A number in progress before the words that follow a hundred or more.
+#[derive(Clone, Copy, Debug)]
+struct AtScale {
+    rest: u64,
+    /// The end of its words.
+    end: usize,
+    /// The word that follows.
+    next: usize,
 }
 
 impl Reading {
@@ -234,6 +269,7 @@ impl Reading {
         if self.rest.is_none() {
             (self.words.start, self.is_han) = (at, is_han);
         }
+        let end = self.words.end;
         self.words.end = at + 1;
         let rest = self.rest.unwrap_or(0);
         match numeral {
@@ -261,6 +297,13 @@ impl Reading {
                 }
             }
             Numeral::Small(value) => {
+                if self.is_scaled {
+                    self.at_scale = Some(AtScale {
+                        rest,
+                        end,
+                        next: at,
+                    });
+                }
                 self.rest = Some(rest.saturating_add(value));
                 self.is_scaled = false;
             }
@@ -275,9 +318,37 @@ impl Reading {
                 self.rest = Some(before.saturating_add(value));
                 self.is_scaled = false;
             }
-            Numeral::Scale(scale) => self.scale(scale, 1_000),
+            Numeral::Scale(scale) => {
+                self.divide(scale);
+                self.scale(scale, 1_000);
+            }
             Numeral::HanScale(scale) => self.scale(scale, 10_000),
         }
+    }
+
+    /// Whether the text between two words ends the number: a sentence or bracket does, and a comma but for one behind a scale.
+    fn is_ended_by(&self, behind: &str) -> bool {
+        let ends = |c: char| ".!?;()".contains(c) || c == ',' && !self.is_scaled;
+        let mut between = behind.chars().take_while(|c| !c.is_alphanumeric());
+        self.rest.is_some() && between.any(ends)
+    }
+
+    /// Ends the number before the words that a scale belongs to, if there is one before it that is not larger: one hundred and
+    /// two hundred.
+    fn divide(&mut self, scale: u64) {
+        let larger = scale.saturating_mul(1_000);
+        let has_room = match scale {
+            100 => self.rest.is_none_or(|rest| rest < 100),
+            _ => self.complete < scale || self.complete.is_multiple_of(larger),
+        };
+        let Some(before) = self.at_scale.filter(|_| !has_room) else {
+            return;
+        };
+        let (rest, end) = (self.rest, self.words.end);
+        (self.rest, self.words.end) = (Some(before.rest), before.end);
+        self.end();
+        self.rest = rest.map(|rest| rest - before.rest);
+        self.words = before.next..end;
     }
 
     /// Multiplies what the scale belongs to. Scales from `large` on take all before them.
@@ -312,7 +383,7 @@ impl Reading {
                 words: self.words.clone(),
             });
         }
-        (self.complete, self.is_scaled) = (0, false);
+        (self.complete, self.is_scaled, self.at_scale) = (0, false, None);
         (self.is_in_figures, self.is_han) = (false, false);
     }
 }
@@ -327,16 +398,13 @@ fn parts(figures: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::words::Words;
     use super::*;
 
     fn read(text: &str) -> String {
-        let lower = text.to_lowercase();
-        let tokens = text.split(' ').zip(lower.split(' '));
-        values(tokens.map(|(written, word)| Token {
-            word: word.into(),
-            written,
-        }))
-        .join(" ")
+        let words = Words::of_plain(text);
+        let token = |i: usize| Token::new(words.word(i).into(), text, words.span(i));
+        values((0..words.len()).map(token)).join(" ")
     }
 
     #[test]
@@ -357,6 +425,15 @@ mod tests {
             ("5 million twenty five", "5000025"),
             ("one thousand million", "1000000000"),
             ("18446744073709551615 hundred five", "18446744073709551615"),
+            ("one hundred and two hundred", "100 200"),
+            ("from two thousand to three thousand", "2000 3000"),
+            ("two thousand and three thousand two", "2000 3002"),
+            ("one thousand one hundred and two hundred", "1100 200"),
+            ("five hundred twenty-two thousand", "522000"),
+            ("$50 per one hundred. One thousand widgets", "50 100 1000"),
+            ("ninety, five, or ninety-five", "90 5 95"),
+            ("two thousand, three hundred (five)", "2300 5"),
+            ("twenty\n> five", "25"),
             ("½", "1 2"),
             ("2 ½", "2 1 2"),
             ("seventh 7th", "7th 7th"),

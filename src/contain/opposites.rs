@@ -96,7 +96,10 @@ pub(super) fn are_opposite(a: &str, b: &str) -> bool {
 
 /// Whether WordNet has two words, in the same inflection, as opposites.
 fn are_antonyms(a: &str, b: &str) -> bool {
-    INFLECTIONS.iter().any(|inflection| {
+    let mut shared = INFLECTIONS
+        .iter()
+        .filter(|end| a.ends_with(*end) && b.ends_with(*end));
+    shared.any(|inflection| {
         let [of_a, of_b] = [a, b].map(|word| stems(word, inflection));
         let mut pairs = of_a
             .iter()

@@ -213,10 +213,7 @@ impl Detail {
 
     /// A word.
     pub(super) fn token(&self, i: usize) -> Token<'_> {
-        Token {
-            word: self.words.word(i).into(),
-            written: &self.plain()[self.words.span(i)],
-        }
+        Token::new(self.words.word(i).into(), self.plain(), self.words.span(i))
     }
 
     /// The bytes of all words of this range, which is not empty, in the text with its escapes.
@@ -229,8 +226,9 @@ impl Part {
     pub(super) fn new(
         kind: Kind,
         text: Arc<str>,
-        is_bare_statement: bool,
         numbers: Vec<u32>,
+        weight: usize,
+        is_bare_statement: bool,
     ) -> Self {
         Part {
             kind,
@@ -243,7 +241,7 @@ impl Part {
             content: 0,
             rare: 0,
             rest: Vec::new(),
-            weight: 0,
+            weight,
             is_bare_statement,
             is_template: false,
             is_instruction: false,
@@ -306,22 +304,22 @@ impl Part {
 
     /// Completes the part when all n-grams are known. `commonness` says how many parts share one.
     pub(super) fn complete(&mut self, rule: Rule, commonness: impl Fn(u32) -> Commonness) {
-        let distinct = self.distinct_grams();
-        self.distinct = distinct.len();
-        self.rare = 0;
-        let mut own = 0;
-        for gram in distinct {
-            let commonness = commonness(gram);
-            self.rare += usize::from(commonness != Commonness::Template);
-            own += usize::from(commonness == Commonness::Own);
-        }
-        let is_template = |gram: u32| commonness(gram) == Commonness::Template;
-        let places = (0u32..).zip(&self.grams);
-        let template = places.filter(|(_, gram)| is_template(**gram));
+        let known = self.grams.iter().map(|gram| (*gram, commonness(*gram)));
+        let mut known: Vec<(u32, Commonness)> = known.collect();
+        let places = (0u32..).zip(&known);
+        let template = places.filter(|(_, (_, commonness))| *commonness == Commonness::Template);
         self.template = template.map(|(at, _)| at).collect();
+        known.sort_unstable_by_key(|(gram, _)| *gram);
+        known.dedup_by_key(|(gram, _)| *gram);
+        let count = |is: fn(Commonness) -> bool| {
+            let counted = known.iter().filter(|(_, commonness)| is(*commonness));
+            counted.count()
+        };
+        self.distinct = known.len();
+        self.rare = count(|commonness| commonness != Commonness::Template);
+        let own = count(|commonness| commonness == Commonness::Own);
         self.content = self.content(rule.size).count();
         self.is_template = self.content < LEAST_CONTENT || own < rule.min_ngrams;
-        self.weight = weight(&self.text, self.len());
     }
 
     /// How many distinct n-grams lie together in a candidate.
@@ -344,6 +342,10 @@ impl Part {
 
     /// Whether it has too few words to be recognised without its options.
     pub(super) fn is_short(&self) -> bool {
-        self.weight < SHORT || self.is_bare_statement
+        self.has_few_words() || self.is_bare_statement
+    }
+
+    pub(super) fn has_few_words(&self) -> bool {
+        self.weight < SHORT
     }
 }

@@ -2,18 +2,23 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::by_hash::ByHash;
 use super::class::{Rule, RuleOf};
 
-use super::items::{Item, have_same_signs, number};
-use super::part::{Kind, Part, Question, SHORT, weight};
+use super::items::{Item, ItemRecord, Items, have_same_signs, number};
+use super::part::{Kind, Part, Question, weight};
 use super::vocabulary::Vocabulary;
 use super::word_hashes::WordHashes;
 use super::words::{PlainText, Words};
+use crate::clock::in_parallel;
 use crate::error::Result;
 use crate::simd::Isa;
+
+/// Items whose words are read at a time.
+const BATCH: usize = 1 << 12;
 
 /// Options that lead to an item: each of them stands where the item is.
 const LEADING: usize = 2;
@@ -31,30 +36,67 @@ pub(super) struct OfItem {
 }
 
 /// A part of an item, whose words have no numbers yet.
-pub(super) struct ReadPart {
+struct ReadPart {
     kind: Kind,
     text: Arc<str>,
     escapes: PlainText,
     /// Where the words begin in the text without escapes, and their hashes.
     words: Vec<(usize, u64)>,
+    /// A hash of the words.
+    hash: u64,
+    weight: usize,
     is_bare_statement: bool,
 }
 
+/// A group of records that may be a new item.
+struct ReadGroup {
+    records: Vec<ItemRecord>,
+    question: ReadPart,
+    passage: Option<ReadPart>,
+}
+
+impl ReadGroup {
+    fn of(mut records: Vec<ItemRecord>, words: &mut WordHashes) -> Self {
+        let texts = records.first_mut().map(|first| {
+            [&mut first.question, &mut first.passage].map(|text| std::mem::take(text).into())
+        });
+        let [question, passage]: [Arc<str>; 2] = texts.unwrap_or_default();
+        let mut read = |kind, text| ReadPart::of(kind, text, words);
+        ReadGroup {
+            records,
+            question: read(Kind::Question, question),
+            passage: (!passage.is_empty()).then(|| read(Kind::Passage, passage)),
+        }
+    }
+
+    /// The texts of question and passage.
+    fn texts(&self) -> [Arc<str>; 2] {
+        let passage = self.passage.as_ref().map(|passage| passage.text.clone());
+        [self.question.text.clone(), passage.unwrap_or_default()]
+    }
+
+    /// A hash of the benchmark, and of the words of question and passage.
+    fn hash(&self) -> u64 {
+        let benchmark = self.records.first().map_or("", |first| &first.benchmark);
+        let passage = self.passage.as_ref();
+        xxh3_64(bytemuck::cast_slice(&[
+            xxh3_64(benchmark.as_bytes()),
+            self.question.hash,
+            passage.map_or(xxh3_64(&[]), |passage| passage.hash),
+        ]))
+    }
+}
+
 impl ReadPart {
-    /// The parts of an item: the question first.
-    pub(super) fn all_of(item: &Item, rule: Rule, words: &mut WordHashes) -> Vec<Self> {
-        let passage = (!item.passage.is_empty()).then(|| (Kind::Passage, item.passage.clone()));
-        let answers = behind_question(item, rule).map(|text| (Kind::Answer, text.into()));
-        let texts = [(Kind::Question, item.question.clone())].into_iter();
-        let texts = texts.chain(passage).chain(answers);
-        let read = texts.map(|(kind, text)| ReadPart::of(kind, text, words));
-        let mut read: Vec<Self> = read.collect();
-        let few = weight(&item.question, read[0].words.len()) < SHORT;
-        let needs_options = few || !item.passage.is_empty();
+    /// The parts that an item has beyond its question, which may have few words, and its passage.
+    fn further(item: &Item, has_few_words: bool, rule: Rule, words: &mut WordHashes) -> Vec<Self> {
+        let answers = behind_question(item, rule);
+        let answers = answers.map(|text| ReadPart::of(Kind::Answer, text.into(), words));
+        let mut read: Vec<Self> = answers.collect();
+        let needs_options = has_few_words || !item.passage.is_empty();
         if rule.of.weighs_evidence() && needs_options {
-            for text in with_options(item, rule.size) {
-                read.push(ReadPart::of(Kind::Options, text.into(), words));
-            }
+            let texts = with_options(item, rule.size);
+            read.extend(texts.map(|text| ReadPart::of(Kind::Options, text.into(), words)));
         }
         read
     }
@@ -67,6 +109,8 @@ impl ReadPart {
         ReadPart {
             kind,
             words: starts.zip(words.hashes.iter().copied()).collect(),
+            hash: xxh3_64(bytemuck::cast_slice(&words.hashes)),
+            weight: weight(&text, count),
             is_bare_statement: kind == Kind::Question && Question::is_bare_statement(&text, count),
             escapes,
             text,
@@ -113,37 +157,76 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Adds the parts of the next item, whose number is `item`.
+    /// The items of these groups of records, and their parts.
     ///
     /// # Errors
-    /// [`Error::Parameter`](crate::Error::Parameter) for 2^32 parts.
-    pub(super) fn add(&mut self, item: u32, parts: Vec<ReadPart>) -> Result<()> {
-        let mut of_item = OfItem::default();
-        for read in parts {
-            let kind = read.kind;
-            self.bytes += read.text.len();
-            if kind == Kind::Options {
-                let mut part = self.part(read);
-                part.items.push(item);
-                self.options.push(part);
-                continue;
-            }
-            let part = self.add_part(read)?;
-            self.parts[part].items.push(item);
-            match kind {
-                Kind::Question => of_item.question = part,
-                Kind::Passage => of_item.passage = Some(part),
-                Kind::Answer => of_item.answers.push(part),
-                Kind::Options => {}
+    /// [`Error::Parameter`](crate::Error::Parameter) for 2^32 items or parts.
+    pub(super) fn read(groups: Vec<Vec<ItemRecord>>, rule: Rule) -> Result<(Vec<Item>, Self)> {
+        let (mut items, mut all) = (Items::default(), Parts::default());
+        let mut groups = groups.into_iter();
+        while groups.len() > 0 {
+            let batch: Vec<Vec<ItemRecord>> = groups.by_ref().take(BATCH).collect();
+            let read = |words: &mut _, records| ReadGroup::of(records, words);
+            let read = batch.into_par_iter().map_init(WordHashes::default, read);
+            let read: Vec<ReadGroup> = in_parallel(|| read.collect());
+            for group in read {
+                let (texts, hash) = (group.texts(), group.hash());
+                if items.add(group.records, texts, hash)? {
+                    all.add(group.question, group.passage)?;
+                }
             }
         }
-        self.of_items.push(of_item);
+        let Items { items, .. } = items;
+        for (batch, first) in items.chunks(BATCH).zip((0..).step_by(BATCH)) {
+            let of_items = all.of_items[first..].par_iter();
+            let read = |words: &mut _, (item, of_item): (_, &OfItem)| {
+                let has_few_words = all.parts[of_item.question].has_few_words();
+                ReadPart::further(item, has_few_words, rule, words)
+            };
+            let zipped = batch.par_iter().zip(of_items);
+            let read = zipped.map_init(WordHashes::default, read);
+            let read: Vec<Vec<ReadPart>> = in_parallel(|| read.collect());
+            for (item, parts) in (first..).zip(read) {
+                all.add_further(item, parts)?;
+            }
+        }
+        Ok((items, all))
+    }
+
+    /// Adds the parts of the next item.
+    fn add(&mut self, question: ReadPart, passage: Option<ReadPart>) -> Result<()> {
+        let item = number(self.of_items.len())?;
+        let question = self.add_part(question, item)?;
+        let passage = passage.map(|passage| self.add_part(passage, item));
+        self.of_items.push(OfItem {
+            question,
+            passage: passage.transpose()?,
+            answers: Vec::new(),
+        });
         Ok(())
     }
 
-    /// Adds a part, unless there is an equal one. Returns its number.
-    fn add_part(&mut self, read: ReadPart) -> Result<usize> {
-        let part = self.part(read);
+    /// Adds further parts of an item.
+    fn add_further(&mut self, item: usize, parts: Vec<ReadPart>) -> Result<()> {
+        let number = number(item)?;
+        for read in parts {
+            if read.kind == Kind::Options {
+                self.bytes += read.text.len();
+                let mut part = self.part(read);
+                part.items.push(number);
+                self.options.push(part);
+            } else {
+                let part = self.add_part(read, number)?;
+                self.of_items[item].answers.push(part);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a part of an item, unless there is an equal one. Returns its number.
+    fn add_part(&mut self, read: ReadPart, item: u32) -> Result<usize> {
+        self.bytes += read.text.len();
+        let mut part = self.part(read);
         let hash = xxh3_64(bytemuck::cast_slice(&part.numbers));
         let is_same = |other: u32| {
             let other = &self.parts[other as usize];
@@ -152,10 +235,12 @@ impl Parts {
                 && have_same_signs(&other.text, &part.text)
         };
         if let Some(part) = self.of_words.find(hash, is_same) {
+            self.parts[part as usize].items.push(item);
             return Ok(part as usize);
         }
         let number = number(self.parts.len())?;
         self.of_words.add(hash, number);
+        part.items.push(item);
         self.parts.push(part);
         Ok(number as usize)
     }
@@ -167,13 +252,15 @@ impl Parts {
             text,
             escapes,
             words,
+            weight,
             is_bare_statement,
+            ..
         } = read;
         let plain = escapes.plain(&text);
         let words = words.into_iter();
         let numbers = words.map(|(start, hash)| self.vocabulary.add(hash, plain, start));
         let numbers: Vec<u32> = numbers.collect();
-        Part::new(kind, text, is_bare_statement, numbers)
+        Part::new(kind, text, numbers, weight, is_bare_statement)
     }
 }
 

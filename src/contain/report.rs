@@ -397,6 +397,7 @@ pub(super) fn skipped_items(
 /// What is found of an item in all documents.
 #[derive(Clone, Debug, Default)]
 struct OfItem {
+    is_decidable: bool,
     /// Documents by class.
     documents: BTreeMap<Class, u64>,
     parts: Vec<ItemPart>,
@@ -430,7 +431,7 @@ impl<'a> Tally<'a> {
                 ngrams: contain.ngrams() as u64,
                 ..ContainCounts::default()
             },
-            items: vec![OfItem::default(); contain.items().len()],
+            items: Vec::with_capacity(contain.items().len()),
             numbers: BTreeMap::new(),
             benchmarks: Vec::new(),
             files: BTreeMap::new(),
@@ -447,7 +448,12 @@ impl<'a> Tally<'a> {
             });
         }
         for (number, item) in contain.items().iter().enumerate() {
-            let undecidable = u64::from(!contain.is_decidable(number));
+            let of_item = OfItem {
+                is_decidable: contain.is_decidable(number),
+                ..OfItem::default()
+            };
+            let undecidable = u64::from(!of_item.is_decidable);
+            tally.items.push(of_item);
             let benchmark = &mut tally.benchmarks[tally.numbers[&*item.benchmark]];
             benchmark.items += 1;
             benchmark.undecidable_items += undecidable;
@@ -568,14 +574,14 @@ impl<'a> Tally<'a> {
         &self,
         place: impl Fn(u32) -> Option<FoundAt>,
     ) -> impl Iterator<Item = ItemLine<'_>> {
-        let items = self.contain.items().iter().enumerate().zip(&self.items);
-        items.map(move |((number, item), found)| ItemLine {
+        let items = self.contain.items().iter().zip(&self.items);
+        items.map(move |(item, found)| ItemLine {
             item: item.id(),
             benchmark: &item.benchmark,
             ids: &item.ids,
             merged: &item.merged,
             class: found.first.map(|(class, _)| class.name()),
-            decidable: self.contain.is_decidable(number),
+            decidable: found.is_decidable,
             parts: found.parts.iter().map(|part| part.name()).collect(),
             documents: found
                 .documents

@@ -1,28 +1,26 @@
 //! Finds items in a document.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
+use std::hash::BuildHasherDefault;
 
 use rayon::prelude::*;
 
 use super::class::{Class, Hit, Rule};
 use super::document::Document;
 use super::findings::Findings;
-use super::items::{ITEMS, Item, ItemRecord, items_of};
+use super::items::{ITEMS, Item, ItemRecord, groups};
 use super::options::are_told;
 use super::part::{Commonness, Kind, OWN, Part, TEMPLATE};
-use super::parts::{OfItem, Parts, ReadPart};
+use super::parts::{OfItem, Parts};
 use super::table::{Search, Table};
 use super::vocabulary::Vocabulary;
-use super::word_hashes::WordHashes;
 use super::words::{PlainText, Words};
 use crate::clock::in_parallel;
 use crate::error::{Error, Result};
+use crate::pipeline::Mixed;
 
 /// The most bytes of all questions and passages: numbers of words and n-grams have 32 bits.
 const MOST_BYTES: usize = u32::MAX as usize;
-
-/// Items whose words are read at a time.
-const BATCH: usize = 1 << 12;
 
 /// Finds items of benchmarks in documents: which document asks which question.
 ///
@@ -47,7 +45,7 @@ pub struct Contain {
     /// N-grams that count as those of a template.
     pub(super) ignored: BTreeSet<u32>,
     /// The rarest n-grams of questions that are all template, which are compared where a document has one of these.
-    leads: BTreeMap<u32, Vec<u32>>,
+    leads: HashMap<u32, Vec<u32>, BuildHasherDefault<Mixed>>,
     pub(super) vocabulary: Vocabulary,
 }
 
@@ -70,16 +68,7 @@ impl Contain {
     /// for 4 GiB of text or more.
     pub fn new(records: impl IntoIterator<Item = ItemRecord>, rule: Rule) -> Result<Self> {
         rule.check()?;
-        let items = items_of(records)?;
-        let mut all = Parts::default();
-        for (batch, first) in items.chunks(BATCH).zip((0u32..).step_by(BATCH)) {
-            let read = |words: &mut _, item| ReadPart::all_of(item, rule, words);
-            let read = batch.par_iter().map_init(WordHashes::default, read);
-            let read: Vec<Vec<ReadPart>> = in_parallel(|| read.collect());
-            for (number, parts) in (first..).zip(read) {
-                all.add(number, parts)?;
-            }
-        }
+        let (items, all) = Parts::read(groups(records)?, rule)?;
         let Parts {
             vocabulary,
             mut parts,
@@ -104,7 +93,7 @@ impl Contain {
             of_items,
             table,
             ignored: BTreeSet::new(),
-            leads: BTreeMap::new(),
+            leads: HashMap::default(),
             vocabulary,
         };
         contain.complete_parts();
@@ -276,7 +265,12 @@ impl Contain {
         if self.ignored.contains(&gram) {
             return Commonness::Template;
         }
-        match self.table.parts(gram).len() {
+        self.commonness_among(self.table.parts(gram))
+    }
+
+    /// How many parts share an n-gram that these have, which is not ignored.
+    fn commonness_among(&self, parts: &[u32]) -> Commonness {
+        match parts.len() {
             ..=OWN => Commonness::Own,
             parts if parts > TEMPLATE && self.rule.of.weighs_evidence() => Commonness::Template,
             _ => Commonness::Few,
@@ -299,13 +293,13 @@ impl Contain {
         let mut all: Vec<(u32, usize, u32)> = Vec::new();
         let mut led = BTreeSet::new();
         for (at, gram) in found {
-            if self.opens(*gram) {
-                let parts = self.table.parts(*gram).iter();
-                all.extend(parts.map(|part| (*part, *at, *gram)));
+            let (parts, options) = self.table.parts_and_options(*gram);
+            let is_ignored = self.ignored.contains(gram);
+            if !is_ignored && self.commonness_among(parts) != Commonness::Template {
+                all.extend(parts.iter().map(|part| (*part, *at, *gram)));
             }
             led.extend(self.leads.get(gram).into_iter().flatten().copied());
-            let options = self.table.options(*gram);
-            if !options.is_empty() && options.len() <= SHARED && !self.ignored.contains(gram) {
+            if !is_ignored && options.len() <= SHARED {
                 all.extend(options.iter().map(|part| (*part, *at, *gram)));
             }
         }

@@ -162,9 +162,10 @@ impl Table {
     /// Lists the parts of each n-gram.
     fn add_parts(&mut self, parts: &[Part]) {
         let mut ends = vec![0u32; self.first.len()];
-        for part in parts {
-            for gram in part.distinct_grams() {
-                ends[gram as usize] += 1;
+        let mut last_parts = LastParts::new(self.first.len());
+        for (number, part) in (0u32..).zip(parts) {
+            for gram in &part.grams {
+                ends[*gram as usize] += u32::from(last_parts.changes(*gram, number));
             }
         }
         let mut all = 0;
@@ -174,11 +175,14 @@ impl Table {
             all += count;
         }
         self.parts = vec![0; all as usize];
+        last_parts = LastParts::new(self.first.len());
         for (number, part) in (0u32..).zip(parts) {
-            for gram in part.distinct_grams() {
-                let end = &mut ends[gram as usize];
-                self.parts[*end as usize] = number;
-                *end += 1;
+            for gram in &part.grams {
+                if last_parts.changes(*gram, number) {
+                    let end = &mut ends[*gram as usize];
+                    self.parts[*end as usize] = number;
+                    *end += 1;
+                }
             }
         }
         self.parts_ends = ends;
@@ -215,14 +219,16 @@ impl Table {
 
     /// The questions and passages that have an n-gram, in order.
     pub(super) fn parts(&self, number: u32) -> &[u32] {
-        let all = self.all_parts(number);
-        &all[..all.partition_point(|part| *part < self.first_options)]
+        self.parts_and_options(number).0
     }
 
-    /// The questions with options that have an n-gram, in order.
-    pub(super) fn options(&self, number: u32) -> &[u32] {
+    /// The questions and passages that have an n-gram, and the questions with options, both in order.
+    pub(super) fn parts_and_options(&self, number: u32) -> (&[u32], &[u32]) {
         let all = self.all_parts(number);
-        &all[all.partition_point(|part| *part < self.first_options)..]
+        if all.last().is_none_or(|last| *last < self.first_options) {
+            return (all, &[]);
+        }
+        all.split_at(all.partition_point(|part| *part < self.first_options))
     }
 
     /// All parts that have an n-gram, in order.
@@ -350,6 +356,21 @@ fn tag(key: u64) -> u16 {
 )]
 fn number(words: usize) -> u32 {
     words as u32
+}
+
+/// The last part that had each n-gram, while parts are visited in order: a part may have an n-gram several times.
+struct LastParts(Vec<u32>);
+
+impl LastParts {
+    /// Of so many n-grams, none of which was seen.
+    fn new(grams: usize) -> Self {
+        LastParts(vec![u32::MAX; grams])
+    }
+
+    /// Notes that a part has an n-gram. Returns whether it was another part before.
+    fn changes(&mut self, gram: u32, part: u32) -> bool {
+        std::mem::replace(&mut self.0[gram as usize], part) != part
+    }
 }
 
 /// A set of places, which tells how many of them are before a place.

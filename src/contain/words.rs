@@ -95,12 +95,14 @@ pub(super) fn push_word(text: &str, at: usize, letters: &mut String) -> usize {
 
 /// Appends the letters of a word: in lower case, in the compatibility form NFKC, without apostrophes, commas and marks.
 fn push_letters(word: &str, letters: &mut String) {
+    let before = letters.len();
     if word.is_ascii() {
-        let lower = word.bytes().filter(u8::is_ascii_alphanumeric);
-        letters.extend(lower.map(|byte| char::from(byte.to_ascii_lowercase())));
+        for run in word.split(['\'', ',']) {
+            letters.push_str(run);
+        }
+        letters[before..].make_ascii_lowercase();
         return;
     }
-    let before = letters.len();
     if is_nfkc_quick(word.chars()) == IsNormalized::Yes {
         let lower = word.chars().flat_map(char::to_lowercase);
         letters.extend(lower.filter(|c| c.is_alphanumeric()));
@@ -133,7 +135,15 @@ pub(super) fn word_end(text: &str, mut at: usize) -> usize {
             word = Some(letter.joins);
         }
         at += letter.width;
-        if word == Some(Joins::Run) && letter_at(text, at).is_none() {
+        if word != Some(Joins::Run) {
+            continue;
+        }
+        // Most letters of most texts.
+        let ascii = bytes[at..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphanumeric());
+        at += ascii.count();
+        if letter_at(text, at).is_none() {
             let mark = apostrophe(&bytes[at..]);
             let behind = letter_at(text, at + mark);
             if mark == 0 || behind.is_none_or(|letter| letter.joins != Joins::Run) {
