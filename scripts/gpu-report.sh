@@ -43,9 +43,9 @@ pack() {
     folder=$(cd "$1" && pwd)
     cp "$0" "$folder/gpu-report.sh"
     cd "$(dirname "$0")/.."
-    messages=$(cargo build --release --package simgpu-cli --bin simgpu $json)
+    messages=$(cargo build --profile dist --package simgpu-cli --bin simgpu $json)
     copy_executable "$messages" bin simgpu "$folder/simgpu"
-    messages=$(cargo test --release --no-run --package simgpu --features gpu,internals \
+    messages=$(cargo test --profile dist --no-run --package simgpu --features gpu,internals \
         --test gpu --test gpu_failures $json)
     copy_executable "$messages" test gpu "$folder/gpu-tests"
     copy_executable "$messages" test gpu_failures "$folder/gpu-failure-tests"
@@ -53,7 +53,7 @@ pack() {
     local changes
     changes=$(git status --porcelain -- src shaders vectors tests cli Cargo.toml Cargo.lock)
     jq -n --arg commit "$(git rev-parse HEAD)" --arg changes "$changes" \
-        --arg rustc "$(rustc --version)" --arg flags "--release${RUSTFLAGS:+ RUSTFLAGS=$RUSTFLAGS}" \
+        --arg rustc "$(rustc --version)" --arg flags "--profile dist${RUSTFLAGS:+ RUSTFLAGS=$RUSTFLAGS}" \
         '{commit: $commit, uncommitted_changes: ($changes != ""), rustc: $rustc, flags: $flags}' \
         >"$folder/build.json"
     echo "packed in $folder"

@@ -89,7 +89,7 @@ pack_compiled() {
 }
 
 build_release() {
-    "$programs/maturin" build --quiet --release --locked --compression-level 9 --manifest-path python/Cargo.toml \
+    "$programs/maturin" build --quiet --locked --compression-level 9 --manifest-path python/Cargo.toml \
         --out "$here/wheels"
     local bytes
     bytes=$(wc -c <"$(echo "$here"/wheels/simgpu-*.whl)")

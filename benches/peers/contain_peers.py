@@ -1,6 +1,6 @@
 """Finds the items of benchmarks in the same documents with simgpu and with datatrove's n-gram decontamination.
 
-    python3 benches/peers/contain_peers.py --simgpu target/release/simgpu --items mmlu.jsonl.zst --documents 20000 CORPUS...
+    python3 benches/peers/contain_peers.py --simgpu target/dist/simgpu --items mmlu.jsonl.zst --documents 20000 CORPUS...
 
 Prints a table: MB/s of text, peak memory, and the documents that each calls contaminated. It needs datatrove, spaCy and
 zstandard. datatrove runs in this process, without lighteval: its index is made by the methods of its indexer, of the right

@@ -1,6 +1,6 @@
 """Measures `simgpu index` with many generated documents, and MinHashLSH of datasketch in memory beside it.
 
-    cargo build --release --workspace --all-features --bin simgpu --bench index
+    cargo build --profile dist --workspace --all-features --bin simgpu --bench index
     python3 benches/peers/index_on_disk.py --simgpu PROGRAM --bench PROGRAM [--documents N] [--kind KIND] [--folder DIR]
     python3 benches/peers/index_on_disk.py --peers [--documents N] [--bench PROGRAM]
 
@@ -106,7 +106,7 @@ def measure_datasketch(documents, texts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--simgpu", type=pathlib.Path, help="the program")
-    parser.add_argument("--bench", type=pathlib.Path, required=True, help="the bench, target/release/deps/index-*")
+    parser.add_argument("--bench", type=pathlib.Path, required=True, help="the bench, target/dist/deps/index-*")
     parser.add_argument("--documents", type=int, default=1_000_000)
     parser.add_argument("--kind", choices=["lsh", "exact"], default="lsh")
     parser.add_argument("--folder", type=pathlib.Path, help="where temporary files go")

@@ -6,7 +6,7 @@ byte by byte.
 
 The first FOLDER is a checkout of https://github.com/IlyaGrebnov/libsais, of which src/libsais.c is compiled
 with cc. Needs NumPy, and `zstd` for compressed corpora; simgpu is the command (cargo build
---release). Nothing of the project needs this script.
+--profile dist). Nothing of the project needs this script.
 
 The texts of a corpus lie one after another. Neighbours in the suffix array that share L bytes begin
 equal windows; those that leave their document do not count. All windows of a kind but the first
@@ -43,7 +43,7 @@ import time
 
 import numpy as np
 
-COMMAND = pathlib.Path(__file__).parents[2] / "target/release/simgpu"
+COMMAND = pathlib.Path(__file__).parents[2] / "target/dist/simgpu"
 
 
 def compiled(folder, target):

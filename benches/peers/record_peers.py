@@ -27,7 +27,7 @@ in its demo of company names; recordlinkage by the cosine of their 2-grams. Its 
 only whether a similarity reaches a threshold. The tools' default models of such texts do not exist:
 this is one reasonable use, not the best possible.
 
-simgpu is the command (cargo build --release). Each of its rules is a run: text is its default,
+simgpu is the command (cargo build --profile dist). Each of its rules is a run: text is its default,
 --share 1 says that every record of the smaller file has a partner. The pairs of one file are all
 those within entities. "expected" is the precision that its report states.
 
@@ -63,7 +63,7 @@ import warnings
 import numpy as np
 import pandas as pd
 
-COMMAND = pathlib.Path(__file__).parents[2] / "target/release/simgpu"
+COMMAND = pathlib.Path(__file__).parents[2] / "target/dist/simgpu"
 RARE_WORDS = 3
 PROBABILITIES = (0.5, 0.95)
 # Pairs of which dedupe learns.

@@ -48,7 +48,7 @@ def of_command(command):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("files", nargs="*", type=pathlib.Path)
-    parser.add_argument("--simgpu", default="target/release/simgpu")
+    parser.add_argument("--simgpu", default="target/dist/simgpu")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--thresholds", type=float, nargs="+", default=[0.5, 0.8, 0.9])
     options = parser.parse_args()

@@ -50,11 +50,19 @@ const EXIT_CODES: &str = "\
 Exit codes: 0 on success, 1 after a failure, 2 for wrong usage, 3 if pairs ended at --max-pairs, 129, 130 or 143 after \
 a signal. Warnings go to stderr, also with --quiet.";
 
+/// The version of the program, and the profile with which it is built.
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (",
+    env!("SIMGPU_PROFILE"),
+    " profile)"
+);
+
 /// Find near-duplicate documents by MinHash and LSH
 #[derive(Debug, Parser)]
 #[command(
     name = "simgpu",
-    version,
+    version = VERSION,
     max_term_width = 100,
     arg_required_else_help = true,
     after_help = EXIT_CODES

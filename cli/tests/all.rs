@@ -41,6 +41,7 @@ mod passages;
 mod passages_on_disk;
 mod passages_page;
 mod peers_tables;
+mod profile;
 mod rarity;
 mod ratings;
 mod readme;

@@ -238,6 +238,7 @@ fn measure(arguments: &MeasureArguments, given: &Given, command: &[String]) -> a
     let measurement = Measurement::prepare(plan)?;
     let mut environment = environment::environment();
     environment["command"] = command.join(" ").into();
+    environment["profile"] = env!("SIMGPU_PROFILE").into();
     let path = match &arguments.results {
         Some(path) => path.clone(),
         None => unused(&Path::new("results").join(environment::folder_name(&environment))),
