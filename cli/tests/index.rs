@@ -269,15 +269,84 @@ fn known_ids_and_bad_records_are_told() {
     );
     // Without ids, those of places.
     place.write("bare.csv.gz", gzip(b"text\none two three four five six\n"));
-    place.run("index add bare.csv.gz --index seen").succeeded();
+    place
+        .run("index build bare.csv.gz --index bare")
+        .succeeded();
     let found = place
-        .run("index query bare.csv.gz --index seen -o - --quiet")
+        .run("index query bare.csv.gz --index bare -o - --quiet")
         .succeeded();
     let found = parse_lines(&found.stdout);
     assert_eq!(
         found[0]["hits"][0],
         json!({"id": "bare.csv.gz:0", "similarity": 1.0, "found_by": "identical"})
     );
+}
+
+/// Files of two nights have one name, so that their documents would have one id each, if they had to be made up.
+#[test]
+fn made_up_ids_are_not_compared_across_runs() {
+    let nights = [0, 50].map(|first| {
+        let texts: Vec<String> = (first..first + 50)
+            .map(|i| format!("document {i} of the crawl stands alone with its word w{i} and v{i}"))
+            .collect();
+        let records = |texts: &[String]| lines_of(texts.iter().map(|text| json!({"text": text})));
+        let table = format!("text\n{}\n", texts.join("\n"));
+        [
+            records(&texts),
+            table.into_bytes(),
+            texts.join("\n").into_bytes(),
+        ]
+    });
+    for (form, name) in ["in.jsonl", "in.csv", "in.txt"].into_iter().enumerate() {
+        let place = Place::new();
+        place.write(name, &nights[0][form]);
+        place
+            .run(&format!("index build {name} --index seen"))
+            .succeeded();
+        let exported = || place.run("index export --index seen").succeeded().stdout;
+        let before = exported();
+        assert_eq!(parse_lines(&before).len(), 50);
+        place.write(name, &nights[1][form]);
+        for option in ["", "--on-known-id skip", "--on-known-id replace"] {
+            for new in ["", "--if-new -o verdicts.jsonl"] {
+                if option.ends_with("replace") && !new.is_empty() {
+                    continue;
+                }
+                let add = format!("index add {name} --index seen {option} {new}");
+                place.run(&add).refused(1, &[name, "id"]);
+                let piped = format!("index add - --index seen {option} {new}");
+                if form == 0 {
+                    let run = place.run_with_stdin(&piped, &nights[1][form]);
+                    run.refused(1, &["stdin", "--id-field"]);
+                }
+                assert!(exported() == before);
+            }
+        }
+        let skip = format!("index add {name} --index seen --on-bad-record skip --report json");
+        if form != 1 {
+            let counts = place.run(&skip).succeeded().stdout;
+            let counts: Value = serde_json::from_slice(&counts).unwrap();
+            assert_eq!(
+                [&counts["added"], &counts["skipped"]],
+                [&json!(0), &json!(50)]
+            );
+        }
+    }
+}
+
+/// A signature file in NumPy's form has no ids: it makes an index, and adds to none.
+#[test]
+fn signatures_without_ids_make_an_index() {
+    let place = place(8);
+    place.run("sign old.jsonl -o old.npy").succeeded();
+    let build = "index build --signatures old.npy --index seen --verify signature";
+    place.run(build).succeeded();
+    place.run(build).refused(1, &["already"]);
+    place
+        .run("index query old.jsonl --index seen -o hits.jsonl")
+        .succeeded();
+    let found = parse_lines(&place.read("hits.jsonl"));
+    assert!(found[0]["hits"].to_string().contains("old.npy:0"));
 }
 
 #[test]

@@ -207,13 +207,15 @@ impl Run<'_> {
 
     /// Adds all documents to an index, and is done when they are on disk. They are added in batches of about 1 MiB of
     /// input: if the run ends early, whole batches were added, and with [`OnKnownId::Skip`] the same run adds the others.
-    /// The engine of the run is that of the index. It is faster if the index has [`Durability::OnSync`].
+    /// The engine of the run is that of the index. It is faster if the index has [`Durability::OnSync`]. A record without an id
+    /// is a bad one: an id that the run made up would name another record of the next run.
     ///
     /// # Errors
     /// Those of [`Index::add`], of reading the inputs, and [`Error::Stopped`].
     pub fn add_to(self, index: &Index, on_known_id: OnKnownId) -> Result<IndexOutcome> {
         let mut counts = IndexCounts::default();
-        let outcome = self.for_each_batch(index.folder(), &mut counts, |batch, counts| {
+        let run = self.requiring_ids();
+        let outcome = run.for_each_batch(index.folder(), &mut counts, |batch, counts| {
             let verdicts = index.add(&batch, &batch.ids(), on_known_id)?;
             for verdict in verdicts {
                 match verdict {
@@ -229,7 +231,7 @@ impl Run<'_> {
 
     /// Adds the documents that are similar to none of an index, nor to an earlier one of the run, as if they came one by one.
     /// Writes a line of JSON per record: its `id`, the `verdict` `added`, `seen` or `known-id`, and its `hits`. A line is
-    /// written when its document is on disk.
+    /// written when its document is on disk. A record without an id is a bad one, as for [`Run::add_to`].
     ///
     /// # Errors
     /// Those of [`Index::add_if_new`], of reading the inputs and writing the output, and [`Error::Stopped`].
@@ -240,7 +242,8 @@ impl Run<'_> {
         output: HitsOutput<'_>,
     ) -> Result<IndexOutcome> {
         let mut counts = IndexCounts::default();
-        self.writing(output, &mut counts, |batch, counts| {
+        let run = self.requiring_ids();
+        run.writing(output, &mut counts, |batch, counts| {
             let verdicts = index.add_if_new(batch, &batch.ids(), on_known_id)?;
             let lines = verdicts.into_iter().map(|verdict| match verdict {
                 Verdict::Added => {
@@ -255,6 +258,11 @@ impl Run<'_> {
             });
             Ok(lines.collect())
         })
+    }
+
+    fn requiring_ids(mut self) -> Self {
+        self.fields.id_required = true;
+        self
     }
 
     /// Finds the documents of an index that are similar to those of the inputs. Writes a line of JSON per record, in order:
@@ -454,6 +462,8 @@ impl NamedRecords {
 /// Names the records of files, in order.
 pub(super) struct Named {
     on_bad_record: OnBadRecord,
+    /// What is wrong with a record without an id, if others have one.
+    without_id: &'static str,
     /// The files: their names in errors and in ids.
     files: Vec<(PathBuf, String)>,
     /// Whether records have ids of their own, as the first one does; `None` before it.
@@ -466,6 +476,12 @@ impl Named {
     pub(super) fn new(run: &Run<'_>, files: Vec<(PathBuf, String)>) -> Self {
         Named {
             on_bad_record: run.on_bad_record,
+            without_id: match run.fields.id_required {
+                true => {
+                    "it has no id, by which documents of other runs are known; give records with an `id_field`"
+                }
+                false => "it has no id, and the first record has one",
+            },
             have_ids: run.fields.id_required.then_some(true),
             rows: vec![0; files.len()],
             files,
@@ -494,10 +510,7 @@ impl Named {
                         rows.push(parsed - 1);
                         continue;
                     }
-                    (
-                        None,
-                        "it has no id, and the first record has one".to_owned(),
-                    )
+                    (None, self.without_id.to_owned())
                 }
                 Record::Bad { line, problem } => (line, problem),
             };

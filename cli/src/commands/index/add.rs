@@ -18,7 +18,7 @@ use crate::streams::print;
 /// Add documents to an index
 ///
 /// They are shingled and signed as those that are there. They are added in batches, each of which is there as a whole or not
-/// at all.
+/// at all. Each record needs an id: FILE:ROW would name another document of the next run.
 ///
 /// With --if-new, a document is added unless it is similar to one of the index or to an earlier one of the input: as if they
 /// came one by one, and as dedup --cluster greedy keeps them. --output says of each record what became of it.
