@@ -183,6 +183,13 @@ fn what_is_kept_is_added() {
     run("index add some.jsonl --index copy --quiet");
     run("index add out/kept --index copy --on-known-id skip --quiet");
     assert_eq!(ids("copy"), ids("seen"));
+    // Beyond memory, ids are in temporary files, which stay until they are added.
+    run("index build old --index beyond --quiet");
+    let on_disk = "-o on_disk --memory 48KiB --add";
+    run(&format!("{dedup} --against beyond {on_disk}"));
+    assert_eq!(ids("beyond"), ids("seen"));
+    assert_eq!(removed(&place, "on_disk"), removed(&place, "out"));
+    assert!(!place.path("on_disk/.partial").exists());
     // Again: what was kept is known.
     run(&format!("{dedup} --against seen -o again --add"));
     let again = report(&place, "again")["counts"].clone();

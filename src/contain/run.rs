@@ -28,7 +28,8 @@ use crate::files::{
 };
 use crate::io::{
     Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, InputFile, Inputs,
-    OnBadRecord, OutputFolder, Reading, SkippedRecord, Wanted, check_not_overwritten,
+    OfInterrupted, OnBadRecord, OutputFolder, Reading, SkippedRecord, Wanted,
+    check_not_overwritten,
 };
 use crate::passages::{check_cut_fields, check_marks, uncut};
 use crate::progress::{Timings, advance};
@@ -333,7 +334,7 @@ impl<'a> ContainRun<'a> {
         for file in [&self.phrases, &self.ignore].into_iter().flatten() {
             check_not_overwritten(&[file.as_path()], &[folder.to_owned()])?;
         }
-        OutputFolder::open(folder, self.options.overwrite)
+        OutputFolder::open(folder, self.options.overwrite, OfInterrupted::Removed)
     }
 
     /// The items, the number of their records, and the bad ones.

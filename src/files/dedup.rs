@@ -180,6 +180,7 @@ impl Run<'_> {
             self.write_page(folder, &report, sampler, &source.places)?;
         }
         let elapsed_s = timings.complete(self.options.started);
+        let mut published = None;
         if let Some(folder) = folder {
             create_json(&folder, REPORT, &report)?;
             let mut record =
@@ -188,10 +189,12 @@ impl Run<'_> {
             create_json(&folder, RUN_RECORD, &record)?;
             // Last chance to stop the run.
             advance(self.options.progress, to_read, report.counts.kept, bytes)?;
-            folder.commit()?;
+            published = Some(folder.publish()?);
         }
         source.complete_budget();
+        // Ids may be in temporary files.
         source.add_kept(is_kept)?;
+        drop(published);
         Ok(Outcome {
             report,
             timings,

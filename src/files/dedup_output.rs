@@ -21,8 +21,8 @@ use super::second_pass::{FileEvent, Placed};
 use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
-    Columns, FRAME, Format, FrameWriter, InputFile, Kept, KeptFile, OutputFolder, Position,
-    TableForm, WrittenFiles, frames_in_flight, unwritable,
+    Columns, FRAME, Format, FrameWriter, InputFile, Kept, KeptFile, OfInterrupted, OutputFolder,
+    Position, TableForm, WrittenFiles, frames_in_flight, unwritable,
 };
 use crate::threads::help;
 
@@ -87,7 +87,11 @@ impl<'a> Target<'a> {
             DedupOutput::Folder(folder) => {
                 run.check_folder(folder)?;
                 run.check_temporary_outside(folder)?;
-                Target::Folder(OutputFolder::open(folder, run.options.overwrite)?)
+                Target::Folder(OutputFolder::open(
+                    folder,
+                    run.options.overwrite,
+                    OfInterrupted::Kept,
+                )?)
             }
             DedupOutput::Stream { target, temporary } => {
                 Target::Stream(target, temporary.to_owned())

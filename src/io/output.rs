@@ -21,7 +21,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::panic::resume_unwind;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -95,13 +95,27 @@ pub(crate) struct OutputFolder {
     is_resumable: AtomicBool,
 }
 
+/// What becomes of the files of an interrupted run in an output folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OfInterrupted {
+    /// They are removed.
+    Removed,
+    /// They stay until [`OutputFolder::take_over`] says which of them the run goes on with.
+    Kept,
+}
+
 impl OutputFolder {
-    /// Prepares the folder and discards the files of an interrupted run.
+    /// Prepares the folder. Files of an interrupted run under their final names are removed, and those in `.partial` as
+    /// `of_interrupted` says.
     ///
     /// Refuses a folder that another run is writing, one with the results of a complete run unless
     /// `overwrite` is set, and one with any file that no `run.json` lists: this program deletes only its own
     /// files.
-    pub(crate) fn open(folder: &Path, overwrite: bool) -> Result<Self> {
+    pub(crate) fn open(
+        folder: &Path,
+        overwrite: bool,
+        of_interrupted: OfInterrupted,
+    ) -> Result<Self> {
         let is_new = !folder.exists();
         fs::create_dir_all(folder).map_err(Error::io("create the output folder", folder))?;
         let mut output = OutputFolder {
@@ -144,6 +158,9 @@ impl OutputFolder {
             for entry in &earlier {
                 remove(&folder.join(entry))?;
             }
+        }
+        if of_interrupted == OfInterrupted::Removed {
+            output.take_over(&BTreeSet::new())?;
         }
         Ok(output)
     }
@@ -207,7 +224,12 @@ impl OutputFolder {
     /// Whether all of these files of an interrupted run are there.
     pub(crate) fn holds(&self, names: &BTreeSet<String>) -> bool {
         let partial = self.partial();
-        names.iter().all(|name| partial.join(name).is_file())
+        let is_inside = |name: &String| {
+            let mut parts = Path::new(name).components();
+            parts.all(|part| matches!(part, Component::Normal(_)))
+        };
+        let mut names = names.iter();
+        names.all(|name| is_inside(name) && partial.join(name).is_file())
     }
 
     /// Waits until these files are on disk. If the run is stopped from now on, it goes on with them.
@@ -397,10 +419,15 @@ impl OutputFolder {
     /// Replaces the results of an earlier run: gives all entries their final names. After a power cut at any
     /// moment, a folder with a report holds all results.
     pub(crate) fn commit(self) -> Result<()> {
-        self.commit_with(&OnDisk)
+        self.publish().map(drop)
     }
 
-    fn commit_with(self, disk: &impl Disk) -> Result<()> {
+    /// The same, but temporary files stay until the result is dropped.
+    pub(crate) fn publish(self) -> Result<Published> {
+        self.publish_with(&OnDisk)
+    }
+
+    fn publish_with(self, disk: &impl Disk) -> Result<Published> {
         self.sync_with(disk, self.new_folders())?;
         // A file that appeared during the run is not ours to replace.
         self.check_no_foreign_file()?;
@@ -432,10 +459,10 @@ impl OutputFolder {
         parent
             .parent()
             .map_or(Ok(()), |parent| sync_folder(disk, parent))?;
-        // Nothing goes on any more.
-        spill::remove_all(&partial);
+        // Nothing goes on any more: should the program be killed now, the next run removes what is left.
+        spill::end_all(&partial);
         self.is_resumable.store(false, Ordering::Relaxed);
-        Ok(())
+        Ok(Published(self))
     }
 
     /// The entries of this run, in the order of renaming.
@@ -465,6 +492,15 @@ impl OutputFolder {
         }
         folders.retain(|folder| folder.is_dir());
         folders.into_iter().collect()
+    }
+}
+
+/// An output folder with its results, and the temporary files of the run.
+pub(crate) struct Published(OutputFolder);
+
+impl Drop for Published {
+    fn drop(&mut self) {
+        spill::remove_all(&self.0.partial());
     }
 }
 
@@ -781,7 +817,7 @@ mod tests {
 
     /// A folder whose files hold `contents`.
     fn filled(root: &Path, contents: &str) -> OutputFolder {
-        let output = OutputFolder::open(&root.join("out"), true).unwrap();
+        let output = OutputFolder::open(&root.join("out"), true, OfInterrupted::Removed).unwrap();
         output.take_over(&BTreeSet::new()).unwrap();
         let names = [
             "kept/a/b.jsonl",
@@ -815,7 +851,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let root = place.path().canonicalize().unwrap();
         let disk = recorder(&root, None);
-        filled(&root, "one").commit_with(&disk).unwrap();
+        filled(&root, "one").publish_with(&disk).unwrap();
         let mut calls = disk.calls.into_inner().unwrap();
         // Threads sync the files and folders of `.partial` in any order.
         let renames = calls
@@ -855,7 +891,7 @@ mod tests {
             let root = place.path().canonicalize().unwrap();
             filled(&root, "one").commit().unwrap();
             let disk = recorder(&root, Some(fails_at));
-            let failed = filled(&root, "two").commit_with(&disk);
+            let failed = filled(&root, "two").publish_with(&disk);
             assert!(matches!(failed, Err(Error::Io { .. })), "{fails_at}");
             let read = |name: &str| fs::read_to_string(root.join("out").join(name)).unwrap();
             for name in ["kept/a/b.jsonl", "kept/c.jsonl", "removed.jsonl"] {

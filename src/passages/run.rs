@@ -1,6 +1,5 @@
 //! Passages of documents in files.
 
-use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,8 +20,8 @@ use crate::files::{
     resumable, unfinished,
 };
 use crate::io::{
-    Columns, Fields, Globs, InputFile, Inputs, OnBadRecord, OutputFolder, Places, Reading,
-    Repeated, Wanted,
+    Columns, Fields, Globs, InputFile, Inputs, OfInterrupted, OnBadRecord, OutputFolder, Places,
+    Reading, Repeated, Wanted,
 };
 use crate::machine::usable_memory_bytes;
 use crate::progress::Timings;
@@ -351,9 +350,6 @@ impl<'a> PassagesRun<'a> {
         let mut timings = Timings::default();
         let files = self.files(temporary)?;
         let budget = self.disk_budget(output.as_ref(), (&files, temporary))?;
-        if let Some(output) = &output {
-            output.take_over(&BTreeSet::new())?;
-        }
         if self.action.writes_records() {
             let outputs = files[self.of_reference()..]
                 .iter()
@@ -633,7 +629,7 @@ impl<'a> PassagesRun<'a> {
             inputs.check_output_outside(folder)?;
             inputs.check_not_overwritten_by(&[folder.to_owned()])?;
         }
-        OutputFolder::open(folder, self.options.overwrite)
+        OutputFolder::open(folder, self.options.overwrite, OfInterrupted::Removed)
     }
 
     pub(super) fn reading<'r>(&'r self, columns: Columns, temporary: &'r Path) -> Reading<'r> {

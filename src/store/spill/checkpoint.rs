@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::found;
 use crate::error::{Error, Result};
 use crate::store::disk::{OnDisk, for_all, sync_file, sync_folder};
 
@@ -60,17 +61,12 @@ pub(super) fn is_in(folder: &Path) -> bool {
 
 /// Removes the folder of a run. If this is interrupted, no run goes on with what is left, and the next one removes it.
 pub(super) fn remove_folder(folder: &Path, lock: &str) -> io::Result<()> {
-    match fs::remove_file(folder.join(CHECKPOINT)) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_name() != lock {
-            fs::remove_file(entry.path())?;
-        }
-    }
-    fs::remove_dir_all(folder)
+    found::remove_folder(folder, CHECKPOINT, lock)
+}
+
+/// Removes the checkpoint in a folder: no run goes on with the files there, and the next one removes them.
+pub(super) fn end(folder: &Path) -> io::Result<()> {
+    fs::remove_file(folder.join(CHECKPOINT))
 }
 
 /// What the file of a checkpoint holds.
@@ -115,6 +111,8 @@ impl Files {
     pub(super) fn of_checkpoint(folder: &Path, spared: &[&str]) -> Result<Self> {
         let path = folder.join(CHECKPOINT);
         let now = read_checked::<Checkpoint>(&path)?;
+        let is_intact = |now: &Checkpoint| now.files.keys().all(|name| found::is_name(name));
+        let now = now.filter(is_intact);
         let mut now = now.ok_or(Error::DamagedSpill { path })?;
         now.resumed += 1;
         for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
@@ -128,10 +126,8 @@ impl Files {
         }
         for (name, extent) in &now.files {
             let path = folder.join(name);
-            let file = match File::options().write(true).open(&path) {
-                Err(error) if error.kind() == ErrorKind::NotFound => {
-                    return Err(Error::DamagedSpill { path });
-                }
+            let file = match found::open(&path, File::options().write(true)) {
+                Err(error) if is_damaged(&error) => return Err(Error::DamagedSpill { path }),
                 file => file.map_err(Error::io("open", &path))?,
             };
             let length = file.metadata().map_err(Error::io("read", &path))?.len();
@@ -243,17 +239,25 @@ pub(super) fn write_checked(folder: &Path, name: &str, value: &impl Serialize) -
 
 /// Reads what [`write_checked`] wrote; `None` if there is no file.
 pub(super) fn read_checked<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    let bytes = match fs::read(path) {
+    let damaged = || Error::DamagedSpill {
+        path: path.to_owned(),
+    };
+    let mut bytes = Vec::new();
+    let read = found::open(path, File::options().read(true));
+    match read.and_then(|mut file| file.read_to_end(&mut bytes)) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        bytes => bytes.map_err(Error::io("read", path))?,
+        Err(error) if is_damaged(&error) => return Err(damaged()),
+        read => read.map_err(Error::io("read", path))?,
     };
     let parse = |bytes: &[u8]| {
         let (checksum, json) = std::str::from_utf8(bytes).ok()?.split_once('\n')?;
         let is_intact = checksum == format!("{:016x}", xxh3_64(json.as_bytes()));
         is_intact.then(|| serde_json::from_str(json).ok())?
     };
-    let value = parse(&bytes).ok_or_else(|| Error::DamagedSpill {
-        path: path.to_owned(),
-    })?;
-    Ok(Some(value))
+    parse(&bytes).ok_or_else(damaged).map(Some)
+}
+
+/// Whether a file is missing, or is a link or another thing that no run makes.
+fn is_damaged(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput)
 }

@@ -28,6 +28,7 @@ use crate::store::{Locked, SETS_IN_MEMORY};
 
 mod bytes;
 mod checkpoint;
+mod found;
 mod identity;
 mod key_records;
 mod lines;
@@ -67,7 +68,14 @@ pub(crate) fn is_of_run(name: &str) -> bool {
 /// Whether this is the folder of a run that can go on.
 pub(crate) fn is_unfinished(folder: &Path) -> bool {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    name.starts_with(PREFIX) && checkpoint::is_in(folder)
+    name.starts_with(PREFIX) && found::check_own(folder).is_ok() && checkpoint::is_in(folder)
+}
+
+/// Ends the runs in `folder`, whose results are complete: none of them goes on any more.
+pub(crate) fn end_all(folder: &Path) {
+    for of_run in folders_of_runs(folder).filter(|of_run| is_unfinished(of_run)) {
+        let _ = checkpoint::end(&of_run);
+    }
 }
 
 /// Removes the folders of runs in `folder`, whose results are complete. One that cannot be removed stays.
@@ -87,7 +95,8 @@ fn lock(folder: &Path) -> Option<Locked> {
 /// Removes the folders of runs that were killed and cannot go on. A folder that cannot be removed stays.
 fn remove_abandoned(folder: &Path) {
     for of_run in folders_of_runs(folder) {
-        if let Some(_lock) = lock(&of_run)
+        if found::check_own(&of_run).is_ok()
+            && let Some(_lock) = lock(&of_run)
             && !is_unfinished(&of_run)
         {
             let _ = checkpoint::remove_folder(&of_run, LOCK);
@@ -310,15 +319,27 @@ impl Unfinished {
     /// Finds the folder of a stopped run in `folder` that wrote the results `output`.
     ///
     /// # Errors
-    /// [`Error::DamagedSpill`] for a damaged folder, and [`Error::Output`] if such a run is going on.
+    /// [`Error::DamagedSpill`] for a damaged folder, and [`Error::Output`] if such a run is going on, if the folder belongs to
+    /// another user, or for a link in place of a folder.
     pub(crate) fn find(folder: &Path, output: &str) -> Result<Option<Self>> {
-        for of_run in folders_of_runs(folder).filter(|of_run| is_unfinished(of_run)) {
-            let Some(run) = read_checked::<RunIdentity>(&of_run.join(IDENTITY))? else {
-                continue;
-            };
-            if run.output != output {
+        for of_run in folders_of_runs(folder) {
+            let is_own = found::check_own(&of_run);
+            if of_run.is_symlink() {
+                is_own?;
                 continue;
             }
+            if !checkpoint::is_in(&of_run) {
+                continue;
+            }
+            let run = match read_checked::<RunIdentity>(&of_run.join(IDENTITY)) {
+                // Other users' folders are their own affair, unless they claim to be of this run.
+                Err(_) if is_own.is_err() => continue,
+                run => run?,
+            };
+            let Some(run) = run.filter(|run| run.output == output) else {
+                continue;
+            };
+            is_own?;
             let path = of_run.join(LOCK);
             let lock = File::open(&path).map_err(Error::io("open", &path))?;
             let lock = match Locked::try_new(lock) {
