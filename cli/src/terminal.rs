@@ -1,5 +1,6 @@
 //! Messages of a run on stderr: progress bars on a terminal, notes, warnings, and the final summary.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::ops::ControlFlow;
@@ -267,7 +268,31 @@ pub(crate) fn shingles_name(shingling: &Shingling) -> String {
 
 /// Writes a line to stderr. Nobody can be told if that fails.
 pub(crate) fn print_error(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", harmless(line));
+}
+
+/// A text without characters that a terminal obeys, which names of files and ids may have: those of control, and those that
+/// turn the direction of writing. Each becomes a mark such as `<U+001B>`.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    let is_obeyed = |c: char| match c {
+        '\n' | '\t' => false,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            true
+        }
+        _ => c.is_control(),
+    };
+    if !text.contains(is_obeyed) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_obeyed(c) {
+            let _ = write!(shown, "<U+{:04X}>", u32::from(c));
+        } else {
+            shown.push(c);
+        }
+    }
+    shown.into()
 }
 
 /// Lines of a summary, each with a name and a value.
@@ -630,6 +655,17 @@ fn peak_memory(lines: &mut Lines) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_terminal_obeys_no_name() {
+        for (text, shown) in [
+            ("a\tb\nc é 漢", "a\tb\nc é 漢"),
+            ("\u{1b}[2J\r\u{7f}", "<U+001B>[2J<U+000D><U+007F>"),
+            ("x\u{202e}y\u{9b}1m", "x<U+202E>y<U+009B>1m"),
+        ] {
+            assert_eq!(harmless(text), shown);
+        }
+    }
 
     #[test]
     fn unknown_lengths_show_no_share() {

@@ -101,6 +101,7 @@ impl Truth {
             _ => TrueRecords::Pairs(RecordPairs::new(true)),
         };
         let mut truth = Truth::new(records, sides, fields);
+        let mut listed = RecordPairs::new(false);
         truth.rows = reading.for_each(files, fields, |row| {
             let [first, second] = row.both()?;
             let a = truth.number(&mut found.ids, 0, first)?;
@@ -114,7 +115,10 @@ impl Truth {
                 TrueRecords::United(components) => {
                     match unite(components, &found.ids[0], [a, b])? {
                         Listed::Itself => truth.itself += 1,
-                        Listed::New | Listed::Repeated => {}
+                        Listed::New | Listed::Repeated => {
+                            let is_repeated = listed.add([a, b]) == Listed::Repeated;
+                            truth.repeated += u64::from(is_repeated);
+                        }
                     }
                 }
                 TrueRecords::Entities(_) => {}

@@ -16,7 +16,7 @@ use arrow_schema::{DataType, Schema, TimeUnit};
 use super::csv::is_integer;
 use super::fields::{FieldPath, Fields, ValueField, Wanted, WeightsField, push_joined};
 use super::ids::Id;
-use super::jsonl::json_string;
+use super::jsonl::{json_string, through_array};
 use super::refusal::{Refusal, listed};
 use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
 
@@ -54,8 +54,24 @@ pub(super) fn check_schema(schema: &Schema, wanted: Wanted<'_>) -> Result<(), Re
         check_column(schema, path, parameter, wanted, fits)
     };
     let fields = match wanted {
-        Wanted::Document(fields) => fields,
+        Wanted::Document(fields) => {
+            let content = match fields.is_tokens {
+                true => "tokens_field",
+                false => "text_field",
+            };
+            for path in &fields.content {
+                check_one(schema, path, content)?;
+            }
+            if let Some(weights) = &fields.weights {
+                check_one(schema, &weights.path, "weights_field")?;
+            }
+            check_one(schema, &fields.id, "id_field")?;
+            fields
+        }
         Wanted::Values(fields) => {
+            for field in fields {
+                check_one(schema, &field.path, field.parameter)?;
+            }
             let required = fields.iter().filter(|field| field.is_required);
             let mut required = required.map(
                 |ValueField {
@@ -92,6 +108,28 @@ pub(super) fn check_schema(schema: &Schema, wanted: Wanted<'_>) -> Result<(), Re
     Ok(())
 }
 
+/// Refuses a column whose name another one has, as in a CSV file: nobody can tell which of them is meant.
+fn check_one(schema: &Schema, path: &FieldPath, parameter: &str) -> Result<(), Refusal> {
+    let mut fields = schema.fields();
+    for name in path.segments() {
+        let mut same = fields.iter().filter(|field| field.name() == name);
+        let Some(first) = same.next() else {
+            return Ok(());
+        };
+        if same.next().is_some() {
+            return Err(Refusal::new(
+                format!("two columns are called {name:?}"),
+                format!("rename one of them, or choose another with `{parameter}`"),
+            ));
+        }
+        let DataType::Struct(inner) = first.data_type() else {
+            return Ok(());
+        };
+        fields = inner;
+    }
+    Ok(())
+}
+
 /// Checks that the column that `parameter` names is there, and holds what fits, which messages call `wanted`.
 fn check_column(
     schema: &Schema,
@@ -117,12 +155,27 @@ fn check_column(
             },
         )),
         None => {
+            if let Some(array) = array_on_the_way(schema, path) {
+                let problem = format!("there is no {what} \"{path}\"; {}", through_array(&array));
+                return Err(Refusal::new(problem, choose));
+            }
             let names = schema.fields().iter().map(|field| field.name().clone());
             let listed = listed("column", &names.collect::<Vec<_>>());
             let problem = format!("there is no {what} \"{path}\"; {listed}");
             Err(Refusal::new(problem, choose))
         }
     }
+}
+
+/// The column of lists that a path leads into, if it does.
+fn array_on_the_way(schema: &Schema, path: &FieldPath) -> Option<String> {
+    let inner = path.segments().len();
+    let outer = (1..inner).map(|depth| path.segments()[..depth].join("."));
+    let is_list = |outer: &String| {
+        let data_type = column_type(schema, &FieldPath::new(outer));
+        data_type.is_some_and(|data_type| item_type(data_type).is_some())
+    };
+    outer.into_iter().find(is_list)
 }
 
 /// The type of the items of lists.

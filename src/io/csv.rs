@@ -30,6 +30,18 @@ pub(crate) struct Header {
     trims_names: bool,
 }
 
+/// The character that a line such as `sep=;` names, which Excel writes before the header.
+fn excel_separator(line: &[u8]) -> Option<char> {
+    let line = std::str::from_utf8(line)
+        .ok()?
+        .trim_end_matches(['\r', '\n']);
+    let (name, separator) = line.trim_matches('"').split_once('=')?;
+    let mut characters = separator.chars();
+    let first = characters.next()?;
+    (name.eq_ignore_ascii_case("sep") && characters.next().is_none() && !first.is_alphanumeric())
+        .then_some(first)
+}
+
 impl Header {
     /// Reads the header, the record in `span`, or says which column is missing.
     pub(super) fn read(
@@ -40,6 +52,12 @@ impl Header {
     ) -> Result<Self, Refusal> {
         let record = &bytes[span.clone()];
         let record = record.strip_prefix(BYTE_ORDER_MARK).unwrap_or(record);
+        if let Some(separator) = excel_separator(record) {
+            return Err(Refusal::new(
+                format!("its first line is \"sep={separator}\", which Excel alone understands"),
+                format!("remove that line, and pass `delimiter={separator}`"),
+            ));
+        }
         let mut parser = Parser::new(separators);
         parser
             .read(record)

@@ -17,6 +17,7 @@ use super::format::{
 };
 use super::globs::FileFilter;
 use super::not_read::NotRead;
+use super::remote;
 use crate::error::{Conflict, Error, Result};
 use crate::progress::{Progress, advance};
 use crate::store::unnamed_file;
@@ -206,6 +207,8 @@ impl Inputs {
                 found.folder(name)?;
             } else if name.exists() {
                 found.file(name.clone(), parent_of(&absolute(name)?))?;
+            } else if let Some(refused) = remote::refused(name) {
+                return Err(refused);
             } else {
                 found.glob(name)?;
             }

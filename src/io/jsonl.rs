@@ -382,6 +382,10 @@ fn not_found(record: &str, what: &str, path: &FieldPath, parameter: &str) -> Str
     for segment in path.segments() {
         match member(object, segment) {
             Ok(Some(inner)) if inner.get().starts_with('{') => object = inner.get(),
+            Ok(Some(inner)) if inner.get().starts_with('[') => {
+                let array = path.segments()[..=depth].join(".");
+                return format!("there is no {what} \"{path}\"; {}", through_array(&array));
+            }
             _ => break,
         }
         depth += 1;
@@ -393,6 +397,14 @@ fn not_found(record: &str, what: &str, path: &FieldPath, parameter: &str) -> Str
         outer => format!("of {outer:?}, {listed}"),
     };
     format!("there is no {what} \"{path}\"; {listed}; choose one with `{parameter}`")
+}
+
+/// Says that a path of fields leads to an array, as that of chat data does, and what to do.
+pub(super) fn through_array(array: &str) -> String {
+    format!(
+        "{array:?} is an array, and fields are found in objects alone; join its texts into one field, such as by \
+         `jq -c '.text = ([.{array}[].content] | join(\"\\n\"))'`"
+    )
 }
 
 /// The names of the members of an object.
@@ -490,6 +502,15 @@ pub(super) fn raw_of_field<'a>(
 }
 
 fn invalid_json(text: &str, error: &serde_json::Error) -> String {
+    if text.contains('\0') && text.chars().all(|c| c == '\0' || c.is_whitespace()) {
+        return "the line holds NUL bytes alone, as where the program that wrote it crashed; remove them: `tr -d '\\000'`"
+            .to_owned();
+    }
+    // Where a line is parsed alone, its end comes too early.
+    if error.is_eof() && text.trim_end().ends_with(['{', '[', ',', ':']) {
+        return "the record goes on in the next line; write each record on a line of its own: `jq -c .`"
+            .to_owned();
+    }
     let problem = foreign_value(text, error).unwrap_or_else(|| error.to_string());
     // A record is one line, so the line number says nothing.
     let problem = problem.replace(" at line 1 column ", " at column ");

@@ -1,6 +1,5 @@
 //! Writes the kept records of each input, and JSON Lines.
 
-use std::fmt::Display;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -95,13 +94,27 @@ impl KeptFile {
 }
 
 /// The error of a file that cannot be written.
-pub(crate) fn unwritable<E: Display>(path: &Path) -> impl FnOnce(E) -> Error {
+pub(crate) fn unwritable<E: std::error::Error + 'static>(path: &Path) -> impl FnOnce(E) -> Error {
     let path = path.to_owned();
-    move |error| Error::Output {
+    move |error| {
+        Error::Output {
         path,
+        remedy: match is_of_system(&error) {
+            true => "free some space, or choose another folder".to_owned(),
+            false => "this version cannot write such a table; write the input anew, such as with pyarrow, or as JSON Lines"
+                .to_owned(),
+        },
         problem: error.to_string(),
-        remedy: "free some space, or choose another folder".to_owned(),
     }
+    }
+}
+
+/// Whether the system refused to write, not the format.
+fn is_of_system(error: &(dyn std::error::Error + 'static)) -> bool {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    let mut causes = causes.into_iter();
+    // Some writers keep the words of an error alone.
+    causes.any(|cause| cause.is::<std::io::Error>() || cause.to_string().contains("(os error "))
 }
 
 /// Writes a value as a line of JSON.

@@ -1,7 +1,6 @@
 //! `simgpu compare`.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -14,6 +13,7 @@ use crate::Usage;
 use crate::arguments::{BandingArguments, SignArguments};
 use crate::options::Given;
 use crate::streams::{is_stream, print, read_text_of};
+use crate::terminal::{harmless, print_error};
 
 /// Compare two texts: exact similarity, estimate, shared shingles, distances
 ///
@@ -94,12 +94,12 @@ pub(crate) fn run(arguments: &Arguments, given: &Given) -> anyhow::Result<()> {
     };
     let report = comparer.compare(names.map(name), [&*texts[0], &*texts[1]])?;
     for notice in comparer.notices() {
-        writeln!(std::io::stderr(), "warning: {}", with_flags(&notice))?;
+        print_error(&format!("warning: {}", with_flags(&notice)));
     }
     let page = if arguments.json {
         report.json()?
     } else {
-        report.page()?
+        harmless(&report.page()?).into_owned()
     };
     Ok(print(&page)?)
 }
