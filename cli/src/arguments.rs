@@ -972,6 +972,7 @@ impl RunArguments {
         &self,
         input: &InputArguments,
         distance: Option<Distance>,
+        known: Option<&Engine>,
     ) -> anyhow::Result<RunSettings> {
         let weighting = weighting([
             ("distance", distance.map(Distance::weighting)),
@@ -979,7 +980,14 @@ impl RunArguments {
             ("weights_field", input.weight_scale()?.map(Weighting::Given)),
             ("weights", input.weights.map(WeightsArgument::weighting)),
         ])?;
-        let builder = self.sign.builder(weighting)?;
+        let mut builder = self.sign.builder(weighting)?;
+        if let Some(known) = known {
+            let shingler = known.shingler();
+            builder = builder
+                .shingling(shingler.shingling().clone())
+                .scheme(known.scheme().clone())
+                .hash(shingler.hash());
+        }
         let engine = open(builder.clone().work_bytes(0))?;
         input.check_fields()?;
         Ok(RunSettings {
@@ -1155,7 +1163,7 @@ fn read_stop_words(path: &Path) -> anyhow::Result<StopWords> {
 const DEFAULT_THRESHOLD: f64 = 0.8;
 
 /// Which pairs become candidates.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct BandingArguments {
     /// Minimum similarity of near-duplicates, above 0 and up to 1: Jaccard, unless --measure names another
     #[arg(
@@ -1220,7 +1228,7 @@ fn one_of_two(given: &str, missing: &str) -> anyhow::Error {
 }
 
 /// Which pairs to search for.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct SearchArguments {
     /// Which pairs become candidates.
     #[command(flatten)]
@@ -1319,7 +1327,45 @@ pub enum VerifyArgument {
     Exact,
 }
 
+/// The options that decide how documents are shingled and signed.
+pub(crate) const ENGINE_OPTIONS: [&str; 11] = [
+    "unit",
+    "size",
+    "stop_words",
+    "lowercase",
+    "strip_punctuation",
+    "keep_whitespace",
+    "count",
+    "scheme",
+    "hash",
+    "num_perm",
+    "seed",
+];
+
 impl SearchArguments {
+    /// The same, with what is not given as in the search of an index.
+    pub(crate) fn or_those_of(&self, known: &Search, given: &Given) -> Self {
+        let mut search = self.clone();
+        let banding = &mut search.banding;
+        if !given.has_any(&["threshold"]) {
+            banding.threshold = known.threshold;
+            if !given.has_any(&["num_perm", "scheme"]) && banding.bands.is_none() {
+                banding.bands = Some(known.banding.bands());
+                banding.rows = Some(known.banding.rows());
+            }
+        }
+        search.measure.get_or_insert(match known.measure {
+            Measure::Jaccard => MeasureArgument::Jaccard,
+            Measure::Contained => MeasureArgument::Contained,
+        });
+        search.verify.get_or_insert(match known.verification {
+            Verification::None => VerifyArgument::None,
+            Verification::Signature => VerifyArgument::Signature,
+            Verification::Exact => VerifyArgument::Exact,
+        });
+        search
+    }
+
     /// The search. `sign` has the options of signatures; `None` if they are stored. `within` is the distance to search
     /// by, if any.
     ///

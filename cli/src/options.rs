@@ -500,6 +500,11 @@ impl Given {
         Given::new(&name, options.filter(is_given).filter_map(parameter))
     }
 
+    /// Whether one of these options is given.
+    pub(crate) fn has_any(&self, options: &[&str]) -> bool {
+        self.options.iter().any(|given| options.contains(&&**given))
+    }
+
     /// Refuses options that cannot act in one of these modes.
     ///
     /// # Errors

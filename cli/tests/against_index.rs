@@ -200,6 +200,53 @@ fn what_is_kept_is_added() {
 }
 
 #[test]
+fn what_is_not_given_is_that_of_the_index() {
+    let place = place(11);
+    let run = |arguments: &str| place.run(arguments).succeeded();
+    let all = [
+        "",
+        "--threshold 0.6 --verify none",
+        "--unit chars --size 7 --lowercase --verify exact",
+        "--scheme affine64 --num-perm 64 --seed 5 --bands 16 --rows 4 --threshold 0.7",
+        "--count --verify exact",
+    ];
+    for (number, options) in all.into_iter().enumerate() {
+        let folder = format!("index{number}");
+        run(&format!(
+            "index build old --index {folder} --quiet {options}"
+        ));
+        let dedup = format!("dedup new.jsonl --against {folder}");
+        let told = run(&format!("{dedup} -o short{number}")).stderr;
+        assert!(
+            told.starts_with("options that are not given are those of the index"),
+            "{told}"
+        );
+        let verify = match options.contains("--verify") {
+            true => "",
+            false => "--verify signature",
+        };
+        run(&format!(
+            "{dedup} -o long{number} --quiet {options} {verify}"
+        ));
+        let [short, long] = ["short", "long"].map(|it| format!("{it}{number}"));
+        assert_eq!(removed(&place, &short), removed(&place, &long), "{options}");
+        assert!(kept_in(&place, &short, "index") > 0, "{options}");
+        let parameters = |output: &str| report(&place, output)["parameters"].clone();
+        assert_eq!(parameters(&short), parameters(&long), "{options}");
+    }
+    let given = "dedup new.jsonl --against index1 -o refused";
+    for (option, message) in [
+        ("--threshold 0.9", "threshold"),
+        ("--verify exact", "the index has verify \"none\""),
+        ("--unit bytes", "the index has"),
+    ] {
+        place
+            .run(&format!("{given} {option}"))
+            .refused(1, &[message, "index1"]);
+    }
+}
+
+#[test]
 fn what_does_not_fit_is_refused() {
     let place = place(10);
     place
@@ -220,7 +267,7 @@ fn what_does_not_fit_is_refused() {
     let seen = "--verify signature --against seen";
     for (arguments, message) in [
         (
-            "new.jsonl --against seen -o out".to_owned(),
+            "new.jsonl --against seen --verify exact -o out".to_owned(),
             "the index has verify \"signature\", not \"exact\"",
         ),
         (

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Answering, Numbers, Place, SIMGPU, families, gzip, lines_of, numbered_lines, parse_lines,
+    Answering, Numbers, Place, SIMGPU, families, files_in, gzip, lines_of, numbered_lines,
+    parse_lines,
 };
 
 /// A place with two files of documents in families, which have members in both.
@@ -280,6 +281,32 @@ fn known_ids_and_bad_records_are_told() {
         found[0]["hits"][0],
         json!({"id": "bare.csv.gz:0", "similarity": 1.0, "found_by": "identical"})
     );
+}
+
+/// So that another user can ask a snapshot, as the umask and the folder say.
+#[cfg(unix)]
+#[test]
+fn all_files_of_an_index_have_the_same_readers() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let place = place(12);
+    for command in [
+        "index build old.jsonl --index seen",
+        "index add new.jsonl --index seen",
+        "index compact --index seen",
+        "index snapshot seen copy",
+    ] {
+        place.run(command).succeeded();
+        let folder = command.split(' ').next_back().unwrap();
+        let mode = |name: &str| {
+            let path = place.path(folder).join(name);
+            path.metadata().unwrap().permissions().mode() & 0o777
+        };
+        let expected = mode("simgpu-index.json");
+        for name in files_in(&place.path(folder)).into_keys() {
+            assert_eq!(mode(&name), expected, "{command}: {name}");
+        }
+    }
 }
 
 /// Files of two nights have one name, so that their documents would have one id each, if they had to be made up.

@@ -131,6 +131,10 @@ const CACHE: u64 = 256 << 20;
 const STORE: &str = "store";
 const ACKNOWLEDGED: &str = "acknowledged";
 
+/// The file of the store that says its version.
+#[cfg(unix)]
+const VERSION_FILE: &str = "version";
+
 impl Store {
     /// Creates a store in the folder of an index, or opens it.
     pub(super) fn open(folder: &Path, is_new: bool) -> Result<Self> {
@@ -278,6 +282,25 @@ impl Drop for Store {
     }
 }
 
+/// Gives files that the store makes for their owner alone, whatever the umask, the permissions of its other files: who may read an
+/// index follows from its folder.
+#[cfg(unix)]
+fn share(folder: &Path) -> io::Result<()> {
+    let permissions = fs::metadata(folder.join(VERSION_FILE))?.permissions();
+    for entry in fs::read_dir(folder.join(TABLES))? {
+        let current = entry?.path().join(CURRENT);
+        if fs::metadata(&current)?.permissions() != permissions {
+            fs::set_permissions(&current, permissions.clone())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn share(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
 /// The journals of a store.
 struct Journals {
     folder: PathBuf,
@@ -287,6 +310,8 @@ struct Journals {
 
 impl Drop for Journals {
     fn drop(&mut self) {
+        // Without it, a file stays that only this user can read.
+        let _ = share(&self.folder);
         if self.are_in_tables {
             // A journal that stays is read again, to no effect.
             let _ = self.clear();

@@ -4,6 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use simgpu::engine::Engine;
 use simgpu::error::Conflict;
 use simgpu::files::{Action, DedupOutput, Outcome, PairsFile, Run};
 use simgpu::index::{Durability, Index};
@@ -15,8 +16,8 @@ use simgpu::search::{CandidateMethod, Dedup, Search, ShortDocuments, Verificatio
 
 use super::execute;
 use crate::arguments::{
-    AgainstArguments, Caller, HoldArguments, InputArguments, RunArguments, SearchArguments, globs,
-    modes_of_files, modes_of_method, modes_of_search, whole_number,
+    AgainstArguments, Caller, ENGINE_OPTIONS, HoldArguments, InputArguments, RunArguments,
+    SearchArguments, globs, modes_of_files, modes_of_method, modes_of_search, whole_number,
 };
 use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
@@ -293,8 +294,8 @@ impl Arguments {
         Ok(run)
     }
 
-    fn task(&self, scheme: &Scheme) -> anyhow::Result<Dedup> {
-        let search = self.search.resolve(scheme, Some(&self.run.sign), None)?;
+    fn task(&self, search: &SearchArguments, scheme: &Scheme) -> anyhow::Result<Dedup> {
+        let search = search.resolve(scheme, Some(&self.run.sign), None)?;
         Ok(Dedup {
             short: self.short.documents(),
             ..self.clusters.task(search)
@@ -332,16 +333,26 @@ impl Arguments {
         let given = caller.given;
         // First: what a join has no use for need not be valid.
         given.check(modes_of_method(self.search.candidates, None))?;
-        let mut task = self.task(&self.run.sign.scheme()?)?;
+        let own_scheme = self.run.sign.scheme()?;
         given.check(&self.modes()?)?;
         let indexes = self.against.indexes();
         let indexes: Vec<Index> = indexes
             .map(|folder| Ok(Index::open(folder)?.durability(Durability::OnSync)))
             .collect::<anyhow::Result<_>>()?;
+        let known = indexes.first();
+        let known_engine = known.map(Index::engine);
+        let known_engine = known_engine.filter(|_| !given.has_any(&ENGINE_OPTIONS));
+        let mut task = match known {
+            Some(index) => self.task(
+                &self.search.or_those_of(index.search(), given),
+                known_engine.map_or(&own_scheme, Engine::scheme),
+            )?,
+            None => self.task(&self.search, &own_scheme)?,
+        };
         if !indexes.is_empty() && task.search.candidates == CandidateMethod::Auto {
             task.search.candidates = CandidateMethod::Lsh;
         }
-        let mut settings = self.run.resolve(&self.input, None)?;
+        let mut settings = self.run.resolve(&self.input, None, known_engine)?;
         given.check(modes_of_search(&task.search, &settings.engine)?)?;
         let destination = self.destination()?;
         let copies =
@@ -353,6 +364,11 @@ impl Arguments {
         given.check(&modes_of_files(&inputs))?;
         let reference = self.against.find(&self.input, &settings.engine)?;
         settings.choose_hardware(&inputs)?;
+        if let Some(index) = known {
+            let folder = index.folder().display();
+            let told = format!("options that are not given are those of the index {folder}");
+            caller.progress.tell(&told);
+        }
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));
         let options = self.outputs.options(caller);
         let run = self.hold.set(settings.over(&self.input, &inputs, options));

@@ -266,7 +266,7 @@ impl Arguments {
         if task.search.verification != Verification::Exact {
             given.check(&[Mode::ReadOnce])?;
         }
-        let mut settings = self.run.resolve(&self.input, distance)?;
+        let mut settings = self.run.resolve(&self.input, distance, None)?;
         given.check(modes_of_search(&task.search, &settings.engine)?)?;
         let inputs = self.input.find(&settings.engine)?;
         given.check(&modes_of_files(&inputs))?;

@@ -52,7 +52,7 @@ impl Arguments {
         }
         let given = caller.given;
         given.check(&[self.run.sign.modes()?, self.input.modes()].concat())?;
-        let mut settings = self.run.resolve(&self.input, None)?;
+        let mut settings = self.run.resolve(&self.input, None, None)?;
         SignaturesFormat::of_path(&self.output).map_err(usage)?;
         let inputs = self.input.find(&settings.engine)?;
         given.check(&modes_of_files(&inputs))?;

@@ -209,9 +209,12 @@ impl Files {
         let start = Instant::now();
         let changed: Vec<PathBuf> = self.changed.iter().map(|name| folder.join(name)).collect();
         for_all(&changed, |path| sync_file(&OnDisk, path))?;
-        write_checked(folder, CHECKPOINT, &self.now)?;
+        // If the disk fails now, either checkpoint may be the last one: the files of both stay.
+        self.recorded.extend(self.now.files.keys().cloned());
+        let written = write_checked(folder, CHECKPOINT, &self.now);
+        self.is_recorded |= is_in(folder);
+        written?;
         self.recorded = self.now.files.keys().cloned().collect();
-        self.is_recorded = true;
         self.changed.clear();
         let doomed = std::mem::take(&mut self.doomed);
         // By many threads: to free the pages of large files takes time.
@@ -260,4 +263,34 @@ pub(super) fn read_checked<T: DeserializeOwned>(path: &Path) -> Result<Option<T>
 /// Whether a file is missing, or is a link or another thing that no run makes.
 fn is_damaged(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_both_checkpoints_stay_when_the_disk_fails() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let mut files = Files::new();
+        let write = |files: &mut Files, name: &str| {
+            fs::write(path(name), "").unwrap();
+            files.note(name, Extent::default());
+        };
+        write(&mut files, "old");
+        files.record(folder.path()).unwrap();
+        write(&mut files, "new");
+        // In the place of the file that the checkpoint is written to first.
+        let partial = path(&format!("{CHECKPOINT}{PARTIAL}"));
+        fs::create_dir(&partial).unwrap();
+        files.record(folder.path()).unwrap_err();
+        for name in ["old", "new"] {
+            files.discard(name, &path(name));
+            assert!(path(name).exists(), "{name}");
+        }
+        fs::remove_dir(&partial).unwrap();
+        files.record(folder.path()).unwrap();
+        assert!(!path("old").exists() && !path("new").exists());
+    }
 }

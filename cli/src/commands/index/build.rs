@@ -179,7 +179,7 @@ impl Arguments {
         };
         given.check(&[of_kind])?;
         given.check(&[self.run.sign.modes()?, self.input.modes()].concat())?;
-        let mut settings = self.run.resolve(&self.input, None)?;
+        let mut settings = self.run.resolve(&self.input, None, None)?;
         let search = self.search(settings.engine.scheme())?;
         let inputs = self.input.find(&settings.engine)?;
         given.check(&modes_of_files(&inputs))?;
