@@ -205,7 +205,7 @@ fn what_is_not_given_is_that_of_the_index() {
     let run = |arguments: &str| place.run(arguments).succeeded();
     let all = [
         "",
-        "--threshold 0.6 --verify none",
+        "--threshold 0.6 --verify exact",
         "--unit chars --size 7 --lowercase --verify exact",
         "--scheme affine64 --num-perm 64 --seed 5 --bands 16 --rows 4 --threshold 0.7",
         "--count --verify exact",
@@ -237,7 +237,7 @@ fn what_is_not_given_is_that_of_the_index() {
     let given = "dedup new.jsonl --against index1 -o refused";
     for (option, message) in [
         ("--threshold 0.9", "threshold"),
-        ("--verify exact", "the index has verify \"none\""),
+        ("--verify signature", "the index has verify \"exact\""),
         ("--unit bytes", "the index has"),
     ] {
         place

@@ -332,7 +332,9 @@ fn made_up_ids_are_not_compared_across_runs() {
             .succeeded();
         let exported = || place.run("index export --index seen").succeeded().stdout;
         let before = exported();
-        assert_eq!(parse_lines(&before).len(), 50);
+        // A text file is one document.
+        let documents = if form == 2 { 1 } else { 50 };
+        assert_eq!(parse_lines(&before).len(), documents);
         place.write(name, &nights[1][form]);
         for option in ["", "--on-known-id skip", "--on-known-id replace"] {
             for new in ["", "--if-new -o verdicts.jsonl"] {
@@ -355,7 +357,7 @@ fn made_up_ids_are_not_compared_across_runs() {
             let counts: Value = serde_json::from_slice(&counts).unwrap();
             assert_eq!(
                 [&counts["added"], &counts["skipped"]],
-                [&json!(0), &json!(50)]
+                [&json!(0), &json!(documents)]
             );
         }
     }
@@ -373,7 +375,8 @@ fn signatures_without_ids_make_an_index() {
         .run("index query old.jsonl --index seen -o hits.jsonl")
         .succeeded();
     let found = parse_lines(&place.read("hits.jsonl"));
-    assert!(found[0]["hits"].to_string().contains("old.npy:0"));
+    let ids = found.iter().map(|line| line["hits"][0]["id"].to_string());
+    assert!(ids.filter(|id| id.starts_with("\"old.npy:")).count() > 10);
 }
 
 #[test]

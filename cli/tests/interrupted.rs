@@ -6,9 +6,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use clap::CommandFactory;
+use serde_json::json;
+use simgpu_cli::Cli;
+
 use crate::support::{
-    Numbers, Place, Results, SIMGPU, families, files_in, gzip, lasting_files_in, numbered_lines,
-    zstd,
+    Numbers, Place, Results, SIMGPU, families, files_in, gzip, lasting_files_in, lines_of,
+    numbered_lines, zstd,
 };
 
 /// How many runs of a command are killed.
@@ -157,6 +161,51 @@ fn a_rerun_cleans_up_after_a_kill() {
         .filter(|name| name.starts_with('.'))
         .collect();
     assert!(in_folder.is_empty(), "{in_folder:?}");
+}
+
+/// What a killed run left is removed by the next one, or it goes on with it, whichever command it is.
+#[test]
+fn every_command_that_writes_a_folder_recovers_from_a_kill() {
+    const MOMENTS: u32 = 5;
+    let place = corpus();
+    let questions = families(1_000, 4, 120).into_iter().step_by(40);
+    let questions = questions.map(|text| json!({"question": text}));
+    place.write("items.jsonl", lines_of(questions));
+    let program = Cli::command();
+    let writes_folder = |command: &&clap::Command| {
+        let mut arguments = command.get_arguments();
+        arguments.any(|argument| {
+            let names = argument.get_value_names().unwrap_or_default();
+            argument.get_id() == "output" && names.iter().any(|name| name == "DIR")
+        })
+    };
+    let mut killed = 0;
+    for command in program.get_subcommands().filter(writes_folder) {
+        let name = command.get_name();
+        let run = match name {
+            "dedup" => "dedup docs",
+            "passages" => "passages docs --action cut",
+            "contain" => "contain docs --against items.jsonl --action drop",
+            "link" => "link docs/a.jsonl --fields text",
+            other => panic!("a run of {other} is missing here"),
+        };
+        let start = Instant::now();
+        place
+            .run(&format!("{run} -o whole --overwrite --quiet"))
+            .succeeded();
+        let length = start.elapsed();
+        let expected = lasting_files_in(&place.path("whole"));
+        let again = format!("{run} -o {name} --overwrite --quiet");
+        for moment in 1..MOMENTS {
+            killed += u32::from(is_killed_after(length * moment / MOMENTS, &place, &again));
+            place.run(&again).succeeded();
+            assert!(lasting_files_in(&place.path(name)) == expected, "{name}");
+        }
+    }
+    assert!(
+        killed >= MOMENTS,
+        "{killed} runs were killed before their end"
+    );
 }
 
 #[test]

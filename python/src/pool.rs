@@ -79,7 +79,8 @@ pub(crate) fn run<T: Send>(
     });
     let outcome = outcome.and_then(|outcome| display.show(py, &watched).map(|()| outcome));
     // Whatever was raised: the bar is closed, and no warning is lost.
-    let closed = display.close(py, &watched);
+    let is_complete = matches!(&outcome, Ok(Ok(Ok(_))));
+    let closed = display.close(py, &watched, is_complete);
     let outcome = outcome?;
     closed?;
     match outcome {

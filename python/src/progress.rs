@@ -104,12 +104,23 @@ impl Display {
         Ok(())
     }
 
-    /// Closes the bar and gives out warnings.
-    pub(crate) fn close(&mut self, py: Python<'_>, watched: &Watched) -> PyResult<()> {
-        if let Some(callback) = &self.callback
-            && let Ok(close) = callback.getattr(py, "close")
-        {
-            close.call0(py)?;
+    /// Closes the bar, which ends at its total after a success, and gives out warnings.
+    pub(crate) fn close(
+        &mut self,
+        py: Python<'_>,
+        watched: &Watched,
+        is_complete: bool,
+    ) -> PyResult<()> {
+        let methods: &[&str] = match is_complete {
+            true => &["complete", "close"],
+            false => &["close"],
+        };
+        if let Some(callback) = &self.callback {
+            for method in methods {
+                if let Ok(method) = callback.getattr(py, method) {
+                    method.call0(py)?;
+                }
+            }
         }
         let warnings = std::mem::take(&mut watched.state().warnings);
         warnings.iter().try_for_each(|message| warn(py, message))

@@ -358,3 +358,40 @@ def test_importing_imports_no_numpy():
         print([name for name in ("numpy", "tqdm", "pandas", "pyarrow") if name in sys.modules])
     """)
     assert run.stdout == "[]\n", run.stderr
+
+
+def test_the_bar_ends_where_the_run_did(capsys):
+    from simgpu._progress import Bar
+
+    bar = Bar()
+    bar._tqdm = None
+    for state in [("read", 3, 10), ("write", 1, 4), ("write", 2, 4)]:
+        bar(*state)
+    bar.complete()
+    bar.close()
+    lines = [line.split("\r")[-1] for line in capsys.readouterr().err.splitlines()]
+    assert lines == ["read 100 %", "write 100 %"]
+    bar("read", 3, 10)
+    bar("read", 5, 10)
+    bar.close()
+    assert capsys.readouterr().err.endswith("\rread  50 %\n")
+
+
+def test_a_bar_of_tqdm_is_complete_after_a_success(tmp_path):
+    tqdm = pytest.importorskip("tqdm.auto").tqdm
+    from simgpu._progress import Bar
+
+    class Kept(tqdm):
+        ended = []
+
+        def close(self):
+            if not self.disable:
+                Kept.ended.append((self.desc, self.n, self.total))
+            super().close()
+
+    docs = tmp_path / "in.jsonl"
+    docs.write_text("".join(f'{{"id": {i}, "text": "a text of number {i}"}}\n' for i in range(100)))
+    bar = Bar()
+    bar._tqdm = Kept
+    simgpu.dedup_files([docs], tmp_path / "out", progress=bar)
+    assert Kept.ended and all(total in (None, n) for _, n, total in Kept.ended), Kept.ended

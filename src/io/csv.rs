@@ -55,7 +55,7 @@ impl Header {
         if let Some(separator) = excel_separator(record) {
             return Err(Refusal::new(
                 format!("its first line is \"sep={separator}\", which Excel alone understands"),
-                format!("remove that line, and pass `delimiter={separator}`"),
+                format!("remove that line, and pass `delimiter='{separator}'`"),
             ));
         }
         let mut parser = Parser::new(separators);

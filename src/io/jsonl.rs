@@ -507,7 +507,9 @@ fn invalid_json(text: &str, error: &serde_json::Error) -> String {
             .to_owned();
     }
     // Where a line is parsed alone, its end comes too early.
-    if error.is_eof() && text.trim_end().ends_with(['{', '[', ',', ':']) {
+    let line = text.trim();
+    let goes_on = line.starts_with('{') && line.ends_with(['{', '[', ',', ':']);
+    if error.is_eof() && (line == "[" || goes_on) {
         return "the record goes on in the next line; write each record on a line of its own: `jq -c .`"
             .to_owned();
     }
@@ -793,6 +795,13 @@ mod tests {
             (r#"{"text": "a"} x"#, "invalid JSON"),
             (r#"{"text": "a", "x": 01}"#, "invalid JSON"),
             (r#"{"text": "a", "x": tru}"#, "invalid JSON"),
+            ("{", "jq -c ."),
+            (r#"{"text": "a","#, "goes on in the next line"),
+            ("\0\0\0", "NUL bytes"),
+            (
+                r#"{"id": 1, "messages": [{"content": "a"}]}"#,
+                "there is no field \"text\"",
+            ),
             ("[1]", "the record is an array, not an object"),
             (r#"{"title": "a"}"#, "there is no field \"text\""),
             (r#"{"text": 5}"#, "field \"text\" is a number, not a string"),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::refusals::{every_command_refuses, leaves_no_output};
-use crate::support::{Place, bzip2, gzip, json_lines, xz};
+use crate::support::{Place, bzip2, gzip, json_lines, parquet, strings, xz};
 
 fn fixture(name: &str) -> Vec<u8> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/formats/fixtures");
@@ -47,6 +47,47 @@ fn an_unknown_ending_is_refused() {
     );
     let results = place.dedup("docs/b.log README --format text");
     assert_eq!(results.kept_names(), ["README", "docs/b.log"]);
+}
+
+#[test]
+fn what_other_programs_write_is_named() {
+    let place = Place::new();
+    let table = parquet([
+        ("text", strings(["a b"])),
+        ("id", strings(["1"])),
+        ("text", strings(["c d"])),
+    ]);
+    place.write("twice.parquet", table);
+    place.write("excel.csv", "sep=;\r\nid;text\r\n1;a b\r\n");
+    place.write("pretty.jsonl", "{\n  \"text\": \"a\"\n}\n");
+    place.write(
+        "crashed.jsonl",
+        [&json_lines(["a"])[..], &[0; 512]].concat(),
+    );
+    place.write("chat.jsonl", "{\"messages\": [{\"content\": \"a\"}]}\n");
+    for (input, told) in [
+        (
+            "twice.parquet",
+            &["two columns are called \"text\"", "--text-field"][..],
+        ),
+        ("excel.csv", &["sep=;", "--delimiter ';'"]),
+        ("pretty.jsonl", &["line 1", "jq -c ."]),
+        ("crashed.jsonl", &["line 2", "NUL bytes"]),
+        (
+            "chat.jsonl --text-field messages.content",
+            &["\"messages\" is an array", "join"],
+        ),
+        (
+            "s3://bucket/a.jsonl",
+            &["aws s3 cp 's3://bucket/a.jsonl' - | simgpu dedup -"],
+        ),
+    ] {
+        let told = [&[input.split(' ').next().unwrap()], told].concat();
+        place
+            .run(&format!("dedup {input} -o out"))
+            .refused(1, &told);
+        assert!(!place.path("out").exists(), "{input}");
+    }
 }
 
 #[test]

@@ -19,33 +19,40 @@ class Bar:
         self._tqdm = tqdm
         self._bar = None
         self._stage = None
+        self._done = self._total = 0
         self._shown = 0.0
 
     def __call__(self, stage, done, total):
-        if self._tqdm is None:
-            self._draw_line(stage, done, total)
-            return
         if stage != self._stage:
-            if self._bar is not None:
-                self._bar.close()
-            self._bar = self._tqdm(total=total or None, desc=stage, unit_scale=True)
-            self._stage = stage
-        self._bar.update(done - self._bar.n)
+            # A stage begins when the one before it is complete, whatever was reported last.
+            self.complete()
+            self.close()
+            if self._tqdm is not None:
+                self._bar = self._tqdm(total=total or None, desc=stage, unit_scale=True)
+            self._stage, self._shown = stage, 0.0
+        self._done, self._total = done, total
+        if self._bar is not None:
+            self._bar.update(done - self._bar.n)
+        elif time.monotonic() - self._shown >= 0.1:
+            self._draw_line()
 
-    def _draw_line(self, stage, done, total):
-        now = time.monotonic()
-        if stage == self._stage and now - self._shown < 0.1:
-            return
-        if self._stage not in (None, stage):
-            sys.stderr.write("\n")
-        self._stage, self._shown = stage, now
-        share = f" {100 * done / total:3.0f} %" if total else ""
-        sys.stderr.write(f"\r{stage}{share}")
+    def _draw_line(self):
+        self._shown = time.monotonic()
+        share = f" {100 * self._done / self._total:3.0f} %" if self._total else ""
+        sys.stderr.write(f"\r{self._stage}{share}")
         sys.stderr.flush()
 
+    def complete(self):
+        """Draws the stage as complete: all went well."""
+        self._done = max(self._done, self._total)
+        if self._bar is not None:
+            self._bar.update(self._done - self._bar.n)
+
     def close(self):
-        """Ends the bar."""
+        """Ends the bar, which shows how far the stage went."""
         if self._bar is not None:
             self._bar.close()
         elif self._stage is not None:
+            self._draw_line()
             sys.stderr.write("\n")
+        self._bar = self._stage = None
