@@ -376,7 +376,7 @@ fn signatures_without_ids_make_an_index() {
         .succeeded();
     let found = parse_lines(&place.read("hits.jsonl"));
     let ids = found.iter().map(|line| line["hits"][0]["id"].to_string());
-    assert!(ids.filter(|id| id.starts_with("\"old.npy:")).count() > 10);
+    assert!(ids.filter(|id| id.starts_with("\"old.jsonl:")).count() > 10);
 }
 
 #[test]

@@ -510,7 +510,7 @@ fn invalid_json(text: &str, error: &serde_json::Error) -> String {
     let line = text.trim();
     let goes_on = line.starts_with('{') && line.ends_with(['{', '[', ',', ':']);
     if error.is_eof() && (line == "[" || goes_on) {
-        return "the record goes on in the next line; write each record on a line of its own: `jq -c .`"
+        return "the record goes on in the next line, and a record is one line; `jq -c .` writes it so"
             .to_owned();
     }
     let problem = foreign_value(text, error).unwrap_or_else(|| error.to_string());
@@ -796,7 +796,7 @@ mod tests {
             (r#"{"text": "a", "x": 01}"#, "invalid JSON"),
             (r#"{"text": "a", "x": tru}"#, "invalid JSON"),
             ("{", "jq -c ."),
-            (r#"{"text": "a","#, "goes on in the next line"),
+            (r#"{"text": "a","#, "a record is one line"),
             ("\0\0\0", "NUL bytes"),
             (
                 r#"{"id": 1, "messages": [{"content": "a"}]}"#,
