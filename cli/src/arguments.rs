@@ -1327,8 +1327,8 @@ pub enum VerifyArgument {
     Exact,
 }
 
-/// The options that decide how documents are shingled and signed.
-pub(crate) const ENGINE_OPTIONS: [&str; 11] = [
+/// The options that decide how documents are shingled, weighted and signed.
+pub(crate) const ENGINE_OPTIONS: [&str; 14] = [
     "unit",
     "size",
     "stop_words",
@@ -1340,19 +1340,28 @@ pub(crate) const ENGINE_OPTIONS: [&str; 11] = [
     "hash",
     "num_perm",
     "seed",
+    "weights",
+    "weights_field",
+    "weight_scale",
 ];
 
 impl SearchArguments {
-    /// The same, with what is not given as in the search of an index.
-    pub(crate) fn or_those_of(&self, known: &Search, given: &Given) -> Self {
+    /// The same, with what is not given as in the search of an index with `known_perm` slots, for a scheme with `num_perm`.
+    pub(crate) fn with_defaults_from(
+        &self,
+        known: &Search,
+        [known_perm, num_perm]: [usize; 2],
+        given: &Given,
+    ) -> Self {
         let mut search = self.clone();
         let banding = &mut search.banding;
         if !given.has_any(&["threshold"]) {
             banding.threshold = known.threshold;
-            if !given.has_any(&["num_perm", "scheme"]) && banding.bands.is_none() {
-                banding.bands = Some(known.banding.bands());
-                banding.rows = Some(known.banding.rows());
-            }
+        }
+        let is_same = banding.threshold.to_bits() == known.threshold.to_bits();
+        if banding.bands.is_none() && is_same && known_perm == num_perm {
+            banding.bands = Some(known.banding.bands());
+            banding.rows = Some(known.banding.rows());
         }
         search.measure.get_or_insert(match known.measure {
             Measure::Jaccard => MeasureArgument::Jaccard,

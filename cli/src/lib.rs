@@ -51,7 +51,7 @@ Exit codes: 0 on success, 1 after a failure, 2 for wrong usage, 3 if pairs ended
 a signal. Warnings go to stderr, also with --quiet.";
 
 /// The version of the program, and the profile with which it is built.
-const VERSION: &str = concat!(
+const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     " (",
     env!("SIMGPU_PROFILE"),
@@ -62,7 +62,8 @@ const VERSION: &str = concat!(
 #[derive(Debug, Parser)]
 #[command(
     name = "simgpu",
-    version = VERSION,
+    version,
+    long_version = LONG_VERSION,
     max_term_width = 100,
     arg_required_else_help = true,
     after_help = EXIT_CODES

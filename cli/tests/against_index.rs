@@ -234,6 +234,26 @@ fn what_is_not_given_is_that_of_the_index() {
         let parameters = |output: &str| report(&place, output)["parameters"].clone();
         assert_eq!(parameters(&short), parameters(&long), "{options}");
     }
+    // What is given and equal changes nothing.
+    for (number, options) in [
+        "--threshold 0.7",
+        "--num-perm 64 --scheme affine64 --seed 5",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let dedup = "dedup new.jsonl --against index3 --quiet";
+        run(&format!("{dedup} -o equal{number} {options}"));
+        let equal = removed(&place, &format!("equal{number}"));
+        assert_eq!(equal, removed(&place, "short3"), "{options}");
+    }
+    let weighted = place.run("dedup new.jsonl --against index0 -o refused --weights rarity");
+    assert!(weighted.code != Some(0), "{}", weighted.stderr);
+    let exact = "index build old --index joined --quiet --kind exact --measure contained";
+    run(exact);
+    place
+        .run("dedup new.jsonl --against joined -o refused")
+        .refused(1, &["kind exact"]);
     let given = "dedup new.jsonl --against index1 -o refused";
     for (option, message) in [
         ("--threshold 0.9", "threshold"),

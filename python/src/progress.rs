@@ -62,6 +62,8 @@ impl Progress for Watched {
 #[derive(Default)]
 pub(crate) struct Display {
     callback: Option<Py<PyAny>>,
+    /// Whether it is a bar of this package.
+    is_bar: bool,
 }
 
 impl Display {
@@ -70,20 +72,25 @@ impl Display {
         let Some(progress) = progress else {
             return Ok(Display::default());
         };
+        let bars = progress.py().import("simgpu._progress")?.getattr("Bar")?;
         let callback = match progress.extract::<bool>() {
             Ok(false) => None,
-            Ok(true) => {
-                let bars = progress.py().import("simgpu._progress")?;
-                Some(bars.getattr("Bar")?.call0()?.unbind())
-            }
-            Err(_) if progress.is_callable() => Some(progress.unbind()),
+            Ok(true) => Some(bars.call0()?),
+            Err(_) if progress.is_callable() => Some(progress),
             Err(_) => {
                 return Err(pyo3::exceptions::PyTypeError::new_err(
                     "progress is neither a bool nor a callable; give True, False or a function of (stage, done, total)",
                 ));
             }
         };
-        Ok(Display { callback })
+        let is_bar = match &callback {
+            Some(callback) => callback.is_instance(&bars)?,
+            None => false,
+        };
+        Ok(Display {
+            callback: callback.map(Bound::unbind),
+            is_bar,
+        })
     }
 
     /// Calls back with the state. A return value of `False` stops the work.
@@ -111,18 +118,17 @@ impl Display {
         watched: &Watched,
         is_complete: bool,
     ) -> PyResult<()> {
-        let methods: &[&str] = match is_complete {
-            true => &["complete", "close"],
-            false => &["close"],
-        };
+        let mut closed = Ok(());
         if let Some(callback) = &self.callback {
-            for method in methods {
-                if let Ok(method) = callback.getattr(py, method) {
-                    method.call0(py)?;
-                }
+            if is_complete && self.is_bar {
+                closed = callback.call_method0(py, "complete").map(drop);
+            }
+            if let Ok(close) = callback.getattr(py, "close") {
+                closed = closed.and(close.call0(py).map(drop));
             }
         }
         let warnings = std::mem::take(&mut watched.state().warnings);
-        warnings.iter().try_for_each(|message| warn(py, message))
+        let warned = warnings.iter().try_for_each(|message| warn(py, message));
+        closed.and(warned)
     }
 }

@@ -10,8 +10,8 @@ pub(super) struct Token<'a> {
     pub(super) word: Cow<'a, str>,
     /// As it stands in the text.
     pub(super) written: &'a str,
-    /// The text behind it.
-    pub(super) behind: &'a str,
+    /// The text that follows it.
+    pub(super) following: &'a str,
 }
 
 impl<'a> Token<'a> {
@@ -20,7 +20,7 @@ impl<'a> Token<'a> {
         Token {
             word,
             written: &text[span.clone()],
-            behind: &text[span.end..],
+            following: &text[span.end..],
         }
     }
 }
@@ -175,11 +175,11 @@ pub(super) fn is_number(token: &Token<'_>) -> bool {
 /// Whether a word in any case is one of a number in words.
 pub(super) fn is_in_words(written: &str) -> bool {
     let word = written.to_ascii_lowercase().into();
-    let behind = "";
+    let following = "";
     let numeral = numeral(&Token {
         word,
         written,
-        behind,
+        following,
     });
     matches!(numeral, Some(Numeral::Small(_) | Numeral::Scale(_)))
 }
@@ -204,12 +204,12 @@ pub(super) struct Number {
 /// The numbers among words, and where they are.
 pub(super) fn numbers<'a>(tokens: impl Iterator<Item = Token<'a>>) -> Vec<Number> {
     let mut reading = Reading::default();
-    let mut behind = "";
+    let mut following = "";
     for (at, token) in tokens.enumerate() {
-        if reading.is_ended_by(behind) {
+        if reading.is_ended_by(following) {
             reading.end();
         }
-        behind = token.behind;
+        following = token.following;
         match numeral(&token) {
             Some(numeral) => reading.add(numeral, at),
             None if token.word == "and" && reading.is_scaled => {}
@@ -327,9 +327,10 @@ impl Reading {
     }
 
     /// Whether the text between two words ends the number: a sentence or bracket does, and a comma but for one behind a scale.
-    fn is_ended_by(&self, behind: &str) -> bool {
-        let ends = |c: char| ".!?;()".contains(c) || c == ',' && !self.is_scaled;
-        let mut between = behind.chars().take_while(|c| !c.is_alphanumeric());
+    fn is_ended_by(&self, following: &str) -> bool {
+        const ENDS: &str = ".!?;:()[]\u{2014}\u{2026}。！？；：，、（）";
+        let ends = |c: char| ENDS.contains(c) || c == ',' && !self.is_scaled;
+        let mut between = following.chars().take_while(|c| !c.is_alphanumeric());
         self.rest.is_some() && between.any(ends)
     }
 
@@ -365,6 +366,7 @@ impl Reading {
             let scaled = taken.max(1).saturating_mul(scale);
             self.complete = kept.saturating_add(scaled);
             self.rest = Some(0);
+            self.at_scale = None;
         } else {
             // A scale of Han belongs to the figure right before it.
             let last = if self.is_han { rest % 10 } else { rest };
@@ -434,6 +436,18 @@ mod tests {
             ("ninety, five, or ninety-five", "90 5 95"),
             ("two thousand, three hundred (five)", "2300 5"),
             ("twenty\n> five", "25"),
+            ("one hundred。five", "100 5"),
+            ("one hundred: five", "100 5"),
+            ("一百。二十", "100 20"),
+            (
+                "two hundred five thousand, hundred thousand",
+                "205000 100000",
+            ),
+            ("nine hundred five thousand hundred hundred", "915000"),
+            (
+                "one million two hundred five thousand, thousand",
+                "1205000 1000",
+            ),
             ("½", "1 2"),
             ("2 ½", "2 1 2"),
             ("seventh 7th", "7th 7th"),

@@ -28,8 +28,7 @@ use crate::files::{
 };
 use crate::io::{
     Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, InputFile, Inputs,
-    OfInterrupted, OnBadRecord, OutputFolder, Reading, SkippedRecord, Wanted,
-    check_not_overwritten,
+    Leftovers, OnBadRecord, OutputFolder, Reading, SkippedRecord, Wanted, check_not_overwritten,
 };
 use crate::passages::{check_cut_fields, check_marks, uncut};
 use crate::progress::{Timings, advance};
@@ -334,7 +333,7 @@ impl<'a> ContainRun<'a> {
         for file in [&self.phrases, &self.ignore].into_iter().flatten() {
             check_not_overwritten(&[file.as_path()], &[folder.to_owned()])?;
         }
-        OutputFolder::open(folder, self.options.overwrite, OfInterrupted::Removed)
+        OutputFolder::open(folder, self.options.overwrite, Leftovers::Remove)
     }
 
     /// The items, the number of their records, and the bad ones.

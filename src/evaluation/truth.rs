@@ -6,6 +6,7 @@ use super::rows::{IdText, Row, RowsReading, id_field};
 use crate::error::{Error, Result};
 use crate::io::{FieldPath, InputFile, Labels, ValueField, field_names};
 use crate::pipeline::Components;
+use std::collections::HashSet;
 
 /// The fields of the truth.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +102,7 @@ impl Truth {
             _ => TrueRecords::Pairs(RecordPairs::new(true)),
         };
         let mut truth = Truth::new(records, sides, fields);
-        let mut listed = RecordPairs::new(false);
+        let mut listed: HashSet<[u32; 2]> = HashSet::new();
         truth.rows = reading.for_each(files, fields, |row| {
             let [first, second] = row.both()?;
             let a = truth.number(&mut found.ids, 0, first)?;
@@ -116,8 +117,8 @@ impl Truth {
                     match unite(components, &found.ids[0], [a, b])? {
                         Listed::Itself => truth.itself += 1,
                         Listed::New | Listed::Repeated => {
-                            let is_repeated = listed.add([a, b]) == Listed::Repeated;
-                            truth.repeated += u64::from(is_repeated);
+                            let is_new = listed.insert([a.min(b), a.max(b)]);
+                            truth.repeated += u64::from(!is_new);
                         }
                     }
                 }

@@ -21,7 +21,7 @@ use super::second_pass::{FileEvent, Placed};
 use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
-    Columns, FRAME, Format, FrameWriter, InputFile, Kept, KeptFile, OfInterrupted, OutputFolder,
+    Columns, FRAME, Format, FrameWriter, InputFile, Kept, KeptFile, Leftovers, OutputFolder,
     Position, TableForm, WrittenFiles, frames_in_flight, unwritable,
 };
 use crate::threads::help;
@@ -90,7 +90,7 @@ impl<'a> Target<'a> {
                 Target::Folder(OutputFolder::open(
                     folder,
                     run.options.overwrite,
-                    OfInterrupted::Kept,
+                    Leftovers::Keep,
                 )?)
             }
             DedupOutput::Stream { target, temporary } => {

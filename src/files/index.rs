@@ -478,7 +478,7 @@ impl Named {
             on_bad_record: run.on_bad_record,
             without_id: match run.fields.id_required {
                 true => {
-                    "it has no id, by which documents of other runs are known; give records with an `id_field`"
+                    "it has no id, so that later runs cannot recognise it; give records with an `id_field`"
                 }
                 false => "it has no id, and the first record has one",
             },

@@ -161,6 +161,8 @@ impl Store {
         });
         let opened = opened.map_err(|wrong| wrong.error("open", folder))?;
         let (database, tables) = opened.ok_or_else(|| damaged_store(folder))?;
+        // Whoever was killed left them as they were made.
+        let _ = share(&path);
         if is_new {
             // The store waits for its files, but not for the names of the folders of its tables.
             sync_folder(&OnDisk, &path.join(TABLES))?;
@@ -287,11 +289,9 @@ impl Drop for Store {
 #[cfg(unix)]
 fn share(folder: &Path) -> io::Result<()> {
     let permissions = fs::metadata(folder.join(VERSION_FILE))?.permissions();
-    for entry in fs::read_dir(folder.join(TABLES))? {
-        let current = entry?.path().join(CURRENT);
-        if fs::metadata(&current)?.permissions() != permissions {
-            fs::set_permissions(&current, permissions.clone())?;
-        }
+    for entry in fs::read_dir(folder.join(TABLES))?.flatten() {
+        // One that cannot be changed is another user's.
+        let _ = fs::set_permissions(entry.path().join(CURRENT), permissions.clone());
     }
     Ok(())
 }

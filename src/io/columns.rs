@@ -16,7 +16,7 @@ use arrow_schema::{DataType, Schema, TimeUnit};
 use super::csv::is_integer;
 use super::fields::{FieldPath, Fields, ValueField, Wanted, WeightsField, push_joined};
 use super::ids::Id;
-use super::jsonl::{json_string, through_array};
+use super::jsonl::json_string;
 use super::refusal::{Refusal, listed};
 use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
 
@@ -109,7 +109,7 @@ pub(super) fn check_schema(schema: &Schema, wanted: Wanted<'_>) -> Result<(), Re
 }
 
 /// Refuses a column whose name another one has, as in a CSV file: nobody can tell which of them is meant.
-fn check_one(schema: &Schema, path: &FieldPath, parameter: &str) -> Result<(), Refusal> {
+pub(super) fn check_one(schema: &Schema, path: &FieldPath, parameter: &str) -> Result<(), Refusal> {
     let mut fields = schema.fields();
     for name in path.segments() {
         let mut same = fields.iter().filter(|field| field.name() == name);
@@ -156,8 +156,13 @@ fn check_column(
         )),
         None => {
             if let Some(array) = array_on_the_way(schema, path) {
-                let problem = format!("there is no {what} \"{path}\"; {}", through_array(&array));
-                return Err(Refusal::new(problem, choose));
+                let problem = format!(
+                    "there is no {what} \"{path}\"; {array:?} is a list, and columns are found in structs alone"
+                );
+                return Err(Refusal::new(
+                    problem,
+                    format!("write its texts to one column, and {choose}"),
+                ));
             }
             let names = schema.fields().iter().map(|field| field.name().clone());
             let listed = listed("column", &names.collect::<Vec<_>>());

@@ -53,9 +53,10 @@ impl Header {
         let record = &bytes[span.clone()];
         let record = record.strip_prefix(BYTE_ORDER_MARK).unwrap_or(record);
         if let Some(separator) = excel_separator(record) {
+            let shown = separator.escape_default();
             return Err(Refusal::new(
-                format!("its first line is \"sep={separator}\", which Excel alone understands"),
-                format!("remove that line, and pass `delimiter='{separator}'`"),
+                format!("its first line, \"sep={shown}\", is for Excel alone"),
+                format!("remove that line, and pass `delimiter='{shown}'`"),
             ));
         }
         let mut parser = Parser::new(separators);

@@ -383,8 +383,14 @@ fn not_found(record: &str, what: &str, path: &FieldPath, parameter: &str) -> Str
         match member(object, segment) {
             Ok(Some(inner)) if inner.get().starts_with('{') => object = inner.get(),
             Ok(Some(inner)) if inner.get().starts_with('[') => {
-                let array = path.segments()[..=depth].join(".");
-                return format!("there is no {what} \"{path}\"; {}", through_array(&array));
+                let (array, inner) = path.segments().split_at(depth + 1);
+                return format!(
+                    "there is no {what} \"{path}\"; {:?} is an array, and fields are found in objects alone; join its \
+                     texts into one field, such as by `jq -c '.text = ([{}[]{}] | join(\"\\n\"))'`",
+                    array.join("."),
+                    jq_path(array),
+                    jq_path(inner)
+                );
             }
             _ => break,
         }
@@ -399,12 +405,24 @@ fn not_found(record: &str, what: &str, path: &FieldPath, parameter: &str) -> Str
     format!("there is no {what} \"{path}\"; {listed}; choose one with `{parameter}`")
 }
 
-/// Says that a path of fields leads to an array, as that of chat data does, and what to do.
-pub(super) fn through_array(array: &str) -> String {
-    format!(
-        "{array:?} is an array, and fields are found in objects alone; join its texts into one field, such as by \
-         `jq -c '.text = ([.{array}[].content] | join(\"\\n\"))'`"
-    )
+/// A path as jq spells it.
+fn jq_path(segments: &[String]) -> String {
+    let is_plain = |name: &str| {
+        let mut letters = name.chars();
+        letters
+            .next()
+            .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+            && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let spelled = segments.iter().map(|name| match is_plain(name) {
+        true => format!(".{name}"),
+        false => format!("[{name:?}]"),
+    });
+    let spelled: String = spelled.collect();
+    match spelled.starts_with('[') {
+        true => format!(".{spelled}"),
+        false => spelled,
+    }
 }
 
 /// The names of the members of an object.
@@ -506,11 +524,12 @@ fn invalid_json(text: &str, error: &serde_json::Error) -> String {
         return "the line holds NUL bytes alone, as where the program that wrote it crashed; remove them: `tr -d '\\000'`"
             .to_owned();
     }
-    // Where a line is parsed alone, its end comes too early.
+    // Of a record of several lines, the first one ends too early; so does a file that was cut off.
     let line = text.trim();
-    let goes_on = line.starts_with('{') && line.ends_with(['{', '[', ',', ':']);
-    if error.is_eof() && (line == "[" || goes_on) {
-        return "the record goes on in the next line, and a record is one line; `jq -c .` writes it so"
+    let is_open = line.starts_with('{') && line.ends_with(['{', '[', ',', ':']);
+    let ends_in_string = || error.to_string().starts_with("EOF while parsing a string");
+    if error.is_eof() && (line == "[" || is_open) && !ends_in_string() {
+        return "the record is cut off or continues in the next line, and a record is one line; `jq -c .` writes it so"
             .to_owned();
     }
     let problem = foreign_value(text, error).unwrap_or_else(|| error.to_string());
@@ -797,6 +816,7 @@ mod tests {
             (r#"{"text": "a", "x": tru}"#, "invalid JSON"),
             ("{", "jq -c ."),
             (r#"{"text": "a","#, "a record is one line"),
+            (r#"{"text": "Dear Sir,"#, "EOF while parsing a string"),
             ("\0\0\0", "NUL bytes"),
             (
                 r#"{"id": 1, "messages": [{"content": "a"}]}"#,
@@ -821,6 +841,13 @@ mod tests {
             Err("invalid UTF-8 at byte 10 of the line".to_owned())
         );
         assert!(bad(&"[".repeat(200_000)).contains("invalid JSON"));
+        let chat = r#"{"chat-log": {"turns": [{"value": {"en": "a"}}]}}"#;
+        let path = FieldPath::new("chat-log.turns.value.en");
+        let problem = not_found(chat, "field", &path, "text_field");
+        assert!(
+            problem.contains(r#"[.["chat-log"].turns[].value.en]"#),
+            "{problem}"
+        );
     }
 
     #[test]

@@ -97,24 +97,26 @@ impl KeptFile {
 pub(crate) fn unwritable<E: std::error::Error + 'static>(path: &Path) -> impl FnOnce(E) -> Error {
     let path = path.to_owned();
     move |error| {
+        let remedy = if is_of_system(&error) {
+            "free some space, or choose another folder"
+        } else {
+            "this version cannot write such a table; rewrite the input with pyarrow, or as JSON Lines"
+        };
         Error::Output {
-        path,
-        remedy: match is_of_system(&error) {
-            true => "free some space, or choose another folder".to_owned(),
-            false => "this version cannot write such a table; write the input anew, such as with pyarrow, or as JSON Lines"
-                .to_owned(),
-        },
-        problem: error.to_string(),
-    }
+            path,
+            problem: error.to_string(),
+            remedy: remedy.to_owned(),
+        }
     }
 }
 
-/// Whether the system refused to write, not the format.
+/// What the standard library appends to an error of the system.
+const OF_SYSTEM: &str = "(os error ";
+
+/// Whether the system refused to write, not the format. Some writers keep the words of an error alone.
 fn is_of_system(error: &(dyn std::error::Error + 'static)) -> bool {
-    let causes = std::iter::successors(Some(error), |error| error.source());
-    let mut causes = causes.into_iter();
-    // Some writers keep the words of an error alone.
-    causes.any(|cause| cause.is::<std::io::Error>() || cause.to_string().contains("(os error "))
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    causes.any(|cause| cause.is::<std::io::Error>() || cause.to_string().contains(OF_SYSTEM))
 }
 
 /// Writes a value as a line of JSON.

@@ -121,8 +121,8 @@ pub(crate) use names::field_names;
 pub use not_read::{NotRead, Several};
 pub(crate) use npy::{HEADER, header};
 pub(crate) use output::{
-    OfInterrupted, OutputFile, OutputFolder, REPORT, RUN_RECORD, WrittenFiles, folder_of,
-    read_json, remove_if_there, with_suffix,
+    Leftovers, OutputFile, OutputFolder, REPORT, RUN_RECORD, WrittenFiles, folder_of, read_json,
+    remove_if_there, with_suffix,
 };
 pub use pairs::PairsFormat;
 pub(crate) use pairs::{

@@ -97,25 +97,21 @@ pub(crate) struct OutputFolder {
 
 /// What becomes of the files of an interrupted run in an output folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OfInterrupted {
+pub(crate) enum Leftovers {
     /// They are removed.
-    Removed,
+    Remove,
     /// They stay until [`OutputFolder::take_over`] says which of them the run goes on with.
-    Kept,
+    Keep,
 }
 
 impl OutputFolder {
     /// Prepares the folder. Files of an interrupted run under their final names are removed, and those in `.partial` as
-    /// `of_interrupted` says.
+    /// `leftovers` says.
     ///
     /// Refuses a folder that another run is writing, one with the results of a complete run unless
     /// `overwrite` is set, and one with any file that no `run.json` lists: this program deletes only its own
     /// files.
-    pub(crate) fn open(
-        folder: &Path,
-        overwrite: bool,
-        of_interrupted: OfInterrupted,
-    ) -> Result<Self> {
+    pub(crate) fn open(folder: &Path, overwrite: bool, leftovers: Leftovers) -> Result<Self> {
         let is_new = !folder.exists();
         fs::create_dir_all(folder).map_err(Error::io("create the output folder", folder))?;
         let mut output = OutputFolder {
@@ -159,7 +155,7 @@ impl OutputFolder {
                 remove(&folder.join(entry))?;
             }
         }
-        if of_interrupted == OfInterrupted::Removed {
+        if leftovers == Leftovers::Remove {
             output.take_over(&BTreeSet::new())?;
         }
         Ok(output)
@@ -198,10 +194,11 @@ impl OutputFolder {
         // The list of the files goes last: without it, the next run would take the others for foreign files.
         tops.sort_by_key(|path| path.ends_with(RUN_RECORD));
         tops.retain(|path| !path.ends_with(LOCK) && !spill::is_unfinished(path));
-        for entry in tops
-            .iter()
-            .flat_map(|top| WalkDir::new(top).contents_first(true))
-        {
+        for entry in tops.iter().flat_map(|top| {
+            WalkDir::new(top)
+                .follow_root_links(false)
+                .contents_first(true)
+        }) {
             let entry = entry.map_err(|error| failed()(error.into()))?;
             let path = entry.path();
             if entry.file_type().is_dir() {
@@ -423,11 +420,11 @@ impl OutputFolder {
     }
 
     /// The same, but temporary files stay until the result is dropped.
-    pub(crate) fn publish(self) -> Result<Published> {
+    pub(crate) fn publish(self) -> Result<CompleteOutput> {
         self.publish_with(&OnDisk)
     }
 
-    fn publish_with(self, disk: &impl Disk) -> Result<Published> {
+    fn publish_with(self, disk: &impl Disk) -> Result<CompleteOutput> {
         self.sync_with(disk, self.new_folders())?;
         // A file that appeared during the run is not ours to replace.
         self.check_no_foreign_file()?;
@@ -462,7 +459,7 @@ impl OutputFolder {
         // Nothing goes on any more: should the program be killed now, the next run removes what is left.
         spill::end_all(&partial);
         self.is_resumable.store(false, Ordering::Relaxed);
-        Ok(Published(self))
+        Ok(CompleteOutput(self))
     }
 
     /// The entries of this run, in the order of renaming.
@@ -495,10 +492,11 @@ impl OutputFolder {
     }
 }
 
-/// An output folder with its results, and the temporary files of the run.
-pub(crate) struct Published(OutputFolder);
+/// An output folder with its results, and the temporary files of the run, which are removed when it is dropped.
+#[must_use]
+pub(crate) struct CompleteOutput(OutputFolder);
 
-impl Drop for Published {
+impl Drop for CompleteOutput {
     fn drop(&mut self) {
         spill::remove_all(&self.0.partial());
     }
@@ -817,7 +815,7 @@ mod tests {
 
     /// A folder whose files hold `contents`.
     fn filled(root: &Path, contents: &str) -> OutputFolder {
-        let output = OutputFolder::open(&root.join("out"), true, OfInterrupted::Removed).unwrap();
+        let output = OutputFolder::open(&root.join("out"), true, Leftovers::Remove).unwrap();
         output.take_over(&BTreeSet::new()).unwrap();
         let names = [
             "kept/a/b.jsonl",
@@ -851,7 +849,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let root = place.path().canonicalize().unwrap();
         let disk = recorder(&root, None);
-        filled(&root, "one").publish_with(&disk).unwrap();
+        drop(filled(&root, "one").publish_with(&disk).unwrap());
         let mut calls = disk.calls.into_inner().unwrap();
         // Threads sync the files and folders of `.partial` in any order.
         let renames = calls

@@ -549,7 +549,11 @@ impl<'a> Reader<'a> {
             return Err(unreadable(input, problem));
         }
         let check = |schema: &SchemaRef| {
-            let checked = columns::check_schema(schema, self.wanted());
+            let beside = reading.beside.iter().zip(["keep_by", "source_field"]);
+            let checked = columns::check_schema(schema, self.wanted()).and_then(|()| {
+                let mut beside = beside.filter_map(|(path, parameter)| Some(((*path)?, parameter)));
+                beside.try_for_each(|(path, parameter)| columns::check_one(schema, path, parameter))
+            });
             checked.map_err(|refusal| refusal.of(&input.named))
         };
         if input.format == Format::Arrow {

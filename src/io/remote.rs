@@ -12,43 +12,61 @@ pub(super) fn refused(path: &Path) -> Option<Error> {
     if scheme.len() < 2 || !scheme.chars().all(is_scheme) {
         return None;
     }
-    let piped = |command: &str| {
-        format!("pipe it in: `{command} '{name}' | simgpu dedup -`, or another command with `-`")
-    };
-    let remedy = match scheme {
-        "s3" | "s3a" | "s3n" => format!(
-            "pipe it in: `aws s3 cp 's3://{rest}' - | simgpu dedup -`, or another command with `-`; `aws s3 sync` copies a folder"
+    let scheme = scheme.to_ascii_lowercase();
+    let (problem, remedy) = match &*scheme {
+        "file" => (
+            "names with a scheme are not read",
+            format!(
+                "give the path alone: {}",
+                rest.strip_prefix("localhost").unwrap_or(rest)
+            ),
         ),
-        "gs" => piped("gcloud storage cat"),
-        "http" | "https" => piped("curl -L"),
-        "hf" => {
-            "download it: `hf download NAME --repo-type dataset --local-dir DIR`, then give DIR"
-                .to_owned()
-        }
-        "file" => format!(
-            "give the path alone: {}",
-            rest.strip_prefix("localhost").unwrap_or(rest)
+        "sqlite" | "duckdb" => ("databases are not read", EXPORT.to_owned()),
+        "mysql" | "mongodb" | "mongodb+srv" => ("it is on another machine", EXPORT.to_owned()),
+        _ => (
+            "it is on another machine, and only local files are read",
+            of_remote(&scheme, rest, name),
         ),
-        "postgres" | "postgresql" => piped_rows(&format!(
-            "psql '{name}' -At -c 'select row_to_json(t) from TABLE t'"
-        )),
-        "mysql" | "sqlite" | "duckdb" | "mongodb" => {
-            "export the rows as JSON Lines, CSV or Parquet, and give that file".to_owned()
-        }
-        _ => "copy it to this machine, and give the copy; or pipe it in, and give -".to_owned(),
     };
     Some(Error::Input {
         path: path.to_owned(),
-        problem: match scheme {
-            "file" => "names with a scheme are not read".to_owned(),
-            _ => "it is on another machine, and only local files are read".to_owned(),
-        },
+        problem: problem.to_owned(),
         remedy,
     })
 }
 
-fn piped_rows(command: &str) -> String {
-    format!("pipe its rows in: `{command} | simgpu dedup -`, or another command with `-`")
+const EXPORT: &str = "export the rows as JSON Lines, CSV or Parquet, and give that file";
+
+/// What to do with a name of another machine.
+fn of_remote(scheme: &str, rest: &str, name: &str) -> String {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
+    let piped = |command: String| {
+        // A stream has no name that tells its format.
+        let format = ["csv", "tsv"].into_iter().find(|ending| {
+            let stem = rest.trim_end_matches(".gz").trim_end_matches(".zst");
+            stem.ends_with(&format!(".{ending}"))
+        });
+        let format = format.map_or(String::new(), |format| format!(" --format {format}"));
+        format!("pipe it in: `{command} | simgpu dedup -{format}`, or another command with `-`")
+    };
+    let is_folder = rest.ends_with('/') || rest.contains('*');
+    match scheme {
+        "s3" | "s3a" | "s3n" if is_folder => {
+            "copy it to this machine with `aws s3 sync`, and give the folder".to_owned()
+        }
+        "s3" | "s3a" | "s3n" => piped(format!("aws s3 cp {} -", quoted(&format!("s3://{rest}")))),
+        "gs" if is_folder => {
+            "copy it to this machine with `gcloud storage rsync`, and give the folder".to_owned()
+        }
+        "gs" => piped(format!("gcloud storage cat {}", quoted(name))),
+        "http" | "https" => piped(format!("curl -L {}", quoted(name))),
+        "hf" => "download it: `hf download NAME --repo-type dataset --local-dir DIR`, and give DIR"
+            .to_owned(),
+        "postgres" | "postgresql" => {
+            piped("psql URL -At -c 'select row_to_json(t) from TABLE t'".to_owned())
+        }
+        _ => "copy it to this machine, and give the copy; or pipe it in, and give -".to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::task::link;
 use super::write::{LinkReport, Writing};
 use crate::error::Result;
 use crate::files::{RunOptions, create_json, create_run_record};
-use crate::io::{FieldPath, Inputs, OfInterrupted, OnBadRecord, OutputFolder, Places, REPORT};
+use crate::io::{FieldPath, Inputs, Leftovers, OnBadRecord, OutputFolder, Places, REPORT};
 use crate::progress::{Timings, advance};
 
 /// A search in files for records that describe the same thing. Set its options, then call [`LinkRun::link`].
@@ -225,6 +225,6 @@ impl<'a> LinkRun<'a> {
             inputs.check_output_outside(folder)?;
             inputs.check_not_overwritten_by(&[folder.to_owned()])?;
         }
-        OutputFolder::open(folder, self.options.overwrite, OfInterrupted::Removed)
+        OutputFolder::open(folder, self.options.overwrite, Leftovers::Remove)
     }
 }

@@ -20,7 +20,7 @@ use crate::files::{
     resumable, unfinished,
 };
 use crate::io::{
-    Columns, Fields, Globs, InputFile, Inputs, OfInterrupted, OnBadRecord, OutputFolder, Places,
+    Columns, Fields, Globs, InputFile, Inputs, Leftovers, OnBadRecord, OutputFolder, Places,
     Reading, Repeated, Wanted,
 };
 use crate::machine::usable_memory_bytes;
@@ -629,7 +629,7 @@ impl<'a> PassagesRun<'a> {
             inputs.check_output_outside(folder)?;
             inputs.check_not_overwritten_by(&[folder.to_owned()])?;
         }
-        OutputFolder::open(folder, self.options.overwrite, OfInterrupted::Removed)
+        OutputFolder::open(folder, self.options.overwrite, Leftovers::Remove)
     }
 
     pub(super) fn reading<'r>(&'r self, columns: Columns, temporary: &'r Path) -> Reading<'r> {

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use simgpu::engine::Engine;
 use simgpu::error::Conflict;
 use simgpu::files::{Action, DedupOutput, Outcome, PairsFile, Run};
-use simgpu::index::{Durability, Index};
+use simgpu::index::{Durability, Index, IndexKind};
 use simgpu::io::{FieldPath, KeepBy, RemovedFormat};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress as _;
@@ -16,8 +16,9 @@ use simgpu::search::{CandidateMethod, Dedup, Search, ShortDocuments, Verificatio
 
 use super::execute;
 use crate::arguments::{
-    AgainstArguments, Caller, ENGINE_OPTIONS, HoldArguments, InputArguments, RunArguments,
-    SearchArguments, globs, modes_of_files, modes_of_method, modes_of_search, whole_number,
+    AgainstArguments, Caller, CandidatesArgument, ENGINE_OPTIONS, HoldArguments, InputArguments,
+    RunArguments, SearchArguments, globs, modes_of_files, modes_of_method, modes_of_search,
+    whole_number,
 };
 use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
@@ -342,12 +343,16 @@ impl Arguments {
         let known = indexes.first();
         let known_engine = known.map(Index::engine);
         let known_engine = known_engine.filter(|_| !given.has_any(&ENGINE_OPTIONS));
+        let scheme = known_engine.map_or(&own_scheme, Engine::scheme);
+        let is_joined = matches!(self.search.candidates, Some(CandidatesArgument::Join));
         let mut task = match known {
-            Some(index) => self.task(
-                &self.search.or_those_of(index.search(), given),
-                known_engine.map_or(&own_scheme, Engine::scheme),
-            )?,
-            None => self.task(&self.search, &own_scheme)?,
+            // Of others, an index is refused as such.
+            Some(index) if index.kind() == IndexKind::Lsh && !is_joined => {
+                let slots = [index.engine().scheme(), scheme].map(Scheme::num_perm);
+                let search = self.search.with_defaults_from(index.search(), slots, given);
+                self.task(&search, scheme)?
+            }
+            _ => self.task(&self.search, scheme)?,
         };
         if !indexes.is_empty() && task.search.candidates == CandidateMethod::Auto {
             task.search.candidates = CandidateMethod::Lsh;
@@ -366,8 +371,12 @@ impl Arguments {
         settings.choose_hardware(&inputs)?;
         if let Some(index) = known {
             let folder = index.folder().display();
-            let told = format!("options that are not given are those of the index {folder}");
-            caller.progress.tell(&told);
+            let taken = match known_engine {
+                Some(_) => "options",
+                None => "threshold, bands and verification",
+            };
+            let notice = format!("{taken} that are not given are those of the index {folder}");
+            caller.progress.tell(&notice);
         }
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));
         let options = self.outputs.options(caller);

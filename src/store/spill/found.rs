@@ -1,8 +1,9 @@
 //! Folders of temporary files that a run finds, and did not make itself.
 //!
 //! They lie in a folder that others may write to, such as `/tmp` or a shared output, so anybody may have put one there. A run
-//! uses only those that are its user's own, follows no link out of them, and removes files by the opened folder, so that nobody
-//! can put a link in its place meanwhile.
+//! uses only those that are its user's own, and follows no link out of them. It removes files by the opened folder, so that
+//! nobody can put a link in its place meanwhile. In a folder where others may rename what is not theirs, which `/tmp` forbids,
+//! they could still exchange a folder that a run goes on with.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -17,7 +18,7 @@ pub(super) fn check_own(folder: &Path) -> Result<()> {
         .map_err(Error::io("read", folder))?;
     let problem = if metadata.is_symlink() {
         "it is a link, which no run makes"
-    } else if !is_own(&metadata) {
+    } else if !is_own(&metadata, folder) {
         "it belongs to another user"
     } else {
         return Ok(());
@@ -29,15 +30,20 @@ pub(super) fn check_own(folder: &Path) -> Result<()> {
     })
 }
 
+/// Whether a folder has the owner of what this user makes. That may be another one: some file systems map users.
 #[cfg(unix)]
-fn is_own(metadata: &std::fs::Metadata) -> bool {
+fn is_own(metadata: &std::fs::Metadata, folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
 
-    metadata.uid() == rustix::process::geteuid().as_raw()
+    let own_beside = || {
+        let made = tempfile::tempfile_in(folder.parent()?).ok()?;
+        Some(made.metadata().ok()?.uid())
+    };
+    metadata.uid() == rustix::process::geteuid().as_raw() || Some(metadata.uid()) == own_beside()
 }
 
 #[cfg(not(unix))]
-fn is_own(_: &std::fs::Metadata) -> bool {
+fn is_own(_: &std::fs::Metadata, _: &Path) -> bool {
     true
 }
 
@@ -85,7 +91,7 @@ pub(super) fn remove_folder(folder: &Path, first: &str, last: &str) -> io::Resul
 
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = File::from(rustix::fs::open(folder, flags, Mode::empty())?);
-    if !is_own(&opened.metadata()?) {
+    if !is_own(&opened.metadata()?, folder) {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     let remove = |name: &std::ffi::CStr| match rustix::fs::unlinkat(&opened, name, AtFlags::empty())

@@ -296,6 +296,8 @@ impl Spill {
     /// Says that the run is complete: the folder may go.
     pub(crate) fn complete(&self) {
         self.is_complete.store(true, Ordering::Relaxed);
+        // Should the program be killed now, the next run removes the folder.
+        let _ = checkpoint::end(&self.folder);
     }
 }
 
@@ -331,10 +333,13 @@ impl Unfinished {
             if !checkpoint::is_in(&of_run) {
                 continue;
             }
-            let run = match read_checked::<RunIdentity>(&of_run.join(IDENTITY)) {
-                // Other users' folders are their own affair, unless they claim to be of this run.
-                Err(_) if is_own.is_err() => continue,
-                run => run?,
+            let identity = of_run.join(IDENTITY);
+            // Other users' folders are their own affair, unless they claim to be of this run.
+            let is_read = is_own.is_ok() || is_short(&identity);
+            let run = match is_read.then(|| read_checked::<RunIdentity>(&identity)) {
+                None => continue,
+                Some(Err(_)) if is_own.is_err() => continue,
+                Some(run) => run?,
             };
             let Some(run) = run.filter(|run| run.output == output) else {
                 continue;
@@ -388,6 +393,13 @@ impl Unfinished {
     pub(crate) fn discard(self) -> Result<()> {
         checkpoint::remove_folder(&self.folder, LOCK).map_err(Error::io("remove", &self.folder))
     }
+}
+
+/// Whether a file is short enough to be the identity of a run that names many inputs.
+fn is_short(path: &Path) -> bool {
+    const MOST: u64 = 64 << 20;
+    path.symlink_metadata()
+        .is_ok_and(|metadata| metadata.len() <= MOST)
 }
 
 /// Parts of at most this size are never divided: it would save no memory worth the files.
