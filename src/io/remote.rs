@@ -86,10 +86,14 @@ mod tests {
             ("hf://datasets/a/b", "hf download"),
             ("file:///a/b", "give the path alone: /a/b"),
             ("file://localhost/a", "give the path alone: /a"),
+            ("postgres://user@host/base", "psql URL -At"),
             (
-                "postgres://user@host/base",
-                "psql 'postgres://user@host/base' -At",
+                "S3://bucket/a.csv.gz",
+                "aws s3 cp 's3://bucket/a.csv.gz' - | simgpu dedup - --format csv",
             ),
+            ("s3://bucket/*.parquet", "aws s3 sync"),
+            ("https://host/it's", r"curl -L 'https://host/it'\''s' |"),
+            ("sqlite:///a.db", "export the rows"),
             ("abfss://x@y/z", "copy it"),
         ] {
             let told = refused(Path::new(name)).unwrap().to_string();
