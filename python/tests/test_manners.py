@@ -369,7 +369,7 @@ def test_the_bar_ends_where_the_run_did(capsys):
         bar(*state)
     bar.complete()
     bar.close()
-    lines = [line.split("\r")[-1] for line in capsys.readouterr().err.splitlines()]
+    lines = [line.split("\r")[-1] for line in capsys.readouterr().err.split("\n")[:-1]]
     assert lines == ["read 100 %", "write 100 %"]
     bar("read", 3, 10)
     bar("read", 5, 10)
