@@ -1327,8 +1327,8 @@ pub enum VerifyArgument {
     Exact,
 }
 
-/// The options that decide how documents are shingled, weighted and signed.
-pub(crate) const ENGINE_OPTIONS: [&str; 14] = [
+/// The options of shingles and their hashes.
+pub const SHINGLE_OPTIONS: [&str; 8] = [
     "unit",
     "size",
     "stop_words",
@@ -1336,8 +1336,12 @@ pub(crate) const ENGINE_OPTIONS: [&str; 14] = [
     "strip_punctuation",
     "keep_whitespace",
     "count",
-    "scheme",
     "hash",
+];
+
+/// The further options that decide how documents are weighted and signed.
+pub(crate) const SIGNATURE_OPTIONS: [&str; 6] = [
+    "scheme",
     "num_perm",
     "seed",
     "weights",
@@ -1346,20 +1350,17 @@ pub(crate) const ENGINE_OPTIONS: [&str; 14] = [
 ];
 
 impl SearchArguments {
-    /// The same, with what is not given as in the search of an index with `known_perm` slots, for a scheme with `num_perm`.
-    pub(crate) fn with_defaults_from(
-        &self,
-        known: &Search,
-        [known_perm, num_perm]: [usize; 2],
-        given: &Given,
-    ) -> Self {
+    /// The same, with what is not given as in the search of an index, for signatures of this scheme.
+    pub(crate) fn with_defaults_from(&self, index: &Index, scheme: &Scheme, given: &Given) -> Self {
+        let known = index.search();
         let mut search = self.clone();
         let banding = &mut search.banding;
         if !given.has_any(&["threshold"]) {
             banding.threshold = known.threshold;
         }
-        let is_same = banding.threshold.to_bits() == known.threshold.to_bits();
-        if banding.bands.is_none() && is_same && known_perm == num_perm {
+        let fits = banding.threshold.to_bits() == known.threshold.to_bits()
+            && scheme.num_perm() == index.engine().scheme().num_perm();
+        if banding.bands.is_none() && fits {
             banding.bands = Some(known.banding.bands());
             banding.rows = Some(known.banding.rows());
         }

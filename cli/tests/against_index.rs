@@ -221,9 +221,10 @@ fn what_is_not_given_is_that_of_the_index() {
             told.starts_with("options that are not given are those of the index"),
             "{told}"
         );
-        let verify = match options.contains("--verify") {
-            true => "",
-            false => "--verify signature",
+        let verify = if options.contains("--verify") {
+            ""
+        } else {
+            "--verify signature"
         };
         run(&format!(
             "{dedup} -o long{number} --quiet {options} {verify}"

@@ -163,7 +163,7 @@ fn a_rerun_cleans_up_after_a_kill() {
     assert!(in_folder.is_empty(), "{in_folder:?}");
 }
 
-/// What a killed run left is removed by the next one, or it goes on with it, whichever command it is.
+/// For every command, the next run after a kill removes what is left, or resumes.
 #[test]
 fn every_command_that_writes_a_folder_recovers_from_a_kill() {
     const MOMENTS: u32 = 5;

@@ -11,7 +11,8 @@ use simgpu::Error;
 use simgpu_cli::arguments::{
     AgainstArguments, BackendArguments, BadRecordArguments, BandingArguments, FormatArguments,
     HoldArguments, InputArguments, ProcessArguments, RecordArguments, RunArguments,
-    SearchArguments, SelectionArguments, SignArguments, StopWordsArgument, delimiter, quote,
+    SHINGLE_OPTIONS, SearchArguments, SelectionArguments, SignArguments, StopWordsArgument,
+    delimiter, quote,
 };
 use simgpu_cli::commands::dedup::{ClusterArguments, ShortArguments};
 use simgpu_cli::commands::pairs::WrittenArguments;
@@ -306,10 +307,10 @@ impl<'py> Options<'py> {
         })
     }
 
-    /// The options of shingles that a `Shingling` holds.
+    /// The options of shingles that a `Shingling` holds, which has them as attributes.
     fn shingles_of(&self, shingling: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let shingles = PyDict::new(self.py());
-        for name in SHINGLES {
+        for name in SHINGLE_OPTIONS {
             let value = shingling.getattr(name).map_err(|_| {
                 let kind = shingling.get_type();
                 PyTypeError::new_err(format!("shingling is of {kind}; give a Shingling"))
@@ -321,7 +322,7 @@ impl<'py> Options<'py> {
 
     /// Refuses options of shingles beside a shingling.
     fn refuse_shingles(&self) -> PyResult<()> {
-        for name in SHINGLES {
+        for name in SHINGLE_OPTIONS {
             if let Some(value) = self.value(name)?
                 && value.is_truthy()?
             {
@@ -513,18 +514,6 @@ pub(crate) fn process() -> ProcessArguments {
         quiet: true,
     }
 }
-
-/// The options of shingles, which a `Shingling` has as attributes.
-const SHINGLES: [&str; 8] = [
-    "unit",
-    "size",
-    "stop_words",
-    "lowercase",
-    "strip_punctuation",
-    "keep_whitespace",
-    "count",
-    "hash",
-];
 
 /// The value that the command calls `chosen`.
 pub(crate) fn choice_of<T: ValueEnum>(

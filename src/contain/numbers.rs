@@ -175,11 +175,10 @@ pub(super) fn is_number(token: &Token<'_>) -> bool {
 /// Whether a word in any case is one of a number in words.
 pub(super) fn is_in_words(written: &str) -> bool {
     let word = written.to_ascii_lowercase().into();
-    let following = "";
     let numeral = numeral(&Token {
         word,
         written,
-        following,
+        following: "",
     });
     matches!(numeral, Some(Numeral::Small(_) | Numeral::Scale(_)))
 }
@@ -326,7 +325,7 @@ impl Reading {
         }
     }
 
-    /// Whether the text between two words ends the number: a sentence or bracket does, and a comma but for one behind a scale.
+    /// Whether the text between two words ends the number: a sentence or bracket does, and so does a comma unless it follows a scale.
     fn is_ended_by(&self, following: &str) -> bool {
         const ENDS: &str = ".!?;:()[]\u{2014}\u{2026}。！？；：，、（）";
         let ends = |c: char| ENDS.contains(c) || c == ',' && !self.is_scaled;

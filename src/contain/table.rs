@@ -362,7 +362,7 @@ fn number(words: usize) -> u32 {
 struct LastParts(Vec<u32>);
 
 impl LastParts {
-    /// Of so many n-grams, none of which was seen.
+    /// Of so many n-grams, before the first part.
     fn new(grams: usize) -> Self {
         LastParts(vec![u32::MAX; grams])
     }

@@ -1,12 +1,13 @@
 //! Reads what is true: pairs of ids, or the entity of each id.
 
+use std::collections::HashSet;
+
 use super::found::{Found, grow, number, two_entities, unite};
 use super::pairs::{Listed, NO_ENTITY, RecordPairs};
 use super::rows::{IdText, Row, RowsReading, id_field};
 use crate::error::{Error, Result};
 use crate::io::{FieldPath, InputFile, Labels, ValueField, field_names};
 use crate::pipeline::Components;
-use std::collections::HashSet;
 
 /// The fields of the truth.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -476,11 +476,10 @@ impl Named {
     pub(super) fn new(run: &Run<'_>, files: Vec<(PathBuf, String)>) -> Self {
         Named {
             on_bad_record: run.on_bad_record,
-            without_id: match run.fields.id_required {
-                true => {
-                    "it has no id, so that later runs cannot recognise it; give records with an `id_field`"
-                }
-                false => "it has no id, and the first record has one",
+            without_id: if run.fields.id_required {
+                "it has no id, so that later runs cannot recognise it; give records with an `id_field`"
+            } else {
+                "it has no id, and the first record has one"
             },
             have_ids: run.fields.id_required.then_some(true),
             rows: vec![0; files.len()],

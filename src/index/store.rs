@@ -161,7 +161,7 @@ impl Store {
         });
         let opened = opened.map_err(|wrong| wrong.error("open", folder))?;
         let (database, tables) = opened.ok_or_else(|| damaged_store(folder))?;
-        // Whoever was killed left them as they were made.
+        // After a kill, they are as the store made them.
         let _ = share(&path);
         if is_new {
             // The store waits for its files, but not for the names of the folders of its tables.

@@ -55,9 +55,10 @@ pub(super) fn check_schema(schema: &Schema, wanted: Wanted<'_>) -> Result<(), Re
     };
     let fields = match wanted {
         Wanted::Document(fields) => {
-            let content = match fields.is_tokens {
-                true => "tokens_field",
-                false => "text_field",
+            let content = if fields.is_tokens {
+                "tokens_field"
+            } else {
+                "text_field"
             };
             for path in &fields.content {
                 check_one(schema, path, content)?;

@@ -414,15 +414,16 @@ fn jq_path(segments: &[String]) -> String {
             .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
             && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
     };
-    let spelled = segments.iter().map(|name| match is_plain(name) {
-        true => format!(".{name}"),
-        false => format!("[{name:?}]"),
-    });
-    let spelled: String = spelled.collect();
-    match spelled.starts_with('[') {
-        true => format!(".{spelled}"),
-        false => spelled,
+    let mut spelled = String::new();
+    for name in segments {
+        if is_plain(name) {
+            spelled.extend([".", name]);
+        } else {
+            spelled.push_str(if spelled.is_empty() { "." } else { "" });
+            spelled.push_str(&format!("[{name:?}]"));
+        }
     }
+    spelled
 }
 
 /// The names of the members of an object.

@@ -100,7 +100,7 @@ pub(crate) struct OutputFolder {
 pub(crate) enum Leftovers {
     /// They are removed.
     Remove,
-    /// They stay until [`OutputFolder::take_over`] says which of them the run goes on with.
+    /// They stay until [`OutputFolder::take_over`] says which of them the run resumes with.
     Keep,
 }
 
@@ -456,7 +456,7 @@ impl OutputFolder {
         parent
             .parent()
             .map_or(Ok(()), |parent| sync_folder(disk, parent))?;
-        // Nothing goes on any more: should the program be killed now, the next run removes what is left.
+        // No run resumes from here: if the program is killed now, the next run removes what is left.
         spill::end_all(&partial);
         self.is_resumable.store(false, Ordering::Relaxed);
         Ok(CompleteOutput(self))

@@ -537,22 +537,24 @@ impl<'a> Reader<'a> {
     fn open_table(&self, file: File) -> Result<(Rest<'a>, Option<TableForm>)> {
         let (input, reading) = (self.input, &self.of_all.reading);
         let file = self.decompressed(file)?;
+        let beside = if reading.is_reference(self.file) {
+            [None; 2]
+        } else {
+            reading.beside
+        };
         let needed = (reading.columns == Columns::Needed).then_some(Needed {
             wanted: self.wanted(),
-            beside: match reading.is_reference(self.file) {
-                true => [None; 2],
-                false => reading.beside,
-            },
+            beside,
         });
         if file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
             let problem = "the file is cut off: it is empty, and lacks even a schema";
             return Err(unreadable(input, problem));
         }
         let check = |schema: &SchemaRef| {
-            let beside = reading.beside.iter().zip(["keep_by", "source_field"]);
+            let others = beside.into_iter().zip(["keep_by", "source_field"]);
             let checked = columns::check_schema(schema, self.wanted()).and_then(|()| {
-                let mut beside = beside.filter_map(|(path, parameter)| Some(((*path)?, parameter)));
-                beside.try_for_each(|(path, parameter)| columns::check_one(schema, path, parameter))
+                let mut others = others.filter_map(|(path, parameter)| Some((path?, parameter)));
+                others.try_for_each(|(path, parameter)| columns::check_one(schema, path, parameter))
             });
             checked.map_err(|refusal| refusal.of(&input.named))
         };

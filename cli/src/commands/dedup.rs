@@ -16,9 +16,9 @@ use simgpu::search::{CandidateMethod, Dedup, Search, ShortDocuments, Verificatio
 
 use super::execute;
 use crate::arguments::{
-    AgainstArguments, Caller, CandidatesArgument, ENGINE_OPTIONS, HoldArguments, InputArguments,
-    RunArguments, SearchArguments, globs, modes_of_files, modes_of_method, modes_of_search,
-    whole_number,
+    AgainstArguments, Caller, CandidatesArgument, HoldArguments, InputArguments, RunArguments,
+    SHINGLE_OPTIONS, SIGNATURE_OPTIONS, SearchArguments, globs, modes_of_files, modes_of_method,
+    modes_of_search, whole_number,
 };
 use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
@@ -341,15 +341,14 @@ impl Arguments {
             .map(|folder| Ok(Index::open(folder)?.durability(Durability::OnSync)))
             .collect::<anyhow::Result<_>>()?;
         let known = indexes.first();
-        let known_engine = known.map(Index::engine);
-        let known_engine = known_engine.filter(|_| !given.has_any(&ENGINE_OPTIONS));
+        let gives_engine = given.has_any(&SHINGLE_OPTIONS) || given.has_any(&SIGNATURE_OPTIONS);
+        let known_engine = known.map(Index::engine).filter(|_| !gives_engine);
         let scheme = known_engine.map_or(&own_scheme, Engine::scheme);
         let is_joined = matches!(self.search.candidates, Some(CandidatesArgument::Join));
         let mut task = match known {
             // Of others, an index is refused as such.
             Some(index) if index.kind() == IndexKind::Lsh && !is_joined => {
-                let slots = [index.engine().scheme(), scheme].map(Scheme::num_perm);
-                let search = self.search.with_defaults_from(index.search(), slots, given);
+                let search = self.search.with_defaults_from(index, scheme, given);
                 self.task(&search, scheme)?
             }
             _ => self.task(&self.search, scheme)?,

@@ -64,7 +64,7 @@ pub(super) fn remove_folder(folder: &Path, lock: &str) -> io::Result<()> {
     found::remove_folder(folder, CHECKPOINT, lock)
 }
 
-/// Removes the checkpoint in a folder: no run goes on with the files there, and the next one removes them.
+/// Removes the checkpoint in a folder: no run resumes from it, and the next one removes its files.
 pub(super) fn end(folder: &Path) -> io::Result<()> {
     fs::remove_file(folder.join(CHECKPOINT))
 }

@@ -3,7 +3,7 @@
 //! They lie in a folder that others may write to, such as `/tmp` or a shared output, so anybody may have put one there. A run
 //! uses only those that are its user's own, and follows no link out of them. It removes files by the opened folder, so that
 //! nobody can put a link in its place meanwhile. In a folder where others may rename what is not theirs, which `/tmp` forbids,
-//! they could still exchange a folder that a run goes on with.
+//! they could still exchange a folder from which a run resumes.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -11,23 +11,34 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
+/// Refuses a link in place of a folder.
+pub(super) fn check_no_link(folder: &Path) -> Result<()> {
+    if folder.is_symlink() {
+        Err(untrusted(folder, "it is a link, which no run makes"))
+    } else {
+        Ok(())
+    }
+}
+
 /// Refuses a folder that is a link, or that another user owns.
 pub(super) fn check_own(folder: &Path) -> Result<()> {
+    check_no_link(folder)?;
     let metadata = folder
         .symlink_metadata()
         .map_err(Error::io("read", folder))?;
-    let problem = if metadata.is_symlink() {
-        "it is a link, which no run makes"
-    } else if !is_own(&metadata, folder) {
-        "it belongs to another user"
+    if is_own(&metadata, folder) {
+        Ok(())
     } else {
-        return Ok(());
-    };
-    Err(Error::Output {
+        Err(untrusted(folder, "it belongs to another user"))
+    }
+}
+
+fn untrusted(folder: &Path, problem: &str) -> Error {
+    Error::Output {
         path: folder.to_owned(),
         problem: format!("{problem}, so a run cannot trust these temporary files"),
         remedy: "remove it, or choose another `temp_dir` or output folder".to_owned(),
-    })
+    }
 }
 
 /// Whether a folder has the owner of what this user makes. That may be another one: some file systems map users.

@@ -71,7 +71,7 @@ pub(crate) fn is_unfinished(folder: &Path) -> bool {
     name.starts_with(PREFIX) && found::check_own(folder).is_ok() && checkpoint::is_in(folder)
 }
 
-/// Ends the runs in `folder`, whose results are complete: none of them goes on any more.
+/// Removes the checkpoints of the runs in `folder`, whose results are complete: none of them resumes.
 pub(crate) fn end_all(folder: &Path) {
     for of_run in folders_of_runs(folder).filter(|of_run| is_unfinished(of_run)) {
         let _ = checkpoint::end(&of_run);
@@ -296,7 +296,7 @@ impl Spill {
     /// Says that the run is complete: the folder may go.
     pub(crate) fn complete(&self) {
         self.is_complete.store(true, Ordering::Relaxed);
-        // Should the program be killed now, the next run removes the folder.
+        // If the program is killed now, the next run removes the folder.
         let _ = checkpoint::end(&self.folder);
     }
 }
@@ -325,26 +325,24 @@ impl Unfinished {
     /// another user, or for a link in place of a folder.
     pub(crate) fn find(folder: &Path, output: &str) -> Result<Option<Self>> {
         for of_run in folders_of_runs(folder) {
-            let is_own = found::check_own(&of_run);
-            if of_run.is_symlink() {
-                is_own?;
-                continue;
-            }
+            found::check_no_link(&of_run)?;
             if !checkpoint::is_in(&of_run) {
                 continue;
             }
+            let owned = found::check_own(&of_run);
             let identity = of_run.join(IDENTITY);
-            // Other users' folders are their own affair, unless they claim to be of this run.
-            let is_read = is_own.is_ok() || is_short(&identity);
-            let run = match is_read.then(|| read_checked::<RunIdentity>(&identity)) {
-                None => continue,
-                Some(Err(_)) if is_own.is_err() => continue,
-                Some(run) => run?,
+            let run = if owned.is_ok() {
+                read_checked::<RunIdentity>(&identity)?
+            } else if is_short(&identity) {
+                // Folders of other users are their own affair, unless they claim to be of this run.
+                read_checked(&identity).ok().flatten()
+            } else {
+                None
             };
             let Some(run) = run.filter(|run| run.output == output) else {
                 continue;
             };
-            is_own?;
+            owned?;
             let path = of_run.join(LOCK);
             let lock = File::open(&path).map_err(Error::io("open", &path))?;
             let lock = match Locked::try_new(lock) {
