@@ -1316,6 +1316,25 @@ pub struct HoldArguments {
     pub hold_mib: u32,
 }
 
+/// The memory for one record, of commands that hold no more of their input or all of it.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct RecordMemoryArguments {
+    /// Memory for the record that is read, such as 4GiB: a record that takes more than a quarter is an error; never changes
+    /// a result [default: 60 % of the memory that this process may use]
+    #[arg(long, value_name = "SIZE", value_parser = memory_size, help_heading = "Machine")]
+    pub memory: Option<u64>,
+}
+
+impl RecordMemoryArguments {
+    /// Sets it for a run over documents.
+    pub(crate) fn set<'a>(&self, run: Run<'a>) -> Run<'a> {
+        match self.memory {
+            Some(memory) => run.memory(memory),
+            None => run,
+        }
+    }
+}
+
 /// The value of `--verify`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum VerifyArgument {

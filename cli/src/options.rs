@@ -366,6 +366,7 @@ pub const TABLE: &[Row] = &[
     row(&["contain"], &["classes", "compression_level"], Results, &[ItemsStay]),
     row(&["contain"], &["mark_field"], Results, &[PassagesUnmarked]),
     row(&["contain"], &["temp_dir"], Memory, &[]),
+    row(&["contain", "link", "sign", "index add", "index query"], &["memory"], Memory, &[]),
     // Indexes
     row(INDEXED, &["index"], Results, &[]),
     row(INDEXED, &["format", "delimiter", "quote", "limit"], Results, &[Signatures]),
@@ -390,7 +391,8 @@ pub const TABLE: &[Row] = &[
     row(&["index build"], &["device", "lose_device_after"], Speed, &[Signatures, ExactIndex, NoDevice]),
     row(&["index build"], &["isa"], Speed, &[Signatures, Scalar, Gpu]),
     row(&["index build"], &["batch_mib"], Memory, &[Signatures]),
-    row(&["index build"], &["memory", "temp_dir"], Memory, &[ExactIndex]),
+    row(&["index build"], &["memory"], Memory, &[]),
+    row(&["index build"], &["temp_dir"], Memory, &[ExactIndex]),
     row(&["index build"], &["restart"], Checks, &[Signatures]),
     row(&["index add"], &["if_new", "on_known_id"], Results, &[]),
     row(&["index add"], &["output"], Results, &[NotIfNew]),

@@ -632,6 +632,14 @@ fn times_and_total(lines: &mut Lines, timings: &Timings, total: String) {
         lines.row(OTHER, duration(other_s));
     }
     lines.row("total", total);
+    let on_disk = timings.0.iter().filter_map(|time| time.on_disk);
+    let written: u64 = on_disk.map(|used| used.written_bytes).sum();
+    if written > 0 {
+        lines.row(
+            "on disk",
+            format!("{} written to temporary files", size(written)),
+        );
+    }
     peak_memory(lines);
 }
 

@@ -144,6 +144,7 @@ pub(crate) fn sign_files<'py>(
         })?,
         overwrite: options.overwrite()?,
         run: options.run()?,
+        memory: options.record_memory()?,
     };
     let outcome = run(&options, ("sign_files", "sign"), |caller| {
         arguments.execute(caller)
@@ -175,6 +176,7 @@ pub(crate) fn link_files<'py>(
         threshold: options.optional("threshold", "a number")?,
         share: options.optional("share", "a number above 0 and up to 1")?,
         process: process(),
+        memory: options.record_memory()?,
     };
     if arguments.output.is_none() && !arguments.shown.dry_run {
         let message = "output is None; give a folder for the results, or dry_run=True";
@@ -255,6 +257,7 @@ pub(crate) fn contain_files<'py>(
         no_samples: options.switch("no_samples")?,
         suggest_ignore: options.switch("suggest_ignore")?,
         process: process(),
+        memory: options.record_memory()?,
         temp_dir: options.path("temp_dir")?,
     };
     let outcome = run(&options, ("contain_files", "contain"), |caller| {

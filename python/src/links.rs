@@ -132,6 +132,7 @@ impl<'py> Options<'py> {
             threshold: self.optional("threshold", "a number")?,
             share: self.optional("share", "a number above 0 and up to 1")?,
             process: process(),
+            memory: self.record_memory()?,
         };
         Ok(arguments)
     }

@@ -10,9 +10,9 @@ use pyo3::types::{PyDict, PyString};
 use simgpu::Error;
 use simgpu_cli::arguments::{
     AgainstArguments, BackendArguments, BadRecordArguments, BandingArguments, FormatArguments,
-    HoldArguments, InputArguments, ProcessArguments, RecordArguments, RunArguments,
-    SHINGLE_OPTIONS, SearchArguments, SelectionArguments, SignArguments, StopWordsArgument,
-    delimiter, quote,
+    HoldArguments, InputArguments, ProcessArguments, RecordArguments, RecordMemoryArguments,
+    RunArguments, SHINGLE_OPTIONS, SearchArguments, SelectionArguments, SignArguments,
+    StopWordsArgument, delimiter, quote,
 };
 use simgpu_cli::commands::dedup::{ClusterArguments, ShortArguments};
 use simgpu_cli::commands::pairs::WrittenArguments;
@@ -461,6 +461,11 @@ impl<'py> Options<'py> {
         let message = || format!("memory is {text:?}; give {EXPECTED}");
         size.map(Some)
             .map_err(|_| parameter_error(self.py(), message()))
+    }
+
+    pub(crate) fn record_memory(&self) -> PyResult<RecordMemoryArguments> {
+        let memory = self.memory()?;
+        Ok(RecordMemoryArguments { memory })
     }
 
     pub(crate) fn hold(&self) -> PyResult<HoldArguments> {

@@ -6,8 +6,8 @@ use std::path::Path;
 use super::items::ItemRecord;
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{
-    Chunk, Columns, Event, FieldPath, FilesReading, InputFile, Inputs, OnBadRecord, Reading, Value,
-    ValueField, Wanted, for_each_record,
+    Chunk, Event, FieldPath, FilesReading, InputFile, Inputs, LongestRecord, OnBadRecord, Reading,
+    Value, ValueField, Wanted, for_each_record,
 };
 use crate::progress::{Progress, advance};
 
@@ -134,29 +134,28 @@ impl ItemFields {
     pub fn records(&self, items: &Inputs, progress: &dyn Progress) -> Result<Vec<ItemRecord>> {
         let temporary = std::env::temp_dir();
         items.not_read().warn(progress);
-        let read = self.read(&items.files, &temporary, OnBadRecord::Fail, progress)?;
-        Ok(read.0)
+        let reading = ItemsReading {
+            temporary: &temporary,
+            on_bad_record: OnBadRecord::Fail,
+            longest: LongestRecord::within(None),
+            progress,
+        };
+        Ok(self.read(&items.files, &reading)?.0)
     }
 
     /// Reads the records of all files, and what is wrong with the bad ones, which are skipped if `on_bad_record` says so.
-    pub(super) fn read(
-        &self,
-        files: &[InputFile],
-        temporary: &Path,
-        on_bad_record: OnBadRecord,
-        progress: &dyn Progress,
-    ) -> Result<ReadItems> {
-        const BATCH: usize = 16 << 20;
+    pub(super) fn read(&self, files: &[InputFile], how: &ItemsReading<'_>) -> Result<ReadItems> {
+        let ItemsReading {
+            on_bad_record,
+            progress,
+            ..
+        } = *how;
         progress.begin("items", files.iter().map(InputFile::stored_bytes).sum());
         let fields = self.values();
         let reading = Reading {
-            wanted: Wanted::Values(&fields),
-            columns: Columns::Needed,
-            batch_bytes: BATCH,
-            temporary: Some(temporary),
-            beside: [None; 2],
-            limit: None,
-            reference: None,
+            temporary: Some(how.temporary),
+            longest: how.longest,
+            ..Reading::new(Wanted::Values(&fields))
         };
         let reading = FilesReading::new(files, reading)?;
         let (mut items, mut skipped) = (Vec::new(), Vec::new());
@@ -208,6 +207,15 @@ impl ItemFields {
     }
 }
 
+/// How items are read.
+pub(super) struct ItemsReading<'a> {
+    /// The folder for decompressed copies of tables.
+    pub(super) temporary: &'a Path,
+    pub(super) on_bad_record: OnBadRecord,
+    pub(super) longest: LongestRecord,
+    pub(super) progress: &'a dyn Progress,
+}
+
 /// The records of items, and the bad ones with the numbers of their files.
 pub(super) type ReadItems = (Vec<ItemRecord>, Vec<(usize, BadRecord)>);
 
@@ -247,8 +255,7 @@ mod tests {
         let path = folder.path().join(name);
         std::fs::write(&path, lines).unwrap();
         let inputs = Inputs::find(&[path], None)?;
-        let read = fields.read(&inputs.files, folder.path(), OnBadRecord::Fail, &Silent);
-        Ok(read?.0)
+        fields.records(&inputs, &Silent)
     }
 
     #[test]

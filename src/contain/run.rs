@@ -14,7 +14,7 @@ use super::frequent::read_ignored;
 use super::hits_output::HitsFormat;
 use super::items::ITEMS;
 use super::phrases::{Phrases, Spread};
-use super::read::ItemFields;
+use super::read::{ItemFields, ItemsReading};
 use super::report::{
     ContainParameters, ContainReport, FoundPhrases, HitEvidence, Removable, Sample, Tally,
     skipped_items,
@@ -28,7 +28,8 @@ use crate::files::{
 };
 use crate::io::{
     Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, InputFile, Inputs,
-    Leftovers, OnBadRecord, OutputFolder, Reading, SkippedRecord, Wanted, check_not_overwritten,
+    Leftovers, LongestRecord, OnBadRecord, OutputFolder, Reading, SkippedRecord, Wanted,
+    check_not_overwritten,
 };
 use crate::passages::{check_cut_fields, check_marks, uncut};
 use crate::progress::{Timings, advance};
@@ -87,6 +88,7 @@ pub struct ContainRun<'a> {
     on_bad_record: OnBadRecord,
     unique_ids: bool,
     batch_bytes: usize,
+    memory: Option<u64>,
     limit: Option<NonZeroU64>,
     temporary: Option<PathBuf>,
     pub(super) options: RunOptions<'a>,
@@ -121,6 +123,7 @@ impl<'a> ContainRun<'a> {
             on_bad_record: OnBadRecord::default(),
             unique_ids: false,
             batch_bytes: 16 << 20,
+            memory: None,
             limit: None,
             temporary: None,
             options: RunOptions::default(),
@@ -213,6 +216,15 @@ impl<'a> ContainRun<'a> {
     pub fn batch_bytes(self, batch_bytes: usize) -> Self {
         ContainRun {
             batch_bytes,
+            ..self
+        }
+    }
+
+    /// Bytes of memory for the record that is read, which may take a quarter of them; default 60 % of what the process may use.
+    /// They do not bound what the run holds of all items. Does not affect the result.
+    pub fn memory(self, bytes: u64) -> Self {
+        ContainRun {
+            memory: Some(bytes),
             ..self
         }
     }
@@ -342,9 +354,13 @@ impl<'a> ContainRun<'a> {
         let progress = self.options.progress;
         self.items.not_read().warn(progress);
         let files = &self.items.files;
-        let (records, bad) =
-            self.item_fields
-                .read(files, temporary, self.on_bad_record, progress)?;
+        let reading = ItemsReading {
+            temporary,
+            on_bad_record: self.on_bad_record,
+            longest: LongestRecord::within(self.memory),
+            progress,
+        };
+        let (records, bad) = self.item_fields.read(files, &reading)?;
         if let (true, Some((_, first))) = (records.is_empty(), bad.first()) {
             return Err(Error::NoGoodRecord(first.clone()));
         }
@@ -363,13 +379,12 @@ impl<'a> ContainRun<'a> {
 
     pub(super) fn reading<'r>(&'r self, columns: Columns, temporary: &'r Path) -> Reading<'r> {
         Reading {
-            wanted: Wanted::Document(&self.fields),
             columns,
             batch_bytes: self.batch_bytes,
             temporary: Some(temporary),
-            beside: [None, None],
             limit: self.limit.map(NonZeroU64::get),
-            reference: None,
+            longest: LongestRecord::within(self.memory),
+            ..Reading::new(Wanted::Document(&self.fields))
         }
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::io::{
-    Chunk, Columns, Event, FieldPath, FilesReading, InputFile, Reading, ValueField, Wanted,
+    Chunk, Event, FieldPath, FilesReading, InputFile, LongestRecord, Reading, ValueField, Wanted,
     for_each_record,
 };
 use crate::progress::{Progress, advance};
@@ -130,19 +130,14 @@ impl RowsReading<'_> {
         fields: &[ValueField],
         mut each: impl FnMut(&Row<'_>) -> Result<()>,
     ) -> Result<u64> {
-        const BATCH: usize = 16 << 20;
         let stored = files.iter().map(InputFile::stored_bytes).sum();
         self.progress.begin("read", stored);
         let reading = FilesReading::new(
             files,
             Reading {
-                wanted: Wanted::Values(fields),
-                columns: Columns::Needed,
-                batch_bytes: BATCH,
                 temporary: Some(self.temporary),
-                beside: [None; 2],
-                limit: None,
-                reference: None,
+                longest: LongestRecord::fixed(),
+                ..Reading::new(Wanted::Values(fields))
             },
         )?;
         let (mut all, mut rows) = (0, vec![0; files.len()]);

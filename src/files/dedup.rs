@@ -104,7 +104,9 @@ impl Run<'_> {
         let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
         target.check(&source)?;
         if self.from_pairs.is_none() {
-            source.set_budget(folder.as_deref(), &task.search, task.by_name(&self))?;
+            let parameters = task.by_name(&self);
+            let memory = self.memory_bytes();
+            source.set_budget(folder.as_deref(), &task.search, parameters, memory)?;
         }
         let mut written = source.written();
         if let Target::Folder(folder) = &target {

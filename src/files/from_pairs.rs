@@ -48,6 +48,12 @@ impl PairsFile {
     ) -> Result<FoundRemovals> {
         self.check_task(task, source)?;
         let progress = source.run.options.progress;
+        if !self.is_sealed {
+            progress.warn(&format!(
+                "the report of {} states no digest, so that damage to either may not show; search for pairs again to have one",
+                self.path.display()
+            ));
+        }
         let mut timings = Timings::default();
         let mut corpus = read_digests(source, &self.engine, progress, &mut timings)?;
         let counts = &self.report.counts;

@@ -16,8 +16,8 @@ use crate::documents::{Document, DocumentBatch, Documents};
 use crate::error::{BadRecord, Error, Result, with_flags};
 use crate::index::{DocumentId, Durability, Hit, Index, OnKnownId, Verdict};
 use crate::io::{
-    ArrivingLines, Chunk, Columns, Event, FilesReading, Id, JsonLines, OnBadRecord, OutputFile,
-    Record, folder_of, raw_json,
+    ArrivingLines, Chunk, Columns, Event, FilesReading, Id, JsonLines, LongestRecord, OnBadRecord,
+    OutputFile, Record, folder_of, raw_json,
 };
 use crate::progress::{Timings, advance};
 use crate::search::Search;
@@ -344,7 +344,10 @@ impl Run<'_> {
             Ok(counts.documents)
         };
         let arriving = match self.limit {
-            None => self.inputs.arriving_lines(self.options.progress)?,
+            None => {
+                let longest = LongestRecord::within(self.memory);
+                self.inputs.arriving_lines(longest, self.options.progress)?
+            }
             Some(_) => None,
         };
         match arriving {

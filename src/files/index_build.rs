@@ -56,11 +56,7 @@ impl Run<'_> {
             return self.build_in_order(folder, search);
         }
         let temporary = self.temporary.clone().unwrap_or(folder.to_owned());
-        let built = Run {
-            memory: self.memory.or(Some(MEMORY)),
-            ..self
-        }
-        .build_in(folder, search);
+        let built = self.build_in(folder, search);
         built.map_err(|error| resumable(error, &temporary, Some(folder)))
     }
 
@@ -70,7 +66,8 @@ impl Run<'_> {
         let index = Index::begin(folder, engine, search)?.durability(Durability::OnSync);
         let mut timings = Timings::default();
         let mut source = FileSource::open(&self, 0, folder.to_owned(), &mut timings)?;
-        source.set_budget(Some(folder), search, ByName::new())?;
+        let memory = self.memory.or(Some(MEMORY));
+        source.set_budget(Some(folder), search, ByName::new(), memory)?;
         let budget = source.budget.clone();
         let budget = budget.ok_or_else(|| Error::Defect("a build has no memory".to_owned()))?;
         let spill = match &budget.unfinished {

@@ -18,9 +18,9 @@ use super::samples::{Sampler, Samples};
 use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
-    Compression, FrameWriter, Measure, Measured, OutputFile, PairToWrite, PairsFormat,
-    PairsParameters, PairsToWrite, Places, Report, folder_of, remove_if_there, with_suffix,
-    write_json, write_pairs_table, write_pairs_text,
+    Compression, Digest, FrameWriter, Measure, Measured, OutputFile, PairToWrite, PairsFormat,
+    PairsParameters, PairsToWrite, Places, Report, folder_of, remove_if_there, sealed, with_suffix,
+    write_pairs_table, write_pairs_text,
 };
 use crate::pipeline::Pairing;
 use crate::progress::{Progress, Timings, advance};
@@ -130,7 +130,8 @@ impl Run<'_> {
         let mut timings = Timings::default();
         let temporary = target.temporary.clone();
         let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
-        source.set_budget(file.as_deref(), search, task.by_name(&self))?;
+        let parameters = task.by_name(&self);
+        source.set_budget(file.as_deref(), search, parameters, self.memory_bytes())?;
         let (engine, progress) = (self.engine, self.options.progress);
         let context = &mut Context {
             search,
@@ -233,6 +234,14 @@ enum TargetForm<'a> {
     Stream(&'a mut (dyn Write + Send)),
     Nowhere,
     File(Box<FileTarget>),
+}
+
+/// A report beside a file, with the digest of that file.
+#[derive(Serialize)]
+struct Described<'a, R> {
+    #[serde(flatten)]
+    report: &'a R,
+    output_blake3_128: &'a str,
 }
 
 /// A file of pairs under its temporary name, and the report beside it.
@@ -388,7 +397,13 @@ impl<'a> Target<'a> {
             return Ok(());
         };
         let mut target = *target;
-        let written = write_json(&mut target.report_file, report);
+        let digest = Digest::of_file(&target.file).map_err(Error::io("read", &target.path))?;
+        let described = Described {
+            report,
+            output_blake3_128: &digest,
+        };
+        let written =
+            sealed(&described).and_then(|json| target.report_file.write_all(json.as_bytes()));
         written.map_err(Error::io("write", with_suffix(&target.path, REPORT)))?;
         // Last chance to stop the run.
         advance(progress, compared, 0, 0)?;

@@ -9,8 +9,8 @@ use crate::backend::Backend;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
-    FieldPath, Fields, InputReport, Parameters, REPORT_VERSION, SearchParameters, SkippedRecord,
-    WeightsField, with_suffix,
+    Digest, FieldPath, Fields, InputReport, Parameters, REPORT_VERSION, Seal, SearchParameters,
+    SkippedRecord, WeightsField, with_suffix,
 };
 use crate::pipeline::{Banding, Normalise, Shingling, Unit, Weighting};
 use crate::progress::Counts;
@@ -41,6 +41,8 @@ pub struct PairsFile {
     pub(super) engine: Engine,
     pub(super) search: Search,
     pub(super) num_perm: usize,
+    /// Whether digests show that the file and its report are as they were written.
+    pub(super) is_sealed: bool,
 }
 
 /// What the report beside the pairs says.
@@ -51,6 +53,9 @@ pub(super) struct PairsReport {
     pub(super) counts: Counts,
     pub(super) parameters: Parameters,
     complete: bool,
+    /// The digest of the file of pairs; `None` in reports of older versions.
+    #[serde(default)]
+    output_blake3_128: Option<String>,
     #[serde(default)]
     pub(super) expected_precision: Option<f64>,
     #[serde(default)]
@@ -82,7 +87,7 @@ impl PairsFile {
     /// or by distance, or measured by containment; [`Error::Io`] if a file cannot be read.
     pub fn open(path: &Path) -> Result<Self> {
         let refused = |problem: &str| refusal(path, problem.to_owned());
-        std::fs::File::open(path).map_err(Error::io("open", path))?;
+        let file = std::fs::File::open(path).map_err(Error::io("open", path))?;
         let beside = with_suffix(path, REPORT);
         let text = std::fs::read_to_string(&beside).map_err(Error::io("read", &beside))?;
         let parsed = serde_json::from_str(&text);
@@ -90,6 +95,13 @@ impl PairsFile {
             refused("the report beside it is not one that simgpu pairs of this version writes")
         })?;
         report.check().map_err(|problem| refused(&problem))?;
+        let seal = Seal::of(&text);
+        let digest = Digest::of_file(&file).map_err(Error::io("read", path))?;
+        let is_other = |stated: &String| *stated != digest;
+        if seal == Seal::Broken || report.output_blake3_128.as_ref().is_some_and(is_other) {
+            return Err(refusal_of_changed(path));
+        }
+        let is_sealed = seal == Seal::Intact && report.output_blake3_128.is_some();
         let exact = serde_json::from_str::<Exact<'_>>(&text).ok();
         let threshold = exact.and_then(|exact| exact.parameters.threshold?.get().parse().ok());
         let threshold: f64 = threshold.ok_or_else(|| refused("its report has no threshold"))?;
@@ -108,6 +120,7 @@ impl PairsFile {
             num_perm: scheme.num_perm(),
             search,
             report,
+            is_sealed,
         })
     }
 
@@ -180,6 +193,20 @@ fn refusal(path: &Path, problem: String) -> Error {
         path: path.to_owned(),
         problem,
         remedy: AGAIN.to_owned(),
+    }
+}
+
+/// The error for a file of pairs that was changed, or whose report was.
+fn refusal_of_changed(path: &Path) -> Error {
+    Error::Input {
+        path: path.to_owned(),
+        problem:
+            "the file or its report was damaged or changed: the digest in the report is another"
+                .to_owned(),
+        remedy: format!(
+            "{AGAIN}; if you changed it on purpose, remove `digest` and `output_blake3_128` from {}",
+            with_suffix(path, REPORT).display()
+        ),
     }
 }
 

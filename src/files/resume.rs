@@ -75,6 +75,8 @@ impl FileSource<'_> {
     /// Lets the run go on disk if it needs more memory than it may use, and makes it one that goes on after it was
     /// stopped, if it was. `output` is where the results go; `None` if they go to a stream or nowhere.
     ///
+    /// `memory` is in bytes; `None` without a bound.
+    ///
     /// # Errors
     /// [`Error::Output`] if a run with the same output but other parameters or inputs was stopped.
     pub(super) fn set_budget(
@@ -82,8 +84,9 @@ impl FileSource<'_> {
         output: Option<&Path>,
         search: &Search,
         parameters: ByName,
+        memory: Option<u64>,
     ) -> Result<()> {
-        let Some(memory) = self.run.memory_bytes() else {
+        let Some(memory) = memory else {
             return Ok(());
         };
         // Saturates: a process can address no more memory.

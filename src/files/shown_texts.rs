@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::documents::{Document, DocumentBatch};
 use crate::error::Result;
 use crate::io::{
-    Columns, DocumentPlace, Event, FieldPath, Fields, FilesReading, InputFile, PlaceOfRow, Reading,
-    Record, RecordedInput, Wanted,
+    DocumentPlace, Event, FieldPath, Fields, FilesReading, InputFile, LongestRecord, PlaceOfRow,
+    Reading, Record, RecordedInput, Wanted,
 };
 use crate::pipeline::{Normalise, Scratch, Shingler, Shingling, Unit, Weighting};
 use crate::scheme::Scheme;
@@ -134,13 +134,8 @@ impl Texts {
     ) -> Result<()> {
         let files = [input];
         let reading = Reading {
-            wanted: Wanted::Document(fields),
-            columns: Columns::Needed,
-            batch_bytes: 16 << 20,
-            temporary: None,
-            beside: [None; 2],
-            limit: None,
-            reference: None,
+            longest: LongestRecord::fixed(),
+            ..Reading::new(Wanted::Document(fields))
         };
         let mut first = 0;
         let mut batch = fields.empty_batch();

@@ -9,7 +9,7 @@ use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
     HEADER, OutputFile, REPORT_VERSION, Report, SignatureDescription, SignaturesFormat, SlotWriter,
-    description_of, folder_of, header, write_json, write_signature_table,
+    description_of, folder_of, header, write_description, write_signature_table,
 };
 use crate::progress::{Counts, Timings, advance};
 use crate::search::{
@@ -54,8 +54,8 @@ impl Run<'_> {
                     file.seek(SeekFrom::Start(0))?;
                     file.write_all(&header(corpus.documents(), scheme.num_perm(), width))
                 })?;
-                let described = self.describe(&source, &corpus, Some(digest));
-                write_json(&mut json, &described).map_err(Error::io("write", &beside))?;
+                let described = self.describe(&source, &corpus, digest);
+                write_description(&mut json, &described).map_err(Error::io("write", &beside))?;
                 // Last chance to stop the run.
                 self.advance_to_end(&source, &corpus)?;
                 description.commit()?;
@@ -69,8 +69,9 @@ impl Run<'_> {
                     .map_err(Error::io("create a temporary file in", &folder))?;
                 let mut matrix = SignatureSink::new(SlotWriter::new(spool, target.partial(), 0)?);
                 let corpus = self.read(&mut source, &mut matrix, &mut timings)?;
+                let digest = matrix.slots.digest();
                 let mut spool = matrix.slots.finish(|_| Ok(()))?;
-                let described = self.describe(&source, &corpus, None);
+                let described = self.describe(&source, &corpus, digest);
                 timings.time("write", 0, || {
                     let places = &source.places;
                     write_signature_table(&mut spool, file, output, places, scheme, &described)
@@ -118,7 +119,7 @@ impl Run<'_> {
         &self,
         source: &FileSource<'_>,
         corpus: &Corpus,
-        matrix_digest: Option<String>,
+        matrix_digest: String,
     ) -> SignatureDescription {
         let mut counts: Counts = corpus.counts();
         source.complete(&mut counts);
@@ -138,7 +139,7 @@ impl Run<'_> {
             empty_files,
             skipped,
             files: source.places.first_rows(),
-            matrix_blake3_128: matrix_digest,
+            matrix_blake3_128: Some(matrix_digest),
         }
     }
 }

@@ -10,8 +10,9 @@ use super::run::{RunOptions, search_parameters};
 use crate::error::Conflict;
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{
-    DocumentIds, Places, REPORT_VERSION, Report, SignatureDescription, SignatureReader, Skipped,
-    SkippedRecord, SourceFile, check_not_overwritten, damaged, description_of, misdescribed,
+    DocumentIds, Places, REPORT_VERSION, Report, Seal, SignatureDescription, SignatureReader,
+    Skipped, SkippedRecord, SourceFile, check_not_overwritten, damaged, description_of,
+    misdescribed,
 };
 use crate::pipeline::Pairing;
 use crate::pipeline::Signatures;
@@ -384,9 +385,16 @@ impl SignatureFile {
             let problem = format!("its metadata states {rows} signatures, but it holds {read}");
             return Err(damaged(&path, &problem));
         }
-        if stated_digest.is_some() && stated_digest != reader.digest() {
-            let problem = "its digest does not match the signatures";
-            return Err(misdescribed(&path, is_matrix, problem));
+        match reader.seal(stated_digest.as_deref()) {
+            Seal::Intact => {}
+            Seal::Broken => {
+                let problem = "its digest does not match the signatures";
+                return Err(misdescribed(&path, is_matrix, problem));
+            }
+            Seal::Missing => progress.warn(&format!(
+                "{} states no digest, so that damage to it may not show; sign the documents again to have one",
+                path.display()
+            )),
         }
         Ok(places)
     }

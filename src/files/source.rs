@@ -17,8 +17,8 @@ use crate::documents::{DocumentBatch, DocumentRange};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
-    Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, InputFile, Places,
-    Position, Reading, Record, RecordedInput, Repeated, Report, ValueForms, Wanted,
+    Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, InputFile, LongestRecord,
+    Places, Position, Reading, Record, RecordedInput, Repeated, Report, ValueForms, Wanted,
 };
 use crate::progress::{Counts, StageTime, Timings, advance, counted, grouped};
 use crate::search::{
@@ -222,7 +222,6 @@ impl<'a> FileSource<'a> {
     /// The options of reading.
     pub(super) fn reading(&self, columns: Columns) -> Reading<'_> {
         Reading {
-            wanted: Wanted::Document(&self.run.fields),
             columns,
             batch_bytes: self.run.batch_bytes,
             temporary: Some(&self.temporary),
@@ -235,6 +234,8 @@ impl<'a> FileSource<'a> {
                 let wanted = Wanted::Document(fields);
                 (self.of_reference, wanted)
             }),
+            longest: LongestRecord::within(self.run.memory),
+            ..Reading::new(Wanted::Document(&self.run.fields))
         }
     }
 
@@ -316,7 +317,8 @@ impl<'a> FileSource<'a> {
                     is_on_disk = true;
                     // Everything so far is written now.
                     ReadState::of(pass, noted)?;
-                    spill.check_space(self.share_read(files.consumed(), pass.rows()))?;
+                    let share = self.share_read(files.consumed(), pass.rows());
+                    spill.announce(share, progress)?;
                 }
                 if pass.on_disk().is_some_and(|spill| spill.is_due()) {
                     record(pass, noted)?;

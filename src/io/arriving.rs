@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::chunk::{CHUNK, Chunk, Contents};
+use super::longest::LongestRecord;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, advance};
 
@@ -16,6 +17,7 @@ pub(crate) struct ArrivingLines {
     first_number: u64,
     chunks: u64,
     bytes: u64,
+    longest: LongestRecord,
 }
 
 /// Bytes that are read at a time.
@@ -25,6 +27,7 @@ impl ArrivingLines {
     /// The lines of a stream, if it begins with an object of JSON; otherwise the stream as it was.
     pub(super) fn of(
         stream: Box<dyn Read + Send>,
+        longest: LongestRecord,
         progress: &dyn Progress,
     ) -> Result<std::result::Result<Self, Box<dyn Read + Send>>> {
         let mut lines = ArrivingLines {
@@ -34,6 +37,7 @@ impl ArrivingLines {
             first_number: 1,
             chunks: 0,
             bytes: 0,
+            longest,
         };
         while lines.buffer.trim_ascii_start().is_empty() && lines.read(progress)? {}
         Ok(match lines.buffer.trim_ascii_start().first() {
@@ -77,6 +81,9 @@ impl ArrivingLines {
                 break searched + found + 1;
             }
             searched = self.buffer.len();
+            if searched as u64 > self.longest.bytes() {
+                return Err(self.too_long(progress)?);
+            }
             if self.is_ended || !self.read(progress)? {
                 break self.buffer.len();
             }
@@ -97,6 +104,22 @@ impl ArrivingLines {
                 first_number,
             },
         }))
+    }
+
+    /// The error for a line that is too long. Reads its rest to learn its length.
+    fn too_long(&mut self, progress: &dyn Progress) -> Result<Error> {
+        let mut all = self.buffer.len() as u64;
+        while !LongestRecord::is_beyond_measure(all) {
+            self.buffer.clear();
+            let has_more = self.read(progress)?;
+            let end = memchr::memchr(b'\n', &self.buffer);
+            all += end.unwrap_or(self.buffer.len()) as u64;
+            if !has_more || end.is_some() {
+                break;
+            }
+        }
+        let record = format!("the record that starts on line {}", self.first_number);
+        Ok(self.longest.refusal(&record, all).of(Path::new("stdin")))
     }
 
     /// Bytes read so far.
@@ -141,7 +164,9 @@ mod tests {
                     continue;
                 }
                 let stream = Box::new(Dripping(text.clone().into_bytes(), step, false));
-                let Ok(mut lines) = ArrivingLines::of(stream, &Silent).unwrap() else {
+                let Ok(mut lines) =
+                    ArrivingLines::of(stream, LongestRecord::within(None), &Silent).unwrap()
+                else {
                     panic!("{text}");
                 };
                 let (mut all, mut number) = (Vec::new(), 1);
@@ -167,7 +192,9 @@ mod tests {
     fn another_stream_is_handed_back_as_it_was() {
         let text = b"\n id,text\n1,a\n".to_vec();
         let stream = Box::new(Dripping(text.clone(), 2, false));
-        let Err(mut stream) = ArrivingLines::of(stream, &Silent).unwrap() else {
+        let Err(mut stream) =
+            ArrivingLines::of(stream, LongestRecord::within(None), &Silent).unwrap()
+        else {
             panic!("no lines");
         };
         let mut read = Vec::new();

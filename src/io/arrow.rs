@@ -12,9 +12,11 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use arrow_select::concat::concat_batches;
 
-use super::arrow_messages::codec;
+use super::arrow_messages::facts_of_batches;
 use super::columns::{Needed, wanted_roots};
+use super::longest::LongestRecord;
 use super::mark::with_marks;
+use super::table::Unreadable;
 
 /// The start of an Arrow file; a stream lacks it.
 const MAGIC: &[u8; 6] = b"ARROW1";
@@ -43,7 +45,8 @@ pub(super) enum Batches {
 pub(super) fn open(
     file: &File,
     needed: Option<Needed<'_>>,
-) -> Result<(Batches, ArrowForm), ArrowError> {
+    longest: LongestRecord,
+) -> Result<(Batches, ArrowForm), Unreadable> {
     let mut start = [0; MAGIC.len()];
     let at_start = || -> Result<BufReader<File>, ArrowError> {
         let mut file = file.try_clone()?;
@@ -51,7 +54,11 @@ pub(super) fn open(
         Ok(BufReader::with_capacity(1 << 18, file))
     };
     let is_file = at_start()?.read_exact(&mut start).is_ok() && start == *MAGIC;
-    let codec = codec(at_start()?.into_inner(), is_file)?;
+    let facts = facts_of_batches(at_start()?.into_inner(), is_file)?;
+    if facts.largest > longest.table_bytes() {
+        let refusal = longest.table_refusal("a batch", facts.largest);
+        return Err(Unreadable::Refused(refusal));
+    }
     let (batches, schema, metadata) = if is_file {
         let whole = FileReader::try_new(at_start()?, None)?;
         let (schema, metadata) = (whole.schema(), whole.custom_metadata().clone());
@@ -74,7 +81,7 @@ pub(super) fn open(
     let form = ArrowForm {
         schema,
         is_file,
-        codec,
+        codec: facts.codec,
         metadata,
     };
     Ok((batches, form))

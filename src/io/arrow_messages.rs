@@ -8,45 +8,55 @@ use arrow_ipc::reader::read_footer_length;
 use arrow_ipc::{Buffer, CompressionType, Message, RecordBatch, root_as_footer, root_as_message};
 use arrow_schema::ArrowError;
 
-/// The codec of the first compressed batch; `None` if there is none. Messages that cannot be read are left for
-/// the reader to report.
-pub(super) fn codec(mut file: File, is_file: bool) -> Result<Option<CompressionType>, ArrowError> {
+/// What the messages of a file say of its batches.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct BatchFacts {
+    /// The codec of the first compressed batch; `None` if there is none.
+    pub(super) codec: Option<CompressionType>,
+    /// Bytes of the largest batch as stored, or of the largest column of a batch when it is decompressed.
+    pub(super) largest: u64,
+}
+
+/// Reads all messages. Those that cannot be read are left for the reader to report.
+pub(super) fn facts_of_batches(mut file: File, is_file: bool) -> Result<BatchFacts, ArrowError> {
+    let mut facts = BatchFacts::default();
     let mut blocks = if is_file {
         let Some(blocks) = blocks(&mut file) else {
-            return Ok(None);
+            return Ok(facts);
         };
         Some(blocks.into_iter())
     } else {
         None
     };
-    let mut codec = None;
     loop {
         if let Some(blocks) = &mut blocks {
             let Some(start) = blocks.next() else {
-                return Ok(codec);
+                return Ok(facts);
             };
             if file.seek(SeekFrom::Start(start)).is_err() {
-                return Ok(codec);
+                return Ok(facts);
             }
         }
         let Some((bytes, body)) = next_message(&mut file) else {
-            return Ok(codec);
+            return Ok(facts);
         };
         let Ok(message) = root_as_message(&bytes) else {
-            return Ok(codec);
+            return Ok(facts);
         };
         if let Some(batch) = batch_of(&message)
             && let Some(compression) = batch.compression()
         {
-            codec = codec.or(Some(compression.codec()));
+            facts.codec = facts.codec.or(Some(compression.codec()));
             for buffer in batch.buffers().iter().flatten() {
-                check_size(&mut file, body, buffer, compression.codec())?;
+                let size = check_size(&mut file, body, buffer, compression.codec())?;
+                facts.largest = facts.largest.max(size);
             }
         }
-        let end = u64::try_from(message.bodyLength()).ok();
-        let end = end.and_then(|length| body.checked_add(length));
+        let length = u64::try_from(message.bodyLength()).ok();
+        facts.largest = facts.largest.max(length.unwrap_or(0));
+        let end = length.and_then(|length| body.checked_add(length));
         if end.is_none_or(|end| file.seek(SeekFrom::Start(end)).is_err()) {
-            return Ok(codec);
+            return Ok(facts);
         }
     }
 }
@@ -91,13 +101,13 @@ fn next_message(file: &mut File) -> Option<(Vec<u8>, u64)> {
     Some((message, file.stream_position().ok()?))
 }
 
-/// Refuses a compressed buffer that states a size that its codec cannot reach.
+/// The size that a compressed buffer states; refuses one that its codec cannot reach.
 fn check_size(
     file: &mut File,
     body: u64,
     buffer: &Buffer,
     codec: CompressionType,
-) -> Result<(), ArrowError> {
+) -> Result<u64, ArrowError> {
     /// A byte of LZ4 stands for at most 255 bytes.
     const LZ4_RATIO: u64 = 255;
     /// Four bytes of zstd stand for at most a block of 128 KiB. A stated size is exact.
@@ -113,12 +123,12 @@ fn check_size(
         file.take(START.min(length)).read_to_end(&mut start)?;
     }
     let Some((size, frame)) = start.split_first_chunk() else {
-        return Ok(());
+        return Ok(0);
     };
     let stored = length - 8;
     let most = match (i64::from_le_bytes(*size), codec) {
         // Not compressed.
-        (-1, _) => return Ok(()),
+        (-1, _) => return Ok(stored),
         (_, CompressionType::ZSTD) => match zstd::zstd_safe::get_frame_content_size(frame) {
             Ok(Some(size)) => size.min(stored.saturating_mul(ZSTD_RATIO)),
             _ => stored.saturating_mul(ZSTD_RATIO),
@@ -126,7 +136,7 @@ fn check_size(
         (_, _) => stored.saturating_mul(LZ4_RATIO),
     };
     match u64::try_from(i64::from_le_bytes(*size)) {
-        Ok(size) if size <= most => Ok(()),
+        Ok(size) if size <= most => Ok(size),
         _ => Err(ArrowError::IpcError(
             "a compressed buffer states a wrong size".to_owned(),
         )),

@@ -32,6 +32,10 @@ pub(super) trait Cutter {
     /// The records of the start of the buffer, which ends with a record or with the stream; `None` if it has
     /// none.
     fn contents(&mut self, bytes: Vec<u8>) -> Result<Option<Contents>, Refusal>;
+
+    /// Forgets the bytes of a record that is too long to be kept. The next scan goes through the bytes behind them. Returns the
+    /// line on which the record starts.
+    fn forget(&mut self, bytes: &[u8]) -> u64;
 }
 
 /// Cuts after newlines.
@@ -61,6 +65,10 @@ impl Cutter for LineCutter {
             bytes,
             first_number,
         }))
+    }
+
+    fn forget(&mut self, _: &[u8]) -> u64 {
+        self.first_number
     }
 }
 
@@ -256,6 +264,12 @@ impl Cutter for CsvCutter<'_> {
             })
         }))
     }
+
+    fn forget(&mut self, bytes: &[u8]) -> u64 {
+        self.line += newlines(&bytes[..self.start]);
+        self.start = 0;
+        self.line
+    }
 }
 
 /// Cuts a JSON array between its elements.
@@ -409,6 +423,14 @@ impl Cutter for ArrayCutter {
                 header: None,
             })),
         )
+    }
+
+    fn forget(&mut self, bytes: &[u8]) -> u64 {
+        if let Some(start) = &mut self.start {
+            self.line += newlines(&bytes[..*start]);
+            *start = 0;
+        }
+        self.line
     }
 }
 

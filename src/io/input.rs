@@ -16,6 +16,7 @@ use super::format::{
     other_encoding, unknown_ending, unknown_start,
 };
 use super::globs::FileFilter;
+use super::longest::LongestRecord;
 use super::not_read::NotRead;
 use super::remote;
 use crate::error::{Conflict, Error, Result};
@@ -363,6 +364,7 @@ impl Inputs {
     #[cfg(feature = "index")]
     pub(crate) fn arriving_lines(
         &self,
+        longest: LongestRecord,
         progress: &dyn Progress,
     ) -> Result<Option<(ArrivingLines, String)>> {
         let may_be_lines = matches!(self.naming.format, None | Some(Format::JsonLines));
@@ -375,7 +377,7 @@ impl Inputs {
         let Some(opened) = stream.take() else {
             return Ok(None);
         };
-        match ArrivingLines::of(opened, progress)? {
+        match ArrivingLines::of(opened, longest, progress)? {
             Ok(lines) => {
                 let name = format!("stdin{}", Format::JsonLines.ending());
                 Ok(Some((lines, name)))
@@ -534,11 +536,18 @@ fn real_path(path: &Path) -> Result<PathBuf> {
 /// stream `name`.
 ///
 /// # Errors
-/// [`Error::Io`] if the stream cannot be read; [`Error::Input`] if it is damaged or not UTF-8.
+/// [`Error::Io`] if the stream cannot be read; [`Error::Input`] if it is damaged, not UTF-8, or longer than 64 MiB.
 pub fn read_text(mut stream: impl Read, name: &Path) -> Result<String> {
+    let longest = LongestRecord::fixed();
+    let most = longest.bytes() + 1;
+    let check = |bytes: &[u8]| match bytes.len() as u64 == most {
+        true => Err(longest.refusal("the text", most).of(name)),
+        false => Ok(()),
+    };
     let mut stored = Vec::new();
-    let read = stream.read_to_end(&mut stored);
+    let read = stream.by_ref().take(most).read_to_end(&mut stored);
     read.map_err(Error::io("read", name))?;
+    check(&stored)?;
     let broken = |problem: String, remedy: &str| Error::Input {
         path: name.to_owned(),
         problem,
@@ -547,7 +556,8 @@ pub fn read_text(mut stream: impl Read, name: &Path) -> Result<String> {
     let mut bytes = Vec::new();
     let compression = Compression::of_start(&stored);
     let stream = compression.reader(&*stored);
-    let read = stream.and_then(|mut stream| stream.read_to_end(&mut bytes));
+    let read = stream.and_then(|stream| stream.take(most).read_to_end(&mut bytes));
+    check(&bytes)?;
     match read {
         Err(error) if compression == Compression::None => {
             return Err(Error::io("read", name)(error));

@@ -5,17 +5,13 @@
 //! be this library's idea of the input's.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
-use bytes::Bytes;
-use parquet::arrow::arrow_writer::{
-    ArrowColumnWriter, ArrowRowGroupWriterFactory, PageKey, PageStore, PageStoreArgs,
-    PageStoreFactory, compute_leaves,
-};
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::arrow::{
     ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, encode_arrow_schema, parquet_to_arrow_schema,
 };
@@ -29,11 +25,8 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
 
 use super::mark::{marks_field, with_marks};
+use super::page_store::PagesOfGroup;
 use super::table::Groups;
-use crate::store::unnamed_file;
-
-/// Bytes of compressed pages of a row group that are held in memory. Further ones wait on disk.
-const HELD: usize = 64 << 20;
 
 /// The form of a Parquet file, which its kept rows get, too.
 #[derive(Clone, Debug)]
@@ -261,8 +254,15 @@ pub(crate) struct KeptTable<W: Write + Send> {
     form: ParquetForm,
     /// The folder for pages on disk.
     folder: PathBuf,
-    /// The number of the current group in the input, and the writers of its columns.
-    group: Option<(usize, Vec<ArrowColumnWriter>)>,
+    group: Option<OpenGroup>,
+}
+
+/// A row group that is being written.
+struct OpenGroup {
+    /// Its number in the input.
+    number: usize,
+    columns: Vec<ArrowColumnWriter>,
+    pages: PagesOfGroup,
 }
 
 impl<W: Write + Send> KeptTable<W> {
@@ -283,13 +283,12 @@ impl<W: Write + Send> KeptTable<W> {
         if self
             .group
             .as_ref()
-            .is_none_or(|(current, _)| *current != group)
+            .is_none_or(|current| current.number != group)
         {
             self.finish_group()?;
-            self.group = Some((group, self.columns_of(group)?));
+            self.group = Some(self.open_group(group)?);
         }
-        let writers = self.group.iter_mut().flat_map(|(_, writers)| writers);
-        let mut writers = writers;
+        let mut writers = self.group.iter_mut().flat_map(|group| &mut group.columns);
         for (field, column) in self.form.rows.fields().iter().zip(rows.columns()) {
             for leaf in compute_leaves(field, column)? {
                 if let Some(writer) = writers.next() {
@@ -300,24 +299,32 @@ impl<W: Write + Send> KeptTable<W> {
         Ok(())
     }
 
-    /// The writers of the columns of a row group, with the options of that group.
-    fn columns_of(&self, group: usize) -> Result<Vec<ArrowColumnWriter>, ParquetError> {
-        let properties = self.form.properties_of(self.form.metadata.row_group(group));
+    /// Begins a row group, with the options of that group of the input.
+    fn open_group(&self, number: usize) -> Result<OpenGroup, ParquetError> {
+        let properties = self
+            .form
+            .properties_of(self.form.metadata.row_group(number));
         // A file has one set of options for all groups, and its version decides that of its pages.
         let schema = self.file.schema_descr().root_schema_ptr();
         let of_group = SerializedFileWriter::new(io::sink(), schema, Arc::new(properties))?;
-        ArrowRowGroupWriterFactory::new(&of_group, Arc::clone(&self.form.rows))
-            .with_page_store_factory(Arc::new(PagesOfGroup::new(self.folder.clone())))
-            .create_column_writers(group)
+        let pages = PagesOfGroup::new(Some(self.folder.clone()));
+        let columns = ArrowRowGroupWriterFactory::new(&of_group, Arc::clone(&self.form.rows))
+            .with_page_store_factory(Arc::new(pages.clone()))
+            .create_column_writers(number)?;
+        Ok(OpenGroup {
+            number,
+            columns,
+            pages,
+        })
     }
 
     fn finish_group(&mut self) -> Result<(), ParquetError> {
-        let Some((_, columns)) = self.group.take() else {
+        let Some(OpenGroup { columns, pages, .. }) = self.group.take() else {
             return Ok(());
         };
         let mut group = self.file.next_row_group()?;
-        for column in columns {
-            column.close()?.append_to_row_group(&mut group)?;
+        for (number, column) in columns.into_iter().enumerate() {
+            pages.append(number, column.close()?, &mut group)?;
         }
         group.close().map(drop)
     }
@@ -325,93 +332,5 @@ impl<W: Write + Send> KeptTable<W> {
     pub(crate) fn finish(mut self) -> Result<W, ParquetError> {
         self.finish_group()?;
         self.file.into_inner()
-    }
-}
-
-/// Where the compressed pages of a row group wait until all of its columns are complete: in memory, and beyond [`HELD`] on
-/// disk. The writer of a group of any size takes that much memory.
-#[derive(Clone, Debug)]
-struct PagesOfGroup(Arc<Mutex<Waiting>>);
-
-#[derive(Debug)]
-struct Waiting {
-    folder: PathBuf,
-    held: usize,
-    file: Option<File>,
-    written: u64,
-}
-
-impl PagesOfGroup {
-    fn new(folder: PathBuf) -> Self {
-        PagesOfGroup(Arc::new(Mutex::new(Waiting {
-            folder,
-            held: 0,
-            file: None,
-            written: 0,
-        })))
-    }
-}
-
-impl PageStoreFactory for PagesOfGroup {
-    fn create(&self, _: &PageStoreArgs<'_>) -> Result<Box<dyn PageStore>, ParquetError> {
-        Ok(Box::new(PagesOfColumn {
-            group: self.clone(),
-            pages: Vec::new(),
-        }))
-    }
-}
-
-/// The pages of a column, by their keys.
-struct PagesOfColumn {
-    group: PagesOfGroup,
-    pages: Vec<WaitingPage>,
-}
-
-enum WaitingPage {
-    Held(Bytes),
-    OnDisk { start: u64, bytes: usize },
-}
-
-impl PageStore for PagesOfColumn {
-    fn put(&mut self, page: Bytes) -> Result<PageKey, ParquetError> {
-        let mut group = self.group.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let group = &mut *group;
-        let waiting = if group.held + page.len() <= HELD {
-            group.held += page.len();
-            WaitingPage::Held(page)
-        } else {
-            let file = match &mut group.file {
-                Some(file) => file,
-                None => group.file.insert(unnamed_file(&group.folder)?),
-            };
-            let start = group.written;
-            file.seek(SeekFrom::Start(start))?;
-            file.write_all(&page)?;
-            group.written += page.len() as u64;
-            WaitingPage::OnDisk {
-                start,
-                bytes: page.len(),
-            }
-        };
-        self.pages.push(waiting);
-        Ok(PageKey::new(self.pages.len() as u64 - 1))
-    }
-
-    fn take(&mut self, key: PageKey) -> Result<Bytes, ParquetError> {
-        let gone = || ParquetError::General("a page is asked for that was not given".to_owned());
-        let place = usize::try_from(key.get()).map_err(|_| gone())?;
-        let page = self.pages.get_mut(place).ok_or_else(gone)?;
-        let empty = WaitingPage::Held(Bytes::new());
-        match std::mem::replace(page, empty) {
-            WaitingPage::Held(page) => Ok(page),
-            WaitingPage::OnDisk { start, bytes } => {
-                let group = self.group.0.lock().unwrap_or_else(PoisonError::into_inner);
-                let mut file = group.file.as_ref().ok_or_else(gone)?;
-                let mut page = vec![0; bytes];
-                file.seek(SeekFrom::Start(start))?;
-                file.read_exact(&mut page)?;
-                Ok(page.into())
-            }
-        }
     }
 }

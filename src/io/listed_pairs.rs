@@ -5,7 +5,8 @@ use std::path::Path;
 use super::chunk::Chunk;
 use super::fields::{FieldPath, ValueField, Wanted};
 use super::input::{InputFile, Inputs};
-use super::read::{Columns, Event, FilesReading, Reading};
+use super::longest::LongestRecord;
+use super::read::{Event, FilesReading, Reading};
 use super::row_values::{Value, for_each_record};
 use crate::error::{Error, Result};
 use crate::progress::{Progress, advance};
@@ -44,7 +45,6 @@ pub(crate) fn for_each_listed_pair(
     progress: &dyn Progress,
     mut each: impl FnMut(u64, ListedPair) -> Result<()>,
 ) -> Result<u64> {
-    const BATCH: usize = 16 << 20;
     let inputs = Inputs::find(&[path.to_owned()], None)?;
     let files = &inputs.files;
     let fields: Vec<ValueField> = FIELDS.iter().map(|name| field(name)).collect();
@@ -55,13 +55,9 @@ pub(crate) fn for_each_listed_pair(
     let reading = FilesReading::new(
         files,
         Reading {
-            wanted: Wanted::Values(&fields),
-            columns: Columns::Needed,
-            batch_bytes: BATCH,
             temporary: Some(temporary),
-            beside: [None; 2],
-            limit: None,
-            reference: None,
+            longest: LongestRecord::fixed(),
+            ..Reading::new(Wanted::Values(&fields))
         },
     )?;
     let mut pairs = 0;

@@ -47,6 +47,12 @@ mod chunk;
 
 mod limit;
 
+mod longest;
+
+mod page_store;
+
+mod pages;
+
 mod read;
 
 mod values;
@@ -62,6 +68,8 @@ mod cut_texts;
 mod row_values;
 
 mod decimal;
+
+mod digest;
 
 mod usual;
 
@@ -105,6 +113,7 @@ pub(crate) use chunk::{Chunk, Kept, Record, chunks_of_rows};
 pub(crate) use clusters::write_clusters;
 pub(crate) use compression::{Compression, FRAME, FrameWriter, frames_in_flight};
 pub(crate) use cuts::Fate;
+pub(crate) use digest::{Digest, Seal, sealed};
 pub use fields::{FieldPath, Fields, OnBadRecord, WeightsField};
 pub(crate) use fields::{ValueField, Wanted};
 pub use format::{Format, Quote};
@@ -117,6 +126,7 @@ pub(crate) use keep::JsonLines;
 pub(crate) use keep::{KeptFile, unwritable};
 pub(crate) use labels::Labels;
 pub(crate) use listed_pairs::{ListedPair, for_each_listed_pair, odd_pair};
+pub(crate) use longest::LongestRecord;
 pub(crate) use names::field_names;
 pub use not_read::{NotRead, Several};
 pub(crate) use npy::{HEADER, header};
@@ -152,7 +162,7 @@ pub(crate) use row_values::{Value, for_each_record};
 pub(crate) use run_record::{Facts, run_record};
 pub use signatures::SignaturesFormat;
 pub(crate) use signatures::{
-    SignatureReader, SlotWriter, damaged, description_of, misdescribed,
+    SignatureReader, SlotWriter, damaged, description_of, misdescribed, write_description,
     write_table as write_signature_table,
 };
 pub(crate) use table::{

@@ -6,6 +6,7 @@ use super::chunk::{Chunk, Contents};
 use super::fields::Wanted;
 use super::input::InputFile;
 use super::jsonl;
+use super::longest::LongestRecord;
 use super::read::{Columns, Event, FilesReading, Reading};
 use crate::error::{BadRecord, Error, Result};
 
@@ -16,13 +17,12 @@ pub(crate) fn field_names(file: &InputFile, temporary: &Path) -> Result<Vec<Stri
     let reading = FilesReading::new(
         files,
         Reading {
-            wanted: Wanted::Values(&[]),
             columns: Columns::All,
             batch_bytes: 0,
             temporary: Some(temporary),
-            beside: [None; 2],
             limit: Some(1),
-            reference: None,
+            longest: LongestRecord::fixed(),
+            ..Reading::new(Wanted::Values(&[]))
         },
     )?;
     for event in reading.file(0) {

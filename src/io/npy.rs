@@ -135,21 +135,6 @@ pub(crate) fn bytes_of(slots: Slots<'_>) -> Cow<'_, [u8]> {
     }
 }
 
-/// The digest of a matrix: the first 128 bits of the BLAKE3 hash of its stored slots.
-#[derive(Default)]
-pub(crate) struct MatrixDigest(Box<blake3::Hasher>);
-
-impl MatrixDigest {
-    pub(crate) fn update(&mut self, stored: &[u8]) {
-        self.0.update(stored);
-    }
-
-    /// The digest as hexadecimal digits.
-    pub(crate) fn finish(&self) -> String {
-        self.0.finalize().to_hex()[..32].to_owned()
-    }
-}
-
 /// Reads stored slots.
 pub(crate) fn read_slots(file: &mut impl Read, slots: SlotsMut<'_>) -> io::Result<()> {
     match slots {

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::fmt::Display;
 use std::fs::{File, Metadata};
 use std::io::{self, Chain, Cursor, Read, Seek};
 use std::num::NonZeroU64;
@@ -28,8 +27,9 @@ use super::frames::{FramesReader, frames_ahead};
 use super::input::{InputFile, Inputs};
 use super::kept_table::ParquetForm;
 use super::limit::Limit;
+use super::longest::{LongestRecord, MEASURED};
 use super::refusal::Refusal;
-use super::table::{self, Groups};
+use super::table::{self, Groups, Unreadable};
 use super::{broken_stream, columns};
 use crate::documents::{DocumentBatch, Documents};
 use crate::error::{BadRecord, Error, Result};
@@ -39,7 +39,7 @@ use crate::threads::{Ahead, map_in_order};
 /// The most bytes of a compressed file that are read again to tell damage from a bad record.
 const CHECKED: u64 = 64 << 20;
 
-/// Bytes of chunks that may wait for earlier ones in [`read_documents`].
+/// Bytes of chunks that may wait for earlier ones, by default.
 const WAITING: usize = 16 << 20;
 
 /// An event of reading a file. `C` is a chunk, or what was made of it.
@@ -120,9 +120,24 @@ pub(crate) struct Reading<'a> {
     pub(crate) limit: Option<u64>,
     /// The number of first files that are a reference, and what is wanted of them. Its documents have no preference.
     pub(crate) reference: Option<(usize, Wanted<'a>)>,
+    pub(crate) longest: LongestRecord,
 }
 
 impl<'a> Reading<'a> {
+    /// Reads the wanted columns of all records, of any length that the memory of a run allows.
+    pub(crate) fn new(wanted: Wanted<'a>) -> Self {
+        Reading {
+            wanted,
+            columns: Columns::Needed,
+            batch_bytes: WAITING,
+            temporary: None,
+            beside: [None; 2],
+            limit: None,
+            reference: None,
+            longest: LongestRecord::within(None),
+        }
+    }
+
     fn is_reference(&self, file: usize) -> bool {
         self.reference.is_some_and(|(files, _)| file < files)
     }
@@ -269,7 +284,8 @@ impl<'a> FilesReading<'a> {
     }
 }
 
-/// Reads all documents of the input files into memory, in order, or those of the first `limit` records.
+/// Reads all documents of the input files into memory, in order, or those of the first `limit` records. A record may have up
+/// to 64 MiB.
 ///
 /// # Errors
 /// [`Error::Input`] for inputs with a stream, which only a run reads; [`Error::BadRecord`] for the first bad record;
@@ -289,13 +305,9 @@ pub fn read_documents(
     let mut all = fields.empty_batch();
     let files = &inputs.files;
     let reading = Reading {
-        wanted: Wanted::Document(fields),
-        columns: Columns::Needed,
-        batch_bytes: WAITING,
-        temporary: None,
-        beside: [None; 2],
         limit: limit.map(NonZeroU64::get),
-        reference: None,
+        longest: LongestRecord::fixed(),
+        ..Reading::new(Wanted::Document(fields))
     };
     let mut rows = vec![0; files.len()];
     FilesReading::new(files, reading)?.map(
@@ -360,6 +372,7 @@ type BatchParts = (VecDeque<(RecordBatch, usize)>, usize);
 
 /// A stream of records, which is cut.
 struct RecordsReader<'a> {
+    longest: LongestRecord,
     stream: Chain<Cursor<Vec<u8>>, Hashed<Box<dyn Read + Send + 'a>>>,
     cutter: Box<dyn Cutter + Send + 'a>,
     /// The start of the next chunk. Of its bytes, the first `scanned` were read and scanned.
@@ -463,14 +476,8 @@ impl Reader<'_> {
                 bytes: 0,
             };
             let parts = if input.format == Format::Text {
-                let mut text = Vec::new();
-                if input.compression == Compression::None {
-                    // Twice the memory otherwise. Without room, the read says so.
-                    let _ = text.try_reserve_exact(usize::try_from(metadata.len()).unwrap_or(0));
-                }
-                let read = stream.read_to_end(&mut text);
-                read.map_err(|error| broken(input, &error))?;
-                text.shrink_to_fit();
+                let is_plain = input.compression == Compression::None;
+                let text = self.text(&mut stream, is_plain.then_some(metadata.len()))?;
                 (fingerprint.checksum, fingerprint.bytes) = (stream.hasher.digest(), stream.bytes);
                 Rest::Text(Some(text))
             } else {
@@ -502,12 +509,34 @@ impl<'a> Reader<'a> {
         compression.reader(file)
     }
 
+    /// Reads a text file, of so many bytes if that is known.
+    fn text(
+        &self,
+        stream: &mut Hashed<Box<dyn Read + Send + 'a>>,
+        known: Option<u64>,
+    ) -> Result<Vec<u8>> {
+        let (input, longest) = (self.input, self.of_all.reading.longest);
+        let most = longest.bytes();
+        let mut text = Vec::new();
+        // Twice the memory otherwise. Without room, the read says so.
+        let reserved = known.map_or(0, |known| known.min(most));
+        let _ = text.try_reserve_exact(usize::try_from(reserved).unwrap_or(0));
+        let read = stream.by_ref().take(most).read_to_end(&mut text);
+        read.map_err(|error| broken(input, &error))?;
+        text.shrink_to_fit();
+        let mut rest = stream.by_ref().take(MEASURED);
+        match io::copy(&mut rest, &mut io::sink()).map_err(|error| broken(input, &error))? {
+            0 => Ok(text),
+            more => Err(longest.refusal("the text", most + more).of(&input.named)),
+        }
+    }
+
     fn open_records(
         &self,
         mut stream: Hashed<Box<dyn Read + Send + 'a>>,
     ) -> Result<RecordsReader<'a>> {
-        let input = self.input;
-        let start = start_of(&mut stream).map_err(|error| broken(input, &error))?;
+        let (input, longest) = (self.input, self.of_all.reading.longest);
+        let start = start_of(&mut stream, longest).map_err(|error| broken(input, &error))?;
         // The first bytes of the file itself are known to be none of these.
         if input.compression != Compression::None {
             check_start(&input.named, &start)?;
@@ -524,6 +553,7 @@ impl<'a> Reader<'a> {
             None => Box::new(LineCutter::new()),
         };
         Ok(RecordsReader {
+            longest,
             stream: Cursor::new(start).chain(stream),
             cutter,
             // The operating system provides zeroed memory at no cost.
@@ -559,28 +589,30 @@ impl<'a> Reader<'a> {
             checked.map_err(|refusal| refusal.of(&input.named))
         };
         if input.format == Format::Arrow {
-            let (batches, form) = arrow::open(&file, needed)
-                .map_err(|error| unreadable(input, &error.to_string()))?;
+            let opened = arrow::open(&file, needed, reading.longest);
+            let (batches, form) = opened.map_err(|error| unread_table(input, error))?;
             check(form.schema())?;
             let parts = Rest::Arrow(batches, BatchParts::default());
             return Ok((parts, Some(TableForm::Arrow(form))));
         }
-        let damaged = |error: ParquetError| unreadable(input, &error.to_string());
+        let damaged = |error: ParquetError| unread_table(input, error.into());
         let source = file.try_clone().map_err(Error::io("open", &input.named))?;
         let (groups, schema) = match needed {
             Some(needed) => {
-                let (groups, columns) = table::open(file, needed).map_err(damaged)?;
+                let (groups, columns) =
+                    table::open(file, needed, reading.longest).map_err(damaged)?;
                 check(&columns)?;
                 (groups, None)
             }
             None => {
-                let (groups, schema) = table::open_to_copy(file).map_err(damaged)?;
+                let (groups, schema) =
+                    table::open_to_copy(file, reading.longest).map_err(damaged)?;
                 (groups, Some(schema))
             }
         };
         if !table::is_sound(groups.metadata()) {
             let problem = "the file is damaged: a column lacks an offset or a size";
-            return Err(unreadable(input, problem));
+            return Err(unread_table(input, Unreadable::Damaged(problem.to_owned())));
         }
         let form = schema.map(|schema| ParquetForm::of(&source, schema, &groups));
         let form = form.transpose().map_err(damaged)?;
@@ -613,14 +645,13 @@ impl<'a> Reader<'a> {
 impl Rest<'_> {
     /// The contents of the next chunk. Counts the bytes of tables in `read`.
     fn next(&mut self, input: &InputFile, read: &mut Fingerprint) -> Result<Option<Contents>> {
-        let damaged = |problem: &dyn Display| unreadable(input, &problem.to_string());
         let (rows, bytes, group) = match self {
             Rest::Records(records) => return records.next(input),
             Rest::Text(text) => return Ok(text.take().map(Contents::Text)),
             Rest::Parquet(batches) => match batches.next() {
                 None => return Ok(None),
                 Some(rows) => {
-                    let (group, rows) = rows.map_err(|error| damaged(&error))?;
+                    let (group, rows) = rows.map_err(|error| unread_table(input, error))?;
                     let bytes = arrow::bytes_of_rows(&rows);
                     (rows, bytes, group)
                 }
@@ -632,7 +663,7 @@ impl Rest<'_> {
                 match batches.next() {
                     None => return Ok(None),
                     Some(batch) => {
-                        let batch = batch.map_err(|error| damaged(&error))?;
+                        let batch = batch.map_err(|error| unread_table(input, error.into()))?;
                         chunks.extend(arrow::chunks(&batch));
                         *of_batches += 1;
                     }
@@ -660,6 +691,9 @@ impl RecordsReader<'_> {
             }
             *scanned = len;
             let Some(cut) = cut else {
+                if len as u64 > self.longest.bytes() {
+                    return Err(self.too_long(input, len)?);
+                }
                 bytes.resize(len + CHUNK / 4, 0);
                 continue;
             };
@@ -681,16 +715,54 @@ impl RecordsReader<'_> {
         }
         Ok(None)
     }
+
+    /// The error for a record that is too long, of which so many bytes were read. Reads its rest to learn its length, so that the
+    /// error names a number that is enough.
+    fn too_long(&mut self, input: &InputFile, len: usize) -> Result<Error> {
+        const STEP: usize = 1 << 16;
+        let Self {
+            bytes,
+            cutter,
+            stream,
+            ..
+        } = self;
+        let line = cutter.forget(&bytes[..len]);
+        bytes.truncate(STEP);
+        let mut all = len as u64;
+        while !LongestRecord::is_beyond_measure(all) {
+            let read = fill(stream, bytes).map_err(|error| broken(input, &error))?;
+            all += read as u64;
+            let bytes = &bytes[..read];
+            // The record was to end before text that cannot be cut.
+            if !matches!(cutter.scan(bytes, 0), Ok(None)) {
+                break;
+            }
+            cutter.forget(bytes);
+            if read < STEP {
+                // Perhaps it is this long because a quote was never closed.
+                cutter
+                    .end(&[])
+                    .map_err(|refusal| refusal.of(&input.named))?;
+                break;
+            }
+        }
+        let record = format!("the record that starts on line {line}");
+        Ok(self.longest.refusal(&record, all).of(&input.named))
+    }
 }
 
-/// The first bytes of a stream, up to the first character that is not white space.
-fn start_of(stream: &mut impl Read) -> io::Result<Vec<u8>> {
+/// The first bytes of a stream, up to the first character that is not white space, or as many as a record may have.
+fn start_of(stream: &mut impl Read, longest: LongestRecord) -> io::Result<Vec<u8>> {
     const STEP: usize = 64;
     let mut start = Vec::new();
     loop {
+        let before = start.len();
         let read = stream.by_ref().take(STEP as u64).read_to_end(&mut start)?;
-        let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&start);
-        if read < STEP || !text.trim_ascii_start().is_empty() {
+        let new = &start[before..];
+        let marked = new.strip_prefix(BYTE_ORDER_MARK);
+        let new = marked.filter(|_| before == 0).unwrap_or(new);
+        let is_blank = new.trim_ascii_start().is_empty();
+        if read < STEP || !is_blank || start.len() as u64 > longest.bytes() {
             return Ok(start);
         }
     }
@@ -715,6 +787,25 @@ pub(crate) fn changed(input: &InputFile) -> Error {
 fn unreadable(input: &InputFile, problem: &str) -> Error {
     let remedy = "get the file again from its source";
     refused(input, problem.to_owned(), remedy)
+}
+
+/// The error for rows of a table that cannot be read.
+fn unread_table(input: &InputFile, error: Unreadable) -> Error {
+    let refusal = match error {
+        Unreadable::Refused(refusal) => refusal,
+        Unreadable::Damaged(problem) => Refusal::new(
+            problem,
+            match input.format {
+                // Some files break the format in a way that other readers let pass.
+                Format::Parquet => {
+                    "get the file again from its source or, if another program reads it, write it anew with that one, as \
+                 pyarrow does: `pq.write_table(pq.read_table(\"in.parquet\"), \"out.parquet\")`"
+                }
+                _ => "get the file again from its source",
+            },
+        ),
+    };
+    refusal.of(&input.named)
 }
 
 fn refused(input: &InputFile, problem: String, remedy: &str) -> Error {

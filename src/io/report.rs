@@ -599,7 +599,7 @@ pub(crate) struct SignatureDescription {
     pub(crate) skipped: Vec<SkippedRecord>,
     /// The first row of each input file.
     pub(crate) files: Vec<FirstRow>,
-    /// The digest of the matrix; `None` in Parquet.
+    /// The digest of the signatures, row by row; `None` in files of older versions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) matrix_blake3_128: Option<String>,
 }

@@ -1,8 +1,8 @@
 //! Reads and writes files of signatures: Parquet, or a NumPy matrix with a JSON description beside it.
 //!
 //! A file comes with a description of its run, so that the file and row of each document can be derived from it, even
-//! if there are bad records. The description beside a matrix states the digest of that matrix, so that it cannot be
-//! mistaken for the description of another one.
+//! if there are bad records. It states the digest of the signatures, and the file one of the description, so that damage shows, and
+//! a description that belongs to another matrix.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -15,8 +15,9 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Schema};
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
+use super::digest::{Digest, Seal, sealed};
 use super::jsonl::json_string;
-use super::npy::{self, Matrix, MatrixDigest, bytes_of};
+use super::npy::{self, Matrix, bytes_of};
 use super::places::Places;
 use super::report::{REPORT_VERSION, SignatureDescription};
 use super::table::{self, ColumnWriter, signature_column, signature_field};
@@ -56,6 +57,9 @@ impl SignaturesFormat {
 /// The metadata key of the description in a Parquet file.
 pub(crate) const REPORT_KEY: &str = "simgpu.report";
 
+/// The metadata key of the digest of the description and the ids in a Parquet file.
+const DIGEST_KEY: &str = "simgpu.digest";
+
 /// The most bytes of a description, which is read into memory. A list of many million bad records fits.
 const MAX_DESCRIPTION: u64 = 1 << 30;
 
@@ -81,6 +85,8 @@ pub(crate) struct SignatureReader {
     pub(crate) width: Width,
     /// The size of the file in bytes.
     pub(crate) bytes: u64,
+    /// The digest of the rows read so far.
+    digest: Digest,
     source: Source,
 }
 
@@ -89,9 +95,16 @@ enum Source {
         file: BufReader<File>,
         /// Rows not read yet.
         remaining: u64,
-        digest: MatrixDigest,
+        /// What the digest of the description says.
+        seal: Seal,
     },
-    Table(Box<ParquetRecordBatchReader>),
+    Table {
+        reader: Box<ParquetRecordBatchReader>,
+        /// The digest of the description and of the ids read so far.
+        digest: Digest,
+        /// The one that the file states.
+        stated: Option<String>,
+    },
 }
 
 impl SignatureReader {
@@ -128,11 +141,21 @@ impl SignatureReader {
         matches!(self.source, Source::Matrix { .. })
     }
 
-    /// The digest of the rows of a matrix read so far.
-    pub(crate) fn digest(&self) -> Option<String> {
-        match &self.source {
-            Source::Matrix { digest, .. } => Some(digest.finish()),
-            Source::Table(_) => None,
+    /// Whether the signatures, which were all read, their ids and the description are as they were written. `stated` is the digest of
+    /// the signatures that the description states.
+    pub(crate) fn seal(&self, stated: Option<&str>) -> Seal {
+        let rest = match &self.source {
+            Source::Matrix { seal, .. } => *seal,
+            Source::Table { digest, stated, .. } => match stated {
+                Some(stated) if *stated == digest.finish() => Seal::Intact,
+                Some(_) => Seal::Broken,
+                None => Seal::Missing,
+            },
+        };
+        match stated {
+            Some(stated) if stated != self.digest.finish() => Seal::Broken,
+            None if rest == Seal::Intact => Seal::Missing,
+            _ => rest,
         }
     }
 
@@ -148,28 +171,27 @@ impl SignatureReader {
         let (path, columns) = (&self.path, self.columns);
         match &mut self.source {
             Source::Matrix {
-                file,
-                remaining,
-                digest,
+                file, remaining, ..
             } => {
                 let at_most = (BATCH / (columns * self.width.bytes())).max(1);
                 let rows = usize::try_from(*remaining).map_or(at_most, |rows| rows.min(at_most));
                 *remaining -= rows as u64;
                 npy::read_slots(file, signatures.push_rows(rows).into_slots())
                     .map_err(Error::io("read", path))?;
-                digest.update(&bytes_of(signatures.slots()));
-                Ok(())
             }
-            Source::Table(reader) => {
+            Source::Table { reader, digest, .. } => {
                 let read = catch_unwind(AssertUnwindSafe(|| match reader.next() {
                     None => Ok(()),
                     Some(Ok(rows)) => append_rows(&rows, columns, signatures, ids)
                         .map_err(|problem| damaged(path, problem)),
                     Some(Err(error)) => Err(damaged(path, &error.to_string())),
                 }));
-                read.unwrap_or_else(|_| Err(damaged(path, "the file is damaged")))
+                read.unwrap_or_else(|_| Err(damaged(path, "the file is damaged")))?;
+                ids.iter().for_each(|id| update_with_id(digest, id));
             }
         }
+        self.digest.update(&bytes_of(signatures.slots()));
+        Ok(())
     }
 }
 
@@ -220,17 +242,24 @@ fn open_matrix(path: &Path, file: File, bytes: u64) -> Result<SignatureReader> {
     if matrix.columns == 0 {
         return Err(damaged(path, "its signatures have no slots"));
     }
+    let description = read_description(path)?;
+    let seal = Seal::of(&description);
+    if seal == Seal::Broken {
+        let problem = "its digest is that of another description";
+        return Err(misdescribed(path, true, problem));
+    }
     Ok(SignatureReader {
         path: path.to_owned(),
-        description: read_description(path)?,
+        description,
         rows: matrix.rows,
         columns: matrix.columns,
         width: matrix.width,
         bytes,
+        digest: Digest::default(),
         source: Source::Matrix {
             file,
             remaining: matrix.rows,
-            digest: MatrixDigest::default(),
+            seal,
         },
     })
 }
@@ -285,6 +314,7 @@ fn open_table(path: &Path, file: File, bytes: u64) -> Result<SignatureReader> {
         ));
     };
     let description = description.clone();
+    let stated = builder.schema().metadata().get(DIGEST_KEY).cloned();
     let (columns, width) =
         check_columns(builder.schema()).map_err(|problem| damaged(path, &problem))?;
     let rows = builder.metadata().file_metadata().num_rows();
@@ -292,12 +322,17 @@ fn open_table(path: &Path, file: File, bytes: u64) -> Result<SignatureReader> {
     let reader = builder.with_batch_size(batch).build().map_err(broken)?;
     Ok(SignatureReader {
         path: path.to_owned(),
-        description,
         rows: u64::try_from(rows).unwrap_or(0),
         columns,
         width,
         bytes,
-        source: Source::Table(Box::new(reader)),
+        digest: Digest::default(),
+        source: Source::Table {
+            reader: Box::new(reader),
+            digest: digest_from(&description),
+            stated,
+        },
+        description,
     })
 }
 
@@ -359,13 +394,7 @@ fn append_rows(
         SlotsMut::U32(to) => to.copy_from_slice(slots.as_primitive::<UInt32Type>().values()),
         SlotsMut::U64(to) => to.copy_from_slice(slots.as_primitive::<UInt64Type>().values()),
     }
-    if id.data_type() == &DataType::Int64 {
-        let id = id.as_primitive::<Int64Type>().values();
-        ids.extend(id.iter().map(i64::to_string));
-    } else {
-        let id = id.as_string::<i32>().iter().flatten();
-        ids.extend(id.map(json_string));
-    }
+    ids.extend(json_of_ids(id));
     Ok(())
 }
 
@@ -373,7 +402,7 @@ fn append_rows(
 pub(crate) struct SlotWriter {
     path: PathBuf,
     file: BufWriter<File>,
-    digest: MatrixDigest,
+    digest: Digest,
 }
 
 impl SlotWriter {
@@ -384,7 +413,7 @@ impl SlotWriter {
         Ok(SlotWriter {
             path: path.to_owned(),
             file: BufWriter::with_capacity(1 << 20, file),
-            digest: MatrixDigest::default(),
+            digest: Digest::default(),
         })
     }
 
@@ -441,13 +470,15 @@ pub(crate) fn write_table(
     fn json(value: &impl serde::Serialize) -> String {
         serde_json::to_string(value).unwrap_or_default()
     }
+    let report = json(description);
+    let mut digest = digest_from(&report);
     let metadata = [
         ("simgpu.signatures".to_owned(), REPORT_VERSION.to_string()),
         (
             "simgpu.parameters".to_owned(),
             json(&description.parameters),
         ),
-        (REPORT_KEY.to_owned(), json(description)),
+        (REPORT_KEY.to_owned(), report),
     ];
     let columns = vec![ids.field("id"), signature_field(&signatures, slots)];
     let mut table = ColumnWriter::new(file, columns, metadata).map_err(failed)?;
@@ -458,11 +489,43 @@ pub(crate) fn write_table(
         npy::read_slots(&mut reader, signatures.push_rows(rows.len()).into_slots())
             .map_err(Error::io("read", output))?;
         let of_rows: Vec<_> = rows.map(&mut id_of).collect::<Result<_>>()?;
-        let columns = vec![
-            ids.array(of_rows.iter()),
-            signature_column(&signatures, slots),
-        ];
+        let ids = ids.array(of_rows.iter());
+        json_of_ids(&ids).for_each(|id| update_with_id(&mut digest, &id));
+        let columns = vec![ids, signature_column(&signatures, slots)];
         table.write(columns).map_err(failed)?;
     }
+    table.state(DIGEST_KEY, digest.finish());
     table.finish().map_err(failed)
+}
+
+/// Writes the description of a matrix, with its digest.
+pub(crate) fn write_description(
+    target: &mut impl Write,
+    description: &SignatureDescription,
+) -> std::io::Result<()> {
+    target.write_all(sealed(description)?.as_bytes())
+}
+
+/// The digest of a table, before its ids.
+fn digest_from(description: &str) -> Digest {
+    let mut digest = Digest::default();
+    digest.update(description.as_bytes());
+    digest
+}
+
+/// Adds an id, as JSON, to a digest.
+fn update_with_id(digest: &mut Digest, id: &str) {
+    digest.update(b"\n");
+    digest.update(id.as_bytes());
+}
+
+/// The ids of a column as JSON.
+fn json_of_ids(column: &dyn Array) -> Box<dyn Iterator<Item = String> + '_> {
+    if column.data_type() == &DataType::Int64 {
+        let ids = column.as_primitive::<Int64Type>().values();
+        Box::new(ids.iter().map(i64::to_string))
+    } else {
+        let ids = column.as_string::<i32>().iter().flatten();
+        Box::new(ids.map(json_string))
+    }
 }

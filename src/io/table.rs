@@ -1,5 +1,6 @@
 //! Parquet: opens files, and writes tables.
 
+use std::error::Error as StdError;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,15 +18,21 @@ use parquet::arrow::arrow_reader::{
 use parquet::arrow::arrow_writer::{
     ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriter, compute_leaves,
 };
-use parquet::basic::{Compression as Codec, LogicalType, ZstdLevel};
+use parquet::basic::{
+    Compression as Codec, ConvertedType, LogicalType, Type as PhysicalType, ZstdLevel,
+};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::metadata::{KeyValue, ParquetMetaData, RowGroupMetaData};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use rayon::prelude::*;
 
 use super::columns::{EXTENSION, Needed, wanted_roots};
+use super::longest::LongestRecord;
+use super::page_store::PagesOfGroup;
+use super::pages::page_sizes;
+use super::refusal::Refusal;
 use crate::clock::in_parallel;
 use crate::error::Error;
 use crate::pipeline::Signatures;
@@ -45,6 +52,20 @@ pub(super) struct Groups {
     rows: Option<ParquetRecordBatchReader>,
     /// The names of the columns of UUIDs, which the Arrow schema does not tell.
     uuids: Vec<String>,
+    longest: LongestRecord,
+}
+
+/// Why rows of a table cannot be read.
+#[derive(Debug)]
+pub(super) enum Unreadable {
+    Damaged(String),
+    Refused(Refusal),
+}
+
+impl<E: StdError> From<E> for Unreadable {
+    fn from(error: E) -> Self {
+        Unreadable::Damaged(error.to_string())
+    }
 }
 
 impl Groups {
@@ -77,27 +98,58 @@ impl Groups {
         rows.with_schema(Arc::new(Schema::new_with_metadata(fields, metadata)))
     }
 
-    fn open_next(&self) -> Result<ParquetRecordBatchReader, ArrowError> {
+    fn open_next(&self) -> Result<ParquetRecordBatchReader, Unreadable> {
+        let batch_rows = self.check_pages()?;
         let file = self.file.try_clone()?;
         let metadata = self.metadata.clone();
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
         let builder = builder
             .with_row_groups(vec![self.begun])
             .with_projection(self.projection.clone())
-            .with_batch_size(self.batch_rows);
+            .with_batch_size(batch_rows);
         Ok(builder.build()?)
+    }
+
+    /// Refuses the next group if one of its pages takes too much memory. Returns how many of its rows to read at a time, so that
+    /// those of its pages that are in memory together do not.
+    fn check_pages(&self) -> Result<usize, Unreadable> {
+        /// The header of a page cannot state more.
+        const LARGEST: u64 = i32::MAX as u64;
+        let most = self.longest.table_bytes();
+        if most >= LARGEST {
+            return Ok(self.batch_rows);
+        }
+        let mut batch_rows = self.batch_rows as u64;
+        let columns = self.metadata().row_group(self.begun).columns().iter();
+        for (number, column) in columns.enumerate() {
+            if !self.projection.leaf_included(number) {
+                continue;
+            }
+            for page in page_sizes(&self.file, column)? {
+                if page.bytes > most {
+                    let path = column.column_path().string();
+                    let part = format!("a page of column {path:?} in row group {}", self.begun);
+                    let refusal = self.longest.table_refusal(&part, page.bytes);
+                    return Err(Unreadable::Refused(refusal));
+                }
+                let per_value = page.bytes / page.values.max(1);
+                batch_rows = batch_rows.min(most / per_value.max(1));
+            }
+        }
+        Ok(usize::try_from(batch_rows).map_or(self.batch_rows, |rows| rows.max(1)))
     }
 }
 
 impl Iterator for Groups {
     /// The number of the group, and rows of it.
-    type Item = Result<(usize, RecordBatch), ArrowError>;
+    type Item = Result<(usize, RecordBatch), Unreadable>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(batch) = self.rows.as_mut().and_then(Iterator::next) {
                 let marked = batch.and_then(|rows| self.with_uuids(rows));
-                return Some(marked.map(|rows| (self.begun - 1, rows)));
+                let numbered = marked.map(|rows| (self.begun - 1, rows));
+                return Some(numbered.map_err(Unreadable::from));
             }
             if self.begun == self.metadata().num_row_groups() {
                 return None;
@@ -112,11 +164,20 @@ impl Iterator for Groups {
 }
 
 /// Opens a Parquet file to read the columns of `needed`; returns all of its columns, too.
-pub(super) fn open(file: File, needed: Needed<'_>) -> Result<(Groups, SchemaRef), ParquetError> {
+///
+/// Strings are read as bytes: the reader of strings would refuse a whole batch for one that is not UTF-8, and would not say which.
+pub(super) fn open(
+    file: File,
+    needed: Needed<'_>,
+    longest: LongestRecord,
+) -> Result<(Groups, SchemaRef), ParquetError> {
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
     let schema = Arc::clone(metadata.schema());
-    let options = ArrowReaderOptions::new().with_schema(lent_strings(&schema));
-    let metadata = ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)?;
+    let unchecked = without_meaning(&metadata.parquet_schema().root_schema_ptr(), &is_string)?;
+    let options = ArrowReaderOptions::new()
+        .with_parquet_schema(Arc::new(SchemaDescriptor::new(Arc::new(unchecked))))
+        .with_schema(lent_bytes(&schema));
+    let metadata = ArrowReaderMetadata::load(&file, options)?;
     let wanted = wanted_roots(&schema, needed);
     let projection = ProjectionMask::roots(metadata.parquet_schema(), wanted);
     let columns = metadata.parquet_schema().columns();
@@ -126,37 +187,83 @@ pub(super) fn open(file: File, needed: Needed<'_>) -> Result<(Groups, SchemaRef)
     let uuids = uuids.map(|column| column.name().to_owned()).collect();
     let groups = Groups {
         uuids,
-        ..groups(file, metadata, projection)
+        ..groups(file, metadata, projection, longest)
     };
     Ok((groups, schema))
 }
 
-/// A schema by which columns of strings lend those of the pages they are in, in place of copies.
-fn lent_strings(schema: &Schema) -> SchemaRef {
+/// A schema by which columns of strings hold bytes, and lend those of the pages they are in, in place of copies.
+fn lent_bytes(schema: &Schema) -> SchemaRef {
     let fields = schema.fields().iter().map(|field| match field.data_type() {
         DataType::Utf8 | DataType::LargeUtf8 => {
-            Arc::new(Field::clone(field).with_data_type(DataType::Utf8View))
+            Arc::new(Field::clone(field).with_data_type(DataType::BinaryView))
         }
-        _ => Arc::clone(field),
+        _ => as_bytes(field),
     });
     let fields: Vec<FieldRef> = fields.collect();
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
+/// The field with bytes in the place of strings, also in its lists, structs and dictionaries. Strings of other types, such as the
+/// keys of a map, stay, and are checked by the reader.
+fn as_bytes(field: &FieldRef) -> FieldRef {
+    let data_type = match field.data_type() {
+        DataType::Utf8 => DataType::Binary,
+        DataType::LargeUtf8 => DataType::LargeBinary,
+        DataType::Utf8View => DataType::BinaryView,
+        DataType::Dictionary(key, values) => match &**values {
+            DataType::Utf8 => DataType::Dictionary(key.clone(), Box::new(DataType::Binary)),
+            DataType::LargeUtf8 => {
+                DataType::Dictionary(key.clone(), Box::new(DataType::LargeBinary))
+            }
+            _ => return Arc::clone(field),
+        },
+        DataType::List(item) => DataType::List(as_bytes(item)),
+        DataType::LargeList(item) => DataType::LargeList(as_bytes(item)),
+        DataType::FixedSizeList(item, size) => DataType::FixedSizeList(as_bytes(item), *size),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(as_bytes).collect()),
+        _ => return Arc::clone(field),
+    };
+    Arc::new(Field::clone(field).with_data_type(data_type))
+}
+
+/// Whether the values of a column of Parquet are strings.
+fn is_string(column: &Type) -> bool {
+    let info = column.get_basic_info();
+    column.is_primitive()
+        && column.get_physical_type() == PhysicalType::BYTE_ARRAY
+        && match info.logical_type_ref() {
+            Some(logical) => matches!(logical, LogicalType::String | LogicalType::Json),
+            None => matches!(
+                info.converted_type(),
+                ConvertedType::UTF8 | ConvertedType::JSON
+            ),
+        }
+}
+
 /// Opens a Parquet file to copy rows of it; returns its schema, too. All columns are read by their physical type, so that no
 /// value changes on its way.
-pub(super) fn open_to_copy(file: File) -> Result<(Groups, TypePtr), ParquetError> {
+pub(super) fn open_to_copy(
+    file: File,
+    longest: LongestRecord,
+) -> Result<(Groups, TypePtr), ParquetError> {
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
     let schema = metadata.parquet_schema().root_schema_ptr();
-    let bare = bare(&schema)?;
+    let bare = without_meaning(&schema, &Type::is_primitive)?;
     let options = ArrowReaderOptions::new()
         .with_skip_arrow_metadata(true)
         .with_parquet_schema(Arc::new(SchemaDescriptor::new(Arc::new(bare))));
     let metadata = ArrowReaderMetadata::load(&file, options)?;
-    Ok((groups(file, metadata, ProjectionMask::all()), schema))
+    let groups = groups(file, metadata, ProjectionMask::all(), longest);
+    Ok((groups, schema))
 }
 
-fn groups(file: File, metadata: ArrowReaderMetadata, projection: ProjectionMask) -> Groups {
+fn groups(
+    file: File,
+    metadata: ArrowReaderMetadata,
+    projection: ProjectionMask,
+    longest: LongestRecord,
+) -> Groups {
     let of_all = metadata.metadata();
     let bytes: i64 = of_all
         .row_groups()
@@ -173,14 +280,16 @@ fn groups(file: File, metadata: ArrowReaderMetadata, projection: ProjectionMask)
         begun: 0,
         rows: None,
         uuids: Vec::new(),
+        longest,
     }
 }
 
-/// The type of a column or group without what its values stand for.
-fn bare(column: &Type) -> Result<Type, ParquetError> {
+/// The type of a column or group; of the columns that are chosen, without what their values stand for.
+fn without_meaning(column: &Type, is_chosen: &dyn Fn(&Type) -> bool) -> Result<Type, ParquetError> {
     let info = column.get_basic_info();
     let id = info.has_id().then(|| info.id());
     match column {
+        column if column.is_primitive() && !is_chosen(column) => Ok(column.clone()),
         Type::PrimitiveType {
             physical_type,
             type_length,
@@ -191,7 +300,9 @@ fn bare(column: &Type) -> Result<Type, ParquetError> {
             .with_id(id)
             .build(),
         Type::GroupType { fields, .. } => {
-            let fields = fields.iter().map(|field| bare(field).map(Arc::new));
+            let fields = fields
+                .iter()
+                .map(|field| without_meaning(field, is_chosen).map(Arc::new));
             let group = Type::group_type_builder(column.name())
                 .with_fields(fields.collect::<Result<_, _>>()?)
                 .with_converted_type(info.converted_type())
@@ -225,13 +336,14 @@ const GROUP_ROWS: usize = 1 << 20;
 
 /// Writes the tables of this program: similar pairs and signatures.
 ///
-/// The threads encode a column each; the bytes are those of `ArrowWriter`, where one thread encodes all.
+/// The threads encode a column each; the bytes are those that one thread writes.
 pub(crate) struct ColumnWriter {
     writer: SerializedFileWriter<File>,
     groups: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
     /// The columns of the row group in progress; none if it has no row.
     columns: Vec<ArrowColumnWriter>,
+    pages: PagesOfGroup,
     /// The number of its rows.
     rows: usize,
 }
@@ -249,11 +361,13 @@ impl ColumnWriter {
             .build();
         let writer = ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties))?;
         let (writer, groups) = writer.into_serialized_writer()?;
+        let pages = PagesOfGroup::new(None);
         Ok(ColumnWriter {
             writer,
-            groups,
+            groups: groups.with_page_store_factory(Arc::new(pages.clone())),
             schema,
             columns: Vec::new(),
+            pages,
             rows: 0,
         })
     }
@@ -305,10 +419,16 @@ impl ColumnWriter {
             return Ok(());
         }
         let mut group = self.writer.next_row_group()?;
-        for column in columns {
-            column.append_to_row_group(&mut group)?;
+        for (number, column) in columns.into_iter().enumerate() {
+            self.pages.append(number, column, &mut group)?;
         }
         group.close().map(drop)
+    }
+
+    /// Adds a value to the metadata of the file.
+    pub(crate) fn state(&mut self, key: &str, value: String) {
+        let pair = KeyValue::new(key.to_owned(), value);
+        self.writer.append_key_value_metadata(pair);
     }
 
     pub(crate) fn finish(mut self) -> Result<(), ParquetError> {
@@ -432,48 +552,67 @@ pub(crate) fn signature_column(signatures: &Signatures, num_perm: u16) -> ArrayR
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Seek};
+
     use arrow_array::types::UInt64Type;
     use arrow_array::{ListArray, StructArray, UInt64Array};
+    use arrow_select::concat::concat_batches;
+    use bytes::Bytes;
 
     use super::*;
 
-    /// The file of these columns, written by `write` in parts of so many rows.
-    fn written(part: usize, columns: &[ArrayRef], is_shared: bool) -> Vec<u8> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("table.parquet");
-        let file = File::create(&path).unwrap();
+    /// The file of these columns, written in parts of so many rows by this number of threads, or by the library's writer.
+    fn written(part: usize, columns: &[ArrayRef], threads: Option<usize>) -> Vec<u8> {
+        let mut target = tempfile::tempfile().unwrap();
+        let file = target.try_clone().unwrap();
         let field = |(i, column): (usize, &ArrayRef)| {
             Field::new(i.to_string(), column.data_type().clone(), true)
         };
         let fields: Vec<Field> = columns.iter().enumerate().map(field).collect();
-        let mut table = ColumnWriter::new(file, fields.clone(), []).unwrap();
-        let mut alone = (!is_shared).then(|| {
-            let properties = table.writer.properties().as_ref().clone();
-            let file = File::create(&path).unwrap();
-            ArrowWriter::try_new(file, Arc::new(Schema::new(fields)), Some(properties)).unwrap()
-        });
-        for start in (0..columns[0].len()).step_by(part) {
+        let parts = (0..columns[0].len()).step_by(part).map(|start| {
             let rows = part.min(columns[0].len() - start);
             let columns = columns.iter().map(|column| column.slice(start, rows));
-            let columns: Vec<ArrayRef> = columns.collect();
-            match &mut alone {
-                None => table.write(columns).unwrap(),
-                Some(alone) => {
-                    let rows = RecordBatch::try_new(Arc::clone(&table.schema), columns).unwrap();
-                    alone.write(&rows).unwrap();
+            columns.collect::<Vec<ArrayRef>>()
+        });
+        match threads {
+            Some(threads) => {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+                pool.build().unwrap().install(|| {
+                    let mut table = ColumnWriter::new(file, fields, []).unwrap();
+                    parts.for_each(|part| table.write(part).unwrap());
+                    table.finish().unwrap();
+                });
+            }
+            None => {
+                let schema = Arc::new(Schema::new(fields));
+                let mut writer = ArrowWriter::try_new(file, Arc::clone(&schema), None).unwrap();
+                for part in parts {
+                    let rows = RecordBatch::try_new(Arc::clone(&schema), part).unwrap();
+                    writer.write(&rows).unwrap();
                 }
+                writer.close().unwrap();
             }
         }
-        match alone {
-            None => table.finish().unwrap(),
-            Some(alone) => drop(alone.close().unwrap()),
-        }
-        std::fs::read(path).unwrap()
+        let mut bytes = Vec::new();
+        target.rewind().unwrap();
+        target.read_to_end(&mut bytes).unwrap();
+        bytes
     }
 
-    #[test]
-    fn threads_write_the_bytes_of_one_thread() {
-        let many: ArrayRef = Arc::new(UInt64Array::from_iter_values(0..(GROUP_ROWS as u64 + 5)));
+    /// The rows of a file, unless it is damaged.
+    fn read(file: Vec<u8>) -> Result<Vec<RecordBatch>, String> {
+        let read = std::panic::catch_unwind(|| {
+            let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(file));
+            let reader = reader.and_then(ParquetRecordBatchReaderBuilder::build);
+            let rows = reader.map_err(|error| error.to_string())?;
+            rows.map(|rows| rows.map_err(|error| error.to_string()))
+                .collect()
+        });
+        read.unwrap_or_else(|_| Err("a panic".to_owned()))
+    }
+
+    /// Columns of values alone, of objects and of lists.
+    fn columns() -> [ArrayRef; 3] {
         let short: ArrayRef = strings(["a", "b", "a"].into_iter());
         let numbers: ArrayRef = u64s([Some(7), None, Some(9)].into_iter());
         let field =
@@ -484,9 +623,42 @@ mod tests {
         ]);
         let lists = [Some(vec![Some(1), Some(2)]), None, Some(vec![])];
         let lists = ListArray::from_iter_primitive::<UInt64Type, _, _>(lists);
-        let nested: [ArrayRef; 3] = [short, Arc::new(objects), Arc::new(lists)];
-        for (part, columns) in [(700_000, &[many][..]), (2, &nested)] {
-            assert!(written(part, columns, true) == written(part, columns, false));
+        [short, Arc::new(objects), Arc::new(lists)]
+    }
+
+    #[test]
+    fn threads_write_the_bytes_of_one_thread() {
+        let many: ArrayRef = Arc::new(UInt64Array::from_iter_values(0..(GROUP_ROWS as u64 + 5)));
+        for (part, columns) in [(700_000, &[many][..]), (2, &columns())] {
+            let bytes = written(part, columns, Some(1));
+            assert!(written(part, columns, Some(4)) == bytes);
+            let whole = |file| {
+                let rows = read(file).unwrap();
+                concat_batches(&rows[0].schema(), &rows).unwrap()
+            };
+            assert!(whole(bytes) == whole(written(part, columns, None)));
         }
+    }
+
+    #[test]
+    fn no_damage_of_a_page_changes_a_value() {
+        let file = written(2, &columns(), Some(1));
+        let expected = read(file.clone()).unwrap();
+        let builder = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(file.clone())).unwrap();
+        let mut refused = 0;
+        for column in builder.metadata().row_group(0).columns() {
+            let (start, len) = column.byte_range();
+            for at in start..start + len {
+                for bit in [0, 3, 7] {
+                    let mut damaged = file.clone();
+                    damaged[usize::try_from(at).unwrap()] ^= 1 << bit;
+                    match read(damaged) {
+                        Ok(rows) => assert_eq!(rows, expected, "{at} {bit}"),
+                        Err(_) => refused += 1,
+                    }
+                }
+            }
+        }
+        assert!(refused > 300, "{refused}");
     }
 }

@@ -8,7 +8,7 @@ use crate::documents::TokenBatch;
 use crate::error::{Error, Result, row_number};
 use crate::files::{ChunkRecords, Noted, RecordIds, warn_of_repeated_ids};
 use crate::io::{
-    Chunk, Columns, Event, FieldValues, FilesReading, InputFile, Inputs, OnBadRecord, Places,
+    Chunk, Event, FieldValues, FilesReading, InputFile, Inputs, LongestRecord, OnBadRecord, Places,
     Reading, Wanted,
 };
 use crate::progress::{Progress, advance};
@@ -26,6 +26,7 @@ pub(super) struct RecordsReading<'a> {
     pub(super) on_bad_record: OnBadRecord,
     pub(super) unique_ids: bool,
     pub(super) batch_bytes: usize,
+    pub(super) longest: LongestRecord,
     pub(super) temporary: PathBuf,
     pub(super) progress: &'a dyn Progress,
 }
@@ -43,13 +44,10 @@ impl RecordsReading<'_> {
         let reading = FilesReading::new(
             &files,
             Reading {
-                wanted: Wanted::Values(&fields),
-                columns: Columns::Needed,
                 batch_bytes: self.batch_bytes,
                 temporary: Some(&self.temporary),
-                beside: [None; 2],
-                limit: None,
-                reference: None,
+                longest: self.longest,
+                ..Reading::new(Wanted::Values(&fields))
             },
         )?;
         let mut records = TokenBatch::default();

@@ -9,7 +9,9 @@ use super::task::link;
 use super::write::{LinkReport, Writing};
 use crate::error::Result;
 use crate::files::{RunOptions, create_json, create_run_record};
-use crate::io::{FieldPath, Inputs, Leftovers, OnBadRecord, OutputFolder, Places, REPORT};
+use crate::io::{
+    FieldPath, Inputs, Leftovers, LongestRecord, OnBadRecord, OutputFolder, Places, REPORT,
+};
 use crate::progress::{Timings, advance};
 
 /// A search in files for records that describe the same thing. Set its options, then call [`LinkRun::link`].
@@ -38,6 +40,7 @@ pub struct LinkRun<'a> {
     on_bad_record: OnBadRecord,
     unique_ids: bool,
     batch_bytes: usize,
+    memory: Option<u64>,
     temporary: Option<PathBuf>,
     options: RunOptions<'a>,
 }
@@ -74,6 +77,7 @@ impl<'a> LinkRun<'a> {
             on_bad_record: OnBadRecord::default(),
             unique_ids: false,
             batch_bytes: 16 << 20,
+            memory: None,
             temporary: None,
             options: RunOptions::default(),
         }
@@ -115,6 +119,15 @@ impl<'a> LinkRun<'a> {
     pub fn batch_bytes(self, batch_bytes: usize) -> Self {
         LinkRun {
             batch_bytes,
+            ..self
+        }
+    }
+
+    /// Bytes of memory for the record that is read, which may take a quarter of them; default 60 % of what the process may use.
+    /// They do not bound what the run holds of all records. Does not affect the result.
+    pub fn memory(self, bytes: u64) -> Self {
+        LinkRun {
+            memory: Some(bytes),
             ..self
         }
     }
@@ -194,6 +207,7 @@ impl<'a> LinkRun<'a> {
             on_bad_record: self.on_bad_record,
             unique_ids: self.unique_ids,
             batch_bytes: self.batch_bytes,
+            longest: LongestRecord::within(self.memory),
             temporary,
             progress: self.options.progress,
         };

@@ -20,8 +20,8 @@ use crate::files::{
     resumable, unfinished,
 };
 use crate::io::{
-    Columns, Fields, Globs, InputFile, Inputs, Leftovers, OnBadRecord, OutputFolder, Places,
-    Reading, Repeated, Wanted,
+    Columns, Fields, Globs, InputFile, Inputs, Leftovers, LongestRecord, OnBadRecord, OutputFolder,
+    Places, Reading, Repeated, Wanted,
 };
 use crate::machine::usable_memory_bytes;
 use crate::progress::Timings;
@@ -634,16 +634,16 @@ impl<'a> PassagesRun<'a> {
 
     pub(super) fn reading<'r>(&'r self, columns: Columns, temporary: &'r Path) -> Reading<'r> {
         Reading {
-            wanted: Wanted::Document(&self.fields),
             columns,
             batch_bytes: self.batch_bytes,
             temporary: Some(temporary),
-            beside: [None, None],
             limit: self.limit.map(NonZeroU64::get),
             reference: self
                 .against
                 .as_ref()
                 .map(|(reference, fields)| (reference.files.len(), Wanted::Document(fields))),
+            longest: LongestRecord::within(self.memory),
+            ..Reading::new(Wanted::Document(&self.fields))
         }
     }
 

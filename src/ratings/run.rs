@@ -13,8 +13,8 @@ use super::task::RatingsTask;
 use crate::error::{BadRecord, Error, Result};
 use crate::files::{PairsOutput, RowForms, RunOptions, Target};
 use crate::io::{
-    Columns, Event, FilesReading, InputFile, Inputs, OnBadRecord, Reading, ValueField, Wanted,
-    write_rows_as_table, write_rows_as_text,
+    Event, FilesReading, InputFile, Inputs, LongestRecord, OnBadRecord, Reading, ValueField,
+    Wanted, write_rows_as_table, write_rows_as_text,
 };
 use crate::progress::{Timings, advance};
 
@@ -230,13 +230,9 @@ impl<'a> RatingsRun<'a> {
 /// How to read values.
 fn reading<'a>(fields: &'a [ValueField], temporary: &'a Path) -> Reading<'a> {
     Reading {
-        wanted: Wanted::Values(fields),
-        columns: Columns::Needed,
-        batch_bytes: 16 << 20,
         temporary: Some(temporary),
-        beside: [None; 2],
-        limit: None,
-        reference: None,
+        longest: LongestRecord::fixed(),
+        ..Reading::new(Wanted::Values(fields))
     }
 }
 

@@ -24,8 +24,8 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::pipeline::{BandKeys, Buckets, Weighting};
 use crate::progress::{Counts, Progress, advance, counted, grouped};
-use crate::store::ExactSets;
 use crate::store::spill::{Spill, sets_in_memory};
+use crate::store::{ExactSets, announce_files};
 
 /// A search whose documents have been read.
 pub(crate) struct Searched {
@@ -339,7 +339,8 @@ fn sets_again(
     engine: &Engine,
     context: &mut Context<'_>,
 ) -> Result<ExactSets> {
-    context.timings.time("read again", corpus.bytes, || {
+    let progress = context.progress;
+    let sets = context.timings.time("read again", corpus.bytes, || {
         let are_weighted = engine.shingler().takes_weights();
         let mut sets = source.exact_sets().weighted(are_weighted);
         let wanted = Bits::zeros(corpus.rows);
@@ -349,12 +350,26 @@ fn sets_again(
         // Positions ascend as rows do.
         let mut positions = buckets.positions().iter();
         let mut insert = |_: u32, set: &[u64]| {
-            let position = positions.next();
-            position.map_or(Ok(()), |position| sets.insert(*position, set))
+            let left = positions.len();
+            let Some(position) = positions.next() else {
+                return Ok(());
+            };
+            if let Some(folder) = sets.begins_file(set) {
+                // The others are taken to be as long as those before.
+                let before = buckets.positions().len() - left;
+                let so_far = (sets.memory_bytes() + size_of_val(set)) as f64;
+                let rest = so_far / (before + 1) as f64 * left as f64;
+                announce_files(folder, rest, progress)?;
+            }
+            sets.insert(*position, set)
         };
         source.read_exact_sets(engine, &wanted, &mut insert)?;
-        Ok(sets)
-    })
+        Ok::<_, Error>(sets)
+    })?;
+    if let Some(used) = sets.disk_use() {
+        context.timings.add_disk_use(used);
+    }
+    Ok(sets)
 }
 
 /// Warns of what LSH misses if shingles are weighted by rarity.

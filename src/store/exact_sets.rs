@@ -14,6 +14,7 @@ use crate::error::{Error, Result, row_number};
 use crate::pipeline::{
     Comparer, Distance, Measure, Overlap, Sets, Similarity, Verified, WEIGHT_ROUNDING, Within,
 };
+use crate::progress::DiskUse;
 
 /// Stores the shingle sets of documents and computes their exact Jaccard similarities.
 ///
@@ -157,6 +158,24 @@ impl ExactSets {
             self.place_in_last(position, range)?;
         }
         Ok(())
+    }
+
+    /// The folder of the temporary file, if this set is the first to go there.
+    pub(crate) fn begins_file(&self, set: &[u64]) -> Option<&Path> {
+        let spill = self.spill.as_ref()?;
+        let begins =
+            spill.file.is_none() && self.memory_bytes + size_of_val(set) > spill.memory_limit;
+        begins.then_some(&*spill.folder)
+    }
+
+    /// What the temporary file took, if there is one.
+    pub(crate) fn disk_use(&self) -> Option<DiskUse> {
+        let spill = self.spill.as_ref()?;
+        spill.file.as_ref().map(|_| DiskUse {
+            parts: 1,
+            read_bytes: 0,
+            written_bytes: (spill.written * size_of::<u64>()) as u64,
+        })
     }
 
     /// Stores the sets of documents, which are ranges of `hashes`, in memory. The documents have the next positions, from

@@ -21,5 +21,5 @@ pub use exact_sets::ExactSets;
 pub(crate) use exact_sets::NearSets;
 pub(crate) use exact_sets::SETS_IN_MEMORY;
 pub(crate) use lock::Locked;
-pub(crate) use temporary::unnamed_file;
+pub(crate) use temporary::{announce_files, unnamed_file};
 pub(crate) use texts::Texts;

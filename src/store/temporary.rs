@@ -6,6 +6,10 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use crate::error::{Error, Result};
+use crate::machine::free_bytes;
+use crate::progress::Progress;
+
 /// Creates a temporary file in a folder, readable and writable by its owner alone and without a name, so that
 /// nothing remains of it, however the run ends.
 ///
@@ -20,6 +24,61 @@ pub(crate) fn unnamed_file(folder: &Path) -> io::Result<File> {
         file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
     }
     Ok(file)
+}
+
+/// Says how many more bytes temporary files in a folder will take, about, and refuses a run for which there is no room.
+///
+/// # Errors
+/// [`Error::Output`] with both numbers.
+pub(crate) fn announce_files(folder: &Path, bytes: f64, progress: &dyn Progress) -> Result<()> {
+    const MB: f64 = 1e6;
+    let needed = (bytes / MB).ceil();
+    match free_bytes(folder) {
+        Some(free) if bytes > free as f64 => Err(Error::Output {
+            path: folder.to_owned(),
+            problem: format!(
+                "the temporary files of the run need {needed} MB or more, and there are {} MB free",
+                free / 1_000_000
+            ),
+            remedy: "free some space, or name another folder by `temp_dir`".to_owned(),
+        }),
+        _ => {
+            let folder = folder.display();
+            progress.tell(&format!(
+                "temporary files in {folder} take about {needed} MB more"
+            ));
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod space_tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Told(Mutex<Vec<String>>);
+
+    impl Progress for Told {
+        fn tell(&self, message: &str) {
+            self.0.lock().unwrap().push(message.to_owned());
+        }
+    }
+
+    #[test]
+    fn files_are_announced_or_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = Told::default();
+        announce_files(folder.path(), 2_500_000.0, &told).unwrap();
+        let said = told.0.lock().unwrap().join("");
+        assert!(said.ends_with("take about 3 MB more"), "{said}");
+        if free_bytes(folder.path()).is_some() {
+            let refused = announce_files(folder.path(), 1e30, &told).unwrap_err();
+            assert!(refused.to_string().contains("MB free"), "{refused}");
+        }
+    }
 }
 
 #[cfg(all(test, unix))]

@@ -11,8 +11,8 @@ use simgpu::io::{FieldPath, Fields, Inputs, Naming};
 
 use super::execute;
 use crate::arguments::{
-    Caller, FormatArguments, ProcessArguments, RecordArguments, SelectionArguments, are_files,
-    check_field, modes_of_files,
+    Caller, FormatArguments, ProcessArguments, RecordArguments, RecordMemoryArguments,
+    SelectionArguments, are_files, check_field, modes_of_files,
 };
 use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments};
@@ -142,6 +142,10 @@ pub struct Arguments {
     /// Threads and messages.
     #[command(flatten)]
     pub process: ProcessArguments,
+
+    /// The memory for one record.
+    #[command(flatten)]
+    pub memory: RecordMemoryArguments,
 
     /// Folder for temporary files [default: beside the results]
     #[arg(long, value_name = "DIR", help_heading = "Machine")]
@@ -372,6 +376,9 @@ impl Arguments {
         }
         if let Some(file) = &self.items.ignore {
             run = run.ignore(file.clone());
+        }
+        if let Some(memory) = self.memory.memory {
+            run = run.memory(memory);
         }
         let run = match (&self.temp_dir, output) {
             (Some(folder), _) => run.temporary(folder.clone()),

@@ -12,7 +12,8 @@ use simgpu::link::{Link, LinkOutcome, LinkReport, LinkRun};
 
 use super::execute;
 use crate::arguments::{
-    Caller, FormatArguments, ProcessArguments, RecordArguments, check_field, number,
+    Caller, FormatArguments, ProcessArguments, RecordArguments, RecordMemoryArguments, check_field,
+    number,
 };
 use crate::options::{Given, Mode};
 use crate::outputs::ShownArguments;
@@ -110,6 +111,10 @@ pub struct Arguments {
     /// Threads and messages.
     #[command(flatten)]
     pub process: ProcessArguments,
+
+    /// The memory for one record.
+    #[command(flatten)]
+    pub memory: RecordMemoryArguments,
 }
 
 /// Names of fields, in a list that is separated by commas.
@@ -187,6 +192,9 @@ impl Arguments {
                 overwrite: self.overwrite,
                 ..caller.options()
             });
+        if let Some(memory) = self.memory.memory {
+            run = run.memory(memory);
+        }
         if output.is_none() {
             run = run.temporary(std::env::temp_dir());
         }

@@ -8,7 +8,9 @@ use simgpu::files::{Outcome, RunOptions};
 use simgpu::io::SignaturesFormat;
 
 use super::execute;
-use crate::arguments::{Caller, InputArguments, RunArguments, modes_of_files};
+use crate::arguments::{
+    Caller, InputArguments, RecordMemoryArguments, RunArguments, modes_of_files,
+};
 use crate::options::Given;
 use crate::outputs::summarise_limit;
 use crate::terminal::Lines;
@@ -39,6 +41,10 @@ pub struct Arguments {
     /// How to sign, and with how much of the machine.
     #[command(flatten)]
     pub run: RunArguments,
+
+    /// The memory for one record.
+    #[command(flatten)]
+    pub memory: RecordMemoryArguments,
 }
 
 impl Arguments {
@@ -62,7 +68,9 @@ impl Arguments {
             overwrite: self.overwrite,
             ..caller.options()
         };
-        let run = settings.over(&self.input, &inputs, options);
+        let run = self
+            .memory
+            .set(settings.over(&self.input, &inputs, options));
         Ok(run.sign(&self.output)?)
     }
 

@@ -1,6 +1,12 @@
 //! Files of a format that is not read, and files that are not what their format says.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::types::Int8Type;
+use arrow_array::{ArrayRef, DictionaryArray, LargeStringArray, StructArray};
+use arrow_schema::{DataType, Field};
 
 use super::refusals::{every_command_refuses, leaves_no_output};
 use crate::support::{Place, bzip2, gzip, json_lines, parquet, strings, xz};
@@ -334,6 +340,88 @@ fn invalid_utf_8_names_column_and_byte() {
     place.write("in.arrow", binary);
     let says = "in.arrow, row 2: column \"text\" holds invalid UTF-8 at byte 4";
     every_command_refuses(&place, "in.arrow", &[says, "--on-bad-record skip"]);
+}
+
+/// A column of lists of the words of each text.
+fn lists_of_words(texts: &[&str]) -> ArrayRef {
+    let mut lists = ListBuilder::new(StringBuilder::new());
+    for text in texts {
+        text.split(' ')
+            .for_each(|word| lists.values().append_value(word));
+        lists.append(true);
+    }
+    Arc::new(lists.finish())
+}
+
+#[test]
+fn a_string_of_parquet_that_is_not_utf_8_is_one_bad_record() {
+    let texts = [
+        "a rose is a rose",
+        "the quick brown fox",
+        "all happy families",
+        "to be or not",
+    ];
+    let inner = Arc::new(Field::new("text", DataType::Utf8, false));
+    let structs: ArrayRef = Arc::new(StructArray::from(vec![(inner, strings(texts))]));
+    let categories: DictionaryArray<Int8Type> = texts.into_iter().collect();
+    let large: ArrayRef = Arc::new(LargeStringArray::from_iter_values(texts));
+    let place = Place::new();
+    for (column, text, options, says) in [
+        (
+            strings(texts),
+            "all happy families",
+            "",
+            "column \"text\" holds invalid UTF-8 at byte 1",
+        ),
+        (
+            large,
+            "all happy families",
+            "",
+            "column \"text\" holds invalid UTF-8 at byte 1",
+        ),
+        (
+            Arc::new(categories),
+            "all happy families",
+            "",
+            "column \"text\" holds invalid UTF-8 at byte 1",
+        ),
+        (
+            structs,
+            "all happy families",
+            "--text-field text.text",
+            "column \"text.text\" holds invalid UTF-8 at byte 1",
+        ),
+        (
+            lists_of_words(&texts),
+            "families",
+            "--unit tokens --tokens-field text",
+            "column \"text\" holds invalid UTF-8 at byte 1 of a token",
+        ),
+        (
+            strings(texts),
+            "id of the third",
+            "",
+            "id column \"id\" holds invalid UTF-8 at byte 1",
+        ),
+    ] {
+        let ids = strings(["first", "second", "id of the third", "fourth"]);
+        let mut file = parquet([("id", ids), ("text", column)]);
+        let at = file
+            .windows(text.len())
+            .position(|window| window == text.as_bytes());
+        file[at.unwrap() + 1] = 0xFF;
+        place.write("in.parquet", file);
+        let says = format!("in.parquet, row 2: {says}");
+        every_command_refuses(
+            &place,
+            &format!("in.parquet {options}"),
+            &[&says, "--on-bad-record skip"],
+        );
+        let found = place.dedup(&format!("in.parquet {options} --on-bad-record skip"));
+        assert_eq!((found.count("documents"), found.count("skipped")), (4, 1));
+        assert_eq!(found.count("kept"), 3);
+        std::fs::remove_dir_all(place.path("out")).unwrap();
+    }
 }
 
 #[test]

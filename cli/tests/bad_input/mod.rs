@@ -8,6 +8,7 @@ mod changed_input;
 mod damage;
 mod files;
 mod formats;
+mod long_records;
 mod outputs;
 mod records;
 mod skipped;

@@ -439,6 +439,19 @@ class LevelOptions(TypedDict, total=False):
     ]
 
 
+class RecordMemoryOptions(TypedDict, total=False):
+    """The longest record."""
+
+    memory: Annotated[
+        int | str | None,
+        Option(
+            None,
+            'Memory for the record that is read: bytes, or a size such as ``"4GiB"``; a record that takes more than a '
+            "quarter is an error. By default 60 % of what this process may use. Never changes a result.",
+        ),
+    ]
+
+
 class SignFilesOptions(
     FormatOptions,
     FieldOptions,
@@ -448,6 +461,7 @@ class SignFilesOptions(
     DeviceOptions,
     CallOptions,
     OverwriteOptions,
+    RecordMemoryOptions,
     total=False,
 ):
     """The options of ``sign_files``."""
@@ -958,6 +972,7 @@ class ContainFilesOptions(
     CallOptions,
     OverwriteOptions,
     DryRunOptions,
+    RecordMemoryOptions,
     total=False,
 ):
     """The options of ``contain_files``."""
@@ -1094,7 +1109,14 @@ class LinkOptions(ScoreOptions, RowOptions, CallOptions, total=False):
 
 
 class LinkFilesOptions(
-    FormatOptions, IdOptions, ScoreOptions, CallOptions, OverwriteOptions, DryRunOptions, total=False
+    FormatOptions,
+    IdOptions,
+    ScoreOptions,
+    CallOptions,
+    OverwriteOptions,
+    DryRunOptions,
+    RecordMemoryOptions,
+    total=False,
 ):
     """The options of ``link_files``."""
 

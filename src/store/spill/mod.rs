@@ -22,9 +22,8 @@ use serde::de::DeserializeOwned;
 
 use crate::clock::in_parallel;
 use crate::error::{Error, Result};
-use crate::machine::free_bytes;
-use crate::progress::DiskUse;
-use crate::store::{Locked, SETS_IN_MEMORY};
+use crate::progress::{DiskUse, Progress};
+use crate::store::{Locked, SETS_IN_MEMORY, announce_files};
 
 mod bytes;
 mod checkpoint;
@@ -261,26 +260,15 @@ impl Spill {
         self.files().record(&self.folder)
     }
 
-    /// Refuses a run whose temporary files need more space than there is, if they take what they take now after this share
-    /// of the input.
+    /// Says how much more space the temporary files will take, if they take what they take now after this share of the input,
+    /// and refuses a run for which there is none.
     ///
     /// # Errors
     /// [`Error::Output`] with both numbers.
-    pub(crate) fn check_space(&self, share: f64) -> Result<()> {
+    pub(crate) fn announce(&self, share: f64, progress: &dyn Progress) -> Result<()> {
         let now = self.files().bytes() as f64;
-        let needed = now / share - now;
-        match free_bytes(&self.folder) {
-            Some(free) if needed > free as f64 => Err(Error::Output {
-                path: self.folder.parent().unwrap_or(&self.folder).to_owned(),
-                problem: format!(
-                    "the temporary files of the run need {} MB or more, and there are {} MB free",
-                    (needed / 1e6).ceil(),
-                    free / 1_000_000
-                ),
-                remedy: "free some space, or name another folder by `temp_dir`".to_owned(),
-            }),
-            _ => Ok(()),
-        }
+        let folder = self.folder.parent().unwrap_or(&self.folder);
+        announce_files(folder, now / share - now, progress)
     }
 
     /// Whether there is a checkpoint from which the run can go on.

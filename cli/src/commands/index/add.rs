@@ -9,7 +9,7 @@ use super::{
     summarise_time,
 };
 use crate::Usage;
-use crate::arguments::{Caller, InputArguments, ProcessArguments};
+use crate::arguments::{Caller, InputArguments, ProcessArguments, RecordMemoryArguments};
 use crate::commands::execute;
 use crate::options::{Given, Mode};
 use crate::outputs::ReportArgument;
@@ -54,6 +54,10 @@ pub(super) struct Arguments {
     /// Threads and messages.
     #[command(flatten)]
     process: ProcessArguments,
+
+    /// The memory for one record.
+    #[command(flatten)]
+    memory: RecordMemoryArguments,
 }
 
 /// The value of `--on-known-id`.
@@ -94,10 +98,12 @@ impl Arguments {
         if !self.if_new {
             let index = index.durability(Durability::OnSync);
             let run = self.input.over(index.engine(), &inputs, caller.options());
+            let run = self.memory.set(run);
             return Ok(run.add_to(&index, on_known_id)?);
         }
         let options = self.hits.options(caller);
         let run = self.input.over(index.engine(), &inputs, options);
+        let run = self.memory.set(run);
         let added = self
             .hits
             .with_output(|output| run.add_new_to(&index, on_known_id, output));

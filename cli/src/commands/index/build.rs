@@ -70,9 +70,10 @@ pub(super) struct Arguments {
     )]
     verify: VerifyArgument,
 
-    /// Memory to work in, such as 1GiB, beside a cache of 256 MiB
-    #[arg(long, value_name = "SIZE", value_parser = memory_size, default_value = "128MiB", help_heading = "Machine")]
-    memory: u64,
+    /// Memory to work in, such as 1GiB, with another 256 MiB for a cache; a record that takes more than a quarter is an
+    /// error [default: 128MiB, and records of any size that fits]
+    #[arg(long, value_name = "SIZE", value_parser = memory_size, help_heading = "Machine")]
+    memory: Option<u64>,
 
     /// Folder for temporary files, some 400 bytes per document [default: the folder of the index]
     #[arg(long, value_name = "DIR", help_heading = "Machine")]
@@ -118,6 +119,9 @@ pub(super) enum VerifyArgument {
     Exact,
 }
 
+/// Bytes of memory that a build from signatures works in, unless told otherwise.
+const MEMORY: u64 = 128 << 20;
+
 impl Arguments {
     fn search(&self, scheme: &Scheme) -> anyhow::Result<Search> {
         let measure = match self.measure {
@@ -156,7 +160,7 @@ impl Arguments {
         let search = self.search(signatures.scheme())?;
         terminal::announce_signatures(caller.progress, &signatures, &search);
         let run = SignatureRun::new(signatures).options(caller.options());
-        let memory = usize::try_from(self.memory)
+        let memory = usize::try_from(self.memory.unwrap_or(MEMORY))
             .map_err(|_| Usage::error("`memory` is more than a process can address"))?;
         let temporary = self.temp_dir.as_deref();
         Ok(run.build_index(&self.folder.index, &search, memory, temporary)?)
@@ -193,7 +197,11 @@ impl Arguments {
             }
         }
         let run = settings.over(&self.input, &inputs, caller.options());
-        let run = run.memory(self.memory).restart(self.restart);
+        let run = run.restart(self.restart);
+        let run = match self.memory {
+            Some(memory) => run.memory(memory),
+            None => run,
+        };
         let run = match &self.temp_dir {
             Some(folder) => run.temporary(folder.clone()),
             None => run,

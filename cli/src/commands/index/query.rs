@@ -6,7 +6,9 @@ use clap::Args;
 use simgpu::files::{HitsWanted, IndexOutcome};
 
 use super::{FolderArguments, HitsArguments, summarise_seen, summarise_time};
-use crate::arguments::{Caller, InputArguments, ProcessArguments, number, whole_number};
+use crate::arguments::{
+    Caller, InputArguments, ProcessArguments, RecordMemoryArguments, number, whole_number,
+};
 use crate::commands::execute;
 use crate::options::Given;
 use crate::outputs::ReportArgument;
@@ -49,6 +51,10 @@ pub(super) struct Arguments {
     /// Threads and messages.
     #[command(flatten)]
     process: ProcessArguments,
+
+    /// The memory for one record.
+    #[command(flatten)]
+    memory: RecordMemoryArguments,
 }
 
 impl Arguments {
@@ -58,6 +64,7 @@ impl Arguments {
         let inputs = super::find(&index, &self.input, caller)?;
         let options = self.hits.options(caller);
         let run = self.input.over(index.engine(), &inputs, options);
+        let run = self.memory.set(run);
         let wanted = HitsWanted {
             threshold: self.threshold,
             limit: self.top.map(NonZeroUsize::get),

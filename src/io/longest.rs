@@ -1,0 +1,146 @@
+//! The longest record that a command reads, so that one record cannot take all memory.
+//!
+//! A record is in memory as a whole. A line may be of any length, and a few kilobytes of zstd may hold gigabytes, so that the
+//! length of a file says nothing. A record is therefore refused while it is read, and a page of Parquet before it is decompressed.
+
+use super::refusal::Refusal;
+use crate::machine::usable_memory_bytes;
+
+/// The share of a record in what a command may take: the steps of a run hold up to four times the length of a record.
+const FOLD: u64 = 4;
+
+/// The share of a page of Parquet, or of a batch of Arrow. It is in memory once, and its records are taken a few at a time.
+const TABLE_FOLD: u64 = 2;
+
+/// Every command reads records of up to this length: it holds several pieces of input of this size in any case.
+const ALWAYS: u64 = 4 << 20;
+
+/// Up to here, the rest of a record that is too long is read to learn its length.
+pub(super) const MEASURED: u64 = 16 << 30;
+
+/// The most bytes that a record may have, decompressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LongestRecord {
+    /// The memory that it follows from; `None` without a bound.
+    memory: Option<u64>,
+    /// Whether a user can raise it.
+    is_option: bool,
+}
+
+impl LongestRecord {
+    /// For a command whose option `memory` has this value; default what a run takes.
+    pub(crate) fn within(memory: Option<u64>) -> Self {
+        LongestRecord {
+            memory: memory.or_else(usable_memory_bytes),
+            is_option: true,
+        }
+    }
+
+    /// For a command without that option: records of up to 64 MiB.
+    pub(crate) const fn fixed() -> Self {
+        LongestRecord {
+            memory: Some(256 << 20),
+            is_option: false,
+        }
+    }
+
+    /// The most bytes of a record of a text format.
+    pub(super) fn bytes(self) -> u64 {
+        self.share(FOLD)
+    }
+
+    /// The most bytes of a page of a column, or of a batch.
+    pub(super) fn table_bytes(self) -> u64 {
+        self.share(TABLE_FOLD)
+    }
+
+    fn share(self, fold: u64) -> u64 {
+        self.memory
+            .map_or(u64::MAX, |memory| (memory / fold).max(ALWAYS))
+    }
+
+    /// Whether a record of so many bytes is longer than what is measured.
+    pub(super) fn is_beyond_measure(bytes: u64) -> bool {
+        bytes > MEASURED
+    }
+
+    /// The refusal of a record of at least so many bytes. `record` names it.
+    pub(super) fn refusal(self, record: &str, bytes: u64) -> Refusal {
+        self.refusal_of(record, (bytes, FOLD), "shorten the record")
+    }
+
+    /// The refusal of a page or batch of so many bytes. `part` names it.
+    pub(super) fn table_refusal(self, part: &str, bytes: u64) -> Refusal {
+        self.refusal_of(part, (bytes, TABLE_FOLD), "write the file in smaller parts")
+    }
+
+    fn refusal_of(self, part: &str, (bytes, fold): (u64, u64), otherwise: &str) -> Refusal {
+        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+        let most = mib(self.share(fold));
+        if !self.is_option {
+            let problem =
+                format!("{part} is longer than the {most} MiB that this command reads at once");
+            return Refusal::new(problem, otherwise);
+        }
+        let more = if LongestRecord::is_beyond_measure(bytes) {
+            "more than "
+        } else {
+            ""
+        };
+        let takes = mib(bytes);
+        let memory = self.memory.unwrap_or(u64::MAX) >> 20;
+        Refusal::new(
+            format!(
+                "{part} takes {more}{takes} MiB, and `memory` ({memory} MiB) leaves {most} MiB for one"
+            ),
+            format!(
+                "raise `memory` to {more}{} MiB, or {otherwise}",
+                takes * fold
+            ),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn shown(refusal: Refusal) -> String {
+        refusal.of(Path::new("in.jsonl")).to_string()
+    }
+
+    #[test]
+    fn a_record_may_take_a_quarter_of_the_memory() {
+        let longest = |memory| LongestRecord::within(Some(memory)).bytes();
+        assert_eq!(longest(64 * MIB), 16 * MIB);
+        assert_eq!(longest(MIB), 4 * MIB);
+        assert_eq!(
+            LongestRecord::within(Some(64 * MIB)).table_bytes(),
+            32 * MIB
+        );
+    }
+
+    #[test]
+    fn the_memory_that_a_refusal_asks_for_is_enough() {
+        for bytes in [4 * MIB + 1, 300 * MIB, 300 * MIB + 7, 5 << 30] {
+            let told = shown(LongestRecord::within(Some(MIB)).refusal("line 3", bytes));
+            let (_, number) = told.split_once("raise `memory` to ").unwrap();
+            let number: u64 = number.split(' ').next().unwrap().parse().unwrap();
+            assert!(
+                LongestRecord::within(Some(number * MIB)).bytes() >= bytes,
+                "{told}"
+            );
+        }
+        let told = shown(LongestRecord::within(Some(MIB)).refusal("line 3", MEASURED + 1));
+        assert!(told.contains("takes more than 16385 MiB"), "{told}");
+        let told = shown(LongestRecord::fixed().refusal("line 3", 70 * MIB));
+        assert!(
+            told.contains("line 3 is longer than the 64 MiB that this command reads"),
+            "{told}"
+        );
+    }
+}
