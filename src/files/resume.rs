@@ -23,7 +23,9 @@ use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{FieldPath, InputFile, KeepBy, folder_of};
 use crate::search::{CandidateMethod, Dedup, Pairs, Search};
-use crate::store::spill::{Budget, InputIdentity, RunIdentity, Spill, Unfinished};
+use crate::store::spill::{
+    Budget, InputIdentity, RunIdentity, Spill, Unfinished, remove_abandoned,
+};
 
 /// Parameters by name.
 pub(crate) type ByName = BTreeMap<String, Value>;
@@ -222,8 +224,10 @@ fn absolute(path: &Path) -> String {
     found.display().to_string()
 }
 
-/// Says of the error that ended a run whether the run can go on.
+/// Says of the error that ended a run whether the run can be resumed. Removes what runs that cannot be resumed left: one whose
+/// results are complete is refused before it gets to its temporary files.
 pub(crate) fn resumable(error: Error, temporary: &Path, output: Option<&Path>) -> Error {
+    remove_abandoned(temporary);
     let found = output.and_then(|output| Unfinished::find(temporary, &absolute(output)).ok()?);
     match (found, error) {
         // Its name holds the size and time of each file, so no run goes on with another file.
@@ -245,12 +249,14 @@ pub(crate) fn resumable(error: Error, temporary: &Path, output: Option<&Path>) -
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
     use crate::engine::Engine;
     use crate::files::tests::{
         LITTLE, Place, Watched, engine, engine_of_bytes, place, skipping, task, watched_by,
     };
-    use crate::files::{Outcome, PairsOutput};
+    use crate::files::{Outcome, PairsOutput, RunOptions};
     use crate::io::{Inputs, OnBadRecord};
     use crate::search::Verification;
 
@@ -352,6 +358,80 @@ mod tests {
                 false => std::ops::ControlFlow::Continue(()),
             }
         }
+    }
+
+    /// The folders of temporary files in a folder, with the files of each.
+    fn left_in(folder: &Path) -> Vec<(PathBuf, Vec<PathBuf>)> {
+        let paths = |folder: &Path| {
+            let entries = std::fs::read_dir(folder).unwrap();
+            entries
+                .map(|entry| entry.unwrap().path())
+                .collect::<Vec<_>>()
+        };
+        let folders = paths(folder).into_iter();
+        folders
+            .map(|folder| (folder.clone(), paths(&folder)))
+            .collect()
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_a_complete_run_left_is_removed_and_what_a_stopped_one_left_is_kept() {
+        let (place, engine) = (place(), engine());
+        let inputs = place.inputs();
+        let (out, temporary) = (place.path("out"), place.path("temporary"));
+        std::fs::create_dir(&temporary).unwrap();
+        let run = |options| {
+            let run = skipping(&engine, &inputs)
+                .memory(LITTLE)
+                .temporary(temporary.clone());
+            run.options(options).dedup(&task(&engine), &out)
+        };
+        let told = Watched::at("compare", 0, &|| ());
+        let stop = StopIn(&told);
+        let refused = || {
+            let refused = run(RunOptions::default()).unwrap_err().to_string();
+            assert!(refused.contains("overwrite"), "{refused}");
+        };
+        assert!(run(watched_by(&stop)).is_err());
+        let [(folder, files)] = &left_in(&temporary)[..] else {
+            panic!("one folder");
+        };
+        // With the times that they have.
+        let copies = files.iter().map(|file| {
+            let bytes = std::fs::read(file).unwrap();
+            (file, bytes, file.metadata().unwrap().modified().unwrap())
+        });
+        let copies: Vec<_> = copies.collect();
+        run(RunOptions::default()).unwrap();
+        assert!(left_in(&temporary).is_empty());
+        // As if the run had been killed when the results had their names.
+        std::fs::create_dir(folder).unwrap();
+        for (file, bytes, modified) in copies {
+            std::fs::write(file, bytes).unwrap();
+            let file = std::fs::File::options().append(true).open(file).unwrap();
+            file.set_modified(modified).unwrap();
+        }
+        refused();
+        assert!(left_in(&temporary).is_empty());
+        // A run that would replace the results was stopped: it can be resumed.
+        assert!(
+            run(RunOptions {
+                overwrite: true,
+                ..watched_by(&stop)
+            })
+            .is_err()
+        );
+        assert_eq!(left_in(&temporary).len(), 1);
+        refused();
+        assert_eq!(left_in(&temporary).len(), 1);
+        let outcome = run(RunOptions {
+            overwrite: true,
+            ..RunOptions::default()
+        })
+        .unwrap();
+        assert_eq!(outcome.resumed, 1);
+        assert!(left_in(&temporary).is_empty());
     }
 
     #[test]

@@ -54,6 +54,25 @@ impl Extent {
     }
 }
 
+/// Whether a file got its name after the last checkpoint of a run; not if there is no such file, or no telling.
+#[cfg(unix)]
+pub(super) fn is_older(of_run: &Path, file: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    let files = [of_run.join(CHECKPOINT), file.to_owned()];
+    let [Ok(checkpoint), Ok(file)] = files.map(fs::symlink_metadata) else {
+        return false;
+    };
+    // A rename changes the status of a file, and not its contents.
+    (checkpoint.mtime(), checkpoint.mtime_nsec()) <= (file.ctime(), file.ctime_nsec())
+}
+
+/// Whether a file got its name after the last checkpoint of a run: there is no telling.
+#[cfg(not(unix))]
+pub(super) fn is_older(_: &Path, _: &Path) -> bool {
+    false
+}
+
 /// Whether a folder holds a checkpoint.
 pub(super) fn is_in(folder: &Path) -> bool {
     folder.join(CHECKPOINT).is_file()

@@ -64,10 +64,26 @@ pub(crate) fn is_of_run(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
 
-/// Whether this is the folder of a run that can go on.
+/// Whether this is the folder of a run that can be resumed.
 pub(crate) fn is_unfinished(folder: &Path) -> bool {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    name.starts_with(PREFIX) && found::check_own(folder).is_ok() && checkpoint::is_in(folder)
+    name.starts_with(PREFIX)
+        && found::check_own(folder).is_ok()
+        && checkpoint::is_in(folder)
+        && !is_finished(folder)
+}
+
+/// Whether a run was killed after its results were complete and before it could remove its folder: the report, which gets its
+/// name last, got it after the last checkpoint.
+fn is_finished(of_run: &Path) -> bool {
+    let Ok(Some(run)) = read_checked::<RunIdentity>(&of_run.join(IDENTITY)) else {
+        return false;
+    };
+    let beside = format!("{}.report.json", run.output);
+    let reports = [Path::new(&run.output).join("report.json"), beside.into()];
+    reports
+        .iter()
+        .any(|report| checkpoint::is_older(of_run, report))
 }
 
 /// Removes the checkpoints of the runs in `folder`, whose results are complete: none of them resumes.
@@ -91,8 +107,8 @@ fn lock(folder: &Path) -> Option<Locked> {
     Locked::try_new(lock).ok()
 }
 
-/// Removes the folders of runs that were killed and cannot go on. A folder that cannot be removed stays.
-fn remove_abandoned(folder: &Path) {
+/// Removes the folders of runs that were killed and cannot be resumed. A folder that cannot be removed stays.
+pub(crate) fn remove_abandoned(folder: &Path) {
     for of_run in folders_of_runs(folder) {
         if found::check_own(&of_run).is_ok()
             && let Some(_lock) = lock(&of_run)
@@ -314,7 +330,7 @@ impl Unfinished {
     pub(crate) fn find(folder: &Path, output: &str) -> Result<Option<Self>> {
         for of_run in folders_of_runs(folder) {
             found::check_no_link(&of_run)?;
-            if !checkpoint::is_in(&of_run) {
+            if !checkpoint::is_in(&of_run) || is_finished(&of_run) {
                 continue;
             }
             let owned = found::check_own(&of_run);
