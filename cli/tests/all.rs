@@ -16,6 +16,7 @@ mod contain_page;
 mod contained;
 mod dedup_page;
 mod distances;
+mod docs;
 mod embedding;
 mod evaluate;
 mod formats;

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use arrow_array::builder::{FixedSizeListBuilder, UInt32Builder};
-use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, UInt32Array};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Value, json};
@@ -367,13 +367,57 @@ fn slots(rows: usize, num_perm: i32, null_at: Option<usize>) -> ArrayRef {
 }
 
 #[test]
+fn a_table_with_other_ids_signatures_or_parameters_is_refused() {
+    let (place, ..) = signed();
+    place.run("sign in.jsonl -o s.parquet").succeeded();
+    let file = std::fs::File::open(place.path("s.parquet")).unwrap();
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+    let metadata: Vec<_> = builder.schema().metadata().clone().into_iter().collect();
+    let rows = builder.build().unwrap().next().unwrap().unwrap();
+    let columns = |ids: &ArrayRef, signatures: &ArrayRef| {
+        vec![("id", Arc::clone(ids)), ("signature", Arc::clone(signatures))]
+    };
+    let (ids, signatures) = (rows.column(0), rows.column(1));
+    let pairs = || place.run("pairs --signatures s.parquet -o - --threshold 0.1");
+    let whole = pairs().succeeded();
+    // Another program wrote the same rows.
+    place.write("s.parquet", table(columns(ids, signatures), &metadata));
+    let rewritten = pairs().succeeded();
+    assert_eq!((whole.stdout, whole.stderr), (rewritten.stdout, rewritten.stderr));
+    let back = |column: &ArrayRef| {
+        let order = UInt32Array::from_iter_values((0..u32::try_from(column.len()).unwrap()).rev());
+        arrow_select::take::take(column, &order, None).unwrap()
+    };
+    let seeded = metadata.iter().map(|(key, value)| {
+        (key.clone(), value.replace("\"seed\":1", "\"seed\":2"))
+    });
+    let seeded: Vec<_> = seeded.collect();
+    assert_ne!(seeded, metadata);
+    for changed in [
+        table(columns(&back(ids), signatures), &metadata),
+        table(columns(ids, &back(signatures)), &metadata),
+        table(columns(ids, signatures), &seeded),
+    ] {
+        place.write("s.parquet", changed);
+        pairs().refused(1, &["s.parquet: its digest does not match", "sign the documents again"]);
+    }
+}
+
+#[test]
 fn invalid_tables_are_refused() {
     let (place, ..) = signed();
     place.run("sign in.jsonl -o s.parquet").succeeded();
     let whole = place.read("s.parquet");
     let file = std::fs::File::open(place.path("s.parquet")).unwrap();
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
-    let metadata: Vec<_> = builder.schema().metadata().clone().into_iter().collect();
+    // As a tool would write the file that computes other signatures, and no digests.
+    let mut metadata = builder.schema().metadata().clone();
+    assert!(metadata.remove("simgpu.digest").is_some());
+    let mut report: Value = serde_json::from_str(&metadata["simgpu.report"]).unwrap();
+    let digest = report.as_object_mut().unwrap().remove("matrix_blake3_128");
+    assert!(digest.is_some());
+    metadata.insert("simgpu.report".to_owned(), report.to_string());
+    let metadata: Vec<_> = metadata.into_iter().collect();
     let without_report: Vec<_> = metadata
         .iter()
         .filter(|(key, _)| key != "simgpu.report")
@@ -387,6 +431,7 @@ fn invalid_tables_are_refused() {
     place.write("s.parquet", table(good(), &metadata));
     let run = place.run("pairs --signatures s.parquet -o -").succeeded();
     assert_eq!(crate::support::parse_lines(&run.stdout).len(), 3);
+    assert!(run.stderr.contains("s.parquet states no digest"), "{}", run.stderr);
     for (changed, problem) in [
         (table(good(), &[]), "its metadata lacks simgpu.report"),
         (

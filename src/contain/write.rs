@@ -112,7 +112,7 @@ impl ContainRun<'_> {
         create_run_record(&output, &self.options, timings, (elapsed_s, 0))?;
         // Last chance to stop the run.
         advance(self.options.progress, report.counts.records, 0, 0)?;
-        output.commit()
+        output.commit(self.options.progress)
     }
 }
 

@@ -196,7 +196,9 @@ impl Run<'_> {
         source.complete_budget();
         // Ids may be in temporary files.
         source.add_kept(is_kept)?;
-        drop(published);
+        if let Some(published) = published {
+            published.finish(self.options.progress);
+        }
         Ok(Outcome {
             report,
             timings,

@@ -426,6 +426,24 @@ mod tests {
         write_pairs(&place, "p.jsonl", &engine, &listed);
         let whole = place.text("p.jsonl");
         let (first, rest) = whole.split_once('\n').unwrap();
+        let sealed = place.text("p.jsonl.report.json");
+        let digest = "the digest in the report is another";
+        for (name, text) in [
+            ("p.jsonl", rest.to_owned()),
+            ("p.jsonl.report.json", sealed.replacen("0.5", "0.6", 1)),
+        ] {
+            let intact = place.text(name);
+            place.write(name, text);
+            let refused = refusal(&place, |_| ());
+            assert!(refused.contains(digest), "{refused}");
+            place.write(name, intact);
+        }
+        // Without digests, what the file says is checked.
+        let mut report: Value = serde_json::from_str(&sealed).unwrap();
+        for name in ["digest", "output_blake3_128"] {
+            assert!(report.as_object_mut().unwrap().remove(name).is_some());
+        }
+        place.write("p.jsonl.report.json", serde_json::to_string_pretty(&report).unwrap());
         let changed = |key: &str, value: Value| {
             let mut line: Value = serde_json::from_str(first).unwrap();
             line[key] = value;

@@ -204,7 +204,7 @@ fn refusal_of_changed(path: &Path) -> Error {
             "the file or its report was damaged or changed: the digest in the report is another"
                 .to_owned(),
         remedy: format!(
-            "{AGAIN}; if you changed it on purpose, remove `digest` and `output_blake3_128` from {}",
+            "{AGAIN}; if you changed it on purpose, remove the fields digest and output_blake3_128 from {}",
             with_suffix(path, REPORT).display()
         ),
     }

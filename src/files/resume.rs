@@ -415,6 +415,8 @@ mod tests {
         refused();
         assert!(left_in(&temporary).is_empty());
         // A run that would replace the results was stopped: it can be resumed.
+        let told = Watched::at("compare", 0, &|| ());
+        let stop = StopIn(&told);
         assert!(
             run(RunOptions {
                 overwrite: true,

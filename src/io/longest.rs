@@ -3,6 +3,7 @@
 //! A record is in memory as a whole. A line may be of any length, and a few kilobytes of zstd may hold gigabytes, so that the
 //! length of a file says nothing. A record is therefore refused while it is read, and a page of Parquet before it is decompressed.
 
+use super::chunk::CHUNK;
 use super::refusal::Refusal;
 use crate::machine::usable_memory_bytes;
 
@@ -47,6 +48,12 @@ impl LongestRecord {
     /// The most bytes of a record of a text format.
     pub(super) fn bytes(self) -> u64 {
         self.share(FOLD)
+    }
+
+    /// The size of the buffer for a record of which so many bytes were read: not so large that a record that is too long ends in it.
+    pub(super) fn room_behind(self, len: usize) -> usize {
+        let most = usize::try_from(self.bytes()).map_or(usize::MAX, |most| most.saturating_add(1));
+        (len + CHUNK / 4).min(most).max(len + 1)
     }
 
     /// The most bytes of a page of a column, or of a batch.

@@ -31,6 +31,7 @@ use serde::Deserialize;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::error::{Error, Result};
+use crate::progress::Progress;
 use crate::store::disk::{AT_A_TIME, Disk, OnDisk, for_all, sync_file, sync_folder, write_back};
 use crate::store::{Locked, spill};
 
@@ -415,8 +416,8 @@ impl OutputFolder {
 
     /// Replaces the results of an earlier run: gives all entries their final names. After a power cut at any
     /// moment, a folder with a report holds all results.
-    pub(crate) fn commit(self) -> Result<()> {
-        self.publish().map(drop)
+    pub(crate) fn commit(self, progress: &dyn Progress) -> Result<()> {
+        self.publish().map(|complete| complete.finish(progress))
     }
 
     /// The same, but temporary files stay until the result is dropped.
@@ -495,6 +496,20 @@ impl OutputFolder {
 /// An output folder with its results, and the temporary files of the run, which are removed when it is dropped.
 #[must_use]
 pub(crate) struct CompleteOutput(OutputFolder);
+
+impl CompleteOutput {
+    /// Removes the temporary files, and warns if some stay.
+    pub(crate) fn finish(self, progress: &dyn Progress) {
+        let partial = self.0.partial();
+        drop(self);
+        if partial.symlink_metadata().is_ok() {
+            progress.warn(&format!(
+                "the results are complete, and the temporary files in {} could not be removed; remove them",
+                partial.display()
+            ));
+        }
+    }
+}
 
 impl Drop for CompleteOutput {
     fn drop(&mut self) {
@@ -776,6 +791,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+    use crate::progress::Silent;
 
     /// Records what a commit does, and fails at one call.
     #[derive(Default)]
@@ -887,7 +903,7 @@ mod tests {
         for fails_at in failures {
             let place = tempfile::tempdir().unwrap();
             let root = place.path().canonicalize().unwrap();
-            filled(&root, "one").commit().unwrap();
+            filled(&root, "one").commit(&Silent).unwrap();
             let disk = recorder(&root, Some(fails_at));
             let failed = filled(&root, "two").publish_with(&disk);
             assert!(matches!(failed, Err(Error::Io { .. })), "{fails_at}");
@@ -904,10 +920,10 @@ mod tests {
     fn a_file_that_appears_during_a_run_stays() {
         let place = tempfile::tempdir().unwrap();
         let root = place.path();
-        filled(root, "one").commit().unwrap();
+        filled(root, "one").commit(&Silent).unwrap();
         let second = filled(root, "two");
         fs::write(root.join("out/kept/mine"), "mine").unwrap();
-        let refused = second.commit().unwrap_err().to_string();
+        let refused = second.commit(&Silent).unwrap_err().to_string();
         assert!(refused.contains("did not write kept/mine"), "{refused}");
         assert_eq!(fs::read(root.join("out/kept/mine")).unwrap(), b"mine");
         assert_eq!(fs::read(root.join("out/kept/c.jsonl")).unwrap(), b"one");

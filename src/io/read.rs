@@ -694,13 +694,13 @@ impl RecordsReader<'_> {
                 if len as u64 > self.longest.bytes() {
                     return Err(self.too_long(input, len)?);
                 }
-                bytes.resize(len + CHUNK / 4, 0);
+                bytes.resize(self.longest.room_behind(len), 0);
                 continue;
             };
             *scanned = len - cut;
             let mut next = Vec::new();
             if !self.is_at_end {
-                next = vec![0; CHUNK.max(*scanned + CHUNK / 4)];
+                next = vec![0; CHUNK.max(self.longest.room_behind(*scanned))];
                 next[..*scanned].copy_from_slice(&bytes[cut..len]);
             }
             bytes.truncate(cut);

@@ -230,7 +230,7 @@ impl<'a> LinkRun<'a> {
         // Last chance to stop the run.
         let links = report.counts.links;
         advance(self.options.progress, links, links, 0)?;
-        output.commit()
+        output.commit(self.options.progress)
     }
 
     /// Opens the output folder, unless it would destroy an input.

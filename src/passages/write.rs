@@ -123,6 +123,6 @@ impl PassagesRun<'_> {
         create_run_record(&output, &self.options, timings, times)?;
         // Last chance to stop the run.
         advance(self.options.progress, report.counts.pieces, 0, 0)?;
-        output.commit()
+        output.commit(self.options.progress)
     }
 }

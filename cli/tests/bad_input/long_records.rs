@@ -55,7 +55,7 @@ fn inputs(place: &Place) -> Vec<(&'static str, &'static str)> {
 fn asked_for(refused: &Run) -> String {
     let error = refused.error();
     let (_, after) = error
-        .split_once("raise `memory` to ")
+        .split_once("raise --memory to ")
         .unwrap_or_else(|| panic!("{error}"));
     format!("{}MiB", after.split(' ').next().unwrap())
 }
@@ -111,7 +111,7 @@ fn every_command_that_reads_documents_refuses_a_long_record_and_says_what_is_eno
             let refused = place.run(&command.replace("{}", "long/in.txt"));
             refused.refused(
                 1,
-                &["in.txt", "the text takes 9 MiB", "raise `memory` to 36 MiB"],
+                &["in.txt", "the text takes 9 MiB", "raise --memory to 36 MiB"],
             );
         }
         // The first folder of a new index belongs to a build that can be resumed.
@@ -145,7 +145,7 @@ fn a_record_is_measured_up_to_its_end() {
             "zeros.jsonl.zst",
             "starts on line 2",
             "takes 70 MiB",
-            "raise `memory` to 280 MiB",
+            "raise --memory to 280 MiB",
         ],
     );
     // It is the quote that makes a record of the rest.

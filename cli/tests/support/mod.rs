@@ -139,6 +139,9 @@ impl Place {
             .write_stdin(stdin)
             .output()
             .unwrap();
+        if output.status.success() {
+            note_options(arguments);
+        }
         Run {
             command: arguments.to_owned(),
             code: output.status.code(),
@@ -165,6 +168,14 @@ impl Place {
     pub(crate) fn pairs(&self, arguments: &str) -> Vec<Value> {
         let command = format!("pairs {arguments} --output - --quiet");
         parse_lines(&self.run(&command).succeeded().stdout)
+    }
+}
+
+/// Adds the arguments of a run that succeeded to the file that `SIMGPU_COMMANDS` names, for `scripts/option-pairs.py`.
+fn note_options(arguments: &str) {
+    if let Some(path) = std::env::var_os("SIMGPU_COMMANDS") {
+        let mut file = fs::File::options().create(true).append(true).open(path).unwrap();
+        file.write_all(format!("{arguments}\n").as_bytes()).unwrap();
     }
 }
 
