@@ -466,7 +466,7 @@ impl InputArguments {
         Ok(with_stdin(Inputs::find_with(&self.inputs, naming)?)?)
     }
 
-    /// The same, where an input without documents may be named `/dev/null`.
+    /// Finds the files, and accepts `/dev/null` as an input without documents.
     pub(crate) fn find_or_none(&self, engine: &Engine) -> anyhow::Result<Inputs> {
         match &*self.inputs {
             [name] if name == Path::new("/dev/null") => {

@@ -1,8 +1,8 @@
 //! A process without memory ends with one line that says what to do, and no backtrace.
 //!
 //! The standard library would print a backtrace and abort. It calls no hook that a stable compiler knows, so the allocator itself
-//! reports an allocation that fails. Nothing tells it a call that would go on without the memory from another: there is
-//! none in this program that could do so to any use. The C library aborts by itself where it has no memory for a thread.
+//! reports an allocation that fails. It cannot recognise a call that could do without the memory, such as `try_reserve`: this program
+//! has none that could then go on. The C library aborts by itself if it has no memory for a thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ffi::c_int;

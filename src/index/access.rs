@@ -62,7 +62,7 @@ impl Access {
         };
         let path = folder.join(LOCK);
         let file = File::open(&path).map_err(|error| match error.kind() {
-            // Whoever may write there would make the file, and lock it.
+            // A process that may write there makes the file.
             ErrorKind::NotFound => unwritable.error(folder),
             _ => Error::io("open", &path)(error),
         })?;

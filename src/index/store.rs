@@ -147,7 +147,7 @@ pub(super) enum Opening {
     New,
     /// It is there.
     Existing,
-    /// It is there, and may not be written. What opens it holds a lock, so that nobody else writes it, either.
+    /// It is there, and may not be written. The index is locked, so that no other process writes it.
     ReadOnly,
 }
 

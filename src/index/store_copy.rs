@@ -18,10 +18,10 @@ use crate::store::disk::{Disk, OnDisk};
 /// What becomes of the files of a store that never change: those of tables, and the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unchanging {
-    /// They are linked, so that both stores have them for as long as they like, and take their space once. All is on disk in the end.
+    /// They are linked, and take their space once. Both stores keep them. The copy is on disk in the end.
     Kept,
-    /// Names that lead to them: for as long as the store itself has them. Another user's files cannot be linked otherwise, nor those
-    /// of a file system that is read only.
+    /// Symbolic links lead to them, for as long as the store has them. Hard links to files of another user, or of a read-only file system,
+    /// cannot be made.
     Named,
 }
 
@@ -31,7 +31,7 @@ enum Unchanging {
 /// Why the copy is whole: files of tables never change, and a file says which of them count. Every batch is in a journal before
 /// it is in a table, and a journal goes, or is emptied, only once all of its batches are in tables. The journals are copied last;
 /// none that was there at first is gone, and after that all tables are as they were when they were copied. So the journals have
-/// every batch that the copied tables lack. Whoever opens the copy reads them, up to the last batch that is whole.
+/// every batch that the copied tables lack. The process that opens the copy reads them, up to the last batch that is whole.
 pub(super) fn copy_files(folder: &Path, copy: &Path) -> Result<bool> {
     let (from, to) = (folder.join(STORE), copy.join(STORE));
     match copied(&from, &to, Unchanging::Kept) {
@@ -89,7 +89,7 @@ impl Unchanging {
                 names.insert(entry.file_name());
             }
         }
-        // It is locked by whoever opens the copy.
+        // The process that opens the copy locks it.
         if from.join(STORE_LOCK).exists() {
             File::create(to.join(STORE_LOCK))?;
         }
