@@ -154,7 +154,7 @@ pub enum Error {
     },
     /// Two records of which an index is built have the same id.
     #[error(
-        "{id} is the id of two records; give each an id of its own, or build the index of one of them, and add the other with `simgpu index add` and `on_known_id=skip` or `on_known_id=replace`"
+        "{id} is the id of two records; give each an id of its own, or pass `on_known_id=skip` or `on_known_id=replace`"
     )]
     RepeatedInIndex {
         /// The id, as JSON.
@@ -765,6 +765,9 @@ fn remedy(error: &io::Error) -> &'static str {
         io::ErrorKind::NotFound => "check the name",
         io::ErrorKind::PermissionDenied => "change its permissions, or choose another path",
         io::ErrorKind::StorageFull => "free some space, or choose another disk",
+        io::ErrorKind::OutOfMemory => {
+            "pass a smaller `memory`, or let the process use more (ulimit -v, or the limit of the container)"
+        }
         _ => "check the path, or choose another",
     }
 }

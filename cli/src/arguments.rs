@@ -466,6 +466,17 @@ impl InputArguments {
         Ok(with_stdin(Inputs::find_with(&self.inputs, naming)?)?)
     }
 
+    /// Finds the files, and accepts `/dev/null` as an input without documents.
+    pub(crate) fn find_or_none(&self, engine: &Engine) -> anyhow::Result<Inputs> {
+        match &*self.inputs {
+            [name] if name == Path::new("/dev/null") => {
+                let inputs = Inputs::find_with(&["-".into()], self.naming(engine)?)?;
+                Ok(inputs.with_stream(std::io::empty()))
+            }
+            _ => self.find(engine),
+        }
+    }
+
     /// How to find files whose documents `engine` shingles.
     fn naming(&self, engine: &Engine) -> anyhow::Result<Naming> {
         Ok(Naming {

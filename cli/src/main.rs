@@ -1,10 +1,19 @@
 //! The `simgpu` command.
 
+#[cfg(unix)]
+mod out_of_memory;
+
 use std::process::ExitCode;
 
 use simgpu_cli::environment::{mesa_variable, silence_reader};
 
+#[cfg(unix)]
+#[global_allocator]
+static ALLOCATOR: out_of_memory::Reporting = out_of_memory::Reporting;
+
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    out_of_memory::report_aborts();
     silence_mesa();
     silence_reader();
     ExitCode::from(simgpu_cli::main(std::env::args_os()))

@@ -26,7 +26,9 @@ mod gpu_bench;
 #[cfg(feature = "gpu")]
 mod gpu_command_line;
 mod index;
+mod index_brute_force;
 mod index_build;
+mod index_files;
 mod index_killed;
 mod index_locked;
 mod interrupted;
@@ -37,6 +39,7 @@ mod link;
 mod link_page;
 mod on_disk;
 mod options;
+mod out_of_memory;
 mod pairs_page;
 mod passages;
 mod passages_on_disk;

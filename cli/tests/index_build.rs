@@ -105,7 +105,7 @@ fn an_id_that_occurs_twice_is_named() {
     );
     for kind in ["lsh", "exact"] {
         let build = format!("index build old.jsonl --index {kind} --kind {kind} --quiet");
-        let says = ["\"b\" is the id of two records", "simgpu index add"];
+        let says = ["\"b\" is the id of two records", "--on-known-id skip"];
         place.run(&build).refused(1, &says);
     }
     // The folder is no index yet, and may be built again.
@@ -117,6 +117,136 @@ fn an_id_that_occurs_twice_is_named() {
         .run("index build old.jsonl --index lsh --restart --quiet")
         .succeeded();
     place.run("index verify --index lsh --quiet").succeeded();
+}
+
+/// The index has what `add` to an empty one stores.
+#[test]
+fn of_documents_with_one_id_one_is_kept() {
+    let place = Place::new();
+    let texts = families(40, 3, 30);
+    let line = |(id, text): (usize, &String)| json!({"id": id % 100, "text": text});
+    place.write("old.jsonl", lines_of(texts.iter().enumerate().map(line)));
+    place.write("none.jsonl", "");
+    let run = |arguments: &str| place.run(arguments).succeeded();
+    // Signatures are those of the same documents.
+    run("sign old.jsonl -o old.parquet --quiet");
+    for action in ["skip", "replace"] {
+        for (kind, options) in [
+            ("lsh", "old.jsonl --verify exact"),
+            ("exact", "old.jsonl --kind exact"),
+            ("signed", "--signatures old.parquet"),
+        ] {
+            let (built, added) = (
+                format!("built-{kind}-{action}"),
+                format!("added-{kind}-{action}"),
+            );
+            let build = format!(
+                "index build {options} --index {built} --on-known-id {action} --report json --quiet"
+            );
+            let counts: Value = serde_json::from_slice(&run(&build).stdout).unwrap();
+            assert_eq!(
+                (&counts["documents"], &counts["added"], &counts["known_ids"]),
+                (&json!(120), &json!(100), &json!(20)),
+                "{built}"
+            );
+            run(&format!("index verify --index {built} --quiet"));
+            let options = options
+                .replace("old.jsonl", "none.jsonl")
+                .replace("--signatures old.parquet", "none.jsonl");
+            run(&format!("index build {options} --index {added} --quiet"));
+            run(&format!(
+                "index add old.jsonl --index {added} --on-known-id {action} --quiet"
+            ));
+            let export = |index: &str| {
+                let mut lines = parse_lines(&run(&format!("index export --index {index}")).stdout);
+                for line in &mut lines {
+                    // Signatures alone have none.
+                    line["digest"] = Value::Null;
+                }
+                lines
+            };
+            assert_eq!(export(&built), export(&added), "{built}");
+            let query = |index: &str| {
+                let query = format!("index query old.jsonl --index {index} -o - --quiet");
+                let mut lines = parse_lines(&run(&query).stdout);
+                let hits = lines
+                    .iter_mut()
+                    .flat_map(|line| line["hits"].as_array_mut().unwrap());
+                for hit in hits.filter(|_| kind == "signed") {
+                    hit["found_by"] = Value::Null;
+                }
+                lines
+            };
+            assert_eq!(query(&built), query(&added), "{built}");
+        }
+    }
+}
+
+/// The build that an id refused is not lost.
+#[test]
+fn a_build_goes_on_after_an_id_that_occurs_twice() {
+    let place = Place::new();
+    let ids = ["a", "b", "c", "b"];
+    place.write(
+        "old.jsonl",
+        lines_of(ids.map(|id| json!({"id": id, "text": "some words"}))),
+    );
+    let build = "index build old.jsonl --index seen";
+    let says = [
+        "is the id of two records",
+        "goes on from its last checkpoint",
+    ];
+    place.run(build).refused(1, &says);
+    let built = place
+        .run(&format!("{build} --on-known-id replace"))
+        .succeeded();
+    assert!(built.stderr.contains("going on"), "{}", built.stderr);
+    let stats = place
+        .run("index stats --index seen --report json")
+        .succeeded();
+    let stats: Value = serde_json::from_slice(&stats.stdout).unwrap();
+    assert_eq!(stats["documents"], 3);
+    let same = place.run("index stats --index seen --json").succeeded();
+    assert_eq!(
+        stats,
+        serde_json::from_slice::<Value>(&same.stdout).unwrap()
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn an_index_may_begin_empty() {
+    let place = Place::new();
+    place.write("empty.jsonl", "");
+    place.write(
+        "old.jsonl",
+        lines_of([json!({"id": 1, "text": "some words of a text"})]),
+    );
+    for (number, kind) in ["lsh", "exact"].into_iter().enumerate() {
+        for (input, stdin) in [("/dev/null", ""), ("empty.jsonl", ""), ("-", "")] {
+            let index = format!("seen{number}{}", input.replace('/', ""));
+            let run = |arguments: &str| {
+                place
+                    .run_with_stdin(arguments, stdin.as_bytes())
+                    .succeeded()
+            };
+            run(&format!(
+                "index build {input} --index {index} --kind {kind}"
+            ));
+            run(&format!("index verify --index {index}"));
+            run(&format!("index add old.jsonl --index {index}"));
+            let found = run(&format!(
+                "index query old.jsonl --index {index} -o - --quiet"
+            ));
+            assert_eq!(parse_lines(&found.stdout)[0]["hits"][0]["id"], 1, "{index}");
+        }
+    }
+    // Elsewhere, it is no input.
+    let refusal = ["/dev/null", "not a regular file"];
+    place.run("dedup /dev/null -o out").refused(1, &refusal);
+    place
+        .run("index build /dev/null old.jsonl --index other")
+        .refused(1, &refusal);
 }
 
 #[test]

@@ -155,6 +155,14 @@ impl HitLine {
 }
 
 impl Run<'_> {
+    /// What [`Run::build_index`] does with a document whose id an earlier one has; default [`OnKnownId::Fail`].
+    pub fn on_known_id(self, on_known_id: OnKnownId) -> Self {
+        Run {
+            on_known_id,
+            ..self
+        }
+    }
+
     /// Builds an index of kind `exact`.
     pub(super) fn build_in_order(self, folder: &Path, search: &Search) -> Result<IndexOutcome> {
         self.check_folder(folder)?;
@@ -175,14 +183,18 @@ impl Run<'_> {
     fn add_in_order(self, index: &Index) -> Result<IndexOutcome> {
         let (mut held, mut is_ordered) = (Vec::new(), false);
         let mut counts = IndexCounts::default();
+        let on_known_id = self.on_known_id;
         let add = |batch: &Batch, counts: &mut IndexCounts| {
             // The index had no documents before.
-            let added = index.add(batch, &batch.ids(), OnKnownId::Fail);
+            let added = index.add(batch, &batch.ids(), on_known_id);
             let added = added.map_err(|error| match error {
                 Error::KnownId { id } => Error::RepeatedInIndex { id },
                 error => error,
             })?;
-            counts.added += added.len() as u64;
+            // A document that takes the place of an earlier one was added, and that one no longer is.
+            let documents = index.stats().documents;
+            counts.known_ids += counts.added + added.len() as u64 - documents;
+            counts.added = documents;
             Ok(())
         };
         let add_held = |held: &mut Vec<Batch>, counts: &mut IndexCounts| {

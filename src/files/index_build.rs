@@ -43,7 +43,8 @@ struct ReadState {
 
 impl Run<'_> {
     /// Builds an index of all documents in a folder that does not exist or is empty. The folder is an index once all of them
-    /// are on disk. It holds what [`Run::add_to`] would store.
+    /// are on disk. It holds what [`Run::add_to`] would store. Of documents with one id, [`Run::on_known_id`] says which the index
+    /// has.
     ///
     /// It works in [`Run::memory`] bytes, 128 MiB by default, beside a cache of 256 MiB, and writes temporary files of some 400
     /// bytes per document to [`Run::temporary`], by default the folder itself. If the build is stopped, the same call goes on. One of [`IndexKind::Exact`] adds its documents
@@ -85,15 +86,17 @@ impl Run<'_> {
             build.state.is_complete = true;
             build.save()?;
         }
-        let counts = IndexCounts {
-            added: u64::from(build.bulk.documents()),
-            ..build.state.counts
-        };
         let progress = self.options.progress;
+        let (read, mut added) = (u64::from(build.bulk.documents()), 0);
         timings.time("write", 0, || {
-            build.bulk.finish(&index, progress)?;
+            added = build.bulk.finish(&index, self.on_known_id, progress)?;
             index.complete()
         })?;
+        let counts = IndexCounts {
+            added,
+            known_ids: read - added,
+            ..build.state.counts
+        };
         spill.complete();
         let elapsed_s = timings.complete(self.options.started);
         Ok(IndexOutcome {

@@ -8,7 +8,7 @@ use super::resume::discard_build;
 use super::signatures::{SignatureFile, SignatureRun};
 use crate::engine::Engine;
 use crate::error::{Conflict, Error, Result};
-use crate::index::{BulkBuild, DocumentId, Durability, Index, SignedForIndex};
+use crate::index::{BulkBuild, DocumentId, Durability, Index, OnKnownId, SignedForIndex};
 use crate::pipeline::{Normalise, Shingling, Unit, Weighting};
 use crate::progress::Timings;
 use crate::scheme::words_v1;
@@ -80,6 +80,14 @@ impl SignatureFile {
 }
 
 impl SignatureRun<'_> {
+    /// As [`Run::on_known_id`](super::Run::on_known_id).
+    pub fn on_known_id(self, on_known_id: OnKnownId) -> Self {
+        SignatureRun {
+            on_known_id,
+            ..self
+        }
+    }
+
     /// Builds an index of all signatures in a folder that does not exist or is empty, as
     /// [`Run::build_index`](super::Run::build_index) does of documents. It works in `memory` bytes, and `temporary` is the
     /// folder for temporary files. A build that is stopped is begun anew by the same call.
@@ -100,6 +108,7 @@ impl SignatureRun<'_> {
         let SignatureRun {
             signatures,
             options,
+            on_known_id,
         } = self;
         if search.verification == Verification::Exact {
             return Err(Conflict::ExactWithoutDocuments.into());
@@ -135,15 +144,16 @@ impl SignatureRun<'_> {
                 bulk.add(&signed, own.iter().enumerate())
             })
         })?;
-        let added = u64::from(bulk.documents());
+        let (read, mut added) = (u64::from(bulk.documents()), 0);
         timings.time("write", 0, || {
-            bulk.finish(&index, options.progress)?;
+            added = bulk.finish(&index, on_known_id, options.progress)?;
             index.complete()
         })?;
         let counts = IndexCounts {
-            documents: added + skipped,
+            documents: read + skipped,
             skipped,
             added,
+            known_ids: read - added,
             ..IndexCounts::default()
         };
         let elapsed_s = timings.complete(options.started);

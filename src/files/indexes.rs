@@ -53,6 +53,11 @@ impl<'a> Run<'a> {
                 expected: "one index in `against`, to which kept documents are added".to_owned(),
             });
         }
+        if self.adds_kept {
+            self.indexes
+                .iter()
+                .try_for_each(|index| index.check_writable())?;
+        }
         if self.indexes.is_empty() {
             return Ok(());
         }

@@ -111,6 +111,8 @@ pub struct Run<'a> {
     pub(super) memory: Option<u64>,
     pub(super) temporary: Option<PathBuf>,
     pub(super) restart: bool,
+    #[cfg(feature = "index")]
+    pub(super) on_known_id: crate::index::OnKnownId,
     pub(super) limit: Option<NonZeroU64>,
     pub(super) keep_by: Option<KeepBy>,
     pub(super) prefer_source: Globs,
@@ -150,6 +152,8 @@ impl<'a> Run<'a> {
             memory: None,
             temporary: None,
             restart: false,
+            #[cfg(feature = "index")]
+            on_known_id: crate::index::OnKnownId::default(),
             limit: None,
             keep_by: None,
             prefer_source: Globs::default(),

@@ -123,6 +123,8 @@ impl SignatureFile {
 pub struct SignatureRun<'a> {
     pub(super) signatures: SignatureFile,
     pub(super) options: RunOptions<'a>,
+    #[cfg(feature = "index")]
+    pub(super) on_known_id: crate::index::OnKnownId,
 }
 
 impl std::fmt::Debug for SignatureRun<'_> {
@@ -139,6 +141,8 @@ impl<'a> SignatureRun<'a> {
         SignatureRun {
             signatures,
             options: RunOptions::default(),
+            #[cfg(feature = "index")]
+            on_known_id: crate::index::OnKnownId::default(),
         }
     }
 
@@ -158,6 +162,7 @@ impl<'a> SignatureRun<'a> {
         let SignatureRun {
             signatures,
             options,
+            ..
         } = self;
         let progress = options.progress;
         check_search(search)?;

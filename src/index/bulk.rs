@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::document::{DocumentId, Record, bytes_of};
 use super::lists::{self, ListKey};
-use super::persistent::{Index, State};
+use super::persistent::{Index, OnKnownId, State};
 use super::signed::{Signed, words_of_signature};
 use super::store::{Put, Table};
+use crate::bits::Bits;
 use crate::documents::Documents;
 use crate::error::{Error, Result};
 use crate::pipeline::Signatures;
@@ -105,12 +106,17 @@ impl BulkBuild {
         self.ids.flush()
     }
 
-    /// Fills the tables of an index that has no documents. The temporary files stay as they are until the folder goes, if they
-    /// are those of a checkpoint.
+    /// Fills the tables of an index that has no documents. Returns how many it then has. The temporary files stay as they are until
+    /// the folder goes, if they are those of a checkpoint.
     ///
     /// # Errors
-    /// [`Error::RepeatedInIndex`] for an id that occurs twice.
-    pub(crate) fn finish(self, index: &Index, progress: &dyn Progress) -> Result<()> {
+    /// [`Error::RepeatedInIndex`] for an id that occurs twice, with [`OnKnownId::Fail`].
+    pub(crate) fn finish(
+        self,
+        index: &Index,
+        on_known_id: OnKnownId,
+        progress: &dyn Progress,
+    ) -> Result<u64> {
         let rows = self.next_row;
         let lists = self.bands.iter().map(Partitions::records).sum::<u64>();
         let entries = lists + self.digests.records() + 2 * u64::from(rows);
@@ -126,52 +132,79 @@ impl BulkBuild {
         let words = words_of_signature(index.engine(), index.search());
         let documents = self.documents.finish_one()?;
         let sets = self.sets.map(Streams::finish_one).transpose()?;
-        let (bands, digests, ids) = (self.bands, self.digests.finish()?, self.ids.finish()?);
+        let ids = self.ids.finish()?;
+        let fill_ids = |ids, left_out: &Bits| {
+            let repeated = |row| repeated(&documents, words, row);
+            index.store.fill(Table::Ids, |put| {
+                fill_ids(ids, (on_known_id, left_out), repeated, put, &step)
+            })
+        };
+        // Documents that repeat an id must be known before the others are written.
+        let left_out = Bits::zeros(rows);
+        let ids = match on_known_id {
+            OnKnownId::Fail => Some(ids),
+            OnKnownId::Skip | OnKnownId::Replace => {
+                fill_ids(ids, &left_out)?;
+                None
+            }
+        };
+        let repeated = left_out.count();
+        let stays = |row: u32| repeated == 0 || !left_out.get(row);
         let of_documents = || {
-            let ids = |put: Put<'_>| fill_ids(ids, (&documents, words), put, &step);
-            index.store.fill(Table::Ids, ids)?;
-            let records = |put: Put<'_>| fill_records(&documents, put, &step);
+            ids.map_or(Ok(()), |ids| fill_ids(ids, &left_out))?;
+            let records = |put: Put<'_>| fill_records(&documents, &stays, put, &step);
             index.store.fill(Table::Documents, records)?;
             let Some(sets) = &sets else {
                 return Ok(());
             };
-            let records = |put: Put<'_>| fill_records(sets, put, &|| Ok(()));
+            let records = |put: Put<'_>| fill_records(sets, &stays, put, &|| Ok(()));
             index.store.fill(Table::Sets, records)
         };
-        let of_lists = || {
-            let keys = bands.iter().map(Partitions::records);
-            let mut filter = index.store.begin_filter(keys)?;
-            index.store.fill(Table::Built, |put| {
-                for (band, keys) in (0..).zip(bands) {
-                    let keys = keys.finish()?.into_records().map(|record| {
-                        let [high, low, row] = record?;
-                        Ok((u64::from(high) << 32 | u64::from(low), row))
-                    });
-                    for_each_list(keys, &step, |key, rows| {
-                        filter.add(band, key)?;
-                        lists::for_each_entry(ListKey::Band(band, key), rows, put)
-                    })?;
-                }
-                let digests = digests.into_records();
-                let digests =
-                    digests.map(|record| record.map(|record| (number_of(record), record[4])));
-                for_each_list(digests, &step, |digest, rows| {
-                    lists::for_each_entry(ListKey::Digest(digest), rows, put)
-                })
-            })?;
-            filter.finish()?;
-            index.store.use_filter()
-        };
+        let of_lists = || fill_lists(index, self.bands, self.digests, &stays, &step);
         let (lists, documents) = rayon::join(of_lists, of_documents);
         documents.and(lists)?;
         let mut state = index.state();
         let next = State {
             next_row: rows,
-            documents: u64::from(rows),
+            documents: u64::from(rows) - repeated,
             ..*state
         };
-        index.commit(index.store.batch(), next, &mut state)
+        index.commit(index.store.batch(), next, &mut state)?;
+        Ok(next.documents)
     }
+}
+
+/// Writes the lists of the documents that stay, and the filter of their keys.
+fn fill_lists(
+    index: &Index,
+    bands: Vec<Partitions<3>>,
+    digests: Partitions<5>,
+    stays: &(dyn Fn(u32) -> bool + Sync),
+    step: &dyn Fn() -> Result<()>,
+) -> Result<()> {
+    let keys = bands.iter().map(Partitions::records);
+    let mut filter = index.store.begin_filter(keys)?;
+    index.store.fill(Table::Built, |put| {
+        for (band, keys) in (0..).zip(bands) {
+            let keys = keys.finish()?.into_records().map(|record| {
+                let [high, low, row] = record?;
+                Ok((u64::from(high) << 32 | u64::from(low), row))
+            });
+            let keys = keys.filter(|key| key.as_ref().map_or(true, |(_, row)| stays(*row)));
+            for_each_list(keys, step, |key, rows| {
+                filter.add(band, key)?;
+                lists::for_each_entry(ListKey::Band(band, key), rows, put)
+            })?;
+        }
+        let digests = digests.finish()?.into_records();
+        let digests = digests.map(|record| record.map(|record| (number_of(record), record[4])));
+        let digests = digests.filter(|digest| digest.as_ref().map_or(true, |(_, row)| stays(*row)));
+        for_each_list(digests, step, |digest, rows| {
+            lists::for_each_entry(ListKey::Digest(digest), rows, put)
+        })
+    })?;
+    filter.finish()?;
+    index.store.use_filter()
 }
 
 /// Documents that are signed for an index.
@@ -218,37 +251,48 @@ fn number_of([a, b, c, d, _]: [u32; 5]) -> u128 {
         .fold(0, |number, word| number << 32 | u128::from(word))
 }
 
-/// Passes on records by row.
-fn fill_records(file: &StreamFile, put: Put<'_>, step: &dyn Fn() -> Result<()>) -> Result<()> {
+/// Passes on the records of the rows that stay.
+fn fill_records(
+    file: &StreamFile,
+    stays: &dyn Fn(u32) -> bool,
+    put: Put<'_>,
+    step: &dyn Fn() -> Result<()>,
+) -> Result<()> {
     let mut row = 0u32;
     file.for_each_block(|block| {
         let mut records = block.records(record);
         records.try_for_each(|record| {
-            put(&row.to_be_bytes(), record?)?;
+            let record = record?;
+            if stays(row) {
+                put(&row.to_be_bytes(), record)?;
+            }
             row = row.wrapping_add(1);
             step()
         })
     })
 }
 
-/// Passes on ids and their rows. Refuses one that occurs twice.
+/// Passes on ids and their rows. Of the documents with one id, the first or the last stays, and the others are left out.
 fn fill_ids(
     ids: Sorted<5>,
-    (documents, words): (&StreamFile, usize),
+    (on_known_id, left_out): (OnKnownId, &Bits),
+    repeated: impl Fn(u32) -> Result<Error>,
     put: Put<'_>,
     step: &dyn Fn() -> Result<()>,
 ) -> Result<()> {
-    let mut before = None;
-    for id in ids.into_records() {
-        let id = id?;
-        let number = number_of(id);
-        if before.replace(number) == Some(number) {
-            return Err(repeated(documents, words, id[4])?);
+    let ids = ids.into_records();
+    let ids = ids.map(|record| record.map(|record| (number_of(record), record[4])));
+    for_each_list(ids, step, |number, rows| {
+        let stays = match on_known_id {
+            OnKnownId::Fail if rows.len() > 1 => return Err(repeated(rows[1])?),
+            OnKnownId::Fail | OnKnownId::Skip => rows.first(),
+            OnKnownId::Replace => rows.last(),
+        };
+        for row in rows.iter().filter(|row| Some(*row) != stays) {
+            left_out.set(*row);
         }
-        put(&number.to_be_bytes(), &id[4].to_be_bytes())?;
-        step()?;
-    }
-    Ok(())
+        stays.map_or(Ok(()), |row| put(&number.to_be_bytes(), &row.to_be_bytes()))
+    })
 }
 
 /// The error of an id that occurs twice: that of the document of this row.
@@ -261,7 +305,7 @@ fn repeated(documents: &StreamFile, words: usize, row: u32) -> Result<Error> {
         }
         Ok(())
     };
-    fill_records(documents, &mut find, &|| Ok(()))?;
+    fill_records(documents, &|_| true, &mut find, &|| Ok(()))?;
     Ok(Error::RepeatedInIndex { id })
 }
 

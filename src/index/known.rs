@@ -124,6 +124,10 @@ impl KnownIndex for AskedIndex<'_> {
         }
     }
 
+    fn check_writable(&self) -> Result<()> {
+        self.index.check_writable()
+    }
+
     fn find(&self, documents: &dyn Documents) -> Result<()> {
         let signed = Signed::of(documents, self.index.engine(), self.index.search())?;
         let shared: Vec<Vec<(u32, Option<BandKey>)>> = (0..signed.len())

@@ -317,13 +317,13 @@ pub(super) fn for_each(
 
 #[cfg(test)]
 mod tests {
-    use super::super::store::Store;
+    use super::super::store::{Opening, Store};
     use super::*;
 
     #[test]
     fn lists_of_any_length_are_read_as_they_were_written() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), true).unwrap();
+        let store = Store::open(folder.path(), Opening::New).unwrap();
         let keys = [ListKey::Band(0, 7), ListKey::Band(0, 8), ListKey::Digest(7)];
         let mut expected = [Vec::new(), Vec::new(), Vec::new()];
         for (turn, added) in [1, PIECE - 2, 3, 0, 2 * PIECE, PIECE - 2, 1, 1]
@@ -358,7 +358,7 @@ mod tests {
     #[test]
     fn a_list_that_is_replaced_leaves_nothing_behind() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(folder.path(), true).unwrap();
+        let store = Store::open(folder.path(), Opening::New).unwrap();
         let key = ListKey::Band(3, 1);
         let all: Vec<u32> = (0..).take(3 * PIECE + 5).collect();
         for len in [

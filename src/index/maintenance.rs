@@ -70,8 +70,9 @@ impl Index {
     /// Frees the space of deleted documents. Nothing can be added meanwhile, but queries are answered.
     ///
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) for an index that is damaged; [`Error::Io`](crate::Error::Io).
+    /// [`Error::Input`](crate::Error::Input) for an index that is damaged or may only be read; [`Error::Io`](crate::Error::Io).
     pub fn compact(&self) -> Result<()> {
+        self.check_writable()?;
         let mut state = self.state();
         let live = self.live_rows(state.next_row)?;
         let at = self.store.snapshot();
@@ -111,6 +112,7 @@ impl Index {
     pub fn verify(&self) -> Result<IndexCheck> {
         let state = self.state();
         check_files(&self.folder)?;
+        self.store.check_filter()?;
         let at = self.store.snapshot();
         let mut check = IndexCheck {
             deleted: state.deleted,

@@ -21,6 +21,15 @@
 mod store;
 
 #[cfg(feature = "index")]
+mod access;
+
+#[cfg(feature = "index")]
+mod journals;
+
+#[cfg(feature = "index")]
+mod store_copy;
+
+#[cfg(feature = "index")]
 mod filter;
 
 #[cfg(feature = "index")]

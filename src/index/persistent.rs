@@ -1,25 +1,26 @@
 //! An index on disk: documents that were seen, and those that are similar to one.
 
-use std::fs::{self, File, TryLockError};
-use std::io::{ErrorKind, Read, Seek, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::access::{Access, LOCK};
 use super::document::DocumentId;
 use super::header::{Header, IndexKind};
 use super::hits::{Comparison, Hit, arrange};
 use super::order::Order;
 use super::pending::Pending;
 use super::signed::{Signed, words_of_signature};
-use super::store::{Batch, Snapshot, Store, Table, check_acknowledged, damaged};
+use super::store::{
+    ACKNOWLEDGED, Batch, Opening, STORE, Snapshot, Store, Table, check_acknowledged, damaged,
+};
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::search::{CandidateMethod, Search, Verification};
-use crate::store::Locked;
 use crate::store::disk::{OnDisk, sync_folder};
 use crate::store::spill::{is_of_run, remove_all};
 
@@ -27,8 +28,8 @@ use crate::store::spill::{is_of_run, remove_all};
 /// (MMDS 3.4) and are verified: what [`pairs_against`](crate::search::pairs_against) finds of the same documents with the
 /// same [`Search`], through [`CandidateMethod::Lsh`](crate::search::CandidateMethod::Lsh).
 ///
-/// A folder is open in one process at a time. There, any number of threads may use one `Index`: each query sees whole
-/// batches, while others are added.
+/// A folder that may be written is open in one process at a time. There, any number of threads may use one `Index`: each query sees
+/// whole batches, while others are added. A folder that may only be read is open in any number of processes.
 ///
 /// ```
 /// use simgpu::engine::Engine;
@@ -61,7 +62,7 @@ pub struct Index {
     writer: Mutex<State>,
     /// The order of shingles in an index of kind `exact`. It is set before the first documents are stored, and stored with them.
     order: OnceLock<Order>,
-    _lock: Locked,
+    access: Access,
 }
 
 impl std::fmt::Debug for Index {
@@ -125,9 +126,6 @@ pub(super) struct State {
 const STATE: &[u8] = b"state";
 const ORDER: &[u8] = b"order";
 
-/// The name of the file that is locked as long as an index is open.
-const LOCK: &str = "lock";
-
 impl Index {
     /// Creates an index in a folder that does not exist, or is empty.
     ///
@@ -146,9 +144,9 @@ impl Index {
     pub(crate) fn begin(folder: &Path, engine: Engine, search: &Search) -> Result<Self> {
         let header = Header::of(&engine, search)?;
         fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
-        let lock = lock(folder)?;
+        let access = Access::to_write(folder)?;
         clear_unfinished(folder)?;
-        let store = Store::open(folder, true)?;
+        let store = Store::open(folder, Opening::New)?;
         let index = Index {
             folder: folder.to_owned(),
             engine,
@@ -158,7 +156,7 @@ impl Index {
             durability: Durability::default(),
             writer: Mutex::default(),
             order: OnceLock::new(),
-            _lock: lock,
+            access,
         };
         index.commit(index.store.batch(), State::default(), &mut index.state())?;
         Ok(index)
@@ -192,16 +190,25 @@ impl Index {
 
     /// Opens the index in a folder, with an engine that signs on the CPU.
     ///
+    /// An index that this process may not write is opened to be read ([`Index::check_writable`]): it is seen through a temporary
+    /// folder of links, and cannot change while it is open.
+    ///
     /// # Errors
     /// [`Error::Input`] if the folder holds no index, one of another layout, kind or version of Unicode, one that is
-    /// damaged, or one that another process has open; [`Error::Io`], also if the folder may not be written.
+    /// damaged, or one that another process has open; [`Error::Io`].
     pub fn open(folder: &Path) -> Result<Self> {
         let header = Header::read(folder)?;
         let (engine, search) = header.resolve(folder)?;
-        let lock = lock(folder)?;
-        // A build that ended before it had removed its temporary files.
-        remove_all(folder);
-        let mut store = Store::open(folder, false)?;
+        let access = Access::to(folder)?;
+        let opening = match access.read_only {
+            Some(_) => Opening::ReadOnly,
+            None => Opening::Existing,
+        };
+        if opening == Opening::Existing {
+            // A build that ended before it had removed its temporary files.
+            remove_all(folder);
+        }
+        let mut store = Store::open(folder, opening)?;
         let state = state_of(folder, &store.snapshot())?;
         check_acknowledged(folder, state.batches)?;
         let order = OnceLock::new();
@@ -218,8 +225,19 @@ impl Index {
             durability: Durability::default(),
             writer: Mutex::new(state),
             order,
-            _lock: lock,
+            access,
         })
+    }
+
+    /// Refuses an index that may only be read, because this process may not write its files.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names what may not be written.
+    pub fn check_writable(&self) -> Result<()> {
+        match &self.access.read_only {
+            Some(unwritable) => Err(unwritable.error(&self.folder)),
+            None => Ok(()),
+        }
     }
 
     /// Whether a folder holds an index.
@@ -334,13 +352,14 @@ impl Index {
     /// # Errors
     /// Those of the engine ([`Engine::sign`]); [`Error::KnownId`] for an id that is in the index or occurs twice, with
     /// [`OnKnownId::Fail`]; [`Error::Parameter`] unless there is one id per document; [`Error::FullIndex`] after 2^32 - 1
-    /// documents; [`Error::Io`] if the disk is full.
+    /// documents; [`Error::Input`] for an index that may only be read; [`Error::Io`] if the disk is full.
     pub fn add<D: Documents + ?Sized>(
         &self,
         documents: &D,
         ids: &[DocumentId],
         on_known_id: OnKnownId,
     ) -> Result<Vec<Verdict>> {
+        self.check_writable()?;
         check_ids(documents.len(), ids)?;
         let signed = self.sign(&documents, true)?;
         let mut state = self.state();
@@ -378,6 +397,7 @@ impl Index {
         ids: &[DocumentId],
         on_known_id: OnKnownId,
     ) -> Result<Vec<Verdict>> {
+        self.check_writable()?;
         check_ids(documents.len(), ids)?;
         let on_known_id = match on_known_id {
             OnKnownId::Skip => OnKnownId::Skip,
@@ -414,8 +434,9 @@ impl Index {
     /// They are found no more at once; [`Index::compact`] frees their space.
     ///
     /// # Errors
-    /// [`Error::Input`] for an index that is damaged; [`Error::Io`].
+    /// [`Error::Input`] for an index that is damaged or may only be read; [`Error::Io`].
     pub fn delete(&self, ids: &[DocumentId]) -> Result<Vec<bool>> {
+        self.check_writable()?;
         let mut state = self.state();
         let at = self.store.snapshot();
         let mut pending = Pending::new(state.next_row, self.kind());
@@ -438,6 +459,9 @@ impl Index {
     /// # Errors
     /// [`Error::Io`].
     pub fn sync(&self) -> Result<()> {
+        if self.access.read_only.is_some() {
+            return Ok(());
+        }
         let state = self.state();
         self.store.sync(state.batches)
     }
@@ -628,60 +652,6 @@ fn order_of(folder: &Path, at: &Snapshot<'_>) -> Result<Order> {
     order.ok_or_else(|| damaged(folder, "its order of shingles is unreadable"))
 }
 
-/// Locks the folder of an index.
-fn lock(folder: &Path) -> Result<Locked> {
-    let path = folder.join(LOCK);
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .open(&path);
-    let file = file.map_err(|error| match error.kind() {
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::Input {
-            path: folder.to_owned(),
-            problem: format!("the index may not be written, and whoever opens it locks it: {error}"),
-            remedy: "run as a user who may write there, or read a copy, which `simgpu index snapshot` makes"
-                .to_owned(),
-        },
-        _ => Error::io("open", &path)(error),
-    })?;
-    let mut own = file.try_clone().map_err(Error::io("open", &path))?;
-    let locked = Locked::try_new(file).map_err(|error| match error {
-        TryLockError::WouldBlock => Error::Input {
-            path: folder.to_owned(),
-            problem: format!("process {} has the index open", holder(&mut own)),
-            remedy:
-                "wait until it ends, or read a copy, which `simgpu index snapshot` makes meanwhile"
-                    .to_owned(),
-        },
-        TryLockError::Error(cause) => Error::Input {
-            path: folder.to_owned(),
-            problem: format!("the index cannot be locked: {cause}"),
-            remedy: "put it on a file system that has locks, such as one on a local disk"
-                .to_owned(),
-        },
-    })?;
-    let mut note = || {
-        own.set_len(0)?;
-        own.rewind()?;
-        write!(own, "{}", std::process::id())
-    };
-    note().map_err(Error::io("write", &path))?;
-    Ok(locked)
-}
-
-/// The process that has locked a file, as the file says.
-fn holder(file: &mut File) -> String {
-    let mut holder = String::new();
-    let read = file.take(20).read_to_string(&mut holder);
-    let is_number = !holder.is_empty() && holder.bytes().all(|byte| byte.is_ascii_digit());
-    match read {
-        Ok(_) if is_number => holder,
-        _ => "another".to_owned(),
-    }
-}
-
 /// Removes what an index that was not completed left in a folder. Refuses a folder that holds anything else.
 fn clear_unfinished(folder: &Path) -> Result<()> {
     let refused = |problem: String, remedy: &str| Error::Output {
@@ -703,7 +673,7 @@ fn clear_unfinished(folder: &Path) -> Result<()> {
             Some(LOCK) => {}
             // What a build that was stopped goes on with.
             Some(name) if is_of_run(name) => {}
-            Some(name) if name == "store" || name == "acknowledged" || name.starts_with(".tmp") => {
+            Some(name) if name == STORE || name == ACKNOWLEDGED || name.starts_with(".tmp") => {
                 own.push(entry.path());
             }
             _ => {

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use super::header::{HEADER, Header};
 use super::persistent::Index;
-use super::store::{acknowledge, acknowledged, copy_files, sync_file_or_folder};
+use super::store::{acknowledge, acknowledged};
+use super::store_copy::{copy_bytes, copy_files, sync_file_or_folder};
 use crate::error::{Error, Result};
 use crate::store::disk::{OnDisk, sync_folder};
 
@@ -50,7 +51,7 @@ impl Index {
                 continue;
             }
             let (from, to) = (folder.join(HEADER), made.path().join(HEADER));
-            let copied = fs::copy(&from, &to).and_then(|_| sync_file_or_folder(&to));
+            let copied = copy_bytes(&from, &to).and_then(|()| sync_file_or_folder(&to));
             copied.map_err(Error::io("copy", &from))?;
             match checked(made.path(), before) {
                 Ok(documents) => {

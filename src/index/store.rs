@@ -10,30 +10,31 @@
 //! and a file beside the store holds the number of the last one that was promised to be on disk. A store that has fewer
 //! is damaged.
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use fjall::config::{BlockSizePolicy, CompressionPolicy, PartitioningPolicy};
 use fjall::{
     CompressionType, Database, Guard, Keyspace, KeyspaceCreateOptions, LsmError, OwnedWriteBatch,
     PersistMode, Readable, UserValue,
 };
+use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_64;
 
 #[cfg(feature = "io")]
 use super::filter::FilterWriter;
 use super::filter::{FILTER, Filter};
+use super::journals::{self, Journals};
+use super::store_copy::view_of;
 pub(super) use super::store_files::damaged;
 use super::store_files::{self, CURRENT, Extent, TABLES};
-use crate::error::{Error, Result};
-use crate::store::disk::{Disk, OnDisk, sync_folder};
+use crate::error::{Error, Result, Unsupported};
+use crate::store::disk::{OnDisk, sync_folder};
 
 /// The tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +118,8 @@ pub(super) struct Store {
     is_trusted: bool,
     /// Dropped last, when nobody writes a journal.
     journals: Journals,
+    /// What is open in place of a store that may not be written.
+    view: Option<TempDir>,
 }
 
 /// Bytes of new keys and values of a table that are held in memory until they are written to a file. The store's own 64 MiB would
@@ -128,31 +131,63 @@ const NEW_KEYS: u64 = 16 << 20;
 const CACHE: u64 = 256 << 20;
 
 /// The name of the folder of the store, and that of the number of the last batch that was promised to be on disk.
-const STORE: &str = "store";
-const ACKNOWLEDGED: &str = "acknowledged";
+pub(super) const STORE: &str = "store";
+pub(super) const ACKNOWLEDGED: &str = "acknowledged";
 
 /// The file of the store that says its version.
-#[cfg(unix)]
-const VERSION_FILE: &str = "version";
+pub(super) const VERSION_FILE: &str = "version";
+
+/// The file that one process locks.
+pub(super) const STORE_LOCK: &str = "lock";
+
+/// How a store is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// It is created.
+    New,
+    /// It is there.
+    Existing,
+    /// It is there, and may not be written. The index is locked, so that no other process writes it.
+    ReadOnly,
+}
 
 impl Store {
     /// Creates a store in the folder of an index, or opens it.
-    pub(super) fn open(folder: &Path, is_new: bool) -> Result<Self> {
-        let path = folder.join(STORE);
-        if !is_new {
-            if !path.is_dir() {
+    pub(super) fn open(folder: &Path, opening: Opening) -> Result<Self> {
+        check_clock(folder, SystemTime::now())?;
+        let store = folder.join(STORE);
+        if opening != Opening::New {
+            if !store.is_dir() {
                 return Err(damaged(folder, "it has no store"));
             }
             // The store would take a changed manifest as it is, and remove a table that has none.
-            store_files::check(&path, Table::ALL.len(), Extent::Manifests)?;
+            store_files::check(&store, Table::ALL.len(), Extent::Manifests)?;
         }
-        let filter = Filter::open(&path)?;
+        let view = match opening {
+            Opening::ReadOnly => Some(view_of(&store)?),
+            Opening::New | Opening::Existing => None,
+        };
+        let path = view.as_ref().map_or(&*store, TempDir::path);
+        if opening != Opening::New {
+            journals::cut_off(path)?;
+        }
+        if opening == Opening::Existing {
+            // The store takes this file to be there. It holds nothing.
+            make_if_missing(&path.join(STORE_LOCK))?;
+        }
+        let filter = Filter::open(&store)?;
         let blocks = CACHE - filter.as_ref().map_or(0, Filter::most_bytes);
         let opened = guarded(|| {
-            let database = Database::builder(&path).cache_size(blocks).open()?;
+            let builder = Database::builder(path).cache_size(blocks);
+            let database = match opening {
+                // It writes nothing but a compaction that is due, to the temporary folder.
+                Opening::ReadOnly => builder.worker_threads(1),
+                Opening::New | Opening::Existing => builder,
+            };
+            let database = database.open()?;
             let mut tables = Vec::new();
             for table in Table::ALL {
-                if !is_new && !database.keyspace_exists(table.name()) {
+                if opening != Opening::New && !database.keyspace_exists(table.name()) {
                     return Ok(None);
                 }
                 tables.push(database.keyspace(table.name(), || table.options())?);
@@ -162,21 +197,19 @@ impl Store {
         let opened = opened.map_err(|wrong| wrong.error("open", folder))?;
         let (database, tables) = opened.ok_or_else(|| damaged_store(folder))?;
         // After a kill, they are as the store made them.
-        let _ = share(&path);
-        if is_new {
+        let _ = share(path);
+        if opening == Opening::New {
             // The store waits for its files, but not for the names of the folders of its tables.
-            sync_folder(&OnDisk, &path.join(TABLES))?;
+            sync_folder(&OnDisk, &store.join(TABLES))?;
         }
         Ok(Store {
             folder: folder.to_owned(),
             database,
             tables,
             filter: filter.map_or_else(OnceLock::new, OnceLock::from),
-            is_trusted: is_new,
-            journals: Journals {
-                folder: path,
-                are_in_tables: false,
-            },
+            is_trusted: opening == Opening::New,
+            journals: Journals::of(path.to_owned()),
+            view,
         })
     }
 
@@ -265,9 +298,23 @@ impl Store {
         Ok(())
     }
 
-    /// Says that the store has all that it should: only then are its journals emptied when it is closed.
+    /// Says that the store has all that it should: only then are its journals emptied when it is closed. Those of a store that may
+    /// not be written stay as they are.
     pub(super) fn trust(&mut self) {
-        self.is_trusted = true;
+        self.is_trusted = self.view.is_none();
+    }
+
+    /// Refuses a store without the filter that was written with the lists of a bulk build. What it lacks is found nevertheless, but
+    /// later.
+    pub(super) fn check_filter(&self) -> Result<()> {
+        let has_lists = self.snapshot().entries(Table::Built).next().is_some();
+        match has_lists && self.filter.get().is_none() {
+            true => {
+                let path = self.folder.join(STORE).join(FILTER);
+                Err(damaged(&path, "it is missing, and queries take longer"))
+            }
+            false => Ok(()),
+        }
     }
 
     /// Bytes of the tables on disk.
@@ -287,7 +334,7 @@ impl Drop for Store {
 /// Gives files that the store makes for their owner alone, whatever the umask, the permissions of its other files: who may read an
 /// index follows from its folder.
 #[cfg(unix)]
-fn share(folder: &Path) -> io::Result<()> {
+pub(super) fn share(folder: &Path) -> io::Result<()> {
     let permissions = fs::metadata(folder.join(VERSION_FILE))?.permissions();
     for entry in fs::read_dir(folder.join(TABLES))?.flatten() {
         // One that cannot be changed is another user's.
@@ -297,57 +344,8 @@ fn share(folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn share(_: &Path) -> io::Result<()> {
+pub(super) fn share(_: &Path) -> io::Result<()> {
     Ok(())
-}
-
-/// The journals of a store.
-struct Journals {
-    folder: PathBuf,
-    /// Whether tables have all that journals have.
-    are_in_tables: bool,
-}
-
-impl Drop for Journals {
-    fn drop(&mut self) {
-        // Without it, a file stays that only this user can read.
-        let _ = share(&self.folder);
-        if self.are_in_tables {
-            // A journal that stays is read again, to no effect.
-            let _ = self.clear();
-        }
-    }
-}
-
-impl Journals {
-    /// Empties the journals. The store would read all of them when it is opened, up to 64 MB, also what tables have. The last one
-    /// must stay: a store without any begins to number its batches anew.
-    fn clear(&self) -> io::Result<()> {
-        let mut journals = Vec::new();
-        for entry in fs::read_dir(&self.folder)? {
-            let path = entry?.path();
-            let is_journal = path.extension().is_some_and(|extension| extension == "jnl");
-            let number = path
-                .file_stem()
-                .and_then(|stem| stem.to_str()?.parse().ok());
-            if let Some(number) = number.filter(|_: &u64| is_journal) {
-                journals.push((number, path));
-            }
-        }
-        journals.sort_unstable();
-        let last = journals.pop();
-        for (_, path) in journals {
-            fs::remove_file(path)?;
-        }
-        match last {
-            Some((_, path)) => {
-                // An older journal without the last one would be read as if it were the end.
-                sync_file_or_folder(&self.folder)?;
-                File::options().write(true).open(path)?.set_len(0)
-            }
-            None => Ok(()),
-        }
-    }
 }
 
 /// A store at one moment.
@@ -430,6 +428,24 @@ impl Batch<'_> {
     }
 }
 
+fn make_if_missing(path: &Path) -> Result<()> {
+    let opened = File::options().append(true).create(true).open(path);
+    opened.map(drop).map_err(Error::io("open", path))
+}
+
+/// Refuses a clock before 1970: the store counts seconds since then in what it writes, and would panic.
+fn check_clock(folder: &Path, now: SystemTime) -> Result<()> {
+    match now < SystemTime::UNIX_EPOCH {
+        true => Err(Error::Input {
+            path: folder.to_owned(),
+            problem: "the clock of this machine is before 1970, and an index notes when its files were written"
+                .to_owned(),
+            remedy: "set the clock".to_owned(),
+        }),
+        false => Ok(()),
+    }
+}
+
 /// What went wrong in the store.
 enum Wrong {
     Error(fjall::Error),
@@ -440,6 +456,13 @@ enum Wrong {
 impl Wrong {
     fn error(self, action: &'static str, folder: &Path) -> Error {
         match self {
+            // So it fails to start a thread.
+            Wrong::Error(fjall::Error::Io(cause)) if cause.kind() == io::ErrorKind::WouldBlock => {
+                Error::Unsupported(Unsupported::Threads {
+                    threads: 1,
+                    reason: cause.to_string(),
+                })
+            }
             Wrong::Error(fjall::Error::Io(cause) | fjall::Error::Storage(LsmError::Io(cause)))
                 if cause.kind() != io::ErrorKind::UnexpectedEof =>
             {
@@ -485,114 +508,6 @@ fn guarded<T>(call: impl FnOnce() -> fjall::Result<T>) -> std::result::Result<T,
     }
 }
 
-/// The ending of journals, and the file that one process locks.
-const JOURNAL: &str = ".jnl";
-const STORE_LOCK: &str = "lock";
-
-/// Copies the files of a store, which another process may have open, to another folder. False if it changed in a way that the
-/// copy cannot follow.
-///
-/// Why the copy is whole: files of tables never change, and a file says which of them count. Every batch is in a journal before
-/// it is in a table, and a journal goes, or is emptied, only once all of its batches are in tables. The journals are copied last;
-/// none that was there at first is gone, and after that all tables are as they were when they were copied. So the journals have
-/// every batch that the copied tables lack. Whoever opens the copy reads them, up to the last batch that is whole.
-pub(super) fn copy_files(folder: &Path, copy: &Path) -> Result<bool> {
-    let (from, to) = (folder.join(STORE), copy.join(STORE));
-    let copied = || -> io::Result<bool> {
-        let before = journals(&from)?;
-        fs::create_dir_all(to.join(TABLES))?;
-        let mut tables = Vec::new();
-        for table in fs::read_dir(from.join(TABLES))? {
-            let table = table?;
-            let path = table.path();
-            let current = fs::read(path.join(CURRENT))?;
-            copy_table(&path, &to.join(TABLES).join(table.file_name()))?;
-            tables.push((path, current));
-        }
-        sync_file_or_folder(&to.join(TABLES))?;
-        let copied = copy_entries(&from, &to)?;
-        for (path, current) in tables {
-            if fs::read(path.join(CURRENT))? != current {
-                return Ok(false);
-            }
-        }
-        Ok(before.is_subset(&copied))
-    };
-    match copied() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        copied => copied.map_err(Error::io("copy", &from)),
-    }
-}
-
-/// The names of the journals in the folder of a store.
-fn journals(store: &Path) -> io::Result<BTreeSet<OsString>> {
-    let names = fs::read_dir(store)?.map(|entry| Ok(entry?.file_name()));
-    let names = names.collect::<io::Result<BTreeSet<_>>>()?;
-    let is_journal = |name: &OsString| name.to_string_lossy().ends_with(JOURNAL);
-    Ok(names.into_iter().filter(is_journal).collect())
-}
-
-/// Copies the files in a folder, but for what one process locks. Returns their names.
-fn copy_entries(from: &Path, to: &Path) -> io::Result<BTreeSet<OsString>> {
-    let mut names = BTreeSet::new();
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        if entry.file_type()?.is_file() && entry.file_name() != STORE_LOCK {
-            let target = to.join(entry.file_name());
-            match entry.file_name() == FILTER {
-                true => link(&entry.path(), &target)?,
-                false => copy_file(&entry.path(), &target)?,
-            }
-            names.insert(entry.file_name());
-        }
-    }
-    // It is locked by whoever opens the copy.
-    if from.join(STORE_LOCK).exists() {
-        File::create(to.join(STORE_LOCK))?;
-    }
-    sync_file_or_folder(to)?;
-    Ok(names)
-}
-
-/// Links the files of a table, and copies the one that says which of them count.
-fn copy_table(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    copy_entries(from, to)?;
-    for folder in fs::read_dir(from)? {
-        let folder = folder?;
-        if !folder.file_type()?.is_dir() {
-            continue;
-        }
-        let into = to.join(folder.file_name());
-        fs::create_dir_all(&into)?;
-        for file in fs::read_dir(folder.path())? {
-            let file = file?;
-            let target = into.join(file.file_name());
-            link(&file.path(), &target)?;
-        }
-        sync_file_or_folder(&into)?;
-    }
-    sync_file_or_folder(to)
-}
-
-fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
-    fs::copy(from, to)?;
-    sync_file_or_folder(to)
-}
-
-/// Links a file that never changes, or copies it to another file system.
-fn link(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::hard_link(from, to) {
-        Ok(()) => Ok(()),
-        Err(_) => copy_file(from, to),
-    }
-}
-
-/// Waits until a file, or the names in a folder, are on disk.
-pub(super) fn sync_file_or_folder(path: &Path) -> io::Result<()> {
-    OnDisk.sync(path, path.is_dir())
-}
-
 /// Notes the number of the last batch that is on disk.
 pub(super) fn acknowledge(folder: &Path, batches: u64) -> Result<()> {
     let path = folder.join(ACKNOWLEDGED);
@@ -619,7 +534,7 @@ pub(super) fn acknowledge(folder: &Path, batches: u64) -> Result<()> {
 /// The number of batches that were promised to be on disk.
 pub(super) fn acknowledged(folder: &Path) -> Result<u64> {
     let path = folder.join(ACKNOWLEDGED);
-    let bytes = fs::read(&path).map_err(Error::io("read", &path))?;
+    let bytes = store_files::read(&path)?;
     let (number, checksum) = bytes.split_at(bytes.len().min(8));
     match number.try_into().map(u64::from_le_bytes) {
         Ok(acknowledged) if checksum == xxh3_64(number).to_le_bytes() => Ok(acknowledged),

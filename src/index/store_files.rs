@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
+use super::journals;
+use super::store::VERSION_FILE;
 use crate::error::{Error, Result};
 
 /// The folder of the tables in that of the store.
@@ -18,6 +20,9 @@ pub(super) const TABLES: &str = "keyspaces";
 
 /// The file in the folder of a table that names its manifest.
 pub(super) const CURRENT: &str = "current";
+
+/// The bytes of the file that states the version of a store.
+const VERSION: &[u8] = b"FJL\x03";
 
 /// The folder of the files of a table.
 const FILES: &str = "tables";
@@ -42,6 +47,15 @@ pub(super) enum Extent {
 /// # Errors
 /// [`Error::Input`] that names the first damaged file; [`Error::Io`].
 pub(super) fn check(store: &Path, tables: usize, extent: Extent) -> Result<()> {
+    // Without the one, a store would be created where this one is; without the other, it would number its batches from 0.
+    let version = store.join(VERSION_FILE);
+    if read(&version)? != VERSION {
+        return Err(damaged(&version, CHANGED));
+    }
+    let journals = journals::names(store).map_err(Error::io("read", store))?;
+    if journals.is_empty() {
+        return Err(damaged(store, "it has no journal"));
+    }
     let folder = store.join(TABLES);
     (0..=tables).try_for_each(|table| check_table(&folder.join(table.to_string()), extent))
 }
@@ -137,7 +151,7 @@ fn checksum_of(path: &Path) -> Result<u128> {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>> {
+pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(missing(path))
 }
 

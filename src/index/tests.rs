@@ -104,7 +104,7 @@ fn half_built(folder: &Path, texts: &[String], threshold: f64, kind: Kind) -> In
     let signed = SignedForIndex::of(&built, &index).unwrap();
     bulk.add(&signed, ids(0..built.len()).iter().enumerate())
         .unwrap();
-    bulk.finish(&index, &Silent).unwrap();
+    bulk.finish(&index, OnKnownId::Fail, &Silent).unwrap();
     index.complete().unwrap();
     let index = index.durability(Durability::OnSync);
     let ids = ids(built.len()..texts.len());

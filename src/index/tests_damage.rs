@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::header::{HEADER, Header};
-use super::store::Table;
+use super::store::{Opening, Table};
 use super::*;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -154,7 +154,7 @@ fn a_damaged_order_of_shingles_is_found() {
         }
         // It opens again after the order was put back behind its back.
         if Index::open(folder.path()).is_err() {
-            let store = super::store::Store::open(folder.path(), false).unwrap();
+            let store = super::store::Store::open(folder.path(), Opening::Existing).unwrap();
             let mut batch = store.batch();
             batch.put(Table::State, key, &order);
             batch.commit().unwrap();

@@ -26,6 +26,9 @@ pub(crate) trait KnownIndex: Send + Sync {
     /// Refuses an engine or a search of other values than those of the index.
     fn check_fits(&self, engine: &Engine, search: &Search) -> Result<()>;
 
+    /// Refuses an index that may only be read.
+    fn check_writable(&self) -> Result<()>;
+
     /// Looks documents up, and notes those of the index that are similar to any.
     fn find(&self, documents: &dyn Documents) -> Result<()>;
 

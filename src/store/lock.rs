@@ -15,6 +15,13 @@ impl Locked {
         file.try_lock()?;
         Ok(Locked(file))
     }
+
+    /// Locks a file that others may lock so, too, and nobody for itself alone.
+    #[cfg(feature = "index")]
+    pub(crate) fn try_shared(file: File) -> Result<Self, TryLockError> {
+        file.try_lock_shared()?;
+        Ok(Locked(file))
+    }
 }
 
 impl Drop for Locked {

@@ -63,16 +63,16 @@ pub(super) struct Arguments {
 /// The value of `--on-known-id`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum OnKnownIdArgument {
-    /// Stop with an error; batches before it stay
+    /// Stop with an error; `add` keeps the batches before it
     Fail,
     /// Leave the document out, and count it
     Skip,
-    /// Delete the document of the index that has the id, and add this one
+    /// Delete the earlier document that has the id, and add this one
     Replace,
 }
 
 impl OnKnownIdArgument {
-    fn resolve(self) -> OnKnownId {
+    pub(super) fn resolve(self) -> OnKnownId {
         match self {
             OnKnownIdArgument::Fail => OnKnownId::Fail,
             OnKnownIdArgument::Skip => OnKnownId::Skip,
@@ -93,6 +93,7 @@ impl Arguments {
             caller.given.check(&[Mode::NotIfNew])?;
         }
         let index = self.folder.open()?;
+        index.check_writable()?;
         let inputs = super::find(&index, &self.input, caller)?;
         let on_known_id = self.on_known_id.resolve();
         if !self.if_new {

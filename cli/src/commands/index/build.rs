@@ -8,6 +8,7 @@ use simgpu::pipeline::Measure;
 use simgpu::scheme::Scheme;
 use simgpu::search::{CandidateMethod, Search, Verification};
 
+use super::add::OnKnownIdArgument;
 use super::{FolderArguments, check_weights, summarise_added, summarise_index, summarise_time};
 use crate::arguments::{
     BandingArguments, Caller, InputArguments, RunArguments, memory_size, modes_of_files,
@@ -22,7 +23,7 @@ use crate::{Usage, terminal};
 ///
 /// With --kind lsh it finds documents of at least the threshold that share a band, with --kind exact all of them: what pairs
 /// --against finds with --candidates lsh and join. The id of a document is that of its record; if the first record has none, all
-/// ids are FILE:ROW.
+/// ids are FILE:ROW. The input /dev/null makes an empty index.
 #[derive(Args, Debug)]
 #[command(mut_arg("inputs", |inputs| inputs.required(false)))]
 #[command(mut_arg("weights", |weights| weights.hide(true)))]
@@ -69,6 +70,10 @@ pub(super) struct Arguments {
         help_heading = "Search"
     )]
     verify: VerifyArgument,
+
+    /// What happens to a document whose id an earlier one has
+    #[arg(long, value_enum, value_name = "ACTION", default_value = "fail")]
+    on_known_id: OnKnownIdArgument,
 
     /// Memory to work in, such as 1GiB, with another 256 MiB for a cache; a record that takes more than a quarter is an
     /// error [default: 128MiB, and records of any size that fits]
@@ -159,7 +164,9 @@ impl Arguments {
         let signatures = SignatureFile::open(signatures)?;
         let search = self.search(signatures.scheme())?;
         terminal::announce_signatures(caller.progress, &signatures, &search);
-        let run = SignatureRun::new(signatures).options(caller.options());
+        let run = SignatureRun::new(signatures)
+            .options(caller.options())
+            .on_known_id(self.on_known_id.resolve());
         let memory = usize::try_from(self.memory.unwrap_or(MEMORY))
             .map_err(|_| Usage::error("`memory` is more than a process can address"))?;
         let temporary = self.temp_dir.as_deref();
@@ -185,7 +192,7 @@ impl Arguments {
         given.check(&[self.run.sign.modes()?, self.input.modes()].concat())?;
         let mut settings = self.run.resolve(&self.input, None, None)?;
         let search = self.search(settings.engine.scheme())?;
-        let inputs = self.input.find(&settings.engine)?;
+        let inputs = self.input.find_or_none(&settings.engine)?;
         given.check(&modes_of_files(&inputs))?;
         match self.kind {
             KindArgument::Lsh => {
@@ -202,6 +209,7 @@ impl Arguments {
             Some(memory) => run.memory(memory),
             None => run,
         };
+        let run = run.on_known_id(self.on_known_id.resolve());
         let run = match &self.temp_dir {
             Some(folder) => run.temporary(folder.clone()),
             None => run,

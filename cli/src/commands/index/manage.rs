@@ -11,6 +11,7 @@ use super::{FolderArguments, summarise_index};
 use crate::arguments::ProcessArguments;
 use crate::commands::execute;
 use crate::options::Given;
+use crate::outputs::ReportArgument;
 use crate::streams::{print, read_text_of};
 use crate::terminal::{Lines, counted, grouped};
 
@@ -108,14 +109,18 @@ pub(super) struct StatsArguments {
     #[command(flatten)]
     folder: FolderArguments,
 
-    /// Print one JSON object
+    /// Print one JSON object; the same as --report json
     #[arg(long)]
     json: bool,
+
+    /// Print the figures to stdout in this format
+    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
+    report: Option<ReportArgument>,
 }
 
 pub(super) fn stats(arguments: &StatsArguments) -> anyhow::Result<()> {
     let all = stats_of(&arguments.folder.open()?)?;
-    if arguments.json {
+    if arguments.json || arguments.report.is_some() {
         return Ok(print(format!("{all:#}\n"))?);
     }
     let fields = all.as_object().into_iter().flatten();

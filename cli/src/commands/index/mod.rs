@@ -27,7 +27,8 @@ use crate::{Usage, terminal};
 /// Ask which documents were seen before, of an index that stays on disk
 ///
 /// An index is a folder. It keeps the keys of the bands of each document and, to verify, its signature or its shingles; or, with
-/// --kind exact, its shingles alone. It keeps no text. One process at a time has it open.
+/// --kind exact, its shingles alone. It keeps no text. One process at a time may have it open to write it. Processes that may
+/// only read its files can have it open at the same time.
 #[derive(Args, Debug)]
 #[command(arg_required_else_help = true)]
 pub struct Arguments {
@@ -167,7 +168,7 @@ fn summarise_added(lines: &mut Lines, outcome: &IndexOutcome) {
         let known = counted(outcome.counts.known_ids, "document");
         lines.row(
             "known",
-            format!("{known} left out, whose ids are in the index"),
+            format!("{known} left out, whose ids another document has"),
         );
     }
 }
