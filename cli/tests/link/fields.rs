@@ -370,8 +370,8 @@ fn two_customer_lists_as_they_are_exported_are_linked() {
     place.run(&command).succeeded();
     let found = links(&place);
     let id = |link: &serde_json::Value| {
-        let a: usize = link["id_a"].as_str().unwrap()[1..].parse().unwrap();
-        (a, link["id_b"].as_u64().unwrap() as usize)
+        let a: u64 = link["id_a"].as_str().unwrap()[1..].parse().unwrap();
+        (a, link["id_b"].as_u64().unwrap())
     };
     let right = found.iter().map(id).filter(|(a, b)| a == b).count();
     assert!(
