@@ -3,9 +3,14 @@
 //! **Messages name parameters, not flags.** A typed parameter in each variant was rejected: every message would have
 //! become a template with two renderings.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::encoding::conversion;
+#[cfg(unix)]
+use crate::progress::counted;
 
 /// `Result` with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -65,11 +70,12 @@ pub enum Error {
         remedy: String,
     },
     /// A record cannot be read.
-    #[error("{0}; correct the record, or pass `on_bad_record=skip` to leave out bad records")]
+    #[error("{_0}; {}", _0.remedy("correct the record, or pass `on_bad_record=skip` to leave out bad records"))]
     BadRecord(BadRecord),
     /// Every record of a run is bad, so that none is left.
     #[error(
-        "every record is bad, the first in {0}; correct the records, or choose their `format` and their field with `text_field`"
+        "every record is bad, the first in {_0}; {}",
+        _0.remedy("correct the records, or choose their `format` and their field with `text_field`")
     )]
     NoGoodRecord(BadRecord),
     /// The weights of a document in memory are no weights, or too large.
@@ -672,6 +678,16 @@ pub(crate) fn row_number(number: impl TryInto<u32>) -> Result<u32> {
 }
 
 impl Error {
+    /// The error if every record is bad and other parameters than `text_field` choose the fields.
+    #[cfg(feature = "io")]
+    pub(crate) fn no_good_record(first: &BadRecord, remedy: &str) -> Error {
+        Error::Input {
+            path: first.file.clone(),
+            problem: format!("every record is bad, the first in {first}"),
+            remedy: first.remedy(remedy),
+        }
+    }
+
     /// Converts an error of the operating system: `read(..).map_err(Error::io("read", path))`.
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Error {
         let path = path.as_ref().to_owned();
@@ -760,8 +776,17 @@ fn thread_remedy(threads: usize) -> &'static str {
 }
 
 /// The remedy for an error of the operating system.
-fn remedy(error: &io::Error) -> &'static str {
-    match error.kind() {
+fn remedy(error: &io::Error) -> Cow<'static, str> {
+    #[cfg(unix)]
+    match rustix::io::Errno::from_io_error(error) {
+        Some(rustix::io::Errno::MFILE) => return open_files_remedy().into(),
+        Some(rustix::io::Errno::NFILE) => {
+            return "close other programs, or raise the limit of open files of the machine (sysctl fs.file-max)"
+                .into();
+        }
+        _ => {}
+    }
+    let remedy = match error.kind() {
         io::ErrorKind::NotFound => "check the name",
         io::ErrorKind::PermissionDenied => "change its permissions, or choose another path",
         io::ErrorKind::StorageFull => "free some space, or choose another disk",
@@ -769,6 +794,25 @@ fn remedy(error: &io::Error) -> &'static str {
             "pass a smaller `memory`, or let the process use more (ulimit -v, or the limit of the container)"
         }
         _ => "check the path, or choose another",
+    };
+    remedy.into()
+}
+
+/// What to do where the process may open no more files.
+#[cfg(unix)]
+fn open_files_remedy() -> String {
+    /// Enough for all runs whose inputs are few.
+    const USUAL: u64 = 4096;
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let current = limit.current.unwrap_or(u64::MAX);
+    let wanted = USUAL.max(current.saturating_mul(4));
+    let most = limit.maximum.map_or(wanted, |most| most.min(wanted));
+    let files = counted(current, "open file");
+    match most > current {
+        true => format!("the limit is {files}; raise it: `ulimit -n {most}`"),
+        false => format!(
+            "the limit is {files}; raise it as root or in the settings of the container (`ulimit -Hn {wanted}`)"
+        ),
     }
 }
 
@@ -783,6 +827,13 @@ pub struct BadRecord {
     pub line: Option<u64>,
     /// What is wrong with it.
     pub problem: String,
+}
+
+impl BadRecord {
+    /// How to convert its file, if its encoding is the problem; else the `usual` remedy.
+    pub(crate) fn remedy(&self, usual: &str) -> String {
+        conversion(&self.problem, &self.file).unwrap_or_else(|| usual.to_owned())
+    }
 }
 
 impl fmt::Display for BadRecord {

@@ -151,6 +151,12 @@
 
 pub mod error;
 
+#[cfg_attr(
+    not(feature = "io"),
+    allow(dead_code, reason = "texts in memory are in UTF-8")
+)]
+mod encoding;
+
 pub mod clock;
 
 mod bits;

@@ -18,7 +18,9 @@ fn commands_of(page: &str) -> Vec<String> {
 
 /// The commands that a line stands for: `a|b` within a word is one or the other.
 fn alternatives(line: &str) -> Vec<String> {
-    let word = line.split(' ').find(|word| word.len() > 1 && word.contains('|'));
+    let word = line
+        .split(' ')
+        .find(|word| word.len() > 1 && word.contains('|'));
     match word {
         Some(word) => word.split('|').map(|one| line.replace(word, one)).collect(),
         None => vec![line.to_owned()],
@@ -31,7 +33,11 @@ fn documents(first: usize, families_of: usize) -> Vec<u8> {
     let texts = families(families_of, 3, 60);
     lines_of((first..).zip(texts).map(|(id, text)| {
         let asks = id % 50 == 0;
-        let text = if asks { format!("{text}\n\n{item}\n\n{text}") } else { text };
+        let text = if asks {
+            format!("{text}\n\n{item}\n\n{text}")
+        } else {
+            text
+        };
         json!({"id": format!("d{id}"), "text": text})
     }))
 }
@@ -77,14 +83,24 @@ fn named(command: &str, number: usize) -> String {
         ("OUT", "out"),
     ]
     .iter()
-    .fold(command.to_owned(), |command, (from, to)| command.replace(from, to))
+    .fold(command.to_owned(), |command, (from, to)| {
+        command.replace(from, to)
+    })
 }
 
 /// Whether the help of a command has an option.
 fn takes(command: &str, option: &str) -> bool {
     let words: Vec<&str> = command.split(' ').skip(1).collect();
-    let name = if words[0] == "index" { &words[..2] } else { &words[..1] };
-    let help = Command::new(SIMGPU).args(name).arg("--help").output().unwrap();
+    let name = if words[0] == "index" {
+        &words[..2]
+    } else {
+        &words[..1]
+    };
+    let help = Command::new(SIMGPU)
+        .args(name)
+        .arg("--help")
+        .output()
+        .unwrap();
     String::from_utf8_lossy(&help.stdout).contains(&format!("{option} "))
 }
 
@@ -118,7 +134,11 @@ fn run_all(page: &str, commands: &[String], memory: Option<&str>) -> BTreeMap<St
         number += usize::from(command.contains("INPUT..."));
         let whole = whole.join(" | ");
         let mut shell = Command::new("sh");
-        let run = shell.args(["-c", &whole]).current_dir(place.path("")).output().unwrap();
+        let run = shell
+            .args(["-c", &whole])
+            .current_dir(place.path(""))
+            .output()
+            .unwrap();
         let told = String::from_utf8_lossy(&run.stderr);
         assert!(run.status.success(), "{whole}: {told}");
         assert!(!told.contains("panicked"), "{whole}: {told}");
@@ -147,7 +167,10 @@ fn the_commands_of_the_guides_run_in_order_in_memory_and_on_disk() {
         let on_disk = run_all(page, &commands, Some("1MiB"));
         assert!(in_memory.len() > commands.len());
         for (name, bytes) in &in_memory {
-            assert!(on_disk.get(name) == Some(bytes), "{page}: {name} differs on disk");
+            assert!(
+                on_disk.get(name) == Some(bytes),
+                "{page}: {name} differs on disk"
+            );
         }
         assert_eq!(in_memory.len(), on_disk.len());
     }

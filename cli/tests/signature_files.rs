@@ -375,7 +375,10 @@ fn a_table_with_other_ids_signatures_or_parameters_is_refused() {
     let metadata: Vec<_> = builder.schema().metadata().clone().into_iter().collect();
     let rows = builder.build().unwrap().next().unwrap().unwrap();
     let columns = |ids: &ArrayRef, signatures: &ArrayRef| {
-        vec![("id", Arc::clone(ids)), ("signature", Arc::clone(signatures))]
+        vec![
+            ("id", Arc::clone(ids)),
+            ("signature", Arc::clone(signatures)),
+        ]
     };
     let (ids, signatures) = (rows.column(0), rows.column(1));
     let pairs = || place.run("pairs --signatures s.parquet -o - --threshold 0.1");
@@ -383,14 +386,17 @@ fn a_table_with_other_ids_signatures_or_parameters_is_refused() {
     // Another program wrote the same rows.
     place.write("s.parquet", table(columns(ids, signatures), &metadata));
     let rewritten = pairs().succeeded();
-    assert_eq!((whole.stdout, whole.stderr), (rewritten.stdout, rewritten.stderr));
+    assert_eq!(
+        (whole.stdout, whole.stderr),
+        (rewritten.stdout, rewritten.stderr)
+    );
     let back = |column: &ArrayRef| {
         let order = UInt32Array::from_iter_values((0..u32::try_from(column.len()).unwrap()).rev());
         arrow_select::take::take(column, &order, None).unwrap()
     };
-    let seeded = metadata.iter().map(|(key, value)| {
-        (key.clone(), value.replace("\"seed\":1", "\"seed\":2"))
-    });
+    let seeded = metadata
+        .iter()
+        .map(|(key, value)| (key.clone(), value.replace("\"seed\":1", "\"seed\":2")));
     let seeded: Vec<_> = seeded.collect();
     assert_ne!(seeded, metadata);
     for changed in [
@@ -399,7 +405,13 @@ fn a_table_with_other_ids_signatures_or_parameters_is_refused() {
         table(columns(ids, signatures), &seeded),
     ] {
         place.write("s.parquet", changed);
-        pairs().refused(1, &["s.parquet: its digest does not match", "sign the documents again"]);
+        pairs().refused(
+            1,
+            &[
+                "s.parquet: its digest does not match",
+                "sign the documents again",
+            ],
+        );
     }
 }
 
@@ -431,7 +443,11 @@ fn invalid_tables_are_refused() {
     place.write("s.parquet", table(good(), &metadata));
     let run = place.run("pairs --signatures s.parquet -o -").succeeded();
     assert_eq!(crate::support::parse_lines(&run.stdout).len(), 3);
-    assert!(run.stderr.contains("s.parquet states no digest"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("s.parquet states no digest"),
+        "{}",
+        run.stderr
+    );
     for (changed, problem) in [
         (table(good(), &[]), "its metadata lacks simgpu.report"),
         (

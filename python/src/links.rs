@@ -42,21 +42,32 @@ pub(crate) fn link_records<'py>(
         task.equivalents = equivalents;
     }
     let mut fields = arguments.compared().map_err(|error| of_run(py, error))?;
+    let mut id = arguments.id_fields().map_err(|error| of_run(py, error))?;
     // Columns of tables have whole names.
-    for field in &mut fields {
-        field.a = path(&field.a.flat());
-        field.b = path(&field.b.flat());
+    let parts = fields
+        .iter_mut()
+        .flat_map(|field| field.a.iter_mut().chain(&mut field.b));
+    for name in parts.chain([&mut id.a, &mut id.b]) {
+        *name = path(&name.flat());
     }
-    let names = |of: fn(&ComparedField) -> &FieldPath| -> Vec<String> {
-        fields.iter().map(|field| of(field).flat()).collect()
+    let names = |of: fn(&ComparedField) -> &Vec<FieldPath>| -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for name in fields.iter().flat_map(of).map(FieldPath::flat) {
+            // Fields may share a part.
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
     };
-    let a = options.records("a", (&arguments, &names(|field| &field.a)))?;
-    let b = has_two
-        .then(|| options.records("b", (&arguments, &names(|field| &field.b))))
-        .transpose()?;
     let records = &arguments.records;
+    let needs_id = records.needs_id();
+    let a = options.records("a", (&id.a.flat(), needs_id), &names(|field| &field.a))?;
+    let b = has_two
+        .then(|| options.records("b", (&id.b.flat(), needs_id), &names(|field| &field.b)))
+        .transpose()?;
     let mut search = LinkInMemory::new(&a, fields)
-        .id_field(path(records.id()), records.needs_id())
+        .id_field(id, needs_id)
         .on_bad_record(records.bad.on_bad_record.resolve())
         .unique_ids(records.unique_ids);
     if let Some(b) = &b {
@@ -173,11 +184,12 @@ impl<'py> Options<'py> {
         Ok(Names::Sets(equivalents))
     }
 
-    /// The columns of a table that are needed.
+    /// The columns of a table that are needed: that of the id, if it is there or required, and these fields.
     fn records(
         &self,
         name: &'static str,
-        (arguments, fields): (&link::Arguments, &[String]),
+        (id, needs_id): (&str, bool),
+        fields: &[String],
     ) -> PyResult<[RecordBatch; 1]> {
         let records: Bound<'_, PyAny> = self.required(name, "a data frame")?;
         if records.extract::<PathBuf>().is_ok() {
@@ -186,9 +198,8 @@ impl<'py> Options<'py> {
         }
         let frame = Frame::new(&records, name)?;
         let mut columns: Vec<(&str, &str)> = Vec::new();
-        let id = arguments.records.id();
         let is_id = |known: &String| known == id;
-        if arguments.records.needs_id() || frame.names().iter().any(is_id) {
+        if needs_id || frame.names().iter().any(is_id) {
             columns.push(("id", id));
         }
         let compared = fields.iter().filter(|field| {

@@ -351,6 +351,22 @@ def test_columns_have_any_name():
     assert found.to_pylist()[0]["id_a"] in ("Ann", "Bob")
 
 
+def test_parts_and_ids_have_names_in_each_table():
+    a = {"key": ["x", "y"], "first": ["Ann", "Bob"], "last": ["Howard", "Jones"]}
+    b = {"id": ["p", "q"], "name": ["Bob Jones", "Ann Howard"]}
+    found = link(a, b, fields="first+last=name", id="key=id", threshold=0.5)
+    rows = found.to_pylist()
+    assert sorted((row["id_a"], row["id_b"]) for row in rows) == [("x", "q"), ("y", "p")]
+    assert {row["similarity_first+last"] for row in rows} == {1.0}
+    parameters = found.report["parameters"]
+    assert (parameters["id_field"], parameters["id_field_b"]) == ("key", "id")
+    # A column may be a part of several fields.
+    found = link(a, fields=["first+last", "last"], id="key", threshold=0.5)
+    assert len(found.entities) == 2
+    with pytest.raises(simgpu.ParameterError, match="one name with one input"):
+        link(a, fields="first=last")
+
+
 def test_points_add_up_to_the_score():
     found = link(*people(400), fields=FIELDS, score="points")
     assert len(found) > 200

@@ -7,7 +7,7 @@ use super::items::ItemRecord;
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{
     Chunk, Event, FieldPath, FilesReading, InputFile, Inputs, LongestRecord, OnBadRecord, Reading,
-    Value, ValueField, Wanted, for_each_record,
+    Value, ValueField, Wanted, for_each_record, listed_fields,
 };
 use crate::progress::{Progress, advance};
 
@@ -160,13 +160,17 @@ impl ItemFields {
         let reading = FilesReading::new(files, reading)?;
         let (mut items, mut skipped) = (Vec::new(), Vec::new());
         let (mut rows, mut bytes) = (vec![0u64; files.len()], 0);
+        let mut has_values = vec![false; fields.len()];
         let map = |chunk: Chunk| {
             let parsed = self.parse(&chunk, &fields, &files[chunk.file].relative);
             Ok((chunk.file, chunk.bytes(), parsed))
         };
         reading.map(map, |event| {
-            if let Some(Event::Chunk((number, size, parsed))) = event {
+            if let Some(Event::Chunk((number, size, (parsed, of_chunk)))) = event {
                 bytes += size as u64;
+                for (all, of_chunk) in has_values.iter_mut().zip(of_chunk) {
+                    *all |= of_chunk;
+                }
                 let file = &files[number];
                 for (line, record) in parsed {
                     let row = rows[number];
@@ -195,15 +199,47 @@ impl ItemFields {
             }
             advance(progress, reading.consumed(), items.len() as u64, bytes)
         })?;
+        for at in self.chosen() {
+            let ValueField {
+                path, parameter, ..
+            } = &fields[at as usize];
+            if !has_values[at as usize] && !items.is_empty() {
+                let names = listed_fields(files, path, how.temporary);
+                let names = names.map_or(String::new(), |names| format!("; {names}"));
+                progress.warn(&format!(
+                    "no item has a value in field \"{path}\"{names}; check `{parameter}`"
+                ));
+            }
+        }
         Ok((items, skipped))
     }
 
-    fn parse(&self, chunk: &Chunk, fields: &[ValueField], file: &str) -> Vec<Parsed> {
-        let mut parsed = Vec::new();
+    /// The fields that are not those by default, but for the question, which each record has.
+    fn chosen(&self) -> impl Iterator<Item = At> {
+        let default = ItemFields::default();
+        let all = [
+            (At::Passage, &self.passage, default.passage),
+            (At::Options, &self.options, default.options),
+            (At::Answer, &self.answer, default.answer),
+            (At::Id, &self.id, default.id),
+            (At::Benchmark, &self.benchmark, default.benchmark),
+        ];
+        let chosen = all
+            .into_iter()
+            .filter(|(_, path, default)| path.is_some() && *path != default);
+        chosen.map(|(at, ..)| at)
+    }
+
+    /// The records of a chunk, and which fields have a value in one of them.
+    fn parse(&self, chunk: &Chunk, fields: &[ValueField], file: &str) -> (Vec<Parsed>, Vec<bool>) {
+        let (mut parsed, mut has_values) = (Vec::new(), vec![false; fields.len()]);
         for_each_record(chunk, fields, &mut |line, values| {
+            for (has_value, value) in has_values.iter_mut().zip(values.iter().copied().flatten()) {
+                *has_value |= value.is_some();
+            }
             parsed.push((line, values.and_then(|values| self.record(values, file))));
         });
-        parsed
+        (parsed, has_values)
     }
 }
 

@@ -22,6 +22,7 @@ use super::report::{
 use super::scan::{Contain, Scratch};
 use super::shown::Examples;
 use crate::documents::DocumentBatch;
+use crate::encoding;
 use crate::error::{Error, Result, row_number};
 use crate::files::{
     ChunkRecords, Noted, RecordIds, RunOptions, check_compression_level, complete_places,
@@ -362,7 +363,11 @@ impl<'a> ContainRun<'a> {
         };
         let (records, bad) = self.item_fields.read(files, &reading)?;
         if let (true, Some((_, first))) = (records.is_empty(), bad.first()) {
-            return Err(Error::NoGoodRecord(first.clone()));
+            let choose = "correct the records, or choose their fields with `item_fields`";
+            return Err(Error::no_good_record(first, choose));
+        }
+        if let Some(warning) = encoding::warning(bad.iter().map(|(_, bad)| bad)) {
+            progress.warn(&warning);
         }
         let count = records.len();
         let mut contain =

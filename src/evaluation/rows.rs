@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::encoding::conversion;
 use crate::error::{Error, Result};
 use crate::io::{
     Chunk, Event, FieldPath, FilesReading, InputFile, LongestRecord, Reading, ValueField, Wanted,
@@ -71,7 +72,7 @@ fn error_at(
     Error::Input {
         path: file.named.clone(),
         problem: format!("{place}: {problem}"),
-        remedy: remedy.to_owned(),
+        remedy: conversion(problem, &file.named).unwrap_or_else(|| remedy.to_owned()),
     }
 }
 

@@ -6,7 +6,7 @@ use super::found::{Found, grow, number, two_entities, unite};
 use super::pairs::{Listed, NO_ENTITY, RecordPairs};
 use super::rows::{IdText, Row, RowsReading, id_field};
 use crate::error::{Error, Result};
-use crate::io::{FieldPath, InputFile, Labels, ValueField, field_names};
+use crate::io::{FieldPath, InputFile, Labels, ValueField, field_names, listed_fields};
 use crate::pipeline::Components;
 
 /// The fields of the truth.
@@ -174,14 +174,16 @@ impl Truth {
                 truth.label((side, number), id, row, &mut entities)
             })?;
         }
-        match truth.rows - truth.unlabelled {
-            0 => Err(refused(
-                &files[0],
-                &format!("no record has a value in field \"{entity}\""),
-                "choose the field with `entity_field`",
-            )),
-            _ => Ok(truth),
+        if truth.rows > truth.unlabelled {
+            return Ok(truth);
         }
+        let names = listed_fields(&files[0], entity, reading.temporary);
+        let names = names.map_or(String::new(), |names| format!("; {names}"));
+        Err(refused(
+            &files[0],
+            &format!("no record has a value in field \"{entity}\"{names}"),
+            "choose the field with `entity_field`",
+        ))
     }
 
     /// Notes the entity of a record.

@@ -443,7 +443,10 @@ mod tests {
         for name in ["digest", "output_blake3_128"] {
             assert!(report.as_object_mut().unwrap().remove(name).is_some());
         }
-        place.write("p.jsonl.report.json", serde_json::to_string_pretty(&report).unwrap());
+        place.write(
+            "p.jsonl.report.json",
+            serde_json::to_string_pretty(&report).unwrap(),
+        );
         let changed = |key: &str, value: Value| {
             let mut line: Value = serde_json::from_str(first).unwrap();
             line[key] = value;

@@ -17,7 +17,7 @@ use crate::error::{BadRecord, Error, Result, with_flags};
 use crate::index::{DocumentId, Durability, Hit, Index, OnKnownId, Verdict};
 use crate::io::{
     ArrivingLines, Chunk, Columns, Event, FilesReading, Id, JsonLines, LongestRecord, OnBadRecord,
-    OutputFile, Record, folder_of, raw_json,
+    OutputFile, Record, check_json_lines, folder_of, raw_json,
 };
 use crate::progress::{Timings, advance};
 use crate::search::Search;
@@ -320,6 +320,7 @@ impl Run<'_> {
         };
         match output {
             HitsOutput::File(path) => {
+                check_json_lines(path)?;
                 self.check_outputs(&OutputFile::names(path, ".json"))?;
                 let (target, mut file) = OutputFile::create(path, overwrite)?;
                 let written = write_all(&mut file, target.partial().to_owned(), folder_of(path));

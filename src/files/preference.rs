@@ -3,7 +3,7 @@
 use super::log::Log;
 use super::run::Run;
 use crate::error::{Error, Result, row_number};
-use crate::io::{FieldValues, Globs, KeepBy, Places, Unordered, ValueForms, ValueKind};
+use crate::io::{FieldPath, FieldValues, Globs, KeepBy, Places, Unordered, ValueForms, ValueKind};
 use crate::progress::Progress;
 use crate::search::{Classify, NextPreference};
 use crate::store::Texts;
@@ -46,20 +46,33 @@ pub(super) struct Preference {
     classes: Classes,
 }
 
+/// What is known of the documents that were read.
+pub(super) struct Known<'a> {
+    pub(super) places: &'a Places,
+    /// What the values of the field of [`Run::keep_by`] are.
+    pub(super) forms: ValueForms,
+    /// Lists the fields of documents that lack one; `None` if they have it, without a value.
+    pub(super) names: &'a dyn Fn(&FieldPath) -> Option<String>,
+}
+
 impl Preference {
     /// The preference among `rows` documents, without those of a reference; `None` if there is none. `warn` takes warnings.
     pub(super) fn of(
         run: &Run<'_>,
-        places: &Places,
+        known: &Known<'_>,
         rows: u32,
-        forms: ValueForms,
         warn: &dyn Fn(&str),
     ) -> Result<Option<Self>> {
+        let Known {
+            places,
+            forms,
+            names,
+        } = *known;
         if run.keep_by.is_none() && run.prefer_source.is_empty() {
             return Ok(None);
         }
         if let Some(by) = &run.keep_by {
-            check_values(by, rows, forms, warn)?;
+            check_values(by, rows, forms, names, warn)?;
         }
         let names = places.files.iter().enumerate();
         let names =
@@ -153,19 +166,24 @@ pub(crate) fn ranks_of_files<'a>(
 }
 
 /// Refuses a field that no document has, and warns of values of several kinds.
-fn check_values(by: &KeepBy, rows: u32, forms: ValueForms, warn: &dyn Fn(&str)) -> Result<()> {
+fn check_values(
+    by: &KeepBy,
+    rows: u32,
+    forms: ValueForms,
+    names: &dyn Fn(&FieldPath) -> Option<String>,
+    warn: &dyn Fn(&str),
+) -> Result<()> {
     if rows > 0 && forms.kind().is_none() {
         let field = by.field.to_string();
-        let expected = match field.contains(':') {
-            true => {
-                "a field that a document has, alone or with one of the directions :asc and :desc"
-            }
-            false => "a field that a document has",
+        let directions = match field.contains(':') {
+            true => ", alone or with one of the directions :asc and :desc",
+            false => "",
         };
+        let names = names(&by.field).map_or(String::new(), |names| format!("; {names}"));
         return Err(Error::Parameter {
             name: "`keep_by`",
             value: format!("{field:?}"),
-            expected: expected.to_owned(),
+            expected: format!("a field that a document has{directions}{names}"),
         });
     }
     if forms.kind() == Some(ValueKind::Mixed) {
@@ -191,7 +209,8 @@ pub fn keep_classes(by: &KeepBy, rows: &RecordBatch, progress: &dyn Progress) ->
         expected: "another field".to_owned(),
     })?;
     let count = row_number(rows.num_rows())?;
-    check_values(by, count, values.forms(), &|warning| progress.warn(warning))?;
+    let warn = |warning: &str| progress.warn(warning);
+    check_values(by, count, values.forms(), &|_| None, &warn)?;
     let classes = Classes {
         kind: values.forms().kind(),
         smallest: by.smallest,

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::log::{ChunkRecords, Log, Noted, RecordIds, RecordsRead};
-use super::preference::Preference;
+use super::preference::{Known, Preference};
 use super::run::Run;
 use super::sources::{FieldSources, Sources};
 use crate::bits::Bits;
@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::io::{
     Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, InputFile, LongestRecord,
     Places, Position, Reading, Record, RecordedInput, Repeated, Report, ValueForms, Wanted,
+    listed_fields,
 };
 use crate::progress::{Counts, StageTime, Timings, advance, counted, grouped};
 use crate::search::{
@@ -159,9 +160,9 @@ impl<'a> FileSource<'a> {
         places.count_repeated_ids(repeated, unique_ids)?;
         if is_first {
             self.warn_of_empty_files(&self.places.empty_files);
-            if let Some(warning) = self.places.warning_of_ids(&self.run.fields.id) {
-                self.run.options.progress.warn(&warning);
-            }
+            let of_ids = self.places.warning_of_ids(&self.run.fields.id);
+            let warnings = of_ids.into_iter().chain(self.places.warning_of_encoding());
+            warnings.for_each(|warning| self.run.options.progress.warn(&warning));
         }
         Ok(())
     }
@@ -180,7 +181,23 @@ impl<'a> FileSource<'a> {
             }
         };
         let inputs = rows - self.places.first_input();
-        self.preference = Preference::of(self.run, &self.places, inputs, forms, &warn)?;
+        let files = &self.files[self.of_reference..];
+        let names = |missing: &FieldPath| listed_fields(files, missing, &self.temporary);
+        if let (Some(field), Some(sources)) = (&self.run.source_field, &self.sources)
+            && inputs > 0
+            && sources.is_empty()
+        {
+            let names = names(field).map_or(String::new(), |names| format!("; {names}"));
+            warn(&format!(
+                "no document has a value in field \"{field}\"{names}; check `source_field`"
+            ));
+        }
+        let known = Known {
+            places: &self.places,
+            forms,
+            names: &names,
+        };
+        self.preference = Preference::of(self.run, &known, inputs, &warn)?;
         let in_memory = self.preference.as_ref().filter(|_| self.log.is_none());
         let classes = in_memory.map(|preference| preference.classes(rows, values));
         self.classes = classes.transpose()?;

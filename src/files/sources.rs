@@ -60,6 +60,11 @@ impl FieldSources {
         Ok(())
     }
 
+    /// Whether no document has a value.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.names.iter().all(String::is_empty)
+    }
+
     /// The values of all documents, by row.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         let numbers = self.of_rows.iter();

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, Write};
+use std::path::Path;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -12,10 +13,11 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 use arrow_select::concat::concat_batches;
 
-use super::arrow_messages::facts_of_batches;
+use super::arrow_messages::{facts_of_batches, is_big_endian};
 use super::columns::{Needed, wanted_roots};
 use super::longest::LongestRecord;
 use super::mark::with_marks;
+use super::refusal::Refusal;
 use super::table::Unreadable;
 
 /// The start of an Arrow file; a stream lacks it.
@@ -41,19 +43,46 @@ pub(super) enum Batches {
     Stream(Box<StreamReader<BufReader<File>>>),
 }
 
+/// Refuses a file or stream of a machine whose numbers have their greatest byte first. The reader refuses such files, and
+/// takes the numbers of such streams for others.
+pub(super) fn check_byte_order(file: &File, named: &Path) -> Result<(), Refusal> {
+    // Clones of a file have one place in it.
+    let from_start = || {
+        let mut file = file.try_clone()?;
+        file.rewind().map(|()| file)
+    };
+    let is_file = from_start().is_ok_and(is_file);
+    if !from_start().is_ok_and(|file| is_big_endian(file, is_file)) {
+        return Ok(());
+    }
+    let open = if is_file { "open_file" } else { "open_stream" };
+    let named = named.display();
+    Err(Refusal::new(
+        "its numbers are big-endian, as a mainframe writes them, which are not read",
+        format!(
+            "convert it in Python: pyarrow.parquet.write_table(pyarrow.ipc.{open}(\"{named}\").read_all(), \"new.parquet\")"
+        ),
+    ))
+}
+
+/// Whether a file has a directory at its end, or is a stream.
+fn is_file(mut file: impl Read) -> bool {
+    let mut start = [0; MAGIC.len()];
+    file.read_exact(&mut start).is_ok() && start == *MAGIC
+}
+
 /// Opens a file. Reads only the columns of `needed`, if given.
 pub(super) fn open(
     file: &File,
     needed: Option<Needed<'_>>,
     longest: LongestRecord,
 ) -> Result<(Batches, ArrowForm), Unreadable> {
-    let mut start = [0; MAGIC.len()];
     let at_start = || -> Result<BufReader<File>, ArrowError> {
         let mut file = file.try_clone()?;
         file.rewind()?;
         Ok(BufReader::with_capacity(1 << 18, file))
     };
-    let is_file = at_start()?.read_exact(&mut start).is_ok() && start == *MAGIC;
+    let is_file = is_file(at_start()?);
     let facts = facts_of_batches(at_start()?.into_inner(), is_file)?;
     if facts.largest > longest.table_bytes() {
         let refusal = longest.table_refusal("a batch", facts.largest);

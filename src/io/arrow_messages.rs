@@ -1,11 +1,13 @@
 //! The messages of Arrow files and streams, read for what the readers of `arrow_ipc` do not tell or check: the
-//! codec, and the stated sizes of compressed buffers. A wrong size would end the process, which cannot allocate it.
+//! codec, the order of bytes, and the stated sizes of compressed buffers. A wrong size would end the process, which cannot allocate it.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
 use arrow_ipc::reader::read_footer_length;
-use arrow_ipc::{Buffer, CompressionType, Message, RecordBatch, root_as_footer, root_as_message};
+use arrow_ipc::{
+    Buffer, CompressionType, Endianness, Message, RecordBatch, root_as_footer, root_as_message,
+};
 use arrow_schema::ArrowError;
 
 /// What the messages of a file say of its batches.
@@ -67,8 +69,34 @@ fn batch_of<'a>(message: &Message<'a>) -> Option<RecordBatch<'a>> {
     message.header_as_record_batch().or_else(of_dictionary)
 }
 
+/// Whether the numbers of a file or stream have their greatest byte first. What cannot be read is left for the reader to
+/// report.
+pub(super) fn is_big_endian(mut file: File, is_file: bool) -> bool {
+    let endianness = if is_file {
+        directory(&mut file)
+            .and_then(|bytes| Some(root_as_footer(&bytes).ok()?.schema()?.endianness()))
+    } else {
+        next_message(&mut file).and_then(|(bytes, _)| {
+            let message = root_as_message(&bytes).ok()?;
+            Some(message.header_as_schema()?.endianness())
+        })
+    };
+    endianness == Some(Endianness::Big)
+}
+
 /// The places of the dictionaries and batches of an Arrow file, by the directory at its end.
 fn blocks(file: &mut File) -> Option<Vec<u64>> {
+    let directory = directory(file)?;
+    let footer = root_as_footer(&directory).ok()?;
+    let blocks = footer.dictionaries().into_iter().flatten();
+    let blocks = blocks.chain(footer.recordBatches().into_iter().flatten());
+    blocks
+        .map(|block| u64::try_from(block.offset()).ok())
+        .collect()
+}
+
+/// The directory at the end of an Arrow file.
+fn directory(file: &mut File) -> Option<Vec<u8>> {
     /// The length of the directory, and the magic bytes.
     const END: usize = 10;
     let mut end = [0; END];
@@ -77,14 +105,9 @@ fn blocks(file: &mut File) -> Option<Vec<u64>> {
     let len = read_footer_length(end).ok()?;
     let start = i64::try_from(len + END).ok()?;
     file.seek(SeekFrom::End(-start)).ok()?;
-    let mut footer = Vec::new();
-    file.take(len as u64).read_to_end(&mut footer).ok()?;
-    let footer = root_as_footer(&footer).ok()?;
-    let blocks = footer.dictionaries().into_iter().flatten();
-    let blocks = blocks.chain(footer.recordBatches().into_iter().flatten());
-    blocks
-        .map(|block| u64::try_from(block.offset()).ok())
-        .collect()
+    let mut directory = Vec::new();
+    file.take(len as u64).read_to_end(&mut directory).ok()?;
+    Some(directory)
 }
 
 /// The next message, and the place of its body; `None` at the end.

@@ -14,6 +14,7 @@ use super::ids::Id;
 use super::jsonl::newlines;
 use super::{columns, jsonl};
 use crate::documents::DocumentBatch;
+use crate::encoding::{looks_like, other_unicode};
 
 /// A part of a file.
 #[derive(Debug)]
@@ -446,8 +447,12 @@ fn parse_text(bytes: &[u8], documents: &mut DocumentBatch) -> Result<Id, String>
             Err("a text file holds no tokens".to_owned())
         }
         (Err(error), _) => Err(match other_encoding(bytes) {
-            Some(encoding) => format!("the text is {encoding}, not UTF-8"),
-            None => format!("invalid UTF-8 at byte {}", error.valid_up_to()),
+            Some(encoding) => other_unicode("the text", encoding),
+            None => format!(
+                "invalid UTF-8 at byte {}{}",
+                error.valid_up_to(),
+                looks_like(bytes)
+            ),
         }),
     }
 }

@@ -86,14 +86,16 @@ pub(super) fn check_schema(schema: &Schema, wanted: Wanted<'_>) -> Result<(), Re
             return required.try_for_each(|checked| checked);
         }
     };
+    let missing: Vec<(&FieldPath, Refusal)> = missing(schema, fields).collect();
     for content in &fields.content {
+        let is_missing = missing.iter().any(|(path, _)| *path == content);
         if fields.is_tokens {
             let wanted = "a list of strings or integers";
             check(content, "tokens_field", wanted, |data_type| {
                 item_type(data_type).is_some_and(is_token)
             })?;
-        } else {
-            check(content, "text_field", "strings", is_text)?;
+        } else if !is_missing || missing.len() == fields.content.len() {
+            check_text(schema, content)?;
         }
     }
     if let Some(weights) = &fields.weights {
@@ -107,6 +109,22 @@ pub(super) fn check_schema(schema: &Schema, wanted: Wanted<'_>) -> Result<(), Re
         check(&fields.id, "id_field", wanted, may_be_id)?;
     }
     Ok(())
+}
+
+/// The fields of the text that a table lacks, each with the refusal of a table without it.
+pub(super) fn missing<'f>(
+    schema: &Schema,
+    fields: &'f Fields,
+) -> impl Iterator<Item = (&'f FieldPath, Refusal)> {
+    let lacks = |path: &&FieldPath| {
+        column_type(schema, path).is_none() && array_on_the_way(schema, path).is_none()
+    };
+    let missing = fields.content.iter().filter(lacks);
+    missing.filter_map(|path| Some((path, check_text(schema, path).err()?)))
+}
+
+fn check_text(schema: &Schema, path: &FieldPath) -> Result<(), Refusal> {
+    check_column(schema, path, "text_field", "strings", is_text)
 }
 
 /// Refuses a column whose name another one has, as in a CSV file: nobody can tell which of them is meant.
@@ -311,13 +329,24 @@ fn push_text(
         parts.extend(text);
     }
     if parts.is_empty() {
-        let names: Vec<String> = content
+        let named = |is_there: bool| {
+            let columns = content
+                .iter()
+                .filter(|(_, column)| column.is_some() == is_there);
+            let names: Vec<String> = columns.map(|(path, _)| format!("\"{path}\"")).collect();
+            names.join(" and ")
+        };
+        let are_null = match content
             .iter()
-            .map(|(path, _)| format!("\"{path}\""))
-            .collect();
-        return Err(match &names[..] {
-            [name] => format!("column {name} is null"),
-            names => format!("columns {} are null", names.join(" and ")),
+            .filter(|(_, column)| column.is_some())
+            .count()
+        {
+            1 => format!("column {} is null", named(true)),
+            _ => format!("columns {} are null", named(true)),
+        };
+        return Err(match &*named(false) {
+            "" => are_null,
+            missing => format!("{are_null}, and there is no column {missing}"),
         });
     }
     texts.push_with(|text| {

@@ -11,6 +11,7 @@ use super::ids::Id;
 use super::jsonl::{json_string, newlines};
 use super::refusal::{Refusal, listed};
 use crate::documents::DocumentBatch;
+use crate::encoding::looks_like;
 use crate::progress::counted;
 
 /// The header of a file.
@@ -21,13 +22,15 @@ pub(crate) struct Header {
     separators: Separators,
     /// The names of the columns.
     names: Vec<String>,
-    /// The columns of the text and of the id.
-    content: Vec<usize>,
+    /// The columns of the text, `None` for those that the file lacks, and of the id.
+    content: Vec<Option<usize>>,
     id: Option<usize>,
     /// The columns of values.
     values: Vec<Option<usize>>,
     /// Whether blanks around the names of columns do not matter: some programs write one after each comma.
     trims_names: bool,
+    /// What is wrong with the encoding of the names, for messages; empty if they are UTF-8.
+    misencoded: String,
 }
 
 /// The character that a line such as `sep=;` names, which Excel writes before the header.
@@ -74,6 +77,10 @@ impl Header {
             id: None,
             values: Vec::new(),
             trims_names: matches!(wanted, Wanted::Values(_)),
+            misencoded: match std::str::from_utf8(record) {
+                Ok(_) => String::new(),
+                Err(_) => format!("; the header holds invalid UTF-8{}", looks_like(record)),
+            },
         };
         match wanted {
             Wanted::Document(fields) => header.find_document(fields)?,
@@ -103,23 +110,50 @@ impl Header {
     /// Finds the columns of a document.
     fn find_document(&mut self, fields: &Fields) -> Result<(), Refusal> {
         for path in &fields.content {
-            self.content.push(self.required(path, "text_field")?);
+            let column = self.find(path, "text_field")?;
+            self.content.push(column);
+        }
+        if let (true, Some(first)) = (self.has_no_content(), fields.content.first()) {
+            self.required(first, "text_field")?;
         }
         self.id = self.find(&fields.id, "id_field")?;
         if self.id.is_none() && fields.id_required {
             let (id, listed) = (&fields.id, listed("column", &self.names));
-            let problem = format!("there is no id column \"{id}\"; {listed}");
+            let problem = format!(
+                "there is no id column \"{id}\"; {listed}{}",
+                self.misencoded
+            );
             return Err(Refusal::new(problem, "choose the column with `id_field`"));
         }
         Ok(())
+    }
+
+    fn has_no_content(&self) -> bool {
+        self.content.iter().all(Option::is_none)
+    }
+
+    /// The fields of the text that the file lacks, each with the refusal of a file without it.
+    pub(super) fn missing<'f>(
+        &self,
+        fields: &'f Fields,
+    ) -> impl Iterator<Item = (&'f FieldPath, Refusal)> {
+        let content = self.content.iter().zip(&fields.content);
+        let missing = content.filter(|(column, _)| column.is_none());
+        missing.filter_map(|(_, path)| Some((path, self.required(path, "text_field").err()?)))
+    }
+
+    /// Whether there is a column at a path.
+    pub(super) fn has(&self, path: &FieldPath) -> bool {
+        self.names.contains(&path.flat())
     }
 
     /// The column at a path, which must exist.
     fn required(&self, path: &FieldPath, parameter: &str) -> Result<usize, Refusal> {
         self.find(path, parameter)?.ok_or_else(|| {
             let problem = format!(
-                "there is no column \"{path}\"; {}",
-                listed("column", &self.names)
+                "there is no column \"{path}\"; {}{}",
+                listed("column", &self.names),
+                self.misencoded
             );
             let choose = format!("choose the column with `{parameter}`");
             let is_quoted = |name: &String| name.starts_with('"') && name.ends_with('"');
@@ -241,16 +275,20 @@ impl Header {
         self.parse_record(record, parser)?;
         let spans = self.separators.spans(record);
         let field = |column: usize| parser.field(column);
-        let lengths = self.content.iter().map(|column| field(*column).len());
+        let lengths = self.content.iter();
+        let lengths = lengths.map(|column| column.map_or(0, |column| field(column).len()));
         let cuts = cuts_of_parts(cuts, lengths);
-        let mut parts: Vec<_> = self.content.iter().zip(cuts).collect();
-        parts.sort_by_key(|(column, _)| **column);
+        let parts = self.content.iter().copied().zip(cuts);
+        let mut parts: Vec<_> = parts
+            .filter_map(|(column, cuts)| Some((column?, cuts)))
+            .collect();
+        parts.sort_by_key(|(column, _)| *column);
         let mut from = 0;
         for (column, cuts) in parts.into_iter().filter(|(_, cuts)| !cuts.is_empty()) {
-            let span = spans.get(*column).cloned();
+            let span = spans.get(column).cloned();
             let span = span.ok_or("the field of the text is not where it was found")?;
             let mut text = Vec::new();
-            push_without(field(*column), &cuts, &mut text);
+            push_without(field(column), &cuts, &mut text);
             left.extend_from_slice(&record[from..span.start]);
             let is_alone = self.names.len() == 1;
             self.separators
@@ -283,7 +321,9 @@ impl Header {
         };
         let mut parts = Vec::with_capacity(self.content.len());
         for (column, path) in self.content.iter().zip(&fields.content) {
-            parts.push(field(*column, path)?);
+            if let Some(column) = column {
+                parts.push(field(*column, path)?);
+            }
         }
         texts.push_with(|text| {
             let start = text.len();
@@ -471,7 +511,10 @@ impl Parser {
     fn text(&self, column: usize, path: &FieldPath) -> Result<&str, String> {
         std::str::from_utf8(self.field(column)).map_err(|error| {
             let at = error.valid_up_to();
-            format!("column \"{path}\" holds invalid UTF-8 at byte {at}")
+            // Other fields of the record may show that it is UTF-8.
+            let fields: Vec<&[u8]> = (0..self.ends.len()).map(|i| self.field(i)).collect();
+            let looks_like = looks_like(&fields.join(&b'\n'));
+            format!("column \"{path}\" holds invalid UTF-8 at byte {at}{looks_like}")
         })
     }
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use super::chunk::{Contents, RecordSpans};
 use super::csv::Header;
+use super::delimiters;
 use super::fields::Wanted;
 use super::format::{BYTE_ORDER_MARK, Separators};
 use super::jsonl::newlines;
@@ -120,6 +121,29 @@ impl<'a> CsvCutter<'a> {
         }
     }
 
+    /// The header at the start of a file, or why it has not what is wanted; `None` if `start` ends before it does.
+    pub(super) fn header(
+        mut self,
+        start: &[u8],
+        is_whole: bool,
+    ) -> Option<Result<Header, Refusal>> {
+        // What is wrong with later records is no matter here.
+        let scanned = self.scan(start, 0).map(|_| ());
+        let ended = scanned.and_then(|()| match is_whole {
+            true => self.end(start),
+            false => Ok(()),
+        });
+        let Some(span) = self.spans.first() else {
+            return ended.err().map(Err);
+        };
+        Some(Header::read(
+            start,
+            span.clone(),
+            self.separators,
+            self.wanted,
+        ))
+    }
+
     /// The state after a byte that ends a field or not.
     fn after(&self, byte: u8, other: CsvState) -> CsvState {
         match byte {
@@ -136,6 +160,17 @@ impl<'a> CsvCutter<'a> {
         match is_at_start && bytes.starts_with(BYTE_ORDER_MARK) {
             true => BYTE_ORDER_MARK.len(),
             false => from,
+        }
+    }
+
+    /// The refusal of a header at the start of `bytes`, with another remedy if another delimiter is one.
+    fn with_delimiter(&self, refusal: Refusal, bytes: &[u8]) -> Refusal {
+        match delimiters::fitting(bytes, true, self.separators, self.wanted) {
+            Some(fitting) => {
+                let delimiter = delimiters::quoted(fitting.delimiter);
+                refusal.with_remedy(format!("pass `delimiter={delimiter}`"))
+            }
+            None => refusal,
         }
     }
 
@@ -251,7 +286,8 @@ impl Cutter for CsvCutter<'_> {
             Some(header) => header,
             None if spans.is_empty() => return Ok(None),
             None => {
-                let header = Header::read(&bytes, spans.remove(0), self.separators, self.wanted)?;
+                let header = Header::read(&bytes, spans.remove(0), self.separators, self.wanted)
+                    .map_err(|refusal| self.with_delimiter(refusal, &bytes))?;
                 self.header.insert(Arc::new(header))
             }
         };

@@ -47,7 +47,10 @@ pub(super) fn cut_rows(
     }
     let mut columns = rows.columns().to_vec();
     for (path, left) in fields.content.iter().zip(&left) {
-        if let Some((root, inner)) = path.segments().split_first() {
+        // A column that a table lacks has no texts.
+        if let Some((root, inner)) = path.segments().split_first()
+            && left.iter().any(Option::is_some)
+        {
             let at = rows
                 .schema()
                 .index_of(root)

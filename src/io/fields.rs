@@ -20,8 +20,8 @@ pub struct Fields {
     /// The fields of the text, or the one field of the tokens; default `text`.
     ///
     /// The text of a record is the text of these fields, joined by line breaks. Fields that are missing, null
-    /// or empty are left out; a record in which all are missing or null is a bad record. A column of a table
-    /// must exist.
+    /// or empty are left out; a record in which all are missing or null is a bad record. A table must have one of
+    /// these columns, and each column that a table lacks must be a field of another input.
     pub content: Vec<FieldPath>,
     /// Whether `content` is an array of tokens instead of a text; default false.
     pub is_tokens: bool,
@@ -133,6 +133,21 @@ impl ValueField {
     /// The parameter of the parts of items, which may be lists of texts.
     pub(crate) const ITEMS: &'static str = "item_fields";
 
+    /// Whether a record that lacks the field is bad, in formats whose records have different fields. Records to link may
+    /// lack a value, and so may those of which the entity is not known.
+    pub(super) fn is_in_each_record(&self) -> bool {
+        const FIELDS: [&str; 7] = [
+            ValueField::ID,
+            ValueField::IDS,
+            ValueField::ITEMS,
+            "user_field",
+            "item_field",
+            "rating_field",
+            "time_field",
+        ];
+        self.is_required && FIELDS.contains(&self.parameter)
+    }
+
     /// Whether its values may be lists of texts.
     pub(super) fn takes_lists(&self) -> bool {
         self.parameter == ValueField::ITEMS
@@ -177,6 +192,12 @@ impl Wanted<'_> {
             Wanted::Document(_) | Wanted::Values(_) => None,
         }
     }
+}
+
+/// A message about the fields of the inputs, for those of a reference: other parameters name them.
+pub(super) fn for_reference(message: &str) -> String {
+    let message = message.replace("`text_field`", "`against_text_field`");
+    message.replace("`id_field`", "`against_id_field`")
 }
 
 /// Joins the texts of the fields of a record: a line break between each two that are not empty.

@@ -328,6 +328,29 @@ pub(super) fn unknown_ending(path: &Path, name: &str) -> Error {
     }
 }
 
+/// Refuses a name for JSON Lines, which are not compressed, that says another format.
+pub(crate) fn check_json_lines(path: &Path) -> Result<(), Error> {
+    let name = path.to_string_lossy().to_ascii_lowercase();
+    let (_, compression) = Compression::of_ending(&name);
+    let kind = match Format::of_name(&name, false) {
+        Some(Format::Csv) => "CSV",
+        Some(Format::Tsv) => "TSV",
+        Some(Format::Parquet) => "Parquet",
+        Some(Format::Arrow) => "Arrow",
+        _ if compression != Compression::None => compression.name(),
+        _ => return Ok(()),
+    };
+    Err(Error::Output {
+        path: path.to_owned(),
+        problem: format!(
+            "each record has a list of hits, which is written as plain JSON Lines, not as {kind}"
+        ),
+        remedy:
+            "choose a name that ends in .jsonl, or `output` - to pass the lines to another program"
+                .to_owned(),
+    })
+}
+
 /// The error for a stream whose format its first bytes do not show.
 pub(super) fn unknown_start(path: &Path) -> Error {
     Error::Input {
@@ -351,13 +374,14 @@ pub(super) fn check_start(path: &Path, start: &[u8]) -> Result<(), Error> {
     unread.map_or(Ok(()), |unread| Err(not_read(path, unread)))
 }
 
-/// The name of a Unicode encoding other than UTF-8, if text starts like one.
+/// The name of a Unicode encoding other than UTF-8, if text starts like one, as `iconv` spells it.
 pub(super) fn other_encoding(start: &[u8]) -> Option<&'static str> {
     match start {
         [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => Some("UTF-32"),
         [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("UTF-16"),
         // Without a byte order mark: every format of text starts with a character of ASCII.
-        [1..=0x7F, 0, 1..=0x7F, 0, ..] | [0, 1..=0x7F, 0, 1..=0x7F, ..] => Some("UTF-16"),
+        [1..=0x7F, 0, 1..=0x7F, 0, ..] => Some("UTF-16LE"),
+        [0, 1..=0x7F, 0, 1..=0x7F, ..] => Some("UTF-16BE"),
         _ => None,
     }
 }
@@ -493,7 +517,8 @@ mod tests {
         let utf_16 =
             |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
         assert_eq!(other_encoding(&utf_16("\u{FEFF}{}")), Some("UTF-16"));
-        assert_eq!(other_encoding(&utf_16("{\"a\"")), Some("UTF-16"));
+        assert_eq!(other_encoding(&utf_16("{\"a\"")), Some("UTF-16LE"));
+        assert_eq!(other_encoding(b"\0i\0d\0,"), Some("UTF-16BE"));
         assert_eq!(other_encoding(b"\xFF\xFE\0\0{\0\0\0"), Some("UTF-32"));
         for plain in [&b"\xEF\xBB\xBF{}"[..], b"{\"a\"", b"", b"a", b"\0\0\0\0"] {
             assert_eq!(other_encoding(plain), None);

@@ -18,7 +18,9 @@ use super::format::{
 use super::globs::FileFilter;
 use super::longest::LongestRecord;
 use super::not_read::NotRead;
+use super::refusal::Refusal;
 use super::remote;
+use crate::encoding::{looks_like, other_unicode};
 use crate::error::{Conflict, Error, Result};
 use crate::progress::{Progress, advance};
 use crate::store::unnamed_file;
@@ -548,11 +550,7 @@ pub fn read_text(mut stream: impl Read, name: &Path) -> Result<String> {
     let read = stream.by_ref().take(most).read_to_end(&mut stored);
     read.map_err(Error::io("read", name))?;
     check(&stored)?;
-    let broken = |problem: String, remedy: &str| Error::Input {
-        path: name.to_owned(),
-        problem,
-        remedy: remedy.to_owned(),
-    };
+    let broken = |problem: String, remedy: &str| Refusal::new(problem, remedy).of(name);
     let mut bytes = Vec::new();
     let compression = Compression::of_start(&stored);
     let stream = compression.reader(&*stored);
@@ -577,13 +575,11 @@ pub fn read_text(mut stream: impl Read, name: &Path) -> Result<String> {
         bytes.drain(..BYTE_ORDER_MARK.len());
     }
     String::from_utf8(bytes).map_err(|error| match other_encoding(error.as_bytes()) {
-        Some(encoding) => broken(
-            format!("the text is {encoding}, not UTF-8"),
-            "convert it to UTF-8",
-        ),
+        Some(encoding) => broken(other_unicode("the text", encoding), "convert it to UTF-8"),
         None => {
             let at = error.utf8_error().valid_up_to();
-            let problem = format!("invalid UTF-8 at byte {at}");
+            let looks_like = looks_like(error.as_bytes());
+            let problem = format!("invalid UTF-8 at byte {at}{looks_like}");
             broken(problem, "give a text file, or convert it to UTF-8")
         }
     })

@@ -16,6 +16,7 @@ use super::format::BYTE_ORDER_MARK;
 use super::ids::Id;
 use super::refusal::listed;
 use crate::documents::{DocumentBatch, TokenBatch};
+use crate::encoding::looks_like;
 
 /// A line that is not blank.
 #[derive(Clone, Copy, Debug)]
@@ -67,10 +68,7 @@ pub(super) fn parse(
     fields: &Fields,
     documents: &mut DocumentBatch,
 ) -> Result<Id, String> {
-    let record = std::str::from_utf8(record).map_err(|error| {
-        let at = error.valid_up_to();
-        format!("invalid UTF-8 at byte {at} of the {place}")
-    })?;
+    let record = utf_8(record, place)?;
     if let DocumentBatch::Texts(texts) = documents
         && let [content] = &fields.content[..]
         && let ([content], [id]) = (content.segments(), fields.id.segments())
@@ -82,6 +80,17 @@ pub(super) fn parse(
         return Ok(id.map_or(Id::None, Id::Json));
     }
     parse_any(record, fields, documents)
+}
+
+/// A record as text. Messages call it `place`.
+pub(super) fn utf_8<'a>(record: &'a [u8], place: &str) -> Result<&'a str, String> {
+    std::str::from_utf8(record).map_err(|error| {
+        let at = error.valid_up_to();
+        format!(
+            "invalid UTF-8 at byte {at} of the {place}{}",
+            looks_like(record)
+        )
+    })
 }
 
 /// Parses the common case in one pass: a text at the top level, and perhaps an id that is a string or an
@@ -376,7 +385,7 @@ fn push_tokens(path: &FieldPath, array: &str, batch: &mut TokenBatch) -> Result<
 }
 
 /// Says that a record has no field at a path, and which fields it has. Messages call the field `what`.
-fn not_found(record: &str, what: &str, path: &FieldPath, parameter: &str) -> String {
+pub(super) fn not_found(record: &str, what: &str, path: &FieldPath, parameter: &str) -> String {
     // The object that lacks the field, as deep as the path leads.
     let (mut object, mut depth) = (record, 0);
     for segment in path.segments() {
@@ -516,8 +525,7 @@ pub(super) fn raw_of_field<'a>(
     record: &'a [u8],
     path: &FieldPath,
 ) -> Result<Option<&'a str>, String> {
-    let record = std::str::from_utf8(record).map_err(|error| error.to_string())?;
-    field(record, path)
+    field(utf_8(record, "record")?, path)
 }
 
 fn invalid_json(text: &str, error: &serde_json::Error) -> String {

@@ -28,6 +28,8 @@ mod jsonl;
 
 mod csv;
 
+mod delimiters;
+
 mod columns;
 
 mod table;
@@ -113,9 +115,13 @@ pub(crate) use chunk::{Chunk, Kept, Record, chunks_of_rows};
 pub(crate) use clusters::write_clusters;
 pub(crate) use compression::{Compression, FRAME, FrameWriter, frames_in_flight};
 pub(crate) use cuts::Fate;
+pub use delimiters::OtherDelimiter;
+pub(crate) use delimiters::fit_delimiters;
 pub(crate) use digest::{Digest, Seal, sealed};
 pub use fields::{FieldPath, Fields, OnBadRecord, WeightsField};
 pub(crate) use fields::{ValueField, Wanted};
+#[cfg(feature = "index")]
+pub(crate) use format::check_json_lines;
 pub use format::{Format, Quote};
 pub use globs::{FileFilter, Globs};
 pub(crate) use ids::{DocumentIds, Id, Repeated};
@@ -127,7 +133,7 @@ pub(crate) use keep::{KeptFile, unwritable};
 pub(crate) use labels::Labels;
 pub(crate) use listed_pairs::{ListedPair, for_each_listed_pair, odd_pair};
 pub(crate) use longest::LongestRecord;
-pub(crate) use names::field_names;
+pub(crate) use names::{field_names, listed_fields};
 pub use not_read::{NotRead, Several};
 pub(crate) use npy::{HEADER, header};
 pub(crate) use output::{

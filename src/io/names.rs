@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use super::chunk::{Chunk, Contents};
-use super::fields::Wanted;
+use super::columns::column;
+use super::fields::{FieldPath, ValueField, Wanted};
 use super::input::InputFile;
 use super::jsonl;
 use super::longest::LongestRecord;
 use super::read::{Columns, Event, FilesReading, Reading};
+use super::refusal::listed;
 use crate::error::{BadRecord, Error, Result};
 
 /// The names of the columns of a file, or of the fields of its first record, in order. None if the file has no record.
@@ -40,9 +42,78 @@ pub(crate) fn field_names(file: &InputFile, temporary: &Path) -> Result<Vec<Stri
     Ok(Vec::new())
 }
 
+/// The fields of the first of these files that has some, for messages; `None` if none has, or `missing` begins with one.
+pub(crate) fn listed_fields(
+    files: &[InputFile],
+    missing: &FieldPath,
+    temporary: &Path,
+) -> Option<String> {
+    let mut names = files.iter();
+    let names = names.find_map(|file| {
+        let names = field_names(file, temporary).ok()?;
+        (!names.is_empty()).then_some(names)
+    })?;
+    let is_missing = missing
+        .segments()
+        .first()
+        .is_none_or(|root| !names.contains(root));
+    is_missing.then(|| listed("field", &names))
+}
+
+/// Whether a file has a column at a path, or a record with a field there. One that cannot be read has none.
+pub(super) fn has_field(file: &InputFile, path: &FieldPath, temporary: Option<&Path>) -> bool {
+    let field = [ValueField {
+        path: path.clone(),
+        parameter: "",
+        is_required: false,
+    }];
+    let files = std::slice::from_ref(file);
+    let reading = FilesReading::new(
+        files,
+        Reading {
+            batch_bytes: 0,
+            temporary,
+            // Nothing is decompressed ahead: threads may wait for the answer.
+            limit: Some(u64::MAX),
+            longest: LongestRecord::fixed(),
+            ..Reading::new(Wanted::Values(&field))
+        },
+    );
+    let Ok(reading) = reading else { return false };
+    for event in reading.file(0) {
+        let Ok(event) = event else { return false };
+        if let Event::Chunk(chunk) = event
+            && is_in(&chunk, path)
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a chunk has a column at a path, or a record with a field there.
+fn is_in(chunk: &Chunk, path: &FieldPath) -> bool {
+    let has = |record: &[u8]| jsonl::raw_of_field(record, path).is_ok_and(|value| value.is_some());
+    match &chunk.contents {
+        Contents::Lines {
+            bytes,
+            first_number,
+        } => jsonl::lines(bytes, *first_number).any(|line| has(line.record)),
+        Contents::Records(records) => match &records.header {
+            Some(header) => header.has(path),
+            None => records
+                .spans
+                .iter()
+                .any(|span| has(&records.bytes[span.clone()])),
+        },
+        Contents::Rows { rows, .. } => column(rows, path).is_some(),
+        Contents::Text(_) => false,
+    }
+}
+
 fn names_of(chunk: &Chunk) -> std::result::Result<Vec<String>, String> {
     let keys = |record: &[u8]| {
-        let record = std::str::from_utf8(record).map_err(|error| error.to_string())?;
+        let record = jsonl::utf_8(record, "record")?;
         jsonl::keys(record).map_err(|error| format!("the record is no object of JSON: {error}"))
     };
     match &chunk.contents {

@@ -10,13 +10,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::chunk::{Chunk, Record};
-use super::fields::{FieldPath, OnBadRecord};
+use super::delimiters::OtherDelimiter;
+use super::fields::{FieldPath, OnBadRecord, for_reference};
 use super::ids::{DocumentIds, Id, Repeated};
 use super::jsonl::json_string;
 use super::not_read::NotRead;
 use super::read::{Fingerprint, Position};
 use super::report::{FirstRow, InputReport, MissingIds, SkippedRecord};
 use super::table::IdColumn;
+use crate::encoding;
 use crate::error::{BadRecord, Error, Result};
 use crate::store::Texts;
 
@@ -43,6 +45,8 @@ pub(crate) struct Places {
     pub(crate) repeated_ids: u64,
     /// What the names of the inputs lead to and is not read.
     pub(crate) not_read: NotRead,
+    /// The files that are read with another delimiter than the stated one.
+    pub(crate) other_delimiters: Vec<OtherDelimiter>,
     /// All chunks, if they are held in memory for the second pass.
     pub(crate) held: Option<Vec<Arc<Chunk>>>,
 }
@@ -123,7 +127,10 @@ impl Places {
                     file: named.to_owned(),
                     row: number,
                     line,
-                    problem,
+                    problem: match file < self.of_reference {
+                        true => for_reference(&problem),
+                        false => problem,
+                    },
                 };
                 if on_bad_record == OnBadRecord::Fail {
                     return Err(Error::BadRecord(record));
@@ -401,6 +408,11 @@ impl Places {
         Some(format!(
             "ids are FILE:ROW, because \"{field}\" is {what} in {file}, row {row}; choose another field with `id_field`, or write strings or numbers"
         ))
+    }
+
+    /// Says that bad records are left out for their encoding, those of a reference included.
+    pub(crate) fn warning_of_encoding(&self) -> Option<String> {
+        encoding::warning(self.skipped.iter().map(|skipped| &skipped.record))
     }
 
     /// The names of the files without records.

@@ -7,6 +7,7 @@ use std::io::{self, Chain, Cursor, Read, Seek};
 use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
@@ -21,17 +22,19 @@ use super::chunk::{CHUNK, Chunk, Contents, Record};
 use super::columns::Needed;
 use super::compression::Compression;
 use super::cut::{ArrayCutter, CsvCutter, Cutter, LineCutter};
-use super::fields::{FieldPath, Fields, Wanted};
+use super::fields::{FieldPath, Fields, Wanted, for_reference};
 use super::format::{BYTE_ORDER_MARK, Format, check_start, other_encoding};
 use super::frames::{FramesReader, frames_ahead};
 use super::input::{InputFile, Inputs};
 use super::kept_table::ParquetForm;
 use super::limit::Limit;
 use super::longest::{LongestRecord, MEASURED};
+use super::names::has_field;
 use super::refusal::Refusal;
 use super::table::{self, Groups, Unreadable};
 use super::{broken_stream, columns};
 use crate::documents::{DocumentBatch, Documents};
+use crate::encoding::other_unicode;
 use crate::error::{BadRecord, Error, Result};
 use crate::store::unnamed_file;
 use crate::threads::{Ahead, map_in_order};
@@ -174,6 +177,8 @@ pub(crate) struct FilesReading<'a> {
     consumed: AtomicU64,
     limit: Limit,
     first_file: usize,
+    /// Whether some file has a field of the texts that another lacks: of the inputs, and of the reference.
+    known_fields: [Vec<OnceLock<bool>>; 2],
 }
 
 impl<'a> FilesReading<'a> {
@@ -182,13 +187,48 @@ impl<'a> FilesReading<'a> {
         if let Some((_, wanted)) = reading.reference {
             wanted.check()?;
         }
+        let reference = reading.reference.map(|(_, wanted)| wanted);
+        let known_fields = [Some(reading.wanted), reference].map(|wanted| {
+            let fields = match wanted {
+                Some(Wanted::Document(fields)) => fields.content.len(),
+                _ => 0,
+            };
+            (0..fields).map(|_| OnceLock::new()).collect()
+        });
         Ok(FilesReading {
             files,
             consumed: AtomicU64::new(0),
             limit: Limit::new(reading.limit),
             reading,
             first_file: 0,
+            known_fields,
         })
+    }
+
+    /// Refuses a file that lacks fields of the texts if no other file has one of them.
+    fn check_missing<'f>(
+        &self,
+        file: usize,
+        fields: &Fields,
+        missing: impl Iterator<Item = (&'f FieldPath, Refusal)>,
+    ) -> std::result::Result<(), Refusal> {
+        let is_reference = self.reading.is_reference(file);
+        let known = &self.known_fields[usize::from(is_reference)];
+        for (path, refusal) in missing {
+            let has = |(other, input): (usize, &InputFile)| {
+                self.reading.is_reference(other) == is_reference
+                    && has_field(input, path, self.reading.temporary)
+            };
+            let mut content = fields.content.iter().zip(known);
+            let known = content.find(|(known, _)| *known == path);
+            let is_known = known.is_some_and(|(_, known)| {
+                *known.get_or_init(|| self.files.iter().enumerate().any(has))
+            });
+            if !is_known {
+                return Err(refusal);
+            }
+        }
+        Ok(())
     }
 
     /// Leaves out the files before a place. Of its own file, the chunks before it come, too: what they hold decides where
@@ -385,10 +425,10 @@ impl Iterator for Reader<'_> {
     type Item = Result<Event>;
 
     fn next(&mut self) -> Option<Result<Event>> {
-        IS_READING.set(true);
+        let before = IS_READING.replace(true);
         // The readers of tables panic on some damaged files.
         let next = catch_unwind(AssertUnwindSafe(|| self.next_event()));
-        IS_READING.set(false);
+        IS_READING.set(before);
         let next = next.unwrap_or_else(|_| Err(unreadable(self.input, "the file is damaged")));
         let state = match next {
             Ok(_) => return next.transpose(),
@@ -400,6 +440,18 @@ impl Iterator for Reader<'_> {
             ReaderState::Unopened | ReaderState::Ended => false,
         };
         Some(Err(match (next, has_changed) {
+            (
+                Err(Error::Input {
+                    path,
+                    problem,
+                    remedy,
+                }),
+                false,
+            ) if self.of_all.reading.is_reference(self.file) => Error::Input {
+                path,
+                problem,
+                remedy: for_reference(&remedy),
+            },
             (Err(error), false) => error,
             _ => changed(self.input),
         }))
@@ -422,6 +474,9 @@ impl Reader<'_> {
             ReaderState::Open(parts, read) => parts.next(self.input, read)?,
         };
         if let Some(contents) = contents {
+            if self.chunks == 0 {
+                self.check_header(&contents)?;
+            }
             self.chunks += 1;
             return Ok(Some(Event::Chunk(Chunk {
                 file: self.file,
@@ -495,6 +550,19 @@ impl<'a> Reader<'a> {
         self.of_all.reading.wanted_of(self.file)
     }
 
+    /// Refuses CSV that lacks fields of the texts which no other file has.
+    fn check_header(&self, first: &Contents) -> Result<()> {
+        let (Contents::Records(records), Wanted::Document(fields)) = (first, self.wanted()) else {
+            return Ok(());
+        };
+        let Some(header) = &records.header else {
+            return Ok(());
+        };
+        let missing = header.missing(fields);
+        let checked = self.of_all.check_missing(self.file, fields, missing);
+        checked.map_err(|refusal| refusal.of(&self.input.named))
+    }
+
     /// Decompresses a stream of the file, ahead where threads would stand still.
     fn decompressing(&self, file: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
         let compression = self.input.compression;
@@ -542,8 +610,8 @@ impl<'a> Reader<'a> {
             check_start(&input.named, &start)?;
         }
         if let Some(encoding) = other_encoding(&start) {
-            let problem = format!("the file is {encoding}, not UTF-8");
-            return Err(refused(input, problem, "convert it to UTF-8"));
+            let problem = other_unicode("the file", encoding);
+            return Err(Refusal::new(problem, "convert it to UTF-8").of(&input.named));
         }
         let is_array =
             input.format == Format::Json && Format::of_start(&start) == Some(Format::Json);
@@ -582,13 +650,23 @@ impl<'a> Reader<'a> {
         }
         let check = |schema: &SchemaRef| {
             let others = beside.into_iter().zip(["keep_by", "source_field"]);
-            let checked = columns::check_schema(schema, self.wanted()).and_then(|()| {
+            let checked = columns::check_schema(schema, self.wanted());
+            let checked = checked.and_then(|()| match self.wanted() {
+                Wanted::Document(fields) => {
+                    let missing = columns::missing(schema, fields);
+                    self.of_all.check_missing(self.file, fields, missing)
+                }
+                Wanted::Values(_) => Ok(()),
+            });
+            let checked = checked.and_then(|()| {
                 let mut others = others.filter_map(|(path, parameter)| Some((path?, parameter)));
                 others.try_for_each(|(path, parameter)| columns::check_one(schema, path, parameter))
             });
             checked.map_err(|refusal| refusal.of(&input.named))
         };
         if input.format == Format::Arrow {
+            let order = arrow::check_byte_order(&file, &input.named);
+            order.map_err(|refusal| refusal.of(&input.named))?;
             let opened = arrow::open(&file, needed, reading.longest);
             let (batches, form) = opened.map_err(|error| unread_table(input, error))?;
             check(form.schema())?;

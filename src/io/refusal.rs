@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::encoding::conversion;
 use crate::error::Error;
 
 /// A reason to refuse an input, found where its name is not known.
@@ -19,12 +20,17 @@ impl Refusal {
         }
     }
 
-    /// The error for the file of this name.
+    /// The same with another remedy.
+    pub(super) fn with_remedy(self, remedy: impl Into<String>) -> Self {
+        Refusal::new(self.problem, remedy)
+    }
+
+    /// The error for the file of this name. If the problem names its encoding, the remedy is to convert it.
     pub(super) fn of(self, path: &Path) -> Error {
         Error::Input {
             path: path.to_owned(),
+            remedy: conversion(&self.problem, path).unwrap_or(self.remedy),
             problem: self.problem,
-            remedy: self.remedy,
         }
     }
 }

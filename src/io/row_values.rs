@@ -1,10 +1,8 @@
 //! The values of some fields of every record, for runs whose records are no documents.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use arrow_array::RecordBatch;
-use serde::de::IgnoredAny;
 
 use super::chunk::{Chunk, Contents, RecordSpans, on_line};
 use super::columns::{Column, column, id_column};
@@ -12,7 +10,6 @@ use super::csv::is_integer;
 use super::fields::ValueField;
 use super::ids::Id;
 use super::jsonl::{self, json_string, newlines};
-use super::refusal::listed;
 use super::values::{duration_at, text_at};
 
 /// A value of a field.
@@ -167,9 +164,13 @@ fn of_json<'a>(
             (Some(members), _) if members[i].is_none() => None,
             _ => jsonl::raw_of_field(record, &field.path)?,
         };
-        // Records of other runs may lack a value.
-        if known.is_none() && field.is_required && field.parameter == ValueField::ITEMS {
-            return Err(no_field(record, field));
+        if known.is_none() && field.is_in_each_record() {
+            return Err(jsonl::not_found(
+                jsonl::utf_8(record, "record")?,
+                "field",
+                &field.path,
+                field.parameter,
+            ));
         }
         if let Some(list) = known.filter(|raw| field.takes_lists() && raw.starts_with('[')) {
             return Ok(Some(Value::new(list, Form::List)));
@@ -182,17 +183,6 @@ fn of_json<'a>(
         }))
     };
     fields.iter().enumerate().map(value).collect()
-}
-
-/// What is wrong with a record that lacks a field that each has.
-fn no_field(record: &[u8], field: &ValueField) -> String {
-    let members: BTreeMap<String, IgnoredAny> = serde_json::from_slice(record).unwrap_or_default();
-    let names: Vec<String> = members.into_keys().collect();
-    let ValueField {
-        path, parameter, ..
-    } = field;
-    let listed = listed("field", &names);
-    format!("there is no field \"{path}\"; {listed}; choose the field with `{parameter}`")
 }
 
 fn of_records(records: &RecordSpans, fields: &[ValueField], each: &mut EachRecord<'_>) {

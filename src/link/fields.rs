@@ -1,5 +1,6 @@
 //! Reads the records to link: an id, and the values of some fields.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use super::{Kind, Link};
@@ -14,22 +15,25 @@ use crate::io::{Value, for_each_record};
 /// A field that is compared.
 ///
 /// Parsed from `A`, `A=B` or `A=B:KIND`: its path in the first input, in the second one where it differs, and the kind of its
-/// values where it is set. A backslash before `=`, `:` or `,` makes it a part of the path.
+/// values where it is set. `A1+A2` is a field that an input has in parts: their values are joined by a blank. A backslash
+/// before `=`, `:`, `,` or `+` makes it a part of the path.
 ///
 /// ```
+/// use simgpu::io::FieldPath;
 /// use simgpu::link::{ComparedField, Kind};
 ///
-/// let field: ComparedField = "title=name:text".parse()?;
-/// assert_eq!((field.a.to_string(), field.b.to_string()), ("title".to_owned(), "name".to_owned()));
+/// let field: ComparedField = "first+last=name:text".parse()?;
+/// assert_eq!(field.a, ["first", "last"].map(FieldPath::new));
+/// assert_eq!(field.b, [FieldPath::new("name")]);
 /// assert_eq!(field.kind, Some(Kind::Text));
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComparedField {
-    /// Its path in the first input, or the only one: results call the field so.
-    pub a: FieldPath,
-    /// Its path in the second input.
-    pub b: FieldPath,
+    /// The paths of its parts in the first input, or the only one: results call the field by them.
+    pub a: Vec<FieldPath>,
+    /// The paths of its parts in the second input.
+    pub b: Vec<FieldPath>,
     /// The kind of its values; `None` to find it from them.
     pub kind: Option<Kind>,
 }
@@ -44,10 +48,67 @@ impl ComparedField {
 impl From<FieldPath> for ComparedField {
     fn from(path: FieldPath) -> Self {
         ComparedField {
-            a: path.clone(),
-            b: path,
+            a: vec![path.clone()],
+            b: vec![path],
             kind: None,
         }
+    }
+}
+
+/// The field of the id in each input.
+///
+/// Parsed from `A` or `A=B`: its path in the first input, and in the second one where it differs. A backslash before `=` makes
+/// it a part of the path.
+///
+/// ```
+/// use simgpu::link::IdFields;
+///
+/// let id: IdFields = "customer_id=id".parse()?;
+/// assert_eq!((id.a.to_string(), id.b.to_string()), ("customer_id".to_owned(), "id".to_owned()));
+/// # Ok::<(), simgpu::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdFields {
+    /// Its path in the first input, or the only one.
+    pub a: FieldPath,
+    /// Its path in the second input.
+    pub b: FieldPath,
+}
+
+impl From<FieldPath> for IdFields {
+    fn from(path: FieldPath) -> Self {
+        IdFields {
+            a: path.clone(),
+            b: path,
+        }
+    }
+}
+
+impl FromStr for IdFields {
+    type Err = Error;
+
+    /// # Errors
+    /// [`Error::Parameter`] for a second `=`. A path may be empty: pandas writes a column without a name.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let path = |escaped: &str| FieldPath::new(&unescaped(escaped));
+        match &split(text, '=')[..] {
+            [both] => Ok(path(both).into()),
+            [a, b] => Ok(IdFields {
+                a: path(a),
+                b: path(b),
+            }),
+            _ => Err(refused("`id_field`", text, ONE_EQUALS)),
+        }
+    }
+}
+
+const ONE_EQUALS: &str = "one = at most; write \\= where it is part of a name";
+
+fn refused(name: &'static str, value: &str, expected: &str) -> Error {
+    Error::Parameter {
+        name,
+        value: format!("{value:?}"),
+        expected: expected.to_owned(),
     }
 }
 
@@ -55,16 +116,28 @@ impl FromStr for ComparedField {
     type Err = Error;
 
     /// # Errors
-    /// [`Error::Parameter`] for an empty path, a second `=` or `:`, and a kind that there is not.
+    /// [`Error::Parameter`] for an empty path, a part that is named twice, a second `=` or `:`, and a kind that there is not.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let refused = |expected: &str| Error::Parameter {
-            name: "`fields`",
-            value: format!("{text:?}"),
-            expected: expected.to_owned(),
-        };
-        let path = |escaped: &str| match unescaped(escaped) {
-            path if path.is_empty() => Err(refused("the name of a field on each side of =")),
-            path => Ok(FieldPath::new(&path)),
+        let refused = |expected: &str| refused("`fields`", text, expected);
+        let parts = |escaped: &str| {
+            let mut paths: Vec<FieldPath> = Vec::new();
+            for part in split(escaped, '+') {
+                let part = unescaped(part);
+                let path = FieldPath::new(&part);
+                if part.is_empty() {
+                    return Err(refused(match escaped.is_empty() {
+                        true => "the name of a field on each side of =",
+                        false => {
+                            "the name of a field on each side of +; write \\+ where it is part of a name"
+                        }
+                    }));
+                }
+                if paths.contains(&path) {
+                    return Err(refused("each field once"));
+                }
+                paths.push(path);
+            }
+            Ok(paths)
         };
         let (paths, kind) = match &split(text, ':')[..] {
             [paths] => (*paths, None),
@@ -84,13 +157,9 @@ impl FromStr for ComparedField {
             Kind::named(kind).ok_or_else(|| refused(&expected))
         });
         let (a, b) = match &split(paths, '=')[..] {
-            [both] => (path(both)?, path(both)?),
-            [a, b] => (path(a)?, path(b)?),
-            _ => {
-                return Err(refused(
-                    "one = at most; write \\= where it is part of a name",
-                ));
-            }
+            [both] => (parts(both)?, parts(both)?),
+            [a, b] => (parts(a)?, parts(b)?),
+            _ => return Err(refused(ONE_EQUALS)),
         };
         Ok(ComparedField {
             a,
@@ -107,7 +176,7 @@ pub struct RecordFields {
     /// same text; one that is missing or null is empty. A column of a table must exist.
     pub compared: Vec<ComparedField>,
     /// The field of the id; default `id`.
-    pub id: FieldPath,
+    pub id: IdFields,
     /// Whether a record without an id is a bad record; default false: if any record lacks an id, all ids are
     /// `file:row`.
     pub id_required: bool,
@@ -124,13 +193,13 @@ fn split(text: &str, at: char) -> Vec<&str> {
     text.split(is_end).collect()
 }
 
-/// A path as [`FieldPath::new`] takes it: without the backslashes of `=`, `:` and `,`.
+/// A path as [`FieldPath::new`] takes it: without the backslashes of `=`, `:`, `,` and `+`.
 fn unescaped(text: &str) -> String {
     let mut path = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         match (letter, letters.peek()) {
-            ('\\', Some('=' | ':' | ',')) => {}
+            ('\\', Some('=' | ':' | ',' | '+')) => {}
             ('\\', Some('\\')) => {
                 path.push_str("\\\\");
                 letters.next();
@@ -153,23 +222,53 @@ impl RecordFields {
     pub fn new(compared: impl IntoIterator<Item: Into<ComparedField>>) -> Self {
         RecordFields {
             compared: compared.into_iter().map(Into::into).collect(),
-            id: FieldPath::new("id"),
+            id: FieldPath::new("id").into(),
             id_required: false,
         }
     }
 
-    /// The paths of the compared fields in an input.
-    pub(super) fn paths(&self, side: Side) -> impl Iterator<Item = &FieldPath> {
+    /// Refuses names of a second input where there is one input only.
+    pub(super) fn check(&self, has_two_inputs: bool) -> Result<(), Error> {
+        let differ = |name, a: &[FieldPath], b: &[FieldPath]| {
+            let names = [a, b].map(|paths| joined(paths, FieldPath::to_string));
+            let expected = "one name with one input: the name after = is that of the second input";
+            Err(refused(name, &names.join("="), expected))
+        };
+        let mut compared = self.compared.iter();
+        match compared.find(|field| field.a != field.b) {
+            _ if has_two_inputs => Ok(()),
+            Some(ComparedField { a, b, .. }) => differ("`fields`", a, b),
+            None if self.id.a != self.id.b => {
+                let [a, b] = [&self.id.a, &self.id.b].map(std::slice::from_ref);
+                differ("`id_field`", a, b)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The field of the id in an input.
+    pub(super) fn id_path(&self, side: Side) -> &FieldPath {
+        match side {
+            Side::A => &self.id.a,
+            Side::B => &self.id.b,
+        }
+    }
+
+    /// The paths of the parts of each compared field in an input.
+    pub(super) fn paths(&self, side: Side) -> impl Iterator<Item = &[FieldPath]> {
         self.compared.iter().map(move |field| match side {
-            Side::A => &field.a,
-            Side::B => &field.b,
+            Side::A => &*field.a,
+            Side::B => &*field.b,
         })
     }
 
-    /// The parameters of a search by these fields, with their kinds and what `name` calls them.
-    pub(super) fn task(&self, task: &Link, name: impl Fn(&FieldPath) -> String) -> Link {
+    /// The parameters of a search by these fields, with their kinds and what `name` calls their parts.
+    pub(super) fn task(&self, task: &Link, name: fn(&FieldPath) -> String) -> Link {
         Link {
-            field_names: self.paths(Side::A).map(name).collect(),
+            field_names: self
+                .paths(Side::A)
+                .map(|paths| joined(paths, name))
+                .collect(),
             field_kinds: self.compared.iter().map(|field| field.kind).collect(),
             ..task.clone()
         }
@@ -182,27 +281,32 @@ impl RecordFields {
             parameter,
             is_required,
         };
-        let id = field(&self.id, ValueField::ID, self.id_required);
-        let compared = self.paths(side).map(|path| field(path, "fields", true));
+        let id = field(self.id_path(side), ValueField::ID, self.id_required);
+        let compared = self.paths(side).flatten();
+        let compared = compared.map(|path| field(path, "fields", true));
         [id].into_iter().chain(compared).collect()
     }
 
-    /// Parses the records of a chunk, which was read with [`RecordFields::values`]. A good record becomes a document whose
-    /// tokens are the values of its fields.
-    pub(crate) fn parse(&self, chunk: &Chunk, fields: &[ValueField]) -> (Vec<Record>, TokenBatch) {
+    /// Parses the records of a chunk of an input, which was read with [`RecordFields::values`]. A good record becomes a
+    /// document whose tokens are the values of its fields.
+    pub(super) fn parse(
+        &self,
+        chunk: &Chunk,
+        side: Side,
+        fields: &[ValueField],
+    ) -> (Vec<Record>, TokenBatch) {
         let mut records = Vec::new();
         let mut tokens = TokenBatch::default();
         for_each_record(chunk, fields, &mut |line, values| {
             let parsed = values.and_then(|values| {
-                let [id, compared @ ..] = values else {
+                let Some((id, mut parts)) = values.split_first() else {
                     return Err("the record has no fields".to_owned());
                 };
-                let id = self.id(id.as_ref())?;
-                for value in compared {
-                    let text = value
-                        .as_ref()
-                        .map(|value| usual(&value.text, value.is_typed()));
-                    tokens.push_token(text.unwrap_or_default().as_bytes());
+                let id = self.id(id.as_ref(), side)?;
+                for paths in self.paths(side) {
+                    let of_field;
+                    (of_field, parts) = parts.split_at(paths.len());
+                    tokens.push_token(text_of(of_field).as_bytes());
                 }
                 tokens.finish_document();
                 Ok(id)
@@ -216,19 +320,46 @@ impl RecordFields {
     }
 
     /// The id of a record.
-    fn id(&self, value: Option<&Value<'_>>) -> Result<Id, String> {
+    fn id(&self, value: Option<&Value<'_>>, side: Side) -> Result<Id, String> {
         let id = value.map_or(Id::None, Value::to_id);
-        id.checked(self.id_required, &format!("id field \"{}\"", self.id))
+        let name = self.id_path(side);
+        id.checked(self.id_required, &format!("id field \"{name}\""))
     }
+}
+
+/// The text of a field that has these parts: empty if none has a value.
+fn text_of<'a>(parts: &'a [Option<Value<'_>>]) -> Cow<'a, str> {
+    let mut texts = parts.iter().flatten();
+    let mut next = || {
+        let value = texts.next()?;
+        Some(usual(&value.text, value.is_typed()))
+    };
+    let mut text = next().unwrap_or_default();
+    while let Some(part) = next() {
+        let joined = text.to_mut();
+        joined.push(' ');
+        joined.push_str(&part);
+    }
+    text
+}
+
+/// What results call a field of these parts.
+pub(super) fn joined(paths: &[FieldPath], name: impl Fn(&FieldPath) -> String) -> String {
+    paths.iter().map(name).collect::<Vec<_>>().join("+")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The parts of each side, with | between them, and the kind.
     fn parsed(text: &str) -> (String, String, Option<Kind>) {
         let field: ComparedField = text.parse().unwrap();
-        (field.a.flat(), field.b.flat(), field.kind)
+        let flat = |paths: &[FieldPath]| {
+            let names: Vec<String> = paths.iter().map(FieldPath::flat).collect();
+            names.join("|")
+        };
+        (flat(&field.a), flat(&field.b), field.kind)
     }
 
     #[test]
@@ -243,12 +374,36 @@ mod tests {
             (r"a\\=b", (r"a\".into(), "b".into(), None)),
             (r"a\b", same(r"a\b", None)),
             ("größe=🦀", ("größe".into(), "🦀".into(), None)),
+            (
+                "first+last=name",
+                ("first|last".into(), "name".into(), None),
+            ),
+            (
+                r"a\+b+c.d=e+f:text",
+                ("a+b|c.d".into(), "e|f".into(), Some(Kind::Text)),
+            ),
         ] {
             assert_eq!(parsed(text), expected, "{text}");
         }
         let dotted: ComparedField = r"a\.b=x\\.y".parse().unwrap();
-        assert_eq!(dotted.a, FieldPath::new(r"a\.b"));
-        assert_eq!(dotted.b, FieldPath::new(r"x\\.y"));
+        assert_eq!(dotted.a, [FieldPath::new(r"a\.b")]);
+        assert_eq!(dotted.b, [FieldPath::new(r"x\\.y")]);
+    }
+
+    #[test]
+    fn an_id_has_a_name_in_each_input() {
+        for (text, [a, b]) in [
+            ("key", ["key", "key"]),
+            ("customer_id=id", ["customer_id", "id"]),
+            (r"a\=b", ["a=b", "a=b"]),
+            ("dc:id+x=a,b", ["dc:id+x", "a,b"]),
+            ("", ["", ""]),
+            ("=b", ["", "b"]),
+        ] {
+            let id: IdFields = text.parse().unwrap();
+            assert_eq!([id.a.flat(), id.b.flat()], [a, b], "{text}");
+        }
+        assert!("a=b=c".parse::<IdFields>().is_err());
     }
 
     #[test]
@@ -264,6 +419,10 @@ mod tests {
             "a=b=c",
             "a:date:phone",
             "a:date=b",
+            "a+",
+            "+a=b",
+            "a=b++c",
+            "a+b+a",
         ] {
             assert!(text.parse::<ComparedField>().is_err(), "{text}");
         }

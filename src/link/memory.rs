@@ -5,7 +5,7 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use rayon::prelude::*;
 
-use super::fields::{ComparedField, RecordFields, Side};
+use super::fields::{ComparedField, IdFields, RecordFields, Side};
 use super::parameters::Link;
 use super::read::RecordsFile;
 use super::task::link;
@@ -91,9 +91,9 @@ impl<'a> LinkInMemory<'a> {
     }
 
     /// The column of the id, and whether every row must have one; default `id`, which may be missing.
-    pub fn id_field(self, id: FieldPath, id_required: bool) -> Self {
+    pub fn id_field(self, id: impl Into<IdFields>, id_required: bool) -> Self {
         let fields = RecordFields {
-            id,
+            id: id.into(),
             id_required,
             ..self.fields
         };
@@ -122,6 +122,7 @@ impl<'a> LinkInMemory<'a> {
     pub fn find(&self, task: &Link, progress: &dyn Progress) -> Result<LinkFound> {
         let task = &self.fields.task(task, FieldPath::flat);
         task.check(self.fields.compared.len(), self.second.is_some())?;
+        self.fields.check(self.second.is_some())?;
         let first = self.read(self.first, (NAMES[0], Side::A), progress)?;
         let second = self.second;
         let second = second.map(|rows| self.read(rows, (NAMES[1], Side::B), progress));
@@ -172,7 +173,7 @@ impl<'a> LinkInMemory<'a> {
         for chunks in all.chunks(2 * rayon::current_num_threads()) {
             let parsed: Vec<(Vec<Record>, TokenBatch)> = chunks
                 .par_iter()
-                .map(|chunk| self.fields.parse(chunk, &fields))
+                .map(|chunk| self.fields.parse(chunk, side, &fields))
                 .collect();
             for (noted, batch) in parsed {
                 let mut row = row_number(records.len())?;
@@ -187,7 +188,8 @@ impl<'a> LinkInMemory<'a> {
             advance(progress, read, read, 0)?;
         }
         let file = RecordsFile::complete(records, places, self.unique_ids)?;
-        file.warn((name, side), &self.fields, progress);
+        // Each column is there.
+        file.warn((name, side), &self.fields, &|_| None, progress);
         Ok(file)
     }
 }

@@ -83,7 +83,7 @@ use crate::documents::TokenBatch;
 
 #[cfg(feature = "io")]
 pub use self::{
-    fields::{ComparedField, RecordFields},
+    fields::{ComparedField, IdFields, RecordFields},
     memory::{LinkFound, LinkInMemory},
     run::{LinkOutcome, LinkRun},
     write::{EntityRecord, EntitySizes, FileReport, HistogramBin, LinkParameters, LinkReport},

@@ -28,7 +28,7 @@ use maud::{Markup, html};
 
 use super::write::{FileReport, LinkReport};
 use crate::link::evidence::LeftOut;
-use crate::page::{Page, SKIPPED, listed, names, percent, scored, skipped};
+use crate::page::{Page, SKIPPED, listed, name, names, percent, scored, skipped};
 use crate::progress::{counted, grouped};
 
 impl LinkReport {
@@ -245,6 +245,9 @@ impl LinkReport {
                         @if counts.equal_links > 0 { li { (counted(counts.equal_links, "link")) " of all links lead between such equal records." } }
                     }
                     @if let Some(evidence) = self.evidence.as_ref().filter(|_| self.score == "evidence") { (left_out(&evidence.left_out)) }
+                    @for other in self.files.iter().flat_map(|file| &file.other_delimiters) {
+                        li { (name(&other.file)) " is read with the delimiter " code { (other.delimiter) } ": with the stated one, its header lacks fields." }
+                    }
                     @for warning in &self.warnings { li { b { "Warning: " } (warning) "." } }
                 }
             }
@@ -267,6 +270,7 @@ impl LinkReport {
                     tr { th { "fields" } td.long { (listed(&parameters.fields)) } }
                     @if let Some(fields) = &parameters.fields_b { tr { th { "in B" } td.long { (listed(fields)) } } }
                     tr { th { "id field" } td.long { (parameters.id_field) } }
+                    @if let Some(field) = &parameters.id_field_b { tr { th { "in B" } td.long { (field) } } }
                     @if let Some(matching) = parameters.matching { tr { th { "match" } td { (matching) } } }
                     tr { th { "score" } td { (parameters.score) @if parameters.score != self.score { ": " (self.score) } } }
                     tr { th { "threshold" } td { (given(parameters.threshold)) } }
@@ -367,6 +371,7 @@ mod tests {
                 fields: names.to_vec(),
                 fields_b: None,
                 id_field: "id".to_owned(),
+                id_field_b: None,
                 matching: Some("one-to-one"),
                 score: "points",
                 threshold: None,
@@ -411,6 +416,7 @@ mod tests {
                     repeated_ids: 0,
                     empty_files: vec![],
                     not_read: crate::io::NotRead::default(),
+                    other_delimiters: vec![],
                     skipped: vec![],
                 })
                 .into(),

@@ -3,16 +3,20 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use super::fields::{RecordFields, Side};
+use super::fields::{RecordFields, Side, joined};
 use crate::documents::TokenBatch;
 use crate::error::{Error, Result, row_number};
 use crate::files::{ChunkRecords, Noted, RecordIds, warn_of_repeated_ids};
 use crate::io::{
-    Chunk, Event, FieldValues, FilesReading, InputFile, Inputs, LongestRecord, OnBadRecord, Places,
-    Reading, Wanted,
+    Chunk, Event, FieldPath, FieldValues, FilesReading, InputFile, Inputs, LongestRecord,
+    OnBadRecord, Places, Reading, Wanted, fit_delimiters, listed_fields,
 };
 use crate::progress::{Progress, advance};
 use crate::search::Notes;
+
+/// What to do if every record is bad.
+const CHOOSE: &str =
+    "correct the records, or choose their `format` and their fields with `fields` and `id_field`";
 
 /// The records of a collection, and where they are.
 pub(super) struct RecordsFile {
@@ -35,12 +39,13 @@ impl RecordsReading<'_> {
     /// Reads the records of a collection.
     pub(super) fn read(&self, inputs: &Inputs, side: Side) -> Result<RecordsFile> {
         let progress = self.progress;
-        let files = inputs.with_copy_of_stream(&self.temporary, progress)?;
+        let mut files = inputs.with_copy_of_stream(&self.temporary, progress)?;
+        let fields = self.fields.values(side);
+        let other_delimiters = fit_delimiters(&mut files, Wanted::Values(&fields), progress);
         let stored = files.iter().map(InputFile::stored_bytes).sum();
         progress.begin("read", stored);
         let are_held = AtomicBool::new(false);
         let mut noted = Noted::new(self.on_bad_record, &files, (0, &are_held), Vec::new());
-        let fields = self.fields.values(side);
         let reading = FilesReading::new(
             &files,
             Reading {
@@ -53,7 +58,7 @@ impl RecordsReading<'_> {
         let mut records = TokenBatch::default();
         let mut bytes = 0;
         let parse = |chunk: Chunk| {
-            let (parsed, batch) = self.fields.parse(&chunk, &fields);
+            let (parsed, batch) = self.fields.parse(&chunk, side, &fields);
             let of_chunk = ChunkRecords {
                 file: chunk.file,
                 records: RecordIds::of(parsed),
@@ -77,15 +82,21 @@ impl RecordsReading<'_> {
             }
             advance(progress, reading.consumed(), records.len() as u64, bytes)
         })?;
-        let mut file = RecordsFile::complete(records, noted.places, self.unique_ids)?;
+        let file = RecordsFile::complete(records, noted.places, self.unique_ids);
+        let mut file = file.map_err(|error| match error {
+            Error::NoGoodRecord(first) => Error::no_good_record(&first, CHOOSE),
+            error => error,
+        })?;
         let names: Vec<&str> = inputs.names().take(2).collect();
         let name = match names[..] {
             [name] => name,
             _ => "the inputs",
         };
-        file.warn((name, side), self.fields, progress);
+        let names = |missing: &FieldPath| listed_fields(&files, missing, &self.temporary);
+        file.warn((name, side), self.fields, &names, progress);
         inputs.not_read().warn(progress);
         file.places.not_read = inputs.not_read().clone();
+        file.places.other_delimiters = other_delimiters;
         Ok(file)
     }
 }
@@ -106,17 +117,18 @@ impl RecordsFile {
         Ok(RecordsFile { records, places })
     }
 
-    /// Warns of repeated ids, and of fields that no record has.
+    /// Warns of repeated ids, and of fields that no record has: `names` says which fields there are instead.
     pub(super) fn warn(
         &self,
         (name, side): (&str, Side),
         fields: &RecordFields,
+        names: &dyn Fn(&FieldPath) -> Option<String>,
         progress: &dyn Progress,
     ) {
         warn_of_repeated_ids(progress, self.places.repeated_ids);
-        if let Some(warning) = self.places.warning_of_ids(&fields.id) {
-            progress.warn(&warning);
-        }
+        let of_ids = self.places.warning_of_ids(fields.id_path(side));
+        let warnings = of_ids.into_iter().chain(self.places.warning_of_encoding());
+        warnings.for_each(|warning| progress.warn(&warning));
         if self.records.is_empty() {
             progress.warn(&format!("no records in {name}"));
             return;
@@ -129,8 +141,11 @@ impl RecordsFile {
                     .is_some_and(|v| !v.is_empty())
             };
             if !(0..self.records.len()).any(has_value) {
+                let names = field.iter().find_map(names);
+                let names = names.map_or(String::new(), |names| format!("; {names}"));
+                let field = joined(field, FieldPath::to_string);
                 progress.warn(&format!(
-                    "no record of {name} has a value in field \"{field}\"; check `fields`"
+                    "no record of {name} has a value in field \"{field}\"{names}; check `fields`"
                 ));
             }
         }

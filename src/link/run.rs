@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::fields::{ComparedField, RecordFields, Side};
+use super::fields::{ComparedField, IdFields, RecordFields, Side};
 use super::parameters::Link;
 use super::read::{RecordsFile, RecordsReading};
 use super::task::link;
@@ -93,9 +93,9 @@ impl<'a> LinkRun<'a> {
 
     /// The field of the id, and whether every record must have one; default `id`, which may be missing: then all ids are
     /// `file:row`.
-    pub fn id_field(self, id: FieldPath, id_required: bool) -> Self {
+    pub fn id_field(self, id: impl Into<IdFields>, id_required: bool) -> Self {
         let fields = RecordFields {
-            id,
+            id: id.into(),
             id_required,
             ..self.fields
         };
@@ -157,6 +157,7 @@ impl<'a> LinkRun<'a> {
     pub fn link(self, task: &Link, folder: Option<&Path>) -> Result<LinkOutcome> {
         let task = &self.fields.task(task, FieldPath::to_string);
         task.check(self.fields.compared.len(), self.second.is_some())?;
+        self.fields.check(self.second.is_some())?;
         let output = folder.map(|folder| self.open(folder)).transpose()?;
         let beside = || output.as_ref().map(OutputFolder::partial);
         let temporary = self.temporary.clone().or_else(beside);

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Score;
-use super::fields::{RecordFields, Side};
+use super::fields::{RecordFields, Side, joined};
 use super::links::{LinkCounts, Linked, Nearby, RecordLink, ScoreBin};
 use super::parameters::Link;
 use super::rows::{EntityToWrite, FieldToWrite, LinkToWrite, Placed, link_line, write_entities};
@@ -16,7 +16,9 @@ use super::sizes::entity_sizes;
 use super::table::{entities_table, links_table};
 use super::{Contest, Estimate, EvidenceReport, FieldPoints};
 use crate::error::{Error, Result};
-use crate::io::{FieldPath, NotRead, OutputFolder, Places, REPORT_VERSION, SkippedRecord};
+use crate::io::{
+    FieldPath, NotRead, OtherDelimiter, OutputFolder, Places, REPORT_VERSION, SkippedRecord,
+};
 use crate::progress::{Progress, advance};
 
 /// The file of the links.
@@ -181,8 +183,14 @@ impl Writing<'_> {
                 fields: self.names.clone(),
                 fields_b: (self.files.len() == 2
                     && fields.compared.iter().any(|field| field.a != field.b))
-                .then(|| fields.paths(Side::B).map(FieldPath::to_string).collect()),
-                id_field: fields.id.to_string(),
+                .then(|| {
+                    let names = fields.paths(Side::B);
+                    names
+                        .map(|paths| joined(paths, FieldPath::to_string))
+                        .collect()
+                }),
+                id_field: fields.id.a.to_string(),
+                id_field_b: (fields.id.a != fields.id.b).then(|| fields.id.b.to_string()),
                 matching: (self.files.len() == 2).then(|| task.matching.name()),
                 score: task.score.name(),
                 threshold: task.threshold,
@@ -271,6 +279,9 @@ pub struct LinkParameters {
     pub fields_b: Option<Vec<String>>,
     /// The field of the id.
     pub id_field: String,
+    /// Its name in the second collection; `None` if it is the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id_field_b: Option<String>,
     /// How many partners a record may have; `None` with one collection.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub matching: Option<&'static str>,
@@ -345,6 +356,9 @@ pub struct FileReport {
     /// What the names of inputs lead to and the run did not read.
     #[serde(skip_serializing_if = "NotRead::is_empty")]
     pub not_read: NotRead,
+    /// The files that were read with another delimiter than the stated one, whose columns their headers lack.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_delimiters: Vec<OtherDelimiter>,
     /// The bad records.
     pub skipped: Vec<SkippedRecord>,
 }
@@ -361,6 +375,7 @@ fn file_reports(files: &[&Places]) -> Vec<FileReport> {
         repeated_ids: places.repeated_ids,
         empty_files: places.empty_files(),
         not_read: places.not_read.clone(),
+        other_delimiters: places.other_delimiters.clone(),
         skipped: places.skipped_records(),
     };
     files.iter().map(report).collect()

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::visible::name;
+use crate::encoding::quoted;
 
 /// An option of the command and its value.
 pub(crate) type Choice = (&'static str, String);
@@ -22,15 +23,6 @@ fn argument(option: &str, value: &str) -> String {
     match value {
         "" => option.to_owned(),
         value => format!("{option} {}", quoted(value)),
-    }
-}
-
-/// A value as it is passed to a shell.
-pub(crate) fn quoted(value: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,:/".contains(letter);
-    match value {
-        plain if !plain.is_empty() && plain.chars().all(is_plain) => plain.to_owned(),
-        other => format!("'{}'", other.replace('\'', "'\\''")),
     }
 }
 

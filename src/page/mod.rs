@@ -32,7 +32,7 @@ mod words;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 pub(crate) use bars::{Bar, Bars, share_bar, square_root};
-pub(crate) use command::{Choice, command, push_fields, push_flags, quoted};
+pub(crate) use command::{Choice, command, push_fields, push_flags};
 pub(crate) use difference::{Piece, differences};
 pub(crate) use numbers::{listed, names, percent, scored, short};
 pub(crate) use scale::{px, short_number, step, ticks_of_counts};

@@ -10,11 +10,12 @@ use super::read::{ItemNames, NameFields, RatingFields, RatingsOfChunk, RatingsRe
 use super::report::RatingsReport;
 use super::results::{Answer, Rated, ordered};
 use super::task::RatingsTask;
-use crate::error::{BadRecord, Error, Result};
+use crate::encoding;
+use crate::error::{Error, Result};
 use crate::files::{PairsOutput, RowForms, RunOptions, Target};
 use crate::io::{
-    Event, FilesReading, InputFile, Inputs, LongestRecord, OnBadRecord, Reading, ValueField,
-    Wanted, write_rows_as_table, write_rows_as_text,
+    Event, FieldPath, FilesReading, InputFile, Inputs, LongestRecord, OnBadRecord, Reading,
+    ValueField, Wanted, listed_fields, write_rows_as_table, write_rows_as_text,
 };
 use crate::progress::{Timings, advance};
 
@@ -204,7 +205,10 @@ impl<'a> RatingsRun<'a> {
         }
         let ratings = ordered(&mut read, &self.fields, needs, self.options.progress)?;
         if let (true, Some((_, first))) = (ratings.all().is_empty(), read.skipped.first()) {
-            return Err(no_good_record(first));
+            return Err(Error::no_good_record(first, CHOOSE));
+        }
+        if let Some(warning) = encoding::warning(read.skipped.iter().map(|(_, bad)| bad)) {
+            self.options.progress.warn(&warning);
         }
         let names = self.names.map(|names| {
             let files = names
@@ -227,6 +231,9 @@ impl<'a> RatingsRun<'a> {
     }
 }
 
+/// What to do if every record is bad.
+const CHOOSE: &str = "choose the fields with `user_field`, `item_field`, `rating_field` and `time_field`, or correct the records";
+
 /// How to read values.
 fn reading<'a>(fields: &'a [ValueField], temporary: &'a Path) -> Reading<'a> {
     Reading {
@@ -236,21 +243,13 @@ fn reading<'a>(fields: &'a [ValueField], temporary: &'a Path) -> Reading<'a> {
     }
 }
 
-/// The error if every record is bad.
-fn no_good_record(first: &BadRecord) -> Error {
-    Error::Input {
-        path: first.file.clone(),
-        problem: format!("every record is bad, the first in {first}"),
-        remedy: "choose the fields with `user_field`, `item_field`, `rating_field` and `time_field`, or correct the records".to_owned(),
-    }
-}
-
 fn read_names(
     files: &[InputFile],
     fields: &NameFields,
     read: &RatingsRead,
     temporary: &Path,
 ) -> Result<ItemNames> {
+    let paths = [&fields.id, &fields.name];
     let fields = fields.values();
     let mut names = ItemNames::new(&read.items);
     FilesReading::new(files, reading(&fields, temporary))?.map(Ok, |event| {
@@ -258,14 +257,35 @@ fn read_names(
             return Ok(());
         };
         let added = names.add(&chunk, &fields, &read.items);
+        let named = &files[chunk.file].named;
         added.map_err(|(line, problem)| Error::Input {
-            path: files[chunk.file].named.clone(),
+            path: named.clone(),
+            remedy: encoding::conversion(&problem, named)
+                .unwrap_or_else(|| "correct the record".to_owned()),
             problem: match line {
                 Some(line) => format!("line {line}: {problem}"),
                 None => problem,
             },
-            remedy: "correct the record".to_owned(),
         })
     })?;
-    Ok(names)
+    // One item may have no name, but if none has one, a field may be missing.
+    let is_any = names.missing() < read.items.len().into();
+    let lack = |path: &&FieldPath| {
+        let mut files = files.iter().map(std::slice::from_ref);
+        files.all(|file| listed_fields(file, path, temporary).is_some())
+    };
+    match paths.into_iter().find(lack) {
+        Some(path) if !is_any => Err(Error::Input {
+            path: files
+                .first()
+                .map(|file| file.named.clone())
+                .unwrap_or_default(),
+            problem: format!(
+                "no item has a name, and no record a field \"{path}\"; {}",
+                listed_fields(files, path, temporary).unwrap_or_default()
+            ),
+            remedy: "choose the fields with `name_id_field` and `name_field`".to_owned(),
+        }),
+        _ => Ok(names),
+    }
 }

@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use simgpu::files::RunOptions;
-use simgpu::io::{FieldPath, Inputs};
-use simgpu::link::{ComparedField, Equivalents, Estimate, Matching, Score};
+use simgpu::io::Inputs;
+use simgpu::link::{ComparedField, Equivalents, Estimate, IdFields, Matching, Score};
 use simgpu::link::{Link, LinkOutcome, LinkReport, LinkRun};
 
 use super::execute;
@@ -41,6 +41,12 @@ use crate::{Usage, terminal, usage};
 #[command(mut_arg("unique_ids", |unique| {
     unique.help("Fail if an id is missing, or occurs twice in A or twice in B")
 }))]
+#[command(mut_arg("id_field", |id| {
+    id.help("Field with the id, which every record must have; key=id is the field key of A and id of B [default: id; unless every record has one, all ids are FILE:ROW]")
+}))]
+#[command(mut_arg("delimiter", |delimiter| {
+    delimiter.help("Character between two fields of CSV or TSV; if the header lacks a named field with it, and another of , ; | and tab has all, that one is used [default: a comma for CSV, a tab for TSV]")
+}))]
 pub struct Arguments {
     /// File of records: JSON Lines, a JSON array, CSV, TSV, Parquet or Arrow, also compressed; or a folder or glob of such
     /// files; - reads stdin
@@ -52,8 +58,8 @@ pub struct Arguments {
     pub b: Option<PathBuf>,
 
     /// Fields to compare, separated by commas; a.b is the field b of the object a, title=name the field title of A and name
-    /// of B, dob:date a field whose kind is set (date, coordinates, email, phone, postcode, number, identifier, text or name);
-    /// \=, \: and \, are part of a name
+    /// of B, first+last=name the fields first and last of A, joined by a blank, and name of B, dob:date a field whose kind is
+    /// set (date, coordinates, email, phone, postcode, number, identifier, text or name); \=, \:, \+ and \, are part of a name
     #[arg(long, value_name = "FIELDS", required = true)]
     pub fields: Vec<FieldNames>,
 
@@ -185,7 +191,7 @@ impl Arguments {
             (output, false) => output.as_deref(),
         };
         let mut run = LinkRun::new(&inputs[0], self.compared()?)
-            .id_field(FieldPath::new(self.records.id()), self.records.needs_id())
+            .id_field(self.id_fields()?, self.records.needs_id())
             .on_bad_record(self.records.bad.on_bad_record.resolve())
             .unique_ids(self.records.unique_ids)
             .options(RunOptions {
@@ -227,12 +233,22 @@ impl Arguments {
                     true => &field.a,
                     false => &field.b,
                 };
+                let twice: Vec<String> = twice.iter().map(ToString::to_string).collect();
+                let twice = twice.join("+");
                 let twice = format!("`fields` names \"{twice}\" twice; name each field once");
                 return Err(Usage::error(&twice));
             }
             compared.push(field);
         }
         Ok(compared)
+    }
+
+    /// The fields of the ids.
+    ///
+    /// # Errors
+    /// A usage error for a field without a name.
+    pub fn id_fields(&self) -> anyhow::Result<IdFields> {
+        self.records.id().parse().map_err(usage)
     }
 
     fn find(&self, name: &PathBuf) -> anyhow::Result<Inputs> {

@@ -246,7 +246,7 @@ fn a_direction_of_keep_by_is_named() {
     usage_error("--keep-by n:down", &phrases);
     usage_error(
         "--keep-by n",
-        &["--keep-by is \"n\"; give a field that a document has\n"],
+        &["--keep-by is \"n\"; give a field that a document has; its field is \"text\"\n"],
     );
 }
 

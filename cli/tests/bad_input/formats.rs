@@ -132,15 +132,23 @@ fn other_encodings_are_named() {
     let place = Place::new();
     for name in ["utf-16.csv", "utf-16.jsonl"] {
         place.write(name, fixture(name));
-        let phrases = ["the file is UTF-16, not UTF-8", "convert it to UTF-8"];
+        let new = format!("new.{}", name.rsplit('.').next().unwrap());
+        let convert = format!("convert the file: `iconv -f UTF-16 -t UTF-8 {name} > {new}`");
+        let phrases = ["the file is UTF-16, not UTF-8", &convert];
         every_command_refuses(&place, name, &phrases);
         every_command_refuses(&place, &format!("{name} --on-bad-record skip"), &phrases);
     }
     let without_mark = &fixture("utf-16.jsonl")[2..];
     place.write("in.jsonl.xz", xz(without_mark));
-    every_command_refuses(&place, "in.jsonl.xz", &["in.jsonl.xz: the file is UTF-16"]);
+    let phrases = [
+        "in.jsonl.xz: the file is UTF-16LE",
+        "`xz -dc in.jsonl.xz | iconv -f UTF-16LE -t UTF-8 > new.jsonl`",
+    ];
+    every_command_refuses(&place, "in.jsonl.xz", &phrases);
     place.write("in.txt", fixture("utf-16.jsonl"));
-    let phrases = ["in.txt, row 0: the text is UTF-16, not UTF-8"];
+    let phrases = [
+        "in.txt, row 0: the text is UTF-16, not UTF-8; convert the file: `iconv -f UTF-16 -t UTF-8 in.txt > new.txt`",
+    ];
     every_command_refuses(&place, "in.txt", &phrases);
 }
 
@@ -330,8 +338,8 @@ fn csv_and_text_files_hold_no_tokens() {
 #[test]
 fn invalid_utf_8_names_column_and_byte() {
     let place = Place::new();
-    place.write("in.csv", b"id,text\n1,a\n2,caf\xE9\n");
-    let says = "in.csv, line 3 (row 1): column \"text\" holds invalid UTF-8 at byte 3";
+    place.write("in.csv", b"id,text\n1,a\n2,caf\xC3\n");
+    let says = "in.csv, line 3 (row 1): column \"text\" holds invalid UTF-8 at byte 3; correct";
     every_command_refuses(&place, "in.csv", &[says, "--on-bad-record skip"]);
     let mut binary = fixture("binary.arrow");
     let text = b"all happy families";
@@ -421,6 +429,125 @@ fn a_string_of_parquet_that_is_not_utf_8_is_one_bad_record() {
         assert_eq!((found.count("documents"), found.count("skipped")), (4, 1));
         assert_eq!(found.count("kept"), 3);
         std::fs::remove_dir_all(place.path("out")).unwrap();
+    }
+}
+
+/// What is said of text in windows-1252, and how to convert the file.
+const WESTERN: &str = ", as of text in windows-1252 (Western European, like Latin-1); convert the file: `iconv -f windows-1252 -t UTF-8";
+
+#[test]
+fn western_encodings_are_named_with_the_remedy() {
+    let place = Place::new();
+    for (name, file, says) in [
+        (
+            "in.csv",
+            &b"id,text\n1,a\n2,caf\xE9\n"[..],
+            "line 3 (row 1): column \"text\" holds invalid UTF-8 at byte 3",
+        ),
+        (
+            "in.jsonl",
+            b"{\"text\": \"It\x92s\"}\n",
+            "line 1 (row 0): invalid UTF-8 at byte 12 of the line",
+        ),
+        (
+            "in.json",
+            b"[{\"text\": \"gro\xDF\"}]\n",
+            "line 1 (row 0): invalid UTF-8 at byte 13 of the element",
+        ),
+        (
+            "in.txt",
+            b"Stra\xDFe in \xD6sterreich",
+            "row 0: invalid UTF-8 at byte 4",
+        ),
+    ] {
+        place.write(name, file);
+        let ending = name.split_once('.').unwrap().1;
+        let says = format!("{name}, {says}{WESTERN} {name} > new.{ending}`");
+        every_command_refuses(&place, name, &[&says]);
+        let run = place.run(&format!("dedup {name} -o other --overwrite"));
+        assert!(!run.error().contains("on-bad-record"), "{}", run.error());
+        // Skipped, it is said once more.
+        place.write("good.jsonl", json_lines(["a good one"]));
+        let skipped = place.run(&format!(
+            "dedup {name} good.jsonl -o other --overwrite --on-bad-record skip -q"
+        ));
+        let says = format!("warning: left out 1 record for the encoding, the first at {name}");
+        let skipped = skipped.succeeded();
+        assert!(skipped.stderr.contains(&says), "{}", skipped.stderr);
+        assert!(skipped.stderr.contains("convert the file: `iconv"));
+    }
+    let run = place.run_with_stdin("dedup - -o out --overwrite", b"{\"text\": \"caf\xE9\"}\n");
+    run.refused(
+        1,
+        &["stdin", "pass it through `iconv -f windows-1252 -t UTF-8`"],
+    );
+
+    // Commands that read values of fields, and the names of columns.
+    place.write("r.jsonl", b"{\"user\": \"caf\xE9\", \"item\": \"a\"}\n");
+    place.write("r.csv", b"user;gr\xF6\xDFe\n1;2\n");
+    place.write("d.jsonl", json_lines(["a"]));
+    place.write("pairs.jsonl", "{\"id_a\": \"1\", \"id_b\": \"2\"}\n");
+    for (command, says) in [
+        (
+            "ratings r.jsonl --as seen -o -",
+            "r.jsonl, line 1 (row 0): invalid UTF-8 at byte 13 of the record",
+        ),
+        (
+            "link r.jsonl --fields user -o out --overwrite",
+            "r.jsonl, line 1 (row 0): invalid UTF-8 at byte 13 of the record",
+        ),
+        (
+            "contain d.jsonl --against r.jsonl --item-fields user -o out --overwrite",
+            "r.jsonl, line 1 (row 0): invalid UTF-8 at byte 13 of the record",
+        ),
+        (
+            "evaluate pairs.jsonl --truth r.jsonl --truth-fields user,item",
+            "r.jsonl: line 1: invalid UTF-8 at byte 13 of the record",
+        ),
+        (
+            "ratings r.csv --as seen --delimiter ; --item-field größe -o -",
+            "r.csv: there is no column \"größe\"; its columns are \"user\", \"gr\u{FFFD}\u{FFFD}e\"; the header holds invalid UTF-8",
+        ),
+    ] {
+        let run = place.run(command);
+        run.refused(1, &[&format!("{says}{WESTERN} r.")]);
+    }
+}
+
+#[test]
+fn the_delimiter_that_fits_is_named() {
+    let place = Place::new();
+    for (header, delimiter) in [
+        ("id;text", "';'"),
+        ("id;text, short", "';'"),
+        ("\"id\";\"text\"", "';'"),
+        ("id\ttext", "tab"),
+        ("id|text", "'|'"),
+    ] {
+        place.write("in.csv", format!("{header}\n1;a\n"));
+        let says = format!("; pass --delimiter {delimiter}\n");
+        match header {
+            // No column is called `text` alone.
+            "id;text, short" => {
+                let says = "choose the column with --text-field";
+                every_command_refuses(&place, "in.csv", &[says]);
+            }
+            _ => every_command_refuses(&place, "in.csv", &["in.csv: ", &says]),
+        }
+    }
+}
+
+#[test]
+fn big_endian_tables_are_named() {
+    let place = Place::new();
+    for (name, open) in [
+        ("big-endian.arrows", "open_stream"),
+        ("big-endian.arrow", "open_file"),
+    ] {
+        place.write(name, fixture(name));
+        let says = format!("{name}: its numbers are big-endian");
+        let remedy = format!("pyarrow.ipc.{open}(\"{name}\").read_all()");
+        every_command_refuses(&place, name, &[&says, &remedy]);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Bad output paths: occupied, unwritable, inside an input, or an input itself.
 
 use super::refusals::{every_command_refuses, leaves_no_output};
-use crate::support::{Place, files_in, json_lines, parquet, strings};
+use crate::support::{Place, SIMGPU, files_in, json_lines, parquet, strings, text};
 
 #[test]
 fn a_folder_with_foreign_files_is_refused() {
@@ -257,6 +257,65 @@ fn an_unknown_output_format_is_refused() {
     // The error is the only message.
     let run = place.run("sign in.jsonl -o signatures.csv");
     assert!(run.stderr.starts_with("simgpu: "), "{}", run.stderr);
+}
+
+#[test]
+fn lists_of_hits_are_written_as_json_lines_alone() {
+    let place = Place::with_texts(["one two three four five six", "seven"]);
+    place
+        .run("index build in.jsonl --index seen -q")
+        .succeeded();
+    for command in ["query", "add --if-new"] {
+        for (name, kind) in [
+            ("h.csv", "CSV"),
+            ("h.TSV", "TSV"),
+            ("h.parquet", "Parquet"),
+            ("h.arrow", "Arrow"),
+            ("h.csv.zst", "CSV"),
+            ("h.jsonl.gz", "gzip"),
+        ] {
+            let run = place.run(&format!("index {command} in.jsonl --index seen -o {name}"));
+            let says =
+                format!("plain JSON Lines, not as {kind}; choose a name that ends in .jsonl");
+            run.refused(1, &[name, &says]);
+            assert!(!place.holds(name));
+        }
+    }
+    // Other names say no format.
+    for name in ["h.jsonl", "h.ndjson", "h.json", "h.hits", "h"] {
+        let run = place.run(&format!("index query in.jsonl --index seen -o {name} -q"));
+        run.succeeded();
+        assert_eq!(place.read(name), place.read("h.jsonl"));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_limit_of_open_files_is_named() {
+    let place = Place::new();
+    for i in 0..100 {
+        place.write(&format!("in/{i}.jsonl"), json_lines([text(i, 10)]));
+    }
+    let limited = |limits: &str| {
+        let command = format!("{limits}; exec {SIMGPU} dedup in -o out --overwrite -q --threads 8");
+        let output = std::process::Command::new("sh")
+            .args(["-c", &command])
+            .current_dir(place.path(""))
+            .env("NODEVICE_SELECT", "1")
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let says = limited("ulimit -S -n 8");
+    assert!(says.contains("Too many open files"), "{says}");
+    assert!(
+        says.contains("the limit is 8 open files; raise it: `ulimit -n "),
+        "{says}"
+    );
+    let says = limited("ulimit -n 8");
+    let remedy = "the limit is 8 open files; raise it as root or in the settings of the container";
+    assert!(says.contains(remedy), "{says}");
 }
 
 #[test]

@@ -73,6 +73,167 @@ fn a_missing_field_names_the_others() {
 }
 
 #[test]
+fn each_field_option_names_the_fields() {
+    let place = Place::new();
+    place.write(
+        "d.jsonl",
+        lines_of([json!({"key": 1, "text": "one two three four five six seven"})]),
+    );
+    place.write("r.jsonl", lines_of([json!({"who": 1, "what": "a"})]));
+    place.write("links/links.jsonl", "");
+    place.write("pairs.jsonl", "{\"id_a\": 1, \"id_b\": 2}\n");
+    let listed = "its fields are \"what\", \"who\"";
+    for (command, code, says) in [
+        (
+            "link r.jsonl --fields what --id-field id",
+            1,
+            [
+                "r.jsonl, line 1 (row 0): there is no field \"id\"",
+                listed,
+                "choose one with --id-field",
+            ],
+        ),
+        (
+            "ratings r.jsonl",
+            1,
+            [
+                "there is no field \"user\"",
+                listed,
+                "choose one with --user-field",
+            ],
+        ),
+        (
+            "ratings r.jsonl --user-field who",
+            1,
+            [
+                "there is no field \"item\"",
+                listed,
+                "choose one with --item-field",
+            ],
+        ),
+        (
+            "ratings r.jsonl --user-field who --item-field what",
+            1,
+            [
+                "there is no field \"rating\"",
+                listed,
+                "choose one with --rating-field",
+            ],
+        ),
+        (
+            "ratings r.jsonl --user-field who --item-field what --rating-field who --time-field at",
+            1,
+            [
+                "there is no field \"at\"",
+                listed,
+                "choose one with --time-field",
+            ],
+        ),
+        (
+            "ratings r.jsonl --as seen --user-field who --item-field what --names d.jsonl --name-id-field key",
+            1,
+            [
+                "d.jsonl: no item has a name, and no record a field \"name\"",
+                "its fields are \"key\", \"text\"",
+                "--name-id-field and --name-field",
+            ],
+        ),
+        (
+            "evaluate pairs.jsonl --truth r.jsonl --truth-fields a,b",
+            1,
+            [
+                "r.jsonl: line 1: there is no field \"a\"",
+                listed,
+                "choose one with --truth-fields",
+            ],
+        ),
+        (
+            "evaluate pairs.jsonl --truth r.jsonl --entity-field what --id-field id",
+            1,
+            [
+                "there is no field \"id\"",
+                listed,
+                "choose one with --id-field",
+            ],
+        ),
+        (
+            "evaluate pairs.jsonl --truth r.jsonl --entity-field entity --id-field who",
+            1,
+            [
+                "no record has a value in field \"entity\"",
+                listed,
+                "choose the field with --entity-field",
+            ],
+        ),
+        (
+            "dedup d.jsonl --keep-by date",
+            2,
+            [
+                "--keep-by is \"date\"",
+                "give a field that a document has",
+                "its fields are \"key\", \"text\"",
+            ],
+        ),
+        (
+            "dedup d.jsonl --against r.jsonl",
+            1,
+            [
+                "there is no field \"text\"",
+                listed,
+                "choose one with --against-text-field",
+            ],
+        ),
+        (
+            "dedup d.jsonl --against r.jsonl --against-text-field what --against-id-field id",
+            1,
+            [
+                "there is no id field \"id\"",
+                listed,
+                "choose one with --against-id-field",
+            ],
+        ),
+    ] {
+        let output = match command.split(' ').next() {
+            Some("evaluate") => "",
+            Some("ratings") => "-o out.jsonl",
+            _ => "-o out",
+        };
+        let run = place.run(&format!("{command} {output}"));
+        run.refused(code, &says);
+    }
+
+    // What may be missing is told by a warning.
+    for (command, says) in [
+        (
+            "link r.jsonl --fields what,name",
+            format!("no record of r.jsonl has a value in field \"name\"; {listed}; check --fields"),
+        ),
+        (
+            "link r.jsonl --fields name",
+            format!("no record of r.jsonl has a value in field \"name\"; {listed}; check --fields"),
+        ),
+        (
+            "dedup d.jsonl --source-field site",
+            "no document has a value in field \"site\"; its fields are \"key\", \"text\"; check --source-field"
+                .to_owned(),
+        ),
+        (
+            "contain d.jsonl --against r.jsonl --item-fields what --item-id-field id",
+            format!("no item has a value in field \"id\"; {listed}; check --item-id-field"),
+        ),
+        (
+            "contain d.jsonl --against r.jsonl --item-fields what,context --benchmark-field who",
+            format!("no item has a value in field \"context\"; {listed}; check --item-fields"),
+        ),
+    ] {
+        let run = place.run(&format!("{command} -o out --overwrite")).succeeded();
+        let warning = format!("warning: {says}\n");
+        assert_eq!(run.stderr.matches("warning").count(), 1, "{}", run.stderr);
+        assert!(run.stderr.contains(&warning), "{command}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn values_that_json_lacks_are_named() {
     for (number, column) in [("NaN", 26), ("Infinity", 26), ("-Infinity", 26)] {
         third_line_is_refused(
@@ -113,8 +274,8 @@ fn a_field_of_another_type_is_refused() {
 #[test]
 fn invalid_utf_8_is_refused() {
     third_line_is_refused(
-        b"{\"text\": \"caf\xE9\"}",
-        "invalid UTF-8 at byte 13 of the line",
+        b"{\"text\": \"caf\xC3\"}",
+        "invalid UTF-8 at byte 13 of the line; correct",
     );
 }
 
@@ -122,10 +283,10 @@ fn invalid_utf_8_is_refused() {
 fn invalid_utf_8_in_text_files_is_refused() {
     let place = Place::new();
     place.write("docs/a.txt", "a good one");
-    place.write("docs/b.txt", b"latin: caf\xE9");
+    place.write("docs/b.txt", b"damage: caf\xC3");
     let phrases = [
         "docs/b.txt, row 0",
-        "invalid UTF-8 at byte 10",
+        "invalid UTF-8 at byte 11; correct",
         "--on-bad-record skip",
     ];
     every_command_refuses(&place, "docs", &phrases);

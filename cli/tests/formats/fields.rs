@@ -478,6 +478,108 @@ fn several_text_fields_are_joined() {
 }
 
 #[test]
+fn a_table_may_lack_one_of_several_text_fields() {
+    let (one, two) = (text(1, 20), text(2, 20));
+    let place = Place::new();
+    let own = |seed: u64| text(seed, 20);
+    place.write(
+        "docs/a.jsonl",
+        lines_of([json!({"text": one}), json!({"content": two})]),
+    );
+    place.write("docs/b.csv", format!("id,content\n1,{one}\n2,{}\n", own(3)));
+    place.write("docs/c.csv", format!("text,id\n{two},1\n{},2\n", own(4)));
+    let content = || strings([two.clone(), own(5)]);
+    place.write("docs/d.parquet", parquet([("content", content())]));
+    place.write("docs/e.parquet", parquet([("text", content())]));
+    let rows = RecordBatch::try_from_iter([("content", strings([one.clone(), own(6)]))]).unwrap();
+    let mut arrow = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &rows.schema()).unwrap();
+    arrow.write(&rows).unwrap();
+    place.write("docs/f.arrow", arrow.into_inner().unwrap());
+    let fields = "--text-field content --text-field text";
+    for verify in ["signature", "exact --hold-mib 0"] {
+        let results = place.dedup(&format!("docs {fields} --verify {verify}"));
+        let removed: Vec<_> = results
+            .removed
+            .iter()
+            .map(|line| {
+                (
+                    line["file"].as_str().unwrap(),
+                    line["row"].as_u64().unwrap(),
+                )
+            })
+            .collect();
+        let expected = [
+            ("b.csv", 0),
+            ("c.csv", 0),
+            ("d.parquet", 0),
+            ("e.parquet", 0),
+            ("e.parquet", 1),
+            ("f.arrow", 0),
+        ];
+        assert_eq!(removed, expected, "{verify}");
+        let kept = String::from_utf8(results.kept("b.csv")).unwrap();
+        assert_eq!(kept, format!("id,content\n2,{}\n", own(3)));
+    }
+
+    // What repeats is cut where it is, and what lacks the field stays as it is.
+    let cut = "passages docs --action cut --snap none --min-length 10 -o cut -q";
+    place.run(&format!("{cut} {fields}")).succeeded();
+    let kept = String::from_utf8(place.read("cut/kept/b.csv")).unwrap();
+    assert_eq!(kept, format!("id,content\n1,\n2,{}\n", own(3)));
+    let kept = String::from_utf8(place.read("cut/kept/c.csv")).unwrap();
+    assert_eq!(kept, format!("text,id\n,1\n{},2\n", own(4)));
+
+    // The fields of a reference are looked up among its own files.
+    place.write("new.csv", format!("content\n{one}\n{}\n", own(7)));
+    place.write("also.csv", format!("text\n{two}\n"));
+    let results = place.dedup(&format!("new.csv also.csv --against docs {fields}"));
+    assert_eq!(results.count("removed"), 2);
+}
+
+#[test]
+fn a_text_field_that_no_input_has_is_refused() {
+    let place = Place::new();
+    place.write("docs/a.jsonl", lines_of([json!({"text": "a"})]));
+    place.write("docs/b.csv", "id,content\n1,a\n");
+    place.write("docs/c.parquet", parquet([("content", strings(["a"]))]));
+    place.write("docs/d.txt", "a text has no fields");
+    place.write("j.jsonl", lines_of([json!({"content": "b"})]));
+    let of = |inputs: &str, fields: [&str; 2]| {
+        let [first, second] = fields;
+        place.run(&format!(
+            "dedup {inputs} --text-field {first} --text-field {second} -o out --overwrite"
+        ))
+    };
+    of("docs", ["content", "text"]).succeeded();
+    for (inputs, fields, file) in [
+        ("j.jsonl docs/b.csv", ["content", "body"], "docs/b.csv"),
+        ("docs/c.parquet", ["body", "content"], "docs/c.parquet"),
+        (
+            "docs/c.parquet docs/d.txt",
+            ["content", "body"],
+            "docs/c.parquet",
+        ),
+    ] {
+        let says = format!("{file}: there is no column \"body\"; its column");
+        of(inputs, fields).refused(1, &[&says, "choose the column with --text-field"]);
+    }
+    // A table must have one of them, whatever other inputs have.
+    let says = "docs/b.csv: there is no column \"text\"; its columns are \"id\", \"content\"";
+    of("docs", ["text", "body"]).refused(1, &[says]);
+    let run = place.run(
+        "dedup docs/a.jsonl --against docs/b.csv --against docs/c.parquet \
+         --against-text-field content --against-text-field text -o out --overwrite",
+    );
+    let says = "there is no column \"text\"; its columns are \"id\", \"content\"; choose the column with --against-text-field";
+    run.refused(1, &["docs/b.csv", says]);
+    // A null in the only column that a table has is a bad record.
+    let nulls: ArrayRef = Arc::new(arrow_array::StringArray::from(vec![Some("a"), None]));
+    place.write("docs/c.parquet", parquet([("content", nulls)]));
+    let says = "row 1: column \"content\" is null, and there is no column \"text\"";
+    of("docs", ["content", "text"]).refused(1, &["c.parquet", says]);
+}
+
+#[test]
 fn the_longest_joined_text_is_kept() {
     let place = Place::new();
     let (one, other) = (text(1, 60), text(2, 3));

@@ -174,7 +174,11 @@ impl Place {
 /// Adds the arguments of a run that succeeded to the file that `SIMGPU_COMMANDS` names, for `scripts/option-pairs.py`.
 fn note_options(arguments: &str) {
     if let Some(path) = std::env::var_os("SIMGPU_COMMANDS") {
-        let mut file = fs::File::options().create(true).append(true).open(path).unwrap();
+        let mut file = fs::File::options()
+            .create(true)
+            .append(true)
+            .open(path)
+            .unwrap();
         file.write_all(format!("{arguments}\n").as_bytes()).unwrap();
     }
 }

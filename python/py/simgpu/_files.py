@@ -125,7 +125,8 @@ def link_files(
             folder or a glob of such files.
         b: The path of records to link those of ``a`` to; without it, records of ``a`` are linked to each other.
         output: Folder for the results; ``None`` only with ``dry_run``.
-        fields: Fields to compare, one or several. ``a.b`` is the field ``b`` of the object ``a``.
+        fields: Fields to compare, one or several. ``a.b`` is the field ``b`` of the object ``a``, ``"title=name"`` the field
+            title of ``a`` and name of ``b``, and ``"first+last=name"`` the fields first and last of ``a``, joined by a blank.
         **options: Those of the command ``simgpu link``; ``help(simgpu.link_files)`` lists them.
 
     The report, and the errors, are those of ``dedup_files``.

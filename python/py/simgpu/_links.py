@@ -102,9 +102,10 @@ def link(
         a: The records, one per row: a data frame of pandas or polars, an Arrow table or stream, or a dict of columns.
         b: The records to link those of ``a`` to; without it, records of ``a`` are linked to each other.
         fields: The columns to compare, one or several: texts, numbers, dates, times or durations. A null counts as
-            missing. ``"title=name"`` is the column title of ``a`` and name of ``b``; ``"dob:date"`` sets the kind of a
-            column (date, coordinates, email, phone, postcode, number, identifier, text or name), for
-            ``score="evidence"``. Write a backslash before ``=`` and ``:`` where they are part of a name.
+            missing. ``"title=name"`` is the column title of ``a`` and name of ``b``; ``"first+last=name"`` joins the
+            columns first and last of ``a`` by a blank; ``"dob:date"`` sets the kind of a column (date, coordinates, email,
+            phone, postcode, number, identifier, text or name), for ``score="evidence"``. Write a backslash before ``=``,
+            ``:`` and ``+`` where they are part of a name.
         **options: Those of the command ``simgpu link``; ``help(simgpu.link)`` lists them.
 
     Raises:

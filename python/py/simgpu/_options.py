@@ -1091,8 +1091,9 @@ class LinkOptions(ScoreOptions, RowOptions, CallOptions, total=False):
         str | None,
         Option(
             None,
-            'Column of ids, which every record must have, integers or strings. By default ``"id"`` where every record '
-            "of a table has one; without ids, ``row_a`` and ``row_b`` say which records are linked.",
+            'Column of ids, which every record must have, integers or strings; ``"key=id"`` is key in ``a`` and id in '
+            '``b``. By default ``"id"`` where every record of a table has one; without ids, ``row_a`` and ``row_b`` say '
+            "which records are linked.",
         ),
     ]
     unique_ids: Annotated[
@@ -1118,7 +1119,7 @@ class LinkFilesOptions(
     RecordMemoryOptions,
     total=False,
 ):
-    """The options of ``link_files``."""
+    """The options of ``link_files``: ``id_field="key=id"`` is the field key of ``a`` and id of ``b``."""
 
     equivalents: Annotated[
         Path | None,

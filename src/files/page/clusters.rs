@@ -4,8 +4,9 @@ use maud::{Markup, html};
 
 use super::Shown;
 use super::pairs::place;
+use crate::encoding::quoted;
 use crate::io::{ExampleDocument, LargeCluster, id_text};
-use crate::page::{Bar, Bars, Piece, Room, percent, quoted, visible, words};
+use crate::page::{Bar, Bars, Piece, Room, percent, visible, words};
 use crate::progress::{counted, grouped};
 
 /// How much is shown of the beginning of a text.

@@ -88,7 +88,8 @@ impl Levels {
         let columns = fields.len().max(1);
         // All codes of a record in one place: records of pairs are far apart.
         let codes = of_records(fields);
-        let of_record = |record: u32| &codes[record as usize * columns..][..fields.len()];
+        // Without a field, there are no codes.
+        let of_record = |record: u32| &codes[record as usize * fields.len()..][..fields.len()];
         let mut of_pairs = vec![NONE; pairs.len() * columns];
         let mut done = 0;
         for (rows, pairs) in of_pairs
