@@ -18,7 +18,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
-use crate::errors::{of_panic, parameter_error};
+use crate::errors::{of_panic, parameter_error, unsupported_error};
+use crate::objects::is_from;
 
 const SCHEMA: &CStr = c"arrow_schema";
 
@@ -50,7 +51,31 @@ pub(crate) fn import_all(data: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
     if data.hasattr("__arrow_c_stream__")? {
         return import_stream(data).map(Some);
     }
+    if is_from(data, "pyarrow") {
+        return import_older(data);
+    }
     Ok(None)
+}
+
+/// A chunked array of pyarrow before 16, which has no Arrow interface of its own; its chunks have. Refuses a pyarrow in
+/// which nothing has. `None` for what is no Arrow data.
+fn import_older(data: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
+    let py = data.py();
+    let hosts = py.import("simgpu._hosts")?;
+    hosts
+        .call_method1("check", ("to read Arrow data, simgpu", "pyarrow"))
+        .map_err(|error| unsupported_error(py, &error.value(py).to_string()))?;
+    if !data.hasattr("combine_chunks")? || !data.hasattr("chunks")? {
+        return Ok(None);
+    }
+    let chunks: Vec<Bound<'_, PyAny>> = data.getattr("chunks")?.extract()?;
+    if chunks.is_empty() {
+        return import_array(&data.call_method0("combine_chunks")?).map(Some);
+    }
+    let parts: Vec<Chunks> = chunks.iter().map(import_array).collect::<PyResult<_>>()?;
+    let data_type = parts[0].data_type.clone();
+    let arrays = parts.into_iter().flat_map(|part| part.arrays).collect();
+    Ok(Some(Chunks { data_type, arrays }))
 }
 
 /// A column of a table, or what is no table, checked.

@@ -10,8 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
+from .._hosts import require
+
+require("simgpu.ray", "ray")
+
 import pyarrow as pa
 import pyarrow.compute as pc
+import ray
 
 from .. import _divided
 from .._divided import raised
@@ -41,6 +46,11 @@ class Deduplicated:
         self.kept = kept
         self.removed = removed
         self.report = report
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """The counts of the report."""
+        return self.report["counts"]
 
     def __repr__(self) -> str:
         counts = self.report["counts"]
@@ -103,12 +113,14 @@ def dedup(
             f"the column {id!r} has the type {kinds[0]} in the dataset and {kinds[1]} in against; cast one of them"
         )
     resources = _others(options, RayDedupOptions)
-    stages = Stages(records, plan, options["partitions"], options["edges_in_one_task"], resources)
+    counted = [of.count() for _, of in sides]
+    partitions = options["partitions"] or _partitions(sum(counted))
+    stages = Stages(records, plan, partitions, options["edges_in_one_task"], resources)
     with raised():
         removed = stages.removed
         kept = stages.kept(dataset, id, text)
         signed = stages.counts_of_signed()
-        report = _report(stages, plan, dataset.count(), signed[0])
+        report = _report(stages, plan, counted[0], signed[0])
         of_reference = 0
         if against is not None:
             removed_there, of_reference = stages.removed_for_reference()
@@ -124,6 +136,15 @@ def dedup(
         lambda table: with_ids(table), batch_format="pyarrow", batch_size=None
     )
     return Deduplicated(kept, removed, report)
+
+
+def _partitions(documents: int) -> int:
+    """The parts of shuffled tables. A part costs some tasks in each of six shuffles, and must fit in the memory of one."""
+    if documents > 200 * 500_000:
+        return documents // 500_000
+    cores = int(ray.cluster_resources().get("CPU", 1))
+    # A few documents need no part for each core, because a task takes longer to start than to run.
+    return max(1, min(200, max(documents // 20_000, min(cores, documents // 500))))
 
 
 def _report(
