@@ -201,7 +201,12 @@ impl<'py> Frame<'py> {
     }
 }
 
-pub(crate) fn check_length(py: Python<'_>, name: &str, values: usize, documents: usize) -> PyResult<()> {
+pub(crate) fn check_length(
+    py: Python<'_>,
+    name: &str,
+    values: usize,
+    documents: usize,
+) -> PyResult<()> {
     if values == documents {
         return Ok(());
     }
@@ -319,10 +324,7 @@ pub(crate) enum SidedRow {
 
 impl SidedIds<'_> {
     /// The ids of these rows; null where there is none. They are strings if those of one side are.
-    pub(crate) fn of_rows_or_null(
-        self,
-        rows: impl Iterator<Item = Option<SidedRow>>,
-    ) -> ArrayRef {
+    pub(crate) fn of_rows_or_null(self, rows: impl Iterator<Item = Option<SidedRow>>) -> ArrayRef {
         let of_row = |row: Option<SidedRow>| match row? {
             SidedRow::Document(row) => Some((self.documents, row as usize)),
             SidedRow::Reference(row) => Some((self.reference?, row as usize)),

@@ -66,7 +66,10 @@ pub(crate) fn passages_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<B
     let has_reference = reference.is_some();
     parts.set_item("table", table(&found.passages, ids, has_reference)?)?;
     parts.set_item("texts", texts)?;
-    parts.set_item("counts", counts(py, &found.passages, &documents, reference.as_ref())?)?;
+    parts.set_item(
+        "counts",
+        counts(py, &found.passages, &documents, reference.as_ref())?,
+    )?;
     Ok(parts)
 }
 

@@ -212,10 +212,7 @@ fn labels_of(frame: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 }
 
 /// The values of a named level of a pandas index.
-fn index_level<'py>(
-    frame: &Bound<'py, PyAny>,
-    name: &str,
-) -> PyResult<Option<Bound<'py, PyAny>>> {
+fn index_level<'py>(frame: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     let index = frame.getattr("index")?;
     for (level, known) in index.getattr("names")?.try_iter()?.enumerate() {
         let known = known?;

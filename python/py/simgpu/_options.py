@@ -133,8 +133,9 @@ class JoinOptions(TypedDict, total=False):
         Option(
             None,
             'How candidate pairs are found: ``"lsh"`` misses some similar pairs, ``"join"`` misses none, and '
-            '``"auto"`` joins lists of tokens where that costs about as much as LSH. By default ``"auto"``, or '
-            '``"lsh"`` if an option of signatures or bands is not at its default.',
+            '``"auto"`` joins lists of tokens where that takes about as long as LSH, or half a second more at most; it '
+            'searches others, and texts, through LSH. By default ``"auto"``, or ``"lsh"`` if an option of signatures or '
+            "bands is not at its default.",
         ),
     ]
     join_mib: Annotated[

@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use simgpu::scheme::{Hashes, Values};
 
-use super::arrays::{Foreign, copy_from_array};
 use super::arguments::drawable;
+use super::arrays::{Foreign, copy_from_array};
 use super::kind::{Kind, SlotVec, empty_slots, lower_slots};
 use super::permutations::Permutations;
 use super::writer::{GpuMode, Writer};
@@ -156,7 +156,12 @@ impl PyMinHash {
             )));
         }
         let permutations = match &sketch.writer {
-            Some(_) => Some(Permutations::drawn(py, kind, drawable(sketch.seed)?, count)?),
+            Some(_) => Some(Permutations::drawn(
+                py,
+                kind,
+                drawable(sketch.seed)?,
+                count,
+            )?),
             None => None,
         };
         drop(sketch);
