@@ -49,7 +49,13 @@ pub(crate) fn import_all(data: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
         return import_array(data).map(Some);
     }
     if data.hasattr("__arrow_c_stream__")? {
-        return import_stream(data).map(Some);
+        let imported = import_stream(data);
+        // Series of older versions of polars announce another type than they bring; data frames do not.
+        if imported.is_err() && is_from(data, "polars") && data.hasattr("to_frame")? {
+            let frame = import_stream(&data.call_method0("to_frame")?)?;
+            return column_of_table(data.py(), &frame, None).map(Some);
+        }
+        return imported.map(Some);
     }
     if is_from(data, "pyarrow") {
         return import_older(data);
@@ -117,7 +123,8 @@ fn import_array(data: &Bound<'_, PyAny>) -> PyResult<Chunks> {
 }
 
 fn import_stream(data: &Bound<'_, PyAny>) -> PyResult<Chunks> {
-    let capsule = data.call_method0("__arrow_c_stream__")?;
+    // Older versions of polars have no default for the schema.
+    let capsule = data.call_method1("__arrow_c_stream__", (data.py().None(),))?;
     let stream = pointer::<FFI_ArrowArrayStream>(&capsule, STREAM)?;
     // SAFETY: a capsule of this name points to a stream of the C stream interface, alive as long as `capsule`. The
     // stream is moved out of its capsule, which the interface allows.

@@ -270,8 +270,12 @@ fn no_column(called: &str) -> PyErr {
     PyTypeError::new_err(format!("{called} are a dict; {remedy}"))
 }
 
-/// The Arrow table of a `datasets.Dataset`, which has no Arrow interface of its own.
+/// The Arrow table of a `datasets.Dataset`, or of a relation of an older DuckDB, which have no Arrow interface of their own.
 pub(crate) fn as_table<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let is_relation = is_from(data, "duckdb") && data.hasattr("fetch_arrow_table")?;
+    if is_relation && !data.hasattr("__arrow_c_stream__")? {
+        return data.call_method0("fetch_arrow_table").map(Some);
+    }
     // Several of them are a dict.
     let is_dict = data.is_instance_of::<PyDict>();
     if is_dict || !is_from(data, "datasets") || !data.hasattr("with_format")? {

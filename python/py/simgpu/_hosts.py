@@ -9,7 +9,7 @@ from importlib import metadata
 
 #: The oldest version of each package.
 OLDEST = {
-    "datasets": "2.14",
+    "datasets": "2.18",
     "datatrove": "0.3",
     "duckdb": "1.0",
     "nemo-curator": "1.4",

@@ -17,7 +17,8 @@ datasketch are those of the installed datasketch.
 Differences: ``permutations``, and ``hashvalues`` of a ``bBitMinHash``, are read-only arrays, to be assigned
 instead of written into; a seed is an integer of 64 bits; sketches are never computed on a GPU; and there
 are at most 2**24 permutations. An update makes new ``hashvalues``, as in datasketch: an array got before
-it no longer belongs to the sketch.
+it no longer belongs to the sketch. Integers out of the range of a scheme are refused with each version of
+NumPy; datasketch wraps them with NumPy before 2.
 
 A program may assign the attributes that it may assign in datasketch, with these differences. A value that
 the attribute cannot have is refused at once. ``num_perm`` and ``scheme`` of a ``MinHash`` take another value

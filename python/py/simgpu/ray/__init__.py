@@ -7,7 +7,8 @@ ids ascend in the order of the files: the same documents are kept, with the same
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Unpack
 
 from .._hosts import require
@@ -17,6 +18,8 @@ require("simgpu.ray", "ray")
 import pyarrow as pa
 import pyarrow.compute as pc
 import ray
+import ray.data
+from ray.data.context import ShuffleStrategy
 
 from .. import _divided
 from .._divided import raised
@@ -116,7 +119,7 @@ def dedup(
     counted = [of.count() for _, of in sides]
     partitions = options["partitions"] or _partitions(sum(counted))
     stages = Stages(records, plan, partitions, options["edges_in_one_task"], resources)
-    with raised():
+    with raised(), _hash_shuffles([of for _, of in sides]):
         removed = stages.removed
         kept = stages.kept(dataset, id, text)
         signed = stages.counts_of_signed()
@@ -136,6 +139,21 @@ def dedup(
         lambda table: with_ids(table), batch_format="pyarrow", batch_size=None
     )
     return Deduplicated(kept, removed, report)
+
+
+@contextmanager
+def _hash_shuffles(datasets: list[Dataset]) -> Iterator[None]:
+    """Shuffles by keys meanwhile. Older versions of Ray sort by default, and then divide no dataset by keys."""
+    contexts = [ray.data.DataContext.get_current(), *(dataset.context for dataset in datasets)]
+    before = [context.shuffle_strategy for context in contexts]
+    for context, strategy in zip(contexts, before, strict=True):
+        if strategy in (ShuffleStrategy.SORT_SHUFFLE_PULL_BASED, ShuffleStrategy.SORT_SHUFFLE_PUSH_BASED):
+            context.shuffle_strategy = ShuffleStrategy.HASH_SHUFFLE
+    try:
+        yield
+    finally:
+        for context, strategy in zip(contexts, before, strict=True):
+            context.shuffle_strategy = strategy
 
 
 def _partitions(documents: int) -> int:
