@@ -10,7 +10,7 @@ from importlib import metadata
 #: The oldest version of each package.
 OLDEST = {
     "datasets": "2.18",
-    "datatrove": "0.3",
+    "datatrove": "0.10.1",
     "duckdb": "1.0",
     "nemo-curator": "1.4",
     "numpy": "1.23.2",
