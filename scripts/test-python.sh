@@ -1,23 +1,26 @@
 #!/usr/bin/env bash
 # Runs the tests of the Python package on a wheel, in a virtual environment.
-# Usage: scripts/test-python.sh [--release] [--packages] [hosts]
+# Usage: scripts/test-python.sh [--release] [--packages] [hosts | oldest]
 #   --release    builds the wheel as it is published. Else it holds the extension module that the tests in Rust have
 #                compiled, because compiling all once more takes minutes; the tests are the same.
 #   --packages   installs what the tests need, and runs none
 #   hosts        also installs datasets, polars, DuckDB, scikit-learn, datatrove, NeMo Curator, Jupyter and, where there is
 #                Java, Spark, and runs the tests of the adapters and of the notebook
+#   oldest       takes the oldest versions that python/pyproject.toml states, of all packages that go together, and runs the
+#                tests of the adapters, too
 # Packages stay in the target folder until the lists of python/tests change.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-release="" packages="" hosts=""
+release="" packages="" hosts="" oldest=""
 for argument in "$@"; do
     case $argument in
     --release) release=1 ;;
     --packages) packages=1 ;;
     hosts) hosts=1 ;;
+    oldest) oldest=1 ;;
     *)
-        echo "$argument is no option; --release, --packages and hosts are" >&2
+        echo "$argument is no option; --release, --packages, hosts and oldest are" >&2
         exit 2
         ;;
     esac
@@ -32,10 +35,12 @@ mkdir -p "$target/python"
 target=$(cd "$target" && pwd)
 here=$target/python
 
+venv=$here/venv${oldest:+-oldest}
+
 # Sets where the programs of the virtual environment are: Windows has them in another folder.
 find_programs() {
-    programs=$here/venv/bin
-    [ ! -d "$here/venv/Scripts" ] || programs=$here/venv/Scripts
+    programs=$venv/bin
+    [ ! -d "$venv/Scripts" ] || programs=$venv/Scripts
 }
 
 pip() {
@@ -44,6 +49,7 @@ pip() {
 
 install_packages() {
     local lists=(python/tests/requirements.txt) alone=() wanted
+    [ -z "$oldest" ] || lists=(python/tests/requirements-oldest.txt)
     if [ "$hosts" ]; then
         lists+=(python/tests/requirements-hosts.txt)
         # NeMo Curator runs on Linux only. What it names as its dependencies takes gigabytes; the stage needs little of it.
@@ -59,16 +65,16 @@ install_packages() {
     fi
     wanted=$("$python" -VV && cat "${lists[@]}" && echo "${alone[*]}")
     find_programs
-    if "$programs/python" -c "" 2>/dev/null && [ "$(cat "$here/venv/installed" 2>/dev/null)" = "$wanted" ]; then
+    if "$programs/python" -c "" 2>/dev/null && [ "$(cat "$venv/installed" 2>/dev/null)" = "$wanted" ]; then
         return
     fi
-    rm -rf "$here/venv"
-    "$python" -m venv "$here/venv"
+    rm -rf "$venv"
+    "$python" -m venv "$venv"
     find_programs
     pip 'maturin>=1.16,<2' wheel "${lists[@]/#/-r}"
     [ -z "${alone[*]}" ] || pip --no-deps "${alone[@]}"
     # Written last, so that half of an environment is made again.
-    echo "$wanted" >"$here/venv/installed"
+    echo "$wanted" >"$venv/installed"
 }
 
 # Puts the extension module of the workspace's build into a wheel: the metadata are maturin's.

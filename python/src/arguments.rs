@@ -51,6 +51,16 @@ pub(crate) fn refused(value: &Bound<'_, PyAny>, name: &str, expected: &str, erro
     parameter_error(py, message)
 }
 
+/// Refuses an open file where paths or words are meant: it would be read as a list of its lines.
+pub(crate) fn refuse_open_file(value: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
+    if !value.hasattr("read")? || !value.hasattr("close")? {
+        return Ok(());
+    }
+    Err(PyTypeError::new_err(format!(
+        "{name} is an open file; give its path, such as file.name"
+    )))
+}
+
 /// The name of the type of an object.
 pub(crate) fn type_of(object: &Bound<'_, PyAny>) -> String {
     let kind = object.get_type().name();

@@ -18,7 +18,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
-use crate::errors::{of_panic, parameter_error};
+use crate::errors::{of_panic, parameter_error, unsupported_error};
+use crate::objects::is_from;
 
 const SCHEMA: &CStr = c"arrow_schema";
 
@@ -48,9 +49,39 @@ pub(crate) fn import_all(data: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
         return import_array(data).map(Some);
     }
     if data.hasattr("__arrow_c_stream__")? {
-        return import_stream(data).map(Some);
+        let imported = import_stream(data);
+        // Series of older versions of polars announce another type than they bring; data frames do not.
+        if imported.is_err() && is_from(data, "polars") && data.hasattr("to_frame")? {
+            let frame = import_stream(&data.call_method0("to_frame")?)?;
+            return column_of_table(data.py(), &frame, None).map(Some);
+        }
+        return imported.map(Some);
+    }
+    if is_from(data, "pyarrow") {
+        return import_older(data);
     }
     Ok(None)
+}
+
+/// A chunked array of pyarrow before 16, which has no Arrow interface of its own; its chunks have. Refuses a pyarrow in
+/// which nothing has. `None` for what is no Arrow data.
+fn import_older(data: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
+    let py = data.py();
+    let hosts = py.import("simgpu._hosts")?;
+    hosts
+        .call_method1("check", ("to read Arrow data, simgpu", "pyarrow"))
+        .map_err(|error| unsupported_error(py, &error.value(py).to_string()))?;
+    if !data.hasattr("combine_chunks")? || !data.hasattr("chunks")? {
+        return Ok(None);
+    }
+    let chunks: Vec<Bound<'_, PyAny>> = data.getattr("chunks")?.extract()?;
+    if chunks.is_empty() {
+        return import_array(&data.call_method0("combine_chunks")?).map(Some);
+    }
+    let parts: Vec<Chunks> = chunks.iter().map(import_array).collect::<PyResult<_>>()?;
+    let data_type = parts[0].data_type.clone();
+    let arrays = parts.into_iter().flat_map(|part| part.arrays).collect();
+    Ok(Some(Chunks { data_type, arrays }))
 }
 
 /// A column of a table, or what is no table, checked.
@@ -92,7 +123,8 @@ fn import_array(data: &Bound<'_, PyAny>) -> PyResult<Chunks> {
 }
 
 fn import_stream(data: &Bound<'_, PyAny>) -> PyResult<Chunks> {
-    let capsule = data.call_method0("__arrow_c_stream__")?;
+    // Older versions of polars have no default for the schema.
+    let capsule = data.call_method1("__arrow_c_stream__", (data.py().None(),))?;
     let stream = pointer::<FFI_ArrowArrayStream>(&capsule, STREAM)?;
     // SAFETY: a capsule of this name points to a stream of the C stream interface, alive as long as `capsule`. The
     // stream is moved out of its capsule, which the interface allows.

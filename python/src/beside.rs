@@ -32,6 +32,15 @@ pub(crate) struct Beside {
 }
 
 impl Beside {
+    /// The ids, and those of the documents that others are compared with. `None` without ids.
+    pub(crate) fn sided_ids<'a>(&'a self, reference: Option<&'a Ids>) -> Option<SidedIds<'a>> {
+        let documents = self.ids.as_ref()?;
+        Some(SidedIds {
+            documents,
+            reference,
+        })
+    }
+
     /// The values that decide which documents are kept. Refuses another way to decide it beside them.
     pub(crate) fn preferred(&self, py: Python<'_>, task: &Dedup) -> PyResult<Option<&Preferred>> {
         if self.preferred.is_some() && task.keep == KeepPolicy::Longest {
@@ -146,7 +155,7 @@ impl<'py> Options<'py> {
     }
 
     /// The name of a column, if the option is one.
-    fn named_column(&self, name: &str) -> PyResult<Option<String>> {
+    pub(crate) fn named_column(&self, name: &str) -> PyResult<Option<String>> {
         let value = self.value(name)?;
         let named = value.filter(|value| value.is_instance_of::<PyString>());
         named.map(|value| value.extract()).transpose()
@@ -180,7 +189,7 @@ impl<'py> Options<'py> {
 
 impl<'py> Frame<'py> {
     /// The only column beside these.
-    fn only_beside(&self, others: [Option<&str>; 2]) -> PyResult<String> {
+    pub(crate) fn only_beside(&self, others: [Option<&str>; 2]) -> PyResult<String> {
         let names = self.names().iter();
         let rest = names.filter(|name| !others.contains(&Some(name.as_str())));
         let rest: Vec<String> = rest.cloned().collect();
@@ -192,7 +201,12 @@ impl<'py> Frame<'py> {
     }
 }
 
-fn check_length(py: Python<'_>, name: &str, values: usize, documents: usize) -> PyResult<()> {
+pub(crate) fn check_length(
+    py: Python<'_>,
+    name: &str,
+    values: usize,
+    documents: usize,
+) -> PyResult<()> {
     if values == documents {
         return Ok(());
     }
@@ -255,6 +269,14 @@ impl Ids {
         Ok(Ids::Strings(strings.collect::<PyResult<_>>()?))
     }
 
+    /// The number of ids.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Ids::Numbers(ids) => ids.len(),
+            Ids::Strings(ids) => ids.len(),
+        }
+    }
+
     /// All of them as JSON.
     pub(crate) fn json(&self) -> Vec<String> {
         match self {
@@ -283,6 +305,49 @@ impl Ids {
                 Arc::new(ids.collect::<StringArray>())
             }
         }
+    }
+}
+
+/// The ids of documents, and of those that they are compared with.
+#[derive(Clone, Copy)]
+pub(crate) struct SidedIds<'a> {
+    pub(crate) documents: &'a Ids,
+    pub(crate) reference: Option<&'a Ids>,
+}
+
+/// A row of documents, or of those that they are compared with.
+#[derive(Clone, Copy)]
+pub(crate) enum SidedRow {
+    Document(u32),
+    Reference(u32),
+}
+
+impl SidedIds<'_> {
+    /// The ids of these rows; null where there is none. They are strings if those of one side are.
+    pub(crate) fn of_rows_or_null(self, rows: impl Iterator<Item = Option<SidedRow>>) -> ArrayRef {
+        let of_row = |row: Option<SidedRow>| match row? {
+            SidedRow::Document(row) => Some((self.documents, row as usize)),
+            SidedRow::Reference(row) => Some((self.reference?, row as usize)),
+        };
+        let are_numbers = [Some(self.documents), self.reference]
+            .iter()
+            .flatten()
+            .all(|ids| matches!(ids, Ids::Numbers(_)));
+        if are_numbers {
+            let ids = rows.map(|row| match of_row(row)? {
+                (Ids::Numbers(ids), row) => Some(ids[row]),
+                (Ids::Strings(_), _) => None,
+            });
+            return Arc::new(ids.collect::<Int64Array>());
+        }
+        let ids = rows.map(|row| {
+            let (ids, row) = of_row(row)?;
+            Some(match ids {
+                Ids::Numbers(ids) => ids[row].to_string(),
+                Ids::Strings(ids) => ids[row].clone(),
+            })
+        });
+        Arc::new(ids.collect::<StringArray>())
     }
 }
 

@@ -16,7 +16,7 @@ use crate::arguments::type_of;
 use crate::arrow::{Chunks, column_of, import_all, of_arrow};
 use crate::errors::parameter_error;
 use crate::objects::{is_from, no_text};
-use crate::texts::{Column, as_table};
+use crate::texts::{Column, as_table, has_index_level};
 
 /// A table, of which columns are taken by name.
 pub(crate) struct Frame<'py> {
@@ -63,6 +63,12 @@ impl<'py> Frame<'py> {
         &self.names
     }
 
+    /// Whether there is a column of this name, or a level of a pandas index.
+    pub(crate) fn has(&self, name: &str) -> PyResult<bool> {
+        let is_column = self.names.iter().any(|known| known == name);
+        Ok(is_column || has_index_level(&self.data, name)?)
+    }
+
     /// A table of these columns, under their names. Each comes with the parameter that names it.
     pub(crate) fn columns(&self, wanted: &[(&str, &str)]) -> PyResult<RecordBatch> {
         let columns = wanted.iter().map(|(parameter, name)| {
@@ -94,7 +100,7 @@ impl<'py> Frame<'py> {
     /// A column. `parameter` names it.
     pub(crate) fn take(&self, parameter: &str, name: &str) -> PyResult<Column<'py>> {
         let py = self.data.py();
-        if !self.names.iter().any(|known| known == name) {
+        if !self.has(name)? {
             let (called, names) = (self.called, self.names.join(", "));
             let message =
                 format!("{parameter} is {name:?}, no column of {called}; give one of {names}");

@@ -114,8 +114,8 @@ impl PyItemTable {
         contain.or_raise(options.py()).map(PyItemTable)
     }
 
-    /// The hits of texts, one per row. The options are those of `simgpu.Contain.scan`.
-    fn scan(&self, options: Bound<'_, PyDict>) -> PyResult<PyTable> {
+    /// The hits of texts, one per row, and the number of texts. The options are those of `simgpu.Contain.scan`.
+    fn scan(&self, options: Bound<'_, PyDict>) -> PyResult<(PyTable, usize)> {
         let options = Options(options);
         let data = options.data()?;
         let (documents, beside) = options.documents(&data)?;
@@ -125,7 +125,8 @@ impl PyItemTable {
         let hits = pool::run(options.py(), threads, &mut display, |progress| {
             scan(&self.0, &texts, progress)
         })?;
-        hit_table(self.0.items(), &hits, beside.ids.as_ref())
+        let table = hit_table(self.0.items(), &hits, beside.ids.as_ref())?;
+        Ok((table, texts.len()))
     }
 
     /// The items, one per row.

@@ -131,7 +131,8 @@ const SWITCHES: [&str; 8] = [
 
 /// Messages name parameters as Python spells them: `on_bad_record="skip"`, `overwrite=True`.
 pub(crate) fn spelled(message: &str) -> String {
-    spell(message, |name, value| match value {
+    let message = with_functions(message);
+    spell(&message, |name, value| match value {
         None if name == "selftest" => "simgpu.selftest()".to_owned(),
         None if name == "restart" => "resume=False".to_owned(),
         None if name == "as" => "as_".to_owned(),
@@ -143,11 +144,40 @@ pub(crate) fn spelled(message: &str) -> String {
     })
 }
 
-/// Gives out a warning of the library.
+/// Commands that messages name, and the functions of Python that do the same.
+const FUNCTIONS: [(&str, &str); 11] = [
+    ("index add", "Index.add_many"),
+    ("index build", "Index.create"),
+    ("index compact", "Index.compact"),
+    ("index delete", "Index.delete"),
+    ("index export", "Index.export"),
+    ("index query", "Index.check_many"),
+    ("index snapshot", "Index.snapshot"),
+    ("index stats", "Index.stats"),
+    ("index verify", "Index.verify"),
+    ("devices", "simgpu.devices()"),
+    ("selftest", "simgpu.selftest()"),
+];
+
+/// A message with the names of functions in place of those of commands.
+fn with_functions(message: &str) -> String {
+    let mut named = message.to_owned();
+    for (command, function) in FUNCTIONS {
+        named = named.replace(&format!("`simgpu {command}`"), function);
+    }
+    named
+}
+
+/// Gives out a warning of the library at the caller's line.
 pub(crate) fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
     let class = py.import("simgpu.errors")?.getattr("SimgpuWarning")?;
-    let warnings = py.import("warnings")?;
-    warnings.call_method1("warn", (spelled(message), class))?;
+    warn_as(py, &spelled(message), &class)
+}
+
+/// The same, with another class of warnings.
+pub(crate) fn warn_as(py: Python<'_>, message: &str, class: &Bound<'_, PyAny>) -> PyResult<()> {
+    let caller = py.import("simgpu._caller")?;
+    caller.call_method1("warn", (message, class))?;
     Ok(())
 }
 

@@ -26,7 +26,8 @@ use simgpu_cli::arguments::{
 };
 use simgpu_cli::options::{Given, Mode};
 
-use crate::beside::{Beside, Ids, Preferred};
+use crate::beside::{Ids, Preferred, SidedIds, SidedRow, check_length};
+use crate::columns::Frame;
 use crate::engines::Engines;
 use crate::errors::{OrRaise, of_run, parameter_error};
 use crate::json;
@@ -41,6 +42,13 @@ use crate::texts::{Column, Tokens, column_name, refuse_counts};
 
 /// The default of `threshold`.
 const DEFAULT_THRESHOLD: f64 = 0.8;
+
+/// Documents that others are compared with.
+pub(crate) struct ReferenceDocuments<'py> {
+    pub(crate) documents: Column<'py>,
+    /// `None` if they have none, or no column of the name.
+    pub(crate) ids: Option<Ids>,
+}
 
 /// A search, ready to run.
 pub(crate) struct Prepared {
@@ -206,8 +214,8 @@ impl Options<'_> {
 }
 
 impl<'py> Options<'py> {
-    /// The documents that others are compared with.
-    pub(crate) fn reference(&self) -> PyResult<Option<Column<'py>>> {
+    /// The documents that others are compared with, and their ids: if `id` names a column, and they have it.
+    pub(crate) fn reference(&self) -> PyResult<Option<ReferenceDocuments<'py>>> {
         let Some(against) = self.value("against")? else {
             return Ok(None);
         };
@@ -219,7 +227,32 @@ impl<'py> Options<'py> {
             !against.is_instance_of::<PyList>() && !against.is_instance_of::<PyTuple>();
         let column = self.value("column")?.filter(|_| has_columns);
         let column = column_name(&against, column.as_ref())?;
-        Column::called("the documents of against", &against, column.as_deref()).map(Some)
+        let id = self.named_column("id")?.filter(|_| has_columns);
+        // Read once, because a stream ends, and to read a query again may give its rows in another order.
+        let frame = match &id {
+            Some(_) => Frame::new(&against, "against").ok(),
+            None => None,
+        };
+        let (Some(id), Some(frame)) = (id, frame) else {
+            let documents =
+                Column::called("the documents of against", &against, column.as_deref())?;
+            let ids = None;
+            return Ok(Some(ReferenceDocuments { documents, ids }));
+        };
+        let column = match column {
+            Some(column) => column,
+            None => frame.only_beside([Some(&*id), None])?,
+        };
+        let py = self.py();
+        let documents = frame.take("column", &column)?;
+        let ids = match frame.has(&id)? {
+            true => Some(Ids::of_column(py, &frame.take("id", &id)?)?),
+            false => None,
+        };
+        if let Some(ids) = &ids {
+            check_length(py, "id of against", ids.len(), documents.len())?;
+        }
+        Ok(Some(ReferenceDocuments { documents, ids }))
     }
 
     /// The signatures that others are compared with.
@@ -381,7 +414,7 @@ pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
     let reference = options.reference()?;
     let found = prepared.run(
         py,
-        (&documents, reference.as_ref()),
+        (&documents, reference.as_ref().map(|of| &of.documents)),
         |texts, reference, engine, progress| {
             dedup_documents((texts, reference), preferred, engine, &task, progress)
         },
@@ -390,7 +423,8 @@ pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
         },
     )?;
     let parameters = prepared.parameters(py, found.candidates)?;
-    let parts = deduplicated(&parameters, &found, &task, (documents.len(), &beside))?;
+    let ids = beside.sided_ids(reference.as_ref().and_then(|of| of.ids.as_ref()));
+    let parts = deduplicated(&parameters, &found, &task, (documents.len(), ids))?;
     parts.set_item("found", Bound::new(py, PyFound { found, task })?)?;
     Ok(parts)
 }
@@ -423,13 +457,14 @@ impl PyFound {
             let (mut lists, mut of_reference) = (Vec::new(), Vec::new());
             let documents = documents.tokens(&mut lists)?;
             let reference = reference.as_ref();
-            let reference = reference.map(|against| against.tokens(&mut of_reference));
+            let reference = reference.map(|of| of.documents.tokens(&mut of_reference));
             let reference = reference.transpose();
             let reference = reference.map_err(|error| in_against(py, error))?;
             shown.page(&documents, reference.as_ref())
         } else {
             let documents = documents.texts()?;
-            let reference = reference.as_ref().map(Column::texts).transpose();
+            let reference = reference.as_ref().map(|of| of.documents.texts());
+            let reference = reference.transpose();
             let reference = reference.map_err(|error| in_against(py, error))?;
             shown.page(&documents[..], reference.as_deref())
         };
@@ -500,7 +535,8 @@ fn dedup_of_signatures<'py>(
     })?;
     let parameters = of_scheme(py, signatures.scheme())?;
     add_search(&parameters, &search, found.candidates, signatures.scheme())?;
-    deduplicated(&parameters, &found, &task, (signatures.rows(), &beside))
+    let ids = beside.sided_ids(None);
+    deduplicated(&parameters, &found, &task, (signatures.rows(), ids))
 }
 
 /// The parts of `Deduplicated`.
@@ -508,7 +544,7 @@ fn deduplicated<'py>(
     parameters: &Bound<'py, PyDict>,
     found: &Deduplication,
     task: &Dedup,
-    (rows, beside): (usize, &Beside),
+    (rows, ids): (usize, Option<SidedIds<'_>>),
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = parameters.py();
     let parts = parts(parameters, &found.counts, &found.timings)?;
@@ -520,7 +556,7 @@ fn deduplicated<'py>(
     parts.set_item("kept_by", kept_by)?;
     let reference_by = found.counts.reference.map(|_| reference_by);
     parts.set_item("reference_by", reference_by)?;
-    let removed = removed(found, beside.ids.as_ref())?;
+    let removed = removed(found, ids)?;
     parts.set_item("removed", Bound::new(py, removed)?)?;
     parts.set_item("recall", found.recall_at_threshold)?;
     parts.set_item("expected_precision", found.expected_precision)?;
@@ -584,7 +620,7 @@ fn kept<'py>(
 }
 
 /// The table of removed documents.
-fn removed(found: &Deduplication, ids: Option<&Ids>) -> PyResult<PyTable> {
+fn removed(found: &Deduplication, ids: Option<SidedIds<'_>>) -> PyResult<PyTable> {
     let verification = found.verification.name();
     let for_others = found.removed.iter().map(|removed| {
         let found_by = removed.found_by(verification);
@@ -614,10 +650,19 @@ fn removed(found: &Deduplication, ids: Option<&Ids>) -> PyResult<PyTable> {
         columns.insert(2, ("reference", numbers_or_null(of_reference)));
     }
     if let Some(ids) = ids {
-        columns.push(("id", ids.of_rows(rows())));
-        columns.push(("kept_id", ids.of_rows_or_null(kept())));
+        columns.push(("id", ids.documents.of_rows(rows())));
+        let kept = removals().map(|removal| removal.map(|of| sided(of.kept, reference)));
+        columns.push(("kept_id", ids.of_rows_or_null(kept)));
     }
     PyTable::new(columns)
+}
+
+/// A row of a search, in which those of a reference come first.
+fn sided(row: u32, reference: u32) -> SidedRow {
+    match row.checked_sub(reference) {
+        Some(row) => SidedRow::Document(row),
+        None => SidedRow::Reference(row),
+    }
 }
 
 fn numbers_or_null(rows: impl Iterator<Item = Option<u32>>) -> ArrayRef {
@@ -646,7 +691,7 @@ pub(crate) fn pairs_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
     let reference = options.reference()?;
     let found = prepared.run(
         py,
-        (&documents, reference.as_ref()),
+        (&documents, reference.as_ref().map(|of| &of.documents)),
         |texts, reference, engine, progress| {
             pairs_of_documents((texts, reference), engine, &task, progress)
         },
@@ -655,7 +700,8 @@ pub(crate) fn pairs_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
         },
     )?;
     let parameters = prepared.parameters(py, found.0.candidates)?;
-    found_pairs(&parameters, found, &task, &beside)
+    let ids = beside.sided_ids(reference.as_ref().and_then(|of| of.ids.as_ref()));
+    found_pairs(&parameters, found, &task, ids)
 }
 
 /// Finds the similar pairs of the documents that were signed.
@@ -684,7 +730,7 @@ fn pairs_of_signatures<'py>(
         found.0.candidates,
         signatures.scheme(),
     )?;
-    found_pairs(&parameters, found, &task, &beside)
+    found_pairs(&parameters, found, &task, beside.sided_ids(None))
 }
 
 /// The parts of `Pairs`.
@@ -692,7 +738,7 @@ fn found_pairs<'py>(
     parameters: &Bound<'py, PyDict>,
     (found, pairs): (PairsFound, Vec<DocumentPair>),
     task: &Pairs,
-    beside: &Beside,
+    ids: Option<SidedIds<'_>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     // Those of a reference have the first rows, and are on the left.
     let reference = u32::try_from(found.counts.reference.unwrap_or(0))?;
@@ -713,11 +759,13 @@ fn found_pairs<'py>(
         ("right", numbers(right())),
         measured,
     ];
-    if let Some(ids) = &beside.ids {
+    if let Some(ids) = ids {
         if found.counts.reference.is_none() {
-            columns.push(("left_id", ids.of_rows(left())));
+            columns.push(("left_id", ids.documents.of_rows(left())));
+        } else if let Some(of_reference) = ids.reference {
+            columns.push(("left_id", of_reference.of_rows(left())));
         }
-        columns.push(("right_id", ids.of_rows(right())));
+        columns.push(("right_id", ids.documents.of_rows(right())));
     }
     let parts = parts(parameters, &found.counts, &found.timings)?;
     let reported = json::of(parameters.py(), &task.parameters())?;

@@ -20,7 +20,7 @@ use simgpu_cli::commands::sample::SampleArguments;
 use simgpu_cli::options::Given;
 use simgpu_cli::outputs::{OutputArguments, ShownArguments};
 
-use crate::arguments::{THREADS, argument, refused};
+use crate::arguments::{THREADS, argument, refuse_open_file, refused};
 use crate::errors::{OrRaise, parameter_error};
 use crate::gpu;
 
@@ -122,6 +122,7 @@ impl<'py> Options<'py> {
         if value.is_instance_of::<PyString>() {
             return Ok(vec![value.extract()?]);
         }
+        refuse_open_file(&value, name)?;
         let strings = value.try_iter().and_then(|items| {
             let strings = items.map(|item| item?.extract::<String>());
             strings.collect::<PyResult<_>>()
@@ -145,13 +146,14 @@ impl<'py> Options<'py> {
         let value: Bound<'_, PyAny> = self.required(name, expected)?;
         let paths = match value.extract::<PathBuf>() {
             Ok(path) => vec![path],
-            Err(_) => value
-                .try_iter()
-                .and_then(|items| {
+            Err(_) => {
+                refuse_open_file(&value, name)?;
+                let items = value.try_iter().and_then(|items| {
                     let paths = items.map(|item| item?.extract::<PathBuf>());
                     paths.collect::<PyResult<_>>()
-                })
-                .map_err(|error| refused(&value, name, expected, error))?,
+                });
+                items.map_err(|error| refused(&value, name, expected, error))?
+            }
         };
         for path in &paths {
             self.refuse_stream(name, path)?;

@@ -9,9 +9,9 @@ use simgpu::passages::{PassagesInMemory, TextPassage};
 use simgpu_cli::commands::passages::{PassageArguments, PassageUnitArgument, SnapArgument};
 use simgpu_cli::options::Mode;
 
-use crate::beside::Ids;
+use crate::beside::{SidedIds, SidedRow};
 use crate::errors::{OrRaise, of_run};
-use crate::memory::in_against;
+use crate::memory::{ReferenceDocuments, in_against};
 use crate::options::Options;
 use crate::pool;
 use crate::progress::Display;
@@ -46,15 +46,15 @@ pub(crate) fn passages_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<B
         let (mut lists, mut of_reference) = (Vec::new(), Vec::new());
         let tokens = documents.tokens(&mut lists)?;
         let reference = reference.as_ref();
-        let reference = reference.map(|against| against.tokens(&mut of_reference));
+        let reference = reference.map(|of| of.documents.tokens(&mut of_reference));
         let reference = reference.transpose().map_err(in_reference)?;
         pool::run(py, threads, &mut display, |progress| {
             Ok(search.find_against(&tokens, reference.as_ref(), progress))
         })?
     } else {
         let texts = documents.texts()?;
-        let reference = reference.as_ref().map(Column::texts).transpose();
-        let reference = reference.map_err(in_reference)?;
+        let reference = reference.as_ref().map(|of| of.documents.texts());
+        let reference = reference.transpose().map_err(in_reference)?;
         pool::run(py, threads, &mut display, |progress| {
             Ok(search.find_against(&texts[..], reference.as_deref(), progress))
         })?
@@ -62,11 +62,14 @@ pub(crate) fn passages_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<B
     let found = found.or_raise(py)?;
     let texts = snap.map(|snap| found.cut(snap)).transpose().or_raise(py)?;
     let parts = PyDict::new(py);
-    parts.set_item(
-        "table",
-        table(&found.passages, beside.ids.as_ref(), reference.is_some())?,
-    )?;
+    let ids = beside.sided_ids(reference.as_ref().and_then(|of| of.ids.as_ref()));
+    let has_reference = reference.is_some();
+    parts.set_item("table", table(&found.passages, ids, has_reference)?)?;
     parts.set_item("texts", texts)?;
+    parts.set_item(
+        "counts",
+        counts(py, &found.passages, &documents, reference.as_ref())?,
+    )?;
     Ok(parts)
 }
 
@@ -89,7 +92,37 @@ fn modes(
     Ok(modes)
 }
 
-fn table(found: &[TextPassage], ids: Option<&Ids>, has_reference: bool) -> PyResult<PyTable> {
+/// The counts of documents and pieces, as `report.json` of the command names them.
+fn counts<'py>(
+    py: Python<'py>,
+    found: &[TextPassage],
+    documents: &Column<'_>,
+    reference: Option<&ReferenceDocuments<'_>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let counts = PyDict::new(py);
+    let number = |is_counted: fn(&&TextPassage) -> bool| found.iter().filter(is_counted).count();
+    counts.set_item("records", documents.len())?;
+    if let Some(reference) = reference {
+        counts.set_item("reference", reference.documents.len())?;
+    }
+    // Pieces come in the order of rows.
+    let covered = found.chunk_by(|a, b| a.row == b.row).count();
+    counts.set_item("covered_documents", covered)?;
+    counts.set_item("pieces", found.len())?;
+    let is_within = |of: &&TextPassage| !of.in_reference && of.row == of.source_row;
+    counts.set_item("within_document", number(is_within))?;
+    if reference.is_some() {
+        counts.set_item("from_reference", number(|of| of.in_reference))?;
+    }
+    counts.set_item("inexact", number(|of| !of.exact))?;
+    Ok(counts)
+}
+
+fn table(
+    found: &[TextPassage],
+    ids: Option<SidedIds<'_>>,
+    has_reference: bool,
+) -> PyResult<PyTable> {
     // A text is smaller than 2^32 bytes, and rows are fewer than bytes of memory.
     let column = |of: fn(&TextPassage) -> usize| -> ArrayRef {
         let values = found.iter().map(|passage| of(passage) as i64);
@@ -120,10 +153,14 @@ fn table(found: &[TextPassage], ids: Option<&Ids>, has_reference: bool) -> PyRes
         // Rows of texts in memory fit.
         let row = |row: usize| u32::try_from(row).ok();
         let rows = found.iter().map(|passage| row(passage.row));
-        columns.push(("id", ids.of_rows_or_null(rows)));
-        let sources = found.iter();
-        let sources =
-            sources.map(|passage| row(passage.source_row).filter(|_| !passage.in_reference));
+        columns.push(("id", ids.documents.of_rows_or_null(rows)));
+        let sources = found.iter().map(|passage| {
+            let source = row(passage.source_row)?;
+            Some(match passage.in_reference {
+                true => SidedRow::Reference(source),
+                false => SidedRow::Document(source),
+            })
+        });
         columns.push(("source_id", ids.of_rows_or_null(sources)));
     }
     PyTable::new(columns)

@@ -147,8 +147,12 @@ impl PySignatures {
         }
         let options = PyDict::new(py);
         options.set_item("dtype", dtype)?;
-        options.set_item("copy", copy)?;
         let numpy = py.import("numpy")?;
+        let Some(copy) = copy else {
+            // NumPy before 2 takes no None for `copy`.
+            return numpy.call_method("asarray", (slots,), Some(&options));
+        };
+        options.set_item("copy", copy)?;
         numpy.call_method("array", (slots,), Some(&options))
     }
 

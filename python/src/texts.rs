@@ -157,6 +157,8 @@ fn refuse_single(called: &str, data: &Bound<'_, PyAny>) -> PyResult<()> {
         "a list, because rows need an order"
     } else if is_from(data, "polars") && data.hasattr("collect")? {
         "a DataFrame, as collect() makes it"
+    } else if is_from(data, "pyspark") && data.hasattr("toPandas")? {
+        "them to simgpu.spark, or a DataFrame of pandas, as toPandas() makes it"
     } else if is_from(data, "numpy") && data.getattr("ndim").is_ok_and(|n| n.eq(0).unwrap_or(false))
     {
         // Its only value would be read as a sequence.
@@ -209,6 +211,23 @@ fn labels_of(frame: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     labels.map(|label| Ok(label?.str()?.to_string())).collect()
 }
 
+/// The values of a named level of a pandas index.
+fn index_level<'py>(frame: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let index = frame.getattr("index")?;
+    for (level, known) in index.getattr("names")?.try_iter()?.enumerate() {
+        let known = known?;
+        if !known.is_none() && known.str()?.to_str()? == name {
+            return index.call_method1("get_level_values", (level,)).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a data frame of pandas has a level of its index with this name.
+pub(crate) fn has_index_level(data: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
+    Ok(is_pandas_frame(data)? && index_level(data, name)?.is_some())
+}
+
 fn column_at<'py>(frame: &Bound<'py, PyAny>, index: usize) -> PyResult<Bound<'py, PyAny>> {
     let all = pyo3::types::PySlice::full(frame.py());
     frame.getattr("iloc")?.get_item((all, index))
@@ -251,8 +270,12 @@ fn no_column(called: &str) -> PyErr {
     PyTypeError::new_err(format!("{called} are a dict; {remedy}"))
 }
 
-/// The Arrow table of a `datasets.Dataset`, which has no Arrow interface of its own.
+/// The Arrow table of a `datasets.Dataset`, or of a relation of an older DuckDB, which have no Arrow interface of their own.
 pub(crate) fn as_table<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let is_relation = is_from(data, "duckdb") && data.hasattr("fetch_arrow_table")?;
+    if is_relation && !data.hasattr("__arrow_c_stream__")? {
+        return data.call_method0("fetch_arrow_table").map(Some);
+    }
     // Several of them are a dict.
     let is_dict = data.is_instance_of::<PyDict>();
     if is_dict || !is_from(data, "datasets") || !data.hasattr("with_format")? {
@@ -282,11 +305,14 @@ fn select<'py>(data: &Bound<'py, PyAny>, column: &str) -> PyResult<Bound<'py, Py
                 );
                 Err(parameter_error(py, message))
             }
-            (None, _) => {
-                let names = labels.join(", ");
-                let message = format!("no column {column:?}; give one of {names}");
-                Err(parameter_error(py, message))
-            }
+            (None, _) => match index_level(data, column)? {
+                Some(level) => Ok(level),
+                None => {
+                    let names = labels.join(", ");
+                    let message = format!("no column {column:?}; give one of {names}");
+                    Err(parameter_error(py, message))
+                }
+            },
         };
     }
     let table = as_table(data)?;

@@ -117,6 +117,7 @@ def test_ids_and_columns_are_those_of_the_data():
         assert row["id"] == ids[row["row"]]
         assert row["kept_id"] == (None if row["kept"] is None else ids[row["kept"]])
     assert (found.reference_by[: len(old)] >= 0).sum() > 25
+    assert "left_id" not in pairs({"text": new, "key": ids}, "text", id="key", against=old).column_names
     plain = dedup(new, against=old)
     np.testing.assert_array_equal(plain.kept_by, found.kept_by)
     assert plain.apply(new) == [text for text, keeps in zip(new, plain.keep) if keeps]
@@ -171,3 +172,66 @@ def test_the_command_finds_the_same(tmp_path):
     assert report.counts["reference"] == len(old)
     same = (tmp_path / "files" / "removed.jsonl").read_text().splitlines()
     assert same == removed
+
+
+def tables_of(name, texts, ids):
+    """A table of each kind that has columns."""
+    yield {"text": texts, "key": ids}
+    if name == "pandas":
+        pd = pytest.importorskip("pandas")
+        yield pd.DataFrame({"text": texts, "key": ids})
+        yield pd.DataFrame({"text": texts}, index=pd.Index(ids, name="key"))
+        yield pd.DataFrame({"text": texts}, index=pd.MultiIndex.from_arrays([range(len(ids)), ids], names=[None, "key"]))
+    if name == "pyarrow":
+        pa = pytest.importorskip("pyarrow")
+        table = pa.table({"text": texts, "key": ids})
+        yield table
+        # A stream is read once.
+        yield pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=7))
+
+
+@pytest.mark.parametrize("package", ["pandas", "pyarrow"])
+@pytest.mark.parametrize("kind", [int, str])
+def test_ids_of_the_reference_are_in_results(package, kind):
+    old, new = corpus(40, seed=1), corpus(60, seed=1) + ["something else altogether"]
+    old_ids, new_ids = [kind(1000 + row) for row in range(len(old))], [kind(row) for row in range(len(new))]
+    expected = dedup(new, against=old)
+    for data, against in zip(tables_of(package, new, new_ids), tables_of(package, old, old_ids), strict=True):
+        found = dedup(data, "text", id="key", against=against)
+        np.testing.assert_array_equal(found.kept_by, expected.kept_by)
+        for row in found.removed:
+            kept = new_ids[row["kept"]] if row["reference"] is None else old_ids[row["reference"]]
+            assert (row["id"], row["kept_id"]) == (new_ids[row["row"]], kept)
+        assert found.removed["kept_id"].tolist() != []
+    similar = pairs({"text": new, "key": new_ids}, "text", id="key", against={"text": old, "key": old_ids})
+    assert len(similar) > 25
+    for pair in similar:
+        assert (pair["left_id"], pair["right_id"]) == (old_ids[pair["left"]], new_ids[pair["right"]])
+    # Ids of two types become strings.
+    mixed = dedup({"text": new, "key": new_ids}, "text", id="key", against={"text": old, "key": [f"x{row}" for row in old_ids]})
+    assert {row["kept_id"] for row in mixed.removed if row["reference"] is not None} <= {f"x{row}" for row in old_ids}
+    assert all(isinstance(row["kept_id"], str) for row in mixed.removed)
+    # Without the column there, or with a sequence, they have none.
+    for id, against in [("key", {"text": old, "other": old_ids}), (new_ids, {"text": old, "key": old_ids})]:
+        without = dedup({"text": new, "key": new_ids}, "text", id=id, against=against)
+        assert all((row["kept_id"] is None) == (row["reference"] is not None) for row in without.removed)
+
+
+def test_marked_frames_have_the_ids_of_the_reference():
+    pl = pytest.importorskip("polars")
+    import simgpu.polars  # noqa: F401
+
+    old, new = corpus(40, seed=1), corpus(60, seed=1)
+    frame = pl.DataFrame({"text": new, "key": [f"n{row}" for row in range(60)]})
+    against = pl.DataFrame({"text": old, "key": [f"o{row}" for row in range(40)]})
+    marked = frame.simgpu.dedup("text", mark=True, id="key", against=against)
+    removed = marked.filter(~pl.col("kept") & (pl.col("kept_by") < 0))
+    assert len(removed) > 25 and removed["kept_id"].str.starts_with("o").all()
+
+
+def test_sources_in_the_reference_have_ids():
+    old = ["the quick brown fox jumps over the lazy dog and then sleeps in the sun for a very long time indeed " * 3]
+    new = ["unrelated text", f"before {old[0]} after"]
+    tables = ({"text": new, "key": ["a", "b"]}, {"text": old, "key": ["o"]})
+    found = simgpu.passages(tables[0], "text", id="key", against=tables[1], unit="words", min_length=10, only_against=True)
+    assert {(row["id"], row["source_id"]) for row in found} == {("b", "o")}

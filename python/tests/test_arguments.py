@@ -199,3 +199,60 @@ def test_more_threads_than_the_machine_has_are_fine():
     signer = simgpu.Signer(threads=10_000)
     assert signer.threads == 10_000
     assert signer.sign(TEXTS * 2000) == simgpu.Signer().sign(TEXTS * 2000)
+
+
+def test_open_files_are_refused_where_paths_are_meant(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"text": "a rose is a rose", "question": "is a rose a rose, or is it not one?"}\n')
+    output = tmp_path / "out"
+    with path.open() as text, path.open("rb") as binary:
+        for file in (text, binary):
+            for name, call in [
+                ("inputs", lambda: simgpu.dedup_files(file, output)),
+                ("inputs", lambda: simgpu.passages_files(file, output)),
+                ("against", lambda: simgpu.dedup_files(path, output, against=file)),
+                ("against", lambda: simgpu.contain_files(path, output, against=file)),
+                ("sample", lambda: simgpu.tune(sample=file)),
+                ("stop_words", lambda: simgpu.compare("a", "b", unit="stopwords", stop_words=file)),
+                ("include", lambda: simgpu.dedup_files(path, output, include=file)),
+                ("items", lambda: simgpu.Contain(file)),
+                ("ignore", lambda: simgpu.Contain(path, ignore=file)),
+            ]:
+                with pytest.raises(TypeError, match=f"^{name} is an open file; give its path, such as file.name$"):
+                    call()
+    assert not output.exists()
+
+
+def test_help_begins_with_a_short_line():
+    import pydoc
+
+    plain = pydoc.plaintext
+    for call in (simgpu.dedup, simgpu.pairs, simgpu.link, simgpu.dedup_files, simgpu.contain_files, simgpu.passages, simgpu.recommend):
+        line = plain.document(call, call.__name__).splitlines()[0]
+        assert line.startswith(f"{call.__name__}(") and line.endswith(", **options)"), line
+        assert len(line) < 80, line
+        # All options are parameters nevertheless.
+        assert len(inspect.signature(call).parameters) > 10
+    shown = plain.document(simgpu.Contain.scan, "scan").splitlines()[0]
+    assert shown == "scan(self, data, column=None, **options)"
+
+
+def test_classes_have_signatures():
+    import simgpu.datasketch
+
+    classes = [value for module in (simgpu, simgpu.datasketch) for value in vars(module).values() if isinstance(value, type)]
+    for kind in classes:
+        if kind.__module__.split(".")[0] != "simgpu" or issubclass(kind, BaseException) or kind is simgpu.Table:
+            continue
+        try:
+            signature = inspect.signature(kind)
+        except ValueError:
+            # Results are made by functions alone.
+            assert kind is simgpu.Signatures, kind
+            continue
+        assert "_args" not in signature.parameters, kind
+    sketch = inspect.signature(simgpu.datasketch.MinHash).parameters
+    assert list(sketch) == ["num_perm", "seed", "gpu_mode", "hashfunc", "hashobj", "hashvalues", "permutations", "scheme"]
+    assert (sketch["num_perm"].default, sketch["gpu_mode"].default) == (128, "disable")
+    assert list(inspect.signature(simgpu.datasketch.LeanMinHash).parameters) == ["minhash", "seed", "hashvalues", "scheme"]
+    assert str(inspect.signature(simgpu.datasketch.bBitMinHash)) == "(minhash, b=1, r=0.0)"

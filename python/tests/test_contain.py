@@ -1,5 +1,6 @@
 """Items are found in memory as by the command, with spans that are the words found."""
 
+import importlib
 import json
 import pickle
 import random
@@ -118,6 +119,35 @@ def test_records_of_all_kinds_are_items():
     contain = simgpu.Contain(named, item_fields="q", item_id_field="n", benchmark_field="set")
     assert set(contain.items["benchmark"]) == {"mine"} and contain.items["item"].tolist() == ["0", "1", "2", "3"]
     assert simgpu.Contain([{"question": QUESTIONS[0]}]).items["item"].tolist() == ["0"]
+
+
+def test_streams_and_lazy_frames_are_items():
+    pa = pytest.importorskip("pyarrow")
+    expected = simgpu.Contain(items()).scan(texts()).to_pylist()
+    columns = {name: [record.get(name) for record in items()] for name in ("id", "question", "passage", "options", "answer")}
+    table = pa.table(columns)
+    given = {"pyarrow": [table, Stream(table)]}
+    if polars := optional("polars"):
+        given["polars"] = [polars.DataFrame(columns).lazy(), polars.DataFrame(columns)]
+    if duckdb := optional("duckdb"):
+        given["duckdb"] = [duckdb.from_arrow(table)]
+    for package, tables in given.items():
+        for each in tables:
+            assert simgpu.Contain(each).scan(texts()).to_pylist() == expected, package
+
+
+class Stream:
+    """Arrow data with nothing but the interface."""
+
+    def __init__(self, table):
+        self.__arrow_c_stream__ = table.__arrow_c_stream__
+
+
+def optional(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
 
 
 def test_tables_of_texts_go_in():

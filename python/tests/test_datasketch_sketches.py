@@ -23,6 +23,9 @@ import simgpu.datasketch as ours
 theirs = pytest.importorskip("datasketch", minversion="2.0")
 
 SCHEMES = ["affine32", "affine64", "legacy"]
+refuses_wide = pytest.mark.skipif(
+    np.__version__.startswith("1."), reason="with NumPy before 2, datasketch wraps integers that simgpu refuses"
+)
 
 
 def outcome(action):
@@ -210,6 +213,7 @@ def outcome_or_value(action):
         return type(error)
 
 
+@refuses_wide
 @pytest.mark.filterwarnings("ignore")
 def test_random_calls_agree_with_datasketch():
     for seed in range(10):
@@ -258,6 +262,7 @@ def test_a_refused_batch_changes_nothing():
     assert sketch.is_empty()
 
 
+@refuses_wide
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_xxhash_is_recognised_and_equal(scheme):
     xxhash = pytest.importorskip("xxhash")
@@ -295,6 +300,7 @@ def test_hash_of_wrong_width_names_the_remedy():
             ours.MinHash(hashfunc=hashfunc).update(b"a")
 
 
+@refuses_wide
 def test_messages_are_those_of_datasketch():
     def messages(module):
         m, wide = module.MinHash(num_perm=4), module.MinHash(num_perm=4, scheme="affine64")

@@ -796,3 +796,23 @@ def test_a_page_shows_a_reference_and_tokens(tmp_path):
     signatures = simgpu.Signer().sign(["a b c d e f g", "a b c d e f g"])
     with pytest.raises(simgpu.ParameterError, match="no texts to show"):
         simgpu.dedup(signatures).page(["a", "b"], path)
+
+
+def test_ids_and_values_may_be_levels_of_a_pandas_index():
+    pd = pytest.importorskip("pandas")
+    texts = ["a rose is a rose is a rose", "by any other name", "a rose is a rose is a rose"]
+    frame = pd.DataFrame({"text": texts, "n": [1, 2, 3]}, index=pd.Index(["x", "y", "z"], name="key"))
+    found = simgpu.dedup(frame, "text", id=frame.index.name)
+    assert [(row["id"], row["kept_id"]) for row in found.removed] == [("z", "x")]
+    found = simgpu.dedup(frame.set_index("n", append=True), "text", id="key", keep_by="n")
+    assert [(row["id"], row["kept_id"]) for row in found.removed] == [("x", "z")]
+    # A column of the same name comes first.
+    frame["key"] = ["p", "q", "r"]
+    assert simgpu.dedup(frame, "text", id="key").removed["id"].tolist() == ["r"]
+    # The index may hold the texts, too.
+    assert len(simgpu.dedup(pd.DataFrame({"n": [1, 2, 3]}, index=pd.Index(texts, name="text")), "text").removed) == 1
+    with pytest.raises(simgpu.ParameterError, match='id is "none", no column of data; give one of text, n, key'):
+        simgpu.dedup(frame, "text", id="none")
+    people = pd.DataFrame({"name": ["Ann Howard", "Ann Howard"]}, index=pd.Index([7, 9], name="number"))
+    linked = simgpu.link(people, fields="name", threshold=0.5, id="number")
+    assert [(row["id_a"], row["id_b"]) for row in linked] == [(7, 9)]

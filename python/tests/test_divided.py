@@ -459,12 +459,12 @@ def test_identical_documents_do_not_depend_on_batches(rows):
 
 
 def test_bad_records_are_named_or_counted():
-    batch = pa.record_batch({"place": pa.array([4, None, 6]), "text": pa.array(["a b", "c", None])})
+    batch = pa.RecordBatch.from_pydict({"place": pa.array([4, None, 6]), "text": pa.array(["a b", "c", None])})
     with pytest.raises(InputError, match=r'has no doc; correct it, or pass on_bad_record="skip"'):
         list(_divided.Sign(plan_of(record="doc"))([batch]))
     with pytest.raises(InputError, match="the record with doc 6 has no text"):
         list(_divided.Sign(plan_of(record="doc"))([batch.slice(2)]))
-    moved = pa.record_batch({"place": pa.array([6 - _divided.REACH]), "text": pa.array([None], pa.string())})
+    moved = pa.RecordBatch.from_pydict({"place": pa.array([6 - _divided.REACH]), "text": pa.array([None], pa.string())})
     with pytest.raises(InputError, match="the record of against with doc 6 has no text"):
         list(_divided.Sign(plan_of(record="doc"), _divided.REFERENCE)([moved]))
     skipping = _divided.Sign(plan_of(skips=True))
@@ -474,7 +474,7 @@ def test_bad_records_are_named_or_counted():
     assert list(zip(places, lengths)).count((None, None)) == 2
     assert list(zip(places, lengths)).count((None, 1)) == 1
     assert [place for place in places if place is not None] == [4]
-    batch = batch.append_column("hash", pa.array([7, 8, 9]))
+    [batch] = pa.Table.from_batches([batch]).append_column("hash", pa.array([7, 8, 9])).to_batches()
     assert collected(skipping, [batch], _divided.SIGNED)["hash"].to_pylist() == [8, 9, 7]
 
 
@@ -543,7 +543,7 @@ def test_lost_documents_are_a_defect():
 
 def test_records_of_other_parameters_are_refused():
     plan = plan_of()
-    table = pa.record_batch(
+    table = pa.RecordBatch.from_pydict(
         {
             "component": pa.array([1]),
             "place": pa.array([1]),
@@ -554,13 +554,13 @@ def test_records_of_other_parameters_are_refused():
     )
     with pytest.raises(ParameterError, match="same version and parameters"):
         list(_divided.Search(plan)([table]))
-    keys = pa.record_batch({"place": pa.array([1]), "keys": pa.array([b"12345678"])})
+    keys = pa.RecordBatch.from_pydict({"place": pa.array([1]), "keys": pa.array([b"12345678"])})
     with pytest.raises(InputError, match="same version"):
         list(_divided.Members(16, 0, 16)([keys]))
 
 
 def test_signatures_alone_are_those_of_a_signer():
-    batch = pa.record_batch({"id": pa.array(["a", "b"]), "text": pa.array(["a b c d e f", None])})
+    batch = pa.RecordBatch.from_pydict({"id": pa.array(["a", "b"]), "text": pa.array(["a b c d e f", None])})
     options = {"scheme": "mersenne61", "num_perm": 16, "backend": "auto", "threads": 1}
     [signed] = _divided.SignAlone(options)([batch])
     expected = np.asarray(simgpu.Signer("mersenne61", num_perm=16).sign(["a b c d e f", ""]))

@@ -352,3 +352,31 @@ def test_other_threads_run_while_an_index_works(folder):
             count += 1
         thread.join()
     assert done.is_set() and count > 10
+
+
+def test_messages_name_methods(folder, tmp_path):
+    folder.mkdir()
+    with pytest.raises(simgpu.InputError, match=r"build one with Index\.create$"):
+        simgpu.Index(folder)
+    folder.rmdir()
+    simgpu.Index.create(folder).close()
+    run = subprocess.run(
+        [sys.executable, "-c", f"import simgpu; simgpu.Index({str(folder)!r}); input()"],
+        input="", capture_output=True, text=True, timeout=60,
+    )
+    assert run.returncode != 0  # It had opened the index, and had no input.
+    opened = subprocess.Popen(
+        [sys.executable, "-c", f"import simgpu; i = simgpu.Index({str(folder)!r}); print('open', flush=True); input()"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )
+    try:
+        assert opened.stdout.readline() == "open\n"
+        with pytest.raises(simgpu.InputError, match=r"or read a copy, which Index\.snapshot makes meanwhile$"):
+            simgpu.Index(folder)
+    finally:
+        opened.communicate("\n", timeout=60)
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"id": 1, "text": "a rose is a rose"}\n')
+    with pytest.raises(Exception) as raised:
+        simgpu.dedup_files(path, tmp_path / "out", against=folder, resume=1)
+    assert "`" not in str(raised.value)

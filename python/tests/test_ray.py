@@ -113,6 +113,20 @@ def test_a_reference_is_that_of_one_machine(cluster, arguments):
     assert found.report["cluster_sizes"] == expected.report["cluster_sizes"]
 
 
+def test_partitions_follow_the_documents(cluster):
+    from simgpu.ray import _partitions
+
+    # Two cores.
+    assert [_partitions(documents) for documents in (0, 40, 1500, 60_000)] == [1, 1, 2, 3]
+    assert [_partitions(documents) for documents in (10**7, 10**8, 2 * 10**8)] == [200, 200, 400]
+    texts = corpus(40, seed=6)
+    texts[30] = texts[11]
+    found = dedup(dataset(texts), id="doc", text="body")
+    expected = simgpu.dedup(texts, candidates="lsh")
+    assert {row["id"] for row in found.removed.take_all()} == set(expected.removed["row"].tolist())
+    assert found.counts == found.report["counts"] and found.counts["kept"] == expected.counts["kept"]
+
+
 def test_a_reference_that_cannot_be_used_is_refused(cluster):
     new = dataset(["a b", "c d"])
     arguments = {"id": "doc", "text": "body", "partitions": 1}

@@ -90,7 +90,7 @@ def check(found, expected, rows, ids):
     removed = {row[0] for row in rows}
     kept = [row["doc"] for row in found.kept.select("doc").collect()]
     assert sorted(kept) == sorted(set(ids) - removed)
-    counts = {name: found.report["counts"][name] for name in expected.counts}
+    counts = {name: found.counts[name] for name in expected.counts}
     assert counts == expected.counts
     assert found.report["parameters"] == expected.report["parameters"]
     assert found.report["cluster_sizes"] == expected.report["cluster_sizes"]
@@ -242,7 +242,7 @@ def test_pairs_are_those_of_one_machine(session, tmp_path, identical):
     found = pairs(df, id="doc", text="body", identical=identical, checkpoint_dir=folder)
     rows = {(row["left"], row["right"], row["similarity"]) for row in expected.to_pylist()}
     assert {tuple(row) for row in found.table.collect()} == rows
-    assert found.report["counts"]["similar_pairs"] == len(rows) > 800
+    assert found.counts["similar_pairs"] == len(rows) > 800
 
 
 @pytest.mark.parametrize(
@@ -495,7 +495,7 @@ def test_items_are_found_as_on_one_machine(session):
     names = [name for name in expected[0] if name not in ("row", "id")]
     expected = sorted((hit["id"], *(hit[name] for name in names)) for hit in expected)
     assert {hit[names.index("class") + 1] for hit in expected} == {"contaminated"} and len(expected) >= 30
-    for given in (items, simgpu.Contain(items)):
+    for given in (items, simgpu.Contain(items), session.createDataFrame(items)):
         found = contain(df, given, id="doc", text="body")
         assert found.columns == ["id", *names]
         assert sorted(map(tuple, found.collect())) == expected

@@ -6,13 +6,15 @@ import json
 import math
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from . import _simgpu
 from ._dedup import _Rows
-from ._options import ContainOptions, ScanOptions, takes
+from ._options import ContainOptions, ItemOptions, ScanOptions, parameters_of, takes
+from ._hosts import check
 from .errors import InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -44,11 +46,55 @@ class ItemsFound(_Rows):
     table: Table
     """The hits."""
 
-    def __init__(self, table: Table) -> None:
+    counts: dict[str, Any]
+    """The counts, as in the report of the command ``contain``: ``records``, the texts; ``items``, those that were looked
+    for; ``hits``, ``documents`` and ``found_items`` by class, where a text and an item count for the first class of their
+    hits; and ``near_misses``, the hits that lack one condition of a contaminated text."""
+
+    report: dict[str, Any]
+    """Counts, and the options that decide what is found."""
+
+    def __init__(self, table: Table, counts: dict[str, int], parameters: dict[str, Any]) -> None:
         self.table = table
+        self.counts = {**counts, **_counts_of(table)}
+        self.report = {"command": "contain", "counts": self.counts, "parameters": parameters}
 
     def __repr__(self) -> str:
         return f"<ItemsFound: {len(self)} items in texts>"
+
+
+#: The classes of hits, in the order in which a text or an item with several counts for one.
+_CLASSES = ("contaminated", "passage", "short", "template")
+
+
+#: Conditions that nothing else makes up for: a hit that lacks one is no near miss.
+_NO_NEAR_MISS = {"question", "better", "undecidable", "phrase"}
+
+
+def _counts_of(table: Table) -> dict[str, Any]:
+    """The counts of hits."""
+    classes, texts, items = (table[name].tolist() for name in ("class", "row", "item"))
+    benchmarks = table["benchmark"].tolist()
+    rank = {name: number for number, name in enumerate(_CLASSES)}
+
+    def firsts(keys: Iterable[Any]) -> Iterable[str]:
+        least: dict[Any, str] = {}
+        for key, name in zip(keys, classes, strict=True):
+            least[key] = min(least.get(key, name), name, key=rank.__getitem__)
+        return least.values()
+
+    by_class = {
+        "hits": classes,
+        "documents": firsts(texts),
+        "found_items": firsts(zip(benchmarks, items, strict=True)),
+    }
+    counts: dict[str, Any] = {}
+    for name, found in by_class.items():
+        counted = Counter(found)
+        counts[name] = {name: counted[name] for name in _CLASSES}
+    lacks = [of_hit[0] for of_hit in table["lacks"].tolist() if len(of_hit) == 1]
+    counts["near_misses"] = sum(lack not in _NO_NEAR_MISS for lack in lacks)
+    return counts
 
 
 class Contain:
@@ -64,8 +110,8 @@ class Contain:
 
         Args:
             items: The path of a file, folder or glob of records, or several, as of the command; or the records themselves:
-                dicts, a data frame of pandas or polars, an Arrow table, a ``datasets.Dataset``, or a dict of columns.
-                A string is a path.
+                dicts, a data frame of pandas, polars or Spark, an Arrow table, a DuckDB relation, a dataset of ``datasets``
+                or Ray, or a dict of columns. A string is a path.
             **options: Those of the command ``simgpu contain``; ``help(simgpu.Contain)`` lists them.
 
         Raises:
@@ -74,6 +120,7 @@ class Contain:
             OSError: The system refused to read a file.
         """
         phrases, ignore = options.pop("phrases", None), options.pop("ignore", None)
+        _refuse_open_file("ignore", ignore)
         if isinstance(ignore, (str, os.PathLike)):
             ignore = _simgpu.ignored_phrases(ignore)
         elif isinstance(ignore, Iterable):
@@ -99,7 +146,11 @@ class Contain:
             TypeError: The texts are of another type.
             StoppedError: The progress function stopped the work.
         """
-        return ItemsFound(self._table.scan({"data": data, "column": column, **options}))
+        table, texts = self._table.scan({"data": data, "column": column, **options})
+        return ItemsFound(table, {"records": texts, "items": len(self)}, self._parameters())
+
+    def _parameters(self) -> dict[str, Any]:
+        return parameters_of(self._state[2], ItemOptions)
 
     @property
     def items(self) -> Table:
@@ -162,9 +213,17 @@ def _paths(items: Any) -> list[str | os.PathLike[str]] | None:
 
 def _rows(items: Any) -> Iterable[dict[str, Any]]:
     """The records of items, as dicts of what JSON has."""
+    _refuse_open_file("items", items)
     if isinstance(items, Mapping):
         items = _of_columns(items)
-    for method, arguments in (("to_dicts", ()), ("to_pylist", ()), ("to_dict", ("records",))):
+    elif type(items).__module__.startswith("pyspark.sql.") and hasattr(items, "collect"):
+        # Items are few: benchmarks, not corpora.
+        items = [row.asDict(recursive=True) for row in items.collect()]
+    elif hasattr(items, "take_all"):
+        items = items.take_all()
+    elif not isinstance(items, (list, tuple)) and not any(hasattr(items, name) for name in _TO_ROWS):
+        items = _of_arrow(items)
+    for method, arguments in _TO_ROWS.items():
         if not isinstance(items, (list, tuple)) and hasattr(items, method):
             items = getattr(items, method)(*arguments)
             break
@@ -178,6 +237,31 @@ def _rows(items: Any) -> Iterable[dict[str, Any]]:
                 f"item {row} is of type {type(item).__name__}; give dicts with a question, such as {{'question': text}}"
             )
         yield {str(name): _plain(value) for name, value in item.items()}
+
+
+#: The methods of data frames and tables that return dicts, with their arguments.
+_TO_ROWS: dict[str, tuple[str, ...]] = {"to_dicts": (), "to_pylist": (), "to_dict": ("records",)}
+
+
+def _of_arrow(items: Any) -> Any:
+    """The table of what has none of these methods: a relation of DuckDB, a lazy frame, another Arrow stream; else
+    ``items``."""
+    if hasattr(items, "fetch_arrow_table"):
+        return items.fetch_arrow_table()
+    if hasattr(items, "collect_schema"):
+        return items.collect()
+    if not hasattr(items, "__arrow_c_stream__"):
+        return items
+    check("to read items from Arrow data, simgpu", "pyarrow")
+    import pyarrow as pa
+
+    return pa.table(items)
+
+
+def _refuse_open_file(name: str, value: Any) -> None:
+    """Refuses an open file, which would be read as a list of its lines."""
+    if hasattr(value, "read") and hasattr(value, "close"):
+        raise TypeError(f"{name} is an open file; give its path, such as file.name")
 
 
 def _of_columns(columns: Mapping[Any, Any]) -> list[dict[Any, Any]]:

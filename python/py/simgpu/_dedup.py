@@ -58,7 +58,8 @@ class Deduplicated(_Found):
 
     removed: Table
     """The removed documents: row, kept (a row; null if removed for none), similarity, lost, found_by; with ids, also id and
-    kept_id. With ``against``, also reference, the row there, where kept and kept_id are null."""
+    kept_id. With ``against``, also reference, the row there, where kept is null. Then kept_id is the id there, if ``id``
+    names a column that ``against`` has."""
 
     def __init__(self, parts: dict[str, Any], options: dict[str, Any]) -> None:
         super().__init__("dedup", parts, options)
@@ -120,6 +121,15 @@ class Deduplicated(_Found):
         if isinstance(data, (list, tuple)):
             return type(data)(row for row, is_kept in zip(data, self.keep, strict=True) if is_kept)
         return _FILTERS[package](data, self.keep)
+
+    def _kept_ids(self, ids: list[Any]) -> list[Any]:
+        """The id of the document that is kept for each, of the ids of all documents; ``None`` if there is none."""
+        kept_ids = [ids[row] if row >= 0 else None for row in self.kept_by.tolist()]
+        if self.reference_by is not None and "kept_id" in self.removed.column_names:
+            for row, kept_id in zip(self.removed["row"].tolist(), self.removed["kept_id"].tolist(), strict=True):
+                if kept_ids[row] is None:
+                    kept_ids[row] = kept_id
+        return kept_ids
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_found": None}
@@ -213,7 +223,7 @@ class _Rows:
 
 class SimilarPairs(_Found, _Rows):
     """The similar pairs of documents: a table of left, right (rows) and similarity or distance; with ids, also of their
-    ids. With ``against``, left is a row there, and has no id.
+    ids. With ``against``, left is a row there; it has an id if ``id`` names a column that ``against`` has.
 
     It goes to Arrow as :class:`Table` does; ``pairs["left"]`` is a numpy array.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._dedup import _Rows
 
@@ -51,10 +51,26 @@ class Checked(_Rows):
     known_id: NDArray[np.bool_]
     """Whether each document is new, but was left out, as the index has its id."""
 
+    counts: dict[str, int]
+    """The counts, as in the report of the command ``index add``: ``documents`` of the batch; ``added``; ``known_ids``, new
+    documents whose ids the index has; ``seen``, those that resemble a document; and ``hits``, the rows of the table."""
+
+    report: dict[str, Any]
+    """The counts."""
+
     def __init__(self, table: Table, added: NDArray[np.bool_], known_id: NDArray[np.bool_]) -> None:
         self.table = table
         self.added = added
         self.known_id = known_id
+        documents, added_ones, known_ids = len(added), int(added.sum()), int(known_id.sum())
+        self.counts = {
+            "documents": documents,
+            "added": added_ones,
+            "known_ids": known_ids,
+            "seen": documents - added_ones - known_ids,
+            "hits": len(table),
+        }
+        self.report = {"command": "index add", "counts": self.counts}
 
     def __repr__(self) -> str:
         return f"<Checked: {int(self.added.sum())} of {len(self.added)} documents added>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Unpack
 
 from . import _simgpu
@@ -12,6 +13,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ._simgpu import Table
+
+
+class Page(str):
+    """A page of HTML. It is its text, and writes itself to a file if it is called."""
+
+    __slots__ = ()
+
+    def __call__(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page.
+
+        Args:
+            path: Where to write it. A file there is replaced.
+        """
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.write(self)
 
 
 class LinksFound(_Rows):
@@ -48,8 +64,9 @@ class LinksFound(_Rows):
     """Counts, parameters, the threshold and what is expected of it, histogram and examples, as the command reports
     them."""
 
-    page: str
-    """The report as a page of HTML, for people: what the command writes to ``report.html``."""
+    page: Page
+    """The report as a page of HTML, for people: ``found.page(path)`` writes it, as the command writes ``report.html``.
+    ``found.page`` itself is its text, a str."""
 
     def __init__(
         self, table: Table, entities: Table | None, report: dict[str, Any], page: str
@@ -58,7 +75,7 @@ class LinksFound(_Rows):
         self.entities = entities
         self.counts = report["counts"]
         self.report = report
-        self.page = page
+        self.page = Page(page)
 
     @property
     def links(self) -> Table:

@@ -12,7 +12,7 @@ import functools
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict, TypeVar, get_type_hints
 
@@ -133,8 +133,9 @@ class JoinOptions(TypedDict, total=False):
         Option(
             None,
             'How candidate pairs are found: ``"lsh"`` misses some similar pairs, ``"join"`` misses none, and '
-            '``"auto"`` joins lists of tokens where that costs about as much as LSH. By default ``"auto"``, or '
-            '``"lsh"`` if an option of signatures or bands is not at its default.',
+            '``"auto"`` joins lists of tokens where that takes about as long as LSH, or half a second more at most; it '
+            'searches others, and texts, through LSH. By default ``"auto"``, or ``"lsh"`` if an option of signatures or '
+            "bands is not at its default.",
         ),
     ]
     join_mib: Annotated[
@@ -730,7 +731,14 @@ class RayDedupOptions(
 ):
     """The options of ``ray.dedup``."""
 
-    partitions: Annotated[int, Option(200, "Parts of shuffled tables.")]
+    partitions: Annotated[
+        int | None,
+        Option(
+            None,
+            "Parts of shuffled tables; by default one for each 20,000 documents, but not fewer than cores, and 200 at "
+            "most up to 100 million documents; then one for each 500,000.",
+        ),
+    ]
     edges_in_one_task: Annotated[
         int,
         Option(
@@ -1220,6 +1228,31 @@ def defaults(group: type) -> dict[str, Any]:
     return {name: option.default for name, (_, option) in _options(group).items()}
 
 
+class _OptionParameter(inspect.Parameter):
+    """A parameter that is an option of a group."""
+
+    __slots__ = ()
+
+
+class _Signature(inspect.Signature):
+    """A signature with all options, whose text has ``**options`` in place of them: their list follows in the help."""
+
+    __slots__ = ()
+
+    def _shortened(self) -> inspect.Signature:
+        own = [it for it in self.parameters.values() if not isinstance(it, _OptionParameter)]
+        own = [it.replace(annotation=it.empty) for it in own if it.kind is not it.VAR_KEYWORD]
+        own.append(inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD))
+        return inspect.Signature(own)
+
+    def __str__(self) -> str:
+        return str(self._shortened())
+
+    def format(self, **_layout: Any) -> str:
+        """The text, which Python 3.13 and later ask for by this name."""
+        return str(self)
+
+
 def takes(group: type, *, others: str | None = None) -> Callable[[Function], Function]:
     """Decorates a function that takes the options of a group: it gets all of them, with their defaults.
 
@@ -1235,7 +1268,7 @@ def takes(group: type, *, others: str | None = None) -> Callable[[Function], Fun
         parameters = [it for it in own.parameters.values() if it.kind is not it.VAR_KEYWORD]
         keywords = [it for it in parameters if it.kind is it.KEYWORD_ONLY]
         parameters += [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=kind)
+            _OptionParameter(name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=kind)
             for name, (kind, option) in options.items()
         ]
         known = [parameter.name for parameter in parameters]
@@ -1254,10 +1287,15 @@ def takes(group: type, *, others: str | None = None) -> Callable[[Function], Fun
             parameters.append(inspect.Parameter(others, inspect.Parameter.VAR_KEYWORD, annotation=Any))
         call.__doc__ = _documented(function.__doc__ or "", options)
         call.__kwdefaults__ = {it.name: it.default for it in keywords if it.default is not it.empty} | of_group
-        call.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        call.__signature__ = _Signature(parameters, return_annotation=own.return_annotation)  # type: ignore[attr-defined]
         return call  # type: ignore[return-value]
 
     return decorate
+
+
+def parameters_of(options: Mapping[str, Any], group: type) -> dict[str, Any]:
+    """The options of a group that are given or have a default, for a report."""
+    return {name: options[name] for name in _options(group) if options.get(name) is not None}
 
 
 @functools.cache

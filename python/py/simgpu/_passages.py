@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from . import _simgpu
 from ._dedup import _Rows
-from ._options import PassagesOptions, takes
+from ._options import PassageOptions, PassagesOptions, parameters_of, takes
 
 if TYPE_CHECKING:
     from ._simgpu import Table
@@ -23,7 +23,8 @@ class PassagesFound(_Rows):
     - ``length``: its length in units.
     - ``exact``: whether all bytes are those of the source, not only the units.
     - ``reference``, with ``against``: the row of the source there, where ``source_row`` is null.
-    - ``id``, ``source_id``, with ids: those of the text and of its source.
+    - ``id``, ``source_id``, with ids: those of the text and of its source. Of a source in ``against``, if ``id`` names a
+      column that ``against`` has; else null.
     """
 
     table: Table
@@ -32,9 +33,17 @@ class PassagesFound(_Rows):
     texts: list[str] | None
     """The texts without their passages, one per row of the data; ``None`` unless ``cut`` asks for them."""
 
-    def __init__(self, parts: dict[str, Any]) -> None:
+    counts: dict[str, int]
+    """The counts of texts and pieces, as in the report of the command ``passages``."""
+
+    report: dict[str, Any]
+    """Counts, and the options that decide what a passage is."""
+
+    def __init__(self, parts: dict[str, Any], options: dict[str, Any]) -> None:
         self.table = parts["table"]
         self.texts = parts["texts"]
+        self.counts = parts["counts"]
+        self.report = {"command": "passages", "counts": self.counts, "parameters": parameters_of(options, PassageOptions)}
 
     def __repr__(self) -> str:
         return f"<PassagesFound: {len(self)} pieces>"
@@ -57,4 +66,4 @@ def passages(data: Any, column: str | None = None, **options: Unpack[PassagesOpt
         TypeError: The texts are of another type.
         StoppedError: The progress function stopped the work.
     """
-    return PassagesFound(_simgpu.passages_in_memory({"data": data, "column": column, **options}))
+    return PassagesFound(_simgpu.passages_in_memory({"data": data, "column": column, **options}), dict(options))

@@ -1,22 +1,30 @@
 """The bar that ``progress=True`` draws: tqdm's where it is installed, else a line on stderr."""
 
+import functools
 import sys
 import time
 import warnings
+
+
+@functools.cache
+def _tqdm():
+    """The class of tqdm's bars; ``None`` if it is not installed."""
+    try:
+        # Once: each change of the filters makes Python forget which warnings it has shown.
+        with warnings.catch_warnings():
+            # tqdm.auto chooses a bar for the notebook, and falls back to one of text.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm
 
 
 class Bar:
     """Shows the progress of a run, one stage after the other."""
 
     def __init__(self):
-        try:
-            with warnings.catch_warnings():
-                # tqdm.auto chooses a bar for the notebook, and falls back to one of text.
-                warnings.simplefilter("ignore")
-                from tqdm.auto import tqdm
-        except ImportError:
-            tqdm = None
-        self._tqdm = tqdm
+        self._tqdm = _tqdm()
         self._bar = None
         self._stage = None
         self._done = self._total = 0

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ._hosts import check
 from .errors import InputError, OutputError
 
 if TYPE_CHECKING:
@@ -44,13 +45,11 @@ def _save_matrix(signatures: Signatures, path: Path) -> None:
 
 
 def _save_table(signatures: Signatures, path: Path) -> None:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise ImportError(
-            "writing Parquet files of signatures needs pyarrow; pip install pyarrow, or choose a name that ends in .npy"
-        ) from None
+    # Without it, a name that ends in .npy serves.
+    check("to write a Parquet file of signatures (a name in .npy needs nothing), simgpu", "pyarrow")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     described = _described(signatures)
     metadata = {
         "simgpu.signatures": str(_LAYOUT),
@@ -130,12 +129,9 @@ def _load_matrix(cls: type[Signatures], path: Path) -> Signatures:
 
 
 def _load_table(cls: type[Signatures], path: Path) -> Signatures:
-    try:
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise ImportError(
-            "reading Parquet files of signatures needs pyarrow; pip install pyarrow"
-        ) from None
+    check("to read a Parquet file of signatures, simgpu", "pyarrow")
+    import pyarrow.parquet as pq
+
     try:
         table = pq.read_table(path, columns=["signature"])
         described = json.loads((table.schema.metadata or {})[b"simgpu.parameters"])

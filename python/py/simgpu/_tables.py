@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ._hosts import check
+
 if TYPE_CHECKING:
     from ._simgpu import Table
 
@@ -19,10 +21,8 @@ def rows(table: Table) -> Iterator[dict[str, Any]]:
 
 def to_pandas(table: Table) -> Any:
     """The table as a data frame of pandas."""
-    try:
-        import pandas as pd
-    except ImportError:
-        raise ImportError("to_pandas needs the package pandas; pip install pandas") from None
+    check("to_pandas", "pandas")
+    import pandas as pd
 
     def series(name: str) -> Any:
         values = table[name]
@@ -37,8 +37,7 @@ def to_pandas(table: Table) -> Any:
 
 def to_polars(table: Table) -> Any:
     """The table as a data frame of polars."""
-    try:
-        import polars as pl
-    except ImportError:
-        raise ImportError("to_polars needs the package polars; pip install polars") from None
+    check("to_polars", "polars")
+    import polars as pl
+
     return pl.DataFrame(table)

@@ -21,6 +21,10 @@ from typing import Any
 
 from .errors import InputError
 
+from ._hosts import require
+
+require("simgpu.datatrove", "datatrove")
+
 try:
     import datatrove.pipeline.dedup.minhash as _minhash
     from datatrove.data import DocumentsPipeline
@@ -38,7 +42,7 @@ try:
 except ImportError as error:
     raise ImportError(
         f"simgpu.datatrove needs datatrove and spaCy: {error}; "
-        "run pip install 'datatrove[processing]' spacy"
+        'run pip install --upgrade "simgpu[datatrove]"'
     ) from error
 
 from . import _simgpu

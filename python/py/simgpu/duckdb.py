@@ -1,6 +1,6 @@
 """DuckDB: SQL functions that sign texts and compare signatures.
 
-Needs the packages ``duckdb`` and ``pyarrow``. ::
+Needs the packages ``duckdb`` and ``pyarrow``: ``pip install "simgpu[duckdb]"``. ::
 
     import simgpu.duckdb
 
@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from typing import Any
 
-try:
-    import duckdb
-    import numpy as np
-    import pyarrow
-except ImportError as error:
-    raise ImportError(
-        "simgpu.duckdb needs the packages duckdb and pyarrow; pip install duckdb pyarrow"
-    ) from error
+from ._hosts import require
+
+require("simgpu.duckdb", "duckdb")
+
+import duckdb
+import numpy as np
+import pyarrow
 
 from . import ParameterError, Signer
 

@@ -1,16 +1,17 @@
 """Hugging Face ``datasets``: sign by ``Dataset.map``, and deduplicate a ``Dataset``.
 
-Needs the package ``datasets``.
+Needs the package ``datasets``: ``pip install "simgpu[hf]"``.
 """
 
 from __future__ import annotations
 
 from typing import Any, Unpack
 
-try:
-    import datasets
-except ImportError as error:
-    raise ImportError("simgpu.hf needs the package datasets; pip install datasets") from error
+from ._hosts import require
+
+require("simgpu.hf", "hf")
+
+import datasets
 
 from . import Signer
 from . import dedup as _dedup
@@ -69,7 +70,8 @@ def dedup(
         dataset: A ``Dataset``. A ``DatasetDict`` has several: deduplicate each, or concatenate them before.
         column: The column of texts.
         mark: Whether to keep all rows and add two columns instead: ``kept`` (bool), and ``kept_by`` (int64), the row
-            that is kept for this one (its own number if it is kept, -1 if none is). With ``id``, also ``kept_id``, the id of that row.
+            that is kept for this one (its own number if it is kept, -1 if none is, or one of ``against``). With ``id``, also
+            ``kept_id``, the id of that row.
         options: The options of :func:`simgpu.dedup`, such as ``threshold=0.8``. ``id`` and ``keep_by`` may name columns.
 
     Returns:
@@ -94,7 +96,7 @@ def dedup(
         return dataset
     ids = options["id"]
     ids = dataset[ids][:] if isinstance(ids, str) else list(ids)
-    return dataset.add_column("kept_id", [ids[row] if row >= 0 else None for row in found.kept_by])
+    return dataset.add_column("kept_id", found._kept_ids(ids))
 
 
 def _table(dataset: datasets.Dataset, names: list[str]) -> Any:

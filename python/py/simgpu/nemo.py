@@ -1,32 +1,31 @@
 """NeMo Curator: the MinHash stage of fuzzy deduplication, on the CPU.
 
 :class:`MinHashStage` takes the place of ``nemo_curator.stages.deduplication.fuzzy.minhash.MinHashStage``, which needs
-CUDA, and writes the same signatures. Needs the package ``nemo-curator``.
+CUDA, and writes the same signatures. Needs the package ``nemo-curator``:
+``pip install "simgpu[nemo]"``.
 """
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-try:
-    import pandas as pd
-    import pyarrow as pa
-    from loguru import logger
-    from nemo_curator.stages.base import ProcessingStage
-    from nemo_curator.stages.deduplication.id_generator import (
-        CURATOR_DEDUP_ID_STR,
-        get_id_generator_actor,
-    )
-    from nemo_curator.stages.resources import Resources
-    from nemo_curator.tasks import DocumentBatch, FileGroupTask
-    from nemo_curator.utils.file_utils import create_or_overwrite_dir, get_fs
-except ImportError as error:
-    raise ImportError(
-        "simgpu.nemo needs the package nemo-curator; pip install nemo-curator"
-    ) from error
+from ._hosts import require
 
+require("simgpu.nemo", "nemo")
+
+import pandas as pd
+import pyarrow as pa
 import pyarrow.json
 import pyarrow.parquet
+from loguru import logger
+from nemo_curator.stages.base import ProcessingStage
+from nemo_curator.stages.deduplication.id_generator import (
+    CURATOR_DEDUP_ID_STR,
+    get_id_generator_actor,
+)
+from nemo_curator.stages.resources import Resources
+from nemo_curator.tasks import DocumentBatch, FileGroupTask
+from nemo_curator.utils.file_utils import create_or_overwrite_dir, get_fs
 
 from . import Shingling, Signer
 from .errors import UnsupportedError

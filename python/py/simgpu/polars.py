@@ -1,6 +1,6 @@
 """polars: the namespace ``simgpu`` of expressions and data frames. Importing this module registers it.
 
-Needs the package ``polars``. ::
+Needs the package ``polars``: ``pip install "simgpu[polars]"``. ::
 
     import simgpu.polars
 
@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-try:
-    import polars as pl
-except ImportError as error:
-    raise ImportError("simgpu.polars needs the package polars; pip install polars") from error
+from ._hosts import require
+
+require("simgpu.polars", "polars")
+
+import polars as pl
 
 from . import Signer
 from . import dedup as _dedup
@@ -73,8 +74,8 @@ class FrameNamespace:
         Args:
             column: The column of texts.
             mark: Whether to keep all rows and add two columns instead: ``kept`` (bool) and ``kept_by`` (int64), the
-                row that is kept for this one (its own number if it is kept, -1 if none is). With ``id``, also ``kept_id``, the id of
-                that row.
+                row that is kept for this one (its own number if it is kept, -1 if none is, or one of ``against``). With
+                ``id``, also ``kept_id``, the id of that row.
             options: The options of :func:`simgpu.dedup`, such as ``threshold=0.8``. ``id`` and ``keep_by`` may name
                 columns.
 
@@ -88,9 +89,7 @@ class FrameNamespace:
         if (ids := options.get("id")) is not None:
             ids = self._frame[ids] if isinstance(ids, str) else pl.Series(ids)
             if (found.kept_by < 0).any():
-                values = ids.to_list()
-                of_rows = [values[row] if row >= 0 else None for row in found.kept_by.tolist()]
-                marks.append(pl.Series("kept_id", of_rows, dtype=ids.dtype))
+                marks.append(pl.Series("kept_id", found._kept_ids(ids.to_list()), dtype=ids.dtype))
             else:
                 marks.append(ids[found.kept_by].alias("kept_id"))
         return self._frame.with_columns(marks)

@@ -1,20 +1,18 @@
 """scikit-learn: MinHash signatures as a transformer.
 
-Needs the package ``scikit-learn``.
+Needs the package ``scikit-learn``: ``pip install "simgpu[sklearn]"``.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-try:
-    from sklearn.base import BaseEstimator, TransformerMixin
-except ImportError as error:
-    raise ImportError(
-        "simgpu.sklearn needs the package scikit-learn; pip install scikit-learn"
-    ) from error
+from ._hosts import require
+
+require("simgpu.sklearn", "sklearn")
 
 import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
 
 from . import Shingling, Signer
 from ._options import Unit

@@ -4,7 +4,8 @@ use numpy::{PyArray1, PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUnt
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyInt, PyList, PyString, PyTuple};
 use simgpu::scheme::Values;
 
 use super::kind::{Kind, SlotVec};
@@ -126,10 +127,48 @@ fn fits(kind: Kind, array: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
     Ok(least >= 0 && greatest <= i128::from(kind.greatest()))
 }
 
-/// `np.array(values, dtype)`.
+/// `np.array(values, dtype)`, which refuses integers out of the range of the type.
 fn convert<'py>(kind: Kind, values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let numpy = values.py().import(intern!(values.py(), "numpy"))?;
+    if wraps_integers(&numpy)? {
+        refuse_out_of_range(kind, values)?;
+    }
     numpy.call_method1(intern!(values.py(), "array"), (values, kind.dtype_name()))
+}
+
+/// Whether this is a NumPy before 2, which wraps integers that are out of range without a word.
+fn wraps_integers(numpy: &Bound<'_, PyModule>) -> PyResult<bool> {
+    static IS_OLD: PyOnceLock<bool> = PyOnceLock::new();
+    let is_old = IS_OLD.get_or_try_init(numpy.py(), || -> PyResult<bool> {
+        let version: String = numpy.getattr("__version__")?.extract()?;
+        Ok(version.starts_with("1."))
+    });
+    is_old.copied()
+}
+
+/// Refuses what NumPy 2 refuses: a list or tuple with an integer that the scheme's type does not hold.
+fn refuse_out_of_range(kind: Kind, values: &Bound<'_, PyAny>) -> PyResult<()> {
+    let items = match (values.cast::<PyList>(), values.cast::<PyTuple>()) {
+        (Ok(list), _) => list.to_tuple(),
+        (Err(_), Ok(tuple)) => tuple.clone(),
+        (Err(_), Err(_)) => return Ok(()),
+    };
+    let dtype = kind.dtype_name();
+    let greatest = match kind {
+        Kind::Affine32 => i128::from(u32::MAX),
+        Kind::Legacy | Kind::Affine64 => i128::from(u64::MAX),
+    };
+    for item in items.iter_borrowed() {
+        let is_held = !item.is_instance_of::<PyInt>()
+            || item
+                .extract::<i128>()
+                .is_ok_and(|number| (0..=greatest).contains(&number));
+        if !is_held {
+            let message = format!("Python integer {} out of bounds for {dtype}", item.str()?);
+            return Err(PyOverflowError::new_err(message));
+        }
+    }
+    Ok(())
 }
 
 /// A `ValueError` in place of an `OverflowError`.

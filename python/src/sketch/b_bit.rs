@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict, PyTuple};
 use simgpu::scheme::{Values, Word};
 
-use super::arrays::{Foreign, array_of};
+use super::arrays::{Foreign, array_of, read_seed, read_slots};
 use super::buffers::Reader;
 use super::floats::{divide, power, ratio};
 use super::kind::{Kind, SlotVec};
@@ -39,7 +39,7 @@ pub(crate) struct PyBBitMinHash {
 impl PyBBitMinHash {
     // Arguments are those of `__init__`: unpickling has none.
     #[new]
-    #[pyo3(signature = (*_args, **_kwargs))]
+    #[pyo3(signature = (*_args, **_kwargs), text_signature = "(minhash, b=1, r=0.0)")]
     fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
         PyBBitMinHash {
             kind: Kind::Affine32,
@@ -57,25 +57,8 @@ impl PyBBitMinHash {
         b: Option<&Bound<'_, PyAny>>,
         r: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let py = slf.py();
-        let builtins = py.import(intern!(py, "builtins"))?;
-        let b = match b {
-            Some(b) => builtins
-                .call_method1(intern!(py, "int"), (b,))?
-                .extract::<i128>()?,
-            None => 1,
-        };
-        let r = match r {
-            Some(r) => builtins
-                .call_method1(intern!(py, "float"), (r,))?
-                .extract::<f64>()?,
-            None => 0.0,
-        };
-        let bits = u8::try_from(b).ok().filter(|bits| *bits <= 32);
-        let bits = bits.ok_or_else(|| PyValueError::new_err("b must be an integer in [0, 32]"))?;
-        if r > 1.0 {
-            return Err(PyValueError::new_err("r must be a float in [0.0, 1.0]"));
-        }
+        let bits = b.map_or(Ok(1), read_bits)?;
+        let r = r.map_or(Ok(0.0), read_ratio)?;
         let (kind, seed, slots) = read_sketch(minhash, bits)?;
         *slf.try_borrow_mut()? = PyBBitMinHash {
             kind,
@@ -88,33 +71,65 @@ impl PyBBitMinHash {
     }
 
     /// Bits per hash value.
-    #[getter]
-    fn b(&self) -> u8 {
+    #[getter(b)]
+    fn get_b(&self) -> u8 {
         self.bits
     }
 
+    #[setter(b)]
+    fn set_b(&mut self, b: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.bits = read_bits(b)?;
+        Ok(())
+    }
+
     /// Ratio of the sizes of set and universe.
-    #[getter]
-    fn r(&self) -> f64 {
+    #[getter(r)]
+    fn get_r(&self) -> f64 {
         self.r
     }
 
+    #[setter(r)]
+    fn set_r(&mut self, r: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.r = read_ratio(r)?;
+        Ok(())
+    }
+
     /// The seed of the permutations.
-    #[getter]
-    fn seed(&self) -> i64 {
+    #[getter(seed)]
+    fn get_seed(&self) -> i64 {
         self.seed
     }
 
+    #[setter(seed)]
+    fn set_seed(&mut self, seed: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.seed = read_seed(seed)?;
+        Ok(())
+    }
+
     /// The permutation scheme.
-    #[getter]
-    fn scheme(&self) -> &'static str {
+    #[getter(scheme)]
+    fn get_scheme(&self) -> &'static str {
         self.kind.name()
     }
 
-    /// The lowest bits of each hash value: a read-only array of uint32.
-    #[getter]
-    fn hashvalues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    #[setter(scheme)]
+    fn set_scheme(&mut self, scheme: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.kind = Kind::of_argument(scheme)?;
+        Ok(())
+    }
+
+    /// The lowest bits of each hash value: a read-only array of uint32. Assign another array to change them.
+    #[getter(hashvalues)]
+    fn get_hashvalues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         array_of(py, &self.slots, false)
+    }
+
+    #[setter(hashvalues)]
+    fn set_hashvalues(&mut self, values: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Values::U32(slots) = read_slots(Kind::Affine32, values)? {
+            self.slots = slots;
+        }
+        Ok(())
     }
 
     fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -223,6 +238,26 @@ impl PyBBitMinHash {
     fn layout(&self) -> Layout {
         Layout::of_bits(self.bits)
     }
+}
+
+/// Bits per hash value, as `int` reads them.
+fn read_bits(b: &Bound<'_, PyAny>) -> PyResult<u8> {
+    let builtins = b.py().import(intern!(b.py(), "builtins"))?;
+    let number = builtins.call_method1(intern!(b.py(), "int"), (b,))?;
+    let bits = u8::try_from(number.extract::<i128>()?).ok();
+    let bits = bits.filter(|bits| *bits <= 32);
+    bits.ok_or_else(|| PyValueError::new_err("b must be an integer in [0, 32]"))
+}
+
+/// A ratio of sizes, as `float` reads it.
+fn read_ratio(r: &Bound<'_, PyAny>) -> PyResult<f64> {
+    let builtins = r.py().import(intern!(r.py(), "builtins"))?;
+    let number = builtins.call_method1(intern!(r.py(), "float"), (r,))?;
+    let ratio = number.extract::<f64>()?;
+    if ratio > 1.0 {
+        return Err(PyValueError::new_err("r must be a float in [0.0, 1.0]"));
+    }
+    Ok(ratio)
 }
 
 /// Scheme, seed and lowest bits of a sketch of any class.

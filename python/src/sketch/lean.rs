@@ -33,7 +33,8 @@ pub(crate) struct PyLeanMinHash;
 impl PyLeanMinHash {
     // Arguments are those of `__init__`, which a subclass may replace.
     #[new]
-    #[pyo3(signature = (*_args, **_kwargs))]
+    #[pyo3(signature = (*_args, **_kwargs),
+        text_signature = "(minhash=None, seed=None, hashvalues=None, scheme=None)")]
     fn new(
         _args: &Bound<'_, PyTuple>,
         _kwargs: Option<&Bound<'_, PyDict>>,

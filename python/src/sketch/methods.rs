@@ -19,7 +19,7 @@ use super::permutations::Permutations;
 use super::state::{of_attributes, of_foreign};
 use super::texts::TextSigner;
 use super::writer::{GpuMode, Writer};
-use crate::errors::OrRaise;
+use crate::errors::{OrRaise, warn_as};
 use crate::pool;
 use crate::progress::Display;
 
@@ -27,7 +27,9 @@ use crate::progress::Display;
 impl PyMinHash {
     // Arguments are those of `__init__`, which a subclass may replace.
     #[new]
-    #[pyo3(signature = (*_args, **_kwargs))]
+    #[pyo3(signature = (*_args, **_kwargs),
+        text_signature = "(num_perm=128, seed=1, gpu_mode=\"disable\", hashfunc=None, hashobj=None, hashvalues=None, \
+            permutations=None, scheme=None)")]
     fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
         PyMinHash::blank()
     }
@@ -66,11 +68,10 @@ impl PyMinHash {
         let hashfunc = HashFunc::of_argument(kind, hashfunc)?;
         if hashobj.is_some() {
             let category = py.get_type::<PyDeprecationWarning>();
-            PyErr::warn(
+            warn_as(
                 py,
+                "hashobj is deprecated, use hashfunc instead.",
                 &category,
-                c"hashobj is deprecated, use hashfunc instead.",
-                1,
             )?;
         }
         let slots = match hashvalues {
@@ -113,10 +114,24 @@ impl PyMinHash {
         }
     }
 
+    #[setter(scheme)]
+    fn set_scheme(slf: &Bound<'_, Self>, scheme: &Bound<'_, PyAny>) -> PyResult<()> {
+        let kind = Kind::of_argument(scheme)?;
+        let count = PyMinHash::read(slf)?.slots.len();
+        PyMinHash::reshape(slf, kind, count)
+    }
+
     /// Number of permutations.
-    #[getter]
-    fn num_perm(&self) -> usize {
+    #[getter(num_perm)]
+    fn get_num_perm(&self) -> usize {
         self.slots.len()
+    }
+
+    #[setter(num_perm)]
+    fn set_num_perm(slf: &Bound<'_, Self>, count: &Bound<'_, PyAny>) -> PyResult<()> {
+        let count = read_count(count)?;
+        let kind = slf.try_borrow()?.kind;
+        PyMinHash::reshape(slf, kind, count)
     }
 
     /// The hash values: an array of uint32 with affine32 and else of uint64. What is written to it changes the sketch,

@@ -5,8 +5,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use simgpu::scheme::{Hashes, Values};
 
+use super::arguments::drawable;
 use super::arrays::{Foreign, copy_from_array};
-use super::kind::{Kind, SlotVec, lower_slots};
+use super::kind::{Kind, SlotVec, empty_slots, lower_slots};
+use super::permutations::Permutations;
 use super::writer::{GpuMode, Writer};
 use crate::errors::OrRaise;
 
@@ -134,6 +136,45 @@ impl PyMinHash {
             shown: None,
             writer: self.writer.as_ref().map(|writer| writer.clone_ref(py)),
         })
+    }
+
+    /// Makes an empty sketch one of another scheme or number of permutations, which its seed draws. A sketch that is not
+    /// empty keeps both, because its hash values belong to them.
+    pub(super) fn reshape(slf: &Bound<'_, Self>, kind: Kind, count: usize) -> PyResult<()> {
+        let py = slf.py();
+        let sketch = PyMinHash::read(slf)?;
+        if sketch.kind == kind && sketch.slots.len() == count {
+            return Ok(());
+        }
+        if sketch.slots != empty_slots(sketch.kind, sketch.slots.len()) {
+            return Err(PyValueError::new_err(format!(
+                "the sketch has {} hash values of the scheme '{}', which do not fit {count} of '{}'; assign num_perm and \
+                 scheme before hashvalues",
+                sketch.slots.len(),
+                sketch.kind.name(),
+                kind.name()
+            )));
+        }
+        let permutations = match &sketch.writer {
+            Some(_) => Some(Permutations::drawn(
+                py,
+                kind,
+                drawable(sketch.seed)?,
+                count,
+            )?),
+            None => None,
+        };
+        drop(sketch);
+        let mut sketch = slf.try_borrow_mut()?;
+        (sketch.kind, sketch.shown) = (kind, None);
+        // A sketch without permutations, such as one before `__init__`, has no number of them.
+        if let Some(permutations) = permutations {
+            sketch.slots = empty_slots(kind, count);
+            sketch.writer_mut("permutations")?.permutations = permutations;
+        } else {
+            sketch.slots = empty_slots(kind, sketch.slots.len());
+        }
+        Ok(())
     }
 
     /// What updates need. An object without it lacks the attribute `name`.

@@ -79,6 +79,26 @@ def _sketches(minhashes: Any) -> list[Any]:
     return [_Row(row, getattr(minhashes, "scheme", None)) for row in rows]
 
 
+#: The parameters of an index that a program may assign, as it may those of datasketch.
+_PARAMETERS = ("h", "b", "r", "prepickle", "hashranges")
+
+
+def _parameter(name: str, documented: str) -> property:
+    """A parameter that a program may assign. The first other value moves the index to dictionaries."""
+
+    def get(self: MinHashLSH) -> Any:
+        return self._native_parameter(name) if self._is_native else self._parameters[name]
+
+    def assign(self: MinHashLSH, value: Any) -> None:
+        if self._is_native:
+            if value == self._native_parameter(name):
+                return
+            self._move_to_dictionaries()
+        self._parameters[name] = value
+
+    return property(get, assign, doc=documented)
+
+
 class MinHashLSH(_simgpu.MinHashLSH):
     """Finds the keys whose sketches are probably similar to a query, by equal bands.
 
@@ -91,12 +111,13 @@ class MinHashLSH(_simgpu.MinHashLSH):
     - ``storage_config`` has another type than ``"dict"`` (this needs the installed datasketch),
     - a subclass overrides what datasketch computes with: ``_H``, ``_byteswap``, ``_hashed_byteswap``, ``_insert``,
       ``_remove`` or ``_merge``, or assigns or deletes ``keys`` or ``hashtables``, or
-    - a program writes to ``keys`` or ``hashtables`` themselves.
+    - a program writes to ``keys`` or ``hashtables`` themselves, or assigns another value to ``b``, ``r``, ``h``,
+      ``hashranges`` or ``prepickle``.
 
     Differences: ``query`` returns keys in the order of their insertion. ``remove`` removes a key that was inserted
     twice (``check_duplication=False``, or ``merge``) completely. Sketches of different widths (uint32, uint64,
     weighted) do not fit into one index. ``hashfunc`` must return ``bytes``. What ``hashtables`` and ``keys`` return
-    are copies. None of these applies to an index that keeps its keys as datasketch does.
+    are copies. None of these applies to an index that keeps its keys as datasketch does. ``hashfunc`` is read-only.
 
     Args:
         threshold: Jaccard similarity from 0 to 1 for which to choose bands and rows.
@@ -119,7 +140,13 @@ class MinHashLSH(_simgpu.MinHashLSH):
     _buffer_size = 50000
     _keys: Any
     _hashtables: list[Any]
-    hashranges: list[tuple[int, int]]
+    _parameters: dict[str, Any]
+
+    h = _parameter("h", "The number of slots of a sketch.")  # type: ignore[assignment]
+    b = _parameter("b", "The number of bands.")  # type: ignore[assignment]
+    r = _parameter("r", "The number of slots per band.")  # type: ignore[assignment]
+    prepickle = _parameter("prepickle", "Whether keys are stored pickled.")  # type: ignore[assignment]
+    hashranges = _parameter("hashranges", "Of each band, the first of its slots and their end.")
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -162,10 +189,25 @@ class MinHashLSH(_simgpu.MinHashLSH):
         """Makes this an empty index in native tables."""
         self._begin(num_perm, bands, rows, prepickle, hashfunc)
         self.__dict__.pop("_is_native", None)
-        self.hashranges = [(band * rows, (band + 1) * rows) for band in range(bands)]
+        self.__dict__.pop("_parameters", None)
+
+    def _native_parameter(self, name: str) -> Any:
+        """The parameter of an index in native tables."""
+        b, r = super().b, super().r
+        match name:
+            case "b":
+                return b
+            case "r":
+                return r
+            case "h":
+                return super().h
+            case "prepickle":
+                return super().prepickle
+        return [(band * r, (band + 1) * r) for band in range(b)]
 
     def _keep(self, keys: Any, hashtables: list[Any]) -> None:
         """Keeps keys in these storages from now on."""
+        self._parameters = {name: self._native_parameter(name) for name in _PARAMETERS}
         self._is_native, self._keys, self._hashtables = False, keys, hashtables
 
     def _move_to_dictionaries(self) -> None:
@@ -310,7 +352,7 @@ class MinHashLSH(_simgpu.MinHashLSH):
         """The keys that share a band with a sketch."""
         if self._is_native:
             return super().query(minhash)
-        return self._query_storages(minhash, self.b)
+        return self._query_storages(minhash, len(self.hashtables))
 
     def query_many(self, minhashes: Any) -> list[list[Any]]:
         """The results of ``query`` for many sketches, given as to ``insert_many``."""
@@ -460,7 +502,8 @@ class MinHashLSH(_simgpu.MinHashLSH):
         scheme = getattr(index, "_minhash_scheme", None)
         if _is_memory(index.keys) and all(map(_is_memory, index.hashtables)) and not self._has_hooks:
             layout = _layout(index, scheme)
-            if _is_consistent(index):
+            ranges = self._native_parameter("hashranges")
+            if _is_consistent(index) and getattr(index, "hashranges", ranges) == ranges:
                 # Before 2.0, datasketch had one scheme, whose values have 64 bits, and did not name it.
                 is_old = scheme is None and hashfunc is None and layout == (8, 1)
                 self._minhash_scheme = "legacy" if is_old and len(index.keys) else scheme
@@ -469,6 +512,7 @@ class MinHashLSH(_simgpu.MinHashLSH):
                 return
         self._minhash_scheme = scheme
         self._keep(index.keys, list(index.hashtables))
+        self.hashranges = getattr(index, "hashranges", self.hashranges)
 
     def __setstate__(self, state: Any) -> None:
         attributes, slots = state if isinstance(state, tuple) else (state, None)
@@ -476,16 +520,20 @@ class MinHashLSH(_simgpu.MinHashLSH):
             # A pickle of datasketch's, where this class stands in the place of its class.
             return self._adopt(SimpleNamespace(**attributes))
         self.__dict__.update(attributes or {})
+        if not self._is_native and "_parameters" not in self.__dict__:
+            # An older pickle, from when parameters could not be assigned.
+            self._keep(self._keys, self._hashtables)
         for name, value in (slots or {}).items():
             setattr(self, name, value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parameters = (self.h, self.b, self.r, self.prepickle, self.hashfunc)
+        # Parameters that were assigned are attributes.
+        parameters = (*(self._native_parameter(name) for name in ("h", "b", "r", "prepickle")), self.hashfunc)
         return _restored, (type(self), parameters, self._state()), self.__getstate__()
 
 
 # Attributes of indexes that are about the native tables.
-_NATIVE_NAMES = {"_is_native", "_keys", "_hashtables"}
+_NATIVE_NAMES = {"_is_native", "_keys", "_hashtables", "_parameters", "hashranges"}
 
 
 def _is_memory(storage: Any) -> bool:

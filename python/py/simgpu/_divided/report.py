@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 from .._simgpu import DividedSearch
+from .._caller import warn
 from ..errors import DefectError, SimgpuWarning
 
 
@@ -48,7 +48,7 @@ def report_of(
     skipped, without_place, without_shingles, few_shingles, bytes_of_texts = signed
     warning = search.few_shingles_warning(few_shingles, documents - skipped - without_place)
     if warning is not None:
-        warnings.warn(warning, SimgpuWarning, stacklevel=5)
+        warn(warning, SimgpuWarning)
     sums, by_matches = added_counts(of_tasks)
     counts = {
         "documents": documents,

@@ -99,7 +99,7 @@ def kind_named(names: list[str], kinds: list[Any], name: str) -> Any:
 
 def columns_of(table: Any) -> dict[str, pa.Array]:
     """The columns of a table of the extension module."""
-    batches = pa.RecordBatchReader.from_stream(table).read_all().combine_chunks().to_batches()
+    batches = pa.table(table).combine_chunks().to_batches()
     if not batches:
         return {name: pa.array([], pa.null()) for name in table.column_names}
     return dict(zip(batches[0].schema.names, batches[0].columns, strict=True))

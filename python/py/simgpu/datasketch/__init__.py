@@ -14,9 +14,19 @@ sketches into these indexes. ``from_datasketch`` of ``MinHashLSH``, ``MinHashLSH
 of datasketch load as classes of this package where it is in datasketch's place. Other names of
 datasketch are those of the installed datasketch.
 
-Differences: ``permutations`` is read-only, to be assigned instead of written into; a seed is an integer
-of 64 bits; sketches are never computed on a GPU; and there are at most 2**24 permutations. An update
-makes new ``hashvalues``, as in datasketch: an array got before it no longer belongs to the sketch.
+Differences: ``permutations``, and ``hashvalues`` of a ``bBitMinHash``, are read-only arrays, to be assigned
+instead of written into; a seed is an integer of 64 bits; sketches are never computed on a GPU; and there
+are at most 2**24 permutations. An update makes new ``hashvalues``, as in datasketch: an array got before
+it no longer belongs to the sketch. Integers out of the range of a scheme are refused with each version of
+NumPy; datasketch wraps them with NumPy before 2.
+
+A program may assign the attributes that it may assign in datasketch, with these differences. A value that
+the attribute cannot have is refused at once. ``num_perm`` and ``scheme`` of a ``MinHash`` take another value
+only while the sketch is empty, and draw its permutations again; so assign them before ``hashvalues``.
+``hashfunc`` of a ``MinHashLSH`` is read-only: give it to the constructor. An index keeps its keys in
+dictionaries, and takes datasketch's time, once ``b``, ``r``, ``h``, ``k``, ``l``, ``hashranges``,
+``prepickle``, ``keys`` or the hash tables are assigned. Before that, the lists and sets in ``keys`` and
+``hashtables`` are copies: assign to ``keys[key]`` instead of changing the list.
 """
 
 # ruff: noqa: F822 (names of the installed datasketch)

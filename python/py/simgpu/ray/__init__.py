@@ -7,11 +7,19 @@ ids ascend in the order of the files: the same documents are kept, with the same
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Unpack
+
+from .._hosts import require
+
+require("simgpu.ray", "ray")
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import ray
+import ray.data
+from ray.data.context import ShuffleStrategy
 
 from .. import _divided
 from .._divided import raised
@@ -41,6 +49,11 @@ class Deduplicated:
         self.kept = kept
         self.removed = removed
         self.report = report
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """The counts of the report."""
+        return self.report["counts"]
 
     def __repr__(self) -> str:
         counts = self.report["counts"]
@@ -103,12 +116,14 @@ def dedup(
             f"the column {id!r} has the type {kinds[0]} in the dataset and {kinds[1]} in against; cast one of them"
         )
     resources = _others(options, RayDedupOptions)
-    stages = Stages(records, plan, options["partitions"], options["edges_in_one_task"], resources)
-    with raised():
+    counted = [of.count() for _, of in sides]
+    partitions = options["partitions"] or _partitions(sum(counted))
+    stages = Stages(records, plan, partitions, options["edges_in_one_task"], resources)
+    with raised(), _hash_shuffles([of for _, of in sides]):
         removed = stages.removed
         kept = stages.kept(dataset, id, text)
         signed = stages.counts_of_signed()
-        report = _report(stages, plan, dataset.count(), signed[0])
+        report = _report(stages, plan, counted[0], signed[0])
         of_reference = 0
         if against is not None:
             removed_there, of_reference = stages.removed_for_reference()
@@ -124,6 +139,30 @@ def dedup(
         lambda table: with_ids(table), batch_format="pyarrow", batch_size=None
     )
     return Deduplicated(kept, removed, report)
+
+
+@contextmanager
+def _hash_shuffles(datasets: list[Dataset]) -> Iterator[None]:
+    """Shuffles by keys meanwhile. Older versions of Ray sort by default, and then divide no dataset by keys."""
+    contexts = [ray.data.DataContext.get_current(), *(dataset.context for dataset in datasets)]
+    before = [context.shuffle_strategy for context in contexts]
+    for context, strategy in zip(contexts, before, strict=True):
+        if strategy in (ShuffleStrategy.SORT_SHUFFLE_PULL_BASED, ShuffleStrategy.SORT_SHUFFLE_PUSH_BASED):
+            context.shuffle_strategy = ShuffleStrategy.HASH_SHUFFLE
+    try:
+        yield
+    finally:
+        for context, strategy in zip(contexts, before, strict=True):
+            context.shuffle_strategy = strategy
+
+
+def _partitions(documents: int) -> int:
+    """The parts of shuffled tables. A part costs some tasks in each of six shuffles, and must fit in the memory of one."""
+    if documents > 200 * 500_000:
+        return documents // 500_000
+    cores = int(ray.cluster_resources().get("CPU", 1))
+    # A few documents need no part for each core, because a task takes longer to start than to run.
+    return max(1, min(200, max(documents // 20_000, min(cores, documents // 500))))
 
 
 def _report(

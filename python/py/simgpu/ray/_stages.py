@@ -402,8 +402,9 @@ class _Searched:
 
         def with_texts() -> Iterator[pa.RecordBatch]:
             for batch in batches:
-                compared = batch.column("compared").cast(kind)
-                yield batch.set_column(batch.schema.get_field_index("compared"), "compared", compared)
+                columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+                columns["compared"] = columns["compared"].cast(kind)
+                yield pa.RecordBatch.from_arrays([*columns.values()], [*columns])
 
         return _divided.Search(self.plan)(with_texts())
 

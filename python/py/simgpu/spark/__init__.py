@@ -14,6 +14,10 @@ from __future__ import annotations
 import pickle
 from typing import Any, Unpack
 
+from .._hosts import require
+
+require("simgpu.spark", "spark")
+
 from pyspark.sql import functions as F
 
 from .. import __version__, _divided
@@ -81,6 +85,11 @@ class Deduplicated:
         self.clusters = of_removed.unionByName(of_kept)
         self.report = report
 
+    @property
+    def counts(self) -> dict[str, Any]:
+        """The counts of the report."""
+        return self.report["counts"]
+
     def __repr__(self) -> str:
         counts = self.report["counts"]
         return f"<Deduplicated: {counts['kept']} of {counts['documents']} documents kept>"
@@ -98,6 +107,11 @@ class SimilarPairs:
     def __init__(self, table: DataFrame, report: dict[str, Any]) -> None:
         self.table = table
         self.report = report
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """The counts of the report."""
+        return self.report["counts"]
 
     def __repr__(self) -> str:
         return f"<SimilarPairs: {self.report['counts']['similar_pairs']} pairs>"
@@ -249,7 +263,7 @@ def contain(
 
     Args:
         df: The documents.
-        items: A :class:`simgpu.Contain`, or what it takes.
+        items: A :class:`simgpu.Contain`, or what it takes, such as another DataFrame, which the driver collects.
         id: The column of ids.
         text: The column of texts.
         **options: Those of :class:`simgpu.Contain`, unless ``items`` are one; ``help(simgpu.spark.contain)`` lists them.
