@@ -16,6 +16,8 @@ fn main() -> ExitCode {
     out_of_memory::report_aborts();
     silence_mesa();
     silence_reader();
+    #[cfg(unix)]
+    out_of_memory::report_panics();
     ExitCode::from(simgpu_cli::main(std::env::args_os()))
 }
 

@@ -393,7 +393,7 @@ pub const TABLE: &[Row] = &[
     row(&["index build"], &["batch_mib"], Memory, &[Signatures]),
     row(&["index build"], &["memory"], Memory, &[]),
     row(&["index build"], &["temp_dir"], Memory, &[ExactIndex]),
-    row(&["index build"], &["on_known_id"], Results, &[]),
+    row(&["index build"], &["on_known_id"], Checks, &[]),
     row(&["index build"], &["restart"], Checks, &[Signatures]),
     row(&["index add"], &["if_new", "on_known_id"], Results, &[]),
     row(&["index add"], &["output"], Results, &[NotIfNew]),

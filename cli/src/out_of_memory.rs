@@ -127,6 +127,18 @@ pub(crate) fn report_aborts() {
     unsafe { libc::signal(libc::SIGABRT, handler as libc::sighandler_t) };
 }
 
+/// Ends the process in the same way where the standard library panics because it has no memory for the stack of a thread's signal
+/// handler.
+pub(crate) fn report_panics() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if panic.to_string().contains("alternative stack") {
+            end(None);
+        }
+        before(panic);
+    }));
+}
+
 /// Bytes without which the C library fails: it takes 1 MiB at a time.
 const LITTLE: usize = 4 << 20;
 

@@ -57,6 +57,7 @@ fn place_for(page: &str) -> Place {
             for (number, first) in (0..6).zip((0..).step_by(1_000)) {
                 place.write(&format!("in{number}.jsonl"), documents(first, 200));
             }
+            place.run("sign in0.jsonl -o s.parquet -q").succeeded();
             place.write("ids", "d0\nd3\n");
             place.write("memories.jsonl", documents(0, 100));
             place.write("month/1.jsonl.zst", zstd(&documents(0, 400)));
@@ -77,6 +78,10 @@ fn place_for(page: &str) -> Place {
 fn named(command: &str, number: usize) -> String {
     [
         ("INPUT...", &*format!("in{number}.jsonl")),
+        (
+            "--signatures FILE --index DIR",
+            "--signatures s.parquet --index signed",
+        ),
         ("--ids FILE", "--ids ids"),
         ("snapshot DIR COPY", "snapshot ix copy"),
         ("DIR", "ix"),

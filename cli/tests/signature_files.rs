@@ -386,10 +386,8 @@ fn a_table_with_other_ids_signatures_or_parameters_is_refused() {
     // Another program wrote the same rows.
     place.write("s.parquet", table(columns(ids, signatures), &metadata));
     let rewritten = pairs().succeeded();
-    assert_eq!(
-        (whole.stdout, whole.stderr),
-        (rewritten.stdout, rewritten.stderr)
-    );
+    assert_eq!(whole.stdout, rewritten.stdout);
+    assert!(!rewritten.stderr.contains("digest"), "{}", rewritten.stderr);
     let back = |column: &ArrayRef| {
         let order = UInt32Array::from_iter_values((0..u32::try_from(column.len()).unwrap()).rev());
         arrow_select::take::take(column, &order, None).unwrap()

@@ -228,6 +228,7 @@ mod tests {
             batch(4, u32::MAX, u32::MAX, 12),
             // It would become 200 times as long as compression can make it.
             batch(4, 1 << 20, 8, 12),
+            vec![START, 1],
         ];
         let end = |rest: &[u8]| {
             fs::write(&path, [&whole, rest].concat()).unwrap();
@@ -239,13 +240,7 @@ mod tests {
             assert_eq!(fs::read(&path).unwrap(), whole);
         }
         // The store ends there by itself.
-        for rest in [
-            &[][..],
-            &[0; 4096],
-            &[77],
-            &[START, 1],
-            &batch(4, 8, 8, 12)[..20],
-        ] {
+        for rest in [&[][..], &[0; 4096], &[77], &batch(4, 8, 8, 12)[..20]] {
             assert_eq!(end(rest), None);
         }
     }
