@@ -414,10 +414,13 @@ impl<'a> Target<'a> {
             remove_if_there(&with_suffix(&target.path, PAGE))?;
         }
         target.output.commit()?;
-        if let Some((page, _)) = target.page {
-            page.commit()?;
+        let page = target.page.map_or(Ok(()), |(page, _)| page.commit());
+        let described = page.and_then(|()| target.report.commit());
+        if described.is_err() {
+            // A file without its report would only keep the run from being repeated.
+            let _ = remove_if_there(&target.path);
         }
-        target.report.commit()
+        described
     }
 }
 

@@ -329,6 +329,7 @@ pub(super) fn unknown_ending(path: &Path, name: &str) -> Error {
 }
 
 /// Refuses a name for JSON Lines, which are not compressed, that says another format.
+#[cfg(feature = "index")]
 pub(crate) fn check_json_lines(path: &Path) -> Result<(), Error> {
     let name = path.to_string_lossy().to_ascii_lowercase();
     let (_, compression) = Compression::of_ending(&name);

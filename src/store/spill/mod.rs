@@ -11,6 +11,7 @@
 //! random reads 6,500 (one thread) or 55,000 (64 threads).
 
 use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -110,6 +111,10 @@ fn lock(folder: &Path) -> Option<Locked> {
 /// Removes the folders of runs that were killed and cannot be resumed. A folder that cannot be removed stays.
 pub(crate) fn remove_abandoned(folder: &Path) {
     for of_run in folders_of_runs(folder) {
+        // A run that was killed while it removed its folder leaves an empty one.
+        if fs::remove_dir(&of_run).is_ok() {
+            continue;
+        }
         if found::check_own(&of_run).is_ok()
             && let Some(_lock) = lock(&of_run)
             && !is_unfinished(&of_run)
@@ -187,11 +192,19 @@ impl Spill {
         builder.prefix(PREFIX);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        let created = builder.tempdir_in(folder);
-        let created = created.map_err(Error::io("create a folder in", folder))?;
-        let lock = created.path().join(LOCK);
-        let locked = File::create(&lock).and_then(|lock| Ok(Locked::try_new(lock)?));
-        let locked = locked.map_err(Error::io("lock", lock))?;
+        let (created, locked) = loop {
+            let created = builder.tempdir_in(folder);
+            let created = created.map_err(Error::io("create a folder in", folder))?;
+            let lock = created.path().join(LOCK);
+            match File::create(&lock) {
+                // Another run took the empty folder for one that was left.
+                Err(error) if error.kind() == ErrorKind::NotFound && folder.is_dir() => {}
+                opened => {
+                    let locked = opened.and_then(|lock| Ok(Locked::try_new(lock)?));
+                    break (created, locked.map_err(Error::io("lock", lock))?);
+                }
+            }
+        };
         if let Some(run) = &budget.run {
             write_checked(created.path(), IDENTITY, &**run)?;
         }
