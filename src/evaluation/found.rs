@@ -106,7 +106,7 @@ impl FoundFile {
     }
 
     fn of_folder(folder: &Path) -> Result<Self> {
-        let Some(mark) = read_json::<Mark>(&folder.join(REPORT)) else {
+        let Some(mark) = read_json::<Mark>(&folder.join(REPORT))? else {
             let problem = format!("it holds no complete run: there is no {REPORT} of simgpu in it");
             return Err(refused(folder, problem));
         };
@@ -133,7 +133,8 @@ impl FoundFile {
                 let mut files = names
                     .map(|(name, form)| file("dedup", name, form))
                     .into_iter();
-                let found = files.find(|file| file.path.exists());
+                // One that cannot be looked at is there: to read it says what is wrong.
+                let found = files.find(|file| file.path.try_exists().unwrap_or(true));
                 let problem = "clusters.parquet and removed.jsonl are missing in it".to_owned();
                 found.ok_or_else(|| refused(folder, problem))
             }
@@ -153,7 +154,7 @@ impl FoundFile {
         let has = |wanted: [&str; 2]| wanted.iter().all(|name| names.iter().any(|it| it == name));
         let (command, form) = if has(["id_a", "id_b"]) {
             match has(["runner_up", "score"]) {
-                true => ("link", Form::Pairs(sides_of_links(path))),
+                true => ("link", Form::Pairs(sides_of_links(path)?)),
                 false => ("pairs", Form::Pairs(Sides::One)),
             }
         } else if has(["id", "entity"]) {
@@ -346,28 +347,29 @@ fn refused(path: &Path, problem: String) -> Error {
 }
 
 /// What a folder's report says beside a file.
-fn mark_beside(path: &Path) -> Option<Mark> {
+fn mark_beside(path: &Path) -> Result<Option<Mark>> {
     read_json(&path.with_file_name(REPORT))
 }
 
-fn sides_of_links(path: &Path) -> Sides {
-    match mark_beside(path).filter(|mark| mark.command == "link") {
+fn sides_of_links(path: &Path) -> Result<Sides> {
+    let mark = mark_beside(path)?;
+    Ok(match mark.filter(|mark| mark.command == "link") {
         Some(mark) if mark.parameters.matching.is_some() => Sides::Two,
         Some(_) => Sides::One,
         None => Sides::ByFiles,
-    }
+    })
 }
 
 /// What a file without records is, by the report beside it.
 fn of_empty(path: &Path) -> Result<(&'static str, Form)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let of_file = read_json::<Mark>(&path.with_file_name(format!("{name}.report.json")));
+    let of_file = read_json::<Mark>(&path.with_file_name(format!("{name}.report.json")))?;
     if of_file.is_some_and(|mark| mark.command == "pairs") {
         return Ok(("pairs", Form::Pairs(Sides::One)));
     }
-    let mark = mark_beside(path);
+    let mark = mark_beside(path)?;
     match (mark.as_ref().map(|mark| &*mark.command), &*name) {
-        (Some("link"), "links.jsonl") => Ok(("link", Form::Pairs(sides_of_links(path)))),
+        (Some("link"), "links.jsonl") => Ok(("link", Form::Pairs(sides_of_links(path)?))),
         (Some("dedup"), "removed.jsonl") => Ok(("dedup", Form::Removed)),
         _ => Err(refused(
             path,

@@ -95,7 +95,7 @@ pub fn show(folder: &Path, id: &str, with_texts: bool) -> Result<Shown> {
     add_chains(&mut documents, &removed)?;
     let mut unread = BTreeMap::new();
     if with_texts {
-        let record: Record = read_json(&folder.join(RUN_RECORD)).unwrap_or_default();
+        let record: Record = read_json(&folder.join(RUN_RECORD))?.unwrap_or_default();
         add_texts(&mut documents, &report, record.inputs, &mut unread)?;
     }
     Ok(Shown { documents, unread })
@@ -136,7 +136,7 @@ fn report_of(folder: &Path) -> Result<ReportOfDedup> {
     if !folder.exists() {
         return Err(refused(folder, "there is no such folder"));
     }
-    let Some(report) = read_json::<ReportOfDedup>(&folder.join(REPORT)) else {
+    let Some(report) = read_json::<ReportOfDedup>(&folder.join(REPORT))? else {
         let problem = format!("it holds no complete run: there is no {REPORT} of simgpu in it");
         return Err(refused(folder, &problem));
     };

@@ -19,7 +19,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File, TryLockError};
-use std::io::{self, ErrorKind, Write};
+use std::io::{ErrorKind, Write};
 use std::panic::resume_unwind;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -256,11 +256,11 @@ impl OutputFolder {
             })
         };
         let listed = |folder: &Path| {
-            let listed = read_json::<Listed>(&folder.join(RUN_RECORD));
-            listed.map(|listed| listed.files).unwrap_or_default()
+            let listed = read_json::<Listed>(&folder.join(RUN_RECORD))?;
+            Ok::<_, Error>(listed.map(|listed| listed.files).unwrap_or_default())
         };
-        let mut own = listed(&self.folder);
-        own.extend(listed(&self.partial()));
+        let mut own = listed(&self.folder)?;
+        own.extend(listed(&self.partial())?);
         let is_own_folder = |name: &str| {
             let is_inside = |file: &String| {
                 let rest = file.strip_prefix(name);
@@ -272,7 +272,10 @@ impl OutputFolder {
             let (kind, is_top) = (entry.file_type(), entry.depth() == 1);
             match name {
                 PARTIAL => kind.is_dir(),
-                REPORT => read_json::<ReportMark>(entry.path()).is_some() && own.contains(REPORT),
+                REPORT => {
+                    let report = read_json::<ReportMark>(entry.path());
+                    report.is_ok_and(|report| report.is_some()) && own.contains(REPORT)
+                }
                 // An empty folder inside one of a run holds nothing to lose.
                 _ if kind.is_dir() => !is_top || is_own_folder(name),
                 _ => kind.is_file() && own.contains(name),
@@ -591,12 +594,21 @@ impl<D: Disk> Moves<'_, D> {
 }
 
 /// The contents of a JSON file; `None` if it is missing or not as expected.
-pub(crate) fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
-    let is_file = path
-        .symlink_metadata()
-        .is_ok_and(|metadata| metadata.is_file());
-    is_file.then_some(())?;
-    serde_json::from_reader(io::BufReader::new(File::open(path).ok()?)).ok()
+///
+/// # Errors
+/// [`Error::Io`] if it is there and cannot be read.
+pub(crate) fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>> {
+    let metadata = match path.symlink_metadata() {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        metadata => metadata.map_err(Error::io("read", path))?,
+    };
+    if !metadata.is_file() {
+        return Ok(None);
+    }
+    let bytes = fs::read(path).map_err(Error::io("read", path))?;
+    Ok(serde_json::from_slice(&bytes).ok())
 }
 
 /// An output file, written under a temporary name beside its final one.
@@ -621,7 +633,8 @@ impl OutputFile {
             })
         };
         let folder = folder_of(path);
-        if !folder.exists() {
+        // A folder that cannot be looked at is another matter than one that is not there.
+        if !folder.try_exists().map_err(Error::io("read", folder))? {
             return refuse(
                 format!("there is no folder {}", folder.display()),
                 "create it, or choose another",
@@ -788,7 +801,7 @@ fn remove(path: &Path) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io::{self, Write};
 
     use super::*;
     use crate::progress::Silent;

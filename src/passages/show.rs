@@ -120,7 +120,7 @@ struct Parameters {
 /// [`Error::Input`] if no document with the id was removed or has a passage, and for files that are not as they were written:
 /// that are missing, or have more or fewer lines than the report counts.
 pub fn show_passages(folder: &Path, id: &str) -> Result<Option<ShownPassages>> {
-    let report = read_json::<Report>(&folder.join(REPORT));
+    let report = read_json::<Report>(&folder.join(REPORT))?;
     let Some(report) = report.filter(|report| report.command == "passages") else {
         return Ok(None);
     };
