@@ -4,9 +4,6 @@
 
 use std::path::Path;
 
-use crate::error::BadRecord;
-use crate::progress::grouped;
-
 /// The end of a problem with bytes that look like text in [`WINDOWS_1252`].
 pub(crate) const AS_WINDOWS_1252: &str =
     ", as of text in windows-1252 (Western European, like Latin-1)";
@@ -73,20 +70,6 @@ pub(crate) fn quoted(value: &str) -> String {
         plain if !plain.is_empty() && plain.chars().all(is_plain) => plain.to_owned(),
         other => format!("'{}'", other.replace('\'', "'\\''")),
     }
-}
-
-/// A warning of bad records that a run left out for their encoding.
-pub(crate) fn warning<'a>(skipped: impl Iterator<Item = &'a BadRecord>) -> Option<String> {
-    let of_encoding = |bad: &'a BadRecord| Some((bad, conversion(&bad.problem, &bad.file)?));
-    let mut left_out = skipped.filter_map(of_encoding);
-    let (first, convert) = left_out.next()?;
-    let records = match left_out.count() {
-        0 => "1 record".to_owned(),
-        more => format!("{} records", grouped(more as u64 + 1)),
-    };
-    Some(format!(
-        "left out {records} for the encoding, the first at {first}; {convert}"
-    ))
 }
 
 /// The end of a problem with bytes that are not UTF-8: what they look like, if they are of `text`.

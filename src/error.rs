@@ -9,8 +9,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::encoding::conversion;
-#[cfg(unix)]
-use crate::progress::counted;
 
 /// `Result` with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -160,7 +158,7 @@ pub enum Error {
     },
     /// Two records of which an index is built have the same id.
     #[error(
-        "{id} is the id of two records; give each an id of its own, or pass `on_known_id=skip` or `on_known_id=replace`"
+        "{id} is the id of two records of the inputs; give each an id of its own, or keep the first by `on_known_id=skip` or the last by `on_known_id=replace`"
     )]
     RepeatedInIndex {
         /// The id, as JSON.
@@ -804,14 +802,15 @@ fn open_files_remedy() -> String {
     /// Enough for all runs whose inputs are few.
     const USUAL: u64 = 4096;
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-    let current = limit.current.unwrap_or(u64::MAX);
+    let Some(current) = limit.current else {
+        return "close other programs: the system has no more files to open".to_owned();
+    };
     let wanted = USUAL.max(current.saturating_mul(4));
     let most = limit.maximum.map_or(wanted, |most| most.min(wanted));
-    let files = counted(current, "open file");
     match most > current {
-        true => format!("the limit is {files}; raise it: `ulimit -n {most}`"),
+        true => format!("the limit is {current} open files; raise it: `ulimit -n {most}`"),
         false => format!(
-            "the limit is {files}; raise it as root or in the settings of the container (`ulimit -Hn {wanted}`)"
+            "the limit is {current} open files; raise it as root or in the settings of the container (`ulimit -Hn {wanted}`)"
         ),
     }
 }

@@ -13,6 +13,7 @@ use house::House;
 
 /// The rooms of the library, from the ground up. Rooms of one line may not name each other.
 const LIBRARY: &[&[&str]] = &[
+    &["encoding"],
     &["error", "machine", "clock", "bits"],
     &["documents", "threads", "progress"],
     &["page"],

@@ -22,7 +22,6 @@ use super::report::{
 use super::scan::{Contain, Scratch};
 use super::shown::Examples;
 use crate::documents::DocumentBatch;
-use crate::encoding;
 use crate::error::{Error, Result, row_number};
 use crate::files::{
     ChunkRecords, Noted, RecordIds, RunOptions, check_compression_level, complete_places,
@@ -30,7 +29,7 @@ use crate::files::{
 use crate::io::{
     Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, InputFile, Inputs,
     Leftovers, LongestRecord, OnBadRecord, OutputFolder, Reading, SkippedRecord, Wanted,
-    check_not_overwritten,
+    check_not_overwritten, warning_of_encoding,
 };
 use crate::passages::{check_cut_fields, check_marks, uncut};
 use crate::progress::{Timings, advance};
@@ -366,7 +365,7 @@ impl<'a> ContainRun<'a> {
             let choose = "correct the records, or choose their fields with `item_fields`";
             return Err(Error::no_good_record(first, choose));
         }
-        if let Some(warning) = encoding::warning(bad.iter().map(|(_, bad)| bad)) {
+        if let Some(warning) = warning_of_encoding(bad.iter().map(|(_, bad)| bad)) {
             progress.warn(&warning);
         }
         let count = records.len();

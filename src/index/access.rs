@@ -8,8 +8,7 @@ use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use super::journals;
-use super::store::{ACKNOWLEDGED, STORE, STORE_LOCK};
-use super::store_files::{CURRENT, TABLES};
+use super::store_names::{ACKNOWLEDGED, CURRENT, STORE, STORE_LOCK, TABLES};
 use crate::error::{Error, Result};
 use crate::store::Locked;
 

@@ -9,8 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use super::store::share;
-use super::store_copy::sync_file_or_folder;
+use super::store_names::{share, sync_file_or_folder};
 use crate::error::{Error, Result};
 
 /// The ending of journals.

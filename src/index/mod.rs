@@ -63,6 +63,9 @@ mod persistent;
 mod store_files;
 
 #[cfg(feature = "index")]
+mod store_names;
+
+#[cfg(feature = "index")]
 mod maintenance;
 
 #[cfg(feature = "index")]

@@ -14,9 +14,8 @@ use super::hits::{Comparison, Hit, arrange};
 use super::order::Order;
 use super::pending::Pending;
 use super::signed::{Signed, words_of_signature};
-use super::store::{
-    ACKNOWLEDGED, Batch, Opening, STORE, Snapshot, Store, Table, check_acknowledged, damaged,
-};
+use super::store::{Batch, Opening, Snapshot, Store, Table, check_acknowledged, damaged};
+use super::store_names::{ACKNOWLEDGED, STORE};
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Error, Result};

@@ -8,7 +8,8 @@ use std::time::Duration;
 use super::header::{HEADER, Header};
 use super::persistent::Index;
 use super::store::{acknowledge, acknowledged};
-use super::store_copy::{copy_bytes, copy_files, sync_file_or_folder};
+use super::store_copy::{copy_bytes, copy_files};
+use super::store_names::sync_file_or_folder;
 use crate::error::{Error, Result};
 use crate::store::disk::{OnDisk, sync_folder};
 

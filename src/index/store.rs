@@ -10,7 +10,7 @@
 //! and a file beside the store holds the number of the last one that was promised to be on disk. A store that has fewer
 //! is damaged.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,8 @@ use super::filter::{FILTER, Filter};
 use super::journals::{self, Journals};
 use super::store_copy::view_of;
 pub(super) use super::store_files::damaged;
-use super::store_files::{self, CURRENT, Extent, TABLES};
+use super::store_files::{self, Extent};
+use super::store_names::{ACKNOWLEDGED, STORE, STORE_LOCK, TABLES, share};
 use crate::error::{Error, Result, Unsupported};
 use crate::store::disk::{OnDisk, sync_folder};
 
@@ -129,16 +130,6 @@ const NEW_KEYS: u64 = 16 << 20;
 /// Bytes that are held in memory: blocks, and pages of the filter. With 128 MiB, the filters of ten million documents did not fit,
 /// which have 1.25 bytes for each of the 16 bands.
 const CACHE: u64 = 256 << 20;
-
-/// The name of the folder of the store, and that of the number of the last batch that was promised to be on disk.
-pub(super) const STORE: &str = "store";
-pub(super) const ACKNOWLEDGED: &str = "acknowledged";
-
-/// The file of the store that says its version.
-pub(super) const VERSION_FILE: &str = "version";
-
-/// The file that one process locks.
-pub(super) const STORE_LOCK: &str = "lock";
 
 /// How a store is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -329,23 +320,6 @@ impl Drop for Store {
         // What fails here is read from the journal again.
         self.journals.are_in_tables = self.is_trusted && guarded(|| self.flush()).is_ok();
     }
-}
-
-/// Gives files that the store makes for their owner alone, whatever the umask, the permissions of its other files: who may read an
-/// index follows from its folder.
-#[cfg(unix)]
-pub(super) fn share(folder: &Path) -> io::Result<()> {
-    let permissions = fs::metadata(folder.join(VERSION_FILE))?.permissions();
-    for entry in fs::read_dir(folder.join(TABLES))?.flatten() {
-        // One that cannot be changed is another user's.
-        let _ = fs::set_permissions(entry.path().join(CURRENT), permissions.clone());
-    }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-pub(super) fn share(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 /// A store at one moment.

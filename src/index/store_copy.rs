@@ -10,10 +10,8 @@ use tempfile::TempDir;
 
 use super::filter::FILTER;
 use super::journals;
-use super::store::{STORE, STORE_LOCK};
-use super::store_files::{CURRENT, TABLES};
+use super::store_names::{CURRENT, STORE, STORE_LOCK, TABLES, sync_file_or_folder};
 use crate::error::{Error, Result};
-use crate::store::disk::{Disk, OnDisk};
 
 /// What becomes of the files of a store that never change: those of tables, and the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,9 +145,4 @@ impl Unchanging {
 pub(super) fn copy_bytes(from: &Path, to: &Path) -> io::Result<()> {
     io::copy(&mut File::open(from)?, &mut File::create(to)?)?;
     Ok(())
-}
-
-/// Waits until a file, or the names in a folder, are on disk.
-pub(super) fn sync_file_or_folder(path: &Path) -> io::Result<()> {
-    OnDisk.sync(path, path.is_dir())
 }

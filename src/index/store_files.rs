@@ -12,14 +12,8 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::journals;
-use super::store::VERSION_FILE;
+use super::store_names::{CURRENT, TABLES, VERSION_FILE};
 use crate::error::{Error, Result};
-
-/// The folder of the tables in that of the store.
-pub(super) const TABLES: &str = "keyspaces";
-
-/// The file in the folder of a table that names its manifest.
-pub(super) const CURRENT: &str = "current";
 
 /// The bytes of the file that states the version of a store.
 const VERSION: &[u8] = b"FJL\x03";

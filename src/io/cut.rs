@@ -14,7 +14,6 @@ use std::sync::Arc;
 
 use super::chunk::{Contents, RecordSpans};
 use super::csv::Header;
-use super::delimiters;
 use super::fields::Wanted;
 use super::format::{BYTE_ORDER_MARK, Separators};
 use super::jsonl::newlines;
@@ -165,9 +164,9 @@ impl<'a> CsvCutter<'a> {
 
     /// The refusal of a header at the start of `bytes`, with another remedy if another delimiter is one.
     fn with_delimiter(&self, refusal: Refusal, bytes: &[u8]) -> Refusal {
-        match delimiters::fitting(bytes, true, self.separators, self.wanted) {
+        match fitting(bytes, true, self.separators, self.wanted) {
             Some(fitting) => {
-                let delimiter = delimiters::quoted(fitting.delimiter);
+                let delimiter = quoted_delimiter(fitting.delimiter);
                 refusal.with_remedy(format!("pass `delimiter={delimiter}`"))
             }
             None => refusal,
@@ -305,6 +304,49 @@ impl Cutter for CsvCutter<'_> {
         self.line += newlines(&bytes[..self.start]);
         self.start = 0;
         self.line
+    }
+}
+
+/// The delimiters that are tried.
+const USUAL: [u8; 4] = [b',', b';', b'\t', b'|'];
+
+/// The separators with the one usual delimiter, other than the stated one, by which the header has all wanted columns; `None`
+/// if there is none, or several.
+pub(super) fn fitting(
+    start: &[u8],
+    is_whole: bool,
+    stated: Separators,
+    wanted: Wanted<'_>,
+) -> Option<Separators> {
+    let others = USUAL
+        .into_iter()
+        .filter(|other| *other != stated.delimiter && Some(*other) != stated.quote);
+    let mut fitting = others
+        .map(|delimiter| Separators {
+            delimiter,
+            ..stated
+        })
+        .filter(|other| {
+            let header = CsvCutter::new(*other, wanted).header(start, is_whole);
+            header.is_some_and(|header| header.is_ok())
+        });
+    let first = fitting.next()?;
+    fitting.next().is_none().then_some(first)
+}
+
+/// What a delimiter is called as a value of an option.
+pub(super) fn delimiter_name(delimiter: u8) -> String {
+    match delimiter {
+        b'\t' => "tab".to_owned(),
+        other => char::from(other).to_string(),
+    }
+}
+
+/// The same in a message, and for a shell.
+pub(super) fn quoted_delimiter(delimiter: u8) -> String {
+    match delimiter {
+        b'\t' => delimiter_name(delimiter),
+        other => format!("'{}'", delimiter_name(other)),
     }
 }
 

@@ -5,14 +5,11 @@ use std::io::Read;
 
 use serde::Serialize;
 
-use super::cut::CsvCutter;
+use super::cut::{CsvCutter, delimiter_name, fitting, quoted_delimiter};
 use super::fields::Wanted;
 use super::format::Separators;
 use super::input::InputFile;
 use crate::progress::{Progress, counted};
-
-/// The delimiters that are tried.
-const USUAL: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// Bytes at the start of a file in which its header must end.
 const START: u64 = 1 << 16;
@@ -47,11 +44,11 @@ pub(crate) fn fit_delimiters(
         told.entry(delimiters).or_insert_with(first).1 += 1;
         others.push(OtherDelimiter {
             file: file.relative.clone(),
-            delimiter: name(fitting.delimiter),
+            delimiter: delimiter_name(fitting.delimiter),
         });
     }
     for ([stated, fitting], (first, files)) in told {
-        let [stated, fitting] = [stated, fitting].map(quoted);
+        let [stated, fitting] = [stated, fitting].map(quoted_delimiter);
         progress.warn(&match files {
             1 => format!(
                 "{first} is read with the delimiter {fitting}: with {stated}, its header lacks columns that are named"
@@ -76,46 +73,6 @@ fn fitting_of(file: &InputFile, wanted: Wanted<'_>) -> Option<(Separators, Separ
     match CsvCutter::new(stated, wanted).header(&start, is_whole)? {
         Ok(_) => None,
         Err(_) => Some((stated, fitting(&start, is_whole, stated, wanted)?)),
-    }
-}
-
-/// The separators with the one usual delimiter, other than the stated one, by which the header has all wanted columns; `None`
-/// if there is none, or several.
-pub(super) fn fitting(
-    start: &[u8],
-    is_whole: bool,
-    stated: Separators,
-    wanted: Wanted<'_>,
-) -> Option<Separators> {
-    let others = USUAL
-        .into_iter()
-        .filter(|other| *other != stated.delimiter && Some(*other) != stated.quote);
-    let mut fitting = others
-        .map(|delimiter| Separators {
-            delimiter,
-            ..stated
-        })
-        .filter(|other| {
-            let header = CsvCutter::new(*other, wanted).header(start, is_whole);
-            header.is_some_and(|header| header.is_ok())
-        });
-    let first = fitting.next()?;
-    fitting.next().is_none().then_some(first)
-}
-
-/// What a delimiter is called as a value of an option.
-fn name(delimiter: u8) -> String {
-    match delimiter {
-        b'\t' => "tab".to_owned(),
-        other => char::from(other).to_string(),
-    }
-}
-
-/// The same in a message, and for a shell.
-pub(super) fn quoted(delimiter: u8) -> String {
-    match delimiter {
-        b'\t' => name(delimiter),
-        other => format!("'{}'", name(other)),
     }
 }
 

@@ -16,6 +16,9 @@ const TABLE_FOLD: u64 = 2;
 /// Every command reads records of up to this length: it holds several pieces of input of this size in any case.
 const ALWAYS: u64 = 4 << 20;
 
+/// Where nothing bounds the memory.
+const NO_BOUND: u64 = u64::MAX;
+
 /// Up to here, the rest of a record that is too long is read to learn its length.
 pub(super) const MEASURED: u64 = 16 << 30;
 
@@ -52,6 +55,7 @@ impl LongestRecord {
 
     /// The size of the buffer for a record of which so many bytes were read: not so large that a record that is too long ends in it.
     pub(super) fn room_behind(self, len: usize) -> usize {
+        // Saturates: no buffer is longer.
         let most = usize::try_from(self.bytes()).map_or(usize::MAX, |most| most.saturating_add(1));
         (len + CHUNK / 4).min(most).max(len + 1)
     }
@@ -63,7 +67,7 @@ impl LongestRecord {
 
     fn share(self, fold: u64) -> u64 {
         self.memory
-            .map_or(u64::MAX, |memory| (memory / fold).max(ALWAYS))
+            .map_or(NO_BOUND, |memory| (memory / fold).max(ALWAYS))
     }
 
     /// Whether a record of so many bytes is longer than what is measured.
@@ -95,7 +99,7 @@ impl LongestRecord {
             ""
         };
         let takes = mib(bytes);
-        let memory = self.memory.unwrap_or(u64::MAX) >> 20;
+        let memory = self.memory.unwrap_or(NO_BOUND) >> 20;
         Refusal::new(
             format!(
                 "{part} takes {more}{takes} MiB, and `memory` ({memory} MiB) leaves {most} MiB for one"

@@ -47,6 +47,8 @@ mod cut;
 
 mod chunk;
 
+mod left_out;
+
 mod limit;
 
 mod longest;
@@ -131,6 +133,7 @@ pub(crate) use jsonl::json_string;
 pub(crate) use keep::JsonLines;
 pub(crate) use keep::{KeptFile, unwritable};
 pub(crate) use labels::Labels;
+pub(crate) use left_out::warning_of_encoding;
 pub(crate) use listed_pairs::{ListedPair, for_each_listed_pair, odd_pair};
 pub(crate) use longest::LongestRecord;
 pub(crate) use names::{field_names, listed_fields};

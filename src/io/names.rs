@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use super::chunk::{Chunk, Contents};
-use super::columns::column;
-use super::fields::{FieldPath, ValueField, Wanted};
+use super::fields::{FieldPath, Wanted};
 use super::input::InputFile;
 use super::jsonl;
 use super::longest::LongestRecord;
@@ -58,57 +57,6 @@ pub(crate) fn listed_fields(
         .first()
         .is_none_or(|root| !names.contains(root));
     is_missing.then(|| listed("field", &names))
-}
-
-/// Whether a file has a column at a path, or a record with a field there. One that cannot be read has none.
-pub(super) fn has_field(file: &InputFile, path: &FieldPath, temporary: Option<&Path>) -> bool {
-    let field = [ValueField {
-        path: path.clone(),
-        parameter: "",
-        is_required: false,
-    }];
-    let files = std::slice::from_ref(file);
-    let reading = FilesReading::new(
-        files,
-        Reading {
-            batch_bytes: 0,
-            temporary,
-            // Nothing is decompressed ahead: threads may wait for the answer.
-            limit: Some(u64::MAX),
-            longest: LongestRecord::fixed(),
-            ..Reading::new(Wanted::Values(&field))
-        },
-    );
-    let Ok(reading) = reading else { return false };
-    for event in reading.file(0) {
-        let Ok(event) = event else { return false };
-        if let Event::Chunk(chunk) = event
-            && is_in(&chunk, path)
-        {
-            return true;
-        }
-    }
-    false
-}
-
-/// Whether a chunk has a column at a path, or a record with a field there.
-fn is_in(chunk: &Chunk, path: &FieldPath) -> bool {
-    let has = |record: &[u8]| jsonl::raw_of_field(record, path).is_ok_and(|value| value.is_some());
-    match &chunk.contents {
-        Contents::Lines {
-            bytes,
-            first_number,
-        } => jsonl::lines(bytes, *first_number).any(|line| has(line.record)),
-        Contents::Records(records) => match &records.header {
-            Some(header) => header.has(path),
-            None => records
-                .spans
-                .iter()
-                .any(|span| has(&records.bytes[span.clone()])),
-        },
-        Contents::Rows { rows, .. } => column(rows, path).is_some(),
-        Contents::Text(_) => false,
-    }
 }
 
 fn names_of(chunk: &Chunk) -> std::result::Result<Vec<String>, String> {

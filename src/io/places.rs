@@ -14,11 +14,11 @@ use super::delimiters::OtherDelimiter;
 use super::fields::{FieldPath, OnBadRecord, for_reference};
 use super::ids::{DocumentIds, Id, Repeated};
 use super::jsonl::json_string;
+use super::left_out::warning_of_encoding;
 use super::not_read::NotRead;
 use super::read::{Fingerprint, Position};
 use super::report::{FirstRow, InputReport, MissingIds, SkippedRecord};
 use super::table::IdColumn;
-use crate::encoding;
 use crate::error::{BadRecord, Error, Result};
 use crate::store::Texts;
 
@@ -412,7 +412,7 @@ impl Places {
 
     /// Says that bad records are left out for their encoding, those of a reference included.
     pub(crate) fn warning_of_encoding(&self) -> Option<String> {
-        encoding::warning(self.skipped.iter().map(|skipped| &skipped.record))
+        warning_of_encoding(self.skipped.iter().map(|skipped| &skipped.record))
     }
 
     /// The names of the files without records.

@@ -22,17 +22,16 @@ use super::chunk::{CHUNK, Chunk, Contents, Record};
 use super::columns::Needed;
 use super::compression::Compression;
 use super::cut::{ArrayCutter, CsvCutter, Cutter, LineCutter};
-use super::fields::{FieldPath, Fields, Wanted, for_reference};
+use super::fields::{FieldPath, Fields, ValueField, Wanted, for_reference};
 use super::format::{BYTE_ORDER_MARK, Format, check_start, other_encoding};
 use super::frames::{FramesReader, frames_ahead};
 use super::input::{InputFile, Inputs};
 use super::kept_table::ParquetForm;
 use super::limit::Limit;
 use super::longest::{LongestRecord, MEASURED};
-use super::names::has_field;
 use super::refusal::Refusal;
 use super::table::{self, Groups, Unreadable};
-use super::{broken_stream, columns};
+use super::{broken_stream, columns, jsonl};
 use crate::documents::{DocumentBatch, Documents};
 use crate::encoding::other_unicode;
 use crate::error::{BadRecord, Error, Result};
@@ -826,6 +825,57 @@ impl RecordsReader<'_> {
         }
         let record = format!("the record that starts on line {line}");
         Ok(self.longest.refusal(&record, all).of(&input.named))
+    }
+}
+
+/// Whether a file has a column at a path, or a record with a field there. One that cannot be read has none.
+fn has_field(file: &InputFile, path: &FieldPath, temporary: Option<&Path>) -> bool {
+    let field = [ValueField {
+        path: path.clone(),
+        parameter: "",
+        is_required: false,
+    }];
+    let files = std::slice::from_ref(file);
+    let reading = FilesReading::new(
+        files,
+        Reading {
+            batch_bytes: 0,
+            temporary,
+            // Nothing is decompressed ahead: threads may wait for the answer.
+            limit: Some(u64::MAX),
+            longest: LongestRecord::fixed(),
+            ..Reading::new(Wanted::Values(&field))
+        },
+    );
+    let Ok(reading) = reading else { return false };
+    for event in reading.file(0) {
+        let Ok(event) = event else { return false };
+        if let Event::Chunk(chunk) = event
+            && is_in(&chunk, path)
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a chunk has a column at a path, or a record with a field there.
+fn is_in(chunk: &Chunk, path: &FieldPath) -> bool {
+    let has = |record: &[u8]| jsonl::raw_of_field(record, path).is_ok_and(|value| value.is_some());
+    match &chunk.contents {
+        Contents::Lines {
+            bytes,
+            first_number,
+        } => jsonl::lines(bytes, *first_number).any(|line| has(line.record)),
+        Contents::Records(records) => match &records.header {
+            Some(header) => header.has(path),
+            None => records
+                .spans
+                .iter()
+                .any(|span| has(&records.bytes[span.clone()])),
+        },
+        Contents::Rows { rows, .. } => columns::column(rows, path).is_some(),
+        Contents::Text(_) => false,
     }
 }
 

@@ -15,7 +15,8 @@ use crate::error::{Error, Result};
 use crate::files::{PairsOutput, RowForms, RunOptions, Target};
 use crate::io::{
     Event, FieldPath, FilesReading, InputFile, Inputs, LongestRecord, OnBadRecord, Reading,
-    ValueField, Wanted, listed_fields, write_rows_as_table, write_rows_as_text,
+    ValueField, Wanted, listed_fields, warning_of_encoding, write_rows_as_table,
+    write_rows_as_text,
 };
 use crate::progress::{Timings, advance};
 
@@ -207,7 +208,7 @@ impl<'a> RatingsRun<'a> {
         if let (true, Some((_, first))) = (ratings.all().is_empty(), read.skipped.first()) {
             return Err(Error::no_good_record(first, CHOOSE));
         }
-        if let Some(warning) = encoding::warning(read.skipped.iter().map(|(_, bad)| bad)) {
+        if let Some(warning) = warning_of_encoding(read.skipped.iter().map(|(_, bad)| bad)) {
             self.options.progress.warn(&warning);
         }
         let names = self.names.map(|names| {

@@ -1,0 +1,21 @@
+//! What a run says of bad records that it left out.
+
+use crate::encoding::conversion;
+use crate::error::BadRecord;
+use crate::progress::grouped;
+
+/// A warning of bad records that a run left out for their encoding.
+pub(crate) fn warning_of_encoding<'a>(
+    skipped: impl Iterator<Item = &'a BadRecord>,
+) -> Option<String> {
+    let of_encoding = |bad: &'a BadRecord| Some((bad, conversion(&bad.problem, &bad.file)?));
+    let mut left_out = skipped.filter_map(of_encoding);
+    let (first, convert) = left_out.next()?;
+    let records = match left_out.count() {
+        0 => "1 record".to_owned(),
+        more => format!("{} records", grouped(more as u64 + 1)),
+    };
+    Some(format!(
+        "left out {records} for the encoding, the first at {first}; {convert}"
+    ))
+}
