@@ -515,8 +515,12 @@ mod tests {
         std::fs::create_dir(&copy).unwrap();
         std::fs::write(copy.join(".lock"), "").unwrap();
         std::fs::write(copy.join("ids-0"), "text").unwrap();
-        std::fs::create_dir(folder.path().join("simgpu-spill-without-lock")).unwrap();
-        assert_eq!(count(), 4);
+        let unlocked = folder.path().join("simgpu-spill-without-lock");
+        std::fs::create_dir(&unlocked).unwrap();
+        std::fs::write(unlocked.join("ids-0"), "text").unwrap();
+        // As if it had been killed while it removed its folder.
+        std::fs::create_dir(folder.path().join("simgpu-spill-empty")).unwrap();
+        assert_eq!(count(), 5);
         let next = Spill::new(&Budget::new(folder.path(), 1 << 10)).unwrap();
         assert_eq!(count(), 4);
         assert!(!copy.exists());
