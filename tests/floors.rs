@@ -100,7 +100,7 @@ const BENCHMARK: &[&[&str]] = &[
 
 /// The rooms of the command.
 const COMMAND: &[&[&str]] = &[
-    &["environment", "options", "threads"],
+    &["environment", "options", "out_of_memory", "threads"],
     &["stop", "streams"],
     &["terminal"],
     &["arguments"],
@@ -114,7 +114,8 @@ const EXTENSION: &[&[&str]] = &[
     &["errors"],
     &["arguments", "gpu", "json", "progress"],
     // What Python gives.
-    &["arrow", "objects", "options", "pool"],
+    &["objects", "options", "pool"],
+    &["arrow"],
     &["tokens"],
     &["texts"],
     &["columns", "hashes", "lists"],
@@ -130,7 +131,7 @@ const EXTENSION: &[&[&str]] = &[
 /// The rooms of the Python package: the package `simgpu` hands them on, and those of other tools stand on it.
 #[rustfmt::skip] // A floor is a line.
 const PACKAGE: &[&[&str]] = &[
-    &["_simgpu", "errors"],
+    &["_caller", "_hosts", "_simgpu", "errors"],
     &["_options", "_progress", "_report", "_repr", "_restore", "_tables"],
     &["_signature_files"],
     &["_dedup", "_files"],

@@ -27,8 +27,8 @@ fn a_document_that_memory_does_not_hold_is_named() {
     place.run(&format!("{command} --memory 32MiB")).refused(
         1,
         &[
-            "in.jsonl: the document in line 2 takes 39 MiB of memory",
-            "--memory (32 MiB) leaves 24 MiB for one document; raise --memory to 51 MiB or more, or divide the document",
+            "in.jsonl: the record that starts on line 2 takes 20 MiB",
+            "--memory (32 MiB) leaves 12 MiB for one; raise --memory to 54 MiB, or shorten the record",
         ],
     );
     assert!(!place.holds("out/report.json"));

@@ -208,7 +208,7 @@ impl Inputs {
             } else if name.is_dir() {
                 folders.push(name.clone());
                 found.folder(name)?;
-            } else if name.try_exists().map_err(Error::io("read", name))? {
+            } else if name.exists() {
                 found.file(name.clone(), parent_of(&absolute(name)?))?;
             } else if let Some(refused) = remote::refused(name) {
                 return Err(refused);

@@ -7,11 +7,11 @@ use super::chunk::CHUNK;
 use super::refusal::Refusal;
 use crate::machine::usable_memory_bytes;
 
-/// The share of a record in what a command may take: the steps of a run hold up to four times the length of a record.
-const FOLD: u64 = 4;
+/// The share of what a command may take that a record may have, by default: the steps of a run hold up to four times its length.
+const SHARE: [u64; 2] = [1, 4];
 
 /// The share of a page of Parquet, or of a batch of Arrow. It is in memory once, and its records are taken a few at a time.
-const TABLE_FOLD: u64 = 2;
+const TABLE_SHARE: [u64; 2] = [1, 2];
 
 /// Every command reads records of up to this length: it holds several pieces of input of this size in any case.
 const ALWAYS: u64 = 4 << 20;
@@ -27,6 +27,8 @@ pub(super) const MEASURED: u64 = 16 << 30;
 pub(crate) struct LongestRecord {
     /// The memory that it follows from; `None` without a bound.
     memory: Option<u64>,
+    /// The share of it for a record.
+    share: [u64; 2],
     /// Whether a user can raise it.
     is_option: bool,
 }
@@ -36,21 +38,28 @@ impl LongestRecord {
     pub(crate) fn within(memory: Option<u64>) -> Self {
         LongestRecord {
             memory: memory.or_else(usable_memory_bytes),
+            share: SHARE,
             is_option: true,
         }
+    }
+
+    /// The same with another share of the memory for a record.
+    pub(crate) fn with_share(self, share: [u64; 2]) -> Self {
+        LongestRecord { share, ..self }
     }
 
     /// For a command without that option: records of up to 64 MiB.
     pub(crate) const fn fixed() -> Self {
         LongestRecord {
             memory: Some(256 << 20),
+            share: SHARE,
             is_option: false,
         }
     }
 
     /// The most bytes of a record of a text format.
     pub(super) fn bytes(self) -> u64 {
-        self.share(FOLD)
+        self.bytes_of(self.share)
     }
 
     /// The size of the buffer for a record of which so many bytes were read: not so large that a record that is too long ends in it.
@@ -62,12 +71,12 @@ impl LongestRecord {
 
     /// The most bytes of a page of a column, or of a batch.
     pub(super) fn table_bytes(self) -> u64 {
-        self.share(TABLE_FOLD)
+        self.bytes_of(TABLE_SHARE)
     }
 
-    fn share(self, fold: u64) -> u64 {
+    fn bytes_of(self, [share, of]: [u64; 2]) -> u64 {
         self.memory
-            .map_or(NO_BOUND, |memory| (memory / fold).max(ALWAYS))
+            .map_or(NO_BOUND, |memory| (memory / of * share).max(ALWAYS))
     }
 
     /// Whether a record of so many bytes is longer than what is measured.
@@ -77,17 +86,21 @@ impl LongestRecord {
 
     /// The refusal of a record of at least so many bytes. `record` names it.
     pub(super) fn refusal(self, record: &str, bytes: u64) -> Refusal {
-        self.refusal_of(record, (bytes, FOLD), "shorten the record")
+        self.refusal_of(record, (bytes, self.share), "shorten the record")
     }
 
     /// The refusal of a page or batch of so many bytes. `part` names it.
     pub(super) fn table_refusal(self, part: &str, bytes: u64) -> Refusal {
-        self.refusal_of(part, (bytes, TABLE_FOLD), "write the file in smaller parts")
+        self.refusal_of(
+            part,
+            (bytes, TABLE_SHARE),
+            "write the file in smaller parts",
+        )
     }
 
-    fn refusal_of(self, part: &str, (bytes, fold): (u64, u64), otherwise: &str) -> Refusal {
+    fn refusal_of(self, part: &str, (bytes, share): (u64, [u64; 2]), otherwise: &str) -> Refusal {
         let mib = |bytes: u64| bytes.div_ceil(1 << 20);
-        let most = mib(self.share(fold));
+        let most = self.bytes_of(share) >> 20;
         if !self.is_option {
             let problem =
                 format!("{part} is longer than the {most} MiB that this command reads at once");
@@ -106,7 +119,7 @@ impl LongestRecord {
             ),
             format!(
                 "raise `memory` to {more}{} MiB, or {otherwise}",
-                takes * fold
+                (takes * share[1]).div_ceil(share[0])
             ),
         )
     }

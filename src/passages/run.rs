@@ -642,7 +642,8 @@ impl<'a> PassagesRun<'a> {
                 .against
                 .as_ref()
                 .map(|(reference, fields)| (reference.files.len(), Wanted::Document(fields))),
-            longest: LongestRecord::within(self.memory),
+            // In memory twice, as a record and as a text, which may take three quarters.
+            longest: LongestRecord::within(self.memory).with_share([3, 8]),
             ..Reading::new(Wanted::Document(&self.fields))
         }
     }
