@@ -1,6 +1,7 @@
 //! Texts in other encodings than UTF-8: how to convert them, and whether bytes look like windows-1252.
 //!
-//! A problem of a record is a text, which a resumed run reads again. So what it says of an encoding is told by its words.
+//! The problem of a record is stored as text, which a resumed run reads again. The encoding is therefore recognised from the
+//! words of that text.
 
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use std::path::Path;
 pub(crate) const AS_WINDOWS_1252: &str =
     ", as of text in windows-1252 (Western European, like Latin-1)";
 
-/// The encoding of most files with Western European letters that are not UTF-8. ISO 8859-1 is the same but for 27 signs.
+/// The encoding of most files with Western European letters that are not UTF-8. ISO 8859-1 is the same except for 27 signs.
 const WINDOWS_1252: &str = "windows-1252";
 
 /// The end of a problem with a text in a Unicode encoding.
@@ -74,9 +75,10 @@ pub(crate) fn quoted(value: &str) -> String {
 
 /// The end of a problem with bytes that are not UTF-8: what they look like, if they are of `text`.
 pub(crate) fn looks_like(text: &[u8]) -> &'static str {
-    match is_windows_1252(text) {
-        true => AS_WINDOWS_1252,
-        false => "",
+    if is_windows_1252(text) {
+        AS_WINDOWS_1252
+    } else {
+        ""
     }
 }
 

@@ -807,11 +807,12 @@ fn open_files_remedy() -> String {
     };
     let wanted = USUAL.max(current.saturating_mul(4));
     let most = limit.maximum.map_or(wanted, |most| most.min(wanted));
-    match most > current {
-        true => format!("the limit is {current} open files; raise it: `ulimit -n {most}`"),
-        false => format!(
+    if most > current {
+        format!("the limit is {current} open files; raise it: `ulimit -n {most}`")
+    } else {
+        format!(
             "the limit is {current} open files; raise it as root or in the settings of the container (`ulimit -Hn {wanted}`)"
-        ),
+        )
     }
 }
 

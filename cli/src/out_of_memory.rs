@@ -48,7 +48,7 @@ fn some(memory: *mut u8, bytes: usize) -> *mut u8 {
     memory
 }
 
-/// Reports that so many bytes cannot be allocated, and ends the process. It allocates nothing.
+/// Reports that an allocation of this size failed, and ends the process. It allocates nothing.
 #[cold]
 #[allow(unsafe_code, reason = "the standard library has no call for this")]
 fn end(bytes: Option<usize>) -> ! {
@@ -127,28 +127,44 @@ pub(crate) fn report_aborts() {
     unsafe { libc::signal(libc::SIGABRT, handler as libc::sighandler_t) };
 }
 
-/// Ends the process in the same way where the standard library panics because it has no memory for the stack of a thread's signal
-/// handler.
+/// Ends the process in the same way where a library panics for want of memory: the standard library without memory for the stack of
+/// a thread's signal handler, zstd without memory for a context, bzip2 by an assertion.
 pub(crate) fn report_panics() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if panic.to_string().contains("alternative stack") {
+        if is_exhausted() || names_memory(&panic.to_string()) {
             end(None);
         }
         before(panic);
     }));
 }
 
+/// Whether the message of a panic says that memory is missing. By the time of the panic another thread may have released some.
+fn names_memory(message: &str) -> bool {
+    let phrases = ["alternative stack", "zstd returned null pointer"];
+    phrases.iter().any(|phrase| message.contains(phrase))
+}
+
+extern "C" fn on_abort(_: c_int) {
+    if is_exhausted() {
+        end(None);
+    }
+    // There is memory: something else is wrong, and the process aborts after this returns.
+}
+
 /// Bytes without which the C library fails: it takes 1 MiB at a time.
 const LITTLE: usize = 4 << 20;
 
+/// Whether the system has too little memory for the C library to go on.
 #[allow(unsafe_code, reason = "a handler calls the system directly")]
-extern "C" fn on_abort(_: c_int) {
+fn is_exhausted() -> bool {
     let (flags, access) = (libc::MAP_PRIVATE | libc::MAP_ANON, libc::PROT_READ);
     // SAFETY: it maps new memory, at no given address.
     let memory = unsafe { libc::mmap(null_mut(), LITTLE, access, flags, -1, 0) };
     if memory == libc::MAP_FAILED {
-        end(None);
+        return true;
     }
-    // There is memory: something else is wrong, and the process aborts after this returns.
+    // SAFETY: nothing points into what was mapped above.
+    unsafe { libc::munmap(memory, LITTLE) };
+    false
 }

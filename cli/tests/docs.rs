@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::{Place, SIMGPU, families, lasting_files_in, lines_of, text, zstd};
 
-/// The commands of a page, each with what is written behind it left out.
+/// The commands of a page, without the comments after them.
 fn commands_of(page: &str) -> Vec<String> {
     let lines = page.lines().filter_map(|line| line.strip_prefix("    "));
     let commands = lines.filter(|line| line.starts_with("simgpu "));

@@ -57,11 +57,12 @@ impl Corpus {
         let mut random = Numbers(seed);
         let mut lists: Vec<Vec<usize>> = Vec::new();
         for _ in 0..160 {
-            let mut list = match lists.is_empty() || random.below(3) == 0 {
-                true => (0..3 + random.below(25))
+            let mut list = if lists.is_empty() || random.below(3) == 0 {
+                (0..3 + random.below(25))
                     .map(|_| random.below(300))
-                    .collect(),
-                false => lists[random.below(lists.len())].clone(),
+                    .collect()
+            } else {
+                lists[random.below(lists.len())].clone()
             };
             match random.below(8) {
                 0 => {}

@@ -33,9 +33,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => files.extend(self::files(&path)),
-            false => files.push(path),
+        if path.is_dir() {
+            files.extend(self::files(&path));
+        } else {
+            files.push(path);
         }
     }
     files
@@ -47,9 +48,10 @@ fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
         let target = to.join(path.file_name().unwrap());
-        match path.is_dir() {
-            true => copy(&path, &target),
-            false => drop(fs::copy(&path, &target).unwrap()),
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).unwrap();
         }
     }
 }
@@ -103,10 +105,11 @@ fn every_missing_or_cut_file_is_found() {
                     checked.stderr
                 );
                 assert!(!checked.stderr.contains("panicked"), "{what}");
-                match is_lock(path) {
+                if is_lock(path) {
                     // They are made again.
-                    true => assert_eq!(checked.code, Some(0), "{what}"),
-                    false => assert_eq!(checked.code, Some(1), "{what}"),
+                    assert_eq!(checked.code, Some(0), "{what}");
+                } else {
+                    assert_eq!(checked.code, Some(1), "{what}");
                 }
                 let is_whole = checked.stderr.contains("whole");
                 assert_eq!(is_whole, is_lock(path), "{what}");

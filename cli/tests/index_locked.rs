@@ -86,9 +86,10 @@ fn permit(folder: &Path, may_write: bool) {
     set(folder, 0o755);
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => permit(&path, may_write),
-            false => set(&path, mode([0o444, 0o644])),
+        if path.is_dir() {
+            permit(&path, may_write);
+        } else {
+            set(&path, mode([0o444, 0o644]));
         }
     }
     set(folder, mode([0o555, 0o755]));
@@ -168,10 +169,11 @@ fn an_index_that_may_not_be_written_is_read() {
         };
         for (arguments, expected) in reads.iter().zip(&expected) {
             let outcome = read(arguments);
-            match arguments.contains("stats") {
+            if arguments.contains("stats") {
                 // The journal takes no space in tables.
-                true => assert_eq!(documents_of(&outcome.stdout), documents_of(expected)),
-                false => same(outcome, expected, arguments),
+                assert_eq!(documents_of(&outcome.stdout), documents_of(expected));
+            } else {
+                same(outcome, expected, arguments);
             }
         }
         // Several processes at once.
@@ -241,9 +243,10 @@ fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => files.extend(contents(&path)),
-            false => files.push((path.clone(), fs::read(&path).unwrap())),
+        if path.is_dir() {
+            files.extend(contents(&path));
+        } else {
+            files.push((path.clone(), fs::read(&path).unwrap()));
         }
     }
     files.sort();

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::{Place, SIMGPU, families, lines_of};
 
-/// Runs the command in an address space of so many bytes; `None` if this machine cannot limit it.
+/// Runs the command in an address space of this many bytes; `None` if this machine cannot limit it.
 fn limited(place: &Place, arguments: &str, bytes: u64) -> Option<Output> {
     let output = Command::new("prlimit")
         .args([&format!("--as={bytes}"), SIMGPU])

@@ -325,7 +325,7 @@ pub(crate) enum SidedRow {
 impl SidedIds<'_> {
     /// The ids of these rows; null where there is none. They are strings if those of one side are.
     pub(crate) fn of_rows_or_null(self, rows: impl Iterator<Item = Option<SidedRow>>) -> ArrayRef {
-        let of_row = |row: Option<SidedRow>| match row? {
+        let place = |row: Option<SidedRow>| match row? {
             SidedRow::Document(row) => Some((self.documents, row as usize)),
             SidedRow::Reference(row) => Some((self.reference?, row as usize)),
         };
@@ -334,14 +334,14 @@ impl SidedIds<'_> {
             .flatten()
             .all(|ids| matches!(ids, Ids::Numbers(_)));
         if are_numbers {
-            let ids = rows.map(|row| match of_row(row)? {
+            let ids = rows.map(|row| match place(row)? {
                 (Ids::Numbers(ids), row) => Some(ids[row]),
                 (Ids::Strings(_), _) => None,
             });
             return Arc::new(ids.collect::<Int64Array>());
         }
         let ids = rows.map(|row| {
-            let (ids, row) = of_row(row)?;
+            let (ids, row) = place(row)?;
             Some(match ids {
                 Ids::Numbers(ids) => ids[row].to_string(),
                 Ids::Strings(ids) => ids[row].clone(),

@@ -1,5 +1,6 @@
 //! Items of benchmarks in texts. `simgpu/_contain.py` gives items and results their shape.
 
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -10,8 +11,9 @@ use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray}
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
+use serde::Serialize;
 use simgpu::contain::{
-    Contain, Hit, Item, ItemPart, ItemRecord, Lack, Phrases, Scratch, read_ignored,
+    ByClass, Class, Contain, Hit, Item, ItemPart, ItemRecord, Lack, Phrases, Scratch, read_ignored,
 };
 use simgpu::io::Inputs;
 use simgpu::progress::{Progress, advance};
@@ -19,6 +21,7 @@ use simgpu_cli::commands::contain::{ItemArguments, ItemRuleArguments, rule_modes
 
 use crate::beside::Ids;
 use crate::errors::{OrRaise, of_run};
+use crate::json;
 use crate::options::Options;
 use crate::pool;
 use crate::progress::Display;
@@ -114,8 +117,8 @@ impl PyItemTable {
         contain.or_raise(options.py()).map(PyItemTable)
     }
 
-    /// The hits of texts, one per row, and the number of texts. The options are those of `simgpu.Contain.scan`.
-    fn scan(&self, options: Bound<'_, PyDict>) -> PyResult<(PyTable, usize)> {
+    /// The hits of texts, one per row, and the counts. The options are those of `simgpu.Contain.scan`.
+    fn scan<'py>(&self, options: Bound<'py, PyDict>) -> PyResult<(PyTable, Bound<'py, PyAny>)> {
         let options = Options(options);
         let data = options.data()?;
         let (documents, beside) = options.documents(&data)?;
@@ -126,7 +129,8 @@ impl PyItemTable {
             scan(&self.0, &texts, progress)
         })?;
         let table = hit_table(self.0.items(), &hits, beside.ids.as_ref())?;
-        Ok((table, texts.len()))
+        let counts = json::of(options.py(), &Counts::new(self.0.items().len(), &hits))?;
+        Ok((table, counts))
     }
 
     /// The items, one per row.
@@ -153,6 +157,44 @@ impl PyItemTable {
 
     fn __len__(&self) -> usize {
         self.0.items().len()
+    }
+}
+
+/// The counts of hits in texts, as the report of the command `contain` names them.
+#[derive(Default, Serialize)]
+struct Counts {
+    records: usize,
+    items: usize,
+    hits: ByClass,
+    documents: ByClass,
+    found_items: ByClass,
+    near_misses: usize,
+}
+
+impl Counts {
+    /// Counts the hits of each text.
+    fn new(items: usize, hits: &[Vec<Hit>]) -> Self {
+        let mut counts = Counts {
+            records: hits.len(),
+            items,
+            ..Counts::default()
+        };
+        let mut first_classes: HashMap<usize, Class> = HashMap::new();
+        for hits in hits {
+            for hit in hits {
+                counts.hits.count(hit.class);
+                counts.near_misses += usize::from(hit.near_miss().is_some());
+                let first = first_classes.entry(hit.item).or_insert(hit.class);
+                *first = hit.class.min(*first);
+            }
+            if let Some(class) = hits.iter().map(|hit| hit.class).min() {
+                counts.documents.count(class);
+            }
+        }
+        for class in first_classes.into_values() {
+            counts.found_items.count(class);
+        }
+        counts
     }
 }
 

@@ -39,6 +39,7 @@ use crate::signatures::PySignatures;
 use crate::signer::open;
 use crate::table::PyTable;
 use crate::texts::{Column, Tokens, column_name, refuse_counts};
+use crate::tokens::TokenList;
 
 /// The default of `threshold`.
 const DEFAULT_THRESHOLD: f64 = 0.8;
@@ -47,7 +48,39 @@ const DEFAULT_THRESHOLD: f64 = 0.8;
 pub(crate) struct ReferenceDocuments<'py> {
     pub(crate) documents: Column<'py>,
     /// `None` if they have none, or no column of the name.
-    pub(crate) ids: Option<Ids>,
+    ids: Option<Ids>,
+}
+
+impl<'py> ReferenceDocuments<'py> {
+    /// The texts, as [`Column::texts`].
+    pub(crate) fn texts(&self, py: Python<'_>) -> PyResult<Vec<&str>> {
+        let texts = self.documents.texts();
+        texts.map_err(|error| in_against(py, error))
+    }
+
+    /// The lists of tokens, as [`Column::tokens`].
+    pub(crate) fn tokens<'a>(
+        &'a self,
+        py: Python<'_>,
+        lists: &'a mut Vec<TokenList<'py>>,
+    ) -> PyResult<Tokens<'a>> {
+        let tokens = self.documents.tokens(lists);
+        tokens.map_err(|error| in_against(py, error))
+    }
+
+    /// The ids, if there are any.
+    pub(crate) fn ids(&self) -> Option<&Ids> {
+        self.ids.as_ref()
+    }
+}
+
+/// The error of documents that are in `against`.
+fn in_against(py: Python<'_>, error: PyErr) -> PyErr {
+    if error.is_instance_of::<PyTypeError>(py) {
+        PyTypeError::new_err(format!("against: {}", error.value(py)))
+    } else {
+        error
+    }
 }
 
 /// A search, ready to run.
@@ -245,9 +278,10 @@ impl<'py> Options<'py> {
         };
         let py = self.py();
         let documents = frame.take("column", &column)?;
-        let ids = match frame.has(&id)? {
-            true => Some(Ids::of_column(py, &frame.take("id", &id)?)?),
-            false => None,
+        let ids = if frame.has(&id)? {
+            Some(Ids::of_column(py, &frame.take("id", &id)?)?)
+        } else {
+            None
         };
         if let Some(ids) = &ids {
             check_length(py, "id of against", ids.len(), documents.len())?;
@@ -284,7 +318,8 @@ impl Prepared {
     fn run<T: Send>(
         &mut self,
         py: Python<'_>,
-        (column, against): (&Column<'_>, Option<&Column<'_>>),
+        documents: &Column<'_>,
+        reference: Option<&ReferenceDocuments<'_>>,
         texts: impl FnOnce(&[&str], Option<&[&str]>, &Engine, &dyn Progress) -> simgpu::Result<T> + Send,
         tokens: impl FnOnce(
             &Tokens<'_>,
@@ -296,11 +331,9 @@ impl Prepared {
     ) -> PyResult<T> {
         if self.engines.on_cpu().takes_tokens() {
             let (mut lists, mut of_reference) = (Vec::new(), Vec::new());
-            let documents = column.tokens(&mut lists)?;
-            let reference = against.map(|against| against.tokens(&mut of_reference));
-            let reference = reference
-                .transpose()
-                .map_err(|error| in_against(py, error))?;
+            let documents = documents.tokens(&mut lists)?;
+            let reference = reference.map(|reference| reference.tokens(py, &mut of_reference));
+            let reference = reference.transpose()?;
             let all = std::iter::once(&documents).chain(&reference);
             let bytes = all.map(|tokens| {
                 (0..tokens.len())
@@ -312,9 +345,9 @@ impl Prepared {
                 tokens(&documents, reference.as_ref(), &engine, progress)
             });
         }
-        let documents = column.texts()?;
-        let reference = against.map(Column::texts).transpose();
-        let reference = reference.map_err(|error| in_against(py, error))?;
+        let documents = documents.texts()?;
+        let reference = reference.map(|reference| reference.texts(py));
+        let reference = reference.transpose()?;
         let all = documents.iter().chain(reference.iter().flatten());
         let bytes: usize = all.map(|text| text.len()).sum();
         let engine = self.engines.for_bytes(py, bytes as u64)?;
@@ -414,7 +447,8 @@ pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
     let reference = options.reference()?;
     let found = prepared.run(
         py,
-        (&documents, reference.as_ref().map(|of| &of.documents)),
+        &documents,
+        reference.as_ref(),
         |texts, reference, engine, progress| {
             dedup_documents((texts, reference), preferred, engine, &task, progress)
         },
@@ -423,7 +457,7 @@ pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
         },
     )?;
     let parameters = prepared.parameters(py, found.candidates)?;
-    let ids = beside.sided_ids(reference.as_ref().and_then(|of| of.ids.as_ref()));
+    let ids = beside.sided_ids(reference.as_ref().and_then(ReferenceDocuments::ids));
     let parts = deduplicated(&parameters, &found, &task, (documents.len(), ids))?;
     parts.set_item("found", Bound::new(py, PyFound { found, task })?)?;
     Ok(parts)
@@ -457,26 +491,17 @@ impl PyFound {
             let (mut lists, mut of_reference) = (Vec::new(), Vec::new());
             let documents = documents.tokens(&mut lists)?;
             let reference = reference.as_ref();
-            let reference = reference.map(|of| of.documents.tokens(&mut of_reference));
-            let reference = reference.transpose();
-            let reference = reference.map_err(|error| in_against(py, error))?;
+            let reference = reference.map(|reference| reference.tokens(py, &mut of_reference));
+            let reference = reference.transpose()?;
             shown.page(&documents, reference.as_ref())
         } else {
             let documents = documents.texts()?;
-            let reference = reference.as_ref().map(|of| of.documents.texts());
-            let reference = reference.transpose();
-            let reference = reference.map_err(|error| in_against(py, error))?;
+            let reference = reference.as_ref();
+            let reference = reference.map(|reference| reference.texts(py));
+            let reference = reference.transpose()?;
             shown.page(&documents[..], reference.as_deref())
         };
         page.or_raise(py)
-    }
-}
-
-/// The error of documents that are in `against`.
-pub(crate) fn in_against(py: Python<'_>, error: PyErr) -> PyErr {
-    match error.is_instance_of::<PyTypeError>(py) {
-        true => PyTypeError::new_err(format!("against: {}", error.value(py))),
-        false => error,
     }
 }
 
@@ -691,7 +716,8 @@ pub(crate) fn pairs_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
     let reference = options.reference()?;
     let found = prepared.run(
         py,
-        (&documents, reference.as_ref().map(|of| &of.documents)),
+        &documents,
+        reference.as_ref(),
         |texts, reference, engine, progress| {
             pairs_of_documents((texts, reference), engine, &task, progress)
         },
@@ -700,7 +726,7 @@ pub(crate) fn pairs_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
         },
     )?;
     let parameters = prepared.parameters(py, found.0.candidates)?;
-    let ids = beside.sided_ids(reference.as_ref().and_then(|of| of.ids.as_ref()));
+    let ids = beside.sided_ids(reference.as_ref().and_then(ReferenceDocuments::ids));
     found_pairs(&parameters, found, &task, ids)
 }
 

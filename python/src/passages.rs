@@ -11,7 +11,7 @@ use simgpu_cli::options::Mode;
 
 use crate::beside::{SidedIds, SidedRow};
 use crate::errors::{OrRaise, of_run};
-use crate::memory::{ReferenceDocuments, in_against};
+use crate::memory::ReferenceDocuments;
 use crate::options::Options;
 use crate::pool;
 use crate::progress::Display;
@@ -41,20 +41,20 @@ pub(crate) fn passages_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<B
         .only_against(only_against);
     let mut display = Display::new(options.value("progress")?)?;
     let threads = options.threads()?;
-    let in_reference = |error| in_against(py, error);
     let found = if arguments.unit == PassageUnitArgument::Tokens {
         let (mut lists, mut of_reference) = (Vec::new(), Vec::new());
         let tokens = documents.tokens(&mut lists)?;
         let reference = reference.as_ref();
-        let reference = reference.map(|of| of.documents.tokens(&mut of_reference));
-        let reference = reference.transpose().map_err(in_reference)?;
+        let reference = reference.map(|reference| reference.tokens(py, &mut of_reference));
+        let reference = reference.transpose()?;
         pool::run(py, threads, &mut display, |progress| {
             Ok(search.find_against(&tokens, reference.as_ref(), progress))
         })?
     } else {
         let texts = documents.texts()?;
-        let reference = reference.as_ref().map(|of| of.documents.texts());
-        let reference = reference.transpose().map_err(in_reference)?;
+        let reference = reference.as_ref();
+        let reference = reference.map(|reference| reference.texts(py));
+        let reference = reference.transpose()?;
         pool::run(py, threads, &mut display, |progress| {
             Ok(search.find_against(&texts[..], reference.as_deref(), progress))
         })?
@@ -62,7 +62,7 @@ pub(crate) fn passages_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<B
     let found = found.or_raise(py)?;
     let texts = snap.map(|snap| found.cut(snap)).transpose().or_raise(py)?;
     let parts = PyDict::new(py);
-    let ids = beside.sided_ids(reference.as_ref().and_then(|of| of.ids.as_ref()));
+    let ids = beside.sided_ids(reference.as_ref().and_then(ReferenceDocuments::ids));
     let has_reference = reference.is_some();
     parts.set_item("table", table(&found.passages, ids, has_reference)?)?;
     parts.set_item("texts", texts)?;
@@ -156,9 +156,10 @@ fn table(
         columns.push(("id", ids.documents.of_rows_or_null(rows)));
         let sources = found.iter().map(|passage| {
             let source = row(passage.source_row)?;
-            Some(match passage.in_reference {
-                true => SidedRow::Reference(source),
-                false => SidedRow::Document(source),
+            Some(if passage.in_reference {
+                SidedRow::Reference(source)
+            } else {
+                SidedRow::Document(source)
             })
         });
         columns.push(("source_id", ids.of_rows_or_null(sources)));

@@ -192,7 +192,7 @@ pub struct Hit {
 
 impl Hit {
     /// The only condition of a contaminated document that it lacks, if there is one; what it cannot make up for is none.
-    pub(super) fn near_miss(&self) -> Option<Lack> {
+    pub fn near_miss(&self) -> Option<Lack> {
         match self.lacks[..] {
             [Lack::Question | Lack::Better | Lack::Undecidable | Lack::Phrase] => None,
             [lack] => Some(lack),

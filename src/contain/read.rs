@@ -214,7 +214,7 @@ impl ItemFields {
         Ok((items, skipped))
     }
 
-    /// The fields that are not those by default, but for the question, which each record has.
+    /// The fields other than the default ones. The question is not among them: each record has it.
     fn chosen(&self) -> impl Iterator<Item = At> {
         let default = ItemFields::default();
         let all = [

@@ -32,7 +32,8 @@ pub struct ByClass {
 }
 
 impl ByClass {
-    fn count(&mut self, class: Class) {
+    /// Counts one of a class.
+    pub fn count(&mut self, class: Class) {
         *match class {
             Class::Contaminated => &mut self.contaminated,
             Class::Passage => &mut self.passage,

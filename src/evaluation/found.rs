@@ -153,9 +153,10 @@ impl FoundFile {
         let names = field_names(input, temporary)?;
         let has = |wanted: [&str; 2]| wanted.iter().all(|name| names.iter().any(|it| it == name));
         let (command, form) = if has(["id_a", "id_b"]) {
-            match has(["runner_up", "score"]) {
-                true => ("link", Form::Pairs(sides_of_links(path)?)),
-                false => ("pairs", Form::Pairs(Sides::One)),
+            if has(["runner_up", "score"]) {
+                ("link", Form::Pairs(sides_of_links(path)?))
+            } else {
+                ("pairs", Form::Pairs(Sides::One))
             }
         } else if has(["id", "entity"]) {
             ("link", Form::Entities("entity"))
@@ -346,13 +347,13 @@ fn refused(path: &Path, problem: String) -> Error {
     }
 }
 
-/// What a folder's report says beside a file.
-fn mark_beside(path: &Path) -> Result<Option<Mark>> {
+/// What the report of a folder says of its files.
+fn folder_mark(path: &Path) -> Result<Option<Mark>> {
     read_json(&path.with_file_name(REPORT))
 }
 
 fn sides_of_links(path: &Path) -> Result<Sides> {
-    let mark = mark_beside(path)?;
+    let mark = folder_mark(path)?;
     Ok(match mark.filter(|mark| mark.command == "link") {
         Some(mark) if mark.parameters.matching.is_some() => Sides::Two,
         Some(_) => Sides::One,
@@ -363,11 +364,11 @@ fn sides_of_links(path: &Path) -> Result<Sides> {
 /// What a file without records is, by the report beside it.
 fn of_empty(path: &Path) -> Result<(&'static str, Form)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let of_file = read_json::<Mark>(&path.with_file_name(format!("{name}.report.json")))?;
-    if of_file.is_some_and(|mark| mark.command == "pairs") {
+    let file_mark = read_json::<Mark>(&path.with_file_name(format!("{name}.report.json")))?;
+    if file_mark.is_some_and(|mark| mark.command == "pairs") {
         return Ok(("pairs", Form::Pairs(Sides::One)));
     }
-    let mark = mark_beside(path)?;
+    let mark = folder_mark(path)?;
     match (mark.as_ref().map(|mark| &*mark.command), &*name) {
         (Some("link"), "links.jsonl") => Ok(("link", Form::Pairs(sides_of_links(path)?))),
         (Some("dedup"), "removed.jsonl") => Ok(("dedup", Form::Removed)),

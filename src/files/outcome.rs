@@ -49,9 +49,9 @@ pub(crate) fn complete_places<'a>(
             places.not_read = inputs.not_read().clone();
         }
     }
-    let of_ids = places.warning_of_ids(id_field);
-    let warnings = of_ids.into_iter().chain(places.warning_of_encoding());
-    warnings.for_each(|warning| progress.warn(&warning));
+    for warning in places.warnings(id_field) {
+        progress.warn(&warning);
+    }
     for file in places.empty_files() {
         progress.warn(&format!("{file} holds no records"));
     }

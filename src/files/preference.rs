@@ -175,9 +175,10 @@ fn check_values(
 ) -> Result<()> {
     if rows > 0 && forms.kind().is_none() {
         let field = by.field.to_string();
-        let directions = match field.contains(':') {
-            true => ", alone or with one of the directions :asc and :desc",
-            false => "",
+        let directions = if field.contains(':') {
+            ", alone or with one of the directions :asc and :desc"
+        } else {
+            ""
         };
         let names = names(&by.field).map_or(String::new(), |names| format!("; {names}"));
         return Err(Error::Parameter {

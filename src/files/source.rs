@@ -160,9 +160,9 @@ impl<'a> FileSource<'a> {
         places.count_repeated_ids(repeated, unique_ids)?;
         if is_first {
             self.warn_of_empty_files(&self.places.empty_files);
-            let of_ids = self.places.warning_of_ids(&self.run.fields.id);
-            let warnings = of_ids.into_iter().chain(self.places.warning_of_encoding());
-            warnings.for_each(|warning| self.run.options.progress.warn(&warning));
+            for warning in self.places.warnings(&self.run.fields.id) {
+                self.run.options.progress.warn(&warning);
+            }
         }
         Ok(())
     }

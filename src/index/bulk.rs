@@ -136,7 +136,7 @@ impl BulkBuild {
         let fill_ids = |ids, left_out: &Bits| {
             let repeated = |row| repeated(&documents, words, row);
             index.store.fill(Table::Ids, |put| {
-                fill_ids(ids, (on_known_id, left_out), repeated, put, &step)
+                fill_ids(ids, on_known_id, left_out, repeated, put, &step)
             })
         };
         // Documents that repeat an id must be known before the others are written.
@@ -275,7 +275,8 @@ fn fill_records(
 /// Passes on ids and their rows. Of the documents with one id, the first or the last stays, and the others are left out.
 fn fill_ids(
     ids: Sorted<5>,
-    (on_known_id, left_out): (OnKnownId, &Bits),
+    on_known_id: OnKnownId,
+    left_out: &Bits,
     repeated: impl Fn(u32) -> Result<Error>,
     put: Put<'_>,
     step: &dyn Fn() -> Result<()>,

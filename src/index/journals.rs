@@ -115,10 +115,7 @@ fn read_entry(journal: &mut impl Read) -> io::Result<Option<Entry>> {
             };
             Ok(Some(Entry {
                 head: 1 + 2 + 8 + 2 + 4 + 4,
-                rest: match is_possible {
-                    true => key + stored,
-                    false => u64::MAX,
-                },
+                rest: if is_possible { key + stored } else { u64::MAX },
                 ends_batch: false,
             }))
         }
@@ -149,7 +146,7 @@ impl Journals {
     }
 
     /// Empties the journals. The store would read all of them when it is opened, up to 64 MB, also what tables have. The last one
-    /// must stay: a store without any begins to number its batches anew.
+    /// must stay: a store without any numbers its batches from the start.
     fn clear(&self) -> io::Result<()> {
         let mut journals = Vec::new();
         for name in names(&self.folder)? {
@@ -190,7 +187,7 @@ impl Drop for Journals {
 mod tests {
     use super::*;
 
-    /// A batch of one change, whose key and value have these lengths, of which so many bytes are there.
+    /// A batch of one change, whose key and value have these lengths, cut off after `there` bytes of the value.
     fn batch(key: u16, value: u32, stored: u32, there: usize) -> Vec<u8> {
         let start = [&[START][..], &1u32.to_le_bytes(), &7u64.to_le_bytes()];
         let compression = u8::from(value != stored);

@@ -299,12 +299,11 @@ impl Store {
     /// later.
     pub(super) fn check_filter(&self) -> Result<()> {
         let has_lists = self.snapshot().entries(Table::Built).next().is_some();
-        match has_lists && self.filter.get().is_none() {
-            true => {
-                let path = self.folder.join(STORE).join(FILTER);
-                Err(damaged(&path, "it is missing, and queries take longer"))
-            }
-            false => Ok(()),
+        if has_lists && self.filter.get().is_none() {
+            let path = self.folder.join(STORE).join(FILTER);
+            Err(damaged(&path, "it is missing, and queries take longer"))
+        } else {
+            Ok(())
         }
     }
 
@@ -409,14 +408,15 @@ fn make_if_missing(path: &Path) -> Result<()> {
 
 /// Refuses a clock before 1970: the store counts seconds since then in what it writes, and would panic.
 fn check_clock(folder: &Path, now: SystemTime) -> Result<()> {
-    match now < SystemTime::UNIX_EPOCH {
-        true => Err(Error::Input {
+    if now < SystemTime::UNIX_EPOCH {
+        Err(Error::Input {
             path: folder.to_owned(),
             problem: "the clock of this machine is before 1970, and an index notes when its files were written"
                 .to_owned(),
             remedy: "set the clock".to_owned(),
-        }),
-        false => Ok(()),
+        })
+    } else {
+        Ok(())
     }
 }
 

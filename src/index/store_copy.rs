@@ -80,9 +80,10 @@ impl Unchanging {
             let entry = entry?;
             if entry.file_type()?.is_file() && entry.file_name() != STORE_LOCK {
                 let target = to.join(entry.file_name());
-                match entry.file_name() == FILTER {
-                    true => self.link(&entry.path(), &target)?,
-                    false => self.copy_file(&entry.path(), &target)?,
+                if entry.file_name() == FILTER {
+                    self.link(&entry.path(), &target)?;
+                } else {
+                    self.copy_file(&entry.path(), &target)?;
                 }
                 names.insert(entry.file_name());
             }

@@ -33,7 +33,7 @@ pub(super) trait Cutter {
     /// none.
     fn contents(&mut self, bytes: Vec<u8>) -> Result<Option<Contents>, Refusal>;
 
-    /// Forgets the bytes of a record that is too long to be kept. The next scan goes through the bytes behind them. Returns the
+    /// Forgets the bytes of a record that is too long to be kept. The next scan goes through the bytes after them. Returns the
     /// line on which the record starts.
     fn forget(&mut self, bytes: &[u8]) -> u64;
 }
@@ -126,12 +126,9 @@ impl<'a> CsvCutter<'a> {
         start: &[u8],
         is_whole: bool,
     ) -> Option<Result<Header, Refusal>> {
-        // What is wrong with later records is no matter here.
+        // Errors of later records are reported when those are read.
         let scanned = self.scan(start, 0).map(|_| ());
-        let ended = scanned.and_then(|()| match is_whole {
-            true => self.end(start),
-            false => Ok(()),
-        });
+        let ended = scanned.and_then(|()| if is_whole { self.end(start) } else { Ok(()) });
         let Some(span) = self.spans.first() else {
             return ended.err().map(Err);
         };

@@ -54,9 +54,10 @@ impl Seal {
                 let stated = stated[MEMBER.len()..][..HEX].to_owned();
                 object.truncate(member);
                 object.push('}');
-                match digest_of(&object) == stated {
-                    true => Seal::Intact,
-                    false => Seal::Broken,
+                if digest_of(&object) == stated {
+                    Seal::Intact
+                } else {
+                    Seal::Broken
                 }
             }
             _ => Seal::Missing,

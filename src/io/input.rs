@@ -542,9 +542,12 @@ fn real_path(path: &Path) -> Result<PathBuf> {
 pub fn read_text(mut stream: impl Read, name: &Path) -> Result<String> {
     let longest = LongestRecord::fixed();
     let most = longest.bytes() + 1;
-    let check = |bytes: &[u8]| match bytes.len() as u64 == most {
-        true => Err(longest.refusal("the text", most).of(name)),
-        false => Ok(()),
+    let check = |bytes: &[u8]| {
+        if bytes.len() as u64 == most {
+            Err(longest.refusal("the text", most).of(name))
+        } else {
+            Ok(())
+        }
     };
     let mut stored = Vec::new();
     let read = stream.by_ref().take(most).read_to_end(&mut stored);

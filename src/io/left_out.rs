@@ -8,8 +8,8 @@ use crate::progress::grouped;
 pub(crate) fn warning_of_encoding<'a>(
     skipped: impl Iterator<Item = &'a BadRecord>,
 ) -> Option<String> {
-    let of_encoding = |bad: &'a BadRecord| Some((bad, conversion(&bad.problem, &bad.file)?));
-    let mut left_out = skipped.filter_map(of_encoding);
+    let convertible = |bad: &'a BadRecord| Some((bad, conversion(&bad.problem, &bad.file)?));
+    let mut left_out = skipped.filter_map(convertible);
     let (first, convert) = left_out.next()?;
     let records = match left_out.count() {
         0 => "1 record".to_owned(),

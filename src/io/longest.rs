@@ -59,11 +59,13 @@ impl LongestRecord {
 
     /// The most bytes of a record of a text format.
     pub(super) fn bytes(self) -> u64 {
-        self.bytes_of(self.share)
+        let [share, of] = self.share;
+        self.memory
+            .map_or(NO_BOUND, |memory| (memory / of * share).max(ALWAYS))
     }
 
-    /// The size of the buffer for a record of which so many bytes were read: not so large that a record that is too long ends in it.
-    pub(super) fn room_behind(self, len: usize) -> usize {
+    /// The size of the buffer for a record of which `len` bytes were read: not so large that a record that is too long ends in it.
+    pub(super) fn room_after(self, len: usize) -> usize {
         // Saturates: no buffer is longer.
         let most = usize::try_from(self.bytes()).map_or(usize::MAX, |most| most.saturating_add(1));
         (len + CHUNK / 4).min(most).max(len + 1)
@@ -71,36 +73,27 @@ impl LongestRecord {
 
     /// The most bytes of a page of a column, or of a batch.
     pub(super) fn table_bytes(self) -> u64 {
-        self.bytes_of(TABLE_SHARE)
+        self.with_share(TABLE_SHARE).bytes()
     }
 
-    fn bytes_of(self, [share, of]: [u64; 2]) -> u64 {
-        self.memory
-            .map_or(NO_BOUND, |memory| (memory / of * share).max(ALWAYS))
-    }
-
-    /// Whether a record of so many bytes is longer than what is measured.
+    /// Whether a record of this length is longer than what is measured.
     pub(super) fn is_beyond_measure(bytes: u64) -> bool {
         bytes > MEASURED
     }
 
-    /// The refusal of a record of at least so many bytes. `record` names it.
+    /// The refusal of a record of at least this length. `record` names it.
     pub(super) fn refusal(self, record: &str, bytes: u64) -> Refusal {
-        self.refusal_of(record, (bytes, self.share), "shorten the record")
+        self.refusal_or(record, bytes, "shorten the record")
     }
 
-    /// The refusal of a page or batch of so many bytes. `part` names it.
+    /// The refusal of a page or batch of this size. `part` names it.
     pub(super) fn table_refusal(self, part: &str, bytes: u64) -> Refusal {
-        self.refusal_of(
-            part,
-            (bytes, TABLE_SHARE),
-            "write the file in smaller parts",
-        )
+        self.with_share(TABLE_SHARE)
+            .refusal_or(part, bytes, "write the file in smaller parts")
     }
 
-    fn refusal_of(self, part: &str, (bytes, share): (u64, [u64; 2]), otherwise: &str) -> Refusal {
-        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
-        let most = self.bytes_of(share) >> 20;
+    fn refusal_or(self, part: &str, bytes: u64, otherwise: &str) -> Refusal {
+        let most = self.bytes() >> 20;
         if !self.is_option {
             let problem =
                 format!("{part} is longer than the {most} MiB that this command reads at once");
@@ -111,7 +104,8 @@ impl LongestRecord {
         } else {
             ""
         };
-        let takes = mib(bytes);
+        let takes = bytes.div_ceil(1 << 20);
+        let [share, of] = self.share;
         let memory = self.memory.unwrap_or(NO_BOUND) >> 20;
         Refusal::new(
             format!(
@@ -119,7 +113,7 @@ impl LongestRecord {
             ),
             format!(
                 "raise `memory` to {more}{} MiB, or {otherwise}",
-                (takes * share[1]).div_ceil(share[0])
+                (takes * of).div_ceil(share)
             ),
         )
     }

@@ -127,9 +127,9 @@ fn with_checksums(
     dictionary: &[Page],
     data: &[Page],
 ) -> Result<ColumnCloseResult, ParquetError> {
-    let of_pages = |pages: &[Page]| pages.iter().map(Page::bytes).sum::<usize>();
-    let before = of_pages(dictionary);
-    let bytes = before + of_pages(data);
+    let sizes = |pages: &[Page]| pages.iter().map(Page::bytes).sum::<usize>();
+    let before = sizes(dictionary);
+    let bytes = before + sizes(data);
     let pages = dictionary.iter().chain(data);
     let added: usize = pages.map(|page| page.header.added).sum();
     let signed = |bytes: usize| {

@@ -1,7 +1,7 @@
 //! The headers of the pages of Parquet columns.
 //!
-//! **How large a page is, before it is decompressed**: the library's reader allocates what the header of a page states, and tells nobody
-//! before it does. The sizes in the metadata of the file are of whole columns, and nothing checks that they are true.
+//! **How large a page is, before it is decompressed**: the library's reader allocates what the header of a page states, without
+//! a way to ask it first. The sizes in the metadata of the file are of whole columns, and nothing checks that they are true.
 //!
 //! **Checksums**: the library's writer states none.
 //!
@@ -19,7 +19,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 pub(super) struct PageSize {
     /// Bytes of the page when it is decompressed.
     pub(super) bytes: u64,
-    /// Bytes of the page in the file, behind its header.
+    /// Bytes of the page in the file, after its header.
     stored: u64,
     /// The values of the page.
     pub(super) values: u64,
@@ -262,9 +262,10 @@ impl<R: Read> Header<R> {
     fn skip_bytes(&mut self, len: u64) -> io::Result<()> {
         let skipped = io::copy(&mut self.source.by_ref().take(len), &mut io::sink())?;
         self.read += skipped;
-        match skipped == len {
-            true => Ok(()),
-            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        if skipped == len {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::UnexpectedEof.into())
         }
     }
 }

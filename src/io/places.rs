@@ -127,9 +127,10 @@ impl Places {
                     file: named.to_owned(),
                     row: number,
                     line,
-                    problem: match file < self.of_reference {
-                        true => for_reference(&problem),
-                        false => problem,
+                    problem: if file < self.of_reference {
+                        for_reference(&problem)
+                    } else {
+                        problem
                     },
                 };
                 if on_bad_record == OnBadRecord::Fail {
@@ -401,18 +402,21 @@ impl Places {
         })
     }
 
+    /// Warnings of made-up ids, and of bad records that are left out for their encoding.
+    pub(crate) fn warnings(&self, id_field: &FieldPath) -> impl Iterator<Item = String> {
+        let bad = self.skipped.iter().map(|skipped| &skipped.record);
+        self.warning_of_ids(id_field)
+            .into_iter()
+            .chain(warning_of_encoding(bad))
+    }
+
     /// Says that ids are made up, and why, if a document has a value for its id that identifies nothing.
-    pub(crate) fn warning_of_ids(&self, field: &FieldPath) -> Option<String> {
+    fn warning_of_ids(&self, field: &FieldPath) -> Option<String> {
         let (row, what) = self.without_id.as_ref()?.unusable.as_ref()?;
         let (file, row) = self.place(*row);
         Some(format!(
             "ids are FILE:ROW, because \"{field}\" is {what} in {file}, row {row}; choose another field with `id_field`, or write strings or numbers"
         ))
-    }
-
-    /// Says that bad records are left out for their encoding, those of a reference included.
-    pub(crate) fn warning_of_encoding(&self) -> Option<String> {
-        warning_of_encoding(self.skipped.iter().map(|skipped| &skipped.record))
     }
 
     /// The names of the files without records.

@@ -576,7 +576,7 @@ impl<'a> Reader<'a> {
         compression.reader(file)
     }
 
-    /// Reads a text file, of so many bytes if that is known.
+    /// Reads a text file. `known` is its length in bytes, if there is one.
     fn text(
         &self,
         stream: &mut Hashed<Box<dyn Read + Send + 'a>>,
@@ -771,13 +771,13 @@ impl RecordsReader<'_> {
                 if len as u64 > self.longest.bytes() {
                     return Err(self.too_long(input, len)?);
                 }
-                bytes.resize(self.longest.room_behind(len), 0);
+                bytes.resize(self.longest.room_after(len), 0);
                 continue;
             };
             *scanned = len - cut;
             let mut next = Vec::new();
             if !self.is_at_end {
-                next = vec![0; CHUNK.max(self.longest.room_behind(*scanned))];
+                next = vec![0; CHUNK.max(self.longest.room_after(*scanned))];
                 next[..*scanned].copy_from_slice(&bytes[cut..len]);
             }
             bytes.truncate(cut);
@@ -793,7 +793,7 @@ impl RecordsReader<'_> {
         Ok(None)
     }
 
-    /// The error for a record that is too long, of which so many bytes were read. Reads its rest to learn its length, so that the
+    /// The error for a record that is too long. `len` bytes of it were read. Reads its rest to learn its length, so that the
     /// error names a number that is enough.
     fn too_long(&mut self, input: &InputFile, len: usize) -> Result<Error> {
         const STEP: usize = 1 << 16;
@@ -926,7 +926,7 @@ fn unread_table(input: &InputFile, error: Unreadable) -> Error {
             match input.format {
                 // Some files break the format in a way that other readers let pass.
                 Format::Parquet => {
-                    "get the file again from its source or, if another program reads it, write it anew with that one, as \
+                    "get the file again from its source or, if another program reads it, write it again with that program, as \
                  pyarrow does: `pq.write_table(pq.read_table(\"in.parquet\"), \"out.parquet\")`"
                 }
                 _ => "get the file again from its source",

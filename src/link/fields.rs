@@ -125,11 +125,10 @@ impl FromStr for ComparedField {
                 let part = unescaped(part);
                 let path = FieldPath::new(&part);
                 if part.is_empty() {
-                    return Err(refused(match escaped.is_empty() {
-                        true => "the name of a field on each side of =",
-                        false => {
-                            "the name of a field on each side of +; write \\+ where it is part of a name"
-                        }
+                    return Err(refused(if escaped.is_empty() {
+                        "the name of a field on each side of ="
+                    } else {
+                        "the name of a field on each side of +; write \\+ where it is part of a name"
                     }));
                 }
                 if paths.contains(&path) {

@@ -126,9 +126,9 @@ impl RecordsFile {
         progress: &dyn Progress,
     ) {
         warn_of_repeated_ids(progress, self.places.repeated_ids);
-        let of_ids = self.places.warning_of_ids(fields.id_path(side));
-        let warnings = of_ids.into_iter().chain(self.places.warning_of_encoding());
-        warnings.for_each(|warning| progress.warn(&warning));
+        for warning in self.places.warnings(fields.id_path(side)) {
+            progress.warn(&warning);
+        }
         if self.records.is_empty() {
             progress.warn(&format!("no records in {name}"));
             return;

@@ -269,14 +269,16 @@ fn read_names(
             },
         })
     })?;
+    if names.missing() < read.items.len().into() {
+        return Ok(names);
+    }
     // One item may have no name, but if none has one, a field may be missing.
-    let is_any = names.missing() < read.items.len().into();
     let lack = |path: &&FieldPath| {
         let mut files = files.iter().map(std::slice::from_ref);
         files.all(|file| listed_fields(file, path, temporary).is_some())
     };
     match paths.into_iter().find(lack) {
-        Some(path) if !is_any => Err(Error::Input {
+        Some(path) => Err(Error::Input {
             path: files
                 .first()
                 .map(|file| file.named.clone())
@@ -287,6 +289,6 @@ fn read_names(
             ),
             remedy: "choose the fields with `name_id_field` and `name_field`".to_owned(),
         }),
-        _ => Ok(names),
+        None => Ok(names),
     }
 }

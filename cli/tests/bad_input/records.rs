@@ -202,7 +202,7 @@ fn each_field_option_names_the_fields() {
         run.refused(code, &says);
     }
 
-    // What may be missing is told by a warning.
+    // If results may be missing, a warning says so.
     for (command, says) in [
         (
             "link r.jsonl --fields what,name",

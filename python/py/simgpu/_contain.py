@@ -6,7 +6,6 @@ import json
 import math
 import os
 import tempfile
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -54,47 +53,13 @@ class ItemsFound(_Rows):
     report: dict[str, Any]
     """Counts, and the options that decide what is found."""
 
-    def __init__(self, table: Table, counts: dict[str, int], parameters: dict[str, Any]) -> None:
+    def __init__(self, table: Table, counts: dict[str, Any], parameters: dict[str, Any]) -> None:
         self.table = table
-        self.counts = {**counts, **_counts_of(table)}
+        self.counts = counts
         self.report = {"command": "contain", "counts": self.counts, "parameters": parameters}
 
     def __repr__(self) -> str:
         return f"<ItemsFound: {len(self)} items in texts>"
-
-
-#: The classes of hits, in the order in which a text or an item with several counts for one.
-_CLASSES = ("contaminated", "passage", "short", "template")
-
-
-#: Conditions that nothing else makes up for: a hit that lacks one is no near miss.
-_NO_NEAR_MISS = {"question", "better", "undecidable", "phrase"}
-
-
-def _counts_of(table: Table) -> dict[str, Any]:
-    """The counts of hits."""
-    classes, texts, items = (table[name].tolist() for name in ("class", "row", "item"))
-    benchmarks = table["benchmark"].tolist()
-    rank = {name: number for number, name in enumerate(_CLASSES)}
-
-    def firsts(keys: Iterable[Any]) -> Iterable[str]:
-        least: dict[Any, str] = {}
-        for key, name in zip(keys, classes, strict=True):
-            least[key] = min(least.get(key, name), name, key=rank.__getitem__)
-        return least.values()
-
-    by_class = {
-        "hits": classes,
-        "documents": firsts(texts),
-        "found_items": firsts(zip(benchmarks, items, strict=True)),
-    }
-    counts: dict[str, Any] = {}
-    for name, found in by_class.items():
-        counted = Counter(found)
-        counts[name] = {name: counted[name] for name in _CLASSES}
-    lacks = [of_hit[0] for of_hit in table["lacks"].tolist() if len(of_hit) == 1]
-    counts["near_misses"] = sum(lack not in _NO_NEAR_MISS for lack in lacks)
-    return counts
 
 
 class Contain:
@@ -146,8 +111,8 @@ class Contain:
             TypeError: The texts are of another type.
             StoppedError: The progress function stopped the work.
         """
-        table, texts = self._table.scan({"data": data, "column": column, **options})
-        return ItemsFound(table, {"records": texts, "items": len(self)}, self._parameters())
+        table, counts = self._table.scan({"data": data, "column": column, **options})
+        return ItemsFound(table, counts, self._parameters())
 
     def _parameters(self) -> dict[str, Any]:
         return parameters_of(self._state[2], ItemOptions)

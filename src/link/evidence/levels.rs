@@ -89,7 +89,7 @@ impl Levels {
         // All codes of a record in one place: records of pairs are far apart.
         let codes = of_records(fields);
         // Without a field, there are no codes.
-        let of_record = |record: u32| &codes[record as usize * fields.len()..][..fields.len()];
+        let record_codes = |record: u32| &codes[record as usize * fields.len()..][..fields.len()];
         let mut of_pairs = vec![NONE; pairs.len() * columns];
         let mut done = 0;
         for (rows, pairs) in of_pairs
@@ -100,7 +100,7 @@ impl Levels {
                 .zip(pairs)
                 .with_min_len(CHUNK)
                 .for_each(|(row, pair)| {
-                    let codes = pair.map(of_record);
+                    let codes = pair.map(record_codes);
                     compare_codes(fields, codes, row);
                     cross_all(fields, crossed, *pair, row);
                 });

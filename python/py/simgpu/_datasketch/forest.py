@@ -10,6 +10,8 @@ from typing import Any, Self
 
 from simgpu import _simgpu
 
+from .part import part
+
 
 class _Tree(MutableMapping[bytes, list[Any]]):
     """Of one tree of a forest: from the bytes of its slots to the list of keys. A write moves the forest to dictionaries."""
@@ -102,22 +104,6 @@ class _Keys(MutableMapping[Hashable, list[bytes]]):
 _PARTS = ("l", "k", "hashtables", "hashranges", "keys", "sorted_hashtables", "_minhash_scheme")
 
 
-def _part(name: str, documented: str) -> property:
-    """An attribute that a program may assign. The first other value moves the forest to dictionaries."""
-
-    def get(self: MinHashLSHForest) -> Any:
-        return self._native_part(name) if self._is_native else self._parts[name]
-
-    def assign(self: MinHashLSHForest, value: Any) -> None:
-        if self._is_native:
-            if name not in ("hashtables", "keys", "sorted_hashtables") and value == self._native_part(name):
-                return
-            self._move_to_dictionaries()
-        self._parts[name] = value
-
-    return property(get, assign, doc=documented)
-
-
 class MinHashLSHForest(_simgpu.MinHashLSHForest):
     """Finds the ``k`` keys whose sketches are probably most similar to a query, by common prefixes of bands.
 
@@ -138,13 +124,13 @@ class MinHashLSHForest(_simgpu.MinHashLSHForest):
     _is_native = True
     _parts: dict[str, Any]
 
-    l = _part("l", "The number of prefix trees.")  # type: ignore[assignment]
-    k = _part("k", "The depth of a prefix tree: its number of slots.")  # type: ignore[assignment]
-    hashranges = _part("hashranges", "Of each tree, the first of its slots and their end.")
-    hashtables = _part("hashtables", "Of each tree, a mapping from the bytes of its slots to the list of keys.")
-    sorted_hashtables = _part("sorted_hashtables", "Of each tree, the sorted bytes of the searchable keys.")
-    keys = _part("keys", "A mapping from each key to the list of the bytes of its trees.")
-    _minhash_scheme = _part("_minhash_scheme", "The scheme of the sketches; None before the first.")  # type: ignore[assignment]
+    l = part("l", "The number of prefix trees.")  # type: ignore[assignment]
+    k = part("k", "The depth of a prefix tree: its number of slots.")  # type: ignore[assignment]
+    hashranges = part("hashranges", "Of each tree, the first of its slots and their end.")
+    hashtables = part("hashtables", "Of each tree, a mapping from the bytes of its slots to the list of keys.", holds_keys=True)
+    sorted_hashtables = part("sorted_hashtables", "Of each tree, the sorted bytes of the searchable keys.", holds_keys=True)
+    keys = part("keys", "A mapping from each key to the list of the bytes of its trees.", holds_keys=True)
+    _minhash_scheme = part("_minhash_scheme", "The scheme of the sketches; None before the first.")  # type: ignore[assignment]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

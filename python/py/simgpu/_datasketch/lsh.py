@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from simgpu import _simgpu
 
+from .part import part
 from .storage import (
     DictListStorage,
     DictSetStorage,
@@ -83,22 +84,6 @@ def _sketches(minhashes: Any) -> list[Any]:
 _PARAMETERS = ("h", "b", "r", "prepickle", "hashranges")
 
 
-def _parameter(name: str, documented: str) -> property:
-    """A parameter that a program may assign. The first other value moves the index to dictionaries."""
-
-    def get(self: MinHashLSH) -> Any:
-        return self._native_parameter(name) if self._is_native else self._parameters[name]
-
-    def assign(self: MinHashLSH, value: Any) -> None:
-        if self._is_native:
-            if value == self._native_parameter(name):
-                return
-            self._move_to_dictionaries()
-        self._parameters[name] = value
-
-    return property(get, assign, doc=documented)
-
-
 class MinHashLSH(_simgpu.MinHashLSH):
     """Finds the keys whose sketches are probably similar to a query, by equal bands.
 
@@ -140,13 +125,13 @@ class MinHashLSH(_simgpu.MinHashLSH):
     _buffer_size = 50000
     _keys: Any
     _hashtables: list[Any]
-    _parameters: dict[str, Any]
+    _parts: dict[str, Any]
 
-    h = _parameter("h", "The number of slots of a sketch.")  # type: ignore[assignment]
-    b = _parameter("b", "The number of bands.")  # type: ignore[assignment]
-    r = _parameter("r", "The number of slots per band.")  # type: ignore[assignment]
-    prepickle = _parameter("prepickle", "Whether keys are stored pickled.")  # type: ignore[assignment]
-    hashranges = _parameter("hashranges", "Of each band, the first of its slots and their end.")
+    h = part("h", "The number of slots of a sketch.")  # type: ignore[assignment]
+    b = part("b", "The number of bands.")  # type: ignore[assignment]
+    r = part("r", "The number of slots per band.")  # type: ignore[assignment]
+    prepickle = part("prepickle", "Whether keys are stored pickled.")  # type: ignore[assignment]
+    hashranges = part("hashranges", "Of each band, the first of its slots and their end.")
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -189,9 +174,9 @@ class MinHashLSH(_simgpu.MinHashLSH):
         """Makes this an empty index in native tables."""
         self._begin(num_perm, bands, rows, prepickle, hashfunc)
         self.__dict__.pop("_is_native", None)
-        self.__dict__.pop("_parameters", None)
+        self.__dict__.pop("_parts", None)
 
-    def _native_parameter(self, name: str) -> Any:
+    def _native_part(self, name: str) -> Any:
         """The parameter of an index in native tables."""
         b, r = super().b, super().r
         match name:
@@ -207,7 +192,7 @@ class MinHashLSH(_simgpu.MinHashLSH):
 
     def _keep(self, keys: Any, hashtables: list[Any]) -> None:
         """Keeps keys in these storages from now on."""
-        self._parameters = {name: self._native_parameter(name) for name in _PARAMETERS}
+        self._parts = {name: self._native_part(name) for name in _PARAMETERS}
         self._is_native, self._keys, self._hashtables = False, keys, hashtables
 
     def _move_to_dictionaries(self) -> None:
@@ -502,7 +487,7 @@ class MinHashLSH(_simgpu.MinHashLSH):
         scheme = getattr(index, "_minhash_scheme", None)
         if _is_memory(index.keys) and all(map(_is_memory, index.hashtables)) and not self._has_hooks:
             layout = _layout(index, scheme)
-            ranges = self._native_parameter("hashranges")
+            ranges = self._native_part("hashranges")
             if _is_consistent(index) and getattr(index, "hashranges", ranges) == ranges:
                 # Before 2.0, datasketch had one scheme, whose values have 64 bits, and did not name it.
                 is_old = scheme is None and hashfunc is None and layout == (8, 1)
@@ -520,7 +505,7 @@ class MinHashLSH(_simgpu.MinHashLSH):
             # A pickle of datasketch's, where this class stands in the place of its class.
             return self._adopt(SimpleNamespace(**attributes))
         self.__dict__.update(attributes or {})
-        if not self._is_native and "_parameters" not in self.__dict__:
+        if not self._is_native and "_parts" not in self.__dict__:
             # An older pickle, from when parameters could not be assigned.
             self._keep(self._keys, self._hashtables)
         for name, value in (slots or {}).items():
@@ -528,12 +513,12 @@ class MinHashLSH(_simgpu.MinHashLSH):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Parameters that were assigned are attributes.
-        parameters = (*(self._native_parameter(name) for name in ("h", "b", "r", "prepickle")), self.hashfunc)
+        parameters = (*(self._native_part(name) for name in ("h", "b", "r", "prepickle")), self.hashfunc)
         return _restored, (type(self), parameters, self._state()), self.__getstate__()
 
 
 # Attributes of indexes that are about the native tables.
-_NATIVE_NAMES = {"_is_native", "_keys", "_hashtables", "_parameters", "hashranges"}
+_NATIVE_NAMES = {"_is_native", "_keys", "_hashtables", "_parts", "hashranges"}
 
 
 def _is_memory(storage: Any) -> bool:
