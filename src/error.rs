@@ -158,11 +158,14 @@ pub enum Error {
     },
     /// Two records of which an index is built have the same id.
     #[error(
-        "{id} is the id of two records of the inputs; give each an id of its own, or keep the first by `on_known_id=skip` or the last by `on_known_id=replace`"
+        "{id} is the id of two records of the inputs{}; give each an id of its own, or keep the first by `on_known_id=skip` or the last by `on_known_id=replace`",
+        listed_places(places)
     )]
     RepeatedInIndex {
         /// The id, as JSON.
         id: String,
+        /// The first two such records: their files, and their numbers there, from 0; empty if these are not known.
+        places: Vec<(PathBuf, u64)>,
     },
     /// The bytes of an index are not those that it wrote.
     #[error("the bytes are not those of an index of this banding and slot width; write it again")]
@@ -814,6 +817,18 @@ fn open_files_remedy() -> String {
             "the limit is {current} open files; raise it as root or in the settings of the container (`ulimit -Hn {wanted}`)"
         )
     }
+}
+
+/// Places of records, in parentheses.
+fn listed_places(places: &[(PathBuf, u64)]) -> String {
+    let places = places
+        .iter()
+        .map(|(file, row)| format!("{}, row {row}", file.display()));
+    let places: Vec<String> = places.collect();
+    if places.is_empty() {
+        return String::new();
+    }
+    format!(" ({})", places.join("; "))
 }
 
 /// A record that cannot be read.

@@ -14,7 +14,7 @@ use simgpu::clock::Moment;
 use simgpu::engine::{Engine, EngineBuilder};
 use simgpu::error::Conflict;
 use simgpu::files::{Run, RunOptions};
-use simgpu::index::Index;
+use simgpu::index::{Index, IndexKind};
 use simgpu::io::{
     FieldPath, Fields, FileFilter, Format, Globs, Inputs, Naming, OnBadRecord, Quote, WeightsField,
 };
@@ -1398,11 +1398,12 @@ impl SearchArguments {
             Measure::Jaccard => MeasureArgument::Jaccard,
             Measure::Contained => MeasureArgument::Contained,
         });
-        search.verify.get_or_insert(match known.verification {
-            Verification::None => VerifyArgument::None,
-            Verification::Signature => VerifyArgument::Signature,
-            Verification::Exact => VerifyArgument::Exact,
-        });
+        if matches!(search.candidates, None | Some(CandidatesArgument::Auto)) {
+            search.candidates = Some(match index.kind() {
+                IndexKind::Lsh => CandidatesArgument::Lsh,
+                IndexKind::Exact => CandidatesArgument::Join,
+            });
+        }
         search
     }
 

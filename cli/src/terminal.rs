@@ -490,12 +490,26 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
                     "expected for a document contained at the threshold: {ratios}; --candidates join misses none"
                 )
             }
-            _ => format!("{percent:.1} % expected for pairs at the threshold"),
+            _ => match search.input_recall_at_threshold {
+                Some(among_inputs) => format!(
+                    "{:.1} % expected for pairs at the threshold among the inputs, {percent:.1} % for those with the index",
+                    100.0 * among_inputs
+                ),
+                None => format!("{percent:.1} % expected for pairs at the threshold"),
+            },
         };
         lines.row("recall", recall);
         let precision = match outcome.report.expected_precision {
             Some(precision) if search.verify == "signature" => {
                 format!("{:.1} % expected of the similar pairs", 100.0 * precision)
+            }
+            Some(precision) if search.index_verify.is_some() => format!(
+                "100 % among the inputs, where similarities are exact; {:.1} % expected of the pairs with the index",
+                100.0 * precision
+            ),
+            None if search.index_verify.is_some() => {
+                "100 % among the inputs, where similarities are exact; with the index, signatures cannot tell"
+                    .to_owned()
             }
             Some(_) if search.within.is_some() => "100 %: every distance is exact".to_owned(),
             Some(_) => "100 %: every similarity is exact".to_owned(),

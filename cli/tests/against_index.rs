@@ -221,14 +221,7 @@ fn what_is_not_given_is_that_of_the_index() {
             told.starts_with("options that are not given are those of the index"),
             "{told}"
         );
-        let verify = if options.contains("--verify") {
-            ""
-        } else {
-            "--verify signature"
-        };
-        run(&format!(
-            "{dedup} -o long{number} --quiet {options} {verify}"
-        ));
+        run(&format!("{dedup} -o long{number} --quiet {options}"));
         let [short, long] = ["short", "long"].map(|it| format!("{it}{number}"));
         assert_eq!(removed(&place, &short), removed(&place, &long), "{options}");
         assert!(kept_in(&place, &short, "index") > 0, "{options}");
@@ -250,11 +243,21 @@ fn what_is_not_given_is_that_of_the_index() {
     }
     let weighted = place.run("dedup new.jsonl --against index0 -o refused --weights rarity");
     assert!(weighted.code != Some(0), "{}", weighted.stderr);
-    let exact = "index build old --index joined --quiet --kind exact --measure contained";
-    run(exact);
-    place
-        .run("dedup new.jsonl --against joined -o refused")
-        .refused(1, &["kind exact"]);
+    let exact = "index build old --quiet --kind exact";
+    run(&format!("{exact} --index joined"));
+    run(&format!("{exact} --index contained --measure contained"));
+    let joined = run("dedup new.jsonl --against joined -o joined-out").stderr;
+    assert!(joined.contains("exact join"), "{joined}");
+    assert!(kept_in(&place, "joined-out", "index") > 0);
+    for (arguments, message) in [
+        ("joined --candidates lsh", "kind exact"),
+        ("index1 --candidates join", "kind lsh"),
+        ("contained", "measure contained"),
+    ] {
+        place
+            .run(&format!("dedup new.jsonl -o refused --against {arguments}"))
+            .refused(1, &[message]);
+    }
     let given = "dedup new.jsonl --against index1 -o refused";
     for (option, message) in [
         ("--threshold 0.9", "threshold"),

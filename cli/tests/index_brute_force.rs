@@ -42,6 +42,15 @@ impl Kind {
     }
 }
 
+/// How a deduplication compares.
+#[derive(Clone, Copy, Debug)]
+struct Kinds {
+    /// With documents of the index.
+    index: Kind,
+    /// Among the inputs.
+    inputs: Kind,
+}
+
 /// Sets of words, of which the first ones are in the index.
 struct Corpus {
     texts: Vec<String>,
@@ -130,6 +139,15 @@ impl Corpus {
         (similarity >= threshold).then_some(similarity)
     }
 
+    /// How the documents after one are compared with it.
+    fn kind(&self, kinds: Kinds, first: usize) -> Kind {
+        if first < self.in_index {
+            kinds.index
+        } else {
+            kinds.inputs
+        }
+    }
+
     fn share_a_band(&self, a: usize, b: usize) -> bool {
         let [one, other] = [a, b].map(|row| self.signatures[row].chunks(ROWS).take(BANDS));
         one.zip(other).any(|(one, other)| one == other)
@@ -146,11 +164,12 @@ impl Corpus {
 
     /// The documents that `dedup --cluster greedy` removes: each with the similarity to the most similar kept one, and those that are
     /// as similar.
-    fn greedy(&self, kind: Kind, threshold: f64) -> BTreeMap<usize, (f64, BTreeSet<usize>)> {
+    fn greedy(&self, kinds: Kinds, threshold: f64) -> BTreeMap<usize, (f64, BTreeSet<usize>)> {
         let mut kept: Vec<usize> = (0..self.in_index).collect();
         let mut removed = BTreeMap::new();
         for row in self.in_index..self.len() {
             let pairs = kept.iter().filter_map(|kept| {
+                let kind = self.kind(kinds, *kept);
                 let similarity = self.pair(kind, threshold, *kept, row)?;
                 Some((*kept, similarity))
             });
@@ -171,13 +190,16 @@ impl Corpus {
 
     /// The documents that `dedup --cluster connected` removes, and what is kept in their place: the first of their component. Pairs
     /// within the index connect nothing.
-    fn connected(&self, kind: Kind, threshold: f64) -> BTreeMap<usize, usize> {
+    fn connected(&self, kinds: Kinds, threshold: f64) -> BTreeMap<usize, usize> {
         let pairs = (0..self.len()).flat_map(|a| {
             let others = self.in_index.max(a + 1)..self.len();
             others.map(move |b| (a, b))
         });
         let pairs: Vec<(usize, usize)> = pairs
-            .filter(|(a, b)| self.pair(kind, threshold, *a, *b).is_some())
+            .filter(|(a, b)| {
+                let kind = self.kind(kinds, *a);
+                self.pair(kind, threshold, *a, *b).is_some()
+            })
             .collect();
         let mut first: Vec<usize> = (0..self.len()).collect();
         loop {
@@ -287,69 +309,142 @@ fn queries_find_what_a_brute_force_finds() {
 
 #[test]
 fn dedup_against_an_index_is_a_brute_force() {
-    let mut missed_by_bands = 0;
+    let (mut missed_by_bands, mut by_estimate, mut exact) = (0, 0, 0);
     for (seed, threshold) in [(11, 0.5), (12, 0.6), (13, 0.75)] {
         let corpus = Corpus::new(seed);
-        for kind in [Kind::Lsh, Kind::LshBySignature] {
-            let place = place(&corpus, kind, threshold);
-            let greedy = corpus.greedy(kind, threshold);
-            let connected = corpus.connected(kind, threshold);
-            missed_by_bands += corpus
-                .greedy(Kind::Exact, threshold)
-                .len()
-                .abs_diff(greedy.len());
+        for (index, inputs, options) in [
+            (Kind::Exact, Kind::Exact, ""),
+            (Kind::Lsh, Kind::Lsh, "--max-bucket 100000"),
+            (Kind::LshBySignature, Kind::Lsh, "--max-bucket 100000"),
+            (
+                Kind::LshBySignature,
+                Kind::LshBySignature,
+                "--max-bucket 100000 --verify signature",
+            ),
+        ] {
+            let kinds = Kinds { index, inputs };
+            let place = place(&corpus, index, threshold);
+            let greedy = corpus.greedy(kinds, threshold);
+            let all = Kinds {
+                index: Kind::Exact,
+                inputs: Kind::Exact,
+            };
+            let of_all = corpus.greedy(all, threshold);
+            missed_by_bands += of_all.len().abs_diff(greedy.len());
             assert!(greedy.len() > 20 && greedy.len() < corpus.len() - corpus.in_index);
             for (run, memory) in ["", "--memory 1KB"].into_iter().enumerate() {
                 for add in ["", "--add"] {
-                    let index = format!("seen{run}{add}");
-                    let out = format!("out{run}{add}");
-                    place
-                        .run(&format!("index snapshot seen {index} --quiet"))
-                        .succeeded();
-                    let dedup = format!(
-                        "dedup new.jsonl --against {index} --max-bucket 100000 --quiet {memory}"
-                    );
-                    let by_component = "--cluster connected --overwrite";
-                    place
-                        .run(&format!("{dedup} -o {out} {by_component}"))
-                        .succeeded();
-                    let what = format!("{seed} {kind:?} {memory} {add}");
-                    let found: BTreeMap<usize, usize> = removed(&place, &out)
-                        .iter()
-                        .map(|line| (row_of(&line["id"]), row_of(&line["kept_id"])))
-                        .collect();
-                    assert_eq!(found, connected, "{what}");
-                    place
-                        .run(&format!(
-                            "{dedup} -o {out} --cluster greedy {add} --overwrite"
-                        ))
-                        .succeeded();
-                    let found = removed(&place, &out);
-                    let rows: Vec<usize> = found.iter().map(|line| row_of(&line["id"])).collect();
-                    assert!(
-                        rows.iter().eq(greedy.keys()),
-                        "{what}: {rows:?}, not {greedy:?}"
-                    );
-                    for line in found {
-                        let (similarity, kept) = &greedy[&row_of(&line["id"])];
-                        let stated = line["similarity"].as_f64().unwrap();
-                        assert!((stated - similarity).abs() < 1e-9, "{what}: {line}");
-                        assert!(
-                            kept.contains(&row_of(&line["kept_id"])),
-                            "{what}: {line}, {kept:?}"
-                        );
-                    }
-                    let is_added = |row: &usize| {
-                        *row < corpus.in_index || !add.is_empty() && !greedy.contains_key(row)
+                    let case = Case {
+                        index: format!("seen{run}{add}"),
+                        out: format!("out{run}{add}"),
+                        options: format!("{options} {memory}"),
+                        add,
                     };
-                    let stored: Vec<usize> = (0..corpus.len()).filter(is_added).collect();
-                    check_query(&place, &index, &corpus, (kind, threshold), &stored);
+                    let found_by = case.check(&place, &corpus, kinds, threshold);
+                    by_estimate += found_by["signature"];
+                    exact += found_by["exact"];
                 }
             }
         }
     }
     // Near the threshold, bands miss what a comparison of all pairs finds.
     assert!(missed_by_bands > 5, "{missed_by_bands}");
+    assert!(by_estimate > 100 && exact > 100, "{by_estimate} {exact}");
+}
+
+/// A deduplication against an index.
+struct Case {
+    index: String,
+    out: String,
+    options: String,
+    add: &'static str,
+}
+
+impl Case {
+    /// Compares what it removes with a brute force. Returns how many are removed greedily, by the way in which they are found.
+    fn check(
+        &self,
+        place: &Place,
+        corpus: &Corpus,
+        kinds: Kinds,
+        threshold: f64,
+    ) -> BTreeMap<String, usize> {
+        let Case {
+            index,
+            out,
+            options,
+            add,
+        } = self;
+        let what = format!("{threshold} {kinds:?} {options} {add}");
+        let (greedy, connected) = (
+            corpus.greedy(kinds, threshold),
+            corpus.connected(kinds, threshold),
+        );
+        place
+            .run(&format!("index snapshot seen {index} --quiet"))
+            .succeeded();
+        let dedup = format!("dedup new.jsonl --against {index} --quiet {options} -o {out}");
+        place
+            .run(&format!("{dedup} --cluster connected"))
+            .succeeded();
+        let removals = removed(place, out);
+        let found: BTreeMap<usize, usize> = removals
+            .iter()
+            .map(|line| (row_of(&line["id"]), row_of(&line["kept_id"])))
+            .collect();
+        assert_eq!(found, connected, "{what}");
+        for line in &removals {
+            let decided = [&line["via_id"], &line["kept_id"]];
+            let decided = decided.into_iter().find(|id| id.is_number()).unwrap();
+            corpus.check_found_by(line, kinds, row_of(decided));
+        }
+        place
+            .run(&format!("{dedup} --cluster greedy {add} --overwrite"))
+            .succeeded();
+        let removals = removed(place, out);
+        let rows: Vec<usize> = removals.iter().map(|line| row_of(&line["id"])).collect();
+        assert!(
+            rows.iter().eq(greedy.keys()),
+            "{what}: {rows:?}, not {greedy:?}"
+        );
+        let ways = ["identical", "signature", "exact"].map(|way| (way.to_owned(), 0));
+        let mut found_by = BTreeMap::from(ways);
+        for line in &removals {
+            let (similarity, kept) = &greedy[&row_of(&line["id"])];
+            let stated = line["similarity"].as_f64().unwrap();
+            assert!((stated - similarity).abs() < 1e-9, "{what}: {line}");
+            assert!(
+                kept.contains(&row_of(&line["kept_id"])),
+                "{what}: {line}, {kept:?}"
+            );
+            corpus.check_found_by(line, kinds, row_of(&line["kept_id"]));
+            let way = line["found_by"].as_str().unwrap();
+            *found_by.get_mut(way).unwrap() += 1;
+        }
+        let report: Value =
+            serde_json::from_slice(&place.read(&format!("{out}/report.json"))).unwrap();
+        let is_mixed = kinds.index != kinds.inputs;
+        let index_verify = &report["parameters"]["index_verify"];
+        assert_eq!(*index_verify == "signature", is_mixed, "{what}");
+        let is_added =
+            |row: &usize| *row < corpus.in_index || !add.is_empty() && !greedy.contains_key(row);
+        let stored: Vec<usize> = (0..corpus.len()).filter(is_added).collect();
+        check_query(place, index, corpus, (kinds.index, threshold), &stored);
+        found_by
+    }
+}
+
+impl Corpus {
+    /// A removed document is identical to the one that decided, or it is found as both are compared.
+    #[track_caller]
+    fn check_found_by(&self, line: &Value, kinds: Kinds, decided: usize) {
+        let expected = match self.kind(kinds, decided) {
+            _ if self.texts[row_of(&line["id"])] == self.texts[decided] => "identical",
+            Kind::LshBySignature => "signature",
+            Kind::Exact | Kind::Contained | Kind::Lsh => "exact",
+        };
+        assert_eq!(line["found_by"], expected, "{line}");
+    }
 }
 
 fn removed(place: &Place, out: &str) -> Vec<Value> {

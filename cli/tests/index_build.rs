@@ -119,6 +119,35 @@ fn an_id_that_occurs_twice_is_named() {
     place.run("index verify --index lsh --quiet").succeeded();
 }
 
+#[test]
+fn an_id_of_two_records_is_refused_with_their_places() {
+    let place = Place::new();
+    let line =
+        |id: usize| json!({"id": format!("n{id}"), "text": format!("some words of text {id}")});
+    place.write("in/a.jsonl", lines_of([1, 2, 3].map(line)));
+    place.write("in/b.jsonl", lines_of([4, 2, 5, 2].map(line)));
+    for kind in ["lsh", "exact"] {
+        let index = format!("index-{kind}");
+        let refused = place.run(&format!(
+            "index build in --index {index} --kind {kind} --quiet"
+        ));
+        refused.refused(
+            1,
+            &[
+                "\"n2\" is the id of two records",
+                "a.jsonl, row 1;",
+                "b.jsonl, row 1)",
+                "--on-known-id skip",
+            ],
+        );
+    }
+    let piped = place.run_with_stdin(
+        "index build - --index piped --quiet",
+        &place.read("in/b.jsonl"),
+    );
+    piped.refused(1, &["row 1;", "row 3)"]);
+}
+
 /// The index has what `add` to an empty one stores.
 #[test]
 fn of_documents_with_one_id_one_is_kept() {

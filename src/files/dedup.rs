@@ -87,8 +87,8 @@ impl Run<'_> {
             ),
         ];
         let other = others.into_iter().find(|(_, is_given)| *is_given);
-        task.check_measure(other.map(|(option, _)| option))?;
         self.check_indexes(task)?;
+        task.check_measure(other.map(|(option, _)| option))?;
         if self.keep_by.is_some() && task.keep == KeepPolicy::Longest {
             return Err(Conflict::KeepTwice.into());
         }
@@ -115,6 +115,9 @@ impl Run<'_> {
                 written = source.nothing_written();
             }
             folder.take_over(&written.names)?;
+        }
+        if task.search.estimates_index() {
+            source.sign_again(&task.search);
         }
         source.find_in_indexes(&mut timings)?;
         let mut found = match self.from_pairs {
@@ -177,7 +180,7 @@ impl Run<'_> {
         check_sum(&counts)?;
         self.warn_of_oddities(&counts);
         let mut report = self.report(&source, counts, task, &found)?;
-        overview.describe(&mut report, &source.places, found.verification.name())?;
+        overview.describe(&mut report, &source.places, found.verification_names())?;
         if let Some(folder) = &folder {
             self.write_page(folder, &report, sampler, &source.places)?;
         }
@@ -324,7 +327,7 @@ fn write_tables(
     let removed = removed_rows(found);
     let ids = write_clusters(removed, places, documents, (file, &path), look)?;
     let format = source.run.removed_format;
-    let verification = found.verification.name();
+    let verification = found.verification_names();
     let (file, path) = folder.create(format.file_name())?;
     match format {
         RemovedFormat::JsonLines | RemovedFormat::JsonLinesZstd => {

@@ -173,14 +173,15 @@ impl Run<'_> {
         discard_build(folder, remedy)?;
         let engine = self.engine.with_shingler(self.engine.shingler().clone());
         let index = Index::begin(folder, engine, search)?.durability(Durability::OnSync);
-        let outcome = self.add_in_order(&index)?;
+        let outcome = self.add_in_order(&index);
+        let outcome = outcome.map_err(|error| self.with_places_in_files(error, folder))?;
         index.complete()?;
         Ok(outcome)
     }
 
     /// Adds all documents to an index of kind `exact` that has none, in an order of shingles that follows from the first
     /// batches.
-    fn add_in_order(self, index: &Index) -> Result<IndexOutcome> {
+    fn add_in_order(&self, index: &Index) -> Result<IndexOutcome> {
         let (mut held, mut is_ordered) = (Vec::new(), false);
         let mut counts = IndexCounts::default();
         let on_known_id = self.on_known_id;
@@ -188,7 +189,10 @@ impl Run<'_> {
             // The index had no documents before.
             let added = index.add(batch, &batch.ids(), on_known_id);
             let added = added.map_err(|error| match error {
-                Error::KnownId { id } => Error::RepeatedInIndex { id },
+                Error::KnownId { id } => Error::RepeatedInIndex {
+                    id,
+                    places: Vec::new(),
+                },
                 error => error,
             })?;
             // A document that takes the place of an earlier one was added, and that one no longer is.

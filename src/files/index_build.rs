@@ -89,7 +89,8 @@ impl Run<'_> {
         let progress = self.options.progress;
         let (read, mut added) = (u64::from(build.bulk.documents()), 0);
         timings.time("write", 0, || {
-            added = build.bulk.finish(&index, self.on_known_id, progress)?;
+            let filled = build.bulk.finish(&index, self.on_known_id, progress);
+            added = filled.map_err(|error| self.with_places(error, &source))?;
             index.complete()
         })?;
         let counts = IndexCounts {

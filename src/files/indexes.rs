@@ -15,6 +15,7 @@ use crate::error::{Error, Result, row_number};
 #[cfg(feature = "index")]
 use crate::index::{AskedIndex, Index};
 use crate::io::{Columns, Event, FilesReading, IndexPlaces, Position};
+use crate::pipeline::Measure;
 use crate::progress::{Counts, Timings, advance};
 use crate::search::{CandidateMethod, Dedup, FirstPass, KnownIndex, SetsByRow};
 
@@ -24,7 +25,8 @@ const PIECE: usize = 1024;
 impl<'a> Run<'a> {
     /// Compares the inputs of [`Run::dedup`] with the documents of an index, too, as if those were a reference
     /// ([`Run::against`]): the same documents are kept, but that `max_bucket` counts only those documents of the index that are
-    /// similar to one of the inputs. Candidates come from bands. Call it again for another index.
+    /// similar to one of the inputs. Candidates come from bands ([`CandidateMethod::Lsh`]) or, with indexes of kind `exact`, from a
+    /// join ([`CandidateMethod::Join`]). Call it again for another index.
     ///
     /// The inputs are read once more. Memory takes 8 bytes per band, and the id, of each document of the index that is similar
     /// to one of the inputs, beside what [`Run::memory`] bounds.
@@ -70,11 +72,20 @@ impl<'a> Run<'a> {
                         .to_owned(),
             });
         }
-        if task.search.candidates != CandidateMethod::Lsh {
+        if task.search.candidates == CandidateMethod::Auto {
             return Err(Error::Parameter {
                 name: "`candidates`",
                 value: task.search.candidates.name().to_owned(),
-                expected: "lsh, as an index in `against` finds candidates by bands".to_owned(),
+                expected: "lsh, or join with an index of kind exact in `against`".to_owned(),
+            });
+        }
+        if let (Measure::Contained, Some(index)) = (task.search.measure, self.indexes.first()) {
+            return Err(Error::Input {
+                path: index.folder().to_owned(),
+                problem: "an index of measure contained does not serve in `against`: of two documents the larger one would be kept, and the one of the index may be the smaller"
+                    .to_owned(),
+                remedy: "build an index of measure jaccard, or list what resembles each document with `simgpu index query`"
+                    .to_owned(),
             });
         }
         let fits = |index: &dyn KnownIndex| index.check_fits(self.engine, &task.search);
@@ -197,7 +208,7 @@ impl FileSource<'_> {
         });
         for (row, (index, number)) in (0..).zip(numbers) {
             if wanted.get(row) {
-                sets.take(&[(row, index.set(number)?)])?;
+                sets.take(&[(row, index.compared(number)?)])?;
             }
         }
         Ok(())

@@ -51,6 +51,9 @@ mod preference;
 
 mod resume;
 
+#[cfg(feature = "index")]
+mod repeated_id;
+
 mod run;
 
 mod samples;

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::io::{
     Example, ExampleDocument, Places, Report, SimilarityBin, SourceReport, Unusual, id_text,
 };
-use crate::pipeline::Removal;
+use crate::pipeline::{Removal, VerificationNames};
 use crate::progress::Counts;
 use crate::search::{FoundRemovals, Removals};
 
@@ -73,7 +73,7 @@ impl Overview {
     /// The documents whose texts are shown.
     pub(super) fn shown(&self) -> Vec<u32> {
         let examples = self.examples.iter();
-        let pairs = examples.flat_map(|(_, removal)| [removal.document, beside(removal).0]);
+        let pairs = examples.flat_map(|(_, removal)| [removal.document, *removal.next()]);
         pairs.chain(self.largest.iter().copied()).collect()
     }
 
@@ -82,7 +82,7 @@ impl Overview {
         &self,
         report: &mut Report,
         places: &Places,
-        verification: &'static str,
+        verification: VerificationNames,
     ) -> Result<()> {
         let via = |removal: &Removal| removal.via.map(|(via, _)| via);
         let examples = self.examples.iter();
@@ -98,7 +98,8 @@ impl Overview {
                 kept: placed(removal.kept, &ids, places)?,
                 similarity: removal.similarity,
                 lost: removal.lost(),
-                found_by: removal.found_by(verification),
+                found_by: removal
+                    .found_by(verification.with_document(places.is_in_index(*removal.next()))),
                 via: via(removal)
                     .map(|via| placed(via, &ids, places))
                     .transpose()?,
@@ -124,12 +125,6 @@ impl Overview {
         }
         Ok(())
     }
-}
-
-/// The document beside which a removed one is shown, and their similarity: the next one on the chain, if there is a chain,
-/// because that pair decided.
-fn beside(removal: &Removal) -> (u32, Option<f64>) {
-    removal.via.unwrap_or((removal.kept, removal.similarity))
 }
 
 pub(crate) fn placed(
@@ -194,7 +189,7 @@ impl<'a> Passing<'a> {
         self.is_kept[removal.document as usize] = false;
         self.sources.add(removal);
         self.for_indexes += u64::from(removal.kept < self.first_of_files);
-        let (_, similarity) = beside(removal);
+        let similarity = removal.via.map_or(removal.similarity, |(_, of_via)| of_via);
         if let Some(similarity) = similarity {
             *self.histogram.entry(hundredths(similarity)).or_insert(0) += 1;
         }

@@ -298,10 +298,19 @@ impl Shown<'_> {
                 _ => {
                     strong { (percent(search.recall_at_threshold)) } br;
                     "of the pairs just at the threshold are expected to be found, and more of those above it"
+                    @if let Some(among_inputs) = search.input_recall_at_threshold {
+                        "; among the inputs, " (percent(among_inputs))
+                    }
                 }
             }
             @match (&*search.verify, report.expected_precision) {
                 ("exact", _) if search.within.is_some() => "; every distance is computed exactly",
+                ("exact", precision) if search.index_verify.is_some() => {
+                    "; similarities among the inputs are computed exactly, those with documents of the index are estimates"
+                    @if let Some(precision) = precision {
+                        ": " (percent(precision)) " of these pairs are expected to be similar"
+                    }
+                }
                 ("exact", _) => "; every similarity is computed exactly",
                 (_, Some(precision)) => { "; " (percent(precision)) " of the pairs found are expected to be similar" }
                 ("none", None) => "; pairs are not verified, so that some may be less similar",

@@ -65,7 +65,7 @@ impl DeduplicationToShow<'_> {
         report.expected_precision = found.expected_precision;
         report.cluster_sizes = histogram(&removals.sizes, found.counts.kept);
         report.largest_clusters = largest(&places, &removals.sizes)?;
-        overview.describe(&mut report, &places, found.verification.name())?;
+        overview.describe(&mut report, &places, removals.verification_names())?;
         let shown = overview.shown();
         let mut samples = BTreeMap::new();
         for row in &shown {

@@ -428,7 +428,17 @@ pub(super) fn search_parameters(search: &Search, num_perm: usize) -> SearchParam
         bands: of_lsh(search.banding.bands()),
         rows: of_lsh(search.banding.rows()),
         verify: search.verification.name().to_owned(),
+        index_verify: (search.index_verification)
+            .filter(|_| search.estimates_index())
+            .map(|verification| verification.name().to_owned()),
         recall_at_threshold: search.recall_at_threshold(num_perm),
+        input_recall_at_threshold: search.estimates_index().then(|| {
+            let among_inputs = Search {
+                index_verification: None,
+                ..search.clone()
+            };
+            among_inputs.recall_at_threshold(num_perm)
+        }),
         recall_by_size_ratio: search.recall_by_size_ratio(num_perm),
     }
 }

@@ -15,6 +15,7 @@ use crate::io::{
 use crate::pipeline::Scratch;
 use crate::progress::{Progress, advance};
 use crate::search::SetsByRow;
+use crate::search::sign::sign_batch;
 use crate::threads::map_in_order;
 
 /// The name of the second pass for exact sets, for checkpoints.
@@ -391,7 +392,7 @@ impl FileSource<'_> {
         read
     }
 
-    /// The row and set of each record of a chunk that has a row here.
+    /// The row and set of each record of a chunk that has a row here; after its signature, if it is signed again.
     fn sets_of(
         &self,
         engine: &Engine,
@@ -402,12 +403,16 @@ impl FileSource<'_> {
             return Ok(Vec::new());
         }
         let documents = self.documents_of(chunk, rows)?;
+        let signed = self.signed_again.as_ref();
+        let signed = signed.map(|search| sign_batch(&documents, engine, search));
+        let signatures = signed.transpose()?.unwrap_or_default().signatures;
+        let words = signatures.len() / documents.len();
         let mut scratch = Scratch::default();
+        let mut set = Vec::new();
         let sets = rows.iter().flatten().enumerate().map(|(i, row)| {
-            let mut set = Vec::new();
             let shingler = engine.shingler();
             shingler.exact_list(documents.get(i), &mut scratch, &mut set);
-            (*row, set)
+            (*row, [&signatures[i * words..][..words], &set].concat())
         });
         Ok(sets.collect())
     }

@@ -24,7 +24,7 @@ use crate::io::{
 use crate::progress::{Counts, StageTime, Timings, advance, counted, grouped};
 use crate::search::{
     Classify, Corpus, FirstPass, LinesOfIds, NextPreference, NumbersRead, Parsed, Pieces, Search,
-    SetsByRow, Source,
+    SetsByRow, Source, Verification,
 };
 use crate::store::ExactSets;
 use crate::store::spill::{Budget, Spill, sets_in_memory};
@@ -44,6 +44,8 @@ pub(super) struct FileSource<'a> {
     /// The sources of documents, by a field.
     pub(super) sources: Option<FieldSources>,
     held_bytes: u64,
+    /// The search by whose signatures documents that are read again are compared with those of an index.
+    pub(super) signed_again: Option<Search>,
     pub(super) temporary: PathBuf,
     /// The notes on disk, which a run that goes on reads.
     log: Option<Log>,
@@ -89,11 +91,20 @@ impl<'a> FileSource<'a> {
             classes: None,
             sources: None,
             held_bytes,
+            signed_again: None,
             temporary,
             log: None,
             budget: None,
             spill: None,
         })
+    }
+
+    /// Signs documents that are read again, to compare them with those of an index by the search.
+    pub(super) fn sign_again(&mut self, search: &Search) {
+        self.signed_again = Some(Search {
+            verification: Verification::Signature,
+            ..search.clone()
+        });
     }
 
     /// The source of each document: the value of its field, or its file.

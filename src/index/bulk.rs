@@ -307,7 +307,10 @@ fn repeated(documents: &StreamFile, words: usize, row: u32) -> Result<Error> {
         Ok(())
     };
     fill_records(documents, &|_| true, &mut find, &|| Ok(()))?;
-    Ok(Error::RepeatedInIndex { id })
+    Ok(Error::RepeatedInIndex {
+        id,
+        places: Vec::new(),
+    })
 }
 
 /// Calls `each` with the rows of each of sorted keys.

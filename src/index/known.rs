@@ -18,7 +18,7 @@ use crate::documents::{Documents, digest};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::scheme::fmix64;
-use crate::search::{KnownDocument, KnownIndex, Search};
+use crate::search::{KnownDocument, KnownIndex, Search, Verification};
 
 /// The number of a band, and a key of it.
 type BandKey = (usize, u64);
@@ -55,6 +55,9 @@ impl<'a> AskedIndex<'a> {
     /// The documents that are similar to one of these, and the bands that it shares with each.
     fn find_one(&self, signed: &Signed, i: usize) -> Result<Vec<(u32, Option<BandKey>)>> {
         let hits = self.comparison().stored_hits(&self.at, signed, i)?;
+        if self.index.kind() == IndexKind::Exact {
+            return Ok(hits.iter().map(|hit| (hit.row, None)).collect());
+        }
         let mut shared = Vec::new();
         if hits.is_empty() {
             return Ok(shared);
@@ -65,7 +68,7 @@ impl<'a> AskedIndex<'a> {
             lists::read(&self.at, key, &mut rows)?;
             // A list ascends.
             let shares = |row: &u32| rows.binary_search(row).is_ok();
-            let of_list = hits.iter().map(|hit| hit.row).filter(shares);
+            let in_list = hits.iter().map(|hit| hit.row).filter(shares);
             let band = match key {
                 ListKey::Band(band, _) => {
                     let key = signed.keys(i).get(usize::from(band));
@@ -73,7 +76,7 @@ impl<'a> AskedIndex<'a> {
                 }
                 ListKey::Digest(_) => None,
             };
-            shared.extend(of_list.map(|row| (row, band)));
+            shared.extend(in_list.map(|row| (row, band)));
         }
         Ok(shared)
     }
@@ -85,6 +88,14 @@ impl<'a> AskedIndex<'a> {
     fn record(&self, number: u32) -> Result<Record> {
         let record = self.comparison().record(&self.at, number)?;
         record.ok_or_else(|| self.damaged("a record is missing"))
+    }
+
+    /// The set of shingles of a document, ascending; empty unless shingles verify.
+    fn set(&self, number: u32) -> Result<Vec<u64>> {
+        let mut set = self.comparison().set(&self.at, number)?;
+        // An index of kind `exact` has an order of its own.
+        set.sort_unstable();
+        Ok(set)
     }
 
     fn damaged(&self, problem: &str) -> Error {
@@ -114,14 +125,27 @@ impl KnownIndex for AskedIndex<'_> {
     }
 
     fn check_fits(&self, engine: &Engine, search: &Search) -> Result<()> {
-        match self.index.kind() {
-            IndexKind::Lsh => self.index.check_fits(engine, search),
-            IndexKind::Exact => Err(Error::Input {
+        let (own, wanted) = (self.index.kind(), IndexKind::of(search));
+        if own != wanted {
+            return Err(Error::Input {
                 path: self.index.folder().to_owned(),
-                problem: "this is an index of kind exact, and a search takes one of kind lsh as its reference".to_owned(),
-                remedy: "build it with `kind` lsh, or ask this one for each document".to_owned(),
-            }),
+                problem: format!(
+                    "this is an index of kind {}, and `candidates` is {}",
+                    own.name(),
+                    search.candidates.name()
+                ),
+                remedy: format!(
+                    "omit `candidates`, or build an index of kind {}",
+                    wanted.name()
+                ),
+            });
         }
+        let verification = search.index_verification.unwrap_or(search.verification);
+        let asked = Search {
+            verification,
+            ..search.clone()
+        };
+        self.index.check_fits(engine, &asked)
     }
 
     fn check_writable(&self) -> Result<()> {
@@ -129,12 +153,15 @@ impl KnownIndex for AskedIndex<'_> {
     }
 
     fn find(&self, documents: &dyn Documents) -> Result<()> {
-        let signed = Signed::of(documents, self.index.engine(), self.index.search())?;
+        let signed = self.index.sign(documents, false)?;
         let shared: Vec<Vec<(u32, Option<BandKey>)>> = (0..signed.len())
             .into_par_iter()
             .map(|i| self.find_one(&signed, i))
             .collect::<Result<_>>()?;
-        let bands = self.index.search().banding.bands();
+        let bands = match self.index.kind() {
+            IndexKind::Lsh => self.index.search().banding.bands(),
+            IndexKind::Exact => 0,
+        };
         let mut found = self.noted();
         for (row, key) in shared.into_iter().flatten() {
             let keys = found.entry(row).or_insert_with(|| vec![None; bands]);
@@ -153,8 +180,11 @@ impl KnownIndex for AskedIndex<'_> {
         Ok(self.record(number)?.id.as_json().to_owned())
     }
 
-    fn set(&self, number: u32) -> Result<Vec<u64>> {
-        self.comparison().set(&self.at, number)
+    fn compared(&self, number: u32) -> Result<Vec<u64>> {
+        if self.index.search().verification == Verification::Signature {
+            return Ok(self.record(number)?.signature);
+        }
+        self.set(number)
     }
 
     fn document(&self, number: u32) -> Result<KnownDocument> {

@@ -466,7 +466,7 @@ impl Index {
     }
 
     /// Signs or shingles documents. The first ones that are added decide the order of shingles.
-    fn sign(&self, documents: &dyn Documents, adds: bool) -> Result<Signed> {
+    pub(super) fn sign(&self, documents: &dyn Documents, adds: bool) -> Result<Signed> {
         let mut signed = Signed::of(documents, &self.engine, &self.search)?;
         if self.kind() == IndexKind::Exact && signed.len() > 0 {
             let order = match adds {

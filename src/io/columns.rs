@@ -17,7 +17,7 @@ use super::csv::is_integer;
 use super::fields::{FieldPath, Fields, ValueField, Wanted, WeightsField, push_joined};
 use super::ids::Id;
 use super::jsonl::json_string;
-use super::refusal::{Refusal, listed};
+use super::refusal::{Refusal, choose_column, listed};
 use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
 
 /// The fields that a run needs of each record.
@@ -157,7 +157,7 @@ fn check_column(
     wanted: &str,
     fits: fn(&DataType) -> bool,
 ) -> Result<(), Refusal> {
-    let choose = format!("choose the column with `{parameter}`");
+    let choose = choose_column(parameter);
     let what = match parameter {
         "id_field" => "id column",
         _ => "column",

@@ -9,7 +9,7 @@ use super::fields::{FieldPath, Fields, ValueField, Wanted, push_joined};
 use super::format::{BYTE_ORDER_MARK, INNER_MARK, Separators};
 use super::ids::Id;
 use super::jsonl::{json_string, newlines};
-use super::refusal::{Refusal, listed};
+use super::refusal::{Refusal, choose_column, listed};
 use crate::documents::DocumentBatch;
 use crate::encoding::looks_like;
 use crate::progress::counted;
@@ -155,7 +155,7 @@ impl Header {
                 listed("column", &self.names),
                 self.misencoded
             );
-            let choose = format!("choose the column with `{parameter}`");
+            let choose = choose_column(parameter);
             let is_quoted = |name: &String| name.starts_with('"') && name.ends_with('"');
             let remedy = match self.names.len() {
                 _ if self.separators.quote.is_none() && self.names.iter().any(is_quoted) => {

@@ -168,10 +168,15 @@ impl Places {
         self.of_indexes.last().map_or(0, |index| index.rows.end)
     }
 
+    /// Whether a document is one of an index.
+    pub(crate) fn is_in_index(&self, row: u32) -> bool {
+        row < self.first_of_files()
+    }
+
     /// Where a kept document is: `input`, `reference` or `index`; `None` in a run without a reference.
     pub(crate) fn kept_in(&self, row: u32) -> Option<&'static str> {
         (self.of_reference > 0).then_some(match row {
-            row if row < self.first_of_files() => "index",
+            row if self.is_in_index(row) => "index",
             row if row < self.first_input() => "reference",
             _ => "input",
         })

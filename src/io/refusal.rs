@@ -35,6 +35,17 @@ impl Refusal {
     }
 }
 
+/// What to do where a column is missing or does not serve.
+pub(super) fn choose_column(parameter: &str) -> String {
+    let more = match parameter {
+        "fields" => {
+            ", such as first_name+last_name=name for a name that is in two columns of the first input"
+        }
+        _ => "",
+    };
+    format!("choose the column with `{parameter}`{more}")
+}
+
 /// The names of columns or fields, for messages.
 pub(crate) fn listed(kind: &str, names: &[String]) -> String {
     const LISTED: usize = 20;

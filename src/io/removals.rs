@@ -13,7 +13,7 @@ use super::keep::JsonLines;
 use super::places::{Places, raw_json};
 use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s, unwritable};
 use crate::error::{Error, Result};
-use crate::pipeline::{NamedRow, Removal, Removed};
+use crate::pipeline::{NamedRow, Removal, Removed, VerificationNames};
 
 /// The format of the file of removed documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,7 +79,7 @@ const BLOCK: usize = 1 << 15;
 pub(crate) fn write_removed_lines<'a, D: Send>(
     mut removals: impl Iterator<Item = Result<Removed<D>>>,
     name: impl Fn(Removed<D>) -> Result<Removed<NamedRow<'a>>> + Sync,
-    verification: &'static str,
+    verification: VerificationNames,
     places: &Places,
     (mut frames, path): (FrameWriter, &Path),
 ) -> Result<()> {
@@ -99,7 +99,7 @@ pub(crate) fn write_removed_lines<'a, D: Send>(
 /// The line of a removed document.
 fn removed_line<'p>(
     removed: &Removed<NamedRow<'_>>,
-    verification: &'static str,
+    verification: VerificationNames,
     places: &'p Places,
 ) -> RemovedLine<'p> {
     let NamedRow { row, id } = removed.document();
@@ -122,17 +122,26 @@ fn removed_line<'p>(
         kept_row,
         similarity: removal.and_then(|removal| removal.similarity),
         lost: removal.and_then(Removal::lost),
-        found_by: removed.found_by(verification),
+        found_by: found_by(removed, verification, places),
         via_id,
         via_similarity,
     }
+}
+
+/// How a removed document was found.
+fn found_by(
+    removed: &Removed<NamedRow<'_>>,
+    verification: VerificationNames,
+    places: &Places,
+) -> &'static str {
+    removed.found_by(verification, |document| places.is_in_index(document.row))
 }
 
 /// Writes `removed.parquet`: the fields of `removed.jsonl` as columns. `ids` fits all ids. A document may have no kept one
 /// if `may_drop`.
 pub(crate) fn write_removed_table<'a>(
     mut removals: impl Iterator<Item = Result<Removed<NamedRow<'a>>>>,
-    verification: &'static str,
+    verification: VerificationNames,
     places: &Places,
     (ids, may_drop): (IdColumn, bool),
     file: File,
@@ -177,7 +186,11 @@ pub(crate) fn write_removed_table<'a>(
             u64s(kept_places().map(|place| Some(place?.1))),
             f64s(removals().map(|removal| removal?.similarity)),
             f64s(removals().map(|removal| removal?.lost())),
-            strings(batch.iter().map(|removed| removed.found_by(verification))),
+            strings(
+                batch
+                    .iter()
+                    .map(|removed| found_by(removed, verification, places)),
+            ),
             ids.array_of_options(via().map(|via| Some(&via?.0.id))),
             f64s(via().map(|via| via?.1)),
         ];
@@ -233,7 +246,11 @@ mod tests {
         ];
         let all = all.into_iter().map(Ok);
         let frames = || FrameWriter::new(File::create(&path).unwrap(), Compression::None, None);
-        write_removed_lines(all, Ok, "exact", &places, (frames(), &path)).unwrap();
+        let exact = VerificationNames {
+            texts: "exact",
+            index: "signature",
+        };
+        write_removed_lines(all, Ok, exact, &places, (frames(), &path)).unwrap();
         let kept = r#""kept_id":1,"kept_file":"a","kept_row":1"#;
         let expected = [
             format!(
@@ -252,6 +269,6 @@ mod tests {
         assert_eq!(text.lines().collect::<Vec<_>>(), expected);
         // An error among them ends the writing.
         let failed = [Err(crate::Error::Stopped)].into_iter();
-        assert!(write_removed_lines(failed, Ok, "exact", &places, (frames(), &path)).is_err());
+        assert!(write_removed_lines(failed, Ok, exact, &places, (frames(), &path)).is_err());
     }
 }

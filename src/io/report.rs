@@ -102,9 +102,15 @@ pub struct SearchParameters {
     pub rows: Option<usize>,
     /// The verification of candidate pairs: `none`, `signature` or `exact`.
     pub verify: String,
+    /// The verification of pairs with a document of an index: `signature`, if it is another one; otherwise `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index_verify: Option<String>,
     /// The probability that the run finds a pair with a similarity equal to the threshold; with `contained`, of a document in
     /// one of twice its shingles.
     pub recall_at_threshold: f64,
+    /// With `index_verify`, the same for pairs among the inputs; `recall_at_threshold` is that of pairs with the index.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_recall_at_threshold: Option<f64>,
     /// With `contained`: the same for documents in others of so many times their shingles.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub recall_by_size_ratio: BTreeMap<u32, f64>,

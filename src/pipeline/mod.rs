@@ -102,9 +102,9 @@ pub(crate) use prefixes::{
 pub use prefixes::{Prefixes, Sets};
 pub(crate) use reference::{Pairing, Reference};
 pub(crate) use removal::NamedRow;
-#[cfg(feature = "io")]
-pub(crate) use removal::Removed;
 pub use removal::{Dropped, Removal};
+#[cfg(feature = "io")]
+pub(crate) use removal::{Removed, VerificationNames};
 #[cfg(feature = "records")]
 pub(crate) use shingle::Mixed;
 pub(crate) use shingle::NormalisedTexts;

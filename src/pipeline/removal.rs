@@ -73,10 +73,16 @@ impl<D> Removed<D> {
         }
     }
 
-    /// [`Removal::found_by`], or why the document is dropped.
-    pub(crate) fn found_by(&self, verification: &'static str) -> &'static str {
+    /// [`Removal::found_by`], or why the document is dropped. `is_in_index` knows the documents of an index.
+    pub(crate) fn found_by(
+        &self,
+        names: VerificationNames,
+        is_in_index: impl Fn(&D) -> bool,
+    ) -> &'static str {
         match self {
-            Removed::For(removal) => removal.found_by(verification),
+            Removed::For(removal) => {
+                removal.found_by(names.with_document(is_in_index(removal.next())))
+            }
             Removed::Dropped(_, reason) => reason.name(),
         }
     }
@@ -97,6 +103,24 @@ impl<D> Removed<D> {
     }
 }
 
+/// The names of the verifications of a search.
+#[cfg(feature = "io")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VerificationNames {
+    /// That of pairs whose texts are read.
+    pub(crate) texts: &'static str,
+    /// That of pairs with a document of an index.
+    pub(crate) index: &'static str,
+}
+
+#[cfg(feature = "io")]
+impl VerificationNames {
+    /// That of a pair with a document, which may be one of an index.
+    pub(crate) fn with_document(self, is_in_index: bool) -> &'static str {
+        if is_in_index { self.index } else { self.texts }
+    }
+}
+
 /// A document's row, and its id as JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NamedRow<'a> {
@@ -112,6 +136,12 @@ impl<D> Removal<D> {
         } else {
             verification
         }
+    }
+
+    /// The document that decided: the next one on the chain, if there is a chain, otherwise the kept one.
+    #[cfg(feature = "io")]
+    pub(crate) fn next(&self) -> &D {
+        self.via.as_ref().map_or(&self.kept, |(next, _)| next)
     }
 
     /// What the removal loses: nothing if both documents are identical; `None` unless they were compared exactly.

@@ -85,16 +85,15 @@ impl Clustered {
 
     /// The removed documents whose shingles are known to equal those of the kept ones, although their texts differ.
     fn with_equal_shingles(&self) -> u64 {
-        let is_exact = self.verification == Verification::Exact;
-        let is_equal =
-            |removal: &&Removal| !removal.is_identical && removal.similarity == Some(1.0);
-        match is_exact {
-            true => {
-                let removed = self.removed.par_iter().filter(is_equal);
-                in_parallel(|| removed.count()) as u64
-            }
-            false => 0,
+        if self.verification != Verification::Exact {
+            return 0;
         }
+        // Without an overlap, a similarity is an estimate.
+        let is_equal = |removal: &&Removal| {
+            !removal.is_identical && removal.similarity == Some(1.0) && removal.overlap.is_some()
+        };
+        let removed = self.removed.par_iter().filter(is_equal);
+        in_parallel(|| removed.count()) as u64
     }
 }
 

@@ -38,8 +38,8 @@ pub(crate) trait KnownIndex: Send + Sync {
     /// The id of a document that was noted, as JSON.
     fn id(&self, number: u32) -> Result<String>;
 
-    /// The set of shingles of a document that was noted; empty unless shingles verify.
-    fn set(&self, number: u32) -> Result<Vec<u64>>;
+    /// What compares a document that was noted: the words of its signature if signatures verify, otherwise its set of shingles.
+    fn compared(&self, number: u32) -> Result<Vec<u64>>;
 
     /// What the index knows of a document that was noted.
     fn document(&self, number: u32) -> Result<KnownDocument>;

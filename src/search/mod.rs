@@ -52,6 +52,8 @@ mod source;
 
 mod observations;
 
+mod signed_sets;
+
 mod rarity;
 
 mod few;

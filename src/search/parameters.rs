@@ -59,6 +59,10 @@ pub struct Search {
     pub banding: Banding,
     /// The verification of candidate pairs; default [`Verification::Exact`].
     pub verification: Verification,
+    /// The verification of pairs with a document of an index that a deduplication of files is run against, if it is another one;
+    /// default `None`. Only [`Verification::Signature`], next to [`Verification::Exact`]: such an index has no shingles, and pairs
+    /// among the inputs stay exact.
+    pub index_verification: Option<Verification>,
     /// The method that finds candidate pairs; default [`CandidateMethod::Auto`].
     pub candidates: CandidateMethod,
     /// The most bytes of memory for the shingles of an exact join, and for the counts of [`Weighting::Rarity`]; default
@@ -121,17 +125,40 @@ impl Search {
             within: None,
             banding,
             verification,
+            index_verification: None,
             candidates: CandidateMethod::Lsh,
             join_bytes: JOIN_BYTES,
         }
     }
 
-    /// How likely a similar pair is to be found by LSH, with signatures of `num_perm` slots.
+    /// How likely a similar pair is to be found by LSH, with signatures of `num_perm` slots. Where signatures verify the pairs with
+    /// an index alone, it is that of these pairs, the lesser one.
     pub fn detection(&self, num_perm: usize) -> Detection {
         let detection = Detection::of_candidates(self.banding, num_perm);
-        match self.verification {
-            Verification::None | Verification::Exact => detection,
-            Verification::Signature => detection.estimated(self.threshold, Search::SLOT_BITS),
+        if self.estimates() {
+            detection.estimated(self.threshold, Search::SLOT_BITS)
+        } else {
+            detection
+        }
+    }
+
+    /// Whether signatures verify some pairs, or all.
+    pub(crate) fn estimates(&self) -> bool {
+        self.verification == Verification::Signature || self.estimates_index()
+    }
+
+    /// Whether signatures verify the pairs with documents of an index, and no others.
+    pub(crate) fn estimates_index(&self) -> bool {
+        self.verification == Verification::Exact
+            && self.index_verification == Some(Verification::Signature)
+    }
+
+    /// Words before the hashes of an exact set: a packed signature, if it may be compared with that of a document of an index.
+    pub(crate) fn set_prefix(&self, num_perm: usize) -> usize {
+        if self.estimates_index() {
+            Search::SLOT_BITS.words(num_perm)
+        } else {
+            0
         }
     }
 
@@ -264,7 +291,8 @@ impl Search {
 
     /// The share of truly similar pairs to expect among those that a run reports as similar: 1 if they are verified
     /// exactly, `None` if not at all, or if what was observed does not tell. Of `pairs` reported ones, `known` are pairs
-    /// of identical documents, which are not observed.
+    /// of identical documents, which are not observed. Where signatures verify the pairs with an index alone, it is the share of
+    /// these pairs, the lesser one.
     pub(crate) fn expected_precision(
         &self,
         num_perm: usize,
@@ -273,10 +301,13 @@ impl Search {
     ) -> Option<f64> {
         match self.verification {
             Verification::None => None,
-            Verification::Exact => Some(1.0),
-            Verification::Signature => {
+            Verification::Exact if !self.estimates_index() => Some(1.0),
+            Verification::Exact | Verification::Signature => {
                 let counts = observed?.counts();
                 let (groups, by_matches) = counts.split_last()?;
+                if self.estimates_index() && by_matches.iter().all(|count| *count == 0) {
+                    return Some(1.0);
+                }
                 let detection = self.detection(num_perm);
                 let precision = detection.precision(self.threshold, by_matches, *groups as f64);
                 match precision {

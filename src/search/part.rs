@@ -7,8 +7,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::corpus::Corpus;
-use super::observations::{Observations, ObservedSignatures, OpenGroups};
+use super::observations::{Observations, ObservedSignatures, Observer, OpenGroups};
 use super::parameters::Search;
+use super::signed_sets::SignedSets;
 use super::verification::Verification;
 use crate::error::Result;
 use crate::pipeline::{
@@ -156,6 +157,8 @@ pub(crate) enum Compared {
     Nothing,
     Signatures(PackedSignatures),
     Sets(ExactSets),
+    /// Packed signatures of so many slots, each before its set.
+    SignedSets(ExactSets, usize),
 }
 
 /// Where the estimates of compared documents are observed.
@@ -202,7 +205,7 @@ impl PartRecords {
         match &mut self.compared {
             Compared::Nothing => Ok(()),
             Compared::Signatures(packed) => packed.set_row(position as usize, words),
-            Compared::Sets(sets) => sets.insert(position, words),
+            Compared::Sets(sets) | Compared::SignedSets(sets, _) => sets.insert(position, words),
         }
     }
 
@@ -219,7 +222,7 @@ impl PartRecords {
         match &self.compared {
             Compared::Nothing => 0,
             Compared::Signatures(packed) => size_of_val(packed.words()),
-            Compared::Sets(sets) => sets.memory_bytes(),
+            Compared::Sets(sets) | Compared::SignedSets(sets, _) => sets.memory_bytes(),
         }
     }
 
@@ -284,8 +287,18 @@ impl Compared {
             }
             Verification::Exact => {
                 let sets = ExactSets::default().weighted(shape.are_weighted);
-                Compared::Sets(sets.measured(shape.search.measure))
+                let sets = sets.measured(shape.search.measure);
+                Compared::of_sets(sets, &shape.search, shape.num_perm)
             }
+        }
+    }
+
+    /// Sets, after signatures if the search takes them.
+    pub(super) fn of_sets(sets: ExactSets, search: &Search, num_perm: usize) -> Self {
+        if search.estimates_index() {
+            Compared::SignedSets(sets.after_prefix(search.set_prefix(num_perm)), num_perm)
+        } else {
+            Compared::Sets(sets)
         }
     }
 
@@ -306,15 +319,10 @@ impl Compared {
                 }
                 Ok(Compared::Signatures(packed))
             }
-            Compared::Sets(all) => {
-                let sets = ExactSets::default().weighted(all.are_weighted());
-                let mut sets = sets.measured(all.measure());
-                for (_, old) in (0..Sets::len(all)).zip(0..) {
-                    if let Some(new) = position_of(old) {
-                        sets.insert(new, all.get(old))?;
-                    }
-                }
-                Ok(Compared::Sets(sets))
+            Compared::Sets(all) => Ok(Compared::Sets(select_sets(all, position_of)?)),
+            Compared::SignedSets(all, num_perm) => {
+                let sets = select_sets(all, position_of)?;
+                Ok(Compared::SignedSets(sets, *num_perm))
             }
         }
     }
@@ -328,12 +336,17 @@ impl Compared {
         match self {
             Compared::Nothing => Box::new(Unverified),
             Compared::Signatures(packed) => {
-                Box::new(ObservedSignatures::counted_in(Cow::Owned(packed), observed))
+                let observer = Observer::of_all(packed.len(), observed);
+                Box::new(ObservedSignatures::new(Cow::Owned(packed), observer))
             }
             Compared::Sets(sets) => match search.within {
                 None => Box::new(sets.measured(search.measure)),
                 Some(within) => Box::new(NearSets { sets, within }),
             },
+            Compared::SignedSets(sets, num_perm) => {
+                let observer = Observer::of_all(Sets::len(&sets), observed);
+                Box::new(SignedSets::new(sets, num_perm, observer))
+            }
         }
     }
 
@@ -347,16 +360,35 @@ impl Compared {
             Compared::Nothing => run(&Unverified),
             Compared::Sets(sets) => run(sets),
             Compared::Signatures(packed) => {
-                let packed = Cow::Borrowed(packed);
-                run(&match observed {
-                    Observed::Components(all) => ObservedSignatures::counted_in(packed, all),
-                    Observed::Groups(groups, names) => {
-                        ObservedSignatures::in_groups(packed, groups, names)
-                    }
-                })
+                let observer = observed.observer(packed.len());
+                run(&ObservedSignatures::new(Cow::Borrowed(packed), observer))
+            }
+            Compared::SignedSets(sets, num_perm) => {
+                let observer = observed.observer(Sets::len(sets));
+                run(&SignedSets::new(sets, *num_perm, observer))
             }
         }
     }
+}
+
+impl Observed<'_> {
+    fn observer(self, documents: usize) -> Observer {
+        match self {
+            Observed::Components(all) => Observer::of_all(documents, all),
+            Observed::Groups(groups, names) => Observer::of_some(groups, names),
+        }
+    }
+}
+
+/// Some of the sets, at the positions that `position_of` knows.
+fn select_sets(all: &ExactSets, position_of: impl Fn(u32) -> Option<u32>) -> Result<ExactSets> {
+    let mut sets = all.none_of_form();
+    for (_, old) in (0..Sets::len(all)).zip(0..) {
+        if let Some(new) = position_of(old) {
+            sets.insert(new, all.get(old))?;
+        }
+    }
+    Ok(sets)
 }
 
 #[cfg(test)]

@@ -27,6 +27,8 @@ use crate::clock::in_parallel;
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Conflict, Error, Result};
+#[cfg(feature = "io")]
+use crate::pipeline::VerificationNames;
 use crate::pipeline::{Clustering, KeepPolicy, Removal, Similarity};
 use crate::progress::{Counts, Progress, Timings};
 use crate::store::spill::Spill;
@@ -172,6 +174,8 @@ pub(crate) struct FoundRemovals {
     /// The documents that are removed without another one.
     pub(crate) dropped: DroppedRows,
     pub(crate) verification: Verification,
+    /// That of pairs with a document of an index.
+    pub(crate) index_verification: Verification,
     pub(crate) sizes: ClusterSizes,
     pub(crate) counts: Counts,
     pub(crate) candidates: CandidateMethod,
@@ -274,6 +278,7 @@ pub(super) fn removals(
         removals,
         dropped,
         verification: search.verification,
+        index_verification: search.index_verification.unwrap_or(search.verification),
         counts,
         candidates: search.candidates,
         recall_at_threshold: search.recall_at_threshold(num_perm),
@@ -309,6 +314,7 @@ impl FoundRemovals {
             removals: Removals::Held(found.removed.clone()),
             dropped: DroppedRows::held(rows, &found.dropped),
             verification: found.verification,
+            index_verification: found.verification,
             sizes,
             counts: found.counts.clone(),
             candidates: found.candidates,
@@ -316,6 +322,15 @@ impl FoundRemovals {
             expected_precision: found.expected_precision,
             timings: Timings::default(),
             similarity: None,
+        }
+    }
+
+    /// The names of the verifications.
+    #[cfg(feature = "io")]
+    pub(crate) fn verification_names(&self) -> VerificationNames {
+        VerificationNames {
+            texts: self.verification.name(),
+            index: self.index_verification.name(),
         }
     }
 

@@ -200,7 +200,8 @@ impl Searched {
         let compared = match (search.verification, held) {
             (Verification::Exact, Some(sets)) => Compared::Sets(sets),
             (Verification::Exact, None) => {
-                Compared::Sets(sets_again(&corpus, &buckets, source, engine, context)?)
+                let sets = sets_again(&corpus, &buckets, source, engine, context)?;
+                Compared::of_sets(sets, search, num_perm)
             }
             _ => Compared::of_signatures(banded.signatures),
         };
@@ -290,7 +291,7 @@ impl Searched {
 
     /// The estimates of compared candidates; `None` without estimates.
     pub(crate) fn observed(&self) -> Option<&Observations> {
-        (self.search.verification == Verification::Signature).then_some(&self.observed)
+        self.search.estimates().then_some(&self.observed)
     }
 }
 
@@ -302,7 +303,9 @@ fn collected(
     search: &Search,
 ) -> Banded {
     let shingler = engine.shingler();
-    let is_exact = search.verification == Verification::Exact;
+    let holds_sets = search.verification == Verification::Exact
+        && shingler.hashes_exactly()
+        && !search.estimates_index();
     let budget = source.budget();
     let is_bounded = budget.is_none();
     let too_large = is_bounded.then(|| search.join_too_large());
@@ -313,7 +316,7 @@ fn collected(
             .join(search.join_bytes, too_large, shingler)
             .takes_empty(search.within.is_some()),
         CandidateMethod::Auto => banded.join_if_small(search.join_bytes, shingler),
-        CandidateMethod::Lsh if is_exact && shingler.hashes_exactly() => {
+        CandidateMethod::Lsh if holds_sets => {
             banded.hold_sets(sets_in_memory(budget.as_ref()), shingler)
         }
         CandidateMethod::Lsh => banded,

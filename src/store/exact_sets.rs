@@ -37,6 +37,8 @@ pub struct ExactSets {
     is_weighted: bool,
     /// How similar two sets are, unless they are weighted.
     measure: Measure,
+    /// Words of each set that come before its hashes.
+    prefix: usize,
     /// The number of the set of each position; [`NONE`] without one.
     numbers: Vec<u32>,
     spans: Vec<Span>,
@@ -130,6 +132,43 @@ impl ExactSets {
         ExactSets { measure, ..self }
     }
 
+    /// The same, where this many words that are no hashes come first in each set. There are no weights. A set may have these words
+    /// alone: then its hashes are not known.
+    pub(crate) fn after_prefix(self, words: usize) -> Self {
+        ExactSets {
+            prefix: words,
+            ..self
+        }
+    }
+
+    /// No sets, of the same form.
+    pub(crate) fn none_of_form(&self) -> Self {
+        ExactSets::default()
+            .weighted(self.is_weighted)
+            .measured(self.measure)
+            .after_prefix(self.prefix)
+    }
+
+    /// Whether the set at a position has more than a prefix.
+    pub(crate) fn has_hashes(&self, position: u32) -> bool {
+        self.span(position).len > self.prefix
+    }
+
+    /// Copies the prefix of the set at a position.
+    pub(crate) fn copy_prefix(&self, position: u32, words: &mut Vec<u64>) -> Result<()> {
+        let span = Span {
+            len: self.prefix,
+            ..self.span(position)
+        };
+        words.resize(self.prefix, 0);
+        match (self.in_memory(span), &self.spill) {
+            (Some(prefix), _) => words.copy_from_slice(prefix),
+            (None, Some(spill)) => spill.read(span.start, words)?,
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
     /// Stores the set of the document at `position`, or replaces it.
     ///
     /// # Errors
@@ -207,11 +246,6 @@ impl ExactSets {
         Ok(())
     }
 
-    /// How similar two sets are.
-    pub(crate) fn measure(&self) -> Measure {
-        self.measure
-    }
-
     /// Bytes of the sets in memory.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.memory_bytes
@@ -248,8 +282,15 @@ impl ExactSets {
         Some(&segment[span.start..span.start + span.len])
     }
 
+    fn span(&self, position: u32) -> Span {
+        self.spans[self.numbers[position as usize] as usize]
+    }
+
+    /// The hashes of a set, without its prefix.
     fn read<'a>(&'a self, position: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {
-        let span = self.spans[self.numbers[position as usize] as usize];
+        let mut span = self.span(position);
+        span.start += self.prefix;
+        span.len -= self.prefix;
         if let Some(set) = self.in_memory(span) {
             return Ok(set);
         }

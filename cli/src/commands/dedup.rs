@@ -7,18 +7,18 @@ use clap::{Args, ValueEnum};
 use simgpu::engine::Engine;
 use simgpu::error::Conflict;
 use simgpu::files::{Action, DedupOutput, Outcome, PairsFile, Run};
-use simgpu::index::{Durability, Index, IndexKind};
+use simgpu::index::{Durability, Index};
 use simgpu::io::{FieldPath, KeepBy, RemovedFormat};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress as _;
 use simgpu::scheme::Scheme;
-use simgpu::search::{CandidateMethod, Dedup, Search, ShortDocuments, Verification};
+use simgpu::search::{Dedup, Search, ShortDocuments, Verification};
 
 use super::execute;
 use crate::arguments::{
-    AgainstArguments, Caller, CandidatesArgument, HoldArguments, InputArguments, RunArguments,
-    SHINGLE_OPTIONS, SIGNATURE_OPTIONS, SearchArguments, globs, modes_of_files, modes_of_method,
-    modes_of_search, whole_number,
+    AgainstArguments, Caller, HoldArguments, InputArguments, RunArguments, SHINGLE_OPTIONS,
+    SIGNATURE_OPTIONS, SearchArguments, globs, modes_of_files, modes_of_method, modes_of_search,
+    whole_number,
 };
 use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
@@ -344,18 +344,17 @@ impl Arguments {
         let gives_engine = given.has_any(&SHINGLE_OPTIONS) || given.has_any(&SIGNATURE_OPTIONS);
         let known_engine = known.map(Index::engine).filter(|_| !gives_engine);
         let scheme = known_engine.map_or(&own_scheme, Engine::scheme);
-        let is_joined = matches!(self.search.candidates, Some(CandidatesArgument::Join));
-        let mut task = match known {
-            // Of others, an index is refused as such.
-            Some(index) if index.kind() == IndexKind::Lsh && !is_joined => {
+        let task = match known {
+            Some(index) => {
                 let search = self.search.with_defaults_from(index, scheme, given);
-                self.task(&search, scheme)?
+                let mut task = self.task(&search, scheme)?;
+                if self.search.verify.is_none() {
+                    task.search.index_verification = Some(index.search().verification);
+                }
+                task
             }
-            _ => self.task(&self.search, scheme)?,
+            None => self.task(&self.search, scheme)?,
         };
-        if !indexes.is_empty() && task.search.candidates == CandidateMethod::Auto {
-            task.search.candidates = CandidateMethod::Lsh;
-        }
         let mut settings = self.run.resolve(&self.input, None, known_engine)?;
         given.check(modes_of_search(&task.search, &settings.engine)?)?;
         let destination = self.destination()?;
@@ -370,11 +369,19 @@ impl Arguments {
         settings.choose_hardware(&inputs)?;
         if let Some(index) = known {
             let folder = index.folder().display();
-            let taken = match known_engine {
-                Some(_) => "options",
-                None => "threshold, bands and verification",
+            let taken = if known_engine.is_some() {
+                "options"
+            } else {
+                "threshold and bands"
             };
-            let notice = format!("{taken} that are not given are those of the index {folder}");
+            let signs = index.search().verification == Verification::Signature;
+            let exact = if signs && task.search.verification == Verification::Exact {
+                "; pairs among the inputs are compared exactly, those with the index by signature"
+            } else {
+                ""
+            };
+            let notice =
+                format!("{taken} that are not given are those of the index {folder}{exact}");
             caller.progress.tell(&notice);
         }
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));

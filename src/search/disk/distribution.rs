@@ -378,7 +378,10 @@ fn expected_bytes(connected: &Connected, search: &Search, corpus: &Corpus, engin
             _ => 2 * of_text,
         },
     };
-    of_members + documents * (per_document + PER_DOCUMENT) + connected.identical() * PER_DOCUMENT
+    let prefix = 8 * search.set_prefix(engine.signer().num_perm()) as u64;
+    of_members
+        + documents * (prefix + per_document + PER_DOCUMENT)
+        + connected.identical() * PER_DOCUMENT
 }
 
 /// A number below `count` for a component.
