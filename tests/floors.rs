@@ -46,7 +46,7 @@ const SEARCH: &[&[&str]] = &[
     &["source", "keys"],
     // What is searched for.
     &["parameters"],
-    &["context", "deduplication", "known_index"],
+    &["context", "deduplication", "known_index", "signed_sets"],
     // A part in memory: its buckets, candidates and clusters.
     &["part"],
     &["blocks", "candidates", "clusters", "rarity"],

@@ -24,7 +24,7 @@ use super::shown::Examples;
 use crate::documents::DocumentBatch;
 use crate::error::{Error, Result, row_number};
 use crate::files::{
-    ChunkRecords, Noted, RecordIds, RunOptions, check_compression_level, complete_places,
+    ChunkRecords, Noted, RecordIds, RunOptions, check_compression_level, complete_places, resumable,
 };
 use crate::io::{
     Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, InputFile, Inputs,
@@ -264,10 +264,11 @@ impl<'a> ContainRun<'a> {
     /// results, and earlier ones are unchanged.
     pub fn run(self, folder: Option<&Path>) -> Result<ContainOutcome> {
         self.check()?;
-        let output = folder.map(|folder| self.open(folder)).transpose()?;
-        let beside = || output.as_ref().map(OutputFolder::partial);
-        let temporary = self.temporary.clone().or_else(beside);
+        let partial = folder.map(OutputFolder::partial_of);
+        let temporary = self.temporary.clone().or(partial);
         let temporary = temporary.unwrap_or_else(|| PathBuf::from("."));
+        let output = folder.map(|folder| self.open(folder)).transpose();
+        let output = output.map_err(|error| resumable(error, &temporary, folder))?;
         let mut timings = Timings::default();
         let files = self
             .inputs

@@ -76,7 +76,7 @@ impl Run<'_> {
         outcome.map_err(|error| resumable(error, &temporary, folder.as_deref()))
     }
 
-    fn dedup_into(self, task: &Dedup, output: DedupOutput<'_>) -> Result<Outcome> {
+    fn dedup_into(mut self, task: &Dedup, output: DedupOutput<'_>) -> Result<Outcome> {
         let folder = output.folder().map(Path::to_owned);
         let others = [
             ("`keep_by`", self.keep_by.is_some()),
@@ -91,6 +91,10 @@ impl Run<'_> {
         task.check_measure(other.map(|(option, _)| option))?;
         if self.keep_by.is_some() && task.keep == KeepPolicy::Longest {
             return Err(Conflict::KeepTwice.into());
+        }
+        let adding = self.adding_run(task, folder.as_deref());
+        if let Some(adding) = &adding {
+            self.go_back(adding)?;
         }
         let target = Target::open(&self, output)?;
         let copies = self.action == Action::Drop && !matches!(target, Target::Nowhere(_));
@@ -194,11 +198,12 @@ impl Run<'_> {
             create_json(&folder, RUN_RECORD, &record)?;
             // Last chance to stop the run.
             advance(self.options.progress, to_read, report.counts.kept, bytes)?;
+            source.begin_adding(adding.as_ref())?;
             published = Some(folder.publish()?);
         }
         source.complete_budget();
         // Ids may be in temporary files.
-        source.add_kept(is_kept)?;
+        source.add_kept(is_kept, adding.as_ref())?;
         if let Some(published) = published {
             published.finish(self.options.progress);
         }

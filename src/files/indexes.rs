@@ -5,8 +5,10 @@
 //! which is not read.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use super::log::{ChunkRecords, Noted};
+use super::resume::absolute;
 use super::run::Run;
 use super::second_pass::{FileEvent, Placed};
 use super::source::FileSource;
@@ -14,10 +16,10 @@ use crate::bits::Bits;
 use crate::error::{Error, Result, row_number};
 #[cfg(feature = "index")]
 use crate::index::{AskedIndex, Index};
-use crate::io::{Columns, Event, FilesReading, IndexPlaces, Position};
+use crate::io::{Columns, Event, FilesReading, IndexPlaces, InputFile, Position, REPORT};
 use crate::pipeline::Measure;
 use crate::progress::{Counts, Timings, advance};
-use crate::search::{CandidateMethod, Dedup, FirstPass, KnownIndex, SetsByRow};
+use crate::search::{AddingRun, CandidateMethod, Dedup, FirstPass, KnownIndex, SetsByRow};
 
 /// Documents of an index that are read at a time.
 const PIECE: usize = 1024;
@@ -39,11 +41,71 @@ impl<'a> Run<'a> {
 
     /// Adds the documents that [`Run::dedup`] keeps to the index of [`Run::against_index`], after the results are complete,
     /// and is done when they are on disk; default false. There must be one index, each record must have an id of its own, and the index may have
-    /// none of those that are kept. If the run ends between, the results are complete, and whoever adds the kept documents with
-    /// [`OnKnownId::Skip`](crate::index::OnKnownId::Skip) adds the missing ones.
+    /// none of those that are kept. If the run is interrupted in between, the same run has the same results, and adds the documents that
+    /// are missing. If an input is a stream, whoever adds the kept documents with
+    /// [`OnKnownId::Skip`](crate::index::OnKnownId::Skip) does so.
     #[cfg(feature = "index")]
     pub fn add_kept(self, adds_kept: bool) -> Self {
         Run { adds_kept, ..self }
+    }
+
+    /// The run as it adds what it keeps to an index; `None` if it does not, or has no folder.
+    pub(super) fn adding_run(&self, task: &Dedup, folder: Option<&Path>) -> Option<AddingRun> {
+        let folder = folder.filter(|_| self.adds_kept)?;
+        let reference = self.against.as_ref().map(|(inputs, _)| &inputs.files);
+        let files: Vec<InputFile> = reference
+            .into_iter()
+            .chain([&self.inputs.files])
+            .flatten()
+            .cloned()
+            .collect();
+        let of_reference = reference.map_or(0, Vec::len) + self.indexes.len();
+        let identity = || {
+            let parameters = task.by_name(self);
+            self.identity(folder, &task.search, parameters, &files, of_reference)
+        };
+        Some(AddingRun {
+            output: absolute(folder),
+            identity: (!self.inputs.names_stream()).then(identity),
+        })
+    }
+
+    /// Goes back to the index as it was before this run began to add to it, if it was interrupted.
+    ///
+    /// # Errors
+    /// [`Error::Output`] if another run with the same output was interrupted, and its results are there.
+    pub(super) fn go_back(&mut self, run: &AddingRun) -> Result<()> {
+        let Some(index) = self.indexes.first_mut() else {
+            return Ok(());
+        };
+        let Some(interrupted) = index.interrupted(&run.output)? else {
+            return Ok(());
+        };
+        if run.repeats(&interrupted) {
+            index.go_back(&run.output)?;
+            self.options.overwrite = true;
+            self.options.progress.tell(&format!(
+                "resuming: the results are as the index {} was before, and kept documents that are missing in it are added",
+                index.folder().display()
+            ));
+            return Ok(());
+        }
+        let folder = Path::new(&run.output);
+        if !folder.join(REPORT).is_file() {
+            return Ok(());
+        }
+        let (kept, index_folder) = (folder.join("kept"), index.folder().display());
+        Err(Error::Output {
+            path: folder.to_owned(),
+            problem: format!(
+                "a run that kept these documents was interrupted before all of them were in the index {index_folder}"
+            ),
+            remedy: format!(
+                "repeat that run, or add them (`simgpu index add {} --index {index_folder} --on-known-id skip`) and delete {}",
+                kept.display(),
+                index.note(&run.output).display()
+            ),
+        })
     }
 
     /// Refuses a task of other parameters than those of an index, or that needs more than an index knows.
@@ -243,18 +305,33 @@ impl FileSource<'_> {
         Ok(())
     }
 
+    /// Notes that what is kept will be added to the index. Whoever is interrupted from here on goes back to the index as it is now.
+    pub(super) fn begin_adding(&self, run: Option<&AddingRun>) -> Result<()> {
+        match (run, self.run.indexes.first()) {
+            (Some(run), Some(index)) => index.begin_adding(run),
+            _ => Ok(()),
+        }
+    }
+
     /// Adds what is kept to the index, once the results are complete.
-    pub(super) fn add_kept(&self, is_kept: &[bool]) -> Result<()> {
+    pub(super) fn add_kept(&self, is_kept: &[bool], run: Option<&AddingRun>) -> Result<()> {
         let (true, Some(index)) = (self.run.adds_kept, self.run.indexes.first()) else {
             return Ok(());
         };
         let added = self
             .add_kept_to(&**index, is_kept)
-            .and_then(|()| index.sync());
+            .and_then(|()| index.sync())
+            .and_then(|()| run.map_or(Ok(()), |run| index.end_adding(&run.output)));
         if added.is_err() {
-            self.run.options.progress.warn(
-                "the results are complete, but not all kept documents are in the index: add them with `simgpu index add` and `on_known_id=skip`",
-            );
+            let remedy = match run {
+                Some(AddingRun {
+                    identity: Some(_), ..
+                }) => "repeat the run",
+                _ => "add them with `simgpu index add` and `on_known_id=skip`",
+            };
+            self.run.options.progress.warn(&format!(
+                "the results are complete, but not all kept documents are in the index: {remedy}"
+            ));
         }
         added
     }
@@ -290,5 +367,151 @@ impl FileSource<'_> {
         counts.reference = of_reference
             .filter(|_| self.of_reference > self.of_indexes())
             .map(|documents| documents - found);
+    }
+}
+
+#[cfg(all(test, feature = "index"))]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+    use crate::files::tests::{Place, Watched, engine, place, skipping, task, watched_by};
+    use crate::index::{DocumentId, Durability};
+    use crate::io::Inputs;
+    use crate::progress::Progress;
+
+    fn ids(index: &Index) -> BTreeSet<String> {
+        let mut ids = BTreeSet::new();
+        let mut take = |document: crate::index::IndexedDocument| {
+            ids.insert(document.id.as_json().to_owned());
+            Ok(())
+        };
+        index.for_each(&mut take).unwrap();
+        ids
+    }
+
+    /// An index of some of the documents.
+    fn build(place: &Place, name: &str, task: &Dedup) -> Index {
+        let (engine, old) = (
+            engine(),
+            Inputs::find(&[place.path("old.jsonl")], None).unwrap(),
+        );
+        let folder = place.path(name);
+        let run = Run::new(&engine, &old);
+        run.build_index(&folder, &task.search).unwrap();
+        Index::open(&folder).unwrap().durability(Durability::OnSync)
+    }
+
+    fn dedup(
+        index: &Index,
+        inputs: &Inputs,
+        task: &Dedup,
+        folder: &Path,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let engine = engine();
+        let run = skipping(&engine, inputs)
+            .against_index(index)
+            .add_kept(true);
+        let run = run.batch_bytes(1 << 10).options(watched_by(progress));
+        run.dedup(task, folder).map(|_| ())
+    }
+
+    #[test]
+    fn a_run_that_was_interrupted_while_it_added_is_repeated() {
+        let place = place();
+        let task = {
+            let mut task = task(&engine());
+            task.search.candidates = CandidateMethod::Lsh;
+            task
+        };
+        let records = place.text("in/a.jsonl");
+        let records = records
+            .lines()
+            .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let texts = records.filter_map(|record| record["text"].as_str().map(str::to_owned));
+        let old = (0..).zip(texts.step_by(4)).map(|(number, text)| {
+            let id = format!("old-{number}");
+            format!("{}\n", serde_json::json!({"id": id, "text": text}))
+        });
+        place.write("old.jsonl", old.collect::<String>());
+        let inputs = place.inputs();
+        let counted = Watched::stop_at(usize::MAX);
+        let index = build(&place, "index", &task);
+        let before = ids(&index).len();
+        dedup(&index, &inputs, &task, &place.path("out"), &counted).unwrap();
+        let (expected, all) = (place.results("out"), ids(&index));
+        drop(index);
+        let calls = counted.calls.into_inner();
+        let mut partly = 0;
+        for last in calls.saturating_sub(40)..calls {
+            let name = format!("index-{last}");
+            let out = place.path("out");
+            std::fs::remove_dir_all(&out).unwrap();
+            let index = build(&place, &name, &task);
+            let stopped = Watched::stop_at(last);
+            let interrupted = dedup(&index, &inputs, &task, &out, &stopped);
+            assert!(matches!(interrupted, Err(Error::Stopped)), "{last}");
+            let is_complete = out.join("report.json").is_file();
+            let added = ids(&index).len();
+            assert!(is_complete || added == before, "{last}");
+            partly += usize::from(added > before && added < all.len());
+            drop(index);
+            let index = Index::open(&place.path(&name)).unwrap();
+            // A document that came in between changes nothing.
+            let text = ["a text that nothing else has"];
+            index
+                .add(
+                    &text,
+                    &[DocumentId::from("between")],
+                    crate::index::OnKnownId::Fail,
+                )
+                .unwrap();
+            let told = Watched::stop_at(usize::MAX);
+            dedup(&index, &inputs, &task, &out, &told).unwrap();
+            if is_complete {
+                assert!(told.has("resuming: the results are as the index"), "{last}");
+            }
+            let mut left = ids(&index);
+            assert!(left.remove("\"between\""));
+            assert_eq!(left, all, "{last}");
+            if is_complete {
+                assert!(place.results("out") == expected, "{last}");
+            }
+            let notes = std::fs::read_dir(place.path(&name)).unwrap();
+            let mut notes = notes.map(|entry| entry.unwrap().file_name());
+            assert!(!notes.any(|name| name.to_string_lossy().starts_with("adding")));
+        }
+        assert!(partly > 1, "{partly}");
+    }
+
+    #[test]
+    fn another_run_does_not_replace_what_an_interrupted_one_kept() {
+        let place = place();
+        let task = {
+            let mut task = task(&engine());
+            task.search.candidates = CandidateMethod::Lsh;
+            task
+        };
+        place.write("old.jsonl", "{\"id\":\"o\",\"text\":\"one two three\"}\n");
+        let (inputs, out) = (place.inputs(), place.path("out"));
+        let index = build(&place, "index", &task);
+        let stop = Watched::stop_at(usize::MAX);
+        dedup(&index, &inputs, &task, &place.path("other"), &stop).unwrap();
+        let calls = stop.calls.into_inner();
+        let index = build(&place, "index-2", &task);
+        let stopped = Watched::stop_at(calls - 2);
+        assert!(dedup(&index, &inputs, &task, &out, &stopped).is_err());
+        assert!(out.join("report.json").is_file());
+        let mut other = task.clone();
+        other.max_bucket += 1;
+        let refused = dedup(&index, &inputs, &other, &out, &Watched::stop_at(usize::MAX));
+        let refused = refused.unwrap_err().to_string();
+        assert!(
+            refused.contains("interrupted") && refused.contains("simgpu index add"),
+            "{refused}"
+        );
+        dedup(&index, &inputs, &task, &out, &Watched::stop_at(usize::MAX)).unwrap();
     }
 }

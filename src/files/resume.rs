@@ -109,32 +109,48 @@ impl FileSource<'_> {
     }
 
     fn identity(&self, output: &Path, search: &Search, parameters: ByName) -> RunIdentity {
-        let mut all = by_name(&self.run.parameters(Some(search)), []);
+        let mut of_run = parameters;
+        let indexes = self.run.indexes.iter();
+        let indexes: Vec<String> = indexes.map(|index| index.identity()).collect();
+        if !indexes.is_empty() {
+            of_run.insert("against_index".to_owned(), json!(indexes.join(", ")));
+        }
+        let files = &self.files[indexes.len()..];
+        (self.run).identity(output, search, of_run, files, self.of_reference)
+    }
+}
+
+impl Run<'_> {
+    /// What tells a run over these files, the first of which are a reference, from others.
+    pub(super) fn identity(
+        &self,
+        output: &Path,
+        search: &Search,
+        parameters: ByName,
+        files: &[InputFile],
+        of_reference: usize,
+    ) -> RunIdentity {
+        let mut all = by_name(&self.parameters(Some(search)), []);
         // They follow from the others.
         all.remove("recall_at_threshold");
         all.remove("recall_by_size_ratio");
+        all.remove("input_recall_at_threshold");
         if search.candidates == CandidateMethod::Auto {
             all.insert("join_mib".to_owned(), json!(search.join_bytes >> 20));
         }
         if let Some(field) = all.remove("content_field") {
-            let of_tokens = self.run.fields.is_tokens;
-            let name = if of_tokens {
+            let name = if self.fields.is_tokens {
                 "tokens_field"
             } else {
                 "text_field"
             };
             all.insert(name.to_owned(), field);
         }
-        if self.of_reference > 0 {
-            all.insert("against".to_owned(), json!(self.of_reference));
-        }
-        let indexes = self.run.indexes.iter();
-        let indexes: Vec<String> = indexes.map(|index| index.identity()).collect();
-        if !indexes.is_empty() {
-            all.insert("against_index".to_owned(), json!(indexes.join(", ")));
+        if of_reference > 0 {
+            all.insert("against".to_owned(), json!(of_reference));
         }
         all.extend(parameters);
-        identity(output, all, &self.files[indexes.len()..])
+        identity(output, all, files)
     }
 }
 
@@ -214,7 +230,7 @@ pub(crate) fn discard_build(folder: &Path, remedy: Option<&str>) -> Result<()> {
 }
 
 /// A path from the root. The file may not exist yet.
-fn absolute(path: &Path) -> String {
+pub(super) fn absolute(path: &Path) -> String {
     let folder = folder_of(path).canonicalize();
     let name = path.file_name().unwrap_or_default();
     let found = path

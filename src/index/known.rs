@@ -1,12 +1,13 @@
 //! An index as the reference of a search.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use rayon::prelude::*;
 
+use super::adding::Adding;
 use super::document::{DocumentId, Record};
 use super::header::{HEADER, IndexKind};
 use super::hits::Comparison;
@@ -18,7 +19,7 @@ use crate::documents::{Documents, digest};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::scheme::fmix64;
-use crate::search::{KnownDocument, KnownIndex, Search, Verification};
+use crate::search::{AddingRun, KnownDocument, KnownIndex, Search, Verification};
 
 /// The number of a band, and a key of it.
 type BandKey = (usize, u64);
@@ -30,6 +31,8 @@ pub(crate) struct AskedIndex<'a> {
     number: usize,
     at: Snapshot<'a>,
     state: State,
+    /// Whether it is asked as it was before an interrupted run.
+    is_before: bool,
     /// The band keys of each of these documents, by row, as far as they were found through them.
     found: Mutex<BTreeMap<u32, Vec<Option<u64>>>>,
 }
@@ -44,6 +47,7 @@ impl<'a> AskedIndex<'a> {
             number,
             at: index.store.snapshot(),
             state: *state,
+            is_before: false,
             found: Mutex::default(),
         }
     }
@@ -54,7 +58,8 @@ impl<'a> AskedIndex<'a> {
 
     /// The documents that are similar to one of these, and the bands that it shares with each.
     fn find_one(&self, signed: &Signed, i: usize) -> Result<Vec<(u32, Option<BandKey>)>> {
-        let hits = self.comparison().stored_hits(&self.at, signed, i)?;
+        let mut hits = self.comparison().stored_hits(&self.at, signed, i)?;
+        hits.retain(|hit| hit.row < self.state.next_row);
         if self.index.kind() == IndexKind::Exact {
             return Ok(hits.iter().map(|hit| (hit.row, None)).collect());
         }
@@ -215,7 +220,10 @@ impl KnownIndex for AskedIndex<'_> {
 
     fn has(&self, id: &str) -> Result<bool> {
         match DocumentId::from_json(id) {
-            Some(id) => Ok(self.index.row_of(&self.at, &id)?.is_some()),
+            Some(id) => {
+                let row = self.index.row_of(&self.at, &id)?;
+                Ok(row.is_some_and(|row| row < self.state.next_row))
+            }
             None => Ok(false),
         }
     }
@@ -225,7 +233,40 @@ impl KnownIndex for AskedIndex<'_> {
         let own = own.collect::<Option<Vec<_>>>();
         let own =
             own.ok_or_else(|| Error::Defect("an id is neither text nor number".to_owned()))?;
-        self.index.add(documents, &own, OnKnownId::Fail).map(|_| ())
+        let on_known_id = if self.is_before {
+            OnKnownId::Skip
+        } else {
+            OnKnownId::Fail
+        };
+        self.index.add(documents, &own, on_known_id).map(|_| ())
+    }
+
+    fn interrupted(&self, output: &str) -> Result<Option<AddingRun>> {
+        let adding = Adding::read(self.index.folder(), output)?;
+        Ok(adding.map(|adding| adding.run))
+    }
+
+    fn note(&self, output: &str) -> PathBuf {
+        Adding::path(self.index.folder(), output)
+    }
+
+    fn go_back(&mut self, output: &str) -> Result<()> {
+        if let Some(adding) = Adding::read(self.index.folder(), output)? {
+            (self.state, self.is_before) = (adding.before, true);
+        }
+        Ok(())
+    }
+
+    fn begin_adding(&self, run: &AddingRun) -> Result<()> {
+        let adding = Adding {
+            run: run.clone(),
+            before: self.state,
+        };
+        adding.write(self.index.folder())
+    }
+
+    fn end_adding(&self, output: &str) -> Result<()> {
+        Adding::remove(self.index.folder(), output)
     }
 
     fn sync(&self) -> Result<()> {

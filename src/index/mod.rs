@@ -72,6 +72,9 @@ mod maintenance;
 mod costs;
 
 #[cfg(all(feature = "index", feature = "io"))]
+mod adding;
+
+#[cfg(all(feature = "index", feature = "io"))]
 mod known;
 
 #[cfg(all(feature = "index", feature = "io"))]

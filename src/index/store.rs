@@ -10,8 +10,8 @@
 //! and a file beside the store holds the number of the last one that was promised to be on disk. A store that has fewer
 //! is damaged.
 
-use std::fs::File;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -148,8 +148,13 @@ impl Store {
         check_clock(folder, SystemTime::now())?;
         let store = folder.join(STORE);
         if opening != Opening::New {
-            if !store.is_dir() {
-                return Err(damaged(folder, "it has no store"));
+            if let Err(error) = fs::read_dir(&store) {
+                return match error.kind() {
+                    ErrorKind::NotFound | ErrorKind::NotADirectory => {
+                        Err(damaged(folder, "it has no store"))
+                    }
+                    _ => Err(Error::io("read", &store)(error)),
+                };
             }
             // The store would take a changed manifest as it is, and remove a table that has none.
             store_files::check(&store, Table::ALL.len(), Extent::Manifests)?;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::{File, Metadata};
-use std::io::{self, Cursor, Read, Seek};
+use std::io::{self, Cursor, ErrorKind, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -205,15 +205,19 @@ impl Inputs {
         for name in names {
             if name.as_os_str() == "-" {
                 stream_at.get_or_insert(found.files.len());
-            } else if name.is_dir() {
-                folders.push(name.clone());
-                found.folder(name)?;
-            } else if name.exists() {
-                found.file(name.clone(), parent_of(&absolute(name)?))?;
-            } else if let Some(refused) = remote::refused(name) {
-                return Err(refused);
-            } else {
-                found.glob(name)?;
+                continue;
+            }
+            match name.metadata() {
+                Ok(metadata) if metadata.is_dir() => {
+                    folders.push(name.clone());
+                    found.folder(name)?;
+                }
+                Ok(_) => found.file(name.clone(), parent_of(&absolute(name)?))?,
+                Err(error) if names_nothing(name, &error) => match remote::refused(name) {
+                    Some(refused) => return Err(refused),
+                    None => found.glob(name)?,
+                },
+                Err(error) => return Err(Error::io("read", name)(error)),
             }
         }
         let common = found
@@ -682,4 +686,17 @@ fn format_in(file: &File, compression: Compression) -> Option<Format> {
         Ok::<_, io::Error>(start)
     };
     Format::of_start(&start().unwrap_or_default())
+}
+
+/// Whether this error means that there is no file of a name: it may be a pattern, or the name of something remote. A link that leads
+/// nowhere is explained later.
+fn names_nothing(name: &Path, error: &io::Error) -> bool {
+    let is_absent = matches!(
+        error.kind(),
+        ErrorKind::NotFound
+            | ErrorKind::NotADirectory
+            | ErrorKind::InvalidFilename
+            | ErrorKind::InvalidInput
+    );
+    is_absent || name.is_symlink()
 }

@@ -338,15 +338,15 @@ impl<'a> PassagesRun<'a> {
     /// run. After an error the folder holds no new results, and earlier ones are unchanged.
     pub fn run(self, folder: Option<&Path>) -> Result<PassagesOutcome> {
         self.check()?;
-        let output = folder.map(|folder| self.open(folder)).transpose()?;
-        let beside = || output.as_ref().map(OutputFolder::partial);
-        let temporary = self.temporary.clone().or_else(beside);
+        let partial = folder.map(OutputFolder::partial_of);
+        let temporary = self.temporary.clone().or(partial);
         let temporary = temporary.unwrap_or_else(|| PathBuf::from("."));
-        let outcome = self.run_into(output, &temporary);
+        let outcome = self.run_into(folder, &temporary);
         outcome.map_err(|error| resumable(error, &temporary, folder))
     }
 
-    fn run_into(&self, output: Option<OutputFolder>, temporary: &Path) -> Result<PassagesOutcome> {
+    fn run_into(&self, folder: Option<&Path>, temporary: &Path) -> Result<PassagesOutcome> {
+        let output = folder.map(|folder| self.open(folder)).transpose()?;
         let mut timings = Timings::default();
         let files = self.files(temporary)?;
         let budget = self.disk_budget(output.as_ref(), (&files, temporary))?;

@@ -4,13 +4,32 @@
 //! it first, and its reference has the documents that are similar to one of the inputs. Nothing changes: no other document of
 //! the index decides anything.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
 
 use super::known::KnownDocument;
 use super::parameters::Search;
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::store::spill::RunIdentity;
+
+/// A run that adds what it keeps to an index.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AddingRun {
+    /// The folder of its results.
+    pub(crate) output: String,
+    /// What decides its results; `None` if no later run can be told to have the same, since an input is a stream.
+    pub(crate) identity: Option<RunIdentity>,
+}
+
+impl AddingRun {
+    /// Whether a run has the results that an interrupted one had.
+    pub(crate) fn repeats(&self, interrupted: &AddingRun) -> bool {
+        self.identity.is_some() && self == interrupted
+    }
+}
 
 /// An index, at one moment, and those of its documents that are similar to some that were looked up.
 pub(crate) trait KnownIndex: Send + Sync {
@@ -47,8 +66,24 @@ pub(crate) trait KnownIndex: Send + Sync {
     /// Whether the index has a document of this id, as JSON.
     fn has(&self, id: &str) -> Result<bool>;
 
-    /// Adds documents with these ids, as JSON, to the index as it is by then: all of them or none.
+    /// Adds documents with these ids, as JSON, to the index as it is by then: all of them or none. After
+    /// [`KnownIndex::go_back`], those that it does not have.
     fn add(&self, documents: &dyn Documents, ids: &[String]) -> Result<()>;
+
+    /// The run with this output that began to add documents and was interrupted; `None` if there is none.
+    fn interrupted(&self, output: &str) -> Result<Option<AddingRun>>;
+
+    /// The file that says so.
+    fn note(&self, output: &str) -> PathBuf;
+
+    /// Asks the index as it was before the interrupted run with this output added to it.
+    fn go_back(&mut self, output: &str) -> Result<()>;
+
+    /// Notes that a run begins to add what it keeps, and is done when this is on disk.
+    fn begin_adding(&self, run: &AddingRun) -> Result<()>;
+
+    /// Removes the note of the run with this output.
+    fn end_adding(&self, output: &str) -> Result<()>;
 
     /// Waits until everything that was added is on disk.
     fn sync(&self) -> Result<()>;

@@ -100,6 +100,14 @@ pub(crate) fn for_all<P: Sync>(paths: &[P], work: impl Fn(&P) -> Result<()> + Sy
     })
 }
 
+/// Whether there is a file of this name, for all that can be told: an error of the disk does not mean that there is none.
+pub(crate) fn is_file(path: &Path) -> bool {
+    match fs::metadata(path) {
+        Ok(metadata) => metadata.is_file(),
+        Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+    }
+}
+
 /// Reads bytes at a place of a file.
 #[cfg(unix)]
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {

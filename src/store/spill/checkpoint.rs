@@ -22,7 +22,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::found;
 use crate::error::{Error, Result};
-use crate::store::disk::{OnDisk, for_all, sync_file, sync_folder};
+use crate::store::disk::{OnDisk, for_all, is_file, sync_file, sync_folder};
 
 /// Bytes before the payload of a block: its length and number, and the checksum of all three.
 pub(super) const HEADER: usize = 16;
@@ -73,9 +73,9 @@ pub(super) fn is_older(_: &Path, _: &Path) -> bool {
     false
 }
 
-/// Whether a folder holds a checkpoint.
+/// Whether a folder holds a checkpoint. If that cannot be told, it is taken to hold one, so that nothing of it is removed.
 pub(super) fn is_in(folder: &Path) -> bool {
-    folder.join(CHECKPOINT).is_file()
+    is_file(&folder.join(CHECKPOINT))
 }
 
 /// Removes the folder of a run. If this is interrupted, no run goes on with what is left, and the next one removes it.
@@ -248,7 +248,7 @@ impl Files {
 }
 
 /// Writes a value as JSON behind its checksum, under a temporary name until it is on the disk.
-pub(super) fn write_checked(folder: &Path, name: &str, value: &impl Serialize) -> Result<()> {
+pub(crate) fn write_checked(folder: &Path, name: &str, value: &impl Serialize) -> Result<()> {
     let (path, partial) = (folder.join(name), folder.join(format!("{name}{PARTIAL}")));
     let json = serde_json::to_string(value)
         .map_err(|error| Error::io("write", &partial)(io::Error::from(error)))?;
@@ -260,7 +260,7 @@ pub(super) fn write_checked(folder: &Path, name: &str, value: &impl Serialize) -
 }
 
 /// Reads what [`write_checked`] wrote; `None` if there is no file.
-pub(super) fn read_checked<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+pub(crate) fn read_checked<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     let damaged = || Error::DamagedSpill {
         path: path.to_owned(),
     };

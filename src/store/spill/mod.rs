@@ -36,7 +36,8 @@ mod partitions;
 mod streams;
 
 pub(crate) use bytes::Stored;
-use checkpoint::{Files, read_checked, write_checked};
+use checkpoint::Files;
+pub(crate) use checkpoint::{read_checked, write_checked};
 pub(crate) use identity::{InputIdentity, RunIdentity};
 pub(crate) use key_records::{KeyedRecords, SortedRecords};
 pub(crate) use lines::JsonLines;

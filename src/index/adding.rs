@@ -1,0 +1,58 @@
+//! Notes that a deduplication adds its kept documents to an index.
+//!
+//! By then its results are complete. If it is interrupted, some kept documents are in the index and others are not, and a run that
+//! asked the index as it is would remove the former ones. So the same run asks the index as it was before: it has the same results, and
+//! adds what is missing.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::persistent::State;
+use crate::error::{Error, Result};
+use crate::search::AddingRun;
+use crate::store::disk::{OnDisk, sync_folder};
+use crate::store::spill::{read_checked, write_checked};
+
+/// A run that adds, and the index before.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Adding {
+    pub(super) run: AddingRun,
+    pub(super) before: State,
+}
+
+impl Adding {
+    /// The file for a run with this output, in the folder of an index.
+    pub(super) fn path(folder: &Path, output: &str) -> PathBuf {
+        folder.join(Adding::name(output))
+    }
+
+    fn name(output: &str) -> String {
+        format!("adding-{:016x}.json", xxh3_64(output.as_bytes()))
+    }
+
+    /// Reads the note of a run with this output; `None` if there is none.
+    pub(super) fn read(folder: &Path, output: &str) -> Result<Option<Self>> {
+        read_checked(&Adding::path(folder, output))
+    }
+
+    /// Writes the note, and is done when it is on disk.
+    pub(super) fn write(&self, folder: &Path) -> Result<()> {
+        write_checked(folder, &Adding::name(&self.run.output), self)
+    }
+
+    /// Removes the note of a run with this output.
+    pub(super) fn remove(folder: &Path, output: &str) -> Result<()> {
+        let path = Adding::path(folder, output);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            removed => {
+                removed.map_err(Error::io("remove", &path))?;
+                sync_folder(&OnDisk, folder)
+            }
+        }
+    }
+}
