@@ -373,17 +373,19 @@ impl FileSource<'_> {
 #[cfg(all(test, feature = "index"))]
 mod tests {
     use std::collections::BTreeSet;
+    use std::ops::ControlFlow;
     use std::path::Path;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     use super::*;
     use crate::files::tests::{Place, Watched, engine, place, skipping, task, watched_by};
-    use crate::index::{DocumentId, Durability};
+    use crate::index::{DocumentId, Durability, IndexedDocument, OnKnownId};
     use crate::io::Inputs;
-    use crate::progress::Progress;
+    use crate::progress::{Progress, Silent};
 
     fn ids(index: &Index) -> BTreeSet<String> {
         let mut ids = BTreeSet::new();
-        let mut take = |document: crate::index::IndexedDocument| {
+        let mut take = |document: IndexedDocument| {
             ids.insert(document.id.as_json().to_owned());
             Ok(())
         };
@@ -414,18 +416,50 @@ mod tests {
         let run = skipping(&engine, inputs)
             .against_index(index)
             .add_kept(true);
-        let run = run.batch_bytes(1 << 10).options(watched_by(progress));
+        let run = run.batch_bytes(8 << 10).options(watched_by(progress));
         run.dedup(task, folder).map(|_| ())
     }
 
-    #[test]
-    fn a_run_that_was_interrupted_while_it_added_is_repeated() {
+    /// Stops a run at one of the calls while it adds to an index.
+    struct StopWhileAdding {
+        is_adding: AtomicBool,
+        calls_before: AtomicUsize,
+    }
+
+    impl StopWhileAdding {
+        fn after(calls: usize) -> Self {
+            StopWhileAdding {
+                is_adding: AtomicBool::new(false),
+                calls_before: AtomicUsize::new(calls),
+            }
+        }
+    }
+
+    impl Progress for StopWhileAdding {
+        fn begin(&self, stage: &'static str, _: u64) {
+            self.is_adding.store(stage == "add", Ordering::Relaxed);
+        }
+
+        fn advance(&self, _: u64, _: u64, _: u64) -> ControlFlow<()> {
+            if !self.is_adding.load(Ordering::Relaxed) {
+                return ControlFlow::Continue(());
+            }
+            let left = self.calls_before.load(Ordering::Relaxed);
+            self.calls_before
+                .store(left.saturating_sub(1), Ordering::Relaxed);
+            if left == 0 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        }
+    }
+
+    /// A task, and inputs of which an index has some copies under other ids.
+    fn prepared() -> (Place, Dedup, Inputs) {
         let place = place();
-        let task = {
-            let mut task = task(&engine());
-            task.search.candidates = CandidateMethod::Lsh;
-            task
-        };
+        let mut task = task(&engine());
+        task.search.candidates = CandidateMethod::Lsh;
         let records = place.text("in/a.jsonl");
         let records = records
             .lines()
@@ -437,81 +471,71 @@ mod tests {
         });
         place.write("old.jsonl", old.collect::<String>());
         let inputs = place.inputs();
-        let counted = Watched::stop_at(usize::MAX);
+        (place, task, inputs)
+    }
+
+    #[test]
+    fn a_run_that_was_interrupted_while_it_added_is_repeated() {
+        let (place, task, inputs) = prepared();
+        let out = place.path("out");
         let index = build(&place, "index", &task);
         let before = ids(&index).len();
-        dedup(&index, &inputs, &task, &place.path("out"), &counted).unwrap();
+        dedup(&index, &inputs, &task, &out, &Silent).unwrap();
         let (expected, all) = (place.results("out"), ids(&index));
         drop(index);
-        let calls = counted.calls.into_inner();
         let mut partly = 0;
-        for last in calls.saturating_sub(40)..calls {
-            let name = format!("index-{last}");
-            let out = place.path("out");
+        for calls in 0.. {
+            let name = format!("index-{calls}");
             std::fs::remove_dir_all(&out).unwrap();
             let index = build(&place, &name, &task);
-            let stopped = Watched::stop_at(last);
-            let interrupted = dedup(&index, &inputs, &task, &out, &stopped);
-            assert!(matches!(interrupted, Err(Error::Stopped)), "{last}");
-            let is_complete = out.join("report.json").is_file();
+            let stop = StopWhileAdding::after(calls);
+            match dedup(&index, &inputs, &task, &out, &stop) {
+                Ok(()) => break,
+                Err(error) => assert!(matches!(error, Error::Stopped), "{calls}: {error}"),
+            }
+            assert!(out.join("report.json").is_file(), "{calls}");
             let added = ids(&index).len();
-            assert!(is_complete || added == before, "{last}");
             partly += usize::from(added > before && added < all.len());
+            // A document that comes in between changes nothing.
+            let (text, id) = (
+                ["a text that nothing else has"],
+                [DocumentId::from("between")],
+            );
+            index.add(&text, &id, OnKnownId::Fail).unwrap();
             drop(index);
             let index = Index::open(&place.path(&name)).unwrap();
-            // A document that came in between changes nothing.
-            let text = ["a text that nothing else has"];
-            index
-                .add(
-                    &text,
-                    &[DocumentId::from("between")],
-                    crate::index::OnKnownId::Fail,
-                )
-                .unwrap();
             let told = Watched::stop_at(usize::MAX);
             dedup(&index, &inputs, &task, &out, &told).unwrap();
-            if is_complete {
-                assert!(told.has("resuming: the results are as the index"), "{last}");
-            }
+            assert!(
+                told.has("resuming: the results are as the index"),
+                "{calls}"
+            );
             let mut left = ids(&index);
             assert!(left.remove("\"between\""));
-            assert_eq!(left, all, "{last}");
-            if is_complete {
-                assert!(place.results("out") == expected, "{last}");
-            }
-            let notes = std::fs::read_dir(place.path(&name)).unwrap();
-            let mut notes = notes.map(|entry| entry.unwrap().file_name());
-            assert!(!notes.any(|name| name.to_string_lossy().starts_with("adding")));
+            assert_eq!(left, all, "{calls}");
+            assert!(place.results("out") == expected, "{calls}");
+            let files = std::fs::read_dir(place.path(&name)).unwrap();
+            let mut files = files.map(|entry| entry.unwrap().file_name());
+            assert!(!files.any(|name| name.to_string_lossy().starts_with("adding")));
         }
         assert!(partly > 1, "{partly}");
     }
 
     #[test]
     fn another_run_does_not_replace_what_an_interrupted_one_kept() {
-        let place = place();
-        let task = {
-            let mut task = task(&engine());
-            task.search.candidates = CandidateMethod::Lsh;
-            task
-        };
-        place.write("old.jsonl", "{\"id\":\"o\",\"text\":\"one two three\"}\n");
-        let (inputs, out) = (place.inputs(), place.path("out"));
+        let (place, task, inputs) = prepared();
+        let out = place.path("out");
         let index = build(&place, "index", &task);
-        let stop = Watched::stop_at(usize::MAX);
-        dedup(&index, &inputs, &task, &place.path("other"), &stop).unwrap();
-        let calls = stop.calls.into_inner();
-        let index = build(&place, "index-2", &task);
-        let stopped = Watched::stop_at(calls - 2);
-        assert!(dedup(&index, &inputs, &task, &out, &stopped).is_err());
-        assert!(out.join("report.json").is_file());
+        let stop = StopWhileAdding::after(1);
+        assert!(dedup(&index, &inputs, &task, &out, &stop).is_err());
         let mut other = task.clone();
         other.max_bucket += 1;
-        let refused = dedup(&index, &inputs, &other, &out, &Watched::stop_at(usize::MAX));
+        let refused = dedup(&index, &inputs, &other, &out, &Silent);
         let refused = refused.unwrap_err().to_string();
         assert!(
             refused.contains("interrupted") && refused.contains("simgpu index add"),
             "{refused}"
         );
-        dedup(&index, &inputs, &task, &out, &Watched::stop_at(usize::MAX)).unwrap();
+        dedup(&index, &inputs, &task, &out, &Silent).unwrap();
     }
 }
