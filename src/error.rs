@@ -185,7 +185,7 @@ pub enum Error {
         skipped: u64,
     },
     /// A run on disk ended before it was complete. The same run goes on from its last checkpoint.
-    #[error("{error}; if repeated, the run goes on from its last checkpoint, in {}", temporary.display())]
+    #[error("{error}; the same command resumes from its last checkpoint, in {}", temporary.display())]
     Resumable {
         /// What ended the run. The message contains it.
         error: Box<Error>,

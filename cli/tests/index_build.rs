@@ -223,7 +223,7 @@ fn a_build_goes_on_after_an_id_that_occurs_twice() {
     let build = "index build old.jsonl --index seen";
     let says = [
         "is the id of two records",
-        "goes on from its last checkpoint",
+        "resumes from its last checkpoint",
     ];
     place.run(build).refused(1, &says);
     let built = place

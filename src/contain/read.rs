@@ -62,6 +62,7 @@ impl ItemFields {
         let of = |path: Option<&FieldPath>, parameter| ValueField {
             path: path.cloned().unwrap_or_else(|| FieldPath::new("")),
             parameter,
+            hint: "",
             is_required: false,
         };
         let part = |path| of(path, ValueField::ITEMS);

@@ -81,6 +81,7 @@ pub(super) fn id_field(path: FieldPath, parameter: &'static str) -> ValueField {
     ValueField {
         path,
         parameter,
+        hint: "",
         is_required: true,
     }
 }

@@ -14,10 +14,10 @@ use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::{DataType, Schema, TimeUnit};
 
 use super::csv::is_integer;
-use super::fields::{FieldPath, Fields, ValueField, Wanted, WeightsField, push_joined};
+use super::fields::{FieldPath, Fields, Wanted, WeightsField, push_joined};
 use super::ids::Id;
 use super::jsonl::json_string;
-use super::refusal::{Refusal, choose_column, listed};
+use super::refusal::{Refusal, listed};
 use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
 
 /// The fields that a run needs of each record.
@@ -74,15 +74,15 @@ pub(super) fn check_schema(schema: &Schema, wanted: Wanted<'_>) -> Result<(), Re
                 check_one(schema, &field.path, field.parameter)?;
             }
             let required = fields.iter().filter(|field| field.is_required);
-            let mut required = required.map(
-                |ValueField {
-                     path, parameter, ..
-                 }| {
-                    check(path, parameter, "numbers, dates or strings", |data_type| {
-                        !data_type.is_nested()
-                    })
-                },
-            );
+            let mut required = required.map(|field| {
+                let checked = check(
+                    &field.path,
+                    field.parameter,
+                    "numbers, dates or strings",
+                    |data_type| !data_type.is_nested(),
+                );
+                checked.map_err(|refusal| refusal.with_hint(field.hint))
+            });
             return required.try_for_each(|checked| checked);
         }
     };
@@ -157,7 +157,7 @@ fn check_column(
     wanted: &str,
     fits: fn(&DataType) -> bool,
 ) -> Result<(), Refusal> {
-    let choose = choose_column(parameter);
+    let choose = format!("choose the column with `{parameter}`");
     let what = match parameter {
         "id_field" => "id column",
         _ => "column",

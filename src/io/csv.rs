@@ -9,7 +9,7 @@ use super::fields::{FieldPath, Fields, ValueField, Wanted, push_joined};
 use super::format::{BYTE_ORDER_MARK, INNER_MARK, Separators};
 use super::ids::Id;
 use super::jsonl::{json_string, newlines};
-use super::refusal::{Refusal, choose_column, listed};
+use super::refusal::{Refusal, listed};
 use crate::documents::DocumentBatch;
 use crate::encoding::looks_like;
 use crate::progress::counted;
@@ -88,12 +88,15 @@ impl Header {
                 for ValueField {
                     path,
                     parameter,
+                    hint,
                     is_required,
                 } in fields
                 {
-                    let column = match is_required {
-                        true => Some(header.required(path, parameter)?),
-                        false => header.find(path, parameter)?,
+                    let column = if *is_required {
+                        let column = header.required(path, parameter);
+                        Some(column.map_err(|refusal| refusal.with_hint(hint))?)
+                    } else {
+                        header.find(path, parameter)?
                     };
                     header.values.push(column);
                 }
@@ -155,7 +158,7 @@ impl Header {
                 listed("column", &self.names),
                 self.misencoded
             );
-            let choose = choose_column(parameter);
+            let choose = format!("choose the column with `{parameter}`");
             let is_quoted = |name: &String| name.starts_with('"') && name.ends_with('"');
             let remedy = match self.names.len() {
                 _ if self.separators.quote.is_none() && self.names.iter().any(is_quoted) => {

@@ -85,6 +85,7 @@ mod tests {
         let field = |name: &&str| ValueField {
             path: FieldPath::new(name),
             parameter: "fields",
+            hint: "",
             is_required: true,
         };
         let fields: Vec<ValueField> = names.iter().map(field).collect();

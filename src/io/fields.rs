@@ -116,6 +116,8 @@ pub(crate) struct ValueField {
     pub(crate) path: FieldPath,
     /// The parameter that names the field, for messages.
     pub(crate) parameter: &'static str,
+    /// More about this parameter, which the error of a missing column ends with; empty if there is nothing to say.
+    pub(crate) hint: &'static str,
     /// Whether a file without the column is refused.
     pub(crate) is_required: bool,
 }

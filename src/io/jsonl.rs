@@ -411,7 +411,36 @@ pub(super) fn not_found(record: &str, what: &str, path: &FieldPath, parameter: &
         outer if outer.is_empty() => listed,
         outer => format!("of {outer:?}, {listed}"),
     };
-    format!("there is no {what} \"{path}\"; {listed}; choose one with `{parameter}`")
+    let is_text = parameter == "text_field";
+    let in_array = (is_text && depth == 0).then(|| texts_in_array(object, &names));
+    let in_array = in_array.flatten().unwrap_or_default();
+    let several = if is_text {
+        ", which may be repeated if other files have other fields"
+    } else {
+        ""
+    };
+    format!(
+        "there is no {what} \"{path}\"; {listed}{in_array}; choose one with `{parameter}`{several}"
+    )
+}
+
+/// Says how to join texts that are in an array of a record, as those of a chat; `None` if there is no such array.
+fn texts_in_array(record: &str, names: &[String]) -> Option<String> {
+    names.iter().find_map(|name| {
+        let array = member(record, name).ok()??;
+        let objects: Vec<&RawValue> = serde_json::from_str(array.get()).ok()?;
+        let first = objects.first()?.get();
+        let is_text = |name: &String| {
+            let value = member(first, name).ok().flatten();
+            value.is_some_and(|value| value.get().starts_with('"'))
+        };
+        // The last one: who speaks comes before what is said.
+        let text = keys(first).ok()?.into_iter().rfind(is_text)?;
+        let [array, text] = [name, &text].map(|name| jq_path(std::slice::from_ref(name)));
+        Some(format!(
+            "; {name:?} is an array: join its texts into one field, such as by `jq -c '.text = ([{array}[]{text}] | join(\"\\n\"))'`"
+        ))
+    })
 }
 
 /// A path as jq spells it.
@@ -828,8 +857,12 @@ mod tests {
             (r#"{"text": "Dear Sir,"#, "EOF while parsing a string"),
             ("\0\0\0", "NUL bytes"),
             (
-                r#"{"id": 1, "messages": [{"content": "a"}]}"#,
-                "there is no field \"text\"",
+                r#"{"id": 1, "messages": [{"role": "user", "content": "a"}]}"#,
+                r#""messages" is an array: join its texts into one field, such as by `jq -c '.text = ([.messages[].content]"#,
+            ),
+            (
+                r#"{"id": 1, "tags": [5], "turns": [{"n": 3}]}"#,
+                "its fields are \"id\", \"tags\", \"turns\"; choose one with `text_field`, which may be repeated",
             ),
             ("[1]", "the record is an array, not an object"),
             (r#"{"title": "a"}"#, "there is no field \"text\""),

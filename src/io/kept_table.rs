@@ -42,6 +42,18 @@ pub(crate) struct ParquetForm {
     pages: WriterVersion,
 }
 
+/// The path of a column whose logical type this library does not know, so that it cannot write the column.
+pub(super) fn unknown_column(schema: &Type) -> Option<String> {
+    schema.get_fields().iter().find_map(|field| {
+        let info = field.get_basic_info();
+        if let Some(LogicalType::_Unknown { .. }) = info.logical_type_ref() {
+            return Some(info.name().to_owned());
+        }
+        let inner = field.is_group().then(|| unknown_column(field)).flatten()?;
+        Some(format!("{}.{inner}", info.name()))
+    })
+}
+
 impl ParquetForm {
     /// The form of a file with this schema, of which `groups` are read by their physical types.
     pub(super) fn of(file: &File, schema: TypePtr, groups: &Groups) -> Result<Self, ParquetError> {
@@ -332,5 +344,28 @@ impl<W: Write + Send> KeptTable<W> {
     pub(crate) fn finish(mut self) -> Result<W, ParquetError> {
         self.finish_group()?;
         self.file.into_inner()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_of_an_unknown_type_is_named() {
+        let column = |name: &str, logical| {
+            let column = Type::primitive_type_builder(name, Physical::BYTE_ARRAY);
+            Arc::new(column.with_logical_type(logical).build().unwrap())
+        };
+        let group = |name: &str, fields| {
+            let group = Type::group_type_builder(name).with_fields(fields);
+            group.build().unwrap()
+        };
+        let text = || column("text", Some(LogicalType::String));
+        let newer = column("shape", Some(LogicalType::_Unknown { field_id: 20 }));
+        assert_eq!(unknown_column(&group("all", vec![text()])), None);
+        let inner = Arc::new(group("place", vec![text(), newer]));
+        let all = group("all", vec![text(), inner]);
+        assert_eq!(unknown_column(&all).as_deref(), Some("place.shape"));
     }
 }

@@ -93,6 +93,7 @@ fn field(name: &str) -> ValueField {
             "id_a" | "id_b" => ValueField::ID,
             _ => "from_pairs",
         },
+        hint: "",
         // JSON Lines and CSV may state none, but then each row says so.
         is_required: true,
     }

@@ -26,7 +26,7 @@ use super::fields::{FieldPath, Fields, ValueField, Wanted, for_reference};
 use super::format::{BYTE_ORDER_MARK, Format, check_start, other_encoding};
 use super::frames::{FramesReader, frames_ahead};
 use super::input::{InputFile, Inputs};
-use super::kept_table::ParquetForm;
+use super::kept_table::{ParquetForm, unknown_column};
 use super::limit::Limit;
 use super::longest::{LongestRecord, MEASURED};
 use super::refusal::Refusal;
@@ -684,6 +684,13 @@ impl<'a> Reader<'a> {
             None => {
                 let (groups, schema) =
                     table::open_to_copy(file, reading.longest).map_err(damaged)?;
+                if let Some(column) = unknown_column(&schema) {
+                    let problem = format!(
+                        "column {column:?} has a logical type that is newer than this version, which cannot write it into kept records"
+                    );
+                    let remedy = "write the column as another type, with the program that made it, or pass `action=report`, which copies no records";
+                    return Err(Refusal::new(problem, remedy).of(&input.named));
+                }
                 (groups, Some(schema))
             }
         };
@@ -833,6 +840,7 @@ fn has_field(file: &InputFile, path: &FieldPath, temporary: Option<&Path>) -> bo
     let field = [ValueField {
         path: path.clone(),
         parameter: "",
+        hint: "",
         is_required: false,
     }];
     let files = std::slice::from_ref(file);

@@ -25,6 +25,12 @@ impl Refusal {
         Refusal::new(self.problem, remedy)
     }
 
+    /// The same with more about the parameter.
+    pub(super) fn with_hint(mut self, hint: &str) -> Self {
+        self.remedy.push_str(hint);
+        self
+    }
+
     /// The error for the file of this name. If the problem names its encoding, the remedy is to convert it.
     pub(super) fn of(self, path: &Path) -> Error {
         Error::Input {
@@ -33,17 +39,6 @@ impl Refusal {
             problem: self.problem,
         }
     }
-}
-
-/// What to do where a column is missing or does not serve.
-pub(super) fn choose_column(parameter: &str) -> String {
-    let more = match parameter {
-        "fields" => {
-            ", such as first_name+last_name=name for a name that is in two columns of the first input"
-        }
-        _ => "",
-    };
-    format!("choose the column with `{parameter}`{more}")
 }
 
 /// The names of columns or fields, for messages.

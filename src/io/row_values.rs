@@ -283,6 +283,7 @@ mod tests {
         let field = |path: &&str| ValueField {
             path: FieldPath::new(path),
             parameter: ValueField::ITEMS,
+            hint: "",
             is_required: false,
         };
         let fields: Vec<ValueField> = ["a", "b.c", "", "b", "é", "a"].iter().map(field).collect();

@@ -278,6 +278,11 @@ impl RecordFields {
         let field = |path: &FieldPath, parameter, is_required| ValueField {
             path: path.clone(),
             parameter,
+            hint: if parameter == ValueField::ID {
+                "; A=B names the one of each of two inputs"
+            } else {
+                "; A+B=C compares columns A and B of the first input, joined, with column C of the second"
+            },
             is_required,
         };
         let id = field(self.id_path(side), ValueField::ID, self.id_required);

@@ -50,6 +50,7 @@ impl RatingFields {
         let field = |path: &FieldPath, parameter, is_required| ValueField {
             path: path.clone(),
             parameter,
+            hint: "",
             is_required,
         };
         vec![
@@ -289,6 +290,7 @@ impl NameFields {
         let field = |path: &FieldPath, parameter| ValueField {
             path: path.clone(),
             parameter,
+            hint: "",
             is_required: true,
         };
         vec![

@@ -379,4 +379,18 @@ fn two_customer_lists_as_they_are_exported_are_linked() {
         "{right} of {}",
         found.len()
     );
+    for (options, hint) in [
+        (
+            "--fields full_name",
+            "choose the column with --fields; A+B=C compares columns A and B of the first input, joined, with column C",
+        ),
+        (
+            "--fields city=town --id-field customer_id",
+            "choose the column with --id-field; A=B names the one of each",
+        ),
+    ] {
+        place
+            .run(&format!("link crm.csv new.csv -o refused {options}"))
+            .refused(1, &[hint]);
+    }
 }
