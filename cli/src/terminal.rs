@@ -503,10 +503,6 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
             Some(precision) if search.verify == "signature" => {
                 format!("{:.1} % expected of the similar pairs", 100.0 * precision)
             }
-            Some(precision) if search.index_verify.is_some() => format!(
-                "100 % among the inputs, where similarities are exact; {:.1} % expected of the pairs with the index",
-                100.0 * precision
-            ),
             None if search.index_verify.is_some() => {
                 "100 % among the inputs, where similarities are exact; with the index, signatures cannot tell"
                     .to_owned()
@@ -514,6 +510,7 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
             Some(_) if search.within.is_some() => "100 %: every distance is exact".to_owned(),
             Some(_) => "100 %: every similarity is exact".to_owned(),
             None if search.verify == "none" => "unknown: pairs were not verified".to_owned(),
+            None if counts.index.is_some() => "cannot tell from signatures".to_owned(),
             None if counts.similar_pairs > 0 => {
                 "cannot tell from signatures; --verify exact compares the documents".to_owned()
             }

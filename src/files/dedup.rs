@@ -94,7 +94,7 @@ impl Run<'_> {
         }
         let adding = self.adding_run(task, folder.as_deref());
         if let Some(adding) = &adding {
-            self.go_back(adding)?;
+            self.repeat_adding(adding)?;
         }
         let target = Target::open(&self, output)?;
         let copies = self.action == Action::Drop && !matches!(target, Target::Nowhere(_));
@@ -120,7 +120,7 @@ impl Run<'_> {
             }
             folder.take_over(&written.names)?;
         }
-        if task.search.estimates_index() {
+        if task.search.estimates_index() && !self.indexes.is_empty() {
             source.sign_again(&task.search);
         }
         source.find_in_indexes(&mut timings)?;
@@ -198,8 +198,12 @@ impl Run<'_> {
             create_json(&folder, RUN_RECORD, &record)?;
             // Last chance to stop the run.
             advance(self.options.progress, to_read, report.counts.kept, bytes)?;
-            source.begin_adding(adding.as_ref())?;
-            published = Some(folder.publish()?);
+            source.begin_adding(adding.as_ref(), &folder.partial().join(REPORT))?;
+            let named = folder.publish();
+            if named.is_err() {
+                source.cancel_adding(adding.as_ref());
+            }
+            published = Some(named?);
         }
         source.complete_budget();
         // Ids may be in temporary files.
@@ -271,7 +275,12 @@ impl Run<'_> {
                 .into_iter()
                 .for_each(|of_dedup| of_dedup.max_bucket = None);
         }
-        report.expected_precision = found.expected_precision;
+        // Of the documents of an index, only those take part whose estimate reaches the threshold: the others would tell how many
+        // of these are there by chance.
+        let is_estimated = task.search.verification == Verification::Signature;
+        report.expected_precision = found
+            .expected_precision
+            .filter(|_| self.indexes.is_empty() || !is_estimated);
         report.cluster_sizes = histogram(&found.sizes, kept);
         report.largest_clusters = largest(&source.places, &found.sizes)?;
         Ok(report)

@@ -7,6 +7,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::log::{ChunkRecords, Noted};
 use super::resume::absolute;
 use super::run::Run;
@@ -20,6 +22,7 @@ use crate::io::{Columns, Event, FilesReading, IndexPlaces, InputFile, Position, 
 use crate::pipeline::Measure;
 use crate::progress::{Counts, Timings, advance};
 use crate::search::{AddingRun, CandidateMethod, Dedup, FirstPass, KnownIndex, SetsByRow};
+use crate::store::disk::is_absent;
 
 /// Documents of an index that are read at a time.
 const PIECE: usize = 1024;
@@ -70,41 +73,49 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Goes back to the index as it was before this run began to add to it, if it was interrupted.
+    /// Asks the index as before this run began to add to it, if it was interrupted then.
     ///
     /// # Errors
-    /// [`Error::Output`] if another run with the same output was interrupted, and its results are there.
-    pub(super) fn go_back(&mut self, run: &AddingRun) -> Result<()> {
+    /// [`Error::Output`] if another run with the same output was interrupted, so that its results must not be replaced.
+    pub(super) fn repeat_adding(&mut self, run: &AddingRun) -> Result<()> {
         let Some(index) = self.indexes.first_mut() else {
             return Ok(());
         };
         let Some(interrupted) = index.interrupted(&run.output)? else {
             return Ok(());
         };
-        if run.repeats(&interrupted) {
+        let folder = Path::new(&run.output);
+        let has_results = digest(&folder.join(REPORT))?.as_ref() == Some(&interrupted.report);
+        if run.repeats(&interrupted.run) {
             index.go_back(&run.output)?;
-            self.options.overwrite = true;
+            // They are replaced by the same ones.
+            self.options.overwrite |= has_results;
             self.options.progress.tell(&format!(
-                "resuming: the results are as the index {} was before, and kept documents that are missing in it are added",
+                "resuming: the index {} is asked without what was added to it since; kept documents that it lacks are added",
                 index.folder().display()
             ));
             return Ok(());
         }
-        let folder = Path::new(&run.output);
-        if !folder.join(REPORT).is_file() {
+        if !interrupted.has_added && !has_results {
             return Ok(());
         }
-        let (kept, index_folder) = (folder.join("kept"), index.folder().display());
+        let (index, note) = (index.folder().display(), interrupted.note.display());
+        let remedy = if has_results {
+            format!(
+                "repeat that run, or add its documents (`simgpu index add {} --index {index} --on-known-id skip`) and delete {note}",
+                folder.join("kept").display()
+            )
+        } else {
+            format!(
+                "repeat that run, or delete {note}: then documents that it added are in the index, and in no results"
+            )
+        };
         Err(Error::Output {
             path: folder.to_owned(),
             problem: format!(
-                "a run that kept these documents was interrupted before all of them were in the index {index_folder}"
+                "a run with this output was interrupted while it added documents to the index {index}"
             ),
-            remedy: format!(
-                "repeat that run, or add them (`simgpu index add {} --index {index_folder} --on-known-id skip`) and delete {}",
-                kept.display(),
-                index.note(&run.output).display()
-            ),
+            remedy,
         })
     }
 
@@ -148,6 +159,19 @@ impl<'a> Run<'a> {
                     .to_owned(),
                 remedy: "build an index of measure jaccard, or list what resembles each document with `simgpu index query`"
                     .to_owned(),
+            });
+        }
+        let search = &task.search;
+        let serves = match search.index_verification {
+            None => true,
+            Some(verification) if verification == search.verification => true,
+            Some(_) => search.estimates_index(),
+        };
+        if !serves {
+            return Err(Error::Parameter {
+                name: "`index_verification`",
+                value: format!("{:?}", search.index_verification),
+                expected: "that of the search, or signature next to exact".to_owned(),
             });
         }
         let fits = |index: &dyn KnownIndex| index.check_fits(self.engine, &task.search);
@@ -305,11 +329,21 @@ impl FileSource<'_> {
         Ok(())
     }
 
-    /// Notes that what is kept will be added to the index. Whoever is interrupted from here on goes back to the index as it is now.
-    pub(super) fn begin_adding(&self, run: Option<&AddingRun>) -> Result<()> {
+    /// Notes that what is kept will be added to the index, before results with this report get their names.
+    pub(super) fn begin_adding(&self, run: Option<&AddingRun>, report: &Path) -> Result<()> {
         match (run, self.run.indexes.first()) {
-            (Some(run), Some(index)) => index.begin_adding(run),
+            (Some(run), Some(index)) => {
+                index.begin_adding(run, digest(report)?.unwrap_or_default())
+            }
             _ => Ok(()),
+        }
+    }
+
+    /// Removes that note, since the results did not get their names.
+    pub(super) fn cancel_adding(&self, run: Option<&AddingRun>) {
+        if let (Some(run), Some(index)) = (run, self.run.indexes.first()) {
+            // What ended the run is the error.
+            let _ = index.end_adding(&run.output, true);
         }
     }
 
@@ -320,8 +354,7 @@ impl FileSource<'_> {
         };
         let added = self
             .add_kept_to(&**index, is_kept)
-            .and_then(|()| index.sync())
-            .and_then(|()| run.map_or(Ok(()), |run| index.end_adding(&run.output)));
+            .and_then(|()| index.sync());
         if added.is_err() {
             let remedy = match run {
                 Some(AddingRun {
@@ -333,7 +366,8 @@ impl FileSource<'_> {
                 "the results are complete, but not all kept documents are in the index: {remedy}"
             ));
         }
-        added
+        added?;
+        run.map_or(Ok(()), |run| index.end_adding(&run.output, false))
     }
 
     fn add_kept_to(&self, index: &dyn KnownIndex, is_kept: &[bool]) -> Result<()> {
@@ -367,6 +401,15 @@ impl FileSource<'_> {
         counts.reference = of_reference
             .filter(|_| self.of_reference > self.of_indexes())
             .map(|documents| documents - found);
+    }
+}
+
+/// A digest of a file; `None` if there is none.
+fn digest(path: &Path) -> Result<Option<String>> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(format!("{:016x}", xxh3_64(&bytes)))),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(Error::io("read", path)(error)),
     }
 }
 
@@ -477,16 +520,17 @@ mod tests {
     #[test]
     fn a_run_that_was_interrupted_while_it_added_is_repeated() {
         let (place, task, inputs) = prepared();
-        let out = place.path("out");
+        // Folders above it do not exist before.
+        let out = place.path("new/folder/out");
         let index = build(&place, "index", &task);
         let before = ids(&index).len();
         dedup(&index, &inputs, &task, &out, &Silent).unwrap();
-        let (expected, all) = (place.results("out"), ids(&index));
+        let (expected, all) = (place.results("new/folder/out"), ids(&index));
         drop(index);
         let mut partly = 0;
         for calls in 0.. {
             let name = format!("index-{calls}");
-            std::fs::remove_dir_all(&out).unwrap();
+            std::fs::remove_dir_all(place.path("new")).unwrap();
             let index = build(&place, &name, &task);
             let stop = StopWhileAdding::after(calls);
             match dedup(&index, &inputs, &task, &out, &stop) {
@@ -506,14 +550,11 @@ mod tests {
             let index = Index::open(&place.path(&name)).unwrap();
             let told = Watched::stop_at(usize::MAX);
             dedup(&index, &inputs, &task, &out, &told).unwrap();
-            assert!(
-                told.has("resuming: the results are as the index"),
-                "{calls}"
-            );
+            assert!(told.has("resuming: the index"), "{calls}");
             let mut left = ids(&index);
             assert!(left.remove("\"between\""));
             assert_eq!(left, all, "{calls}");
-            assert!(place.results("out") == expected, "{calls}");
+            assert!(place.results("new/folder/out") == expected, "{calls}");
             let files = std::fs::read_dir(place.path(&name)).unwrap();
             let mut files = files.map(|entry| entry.unwrap().file_name());
             assert!(!files.any(|name| name.to_string_lossy().starts_with("adding")));
@@ -536,6 +577,26 @@ mod tests {
             refused.contains("interrupted") && refused.contains("simgpu index add"),
             "{refused}"
         );
+        // Meanwhile, another document has the id of one that is missing.
+        let whole = build(&place, "whole", &task);
+        dedup(&whole, &inputs, &task, &place.path("other"), &Silent).unwrap();
+        let missing = ids(&whole).difference(&ids(&index)).next().cloned();
+        let missing = DocumentId::from_json(&missing.unwrap()).unwrap();
+        let text = ["a text that nothing else has"];
+        index
+            .add(&text, std::slice::from_ref(&missing), OnKnownId::Fail)
+            .unwrap();
+        drop(index);
+        let index = Index::open(&place.path("index")).unwrap();
+        let refused = dedup(&index, &inputs, &task, &out, &Silent).unwrap_err();
+        assert!(
+            refused.to_string().contains("another document of the id"),
+            "{refused}"
+        );
+        index.delete(&[missing]).unwrap();
+        drop(index);
+        let index = Index::open(&place.path("index")).unwrap();
         dedup(&index, &inputs, &task, &out, &Silent).unwrap();
+        assert_eq!(ids(&index), ids(&whole));
     }
 }

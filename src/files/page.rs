@@ -305,11 +305,8 @@ impl Shown<'_> {
             }
             @match (&*search.verify, report.expected_precision) {
                 ("exact", _) if search.within.is_some() => "; every distance is computed exactly",
-                ("exact", precision) if search.index_verify.is_some() => {
+                ("exact", _) if search.index_verify.is_some() => {
                     "; similarities among the inputs are computed exactly, those with documents of the index are estimates"
-                    @if let Some(precision) = precision {
-                        ": " (percent(precision)) " of these pairs are expected to be similar"
-                    }
                 }
                 ("exact", _) => "; every similarity is computed exactly",
                 (_, Some(precision)) => { "; " (percent(precision)) " of the pairs found are expected to be similar" }

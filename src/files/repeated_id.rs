@@ -7,7 +7,7 @@ use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::index::DocumentId;
 use crate::io::{Chunk, Columns, Event, FilesReading, Id, Record};
-use crate::progress::Timings;
+use crate::progress::{Timings, advance};
 
 impl Run<'_> {
     /// [`Run::with_places`], if the inputs can be read again.
@@ -40,10 +40,13 @@ impl Run<'_> {
         source: &FileSource<'_>,
         places: &mut Vec<(PathBuf, u64)>,
     ) -> Result<()> {
+        let progress = self.options.progress;
+        progress.begin("read again", source.stored_bytes());
         let files = FilesReading::new(&source.files, source.reading(Columns::Needed))?;
         let mut rows = vec![0; source.files.len()];
         let ids = |chunk: Chunk| Ok((chunk.file, self.parse(&chunk).0));
         files.map(ids, |event| {
+            advance(progress, files.consumed(), 0, 0)?;
             let Some(Event::Chunk((file, records))) = event else {
                 return Ok(());
             };

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use super::run::Run;
 use super::source::FileSource;
 use crate::error::{Error, Result};
-use crate::io::{FieldPath, InputFile, KeepBy, folder_of};
+use crate::io::{FieldPath, InputFile, KeepBy, real_path};
 use crate::search::{CandidateMethod, Dedup, Pairs, Search};
 use crate::store::spill::{
     Budget, InputIdentity, RunIdentity, Spill, Unfinished, remove_abandoned,
@@ -229,15 +229,10 @@ pub(crate) fn discard_build(folder: &Path, remedy: Option<&str>) -> Result<()> {
     }
 }
 
-/// A path from the root. The file may not exist yet.
+/// A path from the root, with links resolved. The file, and folders above it, may not exist yet.
 pub(super) fn absolute(path: &Path) -> String {
-    let folder = folder_of(path).canonicalize();
-    let name = path.file_name().unwrap_or_default();
-    let found = path
-        .canonicalize()
-        .or_else(|_| folder.map(|folder| folder.join(name)));
-    let found = found.unwrap_or_else(|_| path.to_owned());
-    found.display().to_string()
+    let real = real_path(path).unwrap_or_else(|_| path.to_owned());
+    real.display().to_string()
 }
 
 /// Says of the error that ended a run whether the run can be resumed. Removes what runs that cannot be resumed left: one whose

@@ -462,6 +462,10 @@ impl Source for FileSource<'_> {
         Some((Box::new(preference.rule()), preference.in_order(log)))
     }
 
+    fn signs_again(&self) -> bool {
+        self.signed_again.is_some()
+    }
+
     fn exact_sets(&self) -> ExactSets {
         ExactSets::spilling(sets_in_memory(self.budget.as_ref()), &self.temporary)
     }

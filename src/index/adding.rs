@@ -21,6 +21,8 @@ use crate::store::spill::{read_checked, write_checked};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Adding {
     pub(super) run: AddingRun,
+    /// The digest of its report.
+    pub(super) report: String,
     pub(super) before: State,
 }
 
@@ -36,7 +38,15 @@ impl Adding {
 
     /// Reads the note of a run with this output; `None` if there is none.
     pub(super) fn read(folder: &Path, output: &str) -> Result<Option<Self>> {
-        read_checked(&Adding::path(folder, output))
+        read_checked(&Adding::path(folder, output)).map_err(|error| match error {
+            Error::DamagedSpill { path } => Error::Input {
+                path,
+                problem: "it notes a run that adds to the index, and is damaged".to_owned(),
+                remedy: "delete it, and add what that run kept with `simgpu index add` and `on_known_id=skip`"
+                    .to_owned(),
+            },
+            error => error,
+        })
     }
 
     /// Writes the note, and is done when it is on disk.

@@ -1,7 +1,7 @@
 //! An index as the reference of a search.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
@@ -19,7 +19,7 @@ use crate::documents::{Documents, digest};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::scheme::fmix64;
-use crate::search::{AddingRun, KnownDocument, KnownIndex, Search, Verification};
+use crate::search::{AddingRun, InterruptedRun, KnownDocument, KnownIndex, Search, Verification};
 
 /// The number of a band, and a key of it.
 type BandKey = (usize, u64);
@@ -30,8 +30,10 @@ pub(crate) struct AskedIndex<'a> {
     /// Its number among those that are asked.
     number: usize,
     at: Snapshot<'a>,
+    /// The number of batches of this moment.
+    batches: u64,
     state: State,
-    /// Whether it is asked as it was before an interrupted run.
+    /// Whether it is asked without what was added since an interrupted run began to add.
     is_before: bool,
     /// The band keys of each of these documents, by row, as far as they were found through them.
     found: Mutex<BTreeMap<u32, Vec<Option<u64>>>>,
@@ -46,6 +48,7 @@ impl<'a> AskedIndex<'a> {
             index,
             number,
             at: index.store.snapshot(),
+            batches: state.batches,
             state: *state,
             is_before: false,
             found: Mutex::default(),
@@ -103,6 +106,29 @@ impl<'a> AskedIndex<'a> {
         Ok(set)
     }
 
+    /// Refuses documents whose id the index has meanwhile for another document.
+    fn check_added(&self, documents: &dyn Documents, ids: &[DocumentId]) -> Result<()> {
+        let signed = self.index.sign(documents, false)?;
+        let at = self.index.store.snapshot();
+        for (i, id) in ids.iter().enumerate() {
+            let Some(row) = self.index.row_of(&at, id)? else {
+                continue;
+            };
+            let stored = self.comparison().record(&at, row)?;
+            if stored.is_some_and(|stored| stored.digest != signed.digest(i)) {
+                return Err(Error::Input {
+                    path: self.index.folder().to_owned(),
+                    problem: format!(
+                        "it has another document of the id {} by now, which is kept",
+                        id.as_json()
+                    ),
+                    remedy: "give each document an id of its own".to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
     fn damaged(&self, problem: &str) -> Error {
         damaged(self.index.folder(), problem)
     }
@@ -125,7 +151,7 @@ impl KnownIndex for AskedIndex<'_> {
             "{} of {} at batch {}",
             self.index.folder().display(),
             since.map_or(0, |since| since.as_nanos()),
-            self.state.batches
+            self.batches
         )
     }
 
@@ -150,7 +176,18 @@ impl KnownIndex for AskedIndex<'_> {
             verification,
             ..search.clone()
         };
-        self.index.check_fits(engine, &asked)
+        let checked = self.index.check_fits(engine, &asked);
+        checked.map_err(|error| match error {
+            Error::Input { path, problem, .. } if problem.starts_with("the index has verify") => {
+                Error::Input {
+                    path,
+                    problem,
+                    remedy: "omit `verify`: then pairs among the inputs are compared exactly, and those with the index as it does"
+                        .to_owned(),
+                }
+            }
+            error => error,
+        })
     }
 
     fn check_writable(&self) -> Result<()> {
@@ -233,6 +270,9 @@ impl KnownIndex for AskedIndex<'_> {
         let own = own.collect::<Option<Vec<_>>>();
         let own =
             own.ok_or_else(|| Error::Defect("an id is neither text nor number".to_owned()))?;
+        if self.is_before {
+            self.check_added(documents, &own)?;
+        }
         let on_known_id = if self.is_before {
             OnKnownId::Skip
         } else {
@@ -241,13 +281,15 @@ impl KnownIndex for AskedIndex<'_> {
         self.index.add(documents, &own, on_known_id).map(|_| ())
     }
 
-    fn interrupted(&self, output: &str) -> Result<Option<AddingRun>> {
-        let adding = Adding::read(self.index.folder(), output)?;
-        Ok(adding.map(|adding| adding.run))
-    }
-
-    fn note(&self, output: &str) -> PathBuf {
-        Adding::path(self.index.folder(), output)
+    fn interrupted(&self, output: &str) -> Result<Option<InterruptedRun>> {
+        let folder = self.index.folder();
+        let adding = Adding::read(folder, output)?;
+        Ok(adding.map(|adding| InterruptedRun {
+            run: adding.run,
+            report: adding.report,
+            has_added: self.state.next_row != adding.before.next_row,
+            note: Adding::path(folder, output),
+        }))
     }
 
     fn go_back(&mut self, output: &str) -> Result<()> {
@@ -257,15 +299,21 @@ impl KnownIndex for AskedIndex<'_> {
         Ok(())
     }
 
-    fn begin_adding(&self, run: &AddingRun) -> Result<()> {
+    fn begin_adding(&self, run: &AddingRun, report: String) -> Result<()> {
+        // What the note says of the index may not be more durable than the index.
+        self.index.sync()?;
         let adding = Adding {
             run: run.clone(),
+            report,
             before: self.state,
         };
         adding.write(self.index.folder())
     }
 
-    fn end_adding(&self, output: &str) -> Result<()> {
+    fn end_adding(&self, output: &str, is_cancelled: bool) -> Result<()> {
+        if is_cancelled && self.is_before {
+            return Ok(());
+        }
         Adding::remove(self.index.folder(), output)
     }
 

@@ -293,7 +293,7 @@ impl FoundFiles {
 
 /// What is wrong with a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Broken {
+pub(super) enum Broken {
     /// It leads to no file.
     Dangling,
     /// It leads back to a folder above it, or to links that lead back to it.
@@ -302,7 +302,7 @@ enum Broken {
 
 impl Broken {
     /// What is wrong with this path; `None` if it is no link, or leads to a file or folder.
-    fn of(path: &Path) -> Option<Self> {
+    pub(super) fn of(path: &Path) -> Option<Self> {
         /// The operating system's code for links in a circle, for which `ErrorKind` has no stable name.
         const LINKS_IN_CIRCLE: i32 = if cfg!(windows) {
             1921

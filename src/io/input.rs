@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::{File, Metadata};
-use std::io::{self, Cursor, ErrorKind, Read, Seek};
+use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use super::arriving::ArrivingLines;
 use super::broken_stream;
 use super::compression::{Compression, FrameWriter};
-use super::find::{FoundFiles, absolute, common_parent, parent_of, with_slashes};
+use super::find::{Broken, FoundFiles, absolute, common_parent, parent_of, with_slashes};
 use super::format::{
     BYTE_ORDER_MARK, Format, Quote, START, Separators, check_ending, check_start, is_code,
     other_encoding, unknown_ending, unknown_start,
@@ -23,6 +23,7 @@ use super::remote;
 use crate::encoding::{looks_like, other_unicode};
 use crate::error::{Conflict, Error, Result};
 use crate::progress::{Progress, advance};
+use crate::store::disk::is_absent;
 use crate::store::unnamed_file;
 
 /// A file to read.
@@ -213,10 +214,12 @@ impl Inputs {
                     found.folder(name)?;
                 }
                 Ok(_) => found.file(name.clone(), parent_of(&absolute(name)?))?,
-                Err(error) if names_nothing(name, &error) => match remote::refused(name) {
-                    Some(refused) => return Err(refused),
-                    None => found.glob(name)?,
-                },
+                Err(error) if is_absent(&error) || Broken::of(name).is_some() => {
+                    match remote::refused(name) {
+                        Some(refused) => return Err(refused),
+                        None => found.glob(name)?,
+                    }
+                }
                 Err(error) => return Err(Error::io("read", name)(error)),
             }
         }
@@ -524,7 +527,7 @@ pub(crate) fn check_apart(index: &Path, output: &Path) -> Result<()> {
 }
 
 /// The path with symbolic links resolved. Its last components need not exist.
-fn real_path(path: &Path) -> Result<PathBuf> {
+pub(crate) fn real_path(path: &Path) -> Result<PathBuf> {
     let path = std::path::absolute(path).map_err(Error::io("find", path))?;
     for existing in path.ancestors() {
         if let (Ok(real), Ok(rest)) = (existing.canonicalize(), path.strip_prefix(existing)) {
@@ -686,17 +689,4 @@ fn format_in(file: &File, compression: Compression) -> Option<Format> {
         Ok::<_, io::Error>(start)
     };
     Format::of_start(&start().unwrap_or_default())
-}
-
-/// Whether this error means that there is no file of a name: it may be a pattern, or the name of something remote. A link that leads
-/// nowhere is explained later.
-fn names_nothing(name: &Path, error: &io::Error) -> bool {
-    let is_absent = matches!(
-        error.kind(),
-        ErrorKind::NotFound
-            | ErrorKind::NotADirectory
-            | ErrorKind::InvalidFilename
-            | ErrorKind::InvalidInput
-    );
-    is_absent || name.is_symlink()
 }

@@ -127,7 +127,7 @@ pub(crate) use format::check_json_lines;
 pub use format::{Format, Quote};
 pub use globs::{FileFilter, Globs};
 pub(crate) use ids::{DocumentIds, Id, Repeated};
-pub(crate) use input::{InputFile, check_apart, check_not_overwritten};
+pub(crate) use input::{InputFile, check_apart, check_not_overwritten, real_path};
 pub use input::{Inputs, Naming, read_text};
 pub(crate) use jsonl::json_string;
 pub(crate) use keep::JsonLines;

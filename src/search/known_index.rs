@@ -31,6 +31,18 @@ impl AddingRun {
     }
 }
 
+/// A run that was interrupted while it added to an index.
+#[derive(Clone, Debug)]
+pub(crate) struct InterruptedRun {
+    pub(crate) run: AddingRun,
+    /// The digest of its report.
+    pub(crate) report: String,
+    /// Whether documents were added to the index since it began to add, by it or by others.
+    pub(crate) has_added: bool,
+    /// The file that says so.
+    pub(crate) note: PathBuf,
+}
+
 /// An index, at one moment, and those of its documents that are similar to some that were looked up.
 pub(crate) trait KnownIndex: Send + Sync {
     /// The folder, as it was named.
@@ -71,19 +83,16 @@ pub(crate) trait KnownIndex: Send + Sync {
     fn add(&self, documents: &dyn Documents, ids: &[String]) -> Result<()>;
 
     /// The run with this output that began to add documents and was interrupted; `None` if there is none.
-    fn interrupted(&self, output: &str) -> Result<Option<AddingRun>>;
+    fn interrupted(&self, output: &str) -> Result<Option<InterruptedRun>>;
 
-    /// The file that says so.
-    fn note(&self, output: &str) -> PathBuf;
-
-    /// Asks the index as it was before the interrupted run with this output added to it.
+    /// Asks the index without what was added since the interrupted run with this output began to add to it.
     fn go_back(&mut self, output: &str) -> Result<()>;
 
-    /// Notes that a run begins to add what it keeps, and is done when this is on disk.
-    fn begin_adding(&self, run: &AddingRun) -> Result<()>;
+    /// Notes that a run begins to add what it keeps, and is done when this is on disk. `report` is the digest of its report.
+    fn begin_adding(&self, run: &AddingRun, report: String) -> Result<()>;
 
-    /// Removes the note of the run with this output.
-    fn end_adding(&self, output: &str) -> Result<()>;
+    /// Removes the note of the run with this output. If the run `is_cancelled`, the note of an earlier interruption stays.
+    fn end_adding(&self, output: &str, is_cancelled: bool) -> Result<()>;
 
     /// Waits until everything that was added is on disk.
     fn sync(&self) -> Result<()>;

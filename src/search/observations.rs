@@ -5,22 +5,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Result;
-use crate::pipeline::{
-    Comparer, JaccardEstimate, PackedSignatures, SharedComponents, Similarity, Verified,
-};
+use crate::pipeline::{Comparer, PackedSignatures, SharedComponents, Similarity, Verified};
 
 /// Packed signatures that count the equal slots of the candidates they compare.
 #[derive(Debug)]
 pub(crate) struct ObservedSignatures<'a> {
     signatures: Cow<'a, PackedSignatures>,
-    observer: Observer,
-}
-
-/// Takes the estimates of candidates.
-#[derive(Debug)]
-pub(crate) struct Observer {
     groups: Arc<OpenGroups>,
-    /// The number of each document in `groups`; `None` if it is its position.
+    /// The number of each document in `groups`; `None` if it is that of its signature.
     names: Option<Vec<u32>>,
 }
 
@@ -139,28 +131,29 @@ impl Drop for OpenGroups {
     }
 }
 
-impl Observer {
-    /// Adds what is seen of so many documents to `observed`. No pair connects them to others.
-    pub(crate) fn of_all(documents: usize, observed: &Observations) -> Self {
-        Observer {
-            groups: OpenGroups::new(documents, observed),
+impl<'a> ObservedSignatures<'a> {
+    /// Adds what these signatures observe to `observed`. No pair connects their documents to those of others.
+    pub(crate) fn counted_in(
+        signatures: Cow<'a, PackedSignatures>,
+        observed: &Observations,
+    ) -> Self {
+        ObservedSignatures {
+            groups: OpenGroups::new(signatures.len(), observed),
             names: None,
+            signatures,
         }
     }
 
     /// The same for some of the documents of `groups`, with the number of each of them there.
-    pub(crate) fn of_some(groups: &Arc<OpenGroups>, names: Vec<u32>) -> Self {
-        Observer {
+    pub(crate) fn in_groups(
+        signatures: Cow<'a, PackedSignatures>,
+        groups: &Arc<OpenGroups>,
+        names: Vec<u32>,
+    ) -> Self {
+        ObservedSignatures {
+            signatures,
             groups: Arc::clone(groups),
             names: Some(names),
-        }
-    }
-
-    /// Counts on one thread, for signatures of `num_perm` slots.
-    pub(crate) fn counter(&self, num_perm: usize) -> EstimateCounter<'_> {
-        EstimateCounter {
-            observer: self,
-            by_matches: vec![0; num_perm + 1],
         }
     }
 
@@ -171,66 +164,40 @@ impl Observer {
     }
 }
 
-impl<'a> ObservedSignatures<'a> {
-    pub(crate) fn new(signatures: Cow<'a, PackedSignatures>, observer: Observer) -> Self {
-        ObservedSignatures {
-            signatures,
-            observer,
-        }
-    }
-}
-
 impl Similarity for ObservedSignatures<'_> {
     fn comparer(&self) -> Box<dyn Comparer + '_> {
         Box::new(ObservedComparer {
-            signatures: &self.signatures,
-            counter: self.observer.counter(self.signatures.num_perm()),
+            signatures: self,
+            by_matches: vec![0; self.signatures.num_perm() + 1],
         })
     }
 }
 
+/// Counts on one thread, and adds its counts to the others at its end.
 struct ObservedComparer<'a> {
-    signatures: &'a PackedSignatures,
-    counter: EstimateCounter<'a>,
+    signatures: &'a ObservedSignatures<'a>,
+    by_matches: Vec<u64>,
 }
 
 impl Comparer for ObservedComparer<'_> {
     fn compare(&mut self, a: u32, b: u32, least: f64) -> Result<Verified> {
-        let estimate = self.signatures.jaccard_estimate(a as usize, b as usize);
-        Ok(self.counter.verify(estimate, [a, b], least))
-    }
-}
-
-/// Counts estimates on one thread, and adds its counts to the others at its end.
-pub(crate) struct EstimateCounter<'a> {
-    observer: &'a Observer,
-    by_matches: Vec<u64>,
-}
-
-impl EstimateCounter<'_> {
-    /// Counts the estimate of a pair, as [`Comparer::compare`] compares it.
-    pub(crate) fn verify(
-        &mut self,
-        estimate: JaccardEstimate,
-        [a, b]: [u32; 2],
-        least: f64,
-    ) -> Verified {
+        let estimate = (self.signatures.signatures).jaccard_estimate(a as usize, b as usize);
         // An estimate below 0 is no similarity.
         let similarity = estimate.jaccard().max(0.0);
         // A similarity wanted whatever it is belongs to no candidate.
         if least > 0.0 {
             self.by_matches[estimate.matches()] += 1;
             if similarity >= least {
-                self.observer.connect(a, b);
+                self.signatures.connect(a, b);
             }
         }
-        Verified::by(similarity)
+        Ok(Verified::by(similarity))
     }
 }
 
-impl Drop for EstimateCounter<'_> {
+impl Drop for ObservedComparer<'_> {
     fn drop(&mut self) {
-        self.observer.groups.observed.add(&self.by_matches);
+        self.signatures.groups.observed.add(&self.by_matches);
     }
 }
 
@@ -262,8 +229,7 @@ mod tests {
             let estimate = |a, b| signatures.jaccard_estimate(a, b).jaccard();
             (estimate(0, 1), estimate(0, 4).max(0.0))
         };
-        let observer = Observer::of_all(signatures.len(), &observed);
-        let similarity = ObservedSignatures::new(Cow::Borrowed(&signatures), observer);
+        let similarity = ObservedSignatures::counted_in(Cow::Borrowed(&signatures), &observed);
         let mut comparer = similarity.comparer();
         // Pairs of 4, 2 and 0 equal slots. A pair at the threshold is similar.
         assert_eq!(comparer.compare(0, 1, some).unwrap(), Verified::by(some));
@@ -285,8 +251,7 @@ mod tests {
     fn groups_are_counted_apart() {
         let observed = Observations::none(4);
         let signatures = packed(&[4, 4, 4, 4, 4]);
-        let observer = Observer::of_all(signatures.len(), &observed);
-        let similarity = ObservedSignatures::new(Cow::Borrowed(&signatures), observer);
+        let similarity = ObservedSignatures::counted_in(Cow::Borrowed(&signatures), &observed);
         let mut comparer = similarity.comparer();
         for (a, b) in [(0, 1), (2, 3), (3, 4), (2, 4)] {
             comparer.compare(a, b, 0.5).unwrap();

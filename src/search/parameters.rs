@@ -135,16 +135,11 @@ impl Search {
     /// an index alone, it is that of these pairs, the lesser one.
     pub fn detection(&self, num_perm: usize) -> Detection {
         let detection = Detection::of_candidates(self.banding, num_perm);
-        if self.estimates() {
+        if self.verification == Verification::Signature || self.estimates_index() {
             detection.estimated(self.threshold, Search::SLOT_BITS)
         } else {
             detection
         }
-    }
-
-    /// Whether signatures verify some pairs, or all.
-    pub(crate) fn estimates(&self) -> bool {
-        self.verification == Verification::Signature || self.estimates_index()
     }
 
     /// Whether signatures verify the pairs with documents of an index, and no others.
@@ -291,8 +286,7 @@ impl Search {
 
     /// The share of truly similar pairs to expect among those that a run reports as similar: 1 if they are verified
     /// exactly, `None` if not at all, or if what was observed does not tell. Of `pairs` reported ones, `known` are pairs
-    /// of identical documents, which are not observed. Where signatures verify the pairs with an index alone, it is the share of
-    /// these pairs, the lesser one.
+    /// of identical documents, which are not observed. `None`, too, where signatures verify the pairs with an index alone.
     pub(crate) fn expected_precision(
         &self,
         num_perm: usize,
@@ -301,13 +295,10 @@ impl Search {
     ) -> Option<f64> {
         match self.verification {
             Verification::None => None,
-            Verification::Exact if !self.estimates_index() => Some(1.0),
-            Verification::Exact | Verification::Signature => {
+            Verification::Exact => (!self.estimates_index()).then_some(1.0),
+            Verification::Signature => {
                 let counts = observed?.counts();
                 let (groups, by_matches) = counts.split_last()?;
-                if self.estimates_index() && by_matches.iter().all(|count| *count == 0) {
-                    return Some(1.0);
-                }
                 let detection = self.detection(num_perm);
                 let precision = detection.precision(self.threshold, by_matches, *groups as f64);
                 match precision {

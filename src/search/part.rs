@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::corpus::Corpus;
-use super::observations::{Observations, ObservedSignatures, Observer, OpenGroups};
+use super::observations::{Observations, ObservedSignatures, OpenGroups};
 use super::parameters::Search;
 use super::signed_sets::SignedSets;
 use super::verification::Verification;
@@ -336,17 +336,13 @@ impl Compared {
         match self {
             Compared::Nothing => Box::new(Unverified),
             Compared::Signatures(packed) => {
-                let observer = Observer::of_all(packed.len(), observed);
-                Box::new(ObservedSignatures::new(Cow::Owned(packed), observer))
+                Box::new(ObservedSignatures::counted_in(Cow::Owned(packed), observed))
             }
             Compared::Sets(sets) => match search.within {
                 None => Box::new(sets.measured(search.measure)),
                 Some(within) => Box::new(NearSets { sets, within }),
             },
-            Compared::SignedSets(sets, num_perm) => {
-                let observer = Observer::of_all(Sets::len(&sets), observed);
-                Box::new(SignedSets::new(sets, num_perm, observer))
-            }
+            Compared::SignedSets(sets, num_perm) => Box::new(SignedSets { sets, num_perm }),
         }
     }
 
@@ -360,22 +356,18 @@ impl Compared {
             Compared::Nothing => run(&Unverified),
             Compared::Sets(sets) => run(sets),
             Compared::Signatures(packed) => {
-                let observer = observed.observer(packed.len());
-                run(&ObservedSignatures::new(Cow::Borrowed(packed), observer))
+                let packed = Cow::Borrowed(packed);
+                run(&match observed {
+                    Observed::Components(all) => ObservedSignatures::counted_in(packed, all),
+                    Observed::Groups(groups, names) => {
+                        ObservedSignatures::in_groups(packed, groups, names)
+                    }
+                })
             }
-            Compared::SignedSets(sets, num_perm) => {
-                let observer = observed.observer(Sets::len(sets));
-                run(&SignedSets::new(sets, *num_perm, observer))
-            }
-        }
-    }
-}
-
-impl Observed<'_> {
-    fn observer(self, documents: usize) -> Observer {
-        match self {
-            Observed::Components(all) => Observer::of_all(documents, all),
-            Observed::Groups(groups, names) => Observer::of_some(groups, names),
+            Compared::SignedSets(sets, num_perm) => run(&SignedSets {
+                sets,
+                num_perm: *num_perm,
+            }),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Pairs with a document of an index that keeps signatures, next to pairs of documents whose shingles are known.
+//!
+//! Nothing is observed of the estimates, from which a precision could follow: of the documents of the index, only those take part
+//! whose estimate reaches the threshold.
 
 use std::borrow::Borrow;
 
-use super::observations::{EstimateCounter, Observer};
 use super::parameters::Search;
 use crate::error::Result;
 use crate::pipeline::{Comparer, Similarity, Verified};
@@ -10,19 +12,9 @@ use crate::store::ExactSets;
 
 /// Exact sets, each after a packed signature. Of a document of an index, the signature alone is known: a pair with it is estimated.
 pub(crate) struct SignedSets<S> {
-    sets: S,
-    num_perm: usize,
-    observer: Observer,
-}
-
-impl<S: Borrow<ExactSets>> SignedSets<S> {
-    pub(crate) fn new(sets: S, num_perm: usize, observer: Observer) -> Self {
-        SignedSets {
-            sets,
-            num_perm,
-            observer,
-        }
-    }
+    pub(crate) sets: S,
+    /// Slots of a signature.
+    pub(crate) num_perm: usize,
 }
 
 impl<S: Borrow<ExactSets> + Sync> Similarity for SignedSets<S> {
@@ -32,7 +24,6 @@ impl<S: Borrow<ExactSets> + Sync> Similarity for SignedSets<S> {
             sets,
             exact: sets.comparer(),
             num_perm: self.num_perm,
-            counter: self.observer.counter(self.num_perm),
             signatures: [Vec::new(), Vec::new()],
         })
     }
@@ -42,7 +33,6 @@ struct SignedComparer<'a> {
     sets: &'a ExactSets,
     exact: Box<dyn Comparer + 'a>,
     num_perm: usize,
-    counter: EstimateCounter<'a>,
     signatures: [Vec<u64>; 2],
 }
 
@@ -55,6 +45,7 @@ impl Comparer for SignedComparer<'_> {
         self.sets.copy_prefix(a, first)?;
         self.sets.copy_prefix(b, second)?;
         let estimate = Search::SLOT_BITS.jaccard_estimate(self.num_perm, first, second)?;
-        Ok(self.counter.verify(estimate, [a, b], least))
+        // An estimate below 0 is no similarity.
+        Ok(Verified::by(estimate.jaccard().max(0.0)))
     }
 }

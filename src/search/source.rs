@@ -40,6 +40,11 @@ pub(crate) trait Source {
         None
     }
 
+    /// Whether documents that are read again come with their signatures, to compare them with those of an index.
+    fn signs_again(&self) -> bool {
+        false
+    }
+
     /// An empty store for exact sets.
     fn exact_sets(&self) -> ExactSets {
         ExactSets::default()

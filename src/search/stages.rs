@@ -137,6 +137,13 @@ impl Searched {
         context: &mut Context<'_>,
     ) -> Result<Self> {
         short.check(engine)?;
+        if context.search.estimates_index() && !source.signs_again() {
+            return Err(Error::Parameter {
+                name: "`index_verification`",
+                value: "signature".to_owned(),
+                expected: "none in a search without an index".to_owned(),
+            });
+        }
         let method = context.search.method(engine)?;
         let weighed;
         let engine = if engine.shingler().needs_rarities() {
@@ -291,7 +298,7 @@ impl Searched {
 
     /// The estimates of compared candidates; `None` without estimates.
     pub(crate) fn observed(&self) -> Option<&Observations> {
-        self.search.estimates().then_some(&self.observed)
+        (self.search.verification == Verification::Signature).then_some(&self.observed)
     }
 }
 

@@ -100,12 +100,23 @@ pub(crate) fn for_all<P: Sync>(paths: &[P], work: impl Fn(&P) -> Result<()> + Sy
     })
 }
 
-/// Whether there is a file of this name, for all that can be told: an error of the disk does not mean that there is none.
-pub(crate) fn is_file(path: &Path) -> bool {
+/// Whether there may be a file of this name. An error of the disk does not mean that there is none.
+pub(crate) fn may_be_file(path: &Path) -> bool {
     match fs::metadata(path) {
         Ok(metadata) => metadata.is_file(),
-        Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+        Err(error) => !is_absent(&error),
     }
+}
+
+/// Whether this error means that there is no file of a name, or that none can have it.
+pub(crate) fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::NotFound
+            | ErrorKind::NotADirectory
+            | ErrorKind::InvalidFilename
+            | ErrorKind::InvalidInput
+    )
 }
 
 /// Reads bytes at a place of a file.

@@ -302,7 +302,7 @@ impl ExactSets {
     }
 }
 
-/// Only for sets in memory: a set in the temporary file counts as empty.
+/// Only for sets in memory: a set in the temporary file counts as empty. A set comes with its prefix.
 impl Sets for ExactSets {
     fn len(&self) -> usize {
         self.numbers.len()

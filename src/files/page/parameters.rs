@@ -85,7 +85,10 @@ fn of_search(search: &SearchParameters, choices: &mut Vec<Choice>) {
         choices.push(("--bands", bands.to_string()));
         choices.push(("--rows", rows.to_string()));
     }
-    choices.push(("--verify", search.verify.clone()));
+    // It is the default next to an index that verifies by signature.
+    if search.index_verify.is_none() {
+        choices.push(("--verify", search.verify.clone()));
+    }
 }
 
 fn of_dedup(dedup: Option<&DedupParameters>, choices: &mut Vec<Choice>) {

@@ -5,6 +5,7 @@ use crate::error::{Result, row_number};
 use crate::pipeline::{ClusterTask, Clusters, Reference};
 use crate::search::blocks::KeptDocuments;
 use crate::search::part::{GreedyInBlocks, Observed, PartRecords};
+use crate::search::verification::Verification;
 use crate::store::spill::Streams;
 
 /// The distinct documents of a component, by position.
@@ -37,7 +38,7 @@ impl GreedyInBlocks for Blocks<'_> {
         let blocks = [Known::Members, Known::Compared]
             .map(|known| Ok((known, self.divide(known, &block_of, count)?)));
         let blocks: Vec<(Known, Option<Streams>)> = blocks.into_iter().collect::<Result<_>>()?;
-        let is_estimated = shape.search.estimates();
+        let is_estimated = shape.search.verification == Verification::Signature;
         let groups = is_estimated.then(|| self.parts.open_groups(order.len()));
         let mut kept = KeptDocuments::default();
         let mut records = PartRecords::none(shape);

@@ -93,7 +93,7 @@ impl Parts {
 
     /// The estimates of all candidates compared so far; `None` without estimates.
     pub(crate) fn observed(&self) -> Option<&Observations> {
-        self.shape.search.estimates().then_some(&self.observed)
+        (self.shape.search.verification == Verification::Signature).then_some(&self.observed)
     }
 
     /// Calls `work` with every part but the first `before`, on several threads, and `each` with its results, in order.

@@ -22,7 +22,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::found;
 use crate::error::{Error, Result};
-use crate::store::disk::{OnDisk, for_all, is_file, sync_file, sync_folder};
+use crate::store::disk::{OnDisk, for_all, may_be_file, sync_file, sync_folder};
 
 /// Bytes before the payload of a block: its length and number, and the checksum of all three.
 pub(super) const HEADER: usize = 16;
@@ -75,7 +75,7 @@ pub(super) fn is_older(_: &Path, _: &Path) -> bool {
 
 /// Whether a folder holds a checkpoint. If that cannot be told, it is taken to hold one, so that nothing of it is removed.
 pub(super) fn is_in(folder: &Path) -> bool {
-    is_file(&folder.join(CHECKPOINT))
+    may_be_file(&folder.join(CHECKPOINT))
 }
 
 /// Removes the folder of a run. If this is interrupted, no run goes on with what is left, and the next one removes it.
