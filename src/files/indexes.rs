@@ -91,7 +91,7 @@ impl<'a> Run<'a> {
             // They are replaced by the same ones.
             self.options.overwrite |= has_results;
             self.options.progress.tell(&format!(
-                "resuming: the index {} is asked without what was added to it since; kept documents that it lacks are added",
+                "resuming: the index {} is asked without what was added since the run began to add; then kept documents that it lacks are added",
                 index.folder().display()
             ));
             return Ok(());
