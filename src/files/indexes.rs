@@ -418,7 +418,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::ops::ControlFlow;
     use std::path::Path;
-    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
     use crate::files::tests::{Place, Watched, engine, place, skipping, task, watched_by};
@@ -459,21 +459,21 @@ mod tests {
         let run = skipping(&engine, inputs)
             .against_index(index)
             .add_kept(true);
-        let run = run.batch_bytes(8 << 10).options(watched_by(progress));
+        let run = run.options(watched_by(progress));
         run.dedup(task, folder).map(|_| ())
     }
 
-    /// Stops a run at one of the calls while it adds to an index.
+    /// Stops a run that adds to an index once it has read this many documents for that.
     struct StopWhileAdding {
         is_adding: AtomicBool,
-        calls_before: AtomicUsize,
+        documents: u64,
     }
 
     impl StopWhileAdding {
-        fn after(calls: usize) -> Self {
+        fn at(documents: u64) -> Self {
             StopWhileAdding {
                 is_adding: AtomicBool::new(false),
-                calls_before: AtomicUsize::new(calls),
+                documents,
             }
         }
     }
@@ -483,14 +483,8 @@ mod tests {
             self.is_adding.store(stage == "add", Ordering::Relaxed);
         }
 
-        fn advance(&self, _: u64, _: u64, _: u64) -> ControlFlow<()> {
-            if !self.is_adding.load(Ordering::Relaxed) {
-                return ControlFlow::Continue(());
-            }
-            let left = self.calls_before.load(Ordering::Relaxed);
-            self.calls_before
-                .store(left.saturating_sub(1), Ordering::Relaxed);
-            if left == 0 {
+        fn advance(&self, _: u64, documents: u64, _: u64) -> ControlFlow<()> {
+            if self.is_adding.load(Ordering::Relaxed) && documents >= self.documents {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
@@ -527,19 +521,20 @@ mod tests {
         dedup(&index, &inputs, &task, &out, &Silent).unwrap();
         let (expected, all) = (place.results("new/folder/out"), ids(&index));
         drop(index);
-        let mut partly = 0;
-        for calls in 0.. {
-            let name = format!("index-{calls}");
+        // Before the first file is added, after it, and after the second one.
+        let of_first_file = place.text("in/a.jsonl").lines().count() as u64;
+        for documents in [0, 1, of_first_file + 1] {
+            let name = format!("index-{documents}");
             std::fs::remove_dir_all(place.path("new")).unwrap();
             let index = build(&place, &name, &task);
-            let stop = StopWhileAdding::after(calls);
-            match dedup(&index, &inputs, &task, &out, &stop) {
-                Ok(()) => break,
-                Err(error) => assert!(matches!(error, Error::Stopped), "{calls}: {error}"),
-            }
-            assert!(out.join("report.json").is_file(), "{calls}");
+            let stop = StopWhileAdding::at(documents);
+            let stopped = dedup(&index, &inputs, &task, &out, &stop);
+            assert!(matches!(stopped, Err(Error::Stopped)), "{documents}");
+            assert!(out.join("report.json").is_file(), "{documents}");
             let added = ids(&index).len();
-            partly += usize::from(added > before && added < all.len());
+            if documents == 1 {
+                assert!(added > before && added < all.len(), "{added}");
+            }
             // A document that comes in between changes nothing.
             let (text, id) = (
                 ["a text that nothing else has"],
@@ -550,16 +545,15 @@ mod tests {
             let index = Index::open(&place.path(&name)).unwrap();
             let told = Watched::stop_at(usize::MAX);
             dedup(&index, &inputs, &task, &out, &told).unwrap();
-            assert!(told.has("resuming: the index"), "{calls}");
+            assert!(told.has("resuming: the index"), "{documents}");
             let mut left = ids(&index);
             assert!(left.remove("\"between\""));
-            assert_eq!(left, all, "{calls}");
-            assert!(place.results("new/folder/out") == expected, "{calls}");
+            assert_eq!(left, all, "{documents}");
+            assert!(place.results("new/folder/out") == expected, "{documents}");
             let files = std::fs::read_dir(place.path(&name)).unwrap();
             let mut files = files.map(|entry| entry.unwrap().file_name());
             assert!(!files.any(|name| name.to_string_lossy().starts_with("adding")));
         }
-        assert!(partly > 1, "{partly}");
     }
 
     #[test]
@@ -567,7 +561,7 @@ mod tests {
         let (place, task, inputs) = prepared();
         let out = place.path("out");
         let index = build(&place, "index", &task);
-        let stop = StopWhileAdding::after(1);
+        let stop = StopWhileAdding::at(1);
         assert!(dedup(&index, &inputs, &task, &out, &stop).is_err());
         let mut other = task.clone();
         other.max_bucket += 1;
