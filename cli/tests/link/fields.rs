@@ -382,15 +382,18 @@ fn two_customer_lists_as_they_are_exported_are_linked() {
     for (options, hint) in [
         (
             "--fields full_name",
-            "choose the column with --fields; A+B=C compares columns A and B of the first input, joined, with column C",
+            "; A+B=C compares columns A and B of the first input, joined, with column C of the second",
         ),
         (
             "--fields city=town --id-field customer_id",
-            "choose the column with --id-field; A=B names the one of each",
+            "; A=B names the one of each of two inputs",
         ),
     ] {
+        let parameter = options.rsplit("--").next().unwrap();
+        let parameter = parameter.split_whitespace().next().unwrap();
+        let choose = format!("choose the column with --{parameter}");
         place
             .run(&format!("link crm.csv new.csv -o refused {options}"))
-            .refused(1, &[hint]);
+            .refused(1, &[&choose, hint]);
     }
 }
