@@ -105,8 +105,10 @@ pub(crate) use first_pass::{
 };
 #[cfg(all(feature = "index", feature = "io"))]
 pub(crate) use known::KnownDocument;
+#[cfg(all(feature = "index", feature = "io"))]
+pub(crate) use known_index::InterruptedRun;
 #[cfg(feature = "io")]
-pub(crate) use known_index::{AddingRun, InterruptedRun, KnownIndex};
+pub(crate) use known_index::{AddingRun, KnownIndex};
 pub(crate) use listed::{find_listed_removals, read_digests};
 pub(crate) use observations::Observations;
 pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};
