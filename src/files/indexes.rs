@@ -524,9 +524,11 @@ mod tests {
         // Before the first file is added, after it, and after the second one.
         let of_first_file = place.text("in/a.jsonl").lines().count() as u64;
         for documents in [0, 1, of_first_file + 1] {
-            let name = format!("index-{documents}");
-            std::fs::remove_dir_all(place.path("new")).unwrap();
-            let index = build(&place, &name, &task);
+            // Results name the index.
+            for folder in ["new", "index"] {
+                std::fs::remove_dir_all(place.path(folder)).unwrap();
+            }
+            let index = build(&place, "index", &task);
             let stop = StopWhileAdding::at(documents);
             let stopped = dedup(&index, &inputs, &task, &out, &stop);
             assert!(matches!(stopped, Err(Error::Stopped)), "{documents}");
@@ -542,7 +544,7 @@ mod tests {
             );
             index.add(&text, &id, OnKnownId::Fail).unwrap();
             drop(index);
-            let index = Index::open(&place.path(&name)).unwrap();
+            let index = Index::open(&place.path("index")).unwrap();
             let told = Watched::stop_at(usize::MAX);
             dedup(&index, &inputs, &task, &out, &told).unwrap();
             assert!(told.has("resuming: the index"), "{documents}");
@@ -550,7 +552,7 @@ mod tests {
             assert!(left.remove("\"between\""));
             assert_eq!(left, all, "{documents}");
             assert!(place.results("new/folder/out") == expected, "{documents}");
-            let files = std::fs::read_dir(place.path(&name)).unwrap();
+            let files = std::fs::read_dir(place.path("index")).unwrap();
             let mut files = files.map(|entry| entry.unwrap().file_name());
             assert!(!files.any(|name| name.to_string_lossy().starts_with("adding")));
         }
