@@ -71,7 +71,7 @@ const FILES: &[&[&str]] = &[
     &["preference"],
     &["source"],
     &["resume", "second_pass"],
-    &["from_pairs", "indexes", "overview", "samples"],
+    &["from_pairs", "indexes", "overview", "repeated_id", "samples"],
     &["page", "pairs_overview"],
     // What is written, and the runs.
     &["dedup_output", "index", "sign"],
