@@ -70,8 +70,8 @@ const FILES: &[&[&str]] = &[
     // What is read, once and again.
     &["preference"],
     &["source"],
-    &["resume", "second_pass"],
-    &["from_pairs", "indexes", "overview", "repeated_id", "samples"],
+    &["repeated_id", "resume", "second_pass"],
+    &["from_pairs", "indexes", "overview", "samples"],
     &["page", "pairs_overview"],
     // What is written, and the runs.
     &["dedup_output", "index", "sign"],
