@@ -102,10 +102,13 @@ const REPORT: &str = "### report.json";
 
 const REMOVED: &str = "### removed.jsonl, removed.jsonl.zst or removed.parquet";
 
-/// Parameters that are absent from reports on documents without weights, and on searches by the Jaccard similarity.
-const OF_WEIGHTS: [&str; 7] = [
+/// Parameters that are absent from reports on documents without weights, on searches by the Jaccard similarity, and without an
+/// index.
+const OF_WEIGHTS: [&str; 9] = [
     "measure",
     "recall_by_size_ratio",
+    "index_verify",
+    "input_recall_at_threshold",
     "weights",
     "weights_field",
     "weight_scale",
