@@ -121,7 +121,7 @@ def test_a_stopped_run_goes_on(tmp_path):
             simgpu.dedup_files(corpus, out, progress=lambda *_: stop() is not None, **options)
             break
         except simgpu.StoppedError as error:
-            if "goes on from its last checkpoint" not in str(error):
+            if "resumes from its last checkpoint" not in str(error):
                 continue
         refusal = "threshold was 0.8, and is 0.7; .*resume=False"
         with pytest.raises(simgpu.OutputError, match=refusal):
