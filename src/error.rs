@@ -184,7 +184,7 @@ pub enum Error {
         /// Skipped as bad.
         skipped: u64,
     },
-    /// A run on disk ended before it was complete. The same run goes on from its last checkpoint.
+    /// A run on disk ended before it was complete. The same run resumes from its last checkpoint.
     #[error("{error}; the same command resumes from its last checkpoint, in {}", temporary.display())]
     Resumable {
         /// What ended the run. The message contains it.

@@ -5,9 +5,8 @@
 //! which is not read.
 
 use std::borrow::Cow;
+use std::fs::File;
 use std::path::Path;
-
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::log::{ChunkRecords, Noted};
 use super::resume::absolute;
@@ -18,7 +17,7 @@ use crate::bits::Bits;
 use crate::error::{Error, Result, row_number};
 #[cfg(feature = "index")]
 use crate::index::{AskedIndex, Index};
-use crate::io::{Columns, Event, FilesReading, IndexPlaces, InputFile, Position, REPORT};
+use crate::io::{Columns, Digest, Event, FilesReading, IndexPlaces, InputFile, Position, REPORT};
 use crate::pipeline::Measure;
 use crate::progress::{Counts, Timings, advance};
 use crate::search::{AddingRun, CandidateMethod, Dedup, FirstPass, KnownIndex, SetsByRow};
@@ -45,8 +44,7 @@ impl<'a> Run<'a> {
     /// Adds the documents that [`Run::dedup`] keeps to the index of [`Run::against_index`], after the results are complete,
     /// and is done when they are on disk; default false. There must be one index, each record must have an id of its own, and the index may have
     /// none of those that are kept. If the run is interrupted in between, the same run has the same results, and adds the documents that
-    /// are missing. If an input is a stream, whoever adds the kept documents with
-    /// [`OnKnownId::Skip`](crate::index::OnKnownId::Skip) does so.
+    /// are missing. If an input is a stream, add the kept documents with [`OnKnownId::Skip`](crate::index::OnKnownId::Skip) instead.
     #[cfg(feature = "index")]
     pub fn add_kept(self, adds_kept: bool) -> Self {
         Run { adds_kept, ..self }
@@ -406,8 +404,8 @@ impl FileSource<'_> {
 
 /// A digest of a file; `None` if there is none.
 fn digest(path: &Path) -> Result<Option<String>> {
-    match std::fs::read(path) {
-        Ok(bytes) => Ok(Some(format!("{:016x}", xxh3_64(&bytes)))),
+    match File::open(path).and_then(|file| Digest::of_file(&file)) {
+        Ok(digest) => Ok(Some(digest)),
         Err(error) if is_absent(&error) => Ok(None),
         Err(error) => Err(Error::io("read", path)(error)),
     }

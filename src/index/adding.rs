@@ -4,8 +4,6 @@
 //! asked the index as it is would remove the former ones. So the same run asks the index as it was before: it has the same results, and
 //! adds what is missing.
 
-use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::persistent::State;
 use crate::error::{Error, Result};
+use crate::io::remove_if_there;
 use crate::search::AddingRun;
 use crate::store::disk::{OnDisk, sync_folder};
 use crate::store::spill::{read_checked, write_checked};
@@ -56,13 +55,7 @@ impl Adding {
 
     /// Removes the note of a run with this output.
     pub(super) fn remove(folder: &Path, output: &str) -> Result<()> {
-        let path = Adding::path(folder, output);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            removed => {
-                removed.map_err(Error::io("remove", &path))?;
-                sync_folder(&OnDisk, folder)
-            }
-        }
+        remove_if_there(&Adding::path(folder, output))?;
+        sync_folder(&OnDisk, folder)
     }
 }

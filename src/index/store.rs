@@ -11,7 +11,7 @@
 //! is damaged.
 
 use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -35,7 +35,7 @@ pub(super) use super::store_files::damaged;
 use super::store_files::{self, Extent};
 use super::store_names::{ACKNOWLEDGED, STORE, STORE_LOCK, TABLES, share};
 use crate::error::{Error, Result, Unsupported};
-use crate::store::disk::{OnDisk, sync_folder};
+use crate::store::disk::{OnDisk, is_absent, sync_folder};
 
 /// The tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,12 +149,11 @@ impl Store {
         let store = folder.join(STORE);
         if opening != Opening::New {
             if let Err(error) = fs::read_dir(&store) {
-                return match error.kind() {
-                    ErrorKind::NotFound | ErrorKind::NotADirectory => {
-                        Err(damaged(folder, "it has no store"))
-                    }
-                    _ => Err(Error::io("read", &store)(error)),
-                };
+                return Err(if is_absent(&error) {
+                    damaged(folder, "it has no store")
+                } else {
+                    Error::io("read", &store)(error)
+                });
             }
             // The store would take a changed manifest as it is, and remove a table that has none.
             store_files::check(&store, Table::ALL.len(), Extent::Manifests)?;

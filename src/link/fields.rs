@@ -275,19 +275,18 @@ impl RecordFields {
 
     /// The fields of an input to read, in the order of [`RecordFields::parse`].
     pub(super) fn values(&self, side: Side) -> Vec<ValueField> {
-        let field = |path: &FieldPath, parameter, is_required| ValueField {
-            path: path.clone(),
-            parameter,
-            hint: if parameter == ValueField::ID {
-                "; A=B names the one of each of two inputs"
-            } else {
-                "; A+B=C compares columns A and B of the first input, joined, with column C of the second"
-            },
-            is_required,
+        let id = ValueField {
+            path: self.id_path(side).clone(),
+            parameter: ValueField::ID,
+            hint: "; A=B names the one of each of two inputs",
+            is_required: self.id_required,
         };
-        let id = field(self.id_path(side), ValueField::ID, self.id_required);
-        let compared = self.paths(side).flatten();
-        let compared = compared.map(|path| field(path, "fields", true));
+        let compared = self.paths(side).flatten().map(|path| ValueField {
+            path: path.clone(),
+            parameter: "fields",
+            hint: "; A+B=C compares columns A and B of the first input, joined, with column C of the second",
+            is_required: true,
+        });
         [id].into_iter().chain(compared).collect()
     }
 

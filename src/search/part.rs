@@ -157,7 +157,7 @@ pub(crate) enum Compared {
     Nothing,
     Signatures(PackedSignatures),
     Sets(ExactSets),
-    /// Packed signatures of so many slots, each before its set.
+    /// Sets, each after the packed signature of its document, and the number of slots of a signature.
     SignedSets(ExactSets, usize),
 }
 
