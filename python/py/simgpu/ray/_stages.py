@@ -143,13 +143,16 @@ class Stages:
     def _components(self) -> tuple[Any, Any]:
         """The places of all connected documents, ascending, and the components that they are in, in Ray's object store."""
         edges = mapped(self._edges, _least_of_edges, _divided.LEAST).materialize()
-        if edges.count() > self._edges_in_one_task:
+        count = edges.count()
+        if count > self._edges_in_one_task:
             raise UnsupportedError(
-                f"{edges.count():,} edges are more than one task may join; raise edges_in_one_task (100 bytes of memory "
+                f"{count:,} edges are more than one task may join; raise edges_in_one_task (100 bytes of memory "
                 "each), or use simgpu.spark"
             )
-        contracted = mapped(edges.repartition(1), _divided.Contract(None), _divided.LEAST)
-        least, place = (_column(contracted, name) for name in ("least", "place"))
+        if count > 0:
+            # Not where there are none: Ray 2.46 fails to bring no rows into one block.
+            edges = mapped(edges.repartition(1), _divided.Contract(None), _divided.LEAST)
+        least, place = (_column(edges, name) for name in ("least", "place"))
         leasts = np.unique(least)
         places = np.concatenate([leasts, place])
         components = np.concatenate([leasts, least])
