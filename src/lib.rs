@@ -149,32 +149,14 @@
 //! | `gpu` | the GPU backend, through Vulkan, Metal or DX12 |
 //! | `selftest` | the check that this machine computes the published values |
 
-pub mod error;
-
-#[cfg_attr(
-    not(feature = "io"),
-    allow(dead_code, reason = "texts in memory are in UTF-8")
-)]
-mod encoding;
-
-pub mod clock;
-
-mod bits;
-
-pub mod machine;
-
-pub mod documents;
-
-pub mod progress;
-
-mod threads;
+use simgpu_base::{bits, encoding, threads};
+#[doc(inline)]
+pub use simgpu_base::{clock, documents, error, machine, progress};
+#[doc(inline)]
+pub use simgpu_kernels::{scheme, simd};
 
 #[cfg(feature = "io")]
 mod page;
-
-pub mod scheme;
-
-pub mod simd;
 
 pub mod pipeline;
 

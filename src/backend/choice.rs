@@ -123,6 +123,20 @@ impl Backend {
     /// Opens the backend for given permutations, for example those of another tool's sketch
     /// ([`Permutations::from_coefficients`]). The slots of the empty set are [`Family::empty_slot`].
     ///
+    /// ```
+    /// use simgpu::backend::{Backend, Hardware};
+    /// use simgpu::scheme::{Draws, Family, Hashes, Permutations, SlotsMut};
+    ///
+    /// // The first two permutations of another sketch.
+    /// let all = Permutations::draw(Family::Mersenne61, Draws::Interleaved, 1, 128);
+    /// let two = Permutations::from_coefficients(Family::Mersenne61, &all.a()[..2], &all.b()[..2])?;
+    /// let signer = Backend::Simd.signer_of(&two, &Hardware::default())?;
+    /// let mut slots = [0; 2];
+    /// signer.sign_set(Hashes::U32(&[7]), SlotsMut::U32(&mut slots))?;
+    /// assert_eq!(slots.map(u64::from), [all.value(0, 7), all.value(1, 7)]);
+    /// # Ok::<(), simgpu::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Backend::signer`].
     ///

@@ -3,8 +3,9 @@
 use rayon::prelude::*;
 
 use crate::error::{Conflict, Error};
-use crate::pipeline::{ShingleSets, lower};
+use crate::pipeline::ShingleSets;
 use crate::scheme::Family;
+use crate::scheme::lower;
 
 /// Which threads sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

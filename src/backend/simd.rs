@@ -7,14 +7,9 @@ use rayon::prelude::*;
 use super::rows::{Threads, rows_at_a_time, sign_rows, wrong_width};
 use crate::documents::Documents;
 use crate::error::Result;
-use crate::pipeline::{Scratch, ShingleSets, Shingler, SignaturesMut, Signer, lower};
-use crate::scheme::{Family, Permutations, Width};
-use crate::scheme::{Hashes, SlotsMut};
-use crate::simd::Isa;
-use crate::simd::fast::{Fast, RMinHash};
-use crate::simd::sign::{
-    Affine32, Affine64, Family32, Family64, Mersenne31, Mersenne61, Mersenne61Wide, sign32, sign64,
-};
+use crate::pipeline::{Scratch, ShingleSets, Shingler, SignaturesMut, Signer};
+use crate::scheme::{Family, Hashes, Permutations, SlotsMut, Width, lower};
+use crate::simd::{Isa, SetSigner};
 
 /// The SIMD backend for one scheme.
 pub(super) struct Simd {
@@ -26,64 +21,14 @@ pub(super) struct Simd {
     set_signer: SetSigner,
 }
 
-/// What signs one set with the coefficients of a scheme, by the widths of hashes and slots.
-enum SetSigner {
-    U32ToU32(Box<dyn SignSet<u32, u32>>),
-    U64ToU32(Box<dyn SignSet<u64, u32>>),
-    U64ToU64(Box<dyn SignSet<u64, u64>>),
-}
-
-/// Signs one set of hashes `H` that is not empty into slots `S`. The indirect call costs nothing compared
-/// with signing the smallest set.
-trait SignSet<H, S>: Send + Sync {
-    fn sign_set(&self, isa: Isa, set: &[H], row: &mut [S]);
-}
-
-impl<F: Family32> SignSet<u32, u32> for F {
-    fn sign_set(&self, isa: Isa, set: &[u32], row: &mut [u32]) {
-        sign32(isa, self, set, row);
-    }
-}
-
-impl<F: Family64> SignSet<u64, u64> for F {
-    fn sign_set(&self, isa: Isa, set: &[u64], row: &mut [u64]) {
-        sign64(isa, self, set, row);
-    }
-}
-
-impl SignSet<u32, u32> for Fast {
-    fn sign_set(&self, isa: Isa, set: &[u32], row: &mut [u32]) {
-        self.sign(isa, set, row);
-    }
-}
-
-impl SignSet<u64, u32> for RMinHash {
-    fn sign_set(&self, isa: Isa, set: &[u64], row: &mut [u32]) {
-        self.sign(isa, set, row);
-    }
-}
-
 impl Simd {
     pub(super) fn new(permutations: &Permutations, empty: u64, isa: Isa) -> Self {
-        use SetSigner::{U32ToU32, U64ToU32, U64ToU64};
-
-        let (a, b) = (permutations.a(), permutations.b());
-        let family = permutations.family();
         Simd {
             isa,
-            family,
+            family: permutations.family(),
             num_perm: permutations.num_perm(),
             empty,
-            set_signer: match family {
-                Family::Affine32 => U32ToU32(Box::new(Affine32::<true>::new(a, b))),
-                Family::Affine32Even => U32ToU32(Box::new(Affine32::<false>::new(a, b))),
-                Family::Fast => U32ToU32(Box::new(Fast::new(a, b))),
-                Family::RMinHash => U64ToU32(Box::new(RMinHash::new(a, b))),
-                Family::Mersenne31 => U32ToU32(Box::new(Mersenne31::new(a, b))),
-                Family::Mersenne61 => U32ToU32(Box::new(Mersenne61::new(a, b))),
-                Family::Affine64 => U64ToU64(Box::new(Affine64::new(a, b))),
-                Family::Mersenne61Wide => U64ToU64(Box::new(Mersenne61Wide::new(a, b))),
-            },
+            set_signer: SetSigner::new(permutations),
         }
     }
 }
@@ -359,43 +304,6 @@ mod tests {
                         crate::scheme::Slots::U64(slots) => slots.to_vec(),
                     };
                     assert_eq!(slots, expected, "{family:?} {count} {}", signer.describe());
-                }
-            }
-        }
-    }
-
-    /// Kernels read nothing around the shingles, and write nothing around the slots.
-    #[cfg(unix)]
-    #[test]
-    fn kernels_keep_to_their_buffers() {
-        use crate::simd::guard::{Against, Guarded};
-
-        for (against, family) in [Against::Start, Against::End]
-            .into_iter()
-            .flat_map(|against| FAMILIES.map(|family| (against, family)))
-        {
-            for num_perm in [1, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 127, 128, 130] {
-                let drawn = Permutations::draw(family, Draws::AllAThenAllB, 3, num_perm);
-                for count in (0..=17).chain([63, 64, 65, 700, 2049]) {
-                    let wide = Guarded::new(&shingles(count), against);
-                    let narrow = Guarded::new(&narrow(&wide), against);
-                    let hashes = match family.hash_width() {
-                        Width::U32 => Hashes::U32(&narrow),
-                        Width::U64 => Hashes::U64(&wide),
-                    };
-                    let offsets = [0, count as i64];
-                    let sets = ShingleSets::new(hashes, &offsets).unwrap();
-                    for isa in Isa::available() {
-                        let signer = Simd::new(&drawn, 0, *isa);
-                        let mut slots32 = Guarded::new(&vec![0u32; num_perm], against);
-                        let mut slots64 = Guarded::new(&vec![0u64; num_perm], against);
-                        let slots = match family.slot_width() {
-                            Width::U32 => SlotsMut::U32(&mut slots32),
-                            Width::U64 => SlotsMut::U64(&mut slots64),
-                        };
-                        let matrix = SignaturesMut::new(num_perm, slots).unwrap();
-                        signer.sign_sets(&sets, matrix).unwrap();
-                    }
                 }
             }
         }

@@ -62,6 +62,30 @@ impl JaccardEstimate {
         })
     }
 
+    /// Estimates the Jaccard similarity from the slots of two signatures of the same scheme. Like
+    /// [`Signatures::estimate`], it is 1 for two empty sets.
+    ///
+    /// ```
+    /// use simgpu::backend::Backend;
+    /// use simgpu::pipeline::JaccardEstimate;
+    /// use simgpu::scheme::{Hashes, Scheme, Slots, SlotsMut};
+    ///
+    /// let signer = Backend::Auto.signer(&Scheme::default())?;
+    /// let (mut one, mut two) = ([0; 128], [0; 128]);
+    /// signer.sign_set(Hashes::U32(&[1, 2, 3]), SlotsMut::U32(&mut one))?;
+    /// signer.sign_set(Hashes::U32(&[2, 3, 4]), SlotsMut::U32(&mut two))?;
+    /// let estimate = JaccardEstimate::between(Slots::U32(&one), Slots::U32(&two))?;
+    /// let (low, high) = estimate.interval(0.999)?;
+    /// assert!(low < 0.5 && 0.5 < high);
+    /// # Ok::<(), simgpu::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if the signatures differ in width or number of slots, or have no slot.
+    pub fn between(one: Slots<'_>, other: Slots<'_>) -> Result<Self> {
+        JaccardEstimate::new(one.matches(other)?, one.len())
+    }
+
     pub(super) fn with_chance(matches: usize, num_perm: usize, chance: f64) -> Self {
         JaccardEstimate {
             matches,
@@ -141,32 +165,6 @@ pub(crate) fn binomial_interval(matches: f64, trials: f64, confidence: f64) -> R
         true => inv_beta_reg(matches + 1.0, mismatches, 1.0 - tail),
     };
     Ok((low, high))
-}
-
-impl Slots<'_> {
-    /// Estimates the Jaccard similarity from two signatures of the same scheme. Like
-    /// [`Signatures::estimate`], it is 1 for two empty sets.
-    ///
-    /// ```
-    /// use simgpu::backend::Backend;
-    /// use simgpu::scheme::{Hashes, Slots, SlotsMut};
-    /// use simgpu::scheme::Scheme;
-    ///
-    /// let signer = Backend::Auto.signer(&Scheme::default())?;
-    /// let (mut one, mut two) = ([0; 128], [0; 128]);
-    /// signer.sign_set(Hashes::U32(&[1, 2, 3]), SlotsMut::U32(&mut one))?;
-    /// signer.sign_set(Hashes::U32(&[2, 3, 4]), SlotsMut::U32(&mut two))?;
-    /// let estimate = Slots::U32(&one).jaccard_estimate(Slots::U32(&two))?;
-    /// let (low, high) = estimate.interval(0.999)?;
-    /// assert!(low < 0.5 && 0.5 < high);
-    /// # Ok::<(), simgpu::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] if the signatures differ in width or number of slots, or have no slot.
-    pub fn jaccard_estimate(&self, other: Slots<'_>) -> Result<JaccardEstimate> {
-        JaccardEstimate::new(self.matches(other)?, self.len())
-    }
 }
 
 impl Signatures {

@@ -125,7 +125,6 @@ pub use sign::DeviceSigner;
 #[cfg(feature = "gpu")]
 pub(crate) use sign::SignOnDevice;
 pub(crate) use sign::keys_of_rows;
-pub(crate) use sign::lower;
 #[cfg(feature = "gpu")]
 pub(crate) use sign::signed_keys;
 pub use sign::{DeviceUse, Signatures, SignaturesMut, Signer};

@@ -4,8 +4,7 @@ use super::banding::{Banding, check_keys, keys_of_row};
 use super::shingle::{NormalisedTexts, ShingleBatch, ShingleSets, Shingler};
 use crate::documents::Documents;
 use crate::error::{Conflict, Result};
-use crate::scheme::Width;
-use crate::scheme::{Hashes, SlotVec, Slots, SlotsMut};
+use crate::scheme::{Hashes, SlotVec, Slots, SlotsMut, Width, check_counts};
 
 /// Computes MinHash signatures (Broder 1997; MMDS 3.3).
 ///
@@ -281,79 +280,6 @@ macro_rules! signer_behind {
 }
 
 signer_behind!(&S, Box<S>);
-
-impl<'a> Slots<'a> {
-    /// Number of slots in which two signatures agree.
-    ///
-    /// # Errors
-    /// [`Conflict::SlotWidths`] or [`Conflict::SlotCounts`] if they differ in width or number of slots.
-    pub fn matches(&self, other: Slots<'_>) -> Result<usize> {
-        match (self, other) {
-            (Slots::U32(slots), Slots::U32(other)) => count_matches(slots, other),
-            (Slots::U64(slots), Slots::U64(other)) => count_matches(slots, other),
-            _ => Err(Conflict::SlotWidths.into()),
-        }
-    }
-}
-
-fn count_matches<S: PartialEq>(slots: &[S], other: &[S]) -> Result<usize> {
-    check_counts(slots.len(), other.len())?;
-    Ok(slots.iter().zip(other).filter(|(a, b)| a == b).count())
-}
-
-impl SlotsMut<'_> {
-    /// Replaces each slot by the smaller of itself and the same slot of `other`. The result is the signature
-    /// of the union of
-    /// both sets (MMDS, exercise 3.3.7). Both signatures must have the same scheme.
-    ///
-    /// Do not merge signatures of empty sets of the presets `nemo` and `nemo64`: their slots are 0 and would
-    /// replace all slots of the other signature.
-    ///
-    /// ```
-    /// use simgpu::backend::Backend;
-    /// use simgpu::scheme::{Hashes, Slots, SlotsMut};
-    /// use simgpu::scheme::Scheme;
-    ///
-    /// let signer = Backend::Auto.signer(&Scheme::default())?;
-    /// let sign = |set: &[u32]| {
-    ///     let mut slots = [0; 128];
-    ///     signer.sign_set(Hashes::U32(set), SlotsMut::U32(&mut slots))?;
-    ///     Ok::<_, simgpu::Error>(slots)
-    /// };
-    /// let mut union = sign(&[1, 2, 3])?;
-    /// SlotsMut::U32(&mut union).merge(Slots::U32(&sign(&[3, 4])?))?;
-    /// assert_eq!(union, sign(&[1, 2, 3, 4])?);
-    /// # Ok::<(), simgpu::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Conflict`](crate::Error::Conflict) if the signatures differ in width or number of slots.
-    /// Nothing is
-    /// changed then.
-    pub fn merge(&mut self, other: Slots<'_>) -> Result<()> {
-        check_counts(self.len(), other.len())?;
-        match (self, other) {
-            (SlotsMut::U32(slots), Slots::U32(other)) => lower(slots, other),
-            (SlotsMut::U64(slots), Slots::U64(other)) => lower(slots, other),
-            _ => return Err(Conflict::SlotWidths.into()),
-        }
-        Ok(())
-    }
-}
-
-/// Replaces each slot by the smaller of itself and the same slot of `other`.
-pub(crate) fn lower<S: Copy + Ord>(slots: &mut [S], other: &[S]) {
-    for (slot, other) in slots.iter_mut().zip(other) {
-        *slot = (*slot).min(*other);
-    }
-}
-
-fn check_counts(left: usize, right: usize) -> Result<()> {
-    if left != right {
-        return Err(Conflict::SlotCounts { left, right }.into());
-    }
-    Ok(())
-}
 
 fn check_rows(len: usize, num_perm: usize) -> Result<()> {
     if num_perm == 0 || !len.is_multiple_of(num_perm) {
@@ -672,6 +598,7 @@ pub(crate) fn signed_keys<S: Signer + ?Sized>(
 mod tests {
     use super::*;
     use crate::backend::Backend;
+    use crate::pipeline::JaccardEstimate;
     use crate::scheme::Scheme;
 
     fn signatures(scheme: &str, num_perm: u32, rows: usize) -> Signatures {
@@ -727,10 +654,10 @@ mod tests {
         assert_eq!(slots.matches(Slots::U32(&[1, 0, 3])).unwrap(), 2);
         for other in [Slots::U32(&[1, 2]), Slots::U32(&[]), Slots::U64(&[1, 2, 3])] {
             assert!(slots.matches(other).is_err());
-            assert!(slots.jaccard_estimate(other).is_err());
+            assert!(JaccardEstimate::between(slots, other).is_err());
         }
-        assert!(Slots::U32(&[]).jaccard_estimate(Slots::U32(&[])).is_err());
-        let estimate = slots.jaccard_estimate(Slots::U32(&[1, 0, 3])).unwrap();
+        assert!(JaccardEstimate::between(Slots::U32(&[]), Slots::U32(&[])).is_err());
+        let estimate = JaccardEstimate::between(slots, Slots::U32(&[1, 0, 3])).unwrap();
         assert_eq!((estimate.matches(), estimate.num_perm()), (2, 3));
 
         let signatures = Signatures::from_slots(2, vec![1u64, 2, 3, 2]).unwrap();

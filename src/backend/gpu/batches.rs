@@ -12,8 +12,9 @@ use super::preparation::PreparedDevice;
 use super::rows::RowKind;
 use super::slot::Dispatch;
 use crate::error::Result;
-use crate::pipeline::{NormalisedTexts, lower};
+use crate::pipeline::NormalisedTexts;
 use crate::scheme::Word;
+use crate::scheme::lower;
 
 /// The bytes of documents that are sent together, at least.
 const BATCH_BYTES: usize = 1 << 20;

@@ -12,9 +12,10 @@ use super::signer::Gpu;
 use crate::backend::simd::Simd;
 use crate::documents::Documents;
 use crate::error::{Error, Result, Unsupported};
-use crate::pipeline::{ShingleSets, Shingler, Signatures, Signer, lower};
+use crate::pipeline::{ShingleSets, Shingler, Signatures, Signer};
 use crate::scheme::SlotsMut;
 use crate::scheme::Word;
+use crate::scheme::lower;
 use crate::scheme::{Family, Scheme};
 use crate::simd::Isa;
 
