@@ -16,7 +16,7 @@ use pyo3::types::{PyDict, PySlice, PyTuple, PyType};
 use rayon::prelude::*;
 use simgpu::Error;
 use simgpu::error::Conflict;
-use simgpu::pipeline::{Banding, Cardinality, SlotBits, band_key};
+use simgpu::pipeline::{Banding, Cardinality, JaccardEstimate, SlotBits, band_key};
 use simgpu::scheme::{Scheme, SlotVec, Slots, SlotsMut, Values};
 use simgpu::search::SignaturesInMemory;
 
@@ -253,7 +253,7 @@ impl PySignatures {
         interval: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (left, right) = (self.row("i", i)?, self.row("j", j)?);
-        let estimate = left.jaccard_estimate(right).or_raise(py)?;
+        let estimate = JaccardEstimate::between(left, right).or_raise(py)?;
         let interval = optional_argument(interval, "interval", "a confidence level, such as 0.95")?;
         let Some(confidence) = interval else {
             return Ok(estimate.jaccard().into_pyobject(py)?.into_any());
@@ -300,7 +300,7 @@ impl PySignatures {
         estimates.resize(len, 0.0);
         let of_row = |(i, estimates): (usize, &mut [f64])| {
             for (j, estimate) in estimates.iter_mut().enumerate() {
-                *estimate = this.at(i).jaccard_estimate(other.at(j))?.jaccard();
+                *estimate = JaccardEstimate::between(this.at(i), other.at(j))?.jaccard();
             }
             Ok(())
         };

@@ -10,7 +10,8 @@ use crate::machine::usable_memory_bytes;
 /// The share of what a command may take that a record may have, by default: the steps of a run hold up to four times its length.
 const SHARE: [u64; 2] = [1, 4];
 
-/// The share of a page of Parquet, or of a batch of Arrow. It is in memory once, and its records are taken a few at a time.
+/// The share of a page of Parquet, or of a batch of Arrow, where a user sets the memory. It is in memory once, and its records
+/// are taken a few at a time.
 const TABLE_SHARE: [u64; 2] = [1, 2];
 
 /// Every command reads records of up to this length: it holds several pieces of input of this size in any case.
@@ -48,7 +49,7 @@ impl LongestRecord {
         LongestRecord { share, ..self }
     }
 
-    /// For a command without that option: records of up to 64 MiB.
+    /// For a command without that option: records, pages and batches of up to 64 MiB.
     pub(crate) const fn fixed() -> Self {
         LongestRecord {
             memory: Some(256 << 20),
@@ -73,7 +74,16 @@ impl LongestRecord {
 
     /// The most bytes of a page of a column, or of a batch.
     pub(super) fn table_bytes(self) -> u64 {
-        self.with_share(TABLE_SHARE).bytes()
+        self.for_tables().bytes()
+    }
+
+    /// The limit of a page or batch. A command without the option states one number for every format.
+    fn for_tables(self) -> Self {
+        if self.is_option {
+            self.with_share(TABLE_SHARE)
+        } else {
+            self
+        }
     }
 
     /// Whether a record of this length is longer than what is measured.
@@ -88,7 +98,7 @@ impl LongestRecord {
 
     /// The refusal of a page or batch of this size. `part` names it.
     pub(super) fn table_refusal(self, part: &str, bytes: u64) -> Refusal {
-        self.with_share(TABLE_SHARE)
+        self.for_tables()
             .refusal_or(part, bytes, "write the file in smaller parts")
     }
 
@@ -140,6 +150,8 @@ mod tests {
             LongestRecord::within(Some(64 * MIB)).table_bytes(),
             32 * MIB
         );
+        assert_eq!(LongestRecord::fixed().bytes(), 64 * MIB);
+        assert_eq!(LongestRecord::fixed().table_bytes(), 64 * MIB);
     }
 
     #[test]
