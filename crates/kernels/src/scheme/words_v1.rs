@@ -20,7 +20,8 @@ use super::arithmetic::{folded_product, little_endian};
 use super::family::fmix64;
 
 /// The hash of a word before its first chunk, to which its length is xored.
-pub(crate) const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
+#[doc(hidden)]
+pub const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 const FOLD: u64 = 0xA076_1D64_78BD_642F;
 /// Multiplies the sum of a shingle before the next word is added.
 pub(crate) const STEP: u64 = 0xD6E8_FEB8_6659_FD93;
@@ -72,7 +73,8 @@ pub fn for_each_shingle(words: &[u64], size: usize, mut emit: impl FnMut(u64)) {
 
 /// Mixes the xor of a word's hash and its next chunk.
 #[inline(always)]
-pub(crate) fn fold(x: u64) -> u64 {
+#[doc(hidden)]
+pub fn fold(x: u64) -> u64 {
     folded_product(x, FOLD)
 }
 
