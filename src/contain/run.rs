@@ -24,7 +24,8 @@ use super::shown::Examples;
 use crate::documents::DocumentBatch;
 use crate::error::{Error, Result, row_number};
 use crate::files::{
-    ChunkRecords, Noted, RecordIds, RunOptions, check_compression_level, complete_places, resumable,
+    ChunkRecords, Noted, RecordIds, RunOptions, check_compression_level, complete_places, ended,
+    resumable,
 };
 use crate::io::{
     Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, InputFile, Inputs,
@@ -269,29 +270,34 @@ impl<'a> ContainRun<'a> {
         let temporary = temporary.unwrap_or_else(|| PathBuf::from("."));
         let output = folder.map(|folder| self.open(folder)).transpose();
         let output = output.map_err(|error| resumable(error, &temporary, folder))?;
+        let outcome = self.run_into(output, &temporary)?;
+        ended(Ok(outcome), &temporary, folder, self.options.progress)
+    }
+
+    fn run_into(&self, output: Option<OutputFolder>, temporary: &Path) -> Result<ContainOutcome> {
         let mut timings = Timings::default();
         let files = self
             .inputs
-            .with_copy_of_stream(&temporary, self.options.progress)?;
+            .with_copy_of_stream(temporary, self.options.progress)?;
         if self.action.writes_records() {
             let outputs = files.iter().map(|file| file.original_compression);
             check_compression_level(self.options.compression_level, outputs)?;
         }
         let (contain, item_records, skipped) =
-            timings.time("items", 0, || self.read_items(&temporary))?;
+            timings.time("items", 0, || self.read_items(temporary))?;
         let spill = Spill::new(&Budget {
             memory: SPILL_BYTES,
-            folder: temporary.clone(),
+            folder: temporary.to_owned(),
             run: None,
             unfinished: None,
         })?;
         let tally = Tally::new(&contain, item_records);
         let mut found =
-            timings.time("read", 0, || self.read((&files, &temporary), tally, &spill))?;
+            timings.time("read", 0, || self.read((&files, temporary), tally, &spill))?;
         let documents = found.places.records() - found.places.bad_records();
         let mut frequent = contain.frequent(&found.spread, least_frequent(documents));
         timings.time("write", 0, || {
-            self.write(output.as_ref(), (&files, &temporary), &mut found, &frequent)
+            self.write(output.as_ref(), (&files, temporary), &mut found, &frequent)
         })?;
         let mut public = contain.phrases(&found.spread).public();
         public.truncate(LISTED);

@@ -12,7 +12,7 @@ use super::dedup_output::{DedupOutput, Target, stream_kept, write_kept};
 use super::outcome::Outcome;
 use super::overview::Overview;
 use super::pairs_file::PairsFile;
-use super::resume::resumable;
+use super::resume::ended;
 use super::run::{Action, Run, RunOptions};
 use super::samples::{Sampler, Samples};
 use super::source::FileSource;
@@ -72,8 +72,9 @@ impl Run<'_> {
         let folder = output.folder().map(Path::to_owned);
         let partial = folder.as_deref().map(OutputFolder::partial_of);
         let temporary = self.temporary.clone().or(partial).unwrap_or_default();
+        let progress = self.options.progress;
         let outcome = self.dedup_into(task, output);
-        outcome.map_err(|error| resumable(error, &temporary, folder.as_deref()))
+        ended(outcome, &temporary, folder.as_deref(), progress)
     }
 
     fn dedup_into(mut self, task: &Dedup, output: DedupOutput<'_>) -> Result<Outcome> {

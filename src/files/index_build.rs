@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::index::{IndexCounts, IndexOutcome, Named};
-use super::resume::{ByName, resumable};
+use super::resume::{ByName, ended};
 use super::run::Run;
 use super::source::FileSource;
 use crate::error::{Error, Result};
@@ -57,8 +57,9 @@ impl Run<'_> {
             return self.build_in_order(folder, search);
         }
         let temporary = self.temporary.clone().unwrap_or(folder.to_owned());
+        let progress = self.options.progress;
         let built = self.build_in(folder, search);
-        built.map_err(|error| resumable(error, &temporary, Some(folder)))
+        ended(built, &temporary, Some(folder), progress)
     }
 
     fn build_in(self, folder: &Path, search: &Search) -> Result<IndexOutcome> {

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use super::index::{IndexCounts, IndexOutcome};
-use super::resume::discard_build;
+use super::resume::{discard_build, ended};
 use super::signatures::{SignatureFile, SignatureRun};
 use crate::engine::Engine;
 use crate::error::{Conflict, Error, Result};
@@ -105,6 +105,18 @@ impl SignatureRun<'_> {
         memory: usize,
         temporary: Option<&Path>,
     ) -> Result<IndexOutcome> {
+        let progress = self.options.progress;
+        let temporary = temporary.unwrap_or(folder);
+        let outcome = self.build_in(folder, search, (memory, temporary))?;
+        ended(Ok(outcome), temporary, Some(folder), progress)
+    }
+
+    fn build_in(
+        self,
+        folder: &Path,
+        search: &Search,
+        (memory, temporary): (usize, &Path),
+    ) -> Result<IndexOutcome> {
         let SignatureRun {
             signatures,
             options,
@@ -121,7 +133,7 @@ impl SignatureRun<'_> {
         let index = index.durability(Durability::OnSync);
         let spill = Spill::new(&Budget {
             memory,
-            folder: temporary.unwrap_or(folder).to_owned(),
+            folder: temporary.to_owned(),
             run: None,
             unfinished: None,
         })?;

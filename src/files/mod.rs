@@ -95,7 +95,7 @@ pub(crate) use pairs::{RowForms, Target};
 pub use pairs_file::PairsFile;
 pub use preference::keep_classes;
 pub(crate) use preference::ranks_of_files;
-pub(crate) use resume::{by_name, identity, resumable, unfinished};
+pub(crate) use resume::{by_name, ended, identity, resumable, unfinished};
 pub(crate) use run::check_compression_level;
 pub use run::{Action, Run, RunOptions};
 pub(crate) use second_pass::{FileEvent, Placed, Rereading};

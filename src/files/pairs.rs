@@ -12,7 +12,7 @@ use super::dedup_output::STDOUT;
 use super::outcome::Outcome;
 use super::pairs_file::REPORT;
 use super::pairs_overview::PassingPairs;
-use super::resume::resumable;
+use super::resume::ended;
 use super::run::{Run, check_compression_level};
 use super::samples::{Sampler, Samples};
 use super::source::FileSource;
@@ -109,8 +109,9 @@ impl Run<'_> {
         let file = output.file().map(Path::to_owned);
         let temporary = self.temporary.clone();
         let temporary = temporary.unwrap_or_else(|| output.temporary());
+        let progress = self.options.progress;
         let outcome = self.pairs_into(task, output);
-        outcome.map_err(|error| resumable(error, &temporary, file.as_deref()))
+        ended(outcome, &temporary, file.as_deref(), progress)
     }
 
     fn pairs_into(self, task: &Pairs, mut output: PairsOutput<'_>) -> Result<Outcome> {

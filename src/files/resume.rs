@@ -22,6 +22,7 @@ use super::run::Run;
 use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{FieldPath, InputFile, KeepBy, real_path};
+use crate::progress::Progress;
 use crate::search::{CandidateMethod, Dedup, Pairs, Search};
 use crate::store::spill::{
     Budget, InputIdentity, RunIdentity, Spill, Unfinished, remove_abandoned,
@@ -249,6 +250,24 @@ pub(crate) fn resumable(error: Error, temporary: &Path, output: Option<&Path>) -
         },
         // A refusal to go on is no end of a run, and a damaged file stays damaged.
         (Some(_), error) if !matches!(error, Error::Output { .. } | Error::DamagedSpill { .. }) => {
+/// Ends a run. If it is complete, removes the temporary files that it could not remove before, and warns of those that stay.
+/// Otherwise says whether it can be resumed.
+pub(crate) fn ended<T>(
+    run: Result<T>,
+    temporary: &Path,
+    output: Option<&Path>,
+    progress: &dyn Progress,
+) -> Result<T> {
+    let outcome = run.map_err(|error| resumable(error, temporary, output))?;
+    for left in remove_abandoned(temporary) {
+        progress.warn(&format!(
+            "the results are complete, and the temporary files in {} could not be removed; remove them",
+            left.display()
+        ));
+    }
+    Ok(outcome)
+}
+
             Error::Resumable {
                 error: Box::new(error),
                 temporary: temporary.to_owned(),

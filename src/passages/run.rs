@@ -16,8 +16,8 @@ use super::sources::Occurrences;
 use super::units::{PassageUnit, PassageUnits};
 use crate::error::{Conflict, Error, Result};
 use crate::files::{
-    RunOptions, by_name, check_compression_level, complete_places, identity, ranks_of_files,
-    resumable, unfinished,
+    RunOptions, by_name, check_compression_level, complete_places, ended, identity, ranks_of_files,
+    unfinished,
 };
 use crate::io::{
     Columns, Fields, Globs, InputFile, Inputs, Leftovers, LongestRecord, OnBadRecord, OutputFolder,
@@ -342,7 +342,7 @@ impl<'a> PassagesRun<'a> {
         let temporary = self.temporary.clone().or(partial);
         let temporary = temporary.unwrap_or_else(|| PathBuf::from("."));
         let outcome = self.run_into(folder, &temporary);
-        outcome.map_err(|error| resumable(error, &temporary, folder))
+        ended(outcome, &temporary, folder, self.options.progress)
     }
 
     fn run_into(&self, folder: Option<&Path>, temporary: &Path) -> Result<PassagesOutcome> {

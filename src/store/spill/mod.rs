@@ -109,8 +109,9 @@ fn lock(folder: &Path) -> Option<Locked> {
     Locked::try_new(lock).ok()
 }
 
-/// Removes the folders of runs that were killed and cannot be resumed. A folder that cannot be removed stays.
-pub(crate) fn remove_abandoned(folder: &Path) {
+/// Removes the folders of runs that were killed and cannot be resumed. Returns those that could not be removed.
+pub(crate) fn remove_abandoned(folder: &Path) -> Vec<PathBuf> {
+    let mut left = Vec::new();
     for of_run in folders_of_runs(folder) {
         // A run that was killed while it removed its folder leaves an empty one.
         if fs::remove_dir(&of_run).is_ok() {
@@ -119,10 +120,12 @@ pub(crate) fn remove_abandoned(folder: &Path) {
         if found::check_own(&of_run).is_ok()
             && let Some(_lock) = lock(&of_run)
             && !is_unfinished(&of_run)
+            && checkpoint::remove_folder(&of_run, LOCK).is_err()
         {
-            let _ = checkpoint::remove_folder(&of_run, LOCK);
+            left.push(of_run);
         }
     }
+    left
 }
 
 /// A folder of temporary files, and the memory to work in.
@@ -388,7 +391,7 @@ impl Unfinished {
     /// # Errors
     /// [`Error::DamagedSpill`] for a file that is damaged or missing, and [`Error::Io`].
     pub(crate) fn resume(self, memory: usize) -> Result<Arc<Spill>> {
-        self.folder.parent().into_iter().for_each(remove_abandoned);
+        self.folder.parent().map(remove_abandoned);
         let files = Files::of_checkpoint(&self.folder, &[LOCK, IDENTITY])?;
         Ok(Arc::new(Spill {
             folder: self.folder,
