@@ -167,63 +167,25 @@ pub struct AgainstArguments {
 }
 
 impl AgainstArguments {
-    /// The modes that these arguments and the `inputs` lead to.
-    pub(crate) fn modes(&self, inputs: &InputArguments) -> Vec<Mode> {
-        let mut modes = inputs.modes();
-        if self.files().is_empty() {
-            modes.push(Mode::NoReference);
+    /// Tells indexes from files. Each name is looked at once: a second look may fail, or find something else, and a name that is
+    /// neither would be left out.
+    ///
+    /// # Errors
+    /// The error of a name that cannot be looked at.
+    pub(crate) fn resolve(&self) -> anyhow::Result<References<'_>> {
+        let mut references = References {
+            arguments: self,
+            indexes: Vec::new(),
+            files: Vec::new(),
+        };
+        for name in &self.against {
+            if Index::is_in(name)? {
+                references.indexes.push(name.clone());
+            } else {
+                references.files.push(name.clone());
+            }
         }
-        if self.indexes().next().is_none() {
-            modes.push(Mode::NoIndex);
-        }
-        if !are_files(&self.against) {
-            modes.retain(|mode| *mode != Mode::NamedFiles);
-        }
-        modes
-    }
-
-    /// The folders of indexes.
-    pub(crate) fn indexes(&self) -> impl Iterator<Item = &PathBuf> {
-        self.against.iter().filter(|folder| Index::is_in(folder))
-    }
-
-    /// What is no index.
-    fn files(&self) -> Vec<PathBuf> {
-        let names = self.against.iter();
-        let files = names.filter(|name| !Index::is_in(name));
-        files.cloned().collect()
-    }
-
-    /// Refuses indexes, with what to do in place of a search.
-    pub(crate) fn check_no_index(&self, remedy: &str) -> anyhow::Result<()> {
-        match self.indexes().next() {
-            Some(index) => Err(Usage::error(&format!(
-                "`against` names the index {}, and takes files here; {remedy}",
-                index.display()
-            ))),
-            None => Ok(()),
-        }
-    }
-
-    /// Finds the files, which are read as the inputs are; `None` without any.
-    pub(crate) fn find(
-        &self,
-        inputs: &InputArguments,
-        engine: &Engine,
-    ) -> anyhow::Result<Option<Inputs>> {
-        self.find_with(inputs.naming(engine)?)
-    }
-
-    /// Finds the files by this naming; `None` without any.
-    pub(crate) fn find_with(&self, naming: Naming) -> anyhow::Result<Option<Inputs>> {
-        for field in &self.against_text_field {
-            check_field("against_text_field", Some(field))?;
-        }
-        let files = self.files();
-        if files.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(Inputs::find_with(&files, naming)?))
+        Ok(references)
     }
 
     /// The fields of their records, if those of the inputs are these.
@@ -253,6 +215,63 @@ impl AgainstArguments {
         };
         let fields = inputs.fields(engine.shingler().shingling());
         run.against(found, self.fields(fields))
+    }
+}
+
+/// The names in `against`, by what they are.
+pub(crate) struct References<'a> {
+    arguments: &'a AgainstArguments,
+    /// The folders of indexes.
+    pub(crate) indexes: Vec<PathBuf>,
+    /// Files, folders of files and globs.
+    files: Vec<PathBuf>,
+}
+
+impl References<'_> {
+    /// The modes that the arguments and the `inputs` lead to.
+    pub(crate) fn modes(&self, inputs: &InputArguments) -> Vec<Mode> {
+        let mut modes = inputs.modes();
+        if self.files.is_empty() {
+            modes.push(Mode::NoReference);
+        }
+        if self.indexes.is_empty() {
+            modes.push(Mode::NoIndex);
+        }
+        if !are_files(&self.arguments.against) {
+            modes.retain(|mode| *mode != Mode::NamedFiles);
+        }
+        modes
+    }
+
+    /// Refuses indexes, with what to do in place of a search.
+    pub(crate) fn check_no_index(&self, remedy: &str) -> anyhow::Result<()> {
+        match self.indexes.first() {
+            Some(index) => Err(Usage::error(&format!(
+                "`against` names the index {}, and takes files here; {remedy}",
+                index.display()
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Finds the files, which are read as the inputs are; `None` without any.
+    pub(crate) fn find(
+        &self,
+        inputs: &InputArguments,
+        engine: &Engine,
+    ) -> anyhow::Result<Option<Inputs>> {
+        self.find_with(inputs.naming(engine)?)
+    }
+
+    /// Finds the files by this naming; `None` without any.
+    pub(crate) fn find_with(&self, naming: Naming) -> anyhow::Result<Option<Inputs>> {
+        for field in &self.arguments.against_text_field {
+            check_field("against_text_field", Some(field))?;
+        }
+        if self.files.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Inputs::find_with(&self.files, naming)?))
     }
 }
 
@@ -561,9 +580,10 @@ impl InputArguments {
     }
 }
 
-/// Whether each of these is the name of a file, or of the stream.
+/// Whether each of these is the name of a file, or of the stream. One that cannot be looked at is none: to read it says why.
 pub(crate) fn are_files(names: &[PathBuf]) -> bool {
-    let is_file = |name: &PathBuf| is_stream(name) || (name.exists() && !name.is_dir());
+    let is_file =
+        |name: &PathBuf| is_stream(name) || name.metadata().is_ok_and(|found| !found.is_dir());
     names.iter().all(is_file)
 }
 

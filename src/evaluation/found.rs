@@ -9,6 +9,7 @@ use super::rows::{IdText, Row, RowsReading, id_field};
 use crate::error::{Error, Result};
 use crate::io::{FieldPath, Inputs, Labels, REPORT, ValueField, field_names, listed, read_json};
 use crate::pipeline::Components;
+use crate::store::disk::is_folder;
 
 /// What to name instead of something that is no result.
 const REMEDY: &str = "name the output folder of link or dedup, or the output file of pairs";
@@ -99,7 +100,7 @@ pub(super) struct Found {
 impl FoundFile {
     /// Finds the file that states a result, by the reports of the run and by the names of its fields.
     pub(super) fn find(result: &Path, temporary: &Path) -> Result<Self> {
-        match result.is_dir() {
+        match is_folder(result)? {
             true => FoundFile::of_folder(result),
             false => FoundFile::of_file(result, temporary),
         }

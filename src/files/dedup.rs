@@ -93,7 +93,7 @@ impl Run<'_> {
         if self.keep_by.is_some() && task.keep == KeepPolicy::Longest {
             return Err(Conflict::KeepTwice.into());
         }
-        let adding = self.adding_run(task, folder.as_deref());
+        let adding = self.adding_run(task, folder.as_deref())?;
         if let Some(adding) = &adding {
             self.repeat_adding(adding)?;
         }

@@ -289,7 +289,7 @@ mod tests {
             match build(&name, &Watched::stop_at(last), &search) {
                 Err(Error::Resumable { error, .. }) => {
                     assert!(matches!(*error, Error::Stopped));
-                    assert!(!Index::is_in(&place.path(&name)));
+                    assert!(!Index::is_in(&place.path(&name)).unwrap());
                     let other = Search {
                         threshold: 0.4,
                         ..search.clone()

@@ -51,8 +51,14 @@ impl<'a> Run<'a> {
     }
 
     /// The run as it adds what it keeps to an index; `None` if it does not, or has no folder.
-    pub(super) fn adding_run(&self, task: &Dedup, folder: Option<&Path>) -> Option<AddingRun> {
-        let folder = folder.filter(|_| self.adds_kept)?;
+    pub(super) fn adding_run(
+        &self,
+        task: &Dedup,
+        folder: Option<&Path>,
+    ) -> Result<Option<AddingRun>> {
+        let Some(folder) = folder.filter(|_| self.adds_kept) else {
+            return Ok(None);
+        };
         let reference = self.against.as_ref().map(|(inputs, _)| &inputs.files);
         let files: Vec<InputFile> = reference
             .into_iter()
@@ -65,10 +71,11 @@ impl<'a> Run<'a> {
             let parameters = task.by_name(self);
             self.identity(folder, &task.search, parameters, &files, of_reference)
         };
-        Some(AddingRun {
+        let identity = (!self.inputs.names_stream()).then(identity);
+        Ok(Some(AddingRun {
             output: absolute(folder),
-            identity: (!self.inputs.names_stream()).then(identity),
-        })
+            identity: identity.transpose()?,
+        }))
     }
 
     /// Asks the index as before this run began to add to it, if it was interrupted then.

@@ -24,6 +24,7 @@ use crate::error::{Error, Result};
 use crate::io::{FieldPath, InputFile, KeepBy, real_path};
 use crate::progress::Progress;
 use crate::search::{CandidateMethod, Dedup, Pairs, Search};
+use crate::store::disk::is_absent;
 use crate::store::spill::{
     Budget, InputIdentity, RunIdentity, Spill, Unfinished, remove_abandoned,
 };
@@ -96,6 +97,7 @@ impl FileSource<'_> {
         let memory = usize::try_from(memory).unwrap_or(usize::MAX);
         let output = output.filter(|_| !self.run.inputs.names_stream());
         let run = output.map(|output| self.identity(output, search, parameters));
+        let run = run.transpose()?;
         let unfinished = match &run {
             None => None,
             Some(run) => unfinished(run, (&self.temporary, memory), self.run.restart)?,
@@ -109,10 +111,12 @@ impl FileSource<'_> {
         Ok(())
     }
 
-    fn identity(&self, output: &Path, search: &Search, parameters: ByName) -> RunIdentity {
+    fn identity(&self, output: &Path, search: &Search, parameters: ByName) -> Result<RunIdentity> {
         let mut of_run = parameters;
         let indexes = self.run.indexes.iter();
-        let indexes: Vec<String> = indexes.map(|index| index.identity()).collect();
+        let indexes: Vec<String> = indexes
+            .map(|index| index.identity())
+            .collect::<Result<_>>()?;
         if !indexes.is_empty() {
             of_run.insert("against_index".to_owned(), json!(indexes.join(", ")));
         }
@@ -130,7 +134,7 @@ impl Run<'_> {
         parameters: ByName,
         files: &[InputFile],
         of_reference: usize,
-    ) -> RunIdentity {
+    ) -> Result<RunIdentity> {
         let mut all = by_name(&self.parameters(Some(search)), []);
         // They follow from the others.
         all.remove("recall_at_threshold");
@@ -156,26 +160,36 @@ impl Run<'_> {
 }
 
 /// What tells a run with these results, parameters and inputs from others.
-pub(crate) fn identity(output: &Path, parameters: ByName, files: &[InputFile]) -> RunIdentity {
+///
+/// # Errors
+/// [`Error::Io`] if an input is there and cannot be looked at: with another size, it would be another run.
+pub(crate) fn identity(
+    output: &Path,
+    parameters: ByName,
+    files: &[InputFile],
+) -> Result<RunIdentity> {
     let inputs = files.iter().map(|file| {
-        let metadata = file.open().and_then(|file| file.metadata()).ok();
+        let metadata = match file.open().and_then(|file| file.metadata()) {
+            Err(error) if is_absent(&error) => None,
+            metadata => Some(metadata.map_err(Error::io("read", &file.named))?),
+        };
         let modified = metadata
             .as_ref()
             .and_then(|metadata| metadata.modified().ok());
         let since = modified.and_then(|modified| modified.duration_since(UNIX_EPOCH).ok());
-        InputIdentity {
+        Ok(InputIdentity {
             path: absolute(&file.named),
             bytes: metadata.map_or(0, |metadata| metadata.len()),
             modified: since.map(|since| since.as_nanos().to_string()),
-        }
+        })
     });
-    RunIdentity {
+    Ok(RunIdentity {
         output: absolute(output),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         format: RunIdentity::FORMAT,
         parameters,
-        inputs: inputs.collect(),
-    }
+        inputs: inputs.collect::<Result<_>>()?,
+    })
 }
 
 /// The files of a run before it was stopped, if it was. `restart` discards them.
@@ -236,20 +250,6 @@ pub(super) fn absolute(path: &Path) -> String {
     real.display().to_string()
 }
 
-/// Says of the error that ended a run whether the run can be resumed. Removes what runs that cannot be resumed left: one whose
-/// results are complete is refused before it gets to its temporary files.
-pub(crate) fn resumable(error: Error, temporary: &Path, output: Option<&Path>) -> Error {
-    remove_abandoned(temporary);
-    let found = output.and_then(|output| Unfinished::find(temporary, &absolute(output)).ok()?);
-    match (found, error) {
-        // Its name holds the size and time of each file, so no run goes on with another file.
-        (Some(_), Error::InputChanged { path }) => Error::Input {
-            path,
-            problem: "changed while it was being read, so that the run cannot go on".to_owned(),
-            remedy: "run again with `restart` when nothing is writing to it".to_owned(),
-        },
-        // A refusal to go on is no end of a run, and a damaged file stays damaged.
-        (Some(_), error) if !matches!(error, Error::Output { .. } | Error::DamagedSpill { .. }) => {
 /// Ends a run. If it is complete, removes the temporary files that it could not remove before, and warns of those that stay.
 /// Otherwise says whether it can be resumed.
 pub(crate) fn ended<T>(
@@ -268,6 +268,20 @@ pub(crate) fn ended<T>(
     Ok(outcome)
 }
 
+/// Says of the error that ended a run whether the run can be resumed. Removes what runs that cannot be resumed left: one whose
+/// results are complete is refused before it gets to its temporary files.
+pub(crate) fn resumable(error: Error, temporary: &Path, output: Option<&Path>) -> Error {
+    remove_abandoned(temporary);
+    let found = output.and_then(|output| Unfinished::find(temporary, &absolute(output)).ok()?);
+    match (found, error) {
+        // Its name holds the size and time of each file, so no run goes on with another file.
+        (Some(_), Error::InputChanged { path }) => Error::Input {
+            path,
+            problem: "changed while it was being read, so that the run cannot go on".to_owned(),
+            remedy: "run again with `restart` when nothing is writing to it".to_owned(),
+        },
+        // A refusal to go on is no end of a run, and a damaged file stays damaged.
+        (Some(_), error) if !matches!(error, Error::Output { .. } | Error::DamagedSpill { .. }) => {
             Error::Resumable {
                 error: Box::new(error),
                 temporary: temporary.to_owned(),

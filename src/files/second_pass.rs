@@ -127,7 +127,9 @@ impl Iterator for Parts<'_> {
             },
             Events::Read(reader) => Some(match reader.next()? {
                 Err(error) => Err(match self.known() {
-                    Some(known) if known.is_outdated(self.input()) => self.changed(),
+                    Some(known) if known.is_outdated(self.input()).unwrap_or(false) => {
+                        self.changed()
+                    }
                     _ => error,
                 }),
                 Ok(Event::Table(form)) => Ok(FileEvent::Table(form)),
@@ -196,10 +198,12 @@ impl Parts<'_> {
         let is_read = matches!(self.events, Events::Read(_));
         self.events = Events::Ended;
         self.last_row = None;
-        let is_outdated = |known: &Fingerprint| known.is_outdated(self.input());
-        match is_read && self.known().is_some_and(is_outdated) {
-            true => Some(Err(self.changed())),
-            false => Some(Ok(FileEvent::End)),
+        let known = self.known().filter(|_| is_read);
+        let is_outdated = known.map_or(Ok(false), |known| known.is_outdated(self.input()));
+        match is_outdated {
+            Ok(true) => Some(Err(self.changed())),
+            Ok(false) => Some(Ok(FileEvent::End)),
+            Err(error) => Some(Err(error)),
         }
     }
 

@@ -14,6 +14,7 @@ use crate::io::{
     DocumentPlace, PlaceOfRow, REPORT, RUN_RECORD, RecordedInput, RemovedFile, RemovedRow,
     documents_of_id, id_text, read_json, with_suffix,
 };
+use crate::store::disk::{is_file, metadata};
 
 /// The documents of a result that have an id.
 #[derive(Debug, Serialize)]
@@ -64,10 +65,10 @@ const NEAR: usize = 3;
 pub fn show(folder: &Path, id: &str, with_texts: bool) -> Result<Shown> {
     let report = report_of(folder)?;
     let clusters = folder.join("clusters.parquet");
-    if !clusters.is_file() {
+    if !is_file(&clusters)? {
         return Err(refused(folder, "clusters.parquet is missing in it"));
     }
-    let Some(removed) = RemovedFile::find(folder) else {
+    let Some(removed) = RemovedFile::find(folder)? else {
         let problem = "removed.jsonl, removed.jsonl.zst or removed.parquet is missing in it";
         return Err(refused(folder, problem));
     };
@@ -126,15 +127,15 @@ struct Counts {
 }
 
 fn report_of(folder: &Path) -> Result<ReportOfDedup> {
-    if folder.is_file() {
-        let problem = match with_suffix(folder, ".report.json").is_file() {
+    let Some(found) = metadata(folder)? else {
+        return Err(refused(folder, "there is no such folder"));
+    };
+    if found.is_file() {
+        let problem = match is_file(&with_suffix(folder, ".report.json"))? {
             true => "it is a result of pairs, which removes nothing",
             false => "it is a file",
         };
         return Err(refused(folder, problem));
-    }
-    if !folder.exists() {
-        return Err(refused(folder, "there is no such folder"));
     }
     let Some(report) = read_json::<ReportOfDedup>(&folder.join(REPORT))? else {
         let problem = format!("it holds no complete run: there is no {REPORT} of simgpu in it");

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::pipeline::{Banding, Measure, Normalise, Shingling, Unit, Weighting, check_threshold};
 use crate::scheme::{BaseHash, Scheme, words_v1};
 use crate::search::{CandidateMethod, Search, Verification};
-use crate::store::disk::{OnDisk, may_be_file, sync_folder};
+use crate::store::disk::{OnDisk, is_file, sync_folder};
 
 /// The name of the header in the folder of an index.
 pub(super) const HEADER: &str = "simgpu-index.json";
@@ -216,9 +216,9 @@ impl Header {
         format!("{:016x}", xxh3_64(values.as_bytes()))
     }
 
-    /// Whether there is a header in a folder. If that cannot be told, there is one, and to read it is the error.
-    pub(super) fn is_in(folder: &Path) -> bool {
-        may_be_file(&folder.join(HEADER))
+    /// Whether there is a header in a folder.
+    pub(super) fn is_in(folder: &Path) -> Result<bool> {
+        is_file(&folder.join(HEADER))
     }
 
     /// Writes the header into a folder, which then is an index.
@@ -468,7 +468,7 @@ mod tests {
         for shingling in shinglings {
             let folder = tempfile::tempdir().unwrap();
             let written = header(&engine(shingling.clone()));
-            assert!(!Header::is_in(folder.path()));
+            assert!(!Header::is_in(folder.path()).unwrap());
             written.write(folder.path()).unwrap();
             let read = Header::read(folder.path()).unwrap();
             assert_eq!(read, written);

@@ -20,6 +20,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::scheme::fmix64;
 use crate::search::{AddingRun, InterruptedRun, KnownDocument, KnownIndex, Search, Verification};
+use crate::store::disk::metadata;
 
 /// The number of a band, and a key of it.
 type BandKey = (usize, u64);
@@ -143,16 +144,16 @@ impl KnownIndex for AskedIndex<'_> {
         self.state.documents
     }
 
-    fn identity(&self) -> String {
-        let header = self.index.folder().join(HEADER).metadata();
-        let built = header.and_then(|header| header.modified()).ok();
+    fn identity(&self) -> Result<String> {
+        let header = metadata(&self.index.folder().join(HEADER))?;
+        let built = header.and_then(|header| header.modified().ok());
         let since = built.and_then(|built| built.duration_since(UNIX_EPOCH).ok());
-        format!(
+        Ok(format!(
             "{} of {} at batch {}",
             self.index.folder().display(),
             since.map_or(0, |since| since.as_nanos()),
             self.batches
-        )
+        ))
     }
 
     fn check_fits(&self, engine: &Engine, search: &Search) -> Result<()> {

@@ -20,7 +20,7 @@ use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::search::{CandidateMethod, Search, Verification};
-use crate::store::disk::{OnDisk, sync_folder};
+use crate::store::disk::{OnDisk, is_folder, sync_folder};
 use crate::store::spill::{is_of_run, remove_all};
 
 /// An index on disk. It takes documents, and finds those of it that are similar to others, which share the key of a band
@@ -240,8 +240,10 @@ impl Index {
     }
 
     /// Whether a folder holds an index.
-    #[must_use]
-    pub fn is_in(folder: &Path) -> bool {
+    ///
+    /// # Errors
+    /// [`Error::Io`] if that cannot be told.
+    pub fn is_in(folder: &Path) -> Result<bool> {
         Header::is_in(folder)
     }
 
@@ -658,7 +660,7 @@ fn clear_unfinished(folder: &Path) -> Result<()> {
         problem,
         remedy: remedy.to_owned(),
     };
-    if Header::is_in(folder) {
+    if Header::is_in(folder)? {
         return Err(refused(
             "it is an index already".to_owned(),
             "add documents to it with `simgpu index add`, remove it, or name another folder",
@@ -684,7 +686,7 @@ fn clear_unfinished(folder: &Path) -> Result<()> {
         }
     }
     for path in own {
-        let removed = match path.is_dir() {
+        let removed = match is_folder(&path)? {
             true => fs::remove_dir_all(&path),
             false => fs::remove_file(&path),
         };

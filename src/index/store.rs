@@ -35,7 +35,7 @@ pub(super) use super::store_files::damaged;
 use super::store_files::{self, Extent};
 use super::store_names::{ACKNOWLEDGED, STORE, STORE_LOCK, TABLES, share};
 use crate::error::{Error, Result, Unsupported};
-use crate::store::disk::{OnDisk, is_absent, sync_folder};
+use crate::store::disk::{OnDisk, is_absent, metadata, sync_folder};
 
 /// The tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -489,7 +489,7 @@ fn guarded<T>(call: impl FnOnce() -> fjall::Result<T>) -> std::result::Result<T,
 /// Notes the number of the last batch that is on disk.
 pub(super) fn acknowledge(folder: &Path, batches: u64) -> Result<()> {
     let path = folder.join(ACKNOWLEDGED);
-    let is_new = !path.exists();
+    let is_new = metadata(&path)?.is_none();
     let number = batches.to_le_bytes();
     let bytes = [number, xxh3_64(&number).to_le_bytes()].concat();
     let write = || {

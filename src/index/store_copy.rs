@@ -89,7 +89,7 @@ impl Unchanging {
             }
         }
         // The process that opens the copy locks it.
-        if from.join(STORE_LOCK).exists() {
+        if from.join(STORE_LOCK).try_exists()? {
             File::create(to.join(STORE_LOCK))?;
         }
         self.sync(to)?;

@@ -19,6 +19,7 @@ use super::format::{Format, is_description, is_hidden, is_marker, is_note_of_dat
 use super::globs::FileFilter;
 use super::not_read::{NotRead, Several};
 use crate::error::{Error, Result};
+use crate::store::disk::is_folder;
 
 /// The files found so far.
 #[derive(Default)]
@@ -166,7 +167,7 @@ impl FoundFiles {
         }
         let glob =
             Glob::new(pattern).map_err(|error| missing(&format!("invalid glob: {error}")))?;
-        if !text.ends_with('/') && (glob.root.as_os_str().is_empty() || glob.root.is_dir()) {
+        if !text.ends_with('/') && (glob.root.as_os_str().is_empty() || is_folder(&glob.root)?) {
             let hidden = self.hidden;
             let hits = self.search(&Search {
                 root: &glob.root,

@@ -35,6 +35,7 @@ use super::{broken_stream, columns, jsonl};
 use crate::documents::{DocumentBatch, Documents};
 use crate::encoding::other_unicode;
 use crate::error::{BadRecord, Error, Result};
+use crate::store::disk::is_absent;
 use crate::store::unnamed_file;
 use crate::threads::{Ahead, map_in_order};
 
@@ -435,7 +436,8 @@ impl Iterator for Reader<'_> {
         };
         // What looks like damage may be what another program is writing.
         let has_changed = match &state {
-            ReaderState::Open(_, opened) => opened.is_outdated(self.input),
+            // The error that ended the reading is the one to report.
+            ReaderState::Open(_, opened) => opened.is_outdated(self.input).unwrap_or(false),
             ReaderState::Unopened | ReaderState::Ended => false,
         };
         Some(Err(match (next, has_changed) {
@@ -969,10 +971,15 @@ impl Fingerprint {
     }
 
     /// Whether the file is gone by now, or has another size or time.
-    pub(crate) fn is_outdated(&self, input: &InputFile) -> bool {
-        let is_other =
-            |now: Metadata| (self.size, self.modified) != (now.len(), now.modified().ok());
-        input.metadata().map_or(true, is_other)
+    ///
+    /// # Errors
+    /// [`Error::Io`] if that cannot be told.
+    pub(crate) fn is_outdated(&self, input: &InputFile) -> Result<bool> {
+        match input.metadata() {
+            Err(error) if is_absent(&error) => Ok(true),
+            Err(error) => Err(Error::io("read", &input.named)(error)),
+            Ok(now) => Ok((self.size, self.modified) != (now.len(), now.modified().ok())),
+        }
     }
 
     /// Whether the file is unchanged. Ignores the number of bytes read, because two reads of a table may read

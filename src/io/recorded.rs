@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::find::absolute;
 use super::format::{Format, Quote};
 use super::input::{InputFile, Naming};
+use crate::store::disk::metadata;
 
 /// What stands in place of a format for an index.
 const INDEX: &str = "index";
@@ -85,8 +86,10 @@ impl RecordedInput {
             ..Naming::default()
         };
         let path = PathBuf::from(path);
-        if !path.exists() {
-            return Err(format!("{} is gone", path.display()));
+        match metadata(&path) {
+            Ok(Some(_)) => {}
+            Ok(None) => return Err(format!("{} is gone", path.display())),
+            Err(error) => return Err(error.to_string()),
         }
         let input = InputFile::find(path.clone(), self.file.clone(), &naming, true);
         let input = input.map_err(|error| error.to_string())?;

@@ -21,6 +21,7 @@ use serde_json::value::RawValue;
 
 use super::removals::RemovedFormat;
 use crate::error::{Error, Result};
+use crate::store::disk::is_file;
 
 /// Where a document is: whether that is the reference, its file, as in reports, and the number of its record there, from 0.
 pub(crate) type PlaceOfRow = (bool, String, u64);
@@ -204,17 +205,22 @@ pub(crate) struct RemovedFile {
 
 impl RemovedFile {
     /// Finds it; `None` if there is none.
-    pub(crate) fn find(folder: &Path) -> Option<Self> {
+    ///
+    /// # Errors
+    /// [`Error::Io`] if that cannot be told.
+    pub(crate) fn find(folder: &Path) -> Result<Option<Self>> {
         let formats = [
             RemovedFormat::JsonLines,
             RemovedFormat::JsonLinesZstd,
             RemovedFormat::Parquet,
         ];
-        let mut files = formats.into_iter().map(|format| RemovedFile {
-            path: folder.join(format.file_name()),
-            format,
-        });
-        files.find(|file| file.path.is_file())
+        for format in formats {
+            let path = folder.join(format.file_name());
+            if is_file(&path)? {
+                return Ok(Some(RemovedFile { path, format }));
+            }
+        }
+        Ok(None)
     }
 
     /// The error that it is not as it was written.

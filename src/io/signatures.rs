@@ -25,6 +25,7 @@ use crate::error::{Error, Result, row_number};
 use crate::pipeline::Signatures;
 use crate::scheme::{Scheme, Width};
 use crate::scheme::{Slots, SlotsMut};
+use crate::store::disk::is_folder;
 
 /// The format of a file of signatures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +111,7 @@ enum Source {
 impl SignatureReader {
     /// Opens the file and reads its header and description.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        if path.is_dir() {
+        if is_folder(path)? {
             return Err(input_error(
                 path,
                 "it is a folder",

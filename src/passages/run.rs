@@ -493,6 +493,7 @@ impl<'a> PassagesRun<'a> {
             }
             identity(output.path(), parameters, files)
         });
+        let run = run.transpose()?;
         let unfinished = match &run {
             Some(run) => unfinished(run, (temporary, memory), self.restart)?,
             None => None,

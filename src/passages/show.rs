@@ -14,6 +14,7 @@ use super::report::{PassageCounts, PassagesFormat};
 use super::write::{CUTS, REMOVED};
 use crate::error::{Error, Result};
 use crate::io::{DocumentPlace, REPORT, id_text, read_json};
+use crate::store::disk::is_file;
 
 /// The most pieces of a document that are listed.
 const LISTED: usize = 100;
@@ -136,7 +137,7 @@ pub fn show_passages(folder: &Path, id: &str) -> Result<Option<ShownPassages>> {
         })?;
     }
     let pieces = folder.join(PassagesFormat::JsonLines.file_name());
-    let are_listed = !folder.join(PassagesFormat::Parquet.file_name()).is_file();
+    let are_listed = !is_file(&folder.join(PassagesFormat::Parquet.file_name()))?;
     if are_listed {
         for_each_of((&pieces, report.counts.pieces), id, |place, piece| {
             let document = of_place(&mut documents, place);
@@ -188,7 +189,7 @@ fn for_each_of<T: DeserializeOwned>(
         problem,
         remedy: "search for the passages again".to_owned(),
     };
-    if !path.is_file() {
+    if !is_file(path)? {
         return Err(odd("it is missing in the result".to_owned()));
     }
     let file = File::open(path).map_err(Error::io("open", path))?;

@@ -52,7 +52,10 @@ pub(crate) trait KnownIndex: Send + Sync {
     fn documents(&self) -> u64;
 
     /// What tells it from what it was before, and from another one in the same folder.
-    fn identity(&self) -> String;
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) if its header cannot be looked at.
+    fn identity(&self) -> Result<String>;
 
     /// Refuses an engine or a search of other values than those of the index.
     fn check_fits(&self, engine: &Engine, search: &Search) -> Result<()>;

@@ -1,6 +1,6 @@
 //! The disk: its free space, and waiting until it has what was written.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
 use std::panic::resume_unwind;
 use std::path::Path;
@@ -100,6 +100,45 @@ pub(crate) fn for_all<P: Sync>(paths: &[P], work: impl Fn(&P) -> Result<()> + Sy
     })
 }
 
+/// What is known of the file or folder of this name, with links followed; `None` if there is none.
+///
+/// # Errors
+/// [`Error::Io`] if that cannot be told. An error of the disk does not mean that there is none.
+pub(crate) fn metadata(path: &Path) -> Result<Option<Metadata>> {
+    found(path, fs::metadata(path))
+}
+
+/// The same of the name itself, which may be a link.
+///
+/// # Errors
+/// Those of [`metadata`].
+pub(crate) fn metadata_of_name(path: &Path) -> Result<Option<Metadata>> {
+    found(path, fs::symlink_metadata(path))
+}
+
+fn found(path: &Path, metadata: io::Result<Metadata>) -> Result<Option<Metadata>> {
+    match metadata {
+        Err(error) if is_absent(&error) => Ok(None),
+        metadata => metadata.map(Some).map_err(Error::io("read", path)),
+    }
+}
+
+/// Whether there is a file of this name.
+///
+/// # Errors
+/// Those of [`metadata`].
+pub(crate) fn is_file(path: &Path) -> Result<bool> {
+    Ok(metadata(path)?.is_some_and(|found| found.is_file()))
+}
+
+/// Whether there is a folder of this name.
+///
+/// # Errors
+/// Those of [`metadata`].
+pub(crate) fn is_folder(path: &Path) -> Result<bool> {
+    Ok(metadata(path)?.is_some_and(|found| found.is_dir()))
+}
+
 /// Whether there may be a file of this name. An error of the disk does not mean that there is none.
 pub(crate) fn may_be_file(path: &Path) -> bool {
     match fs::metadata(path) {
@@ -156,5 +195,22 @@ mod tests {
             assert!(catch_unwind(|| for_all(&paths, sync)).is_err());
         }
         assert!(for_all(&paths, |_| Ok(())).is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_name_that_cannot_be_looked_at_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let (circle, file) = (folder.path().join("circle"), folder.path().join("file"));
+        std::os::unix::fs::symlink(&circle, &circle).unwrap();
+        fs::write(&file, "").unwrap();
+        for asked in [is_file, is_folder] {
+            assert!(matches!(asked(&circle), Err(Error::Io { .. })));
+            for absent in [folder.path().join("none"), file.join("below")] {
+                assert!(!asked(&absent).unwrap());
+            }
+        }
+        assert!(metadata_of_name(&circle).unwrap().is_some());
+        assert!(is_file(&file).unwrap() && is_folder(folder.path()).unwrap());
     }
 }

@@ -16,9 +16,9 @@ use simgpu::search::{Dedup, Search, ShortDocuments, Verification};
 
 use super::execute;
 use crate::arguments::{
-    AgainstArguments, Caller, HoldArguments, InputArguments, RunArguments, SHINGLE_OPTIONS,
-    SIGNATURE_OPTIONS, SearchArguments, globs, modes_of_files, modes_of_method, modes_of_search,
-    whole_number,
+    AgainstArguments, Caller, HoldArguments, InputArguments, References, RunArguments,
+    SHINGLE_OPTIONS, SIGNATURE_OPTIONS, SearchArguments, globs, modes_of_files, modes_of_method,
+    modes_of_search, whole_number,
 };
 use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
@@ -263,9 +263,9 @@ impl Arguments {
     }
 
     /// The modes that can be told before the engine is opened.
-    fn modes(&self) -> anyhow::Result<Vec<Mode>> {
+    fn modes(&self, references: &References<'_>) -> anyhow::Result<Vec<Mode>> {
         let of_output = self.destination()?.modes();
-        let (of_sign, of_input) = (self.run.sign.modes()?, self.against.modes(&self.input));
+        let (of_sign, of_input) = (self.run.sign.modes()?, references.modes(&self.input));
         Ok([&of_sign, &*of_input, of_output].concat())
     }
 
@@ -335,9 +335,11 @@ impl Arguments {
         // First: what a join has no use for need not be valid.
         given.check(modes_of_method(self.search.candidates, None))?;
         let own_scheme = self.run.sign.scheme()?;
-        given.check(&self.modes()?)?;
-        let indexes = self.against.indexes();
-        let indexes: Vec<Index> = indexes
+        let references = self.against.resolve()?;
+        given.check(&self.modes(&references)?)?;
+        let indexes: Vec<Index> = references
+            .indexes
+            .iter()
             .map(|folder| Ok(Index::open(folder)?.durability(Durability::OnSync)))
             .collect::<anyhow::Result<_>>()?;
         let known = indexes.first();
@@ -365,7 +367,7 @@ impl Arguments {
         }
         let inputs = self.input.find(&settings.engine)?;
         given.check(&modes_of_files(&inputs))?;
-        let reference = self.against.find(&self.input, &settings.engine)?;
+        let reference = references.find(&self.input, &settings.engine)?;
         settings.choose_hardware(&inputs)?;
         if let Some(index) = known {
             let folder = index.folder().display();

@@ -244,8 +244,8 @@ impl Arguments {
 
     fn execute_on_documents(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
         let destination = self.pairs.destination()?;
-        self.against
-            .check_no_index("find the pairs with `simgpu index query`")?;
+        let references = self.against.resolve()?;
+        references.check_no_index("find the pairs with `simgpu index query`")?;
         if self.input.inputs.is_empty() {
             return Err(Usage::error(
                 "no input; pass documents as INPUT, or --signatures FILE",
@@ -260,7 +260,7 @@ impl Arguments {
             .pairs
             .task(&self.run.sign.scheme()?, Some(&self.run.sign))?;
         let of_sign = self.run.sign.modes()?;
-        let of_input = self.against.modes(&self.input);
+        let of_input = references.modes(&self.input);
         let of_page = self.page.modes();
         given.check(&[&of_sign, &*of_input, destination.modes(), of_page].concat())?;
         if task.search.verification != Verification::Exact {
@@ -270,7 +270,7 @@ impl Arguments {
         given.check(modes_of_search(&task.search, &settings.engine)?)?;
         let inputs = self.input.find(&settings.engine)?;
         given.check(&modes_of_files(&inputs))?;
-        let reference = self.against.find(&self.input, &settings.engine)?;
+        let reference = references.find(&self.input, &settings.engine)?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));
         let options = self.pairs.outputs.options(caller);

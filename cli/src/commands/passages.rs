@@ -406,9 +406,9 @@ impl Arguments {
         };
         let inputs = self.find()?;
         caller.given.check(&modes_of_files(&inputs))?;
-        self.against
-            .check_no_index("name the files that the index was built of")?;
-        let reference = self.against.find_with(self.naming()?)?;
+        let references = self.against.resolve()?;
+        references.check_no_index("name the files that the index was built of")?;
+        let reference = references.find_with(self.naming()?)?;
         let run = self.run(&inputs).options(self.outputs.options(caller));
         let run = run.prefer_source(globs("prefer_source", &self.prefer_source)?);
         let run = match &reference {

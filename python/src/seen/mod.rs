@@ -138,7 +138,8 @@ impl PyIndex {
             [threshold, bands, rows],
             [scheme, num_perm, seed, shingling],
         )?;
-        let opened = match (Index::is_in(&settings.path), may_exist) {
+        let is_index = Index::is_in(&settings.path).or_raise(py)?;
+        let opened = match (is_index, may_exist) {
             (false, _) => parameters.create(py, &settings.path)?,
             (true, Some(true)) => parameters.open(py, &settings.path)?,
             (true, _) => {
