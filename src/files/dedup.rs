@@ -116,7 +116,7 @@ impl Run<'_> {
         let mut written = source.written();
         if let Target::Folder(folder) = &target {
             // Whoever was stopped while it renamed files writes them again.
-            if !folder.holds(&written.names) {
+            if !folder.holds(&written.names)? {
                 written = source.nothing_written();
             }
             folder.take_over(&written.names)?;

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::dedup_output::STDOUT;
 use super::outcome::Outcome;
@@ -245,6 +245,12 @@ struct Described<'a, R> {
     output_blake3_128: &'a str,
 }
 
+/// What tells that a report is of a file.
+#[derive(Deserialize)]
+struct OfFile {
+    output_blake3_128: String,
+}
+
 /// A file of pairs under its temporary name, and the report beside it.
 struct FileTarget {
     output: OutputFile,
@@ -278,10 +284,12 @@ impl<'a> Target<'a> {
             PairsOutput::File(path) => {
                 let (format, compression) = PairsFormat::with_compression(path)?;
                 check_compression_level(level, std::iter::once(compression))?;
+                OutputFile::discard_undescribed(path, REPORT, |report: &OfFile, file| {
+                    Ok(report.output_blake3_128 == Digest::of_file(file)?)
+                })?;
                 let (output, file) = OutputFile::create(path, overwrite)?;
-                // A report without pairs is left from an interrupted run, so overwrite it.
-                let (report, report_file) =
-                    OutputFile::create(&with_suffix(path, REPORT), overwrite || !path.exists())?;
+                // A report without pairs is left from an interrupted run, so overwrite it. Pairs were refused by now.
+                let (report, report_file) = OutputFile::create(&with_suffix(path, REPORT), true)?;
                 TargetForm::File(Box::new(FileTarget {
                     output,
                     file,
@@ -306,8 +314,7 @@ impl<'a> Target<'a> {
             target.replaces_page = target.overwrite;
             if has_page {
                 // As the report: without pairs it is left from an interrupted run.
-                let overwrite = target.overwrite || !target.path.exists();
-                let page = OutputFile::create(&with_suffix(&target.path, PAGE), overwrite)?;
+                let page = OutputFile::create(&with_suffix(&target.path, PAGE), true)?;
                 target.page = Some(page);
             }
         }
@@ -408,6 +415,11 @@ impl<'a> Target<'a> {
         written.map_err(Error::io("write", with_suffix(&target.path, REPORT)))?;
         // Last chance to stop the run.
         advance(progress, compared, 0, 0)?;
+        // If the run is interrupted before the report has its name, the next one tells by it that the pairs may go.
+        target.report.sync()?;
+        if let Some((page, _)) = &target.page {
+            page.sync()?;
+        }
         // The report comes last, so that no report describes the pairs of another run.
         target.report.remove_earlier()?;
         if target.replaces_page {
@@ -415,11 +427,15 @@ impl<'a> Target<'a> {
             remove_if_there(&with_suffix(&target.path, PAGE))?;
         }
         target.output.commit()?;
+        let has_page = target.page.is_some();
         let page = target.page.map_or(Ok(()), |(page, _)| page.commit());
         let described = page.and_then(|()| target.report.commit());
         if described.is_err() {
             // A file without its report would only keep the run from being repeated.
             let _ = remove_if_there(&target.path);
+            if has_page {
+                let _ = remove_if_there(&with_suffix(&target.path, PAGE));
+            }
         }
         described
     }

@@ -43,9 +43,8 @@ impl Run<'_> {
         let counts = match format {
             SignaturesFormat::Npy => {
                 let beside = description_of(output);
-                // A description without a matrix is left from an interrupted run, so overwrite it.
-                let (description, mut json) =
-                    OutputFile::create(&beside, self.options.overwrite || !output.exists())?;
+                // A description without a matrix is left from an interrupted run, so overwrite it. A matrix was refused by now.
+                let (description, mut json) = OutputFile::create(&beside, true)?;
                 let mut matrix =
                     SignatureSink::new(SlotWriter::new(file, target.partial(), HEADER)?);
                 let corpus = self.read(&mut source, &mut matrix, &mut timings)?;
