@@ -20,7 +20,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::findings::Findings;
 use super::scan::Contain;
 use crate::error::{Error, Result};
-use crate::io::{ColumnWriter, column_strings, u64s, unwritable_table};
+use crate::io::{ColumnWriter, SizedFile, column_strings, u64s, unwritable_table};
 
 /// The key of the file under which it states what its words are.
 const WORDS: &str = "simgpu_words";
@@ -200,6 +200,7 @@ impl Phrases {
         };
         let odd = |problem: String| refuse(problem, "give a phrases.parquet that contain wrote");
         let file = File::open(path).map_err(Error::io("open", path))?;
+        let file = SizedFile::new(file).map_err(Error::io("read", path))?;
         let reader = ParquetRecordBatchReaderBuilder::try_new(file);
         let reader = reader.map_err(|error| odd(error.to_string()))?;
         let schema = reader.schema();

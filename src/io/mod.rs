@@ -32,6 +32,8 @@ mod delimiters;
 
 mod columns;
 
+mod sized_file;
+
 mod table;
 
 mod kept_table;
@@ -174,6 +176,7 @@ pub(crate) use signatures::{
     SignatureReader, SlotWriter, damaged, description_of, misdescribed, write_description,
     write_table as write_signature_table,
 };
+pub(crate) use sized_file::SizedFile;
 pub(crate) use table::{
     ColumnWriter, IdColumn, f64s, strings as column_strings, u64s, unwritable as unwritable_table,
 };

@@ -20,6 +20,7 @@ use super::jsonl::json_string;
 use super::npy::{self, Matrix, bytes_of};
 use super::places::Places;
 use super::report::{REPORT_VERSION, SignatureDescription};
+use super::sized_file::SizedFile;
 use super::table::{self, ColumnWriter, signature_column, signature_field};
 use crate::error::{Error, Result, row_number};
 use crate::pipeline::Signatures;
@@ -301,6 +302,7 @@ fn read_description(matrix: &Path) -> Result<String> {
 
 fn open_table(path: &Path, file: File, bytes: u64) -> Result<SignatureReader> {
     let broken = |error: parquet::errors::ParquetError| damaged(path, &error.to_string());
+    let file = SizedFile::new(file).map_err(Error::io("read", path))?;
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(broken)?;
     if !table::is_sound(builder.metadata()) {
         return Err(damaged(

@@ -33,6 +33,7 @@ use super::longest::LongestRecord;
 use super::page_store::PagesOfGroup;
 use super::pages::page_sizes;
 use super::refusal::Refusal;
+use super::sized_file::SizedFile;
 use crate::clock::in_parallel;
 use crate::error::Error;
 use crate::pipeline::Signatures;
@@ -43,7 +44,7 @@ const BATCH: i64 = 1 << 20;
 
 /// The rows of a Parquet file: the batches of one row group after the other. No batch has rows of two groups.
 pub(super) struct Groups {
-    file: File,
+    file: SizedFile,
     metadata: ArrowReaderMetadata,
     projection: ProjectionMask,
     batch_rows: usize,
@@ -125,7 +126,7 @@ impl Groups {
             if !self.projection.leaf_included(number) {
                 continue;
             }
-            for page in page_sizes(&self.file, column)? {
+            for page in page_sizes(self.file.file(), column)? {
                 if page.bytes > most {
                     let path = column.column_path().string();
                     let part = format!("a page of column {path:?} in row group {}", self.begun);
@@ -171,6 +172,7 @@ pub(super) fn open(
     needed: Needed<'_>,
     longest: LongestRecord,
 ) -> Result<(Groups, SchemaRef), ParquetError> {
+    let file = SizedFile::new(file)?;
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
     let schema = Arc::clone(metadata.schema());
     let unchecked = without_meaning(&metadata.parquet_schema().root_schema_ptr(), &is_string)?;
@@ -247,6 +249,7 @@ pub(super) fn open_to_copy(
     file: File,
     longest: LongestRecord,
 ) -> Result<(Groups, TypePtr), ParquetError> {
+    let file = SizedFile::new(file)?;
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
     let schema = metadata.parquet_schema().root_schema_ptr();
     let bare = without_meaning(&schema, &Type::is_primitive)?;
@@ -259,7 +262,7 @@ pub(super) fn open_to_copy(
 }
 
 fn groups(
-    file: File,
+    file: SizedFile,
     metadata: ArrowReaderMetadata,
     projection: ProjectionMask,
     longest: LongestRecord,
