@@ -428,3 +428,23 @@ fn an_index_may_share_only_documents_without_words() {
         assert_eq!((of("id"), of("kept_id")), (Some("c"), Some("a")));
     }
 }
+
+/// An error of the disk, which a circle of links stands for.
+#[cfg(unix)]
+#[test]
+fn a_reference_that_cannot_be_looked_at_is_an_error() {
+    let place = Place::with_texts(["a text", "a text"]);
+    place.write("ref/a.jsonl", b"");
+    let header = "ref/simgpu-index.json";
+    std::os::unix::fs::symlink(place.path(header), place.path(header)).unwrap();
+    for command in [
+        "dedup in.jsonl -o out",
+        "pairs in.jsonl -o out.jsonl",
+        "passages in.jsonl -o out",
+    ] {
+        for against in ["--against ref", "--against in.jsonl --against ref"] {
+            let refused = place.run(&format!("{command} {against}"));
+            refused.refused(1, &["cannot read", header]);
+        }
+    }
+}

@@ -517,4 +517,43 @@ mod tests {
         assert_eq!(place.text("pairs.csv"), before);
         write(true).unwrap();
     }
+
+    #[test]
+    fn pairs_without_their_report_are_replaced() {
+        let (place, engine) = (place(), engine());
+        let inputs = place.inputs();
+        let task = Pairs::new(search(&engine, Verification::Exact));
+        let file = place.path("out/pairs.csv");
+        let write = || {
+            let run = skipping(&engine, &inputs).page(true);
+            run.pairs(&task, PairsOutput::File(&file))
+        };
+        place.write("out/other", "");
+        write().unwrap();
+        let expected = place.results("out");
+        let report = place.path("out/pairs.csv.report.json");
+        let partial = place.path("out/pairs.csv.report.json.partial");
+        let page = place.path("out/pairs.csv.report.html");
+        for has_page in [true, false] {
+            // As a run leaves them that is killed before the report has its name, or before the page has its own.
+            std::fs::rename(&report, &partial).unwrap();
+            if !has_page {
+                std::fs::rename(&page, with_suffix(&page, ".partial")).unwrap();
+            }
+            write().unwrap();
+            assert_eq!(place.results("out"), expected, "{has_page}");
+        }
+        // While a run gives names, another one stays out.
+        std::fs::rename(&report, &partial).unwrap();
+        let claimed = File::options().write(true).open(&partial).unwrap();
+        claimed.lock().unwrap();
+        let refused = write().unwrap_err().to_string();
+        assert!(refused.contains("another run is writing it"), "{refused}");
+        drop(claimed);
+        // Pairs that the report does not describe are of someone else.
+        place.write("out/pairs.csv", "mine");
+        let refused = write().unwrap_err().to_string();
+        assert!(refused.contains("the file exists"), "{refused}");
+        assert_eq!(place.text("out/pairs.csv"), "mine");
+    }
 }

@@ -481,6 +481,27 @@ mod tests {
     }
 
     #[test]
+    fn temporary_files_that_stay_are_reported() {
+        let (place, engine) = (place(), engine());
+        let inputs = place.inputs();
+        // A run makes no folders there.
+        place.write("tmp/simgpu-spill-x/.lock", "");
+        place.write("tmp/simgpu-spill-x/folder/file", "");
+        let told = Watched::stop_at(usize::MAX);
+        let run = skipping(&engine, &inputs).temporary(place.path("tmp"));
+        let run = run.options(watched_by(&told));
+        run.dedup(&task(&engine), &place.path("out")).unwrap();
+        assert!(told.has("simgpu-spill-x could not be removed"));
+        std::fs::remove_dir_all(place.path("tmp/simgpu-spill-x/folder")).unwrap();
+        let told = Watched::stop_at(usize::MAX);
+        let run = skipping(&engine, &inputs).temporary(place.path("tmp"));
+        let run = run.options(watched_by(&told));
+        run.dedup(&task(&engine), &place.path("again")).unwrap();
+        assert!(!told.has("could not be removed"));
+        assert!(left_in(&place.path("tmp")).is_empty());
+    }
+
+    #[test]
     fn another_run_is_refused_unless_it_begins_anew() {
         let (place, engine) = (place(), engine());
         let inputs = place.inputs();

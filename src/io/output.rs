@@ -961,6 +961,7 @@ mod tests {
     fn a_commit_that_fails_keeps_the_earlier_results() {
         let failures = [
             "sync out/.partial/kept/c.jsonl",
+            "sync ",
             "rename to out/kept",
             "rename to out/report.json",
         ];
@@ -1001,6 +1002,34 @@ mod tests {
         output.commit_with(&disk).unwrap();
         let calls = disk.calls.into_inner().unwrap();
         assert_eq!(calls, ["sync p.csv.partial", "rename to p.csv", "sync "]);
+    }
+
+    #[test]
+    fn a_file_that_fails_has_no_name() {
+        for fails_at in ["sync p.csv.partial", "rename to p.csv", "sync "] {
+            let place = tempfile::tempdir().unwrap();
+            let disk = recorder(place.path(), Some(fails_at));
+            let (output, _) = OutputFile::create(&place.path().join("p.csv"), false).unwrap();
+            assert!(output.commit_with(&disk).is_err(), "{fails_at}");
+            assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "{fails_at}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_unreadable_report_is_no_foreign_file() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let place = tempfile::tempdir().unwrap();
+        filled(place.path(), "one").commit(&Silent).unwrap();
+        let report = place.path().join("out").join(REPORT);
+        fs::set_permissions(&report, fs::Permissions::from_mode(0o0)).unwrap();
+        if File::open(&report).is_ok() {
+            writeln!(io::stderr(), "skipped: this user may read every file").unwrap();
+            return;
+        }
+        let failed = OutputFolder::open(&place.path().join("out"), true, Leftovers::Remove);
+        assert!(matches!(failed, Err(Error::Io { path, .. }) if path == report));
     }
 
     #[test]

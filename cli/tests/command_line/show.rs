@@ -316,3 +316,25 @@ fn dropped_documents_say_why() {
     let (_, page, _) = shown_page(&place, "0");
     assert!(page.contains("nothing was removed for it"), "{page}");
 }
+
+/// An error of the disk, which a circle of links stands for.
+#[cfg(unix)]
+#[test]
+fn a_result_that_cannot_be_looked_at_is_not_missing() {
+    let place = corpus();
+    place.run("dedup docs -o out --quiet").succeeded();
+    for name in ["clusters.parquet", "removed.jsonl"] {
+        let path = place.path(&format!("out/{name}"));
+        let file = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(&path, &path).unwrap();
+        let (code, _, error) = shown(&place, "1", &[]);
+        assert_eq!(code, Some(1));
+        assert!(
+            error.contains("cannot read") && error.contains(name),
+            "{error}"
+        );
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, file).unwrap();
+    }
+}
