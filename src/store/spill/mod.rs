@@ -24,6 +24,7 @@ use serde::de::DeserializeOwned;
 use crate::clock::in_parallel;
 use crate::error::{Error, Result};
 use crate::progress::{DiskUse, Progress};
+use crate::store::disk::metadata_of_name;
 use crate::store::{Locked, SETS_IN_MEMORY, announce_files};
 
 mod bytes;
@@ -200,13 +201,15 @@ impl Spill {
             let created = builder.tempdir_in(folder);
             let created = created.map_err(Error::io("create a folder in", folder))?;
             let lock = created.path().join(LOCK);
-            match File::create(&lock) {
-                // Another run took the empty folder for one that was left.
-                Err(error) if error.kind() == ErrorKind::NotFound && folder.is_dir() => {}
-                opened => {
-                    let locked = opened.and_then(|lock| Ok(Locked::try_new(lock)?));
-                    break (created, locked.map_err(Error::io("lock", lock))?);
-                }
+            // Another run may take the folder for one that was left: at its end, each looks for such folders.
+            let file = match File::create(&lock) {
+                Err(error) if error.kind() == ErrorKind::NotFound && folder.is_dir() => continue,
+                file => file.map_err(Error::io("lock", &lock))?,
+            };
+            match Locked::try_new(file) {
+                Ok(locked) if metadata_of_name(&lock)?.is_some() => break (created, locked),
+                Ok(_) | Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => return Err(Error::io("lock", lock)(error)),
             }
         };
         if let Some(run) = &budget.run {
