@@ -149,6 +149,8 @@
 //! | `gpu` | the GPU backend, through Vulkan, Metal or DX12 |
 //! | `selftest` | the check that this machine computes the published values |
 
+#[cfg(any(feature = "io", feature = "index"))]
+use simgpu_base::remote;
 use simgpu_base::{bits, encoding, threads};
 #[doc(inline)]
 pub use simgpu_base::{clock, documents, error, machine, progress};

@@ -238,7 +238,7 @@ fn wrong_calls_are_refused() {
         (
             "in.jsonl -o out --action mark --mark-field id --min-length 3",
             1,
-            "in.jsonl, row 0: there is a field \"id\" already; choose another name by --mark-field",
+            "in.jsonl: row 0: there is a field \"id\" already; choose another name by --mark-field\n",
         ),
         (
             "in.csv in.jsonl -o out --action mark",

@@ -72,7 +72,7 @@ fn error_at(
     Error::Input {
         path: file.named.clone(),
         problem: format!("{place}: {problem}"),
-        remedy: conversion(problem, &file.named).unwrap_or_else(|| remedy.to_owned()),
+        remedy: conversion(problem, &file.named, remedy).unwrap_or_else(|| remedy.to_owned()),
     }
 }
 

@@ -17,6 +17,7 @@ use crate::io::{
 use crate::pipeline::Pairing;
 use crate::pipeline::Signatures;
 use crate::progress::{Progress, Timings, advance};
+use crate::remote;
 use crate::scheme::Scheme;
 #[cfg(doc)]
 use crate::search::Verification;
@@ -110,6 +111,9 @@ impl SignatureFile {
 
     /// Refuses an output that is the file, its description, or a folder that contains them.
     fn check_not_overwritten_by(&self, outputs: &[PathBuf]) -> Result<()> {
+        outputs
+            .iter()
+            .try_for_each(|output| remote::check_output(output))?;
         check_not_overwritten(&[&self.path, &description_of(&self.path)], outputs)
     }
 }

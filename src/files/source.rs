@@ -511,10 +511,15 @@ impl Pieces for Chunks<'_> {
     ) -> Result<Parsed<'a, ChunkRecords>> {
         let run = self.run;
         let is_reference = chunk.file < self.of_reference;
-        let records = chunk.parse(run.fields_of(is_reference), |_| true, documents);
+        // Documents of a reference have no preference and no source.
+        let beside = [
+            run.keep_by.as_ref().map(|by| &by.field),
+            run.source_field.as_ref(),
+        ];
+        let beside = beside.into_iter().flatten().filter(|_| !is_reference);
+        let records = chunk.parse_with(run.fields_of(is_reference), beside, documents);
         let is_good = |i: usize| matches!(records.get(i), Some(Record::Document(_)));
         let values = |field: Option<&FieldPath>| match field {
-            // Documents of a reference have no preference and no source.
             Some(_) if is_reference => Ok(FieldValues::absent(documents.len())),
             Some(field) => FieldValues::of_chunk(&chunk, field, is_good),
             None => Ok(FieldValues::default()),

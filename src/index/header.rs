@@ -15,6 +15,7 @@ use super::store::damaged;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::pipeline::{Banding, Measure, Normalise, Shingling, Unit, Weighting, check_threshold};
+use crate::remote;
 use crate::scheme::{BaseHash, Scheme, words_v1};
 use crate::search::{CandidateMethod, Search, Verification};
 use crate::store::disk::{OnDisk, is_file, sync_folder};
@@ -166,8 +167,10 @@ impl Header {
                 return Err(Error::Input {
                     path: folder.to_owned(),
                     problem: format!("no index: it holds no {HEADER}"),
-                    remedy: "name the folder of an index, or build one with `simgpu index build`"
-                        .to_owned(),
+                    remedy: remote::copying(folder).unwrap_or_else(|| {
+                        "name the folder of an index, or build one with `simgpu index build`"
+                            .to_owned()
+                    }),
                 });
             }
             text => text.map_err(Error::io("read", &path))?,

@@ -19,6 +19,7 @@ use super::store_names::{ACKNOWLEDGED, STORE};
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::remote;
 use crate::search::{CandidateMethod, Search, Verification};
 use crate::store::disk::{OnDisk, is_folder, sync_folder};
 use crate::store::spill::{is_of_run, remove_all};
@@ -141,6 +142,7 @@ impl Index {
 
     /// Creates an index that is one only once it is complete: until then, it may be begun anew in the same folder.
     pub(crate) fn begin(folder: &Path, engine: Engine, search: &Search) -> Result<Self> {
+        remote::check_output(folder)?;
         let header = Header::of(&engine, search)?;
         fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
         let access = Access::to_write(folder)?;

@@ -15,6 +15,7 @@ use super::store::{acknowledge, acknowledged};
 use super::store_copy::{copy_bytes, copy_files};
 use super::store_names::sync_file_or_folder;
 use crate::error::{Error, Result};
+use crate::remote;
 use crate::store::Locked;
 use crate::store::disk::{OnDisk, metadata_of_name, sync_folder};
 
@@ -32,6 +33,7 @@ impl Index {
     /// is something at `copy`; [`Error::Io`].
     pub fn snapshot(folder: &Path, copy: &Path) -> Result<u64> {
         Header::read(folder)?.resolve(folder)?;
+        remote::check_output(copy)?;
         if metadata_of_name(copy)?.is_some() {
             // One that was interrupted at its very end left its workplace.
             drop(Workplace::find(copy));

@@ -56,11 +56,20 @@ pub(super) fn check_byte_order(file: &File, named: &Path) -> Result<(), Refusal>
         return Ok(());
     }
     let open = if is_file { "open_file" } else { "open_stream" };
-    let named = named.display();
+    // A stream has no name that Python opens.
+    let file = match named.to_str() {
+        Some("stdin") | None => "the file behind it",
+        Some(_) => "it",
+    };
+    let named = match named.to_str() {
+        Some("stdin") | None => "in.arrow".into(),
+        Some(name) => name.to_owned(),
+    };
     Err(Refusal::new(
         "its numbers are big-endian, as a mainframe writes them, which are not read",
         format!(
-            "convert it in Python: pyarrow.parquet.write_table(pyarrow.ipc.{open}(\"{named}\").read_all(), \"new.parquet\")"
+            "convert {file} in Python: import pyarrow.ipc, pyarrow.parquet; \
+             pyarrow.parquet.write_table(pyarrow.ipc.{open}({named:?}).read_all(), \"new.parquet\")"
         ),
     ))
 }
@@ -69,6 +78,32 @@ pub(super) fn check_byte_order(file: &File, named: &Path) -> Result<(), Refusal>
 fn is_file(mut file: impl Read) -> bool {
     let mut start = [0; MAGIC.len()];
     file.read_exact(&mut start).is_ok() && start == *MAGIC
+}
+
+/// The first column of a file that cannot be read alone.
+pub(super) fn unreadable_column(file: &File) -> Option<String> {
+    let at_start = || {
+        let mut file = file.try_clone().ok()?;
+        file.rewind().ok()?;
+        Some(BufReader::with_capacity(1 << 18, file))
+    };
+    let is_file = is_file(at_start()?);
+    let schema = match is_file {
+        true => FileReader::try_new(at_start()?, None).ok()?.schema(),
+        false => StreamReader::try_new(at_start()?, None).ok()?.schema(),
+    };
+    let mut columns = schema.fields().iter().enumerate();
+    let failing = columns.find(|(column, _)| {
+        let alone = Some(vec![*column]);
+        let is_read = at_start().map(|start| match is_file {
+            true => FileReader::try_new(start, alone)
+                .is_ok_and(|mut batches| batches.all(|batch| batch.is_ok())),
+            false => StreamReader::try_new(start, alone)
+                .is_ok_and(|mut batches| batches.all(|batch| batch.is_ok())),
+        });
+        is_read == Some(false)
+    });
+    failing.map(|(_, field)| field.name().clone())
 }
 
 /// Opens a file. Reads only the columns of `needed`, if given.

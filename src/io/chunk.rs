@@ -1,5 +1,6 @@
 //! Chunks of files: their records are parsed by many threads, and copied when they are kept.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use arrow_select::filter::filter_record_batch;
 
+use super::absent_field::of_element;
 use super::csv::Header;
 use super::fields::{FieldPath, Fields};
 use super::format::{BYTE_ORDER_MARK, other_encoding};
@@ -217,6 +219,34 @@ impl Chunk {
         }
     }
 
+    /// Parses all records, like [`Chunk::parse`]. A row of a table is a bad record, too, if its value in one of the columns
+    /// `beside` is a string that is not UTF-8.
+    pub(crate) fn parse_with<'f>(
+        &self,
+        fields: &Fields,
+        beside: impl Iterator<Item = &'f FieldPath>,
+        documents: &mut DocumentBatch,
+    ) -> Vec<Record> {
+        let Contents::Rows { rows, .. } = &self.contents else {
+            return self.parse(fields, |_| true, documents);
+        };
+        let mut problems = BTreeMap::new();
+        for path in beside {
+            problems.extend(columns::not_utf_8(rows, path));
+        }
+        let mut good = self
+            .parse(fields, |row| !problems.contains_key(&row), documents)
+            .into_iter();
+        let records = (0..rows.num_rows() as u64).map(|row| match problems.remove(&row) {
+            Some(problem) => Some(Record::Bad {
+                line: None,
+                problem,
+            }),
+            None => good.next(),
+        });
+        records.flatten().collect()
+    }
+
     /// Copies the records that `keeps` marks, byte for byte. It has one entry per record. Lines and records of CSV end
     /// with a newline.
     ///
@@ -399,7 +429,8 @@ impl RecordSpans {
             let record = &self.bytes[span.clone()];
             let parsed = match (&self.header, &mut parser) {
                 (Some(header), Some(parser)) => header.parse(record, fields, parser, documents),
-                _ => jsonl::parse(record, "element", fields, documents),
+                _ => jsonl::parse(record, "element", fields, documents)
+                    .map_err(|problem| of_element(&problem)),
             };
             let parsed = parsed.map_err(|problem| {
                 line += newlines(&self.bytes[counted..span.start]);

@@ -17,8 +17,9 @@ use super::csv::is_integer;
 use super::fields::{FieldPath, Fields, Wanted, WeightsField, push_joined};
 use super::ids::Id;
 use super::jsonl::json_string;
-use super::refusal::{Refusal, listed};
+use super::refusal::{Refusal, listed, several};
 use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
+use crate::encoding::column_looks_like;
 
 /// The fields that a run needs of each record.
 #[derive(Clone, Copy, Debug)]
@@ -167,8 +168,15 @@ fn check_column(
         Some(data_type) => Err(Refusal::new(
             format!("{what} \"{path}\" holds {data_type}, not {wanted}"),
             match item_type(data_type) {
-                Some(item) if parameter == "text_field" && is_token(item) => {
-                    format!("pass `unit=tokens` and `tokens_field={path}`, or {choose}")
+                Some(item) if parameter == "text_field" && is_token(item) => format!(
+                    "join the texts of each list in one column, with the program that wrote the file, and {choose}; or if they \
+                     are tokens, pass `unit=tokens` and `tokens_field={path}`"
+                ),
+                Some(_) if matches!(parameter, "text_field" | "fields") => format!(
+                    "join the texts of each list in one column, with the program that wrote the file, and {choose}"
+                ),
+                _ if parameter == "text_field" => {
+                    format!("{choose}, or rename the columns of this file")
                 }
                 _ => choose,
             },
@@ -180,13 +188,27 @@ fn check_column(
                 );
                 return Err(Refusal::new(
                     problem,
-                    format!("write its texts to one column, and {choose}"),
+                    format!(
+                        "join the texts of each list in one column, with the program that wrote the file, and {choose}"
+                    ),
                 ));
             }
             let names = schema.fields().iter().map(|field| field.name().clone());
             let listed = listed("column", &names.collect::<Vec<_>>());
+            let of_texts = schema.fields().iter().find(|field| {
+                let item = item_type(field.data_type());
+                parameter == "text_field"
+                    && item.is_some_and(|item| matches!(item, DataType::Struct(_)))
+            });
+            let in_list = of_texts.map_or(String::new(), |field| {
+                format!(
+                    "{:?} is a list: join the texts of each list in one column, with the program that wrote the file, and ",
+                    field.name()
+                )
+            });
             let problem = format!("there is no {what} \"{path}\"; {listed}");
-            Err(Refusal::new(problem, choose))
+            let remedy = format!("{in_list}{choose}{}", several(parameter));
+            Err(Refusal::new(problem, remedy))
         }
     }
 }
@@ -325,7 +347,7 @@ fn push_text(
         let text = column.as_ref().and_then(|column| column.text(row));
         let text = text
             .transpose()
-            .map_err(|at| format!("column \"{path}\" holds invalid UTF-8 at byte {at}"))?;
+            .map_err(|bad| format!("column \"{path}\" holds {bad}"))?;
         parts.extend(text);
     }
     if parts.is_empty() {
@@ -382,9 +404,7 @@ fn push_tokens(
             wrong => {
                 tokens.abandon_document();
                 return Err(match wrong {
-                    Err(at) => {
-                        format!("column \"{path}\" holds invalid UTF-8 at byte {at} of a token")
-                    }
+                    Err(bad) => format!("column \"{path}\" holds a token with {bad}"),
                     Ok(_) => format!("column \"{path}\" holds a null among its tokens"),
                 });
             }
@@ -422,6 +442,18 @@ fn weights_of(
     };
     field.check(&numbers)?;
     Ok(numbers)
+}
+
+/// The rows whose value in the column at a path is a string that is not UTF-8, with what is wrong with them.
+pub(super) fn not_utf_8(rows: &RecordBatch, path: &FieldPath) -> Vec<(u64, String)> {
+    let Some(column) = column(rows, path).map(Column::of) else {
+        return Vec::new();
+    };
+    let problem = |row| {
+        let bad = column.text(row)?.err()?;
+        Some((row as u64, format!("column \"{path}\" holds {bad}")))
+    };
+    (0..rows.num_rows()).filter_map(problem).collect()
 }
 
 /// The column at a path. A value is null if a struct around it is null.
@@ -487,8 +519,8 @@ impl Column {
         (self.rows.is_valid(row) && self.values.is_valid(place)).then_some(place)
     }
 
-    /// The text of a row, `None` if it is null or of another type; an error is the place of invalid UTF-8.
-    pub(super) fn text(&self, row: usize) -> Option<Result<&str, usize>> {
+    /// The text of a row, `None` if it is null or of another type; an error says where it is not UTF-8.
+    pub(super) fn text(&self, row: usize) -> Option<Result<&str, String>> {
         let place = self.place(row)?;
         let values = &self.values;
         let bytes = match values.data_type() {
@@ -500,7 +532,10 @@ impl Column {
             DataType::BinaryView => values.as_binary_view().value(place),
             _ => return None,
         };
-        Some(std::str::from_utf8(bytes).map_err(|error| error.valid_up_to()))
+        Some(std::str::from_utf8(bytes).map_err(|error| {
+            let looks_like = column_looks_like(bytes);
+            format!("invalid UTF-8 at byte {}{looks_like}", error.valid_up_to())
+        }))
     }
 
     pub(super) fn integer(&self, row: usize) -> Option<String> {
@@ -536,7 +571,7 @@ impl Column {
         match self.text(row).transpose() {
             Ok(Some(text)) => return Ok(Id::Json(json_string(text))),
             Ok(None) => {}
-            Err(at) => return Err(format!("{name} holds invalid UTF-8 at byte {at}")),
+            Err(bad) => return Err(format!("{name} holds {bad}")),
         }
         let unusable = || Id::Unusable(format!("of type {}", self.values.data_type()));
         Ok(usual_text(&self.values, place, self.is_uuid).unwrap_or_else(unusable))

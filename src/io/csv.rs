@@ -8,8 +8,9 @@ use super::cuts::{Cuts, cuts_of_parts, push_without};
 use super::fields::{FieldPath, Fields, ValueField, Wanted, push_joined};
 use super::format::{BYTE_ORDER_MARK, INNER_MARK, Separators};
 use super::ids::Id;
+use super::jsonl::REMOVE_ZEROS;
 use super::jsonl::{json_string, newlines};
-use super::refusal::{Refusal, listed};
+use super::refusal::{Refusal, listed, several};
 use crate::documents::DocumentBatch;
 use crate::encoding::looks_like;
 use crate::progress::counted;
@@ -158,7 +159,7 @@ impl Header {
                 listed("column", &self.names),
                 self.misencoded
             );
-            let choose = format!("choose the column with `{parameter}`");
+            let choose = format!("choose the column with `{parameter}`{}", several(parameter));
             let is_quoted = |name: &String| name.starts_with('"') && name.ends_with('"');
             let remedy = match self.names.len() {
                 _ if self.separators.quote.is_none() && self.names.iter().any(is_quoted) => {
@@ -234,6 +235,11 @@ impl Header {
             1 if self.separators.quote.is_none() && has_quote => format!(
                 "the record has {fields}, and the header has {of_header}; if fields are quoted, pass the quote character as `quote`"
             ),
+            _ if record.contains(&0) => {
+                format!(
+                    "the record has {fields}, and the header {of_header}, and it holds NUL bytes; {REMOVE_ZEROS}"
+                )
+            }
             1 => format!("the record has {fields}, and the header {of_header}"),
             lines => format!(
                 "the record has {fields} over {lines} lines, and the header {of_header}: a quote may not be closed"

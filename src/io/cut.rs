@@ -16,7 +16,7 @@ use super::chunk::{Contents, RecordSpans};
 use super::csv::Header;
 use super::fields::Wanted;
 use super::format::{BYTE_ORDER_MARK, Separators};
-use super::jsonl::newlines;
+use super::jsonl::{REMOVE_ZEROS, newlines};
 use super::refusal::Refusal;
 
 /// Finds where the records of a stream end. A reader passes the bytes of the stream in a buffer that grows;
@@ -164,7 +164,12 @@ impl<'a> CsvCutter<'a> {
         match fitting(bytes, true, self.separators, self.wanted) {
             Some(fitting) => {
                 let delimiter = quoted_delimiter(fitting.delimiter);
-                refusal.with_remedy(format!("pass `delimiter={delimiter}`"))
+                refusal.with_remedy(format!(
+                    "pass `delimiter={delimiter}`; if other files have another, convert these first, for one is for all files: \
+                     `python3 -c 'import csv, sys; csv.writer(sys.stdout).writerows(csv.reader(sys.stdin, delimiter=\"{}\"))' \
+                     < FILE > NEW`",
+                    fitting.delimiter.escape_ascii()
+                ))
             }
             None => refusal,
         }
@@ -465,6 +470,11 @@ impl Cutter for ArrayCutter {
                 ArrayState::After => {
                     if !bytes[at].is_ascii_whitespace() {
                         let line = self.line_at(bytes, at);
+                        if bytes[at] == 0 {
+                            let problem =
+                                format!("line {line}: NUL bytes follow the end of the JSON array");
+                            return Err(Refusal::new(problem, REMOVE_ZEROS));
+                        }
                         return Err(not_an_array(format!(
                             "line {line}: text follows the end of the JSON array"
                         )));

@@ -19,10 +19,10 @@ use super::globs::FileFilter;
 use super::longest::LongestRecord;
 use super::not_read::NotRead;
 use super::refusal::Refusal;
-use super::remote;
 use crate::encoding::{looks_like, other_unicode};
 use crate::error::{Conflict, Error, Result};
 use crate::progress::{Progress, advance};
+use crate::remote;
 use crate::store::disk::is_absent;
 use crate::store::unnamed_file;
 
@@ -215,7 +215,7 @@ impl Inputs {
                 }
                 Ok(_) => found.file(name.clone(), parent_of(&absolute(name)?))?,
                 Err(error) if is_absent(&error) || Broken::of(name).is_some() => {
-                    match remote::refused(name) {
+                    match remote::as_input(name) {
                         Some(refused) => return Err(refused),
                         None => found.glob(name)?,
                     }
@@ -327,6 +327,9 @@ impl Inputs {
 
     /// Refuses an output that is an input file, or a folder that contains one.
     pub(crate) fn check_not_overwritten_by(&self, outputs: &[PathBuf]) -> Result<()> {
+        outputs
+            .iter()
+            .try_for_each(|output| remote::check_output(output))?;
         let named: Vec<&Path> = self.files.iter().map(|file| &*file.named).collect();
         check_not_overwritten(&named, outputs)
     }
@@ -356,6 +359,7 @@ impl Inputs {
 
     /// Refuses an output inside an input folder, because the next run would read it.
     pub(crate) fn check_output_outside(&self, output: &Path) -> Result<()> {
+        remote::check_output(output)?;
         let output_is = real_path(output)?;
         for folder in &self.folders {
             if output_is.starts_with(real_path(folder)?) {

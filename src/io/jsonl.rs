@@ -11,10 +11,10 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::absent_field::{joining, not_found};
 use super::fields::{FieldPath, Fields, WeightsField, push_joined};
 use super::format::BYTE_ORDER_MARK;
 use super::ids::Id;
-use super::refusal::listed;
 use crate::documents::{DocumentBatch, TokenBatch};
 use crate::encoding::looks_like;
 
@@ -322,7 +322,11 @@ fn joined<'a>(
         if raw.starts_with('"') {
             decode(raw)
         } else {
-            Err(format!("field \"{path}\" is {}, not a string", kind(raw)))
+            Err(format!(
+                "field \"{path}\" is {}, not a string{}",
+                kind(raw),
+                joining(raw, path, "text_field")
+            ))
         }
     };
     if let [(path, Some(raw))] = content
@@ -382,86 +386,6 @@ fn push_tokens(path: &FieldPath, array: &str, batch: &mut TokenBatch) -> Result<
         }
     }
     Ok(())
-}
-
-/// Says that a record has no field at a path, and which fields it has. Messages call the field `what`.
-pub(super) fn not_found(record: &str, what: &str, path: &FieldPath, parameter: &str) -> String {
-    // The object that lacks the field, as deep as the path leads.
-    let (mut object, mut depth) = (record, 0);
-    for segment in path.segments() {
-        match member(object, segment) {
-            Ok(Some(inner)) if inner.get().starts_with('{') => object = inner.get(),
-            Ok(Some(inner)) if inner.get().starts_with('[') => {
-                let (array, inner) = path.segments().split_at(depth + 1);
-                return format!(
-                    "there is no {what} \"{path}\"; {:?} is an array, and fields are found in objects alone; join its \
-                     texts into one field, such as by `jq -c '.text = ([{}[]{}] | join(\"\\n\"))'`",
-                    array.join("."),
-                    jq_path(array),
-                    jq_path(inner)
-                );
-            }
-            _ => break,
-        }
-        depth += 1;
-    }
-    let names = keys(object).unwrap_or_default();
-    let listed = listed("field", &names);
-    let listed = match path.segments()[..depth].join(".") {
-        outer if outer.is_empty() => listed,
-        outer => format!("of {outer:?}, {listed}"),
-    };
-    let is_text = parameter == "text_field";
-    let in_array = (is_text && depth == 0).then(|| texts_in_array(object, &names));
-    let in_array = in_array.flatten().unwrap_or_default();
-    let several = if is_text {
-        ", which may be repeated if other files have other fields"
-    } else {
-        ""
-    };
-    format!(
-        "there is no {what} \"{path}\"; {listed}{in_array}; choose one with `{parameter}`{several}"
-    )
-}
-
-/// Says how to join texts that are in an array of a record, as those of a chat; `None` if there is no such array.
-fn texts_in_array(record: &str, names: &[String]) -> Option<String> {
-    names.iter().find_map(|name| {
-        let array = member(record, name).ok()??;
-        let objects: Vec<&RawValue> = serde_json::from_str(array.get()).ok()?;
-        let first = objects.first()?.get();
-        let is_text = |name: &String| {
-            let value = member(first, name).ok().flatten();
-            value.is_some_and(|value| value.get().starts_with('"'))
-        };
-        // The last one: who speaks comes before what is said.
-        let text = keys(first).ok()?.into_iter().rfind(is_text)?;
-        let [array, text] = [name, &text].map(|name| jq_path(std::slice::from_ref(name)));
-        Some(format!(
-            "; {name:?} is an array: join its texts into one field, such as by `jq -c '.text = ([{array}[]{text}] | join(\"\\n\"))'`"
-        ))
-    })
-}
-
-/// A path as jq spells it.
-fn jq_path(segments: &[String]) -> String {
-    let is_plain = |name: &str| {
-        let mut letters = name.chars();
-        letters
-            .next()
-            .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
-            && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
-    };
-    let mut spelled = String::new();
-    for name in segments {
-        if is_plain(name) {
-            spelled.extend([".", name]);
-        } else {
-            spelled.push_str(if spelled.is_empty() { "." } else { "" });
-            spelled.push_str(&format!("[{name:?}]"));
-        }
-    }
-    spelled
 }
 
 /// The names of the members of an object.
@@ -528,22 +452,24 @@ pub(super) fn field<'a>(record: &'a str, path: &FieldPath) -> Result<Option<&'a 
 /// The value at a path as text: a string decoded, a number or a boolean as written. `None` if it is absent or
 /// null.
 pub(super) fn text_of_field(record: &[u8], path: &FieldPath) -> Result<Option<String>, String> {
-    let value = value_of(raw_of_field(record, path)?, path)?;
+    let value = value_of(raw_of_field(record, path)?, path, "")?;
     Ok(value.map(|(text, _)| text.into_owned()))
 }
 
-/// A value of a field as text, and whether it is a string. `None` if it is absent or null.
+/// A value of a field as text, and whether it is a string. `None` if it is absent or null. `parameter` names the field.
 pub(super) fn value_of<'a>(
     value: Option<&'a str>,
     path: &FieldPath,
+    parameter: &str,
 ) -> Result<Option<(Cow<'a, str>, bool)>, String> {
     match value {
         None | Some("null") => Ok(None),
         Some(raw) if raw.starts_with('"') => Ok(Some((decode(raw)?, true))),
         Some(raw) if raw.starts_with(['{', '[']) => Err(format!(
-            "field {:?} is {}, not a number, a date or a string",
+            "field {:?} is {}, not a number, a date or a string{}",
             path.to_string(),
-            kind(raw)
+            kind(raw),
+            joining(raw, path, parameter)
         )),
         Some(raw) => Ok(Some((raw.into(), false))),
     }
@@ -557,10 +483,14 @@ pub(super) fn raw_of_field<'a>(
     field(utf_8(record, "record")?, path)
 }
 
+/// How to remove the NUL bytes that a crash left in a file.
+pub(super) const REMOVE_ZEROS: &str = "remove them: `tr -d '\\000' < FILE > NEW`";
+
 fn invalid_json(text: &str, error: &serde_json::Error) -> String {
     if text.contains('\0') && text.chars().all(|c| c == '\0' || c.is_whitespace()) {
-        return "the line holds NUL bytes alone, as where the program that wrote it crashed; remove them: `tr -d '\\000'`"
-            .to_owned();
+        return format!(
+            "the line holds NUL bytes alone, as where the program that wrote it crashed; {REMOVE_ZEROS}"
+        );
     }
     // Of a record of several lines, the first one ends too early; so does a file that was cut off.
     let line = text.trim();
@@ -569,6 +499,10 @@ fn invalid_json(text: &str, error: &serde_json::Error) -> String {
     if error.is_eof() && (line == "[" || is_open) && !ends_in_string() {
         return "the record is cut off or continues in the next line, and a record is one line; `jq -c .` writes it so"
             .to_owned();
+    }
+    let has_zeros = text.starts_with('\0') || text.ends_with('\0');
+    if has_zeros && serde_json::from_str::<IgnoredAny>(text.trim_matches('\0')).is_ok() {
+        return format!("NUL bytes precede or follow the record; {REMOVE_ZEROS}");
     }
     let problem = foreign_value(text, error).unwrap_or_else(|| error.to_string());
     // A record is one line, so the line number says nothing.
@@ -855,10 +789,22 @@ mod tests {
             ("{", "jq -c ."),
             (r#"{"text": "a","#, "a record is one line"),
             (r#"{"text": "Dear Sir,"#, "EOF while parsing a string"),
-            ("\0\0\0", "NUL bytes"),
+            ("\0\0\0", "NUL bytes alone"),
+            (
+                "\0\0{\"text\": \"a\"}",
+                "NUL bytes precede or follow the record; remove them: `tr -d",
+            ),
+            (
+                "{\"text\": \"a\"}\0",
+                "NUL bytes precede or follow the record",
+            ),
             (
                 r#"{"id": 1, "messages": [{"role": "user", "content": "a"}]}"#,
-                r#""messages" is an array: join its texts into one field, such as by `jq -c '.text = ([.messages[].content]"#,
+                r#""messages" is an array: join its texts into one field: `jq -c '.text = ([.messages[].content]"#,
+            ),
+            (
+                r#"{"text": ["a", "b"]}"#,
+                r#"field "text" is an array, not a string: join its texts into one field: `jq -c '.text = (.text | join("\n"))'`"#,
             ),
             (
                 r#"{"id": 1, "tags": [5], "turns": [{"n": 3}]}"#,
@@ -883,13 +829,6 @@ mod tests {
             Err("invalid UTF-8 at byte 10 of the line".to_owned())
         );
         assert!(bad(&"[".repeat(200_000)).contains("invalid JSON"));
-        let chat = r#"{"chat-log": {"turns": [{"value": {"en": "a"}}]}}"#;
-        let path = FieldPath::new("chat-log.turns.value.en");
-        let problem = not_found(chat, "field", &path, "text_field");
-        assert!(
-            problem.contains(r#"[.["chat-log"].turns[].value.en]"#),
-            "{problem}"
-        );
     }
 
     #[test]

@@ -8,7 +8,12 @@ use crate::progress::grouped;
 pub(crate) fn warning_of_encoding<'a>(
     skipped: impl Iterator<Item = &'a BadRecord>,
 ) -> Option<String> {
-    let convertible = |bad: &'a BadRecord| Some((bad, conversion(&bad.problem, &bad.file)?));
+    let convertible = |bad: &'a BadRecord| {
+        Some((
+            bad,
+            conversion(&bad.problem, &bad.file, "correct the records")?,
+        ))
+    };
     let mut left_out = skipped.filter_map(convertible);
     let (first, convert) = left_out.next()?;
     let records = match left_out.count() {

@@ -18,11 +18,11 @@ mod globs;
 
 mod refusal;
 
-mod remote;
-
 mod broken_stream;
 
 mod input;
+
+mod absent_field;
 
 mod jsonl;
 

@@ -186,7 +186,8 @@ pub(crate) fn write_text(
         return lines.finish();
     }
     let mut csv = csv::Writer::from_writer(BufWriter::with_capacity(1 << 16, target));
-    let failed = |error: csv::Error| Error::io("write to", path)(error.into());
+    let failed =
+        |error: csv::Error| Error::io("write to", path)(super::result_rows::of_system(error));
     csv.write_record(columns(pairs.measure)).map_err(failed)?;
     (pairs.for_each)(&mut |pair| {
         let [(file_a, row_a), (file_b, row_b)] = pair.rows.map(|row| places.place(row));

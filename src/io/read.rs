@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::fs::{File, Metadata};
-use std::io::{self, Chain, Cursor, Read, Seek};
+use std::io::{self, Chain, Cursor, Read, Seek, Write};
 use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -722,7 +722,17 @@ impl<'a> Reader<'a> {
             None => unnamed_file(&std::env::temp_dir()),
         };
         let mut target = target.map_err(temporary())?;
-        io::copy(&mut stream, &mut target).map_err(|error| broken(input, &error))?;
+        let mut writing = Writing {
+            target: &mut target,
+            failed: None,
+        };
+        let copied = io::copy(&mut stream, &mut writing);
+        if let Some(error) = writing.failed {
+            let folder = self.of_all.reading.temporary.map(Path::to_owned);
+            let folder = folder.unwrap_or_else(std::env::temp_dir);
+            return Err(Error::io("write a temporary file in", folder)(error));
+        }
+        copied.map_err(|error| broken(input, &error))?;
         target.rewind().map_err(temporary())?;
         Ok(target)
     }
@@ -907,6 +917,9 @@ fn start_of(stream: &mut impl Read, longest: LongestRecord) -> io::Result<Vec<u8
 }
 
 fn broken(input: &InputFile, error: &io::Error) -> Error {
+    if let Some(code) = error.raw_os_error() {
+        return Error::io("read", &input.named)(io::Error::from_raw_os_error(code));
+    }
     match (input.compression, input.open()) {
         (Compression::None, _) | (_, Err(_)) => unreadable(input, &error.to_string()),
         (compression, Ok(file)) => {
@@ -931,19 +944,54 @@ fn unreadable(input: &InputFile, problem: &str) -> Error {
 fn unread_table(input: &InputFile, error: Unreadable) -> Error {
     let refusal = match error {
         Unreadable::Refused(refusal) => refusal,
-        Unreadable::Damaged(problem) => Refusal::new(
-            problem,
-            match input.format {
-                // Some files break the format in a way that other readers let pass.
-                Format::Parquet => {
-                    "get the file again from its source or, if another program reads it, write it again with that program, as \
-                 pyarrow does: `pq.write_table(pq.read_table(\"in.parquet\"), \"out.parquet\")`"
-                }
-                _ => "get the file again from its source",
-            },
-        ),
+        Unreadable::System(error) => return Error::io("read", &input.named)(error),
+        Unreadable::Damaged(problem) => {
+            let remedy = remedy_of_table(input.format, &problem);
+            let file = (problem.contains(NOT_UTF_8) && input.compression == Compression::None)
+                .then(|| input.open().ok());
+            let column = file
+                .flatten()
+                .and_then(|file| arrow::unreadable_column(&file));
+            let problem = match column {
+                Some(column) => format!("column {column:?}: {problem}"),
+                None => problem,
+            };
+            Refusal::new(problem, remedy)
+        }
     };
     refusal.of(&input.named)
+}
+
+/// What the reader of Arrow says of strings that are not UTF-8.
+const NOT_UTF_8: &str = "Invalid UTF8 sequence";
+
+/// What to do with a table that the reader of its format refuses for this reason.
+fn remedy_of_table(format: Format, problem: &str) -> &'static str {
+    let is = |words: &str| problem.contains(words);
+    // Other programs write these, and read few of them.
+    if is("Parser error") && is("not supported") {
+        return "cast the columns of that type to another in the program that wrote the file, and write the file again";
+    }
+    if is(NOT_UTF_8) {
+        return "correct the strings of that column in the program that wrote the file, or in Python, where `.cast(\"binary\")` \
+                reads them; if the run needs only other columns, pass `action=report`, which copies no records";
+    }
+    if is("invalid utf8") {
+        return "a name in the schema is not UTF-8: rename that column in the program that wrote the file, and write the file \
+                again";
+    }
+    match format {
+        // Pyarrow would read the damaged bytes, for it compares no checksums.
+        _ if is("checksum") => {
+            "its bytes are not those that were written: get the file again from its source"
+        }
+        // Some files break the format in a way that other readers let pass.
+        Format::Parquet => {
+            "get the file again from its source or, if another program reads it, write it again with that program, as \
+             pyarrow does: `import pyarrow.parquet as pq; pq.write_table(pq.read_table(\"in.parquet\"), \"out.parquet\")`"
+        }
+        _ => "get the file again from its source",
+    }
 }
 
 fn refused(input: &InputFile, problem: String, remedy: &str) -> Error {
@@ -1002,6 +1050,26 @@ fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
         }
     }
     Ok(filled)
+}
+
+/// A file that keeps the error of a write, to tell it from those of what is copied there.
+struct Writing<'a> {
+    target: &'a mut File,
+    failed: Option<io::Error>,
+}
+
+impl Write for Writing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.target.write(bytes).map_err(|error| {
+            let told = io::Error::from(error.kind());
+            self.failed = (error.kind() != io::ErrorKind::Interrupted).then_some(error);
+            told
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.target.flush()
+    }
 }
 
 /// A file that counts the bytes read from it.

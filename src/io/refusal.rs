@@ -35,9 +35,20 @@ impl Refusal {
     pub(super) fn of(self, path: &Path) -> Error {
         Error::Input {
             path: path.to_owned(),
-            remedy: conversion(&self.problem, path).unwrap_or(self.remedy),
+            remedy: conversion(&self.problem, path, &self.remedy).unwrap_or(self.remedy),
             problem: self.problem,
         }
+    }
+}
+
+/// What else a parameter of a column can do if other files have other columns, for messages.
+pub(super) fn several(parameter: &str) -> &'static str {
+    match parameter {
+        "text_field" => ", which may be repeated if other files have other columns",
+        "id_field" | "fields" | "keep_by" | "source_field" => {
+            ", or give all files the same names of columns"
+        }
+        _ => "",
     }
 }
 

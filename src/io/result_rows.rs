@@ -1,7 +1,7 @@
 //! Writes rows of results as JSON Lines, CSV or Parquet.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use arrow_array::cast::AsArray;
@@ -104,7 +104,7 @@ pub(crate) fn write_rows_as_text(
         return lines.finish();
     }
     let mut csv = csv::Writer::from_writer(BufWriter::with_capacity(1 << 16, target));
-    let failed = |error: csv::Error| Error::io("write to", path)(error.into());
+    let failed = |error: csv::Error| Error::io("write to", path)(of_system(error));
     let names = schema.fields().iter().map(|field| field.name());
     csv.write_record(names).map_err(failed)?;
     rows(&mut |batch| {
@@ -116,6 +116,17 @@ pub(crate) fn write_rows_as_text(
         Ok(())
     })?;
     csv.flush().map_err(Error::io("write to", path))
+}
+
+/// The error of the operating system in one of CSV.
+pub(super) fn of_system(error: csv::Error) -> io::Error {
+    match error.is_io_error() {
+        true => match error.into_kind() {
+            csv::ErrorKind::Io(error) => error,
+            kind => io::Error::other(format!("{kind:?}")),
+        },
+        false => error.into(),
+    }
 }
 
 /// Writes rows as Parquet.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use arrow_array::RecordBatch;
 
+use super::absent_field::{not_found, of_element};
 use super::chunk::{Chunk, Contents, RecordSpans, on_line};
 use super::columns::{Column, column, id_column};
 use super::csv::is_integer;
@@ -165,7 +166,7 @@ fn of_json<'a>(
             _ => jsonl::raw_of_field(record, &field.path)?,
         };
         if known.is_none() && field.is_in_each_record() {
-            return Err(jsonl::not_found(
+            return Err(not_found(
                 jsonl::utf_8(record, "record")?,
                 "field",
                 &field.path,
@@ -175,7 +176,7 @@ fn of_json<'a>(
         if let Some(list) = known.filter(|raw| field.takes_lists() && raw.starts_with('[')) {
             return Ok(Some(Value::new(list, Form::List)));
         }
-        let value = jsonl::value_of(known, &field.path)?;
+        let value = jsonl::value_of(known, &field.path, field.parameter)?;
         let value = value.filter(|(text, _)| !text.is_empty());
         Ok(value.map(|(text, is_string)| match is_string {
             true => Value::new(text, Form::String),
@@ -201,7 +202,8 @@ fn of_records(records: &RecordSpans, fields: &[ValueField], each: &mut EachRecor
                     values.into_iter().map(|text| text.map(untyped)).collect()
                 })
             }
-            _ => of_json(record, fields, &names).map_err(|problem| on_line(problem, line)),
+            _ => of_json(record, fields, &names)
+                .map_err(|problem| on_line(of_element(&problem), line)),
         };
         each(Some(line), values.as_deref().map_err(Clone::clone));
     }
@@ -255,11 +257,7 @@ fn value_at<'a>(
             });
         }
         Some(Ok(text)) => Value::new(text, Form::String),
-        Some(Err(at)) => {
-            return Err(format!(
-                "column \"{path}\" holds invalid UTF-8 at byte {at}"
-            ));
-        }
+        Some(Err(bad)) => return Err(format!("column \"{path}\" holds {bad}")),
         None => match text_at(column, row).or_else(|| duration_at(column, row)) {
             Some(text) => Value::new(text, Form::Other),
             None => {
@@ -316,7 +314,7 @@ mod tests {
         match jsonl::raw_of_field(record, &field.path)? {
             Some(list) if list.starts_with('[') => Ok(Some(Value::new(list, Form::List))),
             raw => {
-                let value = jsonl::value_of(raw, &field.path)?;
+                let value = jsonl::value_of(raw, &field.path, field.parameter)?;
                 let value = value.filter(|(text, _)| !text.is_empty());
                 let form = |is_string| if is_string { Form::String } else { Form::Other };
                 Ok(value.map(|(text, is_string)| Value::new(text, form(is_string))))

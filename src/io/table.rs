@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -61,12 +62,26 @@ pub(super) struct Groups {
 pub(super) enum Unreadable {
     Damaged(String),
     Refused(Refusal),
+    /// The operating system failed, and the file may be whole.
+    System(io::Error),
 }
 
 impl<E: StdError> From<E> for Unreadable {
     fn from(error: E) -> Self {
-        Unreadable::Damaged(error.to_string())
+        let problem = error.to_string();
+        match system_error(&problem) {
+            Some(error) => Unreadable::System(error),
+            None => Unreadable::Damaged(problem),
+        }
     }
+}
+
+/// The error of the operating system that a problem ends with. The readers wrap some in text alone.
+fn system_error(problem: &str) -> Option<io::Error> {
+    let (_, code) = problem.rsplit_once("(os error ")?;
+    let error = io::Error::from_raw_os_error(code.split_once(')')?.0.parse().ok()?);
+    // A place that no file has is one of a damaged file.
+    (error.kind() != io::ErrorKind::InvalidInput).then_some(error)
 }
 
 impl Groups {
@@ -627,6 +642,21 @@ mod tests {
         let lists = [Some(vec![Some(1), Some(2)]), None, Some(vec![])];
         let lists = ListArray::from_iter_primitive::<UInt64Type, _, _>(lists);
         [short, Arc::new(objects), Arc::new(lists)]
+    }
+
+    #[test]
+    fn errors_of_the_system_are_no_damage() {
+        for (problem, is_of_system) in [
+            (
+                "Parquet argument error: External: Too many open files (os error 24)",
+                true,
+            ),
+            ("External: Input/output error (os error 5)", true),
+            ("External: Invalid argument (os error 22)", false),
+            ("Parquet error: Page CRC checksum mismatch", false),
+        ] {
+            assert_eq!(system_error(problem).is_some(), is_of_system, "{problem}");
+        }
     }
 
     #[test]

@@ -284,7 +284,7 @@ impl RecordFields {
         let compared = self.paths(side).flatten().map(|path| ValueField {
             path: path.clone(),
             parameter: "fields",
-            hint: "; A+B=C compares columns A and B of the first input, joined, with column C of the second",
+            hint: "; A=C compares column A of the first input with column C of the second, and A+B=C columns A and B, joined",
             is_required: true,
         });
         [id].into_iter().chain(compared).collect()

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::cuts::Cuts;
-use crate::error::{BadRecord, Error, Result};
+use crate::error::{Error, Result};
 use crate::files::{FileEvent, KeptOfChunk, KeptOutput, Placed, Rereading, RunOptions, Written};
 use crate::io::{
     Fate, FieldPath, Fields, InputFile, Inputs, OutputFolder, Places, Reading, WrittenFiles,
@@ -145,12 +145,7 @@ impl Rewriting<'_> {
     ) -> Error {
         let row = placed.rows.get(record).copied().flatten();
         let (_, row) = row.map_or(("", 0), |row| self.places.place(row));
-        Error::BadRecord(BadRecord {
-            file: file.to_owned(),
-            row,
-            line: None,
-            problem: format!("{problem}; choose another name by `mark_field`"),
-        })
+        unmarked_table(file, format!("row {row}: {problem}"))
     }
 }
 
@@ -163,7 +158,7 @@ pub(crate) fn uncut(path: &Path, problem: String, list: &str) -> Error {
     }
 }
 
-/// The error of a table that cannot be marked.
+/// The error of a file that cannot be marked.
 fn unmarked_table(path: &Path, problem: String) -> Error {
     Error::Input {
         path: path.to_owned(),

@@ -244,6 +244,9 @@ fn reading<'a>(fields: &'a [ValueField], temporary: &'a Path) -> Reading<'a> {
     }
 }
 
+/// What to do with a record that cannot be read.
+const CORRECT: &str = "correct the record";
+
 fn read_names(
     files: &[InputFile],
     fields: &NameFields,
@@ -261,8 +264,8 @@ fn read_names(
         let named = &files[chunk.file].named;
         added.map_err(|(line, problem)| Error::Input {
             path: named.clone(),
-            remedy: encoding::conversion(&problem, named)
-                .unwrap_or_else(|| "correct the record".to_owned()),
+            remedy: encoding::conversion(&problem, named, CORRECT)
+                .unwrap_or_else(|| CORRECT.to_owned()),
             problem: match line {
                 Some(line) => format!("line {line}: {problem}"),
                 None => problem,

@@ -283,7 +283,7 @@ fn a_column_of_another_type_is_refused() {
     place.write("in.parquet", parquet([("text", numbers)]));
     let phrases = [
         "in.parquet",
-        "column \"text\" holds Int64, not strings; choose the column with --text-field\n",
+        "column \"text\" holds Int64, not strings; choose the column with --text-field, or rename the columns of this file\n",
     ];
     every_command_refuses(&place, "in.parquet", &phrases);
     let list = || {
@@ -295,7 +295,8 @@ fn a_column_of_another_type_is_refused() {
     place.write("in.parquet", parquet(columns));
     let phrases = [
         "column \"text\" holds List",
-        "not strings; pass --unit tokens and --tokens-field text, or choose the column with --text-field\n",
+        "not strings; join the texts of each list in one column, with the program that wrote the file, and choose the column with \
+         --text-field; or if they are tokens, pass --unit tokens and --tokens-field text\n",
     ];
     every_command_refuses(&place, "in.parquet", &phrases);
     let phrases = [

@@ -9,7 +9,7 @@ use arrow_array::{ArrayRef, DictionaryArray, LargeStringArray, StructArray};
 use arrow_schema::{DataType, Field};
 
 use super::refusals::{every_command_refuses, leaves_no_output};
-use crate::support::{Place, bzip2, gzip, json_lines, parquet, strings, xz};
+use crate::support::{Place, bzip2, gzip, json_lines, numbered_lines, parquet, strings, xz};
 
 fn fixture(name: &str) -> Vec<u8> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/formats/fixtures");
@@ -85,7 +85,9 @@ fn what_other_programs_write_is_named() {
         ),
         (
             "s3://bucket/a.jsonl",
-            &["aws s3 cp 's3://bucket/a.jsonl' - | simgpu dedup -"],
+            &[
+                "copy it to this machine: `aws s3 cp s3://bucket/a.jsonl a.jsonl`, and give a.jsonl; or, for one input",
+            ],
         ),
     ] {
         let told = [&[input.split(' ').next().unwrap()], told].concat();
@@ -132,7 +134,7 @@ fn other_encodings_are_named() {
     let place = Place::new();
     for name in ["utf-16.csv", "utf-16.jsonl"] {
         place.write(name, fixture(name));
-        let new = format!("new.{}", name.rsplit('.').next().unwrap());
+        let new = name.replace("utf-16.", "utf-16.utf-8.");
         let convert = format!("convert the file: `iconv -f UTF-16 -t UTF-8 {name} > {new}`");
         let phrases = ["the file is UTF-16, not UTF-8", &convert];
         every_command_refuses(&place, name, &phrases);
@@ -142,12 +144,12 @@ fn other_encodings_are_named() {
     place.write("in.jsonl.xz", xz(without_mark));
     let phrases = [
         "in.jsonl.xz: the file is UTF-16LE",
-        "`xz -dc in.jsonl.xz | iconv -f UTF-16LE -t UTF-8 > new.jsonl`",
+        "`xz -dc in.jsonl.xz | iconv -f UTF-16LE -t UTF-8 > in.utf-8.jsonl`",
     ];
     every_command_refuses(&place, "in.jsonl.xz", &phrases);
     place.write("in.txt", fixture("utf-16.jsonl"));
     let phrases = [
-        "in.txt, row 0: the text is UTF-16, not UTF-8; convert the file: `iconv -f UTF-16 -t UTF-8 in.txt > new.txt`",
+        "in.txt, row 0: the text is UTF-16, not UTF-8; convert the file: `iconv -f UTF-16 -t UTF-8 in.txt > in.utf-8.txt`",
     ];
     every_command_refuses(&place, "in.txt", &phrases);
 }
@@ -180,8 +182,14 @@ fn a_damaged_page_is_refused() {
     let mut damaged = whole.clone();
     damaged[at.unwrap()] = b'R';
     place.write("in.parquet", damaged);
-    let phrases = ["in.parquet: ", "CRC", "get the file again"];
+    let phrases = [
+        "in.parquet: ",
+        "CRC",
+        "; its bytes are not those that were written: get the file again",
+    ];
     every_command_refuses(&place, "in.parquet", &phrases);
+    let run = place.run("dedup in.parquet -o out");
+    assert!(!run.error().contains("pyarrow"), "{}", run.error());
 }
 
 #[test]
@@ -403,7 +411,7 @@ fn a_string_of_parquet_that_is_not_utf_8_is_one_bad_record() {
             lists_of_words(&texts),
             "families",
             "--unit tokens --tokens-field text",
-            "column \"text\" holds invalid UTF-8 at byte 1 of a token",
+            "column \"text\" holds a token with invalid UTF-8 at byte 1",
         ),
         (
             strings(texts),
@@ -432,37 +440,48 @@ fn a_string_of_parquet_that_is_not_utf_8_is_one_bad_record() {
     }
 }
 
-/// What is said of text in windows-1252, and how to convert the file.
-const WESTERN: &str = ", as of text in windows-1252 (Western European, like Latin-1); convert the file: `iconv -f windows-1252 -t UTF-8";
+/// What is said of text in windows-1252, where it reads a word, and how to convert the file.
+fn western(word: &str) -> String {
+    format!(
+        ", as of text in windows-1252 (Western European, like Latin-1), where it reads {word:?}; if that is right, \
+         convert the file: `iconv -f windows-1252 -t UTF-8"
+    )
+}
 
 #[test]
 fn western_encodings_are_named_with_the_remedy() {
     let place = Place::new();
-    for (name, file, says) in [
+    for (name, file, word, says) in [
         (
             "in.csv",
             &b"id,text\n1,a\n2,caf\xE9\n"[..],
+            "café",
             "line 3 (row 1): column \"text\" holds invalid UTF-8 at byte 3",
         ),
         (
             "in.jsonl",
             b"{\"text\": \"It\x92s\"}\n",
+            "It’s",
             "line 1 (row 0): invalid UTF-8 at byte 12 of the line",
         ),
         (
             "in.json",
             b"[{\"text\": \"gro\xDF\"}]\n",
+            "groß",
             "line 1 (row 0): invalid UTF-8 at byte 13 of the element",
         ),
         (
             "in.txt",
             b"Stra\xDFe in \xD6sterreich",
+            "Straße",
             "row 0: invalid UTF-8 at byte 4",
         ),
     ] {
         place.write(name, file);
         let ending = name.split_once('.').unwrap().1;
-        let says = format!("{name}, {says}{WESTERN} {name} > new.{ending}`");
+        let western = western(word);
+        let says =
+            format!("{name}, {says}{western} {name} > in.utf-8.{ending}`; else name in its place");
         every_command_refuses(&place, name, &[&says]);
         let run = place.run(&format!("dedup {name} -o other --overwrite"));
         assert!(!run.error().contains("on-bad-record"), "{}", run.error());
@@ -510,7 +529,142 @@ fn western_encodings_are_named_with_the_remedy() {
         ),
     ] {
         let run = place.run(command);
-        run.refused(1, &[&format!("{says}{WESTERN} r.")]);
+        let word = if says.contains("größe") {
+            "größe"
+        } else {
+            "café"
+        };
+        run.refused(1, &[&format!("{says}{} r.", western(word))]);
+    }
+}
+
+#[test]
+fn an_unknown_encoding_is_not_named() {
+    let place = Place::new();
+    // Polish in windows-1250, and Russian in windows-1251.
+    for text in [
+        &b"mi\xB3y dom"[..],
+        b"\xC8\xE2\xE0\xED \xE8 \xC0\xED\xED\xE0",
+    ] {
+        place.write("in.csv", [b"id,text\n1,", text, b"\n"].concat());
+        let says = [
+            "as of text in another encoding; if other records have such bytes, convert the file: \
+             `iconv -f ENCODING -t UTF-8 in.csv > in.utf-8.csv`",
+            "else correct the record, or pass --on-bad-record skip",
+        ];
+        every_command_refuses(&place, "in.csv", &says);
+    }
+    let mut file = parquet([
+        ("id", strings(["1"])),
+        ("text", strings(["a Strasse in Bonn"])),
+    ]);
+    let at = file
+        .windows(7)
+        .position(|window| window == b"Strasse")
+        .unwrap();
+    file[at + 4] = 0xDF;
+    file[at + 5] = b'e';
+    place.write("in.parquet", file);
+    let says = [
+        "as of a column in windows-1252 (Western European, like Latin-1), where it reads \"Straßee\"; if that is right, decode \
+         the column",
+        "; else correct the record",
+    ];
+    every_command_refuses(&place, "in.parquet", &says);
+}
+
+#[test]
+fn strings_of_arrow_that_are_not_utf_8_name_their_column() {
+    let place = Place::new();
+    let mut file = fixture("plain.arrow");
+    let text = b"all happy families";
+    let at = file.windows(text.len()).position(|window| window == text);
+    file[at.unwrap() + 4] = 0xFF;
+    place.write("in.arrow", file);
+    let says = [
+        "in.arrow: column \"text\": ",
+        "; correct the strings of that column",
+    ];
+    every_command_refuses(&place, "in.arrow", &says);
+}
+
+#[test]
+fn lists_in_place_of_text_are_joined() {
+    let place = Place::new();
+    let chat = "{\"messages\": [{\"content\": \"a\", \"role\": \"user\"}]}";
+    place.write("in.jsonl", format!("{chat}\n"));
+    place.write("in.json", format!("[{chat}]\n"));
+    place.write(
+        "wrapped.json",
+        "{\"data\": [{\"text\": \"a\"}, {\"text\": \"b\"}]}\n",
+    );
+    let join = ".text = ([.messages[].content] | join(\"\\n\"))'`";
+    for (input, jq) in [
+        ("in.jsonl", format!("`jq -c '{join}")),
+        ("in.json", format!("`jq -c '.[] | {join}")),
+        (
+            "in.jsonl --text-field messages",
+            format!("`jq -c '{join}, and pass --text-field text"),
+        ),
+        (
+            "wrapped.json",
+            "write one per line: `jq -c '.data[]'`".to_owned(),
+        ),
+    ] {
+        every_command_refuses(&place, input, &[&jq]);
+    }
+    let run = place.run("link in.json --fields messages -o out");
+    run.refused(
+        1,
+        &[&format!(
+            "`jq -c '.[] | {join}, and name the field \"text\" in --fields"
+        )],
+    );
+}
+
+#[test]
+fn nul_bytes_next_to_records_are_named() {
+    let place = Place::new();
+    let lines = numbered_lines(["a", "b"]);
+    let remove = "remove them: `tr -d '\\000' < FILE > NEW`";
+    for (name, file) in [
+        ("in.jsonl", [&[0; 8][..], &lines].concat()),
+        (
+            "in.jsonl",
+            [lines.trim_ascii_end(), &[0; 3], b"\n"].concat(),
+        ),
+        ("in.jsonl", [&lines[..], &[0; 3]].concat()),
+        ("in.json", b"[{\"text\": \"a\"}]\n\0\0".to_vec()),
+        ("in.csv", b"id,text\n1,a\n\0\0\0\0".to_vec()),
+    ] {
+        place.write(name, file);
+        every_command_refuses(&place, name, &["NUL bytes", remove]);
+    }
+}
+
+#[test]
+fn a_value_of_the_order_that_is_not_utf_8_is_one_bad_record() {
+    let place = Place::new();
+    let mut file = parquet([
+        ("id", strings(["1", "2", "3"])),
+        ("text", strings(["a b", "c d", "a b"])),
+        ("date", strings(["2024-01-01", "2024-02-02", "2024-03-03"])),
+    ]);
+    let at = file
+        .windows(10)
+        .position(|window| window == b"2024-02-02")
+        .unwrap();
+    file[at + 4] = 0xFF;
+    place.write("in.parquet", file);
+    for option in ["--keep-by date", "--source-field date"] {
+        let run = place.run(&format!("dedup in.parquet {option} -o out"));
+        run.refused(
+            1,
+            &["in.parquet, row 1: column \"date\" holds invalid UTF-8 at byte 4"],
+        );
+        let found = place.dedup(&format!("in.parquet {option} --on-bad-record skip"));
+        assert_eq!((found.count("skipped"), found.count("kept")), (1, 1));
+        std::fs::remove_dir_all(place.path("out")).unwrap();
     }
 }
 
@@ -525,7 +679,7 @@ fn the_delimiter_that_fits_is_named() {
         ("id|text", "'|'"),
     ] {
         place.write("in.csv", format!("{header}\n1;a\n"));
-        let says = format!("; pass --delimiter {delimiter}\n");
+        let says = format!("; pass --delimiter {delimiter}; if other files have another, ");
         match header {
             // No column is called `text` alone.
             "id;text, short" => {
@@ -546,9 +700,21 @@ fn big_endian_tables_are_named() {
     ] {
         place.write(name, fixture(name));
         let says = format!("{name}: its numbers are big-endian");
-        let remedy = format!("pyarrow.ipc.{open}(\"{name}\").read_all()");
+        let remedy = format!(
+            "convert it in Python: import pyarrow.ipc, pyarrow.parquet; \
+             pyarrow.parquet.write_table(pyarrow.ipc.{open}(\"{name}\").read_all()"
+        );
         every_command_refuses(&place, name, &[&says, &remedy]);
     }
+    let stream = fixture("big-endian.arrows");
+    let run = place.run_with_stdin("dedup - -o out", &stream);
+    run.refused(
+        1,
+        &[
+            "convert the file behind it in Python",
+            "open_stream(\"in.arrow\")",
+        ],
+    );
 }
 
 #[test]

@@ -314,8 +314,42 @@ fn the_limit_of_open_files_is_named() {
         "{says}"
     );
     let says = limited("ulimit -n 8");
-    let remedy = "the limit is 8 open files; raise it as root or in the settings of the container";
+    let remedy = "the limit is 8 open files; raise it as root or in the settings of the container: `ulimit -n ";
     assert!(says.contains(remedy), "{says}");
+}
+
+#[test]
+fn outputs_on_other_machines_are_refused() {
+    let place = Place::with_texts(["a"]);
+    let remedy =
+        "write to out on this machine, and copy that there: `aws s3 sync out s3://bucket/out`";
+    for command in [
+        "dedup in.jsonl -o s3://bucket/out",
+        "passages in.jsonl --min-length 3 -o s3://bucket/out",
+        "index build in.jsonl --index s3://bucket/out",
+    ] {
+        place
+            .run(command)
+            .refused(1, &["s3://bucket/out: it is on another machine", remedy]);
+    }
+    for command in [
+        "pairs in.jsonl -o gs://b/p.csv",
+        "sign in.jsonl -o gs://b/p.npy",
+    ] {
+        place
+            .run(command)
+            .refused(1, &["it is on another machine", "`gcloud storage cp p."]);
+    }
+    let copy = "copy it to this machine: `aws s3 ";
+    for command in [
+        "index query in.jsonl --index s3://b/ix -o h.jsonl",
+        "pairs --signatures s3://b/s.parquet -o p.jsonl",
+        "link in.jsonl --fields text --equivalents s3://b/n.txt -o out",
+        "dedup in.jsonl --against s3://b/old.jsonl -o out",
+    ] {
+        place.run(command).refused(1, &[copy]);
+    }
+    assert!(!place.path("s3:").exists() && !place.path("gs:").exists());
 }
 
 #[test]

@@ -351,8 +351,8 @@ fn two_customer_lists_as_they_are_exported_are_linked() {
         &[
             "shop.csv, line ",
             " holds invalid UTF-8 at byte ",
-            ", as of text in windows-1252",
-            "convert the file: `iconv -f windows-1252 -t UTF-8 shop.csv > new.csv`",
+            ", as of text in windows-1252 (Western European, like Latin-1), where it reads ",
+            "convert the file: `iconv -f windows-1252 -t UTF-8 shop.csv > shop.utf-8.csv`",
         ],
     );
     let skipped = place.run(&format!("{command} --on-bad-record skip -q"));
@@ -362,7 +362,7 @@ fn two_customer_lists_as_they_are_exported_are_linked() {
     assert!(
         skipped
             .stderr
-            .contains("`iconv -f windows-1252 -t UTF-8 shop.csv > new.csv`")
+            .contains("`iconv -f windows-1252 -t UTF-8 shop.csv > shop.utf-8.csv`")
     );
 
     place.write("new.csv", &b);
@@ -382,7 +382,7 @@ fn two_customer_lists_as_they_are_exported_are_linked() {
     for (options, hint) in [
         (
             "--fields full_name",
-            "; A+B=C compares columns A and B of the first input, joined, with column C of the second",
+            "; A=C compares column A of the first input with column C of the second, and A+B=C columns A and B, joined",
         ),
         (
             "--fields city=town --id-field customer_id",

@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::encoding::conversion;
+use crate::remote;
 
 /// `Result` with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -48,7 +49,7 @@ pub enum Error {
     #[error("unsupported: {0}")]
     Unsupported(Unsupported),
     /// An operation on a file or folder failed.
-    #[error("cannot {action} {}: {cause}; {}", path.display(), remedy(cause))]
+    #[error("cannot {action} {}: {cause}; {}", path.display(), remedy(path, cause))]
     Io {
         /// The operation, a verb: `read`.
         action: &'static str,
@@ -184,8 +185,8 @@ pub enum Error {
         /// Skipped as bad.
         skipped: u64,
     },
-    /// A run on disk ended before it was complete. The same run resumes from its last checkpoint.
-    #[error("{error}; the same command resumes from its last checkpoint, in {}", temporary.display())]
+    /// A run on disk ended before it was complete. The same run resumes from its last checkpoint, unless an input is changed.
+    #[error("{error}; {} in {}", checkpoint(error), temporary.display())]
     Resumable {
         /// What ended the run. The message contains it.
         error: Box<Error>,
@@ -768,6 +769,20 @@ pub enum Unsupported {
     },
 }
 
+/// What to say of the checkpoint of a run that this error ended.
+fn checkpoint(error: &Error) -> &'static str {
+    match error {
+        // The same command fails again, and a run goes on with no other input.
+        Error::BadRecord(_)
+        | Error::NoGoodRecord(_)
+        | Error::Input { .. }
+        | Error::RepeatedId { .. }
+        | Error::RepeatedInIndex { .. }
+        | Error::KnownId { .. } => "with a changed input, pass `restart` to discard the checkpoint",
+        _ => "the same command resumes from its last checkpoint,",
+    }
+}
+
 /// What to do where threads cannot be started.
 fn thread_remedy(threads: usize) -> &'static str {
     match threads {
@@ -778,8 +793,11 @@ fn thread_remedy(threads: usize) -> &'static str {
     }
 }
 
-/// The remedy for an error of the operating system.
-fn remedy(error: &io::Error) -> Cow<'static, str> {
+/// The remedy for an error of the operating system at a path.
+fn remedy(path: &Path, error: &io::Error) -> Cow<'static, str> {
+    if let (io::ErrorKind::NotFound, Some(copying)) = (error.kind(), remote::copying(path)) {
+        return copying.into();
+    }
     #[cfg(unix)]
     match rustix::io::Errno::from_io_error(error) {
         Some(rustix::io::Errno::MFILE) => return open_files_remedy().into(),
@@ -816,7 +834,7 @@ fn open_files_remedy() -> String {
         format!("the limit is {current} open files; raise it: `ulimit -n {most}`")
     } else {
         format!(
-            "the limit is {current} open files; raise it as root or in the settings of the container (`ulimit -Hn {wanted}`)"
+            "the limit is {current} open files; raise it as root or in the settings of the container: `ulimit -n {wanted}`"
         )
     }
 }
@@ -850,7 +868,7 @@ impl BadRecord {
     /// How to convert its file, if its encoding is the problem; else the `usual` remedy.
     #[doc(hidden)]
     pub fn remedy(&self, usual: &str) -> String {
-        conversion(&self.problem, &self.file).unwrap_or_else(|| usual.to_owned())
+        conversion(&self.problem, &self.file, usual).unwrap_or_else(|| usual.to_owned())
     }
 }
 
@@ -884,6 +902,35 @@ mod tests {
         for (message, expected) in messages {
             assert_eq!(with_flags(message), expected);
         }
+    }
+
+    #[test]
+    fn remote_names_are_copied() {
+        let absent = || io::Error::from(io::ErrorKind::NotFound);
+        let told = Error::io("read", "https://host/a.txt")(absent()).to_string();
+        assert!(
+            told.ends_with("`curl -fL -o a.txt https://host/a.txt`, and give a.txt"),
+            "{told}"
+        );
+        let told = Error::io("read", "a.txt")(absent()).to_string();
+        assert!(told.ends_with("; check the name"), "{told}");
+    }
+
+    #[test]
+    fn only_what_may_succeed_again_resumes() {
+        let told = |error: Error| {
+            let (error, temporary) = (Box::new(error), PathBuf::from("ix"));
+            Error::Resumable { error, temporary }.to_string()
+        };
+        let stopped = told(Error::Stopped);
+        assert!(stopped.ends_with("; the same command resumes from its last checkpoint, in ix"));
+        let id = "\"a\"".to_owned();
+        let repeated = told(Error::RepeatedInIndex {
+            id,
+            places: Vec::new(),
+        });
+        let end = "; with a changed input, pass `restart` to discard the checkpoint in ix";
+        assert!(repeated.ends_with(end), "{repeated}");
     }
 
     #[test]

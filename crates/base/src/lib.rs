@@ -7,6 +7,9 @@ pub mod error;
 #[doc(hidden)]
 pub mod encoding;
 
+#[doc(hidden)]
+pub mod remote;
+
 pub mod clock;
 
 #[doc(hidden)]

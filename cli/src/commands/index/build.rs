@@ -179,7 +179,7 @@ impl Arguments {
         }
         if self.input.inputs.is_empty() {
             return Err(Usage::error(
-                "no input; pass documents as INPUT, or --signatures FILE",
+                "no input; pass documents as INPUT, /dev/null for an empty index, or --signatures FILE",
             ));
         }
         check_weights(&self.input)?;
