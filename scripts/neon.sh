@@ -25,4 +25,4 @@ export CARGO_TARGET_DIR=target/neon
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
 export CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc
-cargo test --package simgpu --all-features --target $target "$@"
+cargo test --workspace --exclude simgpu-cli --exclude simgpu-bench --exclude simgpu-python --all-features --target $target "$@"

@@ -1,6 +1,6 @@
 // Shingles and signs texts: the shingles of a row are the hashes of the windows of its characters, in UTF-8. Composed
 // with parts/sign.wgsl, a family and parts/text.wgsl.
-// CPU twins: murmur3_32 (src/scheme/base_hash.rs), Scalar::sign_sets (src/backend/scalar.rs).
+// CPU twins: murmur3_32 (crates/kernels/src/scheme/base_hash.rs), Scalar::sign_sets (src/backend/scalar.rs).
 //
 // Shingle i is the window that begins at byte i, or at the next character where byte i is inside of one: such a byte
 // repeats a shingle, which changes no minimum.

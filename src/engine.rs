@@ -79,7 +79,8 @@ impl Engine {
     }
 
     /// The same engine with a shingler for other weights.
-    pub(crate) fn with_shingler(&self, shingler: Shingler) -> Self {
+    #[doc(hidden)]
+    pub fn with_shingler(&self, shingler: Shingler) -> Self {
         Engine {
             scheme: self.scheme.clone(),
             shingler,

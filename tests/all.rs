@@ -3,13 +3,7 @@
 mod bags;
 mod dependencies;
 mod distances;
-mod divided;
 mod floors;
 mod golden;
-#[cfg(feature = "io")]
-mod in_memory;
-#[cfg(feature = "io")]
-mod rarity;
-mod ratings;
 mod tree;
 mod weights;

@@ -21,16 +21,17 @@ fn tree(package: &str, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn library_alone_compiles_at_most_fifty_five_crates() {
+fn library_alone_compiles_at_most_fifty_four_foreign_crates() {
     let bare = ["--no-default-features", "--edges", "normal,build"];
     let tree = tree("simgpu", &[&bare[..], &["--prefix", "none"]].concat());
     // A crate that appears again is marked so.
     let crates: BTreeSet<&str> = tree
         .lines()
         .map(|line| line.trim_end_matches(" (*)"))
+        .filter(|line| !line.starts_with("simgpu"))
         .collect();
     assert!(
-        (1..=55).contains(&crates.len()),
+        (1..=54).contains(&crates.len()),
         "{} crates:\n{}",
         crates.len(),
         Vec::from_iter(crates).join("\n")

@@ -1,12 +1,12 @@
-//! The library's public API, one line per item, against `tests/public_api.txt`: no change of it passes unseen.
+//! The public API of each promised crate, one line per item, against a file of `tests/public_api/`: no change of it passes unseen.
+//! What a crate hides is for its siblings, and is not listed.
 //!
 //! To accept a change: `SIMGPU_ACCEPT_API=1 cargo test --all-features --test public_api`.
 //!
-//! The list is made from rustdoc's JSON for all features but `internals`. How cargo builds that JSON:
+//! The lists are made from rustdoc's JSON for all features but `internals`. How cargo builds that JSON:
 //!
-//! - In the target folder of this test. Cargo releases its lock before it runs tests, and `scripts/test.sh` has by
-//!   then checked the library with the same features, so that only rustdoc itself runs. In a folder of its own, cargo
-//!   would compile every dependency once more.
+//! - In the target folder of this test. Cargo releases its lock before it runs tests. In a folder of its own, cargo would
+//!   compile every dependency once more.
 //! - With a stable toolchain, by `RUSTC_BOOTSTRAP=1`, which `tests/support/rustdoc.sh` sets for rustdoc alone. Build
 //!   scripts watch that variable: set for cargo, it has dependencies compiled again, there and back.
 //! - On x86-64 Linux only. The API is the same elsewhere, and the shell script is not.
@@ -25,9 +25,23 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-const SNAPSHOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/public_api.txt");
+const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/public_api");
 const RUSTDOC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/rustdoc.sh");
 const AS_JSON: [&str; 4] = ["-Z", "unstable-options", "--output-format", "json"];
+
+/// The crates that programs may name. `simgpu` hands on the first two.
+const PROMISED: [&str; 10] = [
+    "simgpu-base",
+    "simgpu-kernels",
+    "simgpu",
+    "simgpu-io",
+    "simgpu-index",
+    "simgpu-files",
+    "simgpu-link",
+    "simgpu-passages",
+    "simgpu-contain",
+    "simgpu-ratings",
+];
 
 /// Formats of the JSON that `public-api` 0.52 reads. Rust 1.95 writes 57.
 const FORMATS: RangeInclusive<u64> = 57..=59;
@@ -39,13 +53,20 @@ fn public_api_is_the_accepted_one() {
         Ok(format) => return skip(&format!("rustdoc writes format {format}, not {FORMATS:?}")),
         Err(reason) => return skip(&reason),
     }
-    let items = items(&build_json());
-    if env::var_os("SIMGPU_ACCEPT_API").is_some_and(|value| value == "1") {
-        fs::write(SNAPSHOT, items).unwrap();
-        return;
+    let documented = build_json();
+    let is_accepted = env::var_os("SIMGPU_ACCEPT_API").is_some_and(|value| value == "1");
+    let mut changes = String::new();
+    for package in PROMISED {
+        let json = documented.join(package.replace('-', "_"));
+        let items = items(&json.with_extension("json"));
+        let snapshot = Path::new(SNAPSHOTS).join(package).with_extension("txt");
+        if is_accepted {
+            fs::write(snapshot, items).unwrap();
+            continue;
+        }
+        let accepted = fs::read_to_string(snapshot).unwrap_or_default();
+        changes.push_str(&differences(&accepted, &items));
     }
-    let accepted = fs::read_to_string(SNAPSHOT).unwrap();
-    let changes = changes(&accepted, &items);
     assert!(
         changes.is_empty(),
         "the public API has changed:\n{changes}\n\
@@ -85,25 +106,25 @@ fn json_format() -> Result<u64, String> {
         .ok_or_else(|| "rustdoc's JSON has no number of its format".to_owned())
 }
 
+/// Documents the promised crates, and returns the folder.
 fn build_json() -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    let output = Command::new(env!("CARGO"))
-        .args(["rustdoc", "--frozen", "--package", "simgpu", "--lib"])
-        .args([
-            "--no-default-features",
-            "--features",
-            "gpu,index,io,selftest",
-        ])
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["doc", "--frozen", "--no-deps", "--lib"]);
+    cargo.args(["--features", "simgpu/gpu,simgpu/selftest"]);
+    for package in PROMISED {
+        cargo.args(["--package", package]);
+    }
+    let output = cargo
         .arg("--target-dir")
         .arg(target)
-        .arg("--")
-        .args(AS_JSON)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env("RUSTDOC", RUSTDOC)
+        .env("RUSTDOCFLAGS", AS_JSON.join(" "))
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
-    target.join("doc/simgpu.json")
+    target.join("doc")
 }
 
 fn stderr(output: &Output) -> String {
@@ -146,7 +167,7 @@ fn items(json: &Path) -> String {
 }
 
 /// Lines of `before` alone with a minus, then lines of `after` alone with a plus.
-fn changes(before: &str, after: &str) -> String {
+fn differences(before: &str, after: &str) -> String {
     let minus = only(before, after).into_iter().map(|line| ("-", line));
     let plus = only(after, before).into_iter().map(|line| ("+", line));
     minus

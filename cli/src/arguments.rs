@@ -13,11 +13,6 @@ use simgpu::backend::{Backend, Hardware};
 use simgpu::clock::Moment;
 use simgpu::engine::{Engine, EngineBuilder};
 use simgpu::error::Conflict;
-use simgpu::files::{Run, RunOptions};
-use simgpu::index::{Index, IndexKind};
-use simgpu::io::{
-    FieldPath, Fields, FileFilter, Format, Globs, Inputs, Naming, OnBadRecord, Quote, WeightsField,
-};
 use simgpu::pipeline::{
     Banding, Distance, Measure, Normalise, Shingling, StopWords, Unit, Weighting, Within,
 };
@@ -25,6 +20,11 @@ use simgpu::progress::Progress;
 use simgpu::scheme::{BaseHash, Scheme, WeightScale};
 use simgpu::search::{CandidateMethod, Search, Verification};
 use simgpu::simd::Isa;
+use simgpu_files::{Run, RunOptions};
+use simgpu_index::{Index, IndexKind};
+use simgpu_io::{
+    FieldPath, Fields, FileFilter, Format, Globs, Inputs, Naming, OnBadRecord, Quote, WeightsField,
+};
 
 use crate::options::{Given, Mode};
 use crate::streams::{is_stream, read_file, with_stdin};

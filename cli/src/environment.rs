@@ -13,7 +13,7 @@ pub fn mesa_variable() -> Option<(&'static str, &'static str)> {
 pub fn silence_reader() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if !simgpu::io::is_reading() {
+        if !simgpu_io::is_reading() {
             print(panic);
         }
     }));

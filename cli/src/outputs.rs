@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use simgpu::files::{Outcome, RunOptions};
+use simgpu_files::{Outcome, RunOptions};
 
 use crate::Usage;
 use crate::arguments::Caller;

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use simgpu::io::{Inputs, read_text};
+use simgpu_io::{Inputs, read_text};
 
 use crate::threads::no_threads;
 

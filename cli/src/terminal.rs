@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use simgpu::engine::Engine;
 use simgpu::error::with_flags;
-use simgpu::files::{Outcome, PairsFile, SignatureFile};
-use simgpu::io::{DedupParameters, Report, SourceReport};
 use simgpu::machine::peak_memory_bytes;
 use simgpu::pipeline::{Shingling, Unit, Weighting};
 use simgpu::progress::{Counts, Progress, StageTime, Timings};
-use simgpu::ratings::RatingsOutcome;
 use simgpu::scheme::{Preset, Scheme, Shingles};
 use simgpu::search::{CandidateMethod, Search};
+use simgpu_files::{Outcome, PairsFile, SignatureFile};
+use simgpu_io::{DedupParameters, Report, SourceReport};
+use simgpu_ratings::RatingsOutcome;
 
 use crate::stop;
 

@@ -7,8 +7,6 @@ use serde_json::Value;
 use simgpu::backend::Backend;
 use simgpu::documents::TokenBatch;
 use simgpu::engine::Engine;
-use simgpu::files::{Run, RunOptions};
-use simgpu::io::Inputs;
 use simgpu::pipeline::{
     PackedSignatures, ShingleSets, Shingler, Shingling, Signatures, SignaturesMut, SlotBits, Unit,
 };
@@ -17,6 +15,8 @@ use simgpu::scheme::{Hashes, Slots, SlotsMut};
 use simgpu::scheme::{Scheme, Width, fmix64, sha1_32};
 use simgpu::search::{Dedup, Search, Verification};
 use simgpu::simd::Isa;
+use simgpu_files::{Run, RunOptions};
+use simgpu_io::Inputs;
 
 use crate::support::{Place, edited, families, gzip, json_lines, text};
 

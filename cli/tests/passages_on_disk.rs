@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 use simgpu::Error;
-use simgpu::files::RunOptions;
-use simgpu::io::Inputs;
-use simgpu::passages::{PassageAction, PassageUnit, PassageUnits, PassagesRun};
 use simgpu::progress::Progress;
+use simgpu_files::RunOptions;
+use simgpu_io::Inputs;
+use simgpu_passages::{PassageAction, PassageUnit, PassageUnits, PassagesRun};
 
 use crate::support::{Numbers, Place, lasting_files_in};
 

@@ -13,10 +13,10 @@ use crate::passages_page;
 use crate::support::made_up::{self, MadeUp};
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use serde_json::Value;
-use simgpu::io::FieldPath;
-use simgpu::link::{Link, LinkInMemory};
 use simgpu::progress::Silent;
 use simgpu_bench::ResultsFolder;
+use simgpu_io::FieldPath;
+use simgpu_link::{Link, LinkInMemory};
 
 /// Measures the page once it is loaded, and posts the results to the page around it.
 const MEASURE: &str = include_str!("support/measure_page.js");

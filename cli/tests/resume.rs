@@ -13,12 +13,12 @@ use crate::support::{
 use serde_json::{Value, json};
 use simgpu::Error;
 use simgpu::engine::Engine;
-use simgpu::files::{Outcome, PairsOutput, Run, RunOptions};
-use simgpu::io::{Inputs, KeepBy, OnBadRecord};
-use simgpu::passages::{PassageAction, PassageUnits, PassagesRun};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress;
 use simgpu::search::{CandidateMethod, Dedup, Pairs, Search, Verification};
+use simgpu_files::{Outcome, PairsOutput, Run, RunOptions};
+use simgpu_io::{Inputs, KeepBy, OnBadRecord};
+use simgpu_passages::{PassageAction, PassageUnits, PassagesRun};
 
 /// So little memory that every stage is on disk.
 const MEMORY: u64 = 48 << 10;

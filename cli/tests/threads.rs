@@ -5,10 +5,10 @@ use std::sync::Mutex;
 use std::thread::{self, ThreadId};
 
 use simgpu::engine::Engine;
-use simgpu::files::{DedupOutput, Run, RunOptions};
-use simgpu::io::Inputs;
 use simgpu::progress::Progress;
 use simgpu::search::{Dedup, Search};
+use simgpu_files::{DedupOutput, Run, RunOptions};
+use simgpu_io::Inputs;
 
 use crate::support::{
     Numbers, Place, SIMGPU, bzip2, edited, gzip, lasting_files_in, numbered_lines, parquet,

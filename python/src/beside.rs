@@ -12,11 +12,11 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use simgpu::error::Conflict;
-use simgpu::files::keep_classes;
-use simgpu::io::KeepBy;
 use simgpu::pipeline::KeepPolicy;
 use simgpu::progress::Progress;
 use simgpu::search::Dedup;
+use simgpu_files::keep_classes;
+use simgpu_io::KeepBy;
 
 use crate::arguments::type_of;
 use crate::arrow::of_arrow;

@@ -10,7 +10,7 @@ use arrow_schema::DataType;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use simgpu::io::FieldPath;
+use simgpu_io::FieldPath;
 
 use crate::arguments::type_of;
 use crate::arrow::{Chunks, column_of, import_all, of_arrow};

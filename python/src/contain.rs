@@ -12,12 +12,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
 use serde::Serialize;
-use simgpu::contain::{
-    ByClass, Class, Contain, Hit, Item, ItemPart, ItemRecord, Lack, Phrases, Scratch, read_ignored,
-};
-use simgpu::io::Inputs;
 use simgpu::progress::{Progress, advance};
 use simgpu_cli::commands::contain::{ItemArguments, ItemRuleArguments, rule_modes};
+use simgpu_contain::{
+    ByClass, Class, Contain, Hit, Item, ItemPart, ItemRecord, Lack, Phrases, Scratch, read_ignored,
+};
+use simgpu_io::Inputs;
 
 use crate::beside::Ids;
 use crate::errors::{OrRaise, of_run};

@@ -7,14 +7,15 @@ use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, Int32Array, Int64A
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simgpu::divided::{
-    Compared, ComponentSearch, ComponentTask, ConnectedBatch, Edges, FoundPair, SharedMembers,
-    SignedDocuments, sign_batch,
-};
 use simgpu::documents::Documents;
 use simgpu::error::Conflict;
 use simgpu::pipeline::{Loss, Removal, Weighting};
 use simgpu::search::{CandidateMethod, Dedup, Verification, few_shingles_warning};
+use simgpu_files::divided::{
+    Compared, ComponentSearch, ComponentTask, ConnectedBatch, Edges, FoundPair, SharedMembers,
+    SignedDocuments, sign_batch,
+};
+use simgpu_io::DedupParameters;
 
 use crate::arrow::import;
 use crate::beside::integers;
@@ -69,7 +70,7 @@ impl DividedSearch {
     /// The parameters of a deduplication beside these, as `report.json` names them.
     #[getter]
     fn reported<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        json::of(py, &self.task.parameters(CandidateMethod::Lsh))
+        json::of(py, &DedupParameters::new(&self.task, CandidateMethod::Lsh))
     }
 
     /// The number of bands.

@@ -3,13 +3,13 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simgpu::clock::Moment;
-use simgpu::files::Outcome;
 use simgpu::progress::{StageTime, Timings};
 use simgpu_cli::Lines;
 use simgpu_cli::arguments::Caller;
 use simgpu_cli::commands::pairs::PairsArguments;
 use simgpu_cli::commands::{contain, dedup, evaluate as evaluation, link, pairs, passages, sign};
 use simgpu_cli::outputs::ReportArgument;
+use simgpu_files::Outcome;
 
 use crate::errors::{of_run, parameter_error, warn};
 use crate::json;

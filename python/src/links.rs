@@ -7,11 +7,11 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use simgpu::Error;
-use simgpu::io::FieldPath;
-use simgpu::link::{ComparedField, Equivalents, LinkInMemory};
 use simgpu_cli::arguments::FormatArguments;
 use simgpu_cli::commands::link;
 use simgpu_cli::outputs::ShownArguments;
+use simgpu_io::FieldPath;
+use simgpu_link::{ComparedField, Equivalents, LinkInMemory};
 
 use crate::columns::{Frame, path};
 use crate::errors::{OrRaise, input_error_at, of_run, parameter_error, to_python};

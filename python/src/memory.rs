@@ -11,8 +11,6 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use simgpu::backend::Backend;
 use simgpu::documents::Documents;
 use simgpu::engine::Engine;
-use simgpu::files::DeduplicationToShow;
-use simgpu::io::Parameters;
 use simgpu::pipeline::{Measure, Removal, Shingling, Weighting, Within, check_threshold};
 use simgpu::progress::{Counts, Progress, Timings};
 use simgpu::scheme::Scheme;
@@ -25,6 +23,8 @@ use simgpu_cli::arguments::{
     candidate_method, method_within, modes_of_method, modes_of_search, requested_distance,
 };
 use simgpu_cli::options::{Given, Mode};
+use simgpu_files::DeduplicationToShow;
+use simgpu_io::{DedupParameters, PairsParameters, Parameters};
 
 use crate::beside::{Ids, Preferred, SidedIds, SidedRow, check_length};
 use crate::columns::Frame;
@@ -484,7 +484,7 @@ impl PyFound {
         let shown = DeduplicationToShow {
             found: &self.found,
             parameters,
-            dedup: self.task.parameters(self.found.candidates),
+            dedup: DedupParameters::new(&self.task, self.found.candidates),
             ids: beside.ids.as_ref().map(Ids::json),
         };
         let page = if is_of_tokens {
@@ -575,7 +575,7 @@ fn deduplicated<'py>(
     let parts = parts(parameters, &found.counts, &found.timings)?;
     let [kept_by, reference_by] = kept(py, found, rows);
     let is_kept = is_kept(py, found, rows);
-    let reported = task.parameters(found.candidates);
+    let reported = DedupParameters::new(task, found.candidates);
     parts.set_item("reported", json::of(py, &reported)?)?;
     parts.set_item("keep", is_kept)?;
     parts.set_item("kept_by", kept_by)?;
@@ -794,7 +794,7 @@ fn found_pairs<'py>(
         columns.push(("right_id", ids.documents.of_rows(right())));
     }
     let parts = parts(parameters, &found.counts, &found.timings)?;
-    let reported = json::of(parameters.py(), &task.parameters())?;
+    let reported = json::of(parameters.py(), &PairsParameters::new(task))?;
     parts.set_item("reported", reported)?;
     let table = Bound::new(parameters.py(), PyTable::new(columns)?)?;
     parts.set_item("table", table)?;

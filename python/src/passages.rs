@@ -5,9 +5,9 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Int64Array};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simgpu::passages::{PassagesInMemory, TextPassage};
 use simgpu_cli::commands::passages::{PassageArguments, PassageUnitArgument, SnapArgument};
 use simgpu_cli::options::Mode;
+use simgpu_passages::{PassagesInMemory, TextPassage};
 
 use crate::beside::{SidedIds, SidedRow};
 use crate::errors::{OrRaise, of_run};

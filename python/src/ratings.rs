@@ -4,12 +4,12 @@ use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simgpu::Error;
-use simgpu::ratings::RatedAs;
-use simgpu::ratings::{NameFields, RatingFields};
-use simgpu::ratings::{RatingsInMemory, RatingsTask, Recommendees};
 use simgpu_cli::arguments::OnBadRecordArgument;
 use simgpu_cli::commands::ratings::{HoldOutArgument, NeighbourArguments};
 use simgpu_cli::options::Mode;
+use simgpu_ratings::RatedAs;
+use simgpu_ratings::{NameFields, RatingFields};
+use simgpu_ratings::{RatingsInMemory, RatingsTask, Recommendees};
 
 use crate::beside::Ids;
 use crate::columns::{Frame, path};

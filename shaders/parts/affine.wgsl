@@ -1,5 +1,5 @@
 // affine32, affine32-even and affine64: a*x + b modulo 2^32 or 2^64, four permutations at a time.
-// CPU twins: affine32, affine32_even, affine64 (src/scheme/family.rs).
+// CPU twins: affine32, affine32_even, affine64 (crates/kernels/src/scheme/family.rs).
 struct Coefficients {
     a: vec4<Hash>,
     b: vec4<Hash>,

@@ -1,4 +1,4 @@
-// MurmurHash3's finaliser of 32 bits. CPU twin: fmix32 (src/scheme/family.rs).
+// MurmurHash3's finaliser of 32 bits. CPU twin: fmix32 (crates/kernels/src/scheme/family.rs).
 fn fmix32(hash: u32) -> u32 {
     var h = hash;
     h ^= h >> 16;

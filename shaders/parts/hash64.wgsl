@@ -3,7 +3,7 @@ alias Hash = u64;
 
 const GREATEST: Hash = 0xFFFFFFFFFFFFFFFFlu;
 
-// CPU twin: fmix64 (src/scheme/family.rs).
+// CPU twin: fmix64 (crates/kernels/src/scheme/family.rs).
 fn mix(hash: Hash) -> Hash {
     var h = hash;
     h ^= h >> 33;

@@ -13,7 +13,7 @@
 // The least key is kept from tile to tile, so that later tiles evaluate less: under a half of the permutations, a third,
 // and so on. A thread takes four permutations and one slice of the tile, as in the loop over values, for keys; and for
 // values one slot, so that no two threads write the same.
-// CPU twin: src/simd/chunks.rs.
+// CPU twin: crates/kernels/src/simd/chunks.rs.
 
 // Slots of a block.
 override SLOTS: u32;

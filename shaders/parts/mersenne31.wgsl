@@ -1,5 +1,5 @@
-// mersenne31 by multiply-shift, with scaled coefficients; Mersenne31 in src/simd/sign.rs explains how.
-// CPU twin: mersenne31 (src/scheme/family.rs).
+// mersenne31 by multiply-shift, with scaled coefficients; Mersenne31 in crates/kernels/src/simd/sign.rs explains how.
+// CPU twin: mersenne31 (crates/kernels/src/scheme/family.rs).
 fn value(by: Coefficients, x: u32) -> vec4<u32> {
     return sum(by, x).high;
 }

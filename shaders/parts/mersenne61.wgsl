@@ -1,5 +1,5 @@
-// mersenne61 with b + 1, without masking or comparing; Mersenne61 in src/simd/sign.rs explains how.
-// CPU twin: mersenne61 (src/scheme/family.rs).
+// mersenne61 with b + 1, without masking or comparing; Mersenne61 in crates/kernels/src/simd/sign.rs explains how.
+// CPU twin: mersenne61 (crates/kernels/src/scheme/family.rs).
 fn value(by: Coefficients, x: u32) -> vec4<u32> {
     let s = sum(by, x);
     return s.low + (s.high >> vec4(29u));

@@ -1,5 +1,5 @@
-// mersenne61-wide with b + 1; Mersenne61Wide in src/simd/sign.rs explains how.
-// CPU twin: mersenne61_wide (src/scheme/family.rs).
+// mersenne61-wide with b + 1; Mersenne61Wide in crates/kernels/src/simd/sign.rs explains how.
+// CPU twin: mersenne61_wide (crates/kernels/src/scheme/family.rs).
 const P61: u64 = 0x1FFFFFFFFFFFFFFFlu;
 
 struct Coefficients {

@@ -1,5 +1,5 @@
 // Windows of texts, hashed by MurmurHash3_x86_32 with seed 0. Composed with parts/murmur3.wgsl.
-// CPU twin: murmur3_32 (src/scheme/base_hash.rs).
+// CPU twin: murmur3_32 (crates/kernels/src/scheme/base_hash.rs).
 //
 // The words under four windows are read once: 193 instructions for 32 quads at windows of nine on sm_90, where about 390
 // were. Windows of characters take the same way where all bytes are ASCII.

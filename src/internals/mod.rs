@@ -1,11 +1,8 @@
 //! Items for this project's own benchmarks and tests. They may change at any time.
 
-mod anchors;
-
 mod join_bounds;
 mod permutations;
 
-pub use self::anchors::count_regions;
 pub use self::join_bounds::{allows_places, allows_sizes, prefix_len};
 pub use self::permutations::{GivenPermutations, RandomPermutations};
 #[cfg(feature = "gpu")]

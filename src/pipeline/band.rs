@@ -17,7 +17,8 @@ pub struct BandKeys {
 
 /// Band keys of some documents, as a signer computes them.
 #[derive(Clone, Debug)]
-pub(crate) struct KeyRows {
+#[doc(hidden)]
+pub struct KeyRows {
     bands: usize,
     /// `[documents, bands]`.
     keys: Vec<u64>,

@@ -101,7 +101,8 @@ impl Banding {
     ///
     /// # Errors
     /// [`Conflict::BandsTooMany`] if they do not.
-    pub(crate) fn check_fits(&self, num_perm: usize) -> Result<()> {
+    #[doc(hidden)]
+    pub fn check_fits(&self, num_perm: usize) -> Result<()> {
         let Banding { bands, rows } = *self;
         if bands * rows > num_perm {
             return Err(Conflict::BandsTooMany {

@@ -52,10 +52,14 @@ pub struct Buckets {
 
 /// A document in a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Member {
-    pub(crate) band: u32,
-    pub(crate) key: u64,
-    pub(crate) position: u32,
+#[doc(hidden)]
+pub struct Member {
+    #[doc(hidden)]
+    pub band: u32,
+    #[doc(hidden)]
+    pub key: u64,
+    #[doc(hidden)]
+    pub position: u32,
 }
 
 /// The numbers of each document's buckets, ascending.
@@ -280,7 +284,8 @@ impl Buckets {
     }
 
     /// The same in a search with this reference.
-    pub(crate) fn against(self, reference: Option<Reference>) -> Self {
+    #[doc(hidden)]
+    pub fn against(self, reference: Option<Reference>) -> Self {
         Buckets { reference, ..self }
     }
 

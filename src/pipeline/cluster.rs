@@ -70,7 +70,8 @@ impl<'a> ClusterTask<'a> {
     }
 
     /// How many of so many documents of a bucket are compared with a further one.
-    pub(super) fn listed(&self, documents: usize) -> usize {
+    #[doc(hidden)]
+    pub fn listed(&self, documents: usize) -> usize {
         documents.min(self.max_bucket)
     }
 

@@ -2,18 +2,19 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-#[cfg(feature = "io")]
 use crate::error::{Result, row_number};
 
 /// Union-find over numbers from 0. The root of a component is its least index.
 #[derive(Debug, Default)]
-pub(crate) struct Components {
+#[doc(hidden)]
+pub struct Components {
     parents: Vec<u32>,
 }
 
 impl Components {
     /// Components of one number each, below `numbers`.
-    pub(crate) fn new(numbers: usize) -> Self {
+    #[doc(hidden)]
+    pub fn new(numbers: usize) -> Self {
         Components {
             parents: (0..).take(numbers).collect(),
         }
@@ -23,21 +24,26 @@ impl Components {
     ///
     /// # Errors
     /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) if all numbers are taken.
-    #[cfg(feature = "io")]
-    pub(crate) fn add(&mut self) -> Result<u32> {
+    #[doc(hidden)]
+    pub fn add(&mut self) -> Result<u32> {
         let number = row_number(self.parents.len())?;
         self.parents.push(number);
         Ok(number)
     }
 
     /// The number of indexes.
-    #[cfg(feature = "io")]
-    pub(crate) fn len(&self) -> usize {
+    #[doc(hidden)]
+    #[allow(
+        clippy::len_without_is_empty,
+        reason = "no caller asks whether there is none"
+    )]
+    pub fn len(&self) -> usize {
         self.parents.len()
     }
 
     /// The root of a component.
-    pub(crate) fn root(&self, mut index: u32) -> u32 {
+    #[doc(hidden)]
+    pub fn root(&self, mut index: u32) -> u32 {
         while self.parents[index as usize] != index {
             index = self.parents[index as usize];
         }
@@ -45,7 +51,8 @@ impl Components {
     }
 
     /// Unites two components. Returns whether they were different.
-    pub(crate) fn unite(&mut self, a: u32, b: u32) -> bool {
+    #[doc(hidden)]
+    pub fn unite(&mut self, a: u32, b: u32) -> bool {
         let (a, b) = (self.halve(a), self.halve(b));
         self.parents[a.max(b) as usize] = a.min(b);
         a != b

@@ -146,7 +146,8 @@ impl JaccardEstimate {
 ///
 /// # Errors
 /// [`Error::Parameter`] unless `confidence` is above 0 and below 1.
-pub(crate) fn binomial_interval(matches: f64, trials: f64, confidence: f64) -> Result<(f64, f64)> {
+#[doc(hidden)]
+pub fn binomial_interval(matches: f64, trials: f64, confidence: f64) -> Result<(f64, f64)> {
     if !(confidence > 0.0 && confidence < 1.0) {
         return Err(Error::Parameter {
             name: "confidence",

@@ -28,10 +28,15 @@ impl Banding {
 ///
 /// The ranges are of a measure, such as the containment, and `similarity` is the Jaccard similarity of a pair at a point
 /// of it. Pairs are distributed evenly over the measure.
-pub(crate) struct ErrorRanges<S> {
-    pub(crate) below: Range<f64>,
-    pub(crate) above: Range<f64>,
-    pub(crate) similarity: S,
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct ErrorRanges<S> {
+    #[doc(hidden)]
+    pub below: Range<f64>,
+    #[doc(hidden)]
+    pub above: Range<f64>,
+    #[doc(hidden)]
+    pub similarity: S,
 }
 
 impl<S: Fn(f64) -> f64> ErrorRanges<S> {
@@ -41,7 +46,8 @@ impl<S: Fn(f64) -> f64> ErrorRanges<S> {
     ///
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) if `num_perm` is 0.
-    pub(crate) fn least_error(
+    #[doc(hidden)]
+    pub fn least_error(
         &self,
         num_perm: usize,
         max_rows: usize,

@@ -6,7 +6,8 @@ use crate::error::Result;
 
 /// Similar pairs of positions. Of all other pairs nothing is known but that they are not listed.
 #[derive(Debug, Default)]
-pub(crate) struct ListedPairs {
+#[doc(hidden)]
+pub struct ListedPairs {
     /// Both positions, the lower one first.
     pairs: Vec<(u32, u32)>,
     /// The similarity of each; not a number if it is not known.
@@ -15,12 +16,12 @@ pub(crate) struct ListedPairs {
 
 impl ListedPairs {
     /// Bytes of memory of a pair, with the buckets of [`ListedPairs::buckets`].
-    #[cfg(feature = "io")]
-    pub(crate) const BYTES: u64 = 64;
+    #[doc(hidden)]
+    pub const BYTES: u64 = 64;
 
     /// Adds a pair of different positions.
-    #[cfg(any(test, feature = "io"))]
-    pub(crate) fn push(&mut self, [a, b]: [u32; 2], similarity: Option<f64>) {
+    #[doc(hidden)]
+    pub fn push(&mut self, [a, b]: [u32; 2], similarity: Option<f64>) {
         self.pairs.push((a.min(b), a.max(b)));
         self.similarities.push(similarity.unwrap_or(f64::NAN));
     }

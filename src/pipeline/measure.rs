@@ -14,7 +14,8 @@ pub struct Overlap {
 
 impl Overlap {
     /// The overlap of sets of documents, which have fewer than 2^32 elements.
-    pub(crate) fn of(sizes: [usize; 2], shared: usize) -> Self {
+    #[doc(hidden)]
+    pub fn of(sizes: [usize; 2], shared: usize) -> Self {
         // Saturates: a document has less than 4 GiB of text.
         let count = |elements| u32::try_from(elements).unwrap_or(u32::MAX);
         Overlap {

@@ -72,12 +72,13 @@ pub use banding::{Banding, ErrorWeights, band_key, check_threshold};
 #[cfg(feature = "gpu")]
 pub(crate) use banding::{check_keys, keys_of_row};
 pub use bucket::Buckets;
-pub(crate) use bucket::Member;
+#[doc(hidden)]
+pub use bucket::Member;
 pub use candidates::CandidateSource;
 pub use cluster::{ClusterTask, Clustering, Clusters, Omitted};
 pub use compare::{Comparison, SequenceComparison, SequenceUnit, compare};
-#[cfg(feature = "records")]
-pub(crate) use components::Components;
+#[doc(hidden)]
+pub use components::Components;
 pub(crate) use components::SharedComponents;
 pub use criterion::{Criterion, Distance, Within};
 pub use detection::{Detection, Precision};
@@ -85,28 +86,36 @@ pub use distance::{
     Bag, BagComparison, VectorComparison, edit_distance, hamming_distance,
     longest_common_subsequence,
 };
-pub(crate) use estimate::binomial_interval;
+#[doc(hidden)]
+pub use estimate::binomial_interval;
 pub use estimate::{Cardinality, JaccardEstimate};
 pub(crate) use greedy::KeptBefore;
 pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;
-pub(crate) use least_error::ErrorRanges;
-pub(crate) use listed::ListedPairs;
+#[doc(hidden)]
+pub use least_error::ErrorRanges;
+#[doc(hidden)]
+pub use listed::ListedPairs;
 pub use measure::{Loss, Measure, Overlap};
 pub use packing::PackedSignatures;
 pub(crate) use prefix_filter::WEIGHT_ROUNDING;
-pub(crate) use prefix_filter::{PairFilter, SetSummary};
-pub(crate) use prefixes::{
-    Element, Prefix, PrefixFinder, PrefixScratch, SmallSizes, compared_among,
-};
+#[doc(hidden)]
+pub use prefix_filter::{PairFilter, SetSummary};
+#[doc(hidden)]
+pub use prefixes::Element;
+pub(crate) use prefixes::{Prefix, PrefixFinder, PrefixScratch, SmallSizes, compared_among};
 pub use prefixes::{Prefixes, Sets};
-pub(crate) use reference::{Pairing, Reference};
-pub(crate) use removal::NamedRow;
+#[doc(hidden)]
+pub use reference::Pairing;
+#[doc(hidden)]
+pub use reference::Reference;
+#[doc(hidden)]
+pub use removal::NamedRow;
 pub use removal::{Dropped, Removal};
-#[cfg(feature = "io")]
-pub(crate) use removal::{Removed, VerificationNames};
-#[cfg(feature = "records")]
-pub(crate) use shingle::Mixed;
+#[doc(hidden)]
+pub use removal::{Removed, VerificationNames};
+#[doc(hidden)]
+pub use shingle::Mixed;
 pub(crate) use shingle::NormalisedTexts;
 pub(crate) use shingle::Rarities;
 #[cfg(feature = "gpu")]
@@ -116,15 +125,16 @@ pub use shingle::for_each_word;
 pub use shingle::{
     Normalise, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling, StopWords, Unit, Weighting,
 };
-#[cfg(feature = "io")]
-pub(crate) use shingle::{UnitPlaces, place_code_tokens, place_lines, place_paragraphs};
+#[doc(hidden)]
+pub use shingle::{UnitPlaces, place_code_tokens, place_lines, place_paragraphs};
 pub use shingle_sizes::{SizeEffect, SizeRule, SizeSurvey, survey_sizes};
 pub(crate) use sign::DeviceBatch;
 #[doc(hidden)]
 pub use sign::DeviceSigner;
 #[cfg(feature = "gpu")]
 pub(crate) use sign::SignOnDevice;
-pub(crate) use sign::keys_of_rows;
+#[doc(hidden)]
+pub use sign::keys_of_rows;
 #[cfg(feature = "gpu")]
 pub(crate) use sign::signed_keys;
 pub use sign::{DeviceUse, Signatures, SignaturesMut, Signer};

@@ -40,7 +40,8 @@ impl Criterion {
     /// D, this is a - D, or 1 if that is less. A list of a tokens shares a - D of them with every near one. A bag of a
     /// elements must share (a + b - D) / 2 with a bag of b, which is least for the smallest near bag: one of a - D
     /// elements, all of which it shares.
-    pub(crate) fn prefix_len(self, len: usize) -> usize {
+    #[doc(hidden)]
+    pub fn prefix_len(self, len: usize) -> usize {
         match self {
             _ if len == 0 => 0,
             Criterion::Jaccard(threshold) => len - least_subset(len, threshold) + 1,
@@ -55,7 +56,8 @@ impl Criterion {
     /// A set that is contained in a larger one, up to a share of its elements, has one of these in common with it: the
     /// prefix of the smaller set stands against all elements of the larger. So an element leads to pairs only if it is
     /// among the first of the smaller set. Elements that are so in no set need not be looked at.
-    pub(crate) fn leads_to_pairs(self, len: u64, place: u32) -> bool {
+    #[doc(hidden)]
+    pub fn leads_to_pairs(self, len: u64, place: u32) -> bool {
         match self {
             // Prefixes hold no others.
             Criterion::Jaccard(_) | Criterion::Within(_) => true,

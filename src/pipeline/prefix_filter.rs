@@ -27,15 +27,16 @@ pub(crate) const WEIGHT_ROUNDING: f64 = 1e-8;
 /// What a join knows of a set: the number of its elements, and their parities; or the sum of their weights, and nothing
 /// else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SetSummary {
+#[doc(hidden)]
+pub struct SetSummary {
     pub(crate) len: u64,
     pub(super) parity: Parity,
 }
 
-#[cfg(any(feature = "index", feature = "internals"))]
 impl SetSummary {
     /// A set of which nothing is known but its size.
-    pub(crate) fn of_len(len: u64) -> Self {
+    #[doc(hidden)]
+    pub fn of_len(len: u64) -> Self {
         SetSummary {
             len,
             parity: Parity::default(),
@@ -62,9 +63,12 @@ impl SetSummary {
 
 /// Rejects pairs of sets by what is known of each. All sets list their elements in one order.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PairFilter {
-    pub(crate) criterion: Criterion,
-    pub(crate) are_weighted: bool,
+#[doc(hidden)]
+pub struct PairFilter {
+    #[doc(hidden)]
+    pub criterion: Criterion,
+    #[doc(hidden)]
+    pub are_weighted: bool,
 }
 
 #[allow(
@@ -121,7 +125,8 @@ impl PairFilter {
 
     /// Whether two sets may be similar that have a common element at these places, from 0, and none before (the position
     /// filter of PPJoin, MMDS 3.9.6). Sets that pass with a later common element pass with the first, too.
-    pub(crate) fn passes(
+    #[doc(hidden)]
+    pub fn passes(
         &self,
         (a, place_a): (&SetSummary, u32),
         (b, place_b): (&SetSummary, u32),

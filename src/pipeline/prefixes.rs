@@ -82,7 +82,8 @@ struct Entry {
 /// Two elements may be equal by chance. They then count as one, in the lowest of their places, so that a filter by
 /// places lets more pairs pass, never fewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Element(u64);
+#[doc(hidden)]
+pub struct Element(u64);
 
 impl Element {
     /// Bits of the hash.
@@ -99,7 +100,8 @@ impl Element {
         clippy::cast_possible_truncation,
         reason = "64 doublings of four classes are below 256"
     )]
-    pub(crate) fn class(count: u64) -> u8 {
+    #[doc(hidden)]
+    pub fn class(count: u64) -> u8 {
         match count {
             0..16 => count as u8,
             _ => {

@@ -5,7 +5,8 @@
 
 /// What a search with a reference compares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Pairing {
+#[doc(hidden)]
+pub enum Pairing {
     /// Distinct documents of the input with all others: what repeats a document of the reference is removed for it, and
     /// needs no comparison.
     #[default]
@@ -18,7 +19,8 @@ pub(crate) enum Pairing {
 
 /// The documents of a reference among those of a search, by number: by position, or by row.
 #[derive(Clone, Debug)]
-pub(crate) struct Reference {
+#[doc(hidden)]
+pub struct Reference {
     /// The documents of the reference are those with lower numbers.
     documents: u32,
     /// A bit for each of them that a document of the input repeats; empty if none does, or if that does not matter.
@@ -28,7 +30,8 @@ pub(crate) struct Reference {
 
 impl Reference {
     /// The reference of the documents below this number.
-    pub(crate) fn new(documents: u32, pairing: Pairing) -> Self {
+    #[doc(hidden)]
+    pub fn new(documents: u32, pairing: Pairing) -> Self {
         Reference {
             documents,
             repeated: Vec::new(),
@@ -37,7 +40,8 @@ impl Reference {
     }
 
     /// Notes that a document of the input repeats this one, which may be of the reference.
-    pub(crate) fn repeat(&mut self, document: u32) {
+    #[doc(hidden)]
+    pub fn repeat(&mut self, document: u32) {
         if self.is_reference(document) && self.pairing != Pairing::Distinct {
             let words = (self.documents as usize).div_ceil(64);
             self.repeated.resize(words, 0);

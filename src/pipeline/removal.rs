@@ -48,17 +48,17 @@ impl Dropped {
 }
 
 /// A document that is removed: for another one, or for itself.
-#[cfg(feature = "io")]
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Removed<D> {
+#[doc(hidden)]
+pub enum Removed<D> {
     For(Removal<D>),
     Dropped(D, Dropped),
 }
 
-#[cfg(feature = "io")]
 impl<D> Removed<D> {
     /// The removed document.
-    pub(crate) fn document(&self) -> &D {
+    #[doc(hidden)]
+    pub fn document(&self) -> &D {
         match self {
             Removed::For(removal) => &removal.document,
             Removed::Dropped(document, _) => document,
@@ -66,7 +66,8 @@ impl<D> Removed<D> {
     }
 
     /// The other one, if there is one.
-    pub(crate) fn removal(&self) -> Option<&Removal<D>> {
+    #[doc(hidden)]
+    pub fn removal(&self) -> Option<&Removal<D>> {
         match self {
             Removed::For(removal) => Some(removal),
             Removed::Dropped(..) => None,
@@ -74,7 +75,8 @@ impl<D> Removed<D> {
     }
 
     /// [`Removal::found_by`], or why the document is dropped. `is_in_index` knows the documents of an index.
-    pub(crate) fn found_by(
+    #[doc(hidden)]
+    pub fn found_by(
         &self,
         names: VerificationNames,
         is_in_index: impl Fn(&D) -> bool,
@@ -91,7 +93,8 @@ impl<D> Removed<D> {
     ///
     /// # Errors
     /// Those of the arguments.
-    pub(crate) fn try_name<E, F>(
+    #[doc(hidden)]
+    pub fn try_name<E, F>(
         self,
         document: impl FnOnce(D) -> Result<E, F>,
         other: impl Fn(D) -> Result<E, F>,
@@ -104,28 +107,33 @@ impl<D> Removed<D> {
 }
 
 /// The names of the verifications of a search.
-#[cfg(feature = "io")]
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct VerificationNames {
+#[doc(hidden)]
+pub struct VerificationNames {
     /// That of pairs whose texts are read.
-    pub(crate) texts: &'static str,
+    #[doc(hidden)]
+    pub texts: &'static str,
     /// That of pairs with a document of an index.
-    pub(crate) index: &'static str,
+    #[doc(hidden)]
+    pub index: &'static str,
 }
 
-#[cfg(feature = "io")]
 impl VerificationNames {
     /// That of a pair with a document, which may be one of an index.
-    pub(crate) fn with_document(self, is_in_index: bool) -> &'static str {
+    #[doc(hidden)]
+    pub fn with_document(self, is_in_index: bool) -> &'static str {
         if is_in_index { self.index } else { self.texts }
     }
 }
 
 /// A document's row, and its id as JSON.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct NamedRow<'a> {
-    pub(crate) row: u32,
-    pub(crate) id: Cow<'a, str>,
+#[doc(hidden)]
+pub struct NamedRow<'a> {
+    #[doc(hidden)]
+    pub row: u32,
+    #[doc(hidden)]
+    pub id: Cow<'a, str>,
 }
 
 impl<D> Removal<D> {
@@ -139,8 +147,8 @@ impl<D> Removal<D> {
     }
 
     /// The document that decided: the next one on the chain, if there is a chain, otherwise the kept one.
-    #[cfg(feature = "io")]
-    pub(crate) fn next(&self) -> &D {
+    #[doc(hidden)]
+    pub fn next(&self) -> &D {
         self.via.as_ref().map_or(&self.kept, |(next, _)| next)
     }
 
@@ -162,7 +170,8 @@ impl<D> Removal<D> {
     ///
     /// # Errors
     /// Those of the arguments.
-    pub(crate) fn try_name<E, F>(
+    #[doc(hidden)]
+    pub fn try_name<E, F>(
         self,
         document: impl FnOnce(D) -> Result<E, F>,
         other: impl Fn(D) -> Result<E, F>,
@@ -179,11 +188,8 @@ impl<D> Removal<D> {
     }
 
     /// [`Removal::try_name`] where each document has a name.
-    pub(crate) fn name<E>(
-        self,
-        document: impl FnOnce(D) -> E,
-        other: impl Fn(D) -> E,
-    ) -> Removal<E> {
+    #[doc(hidden)]
+    pub fn name<E>(self, document: impl FnOnce(D) -> E, other: impl Fn(D) -> E) -> Removal<E> {
         let Ok(named) =
             self.try_name::<_, Infallible>(|named| Ok(document(named)), |named| Ok(other(named)));
         named

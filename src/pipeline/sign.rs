@@ -575,7 +575,8 @@ impl Signatures {
 }
 
 /// Writes the band keys of all signatures, `[rows, bands]`.
-pub(crate) fn keys_of_rows(signatures: &Signatures, banding: Banding, keys: &mut [u64]) {
+#[doc(hidden)]
+pub fn keys_of_rows(signatures: &Signatures, banding: Banding, keys: &mut [u64]) {
     for (i, keys) in keys.chunks_mut(banding.bands()).enumerate() {
         keys_of_row(signatures.row(i), banding, keys);
     }

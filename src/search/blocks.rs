@@ -14,7 +14,8 @@ use crate::pipeline::{ClusterTask, Clusters, KeptBefore, Member, Reference, Remo
 
 /// The documents of earlier blocks that stay. In a block, they have the first positions.
 #[derive(Debug, Default)]
-pub(crate) struct KeptDocuments {
+#[doc(hidden)]
+pub struct KeptDocuments {
     count: u32,
     /// How many were kept in each bucket: of these, only the first are held, with which later ones are compared.
     of_bucket: HashMap<(u32, u64), u32>,
@@ -22,13 +23,15 @@ pub(crate) struct KeptDocuments {
 
 impl KeptDocuments {
     /// The number of kept documents that are held.
-    pub(crate) fn count(&self) -> u32 {
+    #[doc(hidden)]
+    pub fn count(&self) -> u32 {
         self.count
     }
 
     /// Clusters a block of `documents`, the kept ones included, in the order of positions, and the `reference` among them.
     /// The similarity and the ranks of `task` are not used.
-    pub(crate) fn cluster(
+    #[doc(hidden)]
+    pub fn cluster(
         &self,
         (documents, reference): (usize, Option<Reference>),
         records: &PartRecords,
@@ -76,7 +79,8 @@ impl KeptDocuments {
 
     /// Leaves what later blocks need of the `documents` of a block: the kept ones. Returns their positions in the block,
     /// in the order of their new ones.
-    pub(crate) fn keep(
+    #[doc(hidden)]
+    pub fn keep(
         &mut self,
         documents: usize,
         records: &mut PartRecords,

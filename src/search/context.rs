@@ -5,12 +5,18 @@ use crate::pipeline::Pairing;
 use crate::progress::{Progress, Timings};
 
 /// A search under way.
-pub(crate) struct Context<'a> {
-    pub(crate) search: &'a Search,
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "only sibling crates see it")]
+pub struct Context<'a> {
+    #[doc(hidden)]
+    pub search: &'a Search,
     /// What it compares if the source has a reference.
-    pub(crate) pairing: Pairing,
-    pub(crate) progress: &'a dyn Progress,
-    pub(crate) timings: &'a mut Timings,
+    #[doc(hidden)]
+    pub pairing: Pairing,
+    #[doc(hidden)]
+    pub progress: &'a dyn Progress,
+    #[doc(hidden)]
+    pub timings: &'a mut Timings,
 }
 
 impl Context<'_> {

@@ -10,9 +10,11 @@ use crate::progress::Counts;
 /// shingles come first, by row; only they have signatures and band keys. Then come those without, unless they are blank:
 /// their positions serve to find their copies alone.
 #[derive(Debug, Default)]
-pub(crate) struct Corpus {
+#[doc(hidden)]
+pub struct Corpus {
     /// The number of documents, those of a reference included.
-    pub(crate) rows: u32,
+    #[doc(hidden)]
+    pub rows: u32,
     /// The number of documents of a reference, which have the first rows; `None` without one.
     pub(crate) reference: Option<u32>,
     /// The row of each position.
@@ -20,10 +22,12 @@ pub(crate) struct Corpus {
     /// The row of each document that repeats an earlier one, and the position of the earlier one.
     pub(crate) repeats: Vec<(u32, u32)>,
     /// The number of documents without shingles, without those of a reference.
-    pub(crate) without_shingles: u64,
+    #[doc(hidden)]
+    pub without_shingles: u64,
     /// The number of documents with at most one shingle, without blank ones and those of a reference; `None` if it is not
     /// known.
-    pub(crate) few_shingles: Option<u64>,
+    #[doc(hidden)]
+    pub few_shingles: Option<u64>,
     /// The number of documents that are too short to compare; 0 without a limit.
     pub(crate) short: u64,
     /// The documents that are removed without another one, by row.
@@ -31,7 +35,8 @@ pub(crate) struct Corpus {
     /// The bytes of text of each document.
     pub(crate) lengths: Vec<u32>,
     /// Decompressed bytes of the input.
-    pub(crate) bytes: u64,
+    #[doc(hidden)]
+    pub bytes: u64,
     /// What is known of each document, if it is on disk: then `distinct`, `repeats`, `dropped` and `lengths` are
     /// empty.
     pub(crate) on_disk: Option<SpilledDocuments>,
@@ -39,7 +44,8 @@ pub(crate) struct Corpus {
 
 impl Corpus {
     /// The number of documents, those of a reference included.
-    pub(crate) fn documents(&self) -> u64 {
+    #[doc(hidden)]
+    pub fn documents(&self) -> u64 {
         u64::from(self.rows)
     }
 
@@ -75,7 +81,8 @@ impl Corpus {
     }
 
     /// The counts of a run, without those of pairs.
-    pub(crate) fn counts(&self) -> Counts {
+    #[doc(hidden)]
+    pub fn counts(&self) -> Counts {
         Counts {
             documents: self.inputs(),
             kept: self.inputs(),

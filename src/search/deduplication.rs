@@ -41,7 +41,8 @@ impl Dedup {
     }
 
     /// What is compared if there is a reference.
-    pub(crate) fn pairing(&self) -> Pairing {
+    #[doc(hidden)]
+    pub fn pairing(&self) -> Pairing {
         match self.clustering {
             Clustering::Greedy => Pairing::Distinct,
             Clustering::Connected => Pairing::Input,
@@ -50,7 +51,8 @@ impl Dedup {
 
     /// What clusters documents that `similarity` compares, in the order of positions. A join compares all of its
     /// candidates.
-    pub(crate) fn clusters_of<'a>(
+    #[doc(hidden)]
+    pub fn clusters_of<'a>(
         &self,
         similarity: &'a dyn Similarity,
         candidates: CandidateMethod,
@@ -64,7 +66,8 @@ impl Dedup {
 
     /// Refuses a search by containment that would keep another document than one with the most shingles. `option` names
     /// what else chooses the document to keep, beside [`Dedup::keep`].
-    pub(crate) fn check_measure(&self, option: Option<&'static str>) -> Result<()> {
+    #[doc(hidden)]
+    pub fn check_measure(&self, option: Option<&'static str>) -> Result<()> {
         let keep = match self.keep {
             KeepPolicy::First => None,
             KeepPolicy::Longest => Some("`keep=longest`"),

@@ -8,11 +8,8 @@ use crate::progress::{Progress, counted, grouped};
 const PERCENT: u64 = 5;
 
 /// Warns if many documents have at most one shingle.
-pub(crate) fn warn_of_few_shingles(
-    shingling: &Shingling,
-    corpus: &Corpus,
-    progress: &dyn Progress,
-) {
+#[doc(hidden)]
+pub fn warn_of_few_shingles(shingling: &Shingling, corpus: &Corpus, progress: &dyn Progress) {
     let few = corpus.few_shingles.unwrap_or(0);
     if let Some(warning) = few_shingles_warning(shingling, few, corpus.inputs()) {
         progress.warn(&warning);

@@ -30,9 +30,9 @@ use super::corpus::Corpus;
 use super::digests::ByShard;
 use super::disk::DocumentWriter;
 use super::disk::save_rarities;
-#[cfg(feature = "io")]
 use super::known::KnownDocument;
-pub(crate) use super::numbering::NumbersRead;
+#[doc(hidden)]
+pub use super::numbering::NumbersRead;
 use super::numbering::{Needed, Numbered};
 use super::shingled::{Shingled, ShingledPiece};
 use super::short::ShortDocuments;
@@ -49,7 +49,8 @@ use crate::scheme::Width;
 use crate::store::spill::{Budget, Spill};
 
 /// A source of documents in pieces. One thread works on one piece: a chunk of a file, or a range of rows.
-pub(crate) trait Pieces: Sync {
+#[doc(hidden)]
+pub trait Pieces: Sync {
     /// A run of consecutive documents.
     type Piece: Send;
     /// What the source notes about their records, once their rows are known.
@@ -69,17 +70,23 @@ pub(crate) trait Pieces: Sync {
 }
 
 /// A parsed piece.
-pub(crate) struct Parsed<'a, R> {
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Parsed<'a, R> {
     /// What the source notes about the records.
-    pub(crate) records: R,
+    #[doc(hidden)]
+    pub records: R,
     /// Bytes of input.
-    pub(crate) bytes: usize,
+    #[doc(hidden)]
+    pub bytes: usize,
     /// The documents.
-    pub(crate) documents: DocumentRange<'a>,
+    #[doc(hidden)]
+    pub documents: DocumentRange<'a>,
 }
 
 /// Receives signed documents.
-pub(crate) trait Sink: Sync {
+#[doc(hidden)]
+pub trait Sink: Sync {
     /// What the sink needs of documents that are signed from now on. Later it may need less.
     fn wants(&self) -> Wanted;
 
@@ -132,7 +139,8 @@ pub(crate) trait Sink: Sync {
 }
 
 /// What a source notes about the records of its pieces, in order.
-pub(crate) trait Notes<R> {
+#[doc(hidden)]
+pub trait Notes<R> {
     /// Notes the records of the next piece; the first document has row `first_row`.
     fn note(&mut self, records: R, first_row: u32) -> Result<()>;
 
@@ -157,20 +165,26 @@ impl Notes<()> for () {
 
 /// What a sink needs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+#[doc(hidden)]
+pub struct Wanted {
     /// Whether to leave out documents without shingles and repeated documents.
-    pub(crate) distinct_only: bool,
+    #[doc(hidden)]
+    pub distinct_only: bool,
     /// What it needs of signatures.
-    pub(crate) signed: SignedForm,
+    #[doc(hidden)]
+    pub signed: SignedForm,
     /// Whether the sink takes exact sets.
-    pub(crate) sets: bool,
+    #[doc(hidden)]
+    pub sets: bool,
     /// Whether documents without shingles count as others, as the empty set.
-    pub(crate) empty_sets: bool,
+    #[doc(hidden)]
+    pub empty_sets: bool,
 }
 
 /// What a sink needs of signatures.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum SignedForm {
+#[doc(hidden)]
+pub enum SignedForm {
     /// The signatures.
     Signatures,
     /// Only their band keys.
@@ -191,7 +205,9 @@ impl SignedForm {
 }
 
 /// Exact sets of documents: a range of one list of hashes for each.
-pub(crate) struct PieceSets {
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "only sibling crates see it")]
+pub struct PieceSets {
     pub(crate) hashes: Vec<u64>,
     pub(crate) ranges: Vec<Range<usize>>,
     /// The number of hashes of all documents of the piece, repeated ones included.
@@ -241,16 +257,14 @@ impl Waiting<'_> {
 }
 
 /// Consecutive documents, signed.
-pub(crate) enum SignedBatch {
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "only sibling crates see it")]
+pub enum SignedBatch {
     /// Signatures.
     Signatures(Signatures),
     /// Band keys.
     Keys(KeyRows),
     /// What an index knows: band keys, and the words of packed signatures, `[documents, words]`, if there are any.
-    #[cfg_attr(
-        not(feature = "io"),
-        allow(dead_code, reason = "only runs over files ask indexes")
-    )]
     Known {
         /// The keys.
         keys: KeyRows,
@@ -289,7 +303,9 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The running first pass. The threads of a source sign pieces ([`Signing::sign`]); it passes them in order to
 /// [`FirstPass::number`], and then calls [`FirstPass::finish`].
-pub(crate) struct FirstPass<'a> {
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "only sibling crates see it")]
+pub struct FirstPass<'a> {
     progress: &'a dyn Progress,
     sink: &'a mut dyn Sink,
     start: Moment,
@@ -303,7 +319,9 @@ pub(crate) struct FirstPass<'a> {
 }
 
 /// The part of a first pass that all threads share.
-pub(crate) struct Signing<'a> {
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "only sibling crates see it")]
+pub struct Signing<'a> {
     engine: &'a Engine,
     progress: &'a dyn Progress,
     spent: Spent,
@@ -328,11 +346,8 @@ struct Known {
 }
 
 impl<'a> FirstPass<'a> {
-    pub(crate) fn new(
-        engine: &'a Engine,
-        progress: &'a dyn Progress,
-        sink: &'a mut dyn Sink,
-    ) -> Self {
+    #[doc(hidden)]
+    pub fn new(engine: &'a Engine, progress: &'a dyn Progress, sink: &'a mut dyn Sink) -> Self {
         let device = engine.device_signer();
         let takes_texts = |device: DeviceSigner<'_>| device.0.takes_texts(engine.shingler());
         FirstPass {
@@ -372,32 +387,33 @@ impl<'a> FirstPass<'a> {
     }
 
     /// The part that signs pieces.
-    pub(crate) fn signing(&self) -> Arc<Signing<'a>> {
+    #[doc(hidden)]
+    pub fn signing(&self) -> Arc<Signing<'a>> {
         Arc::clone(&self.signing)
     }
 
     /// The progress of the run.
-    pub(crate) fn progress(&self) -> &'a dyn Progress {
+    #[doc(hidden)]
+    pub fn progress(&self) -> &'a dyn Progress {
         self.progress
     }
 
     /// The number of documents so far.
-    pub(crate) fn rows(&self) -> u64 {
+    #[doc(hidden)]
+    pub fn rows(&self) -> u64 {
         self.signing.known().numbered.corpus().documents()
     }
 
     /// Bytes of input so far.
-    pub(crate) fn bytes(&self) -> u64 {
+    #[doc(hidden)]
+    pub fn bytes(&self) -> u64 {
         self.signing.known().numbered.corpus().bytes
     }
 
     /// Numbers the documents of the next piece in order and passes them to the sink. `notes` receives what the source
     /// notes about the records.
-    pub(crate) fn number<R>(
-        &mut self,
-        piece: SignedPiece<'a, R>,
-        notes: &mut dyn Notes<R>,
-    ) -> Result<()> {
+    #[doc(hidden)]
+    pub fn number<R>(&mut self, piece: SignedPiece<'a, R>, notes: &mut dyn Notes<R>) -> Result<()> {
         let signing = Arc::clone(&self.signing);
         // Warn at once: after the loss of a GPU, the run may take much longer.
         self.warn_of_notices();
@@ -442,8 +458,8 @@ impl<'a> FirstPass<'a> {
     }
 
     /// Numbers documents of an index, which are signed already.
-    #[cfg(feature = "io")]
-    pub(crate) fn number_known<R>(
+    #[doc(hidden)]
+    pub fn number_known<R>(
         &mut self,
         records: R,
         documents: Vec<KnownDocument>,
@@ -454,7 +470,8 @@ impl<'a> FirstPass<'a> {
     }
 
     /// Says that the documents numbered so far are those of a reference.
-    pub(crate) fn end_reference(&mut self) {
+    #[doc(hidden)]
+    pub fn end_reference(&mut self) {
         self.signing.known_mut().numbered.end_reference();
     }
 
@@ -495,17 +512,20 @@ impl<'a> FirstPass<'a> {
     }
 
     /// The folder of the documents on disk; `None` as long as they are in memory.
-    pub(crate) fn on_disk(&self) -> Option<Arc<Spill>> {
+    #[doc(hidden)]
+    pub fn on_disk(&self) -> Option<Arc<Spill>> {
         self.signing.known().numbered.on_disk().cloned()
     }
 
     /// The folder in which the run was stopped; `None` if it begins.
-    pub(crate) fn unfinished(&self) -> Option<Arc<Spill>> {
+    #[doc(hidden)]
+    pub fn unfinished(&self) -> Option<Arc<Spill>> {
         self.budget.as_ref()?.unfinished.clone()
     }
 
     /// Goes on from a checkpoint.
-    pub(crate) fn restore<R>(
+    #[doc(hidden)]
+    pub fn restore<R>(
         &mut self,
         spill: &Arc<Spill>,
         read: &NumbersRead,
@@ -520,7 +540,8 @@ impl<'a> FirstPass<'a> {
     }
 
     /// Writes everything numbered so far, for a checkpoint.
-    pub(crate) fn save(&mut self) -> Result<NumbersRead> {
+    #[doc(hidden)]
+    pub fn save(&mut self) -> Result<NumbersRead> {
         self.pass_on()?;
         self.sink.flush()?;
         self.signing.known_mut().numbered.save()
@@ -572,7 +593,8 @@ impl<'a> FirstPass<'a> {
     }
 
     /// Ends the pass, and adds its times to `times`.
-    pub(crate) fn finish(mut self, times: &mut Vec<StageTime>) -> Result<Corpus> {
+    #[doc(hidden)]
+    pub fn finish(mut self, times: &mut Vec<StageTime>) -> Result<Corpus> {
         let start = Instant::now();
         self.pass_on()?;
         add(&self.signing.spent.band_ns, start);
@@ -610,7 +632,8 @@ impl<'e> Signing<'e> {
     }
 
     /// Parses, shingles and signs a piece, unless the run is stopped.
-    pub(crate) fn sign<P: Pieces>(
+    #[doc(hidden)]
+    pub fn sign<P: Pieces>(
         &self,
         source: &P,
         piece: P::Piece,
@@ -974,7 +997,9 @@ struct Buffers {
 }
 
 /// A signed piece, without its text.
-pub(crate) struct SignedPiece<'a, R> {
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "only sibling crates see it")]
+pub struct SignedPiece<'a, R> {
     records: R,
     bytes: usize,
     shingled: ShingledPiece,
@@ -984,7 +1009,6 @@ pub(crate) struct SignedPiece<'a, R> {
     sets: Option<PieceSets>,
 }
 
-#[cfg(feature = "io")]
 impl<R> SignedPiece<'_, R> {
     /// A piece of documents of an index, which are signed already.
     fn of_known(records: R, documents: Vec<KnownDocument>, short: ShortDocuments) -> Self {

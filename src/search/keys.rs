@@ -12,7 +12,8 @@ use crate::store::{ExactSets, SETS_IN_MEMORY};
 
 /// Collects band keys, and signatures or exact sets if verification needs them.
 #[derive(Debug)]
-pub(crate) struct Banded {
+#[doc(hidden)]
+pub struct Banded {
     pub(crate) keys: BandKeys,
     /// The signatures, without the high bits of their slots.
     pub(crate) signatures: Option<PackedSignatures>,

@@ -2,17 +2,24 @@
 
 /// A document of an index, as far as a search needs it.
 #[derive(Clone, Debug)]
-pub(crate) struct KnownDocument {
+#[doc(hidden)]
+pub struct KnownDocument {
     /// Its id, as JSON.
-    pub(crate) id: String,
+    #[doc(hidden)]
+    pub id: String,
     /// 128 bits of the digest of its text or tokens; `None` if it is blank.
-    pub(crate) digest: Option<u128>,
+    #[doc(hidden)]
+    pub digest: Option<u128>,
     /// Whether it has shingles.
-    pub(crate) has_shingles: bool,
+    #[doc(hidden)]
+    pub has_shingles: bool,
     /// Its band keys, as far as it shares them with the documents that were looked up. The others are those of no document.
-    pub(crate) keys: Vec<u64>,
+    #[doc(hidden)]
+    pub keys: Vec<u64>,
     /// Its packed signature; empty unless signatures verify.
-    pub(crate) signature: Vec<u64>,
+    #[doc(hidden)]
+    pub signature: Vec<u64>,
     /// Its set of shingles; empty unless shingles verify.
-    pub(crate) set: Vec<u64>,
+    #[doc(hidden)]
+    pub set: Vec<u64>,
 }

@@ -17,34 +17,44 @@ use crate::store::spill::RunIdentity;
 
 /// A run that adds what it keeps to an index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct AddingRun {
+#[doc(hidden)]
+pub struct AddingRun {
     /// The folder of its results.
-    pub(crate) output: String,
+    #[doc(hidden)]
+    pub output: String,
     /// What decides its results; `None` if no later run can be told to have the same, since an input is a stream.
-    pub(crate) identity: Option<RunIdentity>,
+    #[doc(hidden)]
+    pub identity: Option<RunIdentity>,
 }
 
 impl AddingRun {
     /// Whether a run has the results that an interrupted one had.
-    pub(crate) fn repeats(&self, interrupted: &AddingRun) -> bool {
+    #[doc(hidden)]
+    pub fn repeats(&self, interrupted: &AddingRun) -> bool {
         self.identity.is_some() && self == interrupted
     }
 }
 
 /// A run that was interrupted while it added to an index.
 #[derive(Clone, Debug)]
-pub(crate) struct InterruptedRun {
-    pub(crate) run: AddingRun,
+#[doc(hidden)]
+pub struct InterruptedRun {
+    #[doc(hidden)]
+    pub run: AddingRun,
     /// The digest of its report.
-    pub(crate) report: String,
+    #[doc(hidden)]
+    pub report: String,
     /// Whether documents were added to the index since it began to add, by it or by others.
-    pub(crate) has_added: bool,
+    #[doc(hidden)]
+    pub has_added: bool,
     /// The file that says so.
-    pub(crate) note: PathBuf,
+    #[doc(hidden)]
+    pub note: PathBuf,
 }
 
 /// An index, at one moment, and those of its documents that are similar to some that were looked up.
-pub(crate) trait KnownIndex: Send + Sync {
+#[doc(hidden)]
+pub trait KnownIndex: Send + Sync {
     /// The folder, as it was named.
     fn folder(&self) -> &Path;
 

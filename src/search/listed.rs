@@ -37,7 +37,8 @@ impl Sink for Nothing {
 
 /// Reads all documents, into memory, and finds identical ones. Of their shingles, nothing is known. The engine only
 /// normalises.
-pub(crate) fn read_digests(
+#[doc(hidden)]
+pub fn read_digests(
     source: &mut dyn Source,
     engine: &Engine,
     progress: &dyn Progress,
@@ -50,7 +51,8 @@ pub(crate) fn read_digests(
 
 impl Corpus {
     /// The position of each document that is the first of its kind, by row; `u32::MAX` for all others.
-    pub(crate) fn positions(&self) -> Vec<u32> {
+    #[doc(hidden)]
+    pub fn positions(&self) -> Vec<u32> {
         let mut positions = vec![u32::MAX; self.rows as usize];
         for (position, row) in (0..).zip(&self.distinct) {
             positions[*row as usize] = position;
@@ -61,7 +63,8 @@ impl Corpus {
 
 /// Finds the documents to remove if these are all similar pairs, by position, that the search of `task` finds. `classes`
 /// are those of [`Source::classes`].
-pub(crate) fn find_listed_removals(
+#[doc(hidden)]
+pub fn find_listed_removals(
     corpus: Corpus,
     mut pairs: ListedPairs,
     (task, num_perm): (&Dedup, usize),

@@ -1,6 +1,6 @@
 //! The search for duplicates and similar pairs, in memory or larger than memory.
 //!
-//! [`dedup`] and [`pairs`] take documents in memory. A [`Run`](crate::files::Run) (feature `io`) reads and writes files. Both
+//! [`dedup`] and [`pairs`] take documents in memory. A run of the crate `simgpu-files` reads and writes files. Both
 //! run the same stages and find the same pairs.
 //!
 //! A *row* is the number of a document among all documents. Documents that are identical share one *position*: one
@@ -15,7 +15,6 @@
 //!
 //! **A run has up to two passes**, and one before them if shingles are counted (`rarity`): the first reads, shingles,
 //! signs and bands, and drops the text; the second reads what exact verification and writing need.
-#![cfg_attr(not(feature = "io"), doc = "\n[`Run`]: crate#features")]
 
 mod verification;
 
@@ -37,13 +36,8 @@ mod shingled;
 
 mod short;
 
-#[cfg_attr(
-    not(all(feature = "index", feature = "io")),
-    allow(dead_code, reason = "only runs over files ask indexes")
-)]
 mod known;
 
-#[cfg(feature = "io")]
 mod known_index;
 
 mod first_pass;
@@ -70,11 +64,8 @@ mod candidates;
 
 mod stages;
 
-#[cfg_attr(
-    not(feature = "io"),
-    allow(unreachable_pub, reason = "with files, `divided` hands it on")
-)]
-pub(crate) mod sign;
+#[doc(hidden)]
+pub mod sign;
 
 mod signature_rows;
 
@@ -94,34 +85,51 @@ mod against;
 mod tests;
 
 pub use against::{dedup_against, pairs_against};
-pub(crate) use blocks::KeptDocuments;
-pub(crate) use context::Context;
-pub(crate) use corpus::Corpus;
+#[doc(hidden)]
+pub use blocks::KeptDocuments;
+#[doc(hidden)]
+pub use context::Context;
+#[doc(hidden)]
+pub use corpus::Corpus;
 pub use deduplication::{Dedup, Deduplication};
 pub use few::few_shingles_warning;
-pub(crate) use few::warn_of_few_shingles;
-pub(crate) use first_pass::{
+#[doc(hidden)]
+pub use few::warn_of_few_shingles;
+#[doc(hidden)]
+pub use first_pass::{
     FirstPass, Notes, NumbersRead, Parsed, Pieces, SignedBatch, SignedForm, Sink, Wanted,
 };
-#[cfg(all(feature = "index", feature = "io"))]
-pub(crate) use known::KnownDocument;
-#[cfg(all(feature = "index", feature = "io"))]
-pub(crate) use known_index::InterruptedRun;
-#[cfg(feature = "io")]
-pub(crate) use known_index::{AddingRun, KnownIndex};
-pub(crate) use listed::{find_listed_removals, read_digests};
-pub(crate) use observations::Observations;
+#[doc(hidden)]
+pub use known::KnownDocument;
+#[doc(hidden)]
+pub use known_index::InterruptedRun;
+#[doc(hidden)]
+pub use known_index::{AddingRun, KnownIndex};
+#[doc(hidden)]
+pub use listed::{find_listed_removals, read_digests};
+#[doc(hidden)]
+pub use observations::Observations;
 pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};
-pub(crate) use pairs::{PairSearch, Streamed};
+#[doc(hidden)]
+pub use pairs::{PairSearch, Streamed};
 pub use parameters::{CandidateMethod, Search};
-pub(crate) use part::{BucketsOf, Observed, PartRecords, PartShape};
-pub(crate) use removal::{ClusterSizes, count_clusters};
-pub(crate) use removals::{FoundRemovals, Removals, find_removals};
+#[doc(hidden)]
+pub use part::{BucketsOf, Observed, PartRecords, PartShape};
+#[doc(hidden)]
+pub use removal::ClusterSizes;
+#[doc(hidden)]
+pub use removal::count_clusters;
+#[doc(hidden)]
+pub use removals::{FoundRemovals, Removals, find_removals};
 pub use removals::{dedup, dedup_by_class};
-pub(crate) use short::DroppedRows;
+#[doc(hidden)]
+pub use short::DroppedRows;
 pub use short::ShortDocuments;
 pub use signature_rows::SignaturesInMemory;
-pub(crate) use signature_rows::{SignedRows, check_search};
-pub(crate) use source::{Classify, LinesOfIds, NextPreference, SetsByRow, Source};
-pub(crate) use stages::Searched;
+#[doc(hidden)]
+pub use signature_rows::{SignedRows, check_search};
+#[doc(hidden)]
+pub use source::{Classify, LinesOfIds, NextPreference, SetsByRow, Source};
+#[doc(hidden)]
+pub use stages::Searched;
 pub use verification::Verification;

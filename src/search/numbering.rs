@@ -86,7 +86,7 @@ impl Numbered {
     }
 
     /// Which documents take no part.
-    pub(super) fn short(&self) -> &ShortDocuments {
+    pub(crate) fn short(&self) -> &ShortDocuments {
         &self.short
     }
 
@@ -265,7 +265,8 @@ impl Finder {
 
 /// The numbers of documents at a checkpoint.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
-pub(crate) struct NumbersRead {
+#[doc(hidden)]
+pub struct NumbersRead {
     rows: u32,
     reference: Option<u32>,
     without_shingles: u64,

@@ -18,7 +18,8 @@ pub(crate) struct ObservedSignatures<'a> {
 
 /// What was observed of compared candidates.
 #[derive(Clone, Debug)]
-pub(crate) struct Observations(Arc<Mutex<Observed>>);
+#[doc(hidden)]
+pub struct Observations(Arc<Mutex<Observed>>);
 
 #[derive(Debug)]
 struct Observed {
@@ -31,7 +32,8 @@ struct Observed {
 
 impl Observations {
     /// No candidates yet, of signatures of `num_perm` slots.
-    pub(crate) fn none(num_perm: usize) -> Self {
+    #[doc(hidden)]
+    pub fn none(num_perm: usize) -> Self {
         Observations(Arc::new(Mutex::new(Observed {
             counts: vec![0; num_perm + 2],
             open: Vec::new(),
@@ -39,7 +41,8 @@ impl Observations {
     }
 
     /// Adds what was observed elsewhere, in the form of [`Observations::counts`].
-    pub(crate) fn add(&self, counts: &[u64]) {
+    #[doc(hidden)]
+    pub fn add(&self, counts: &[u64]) {
         let mut observed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for (sum, count) in observed.counts.iter_mut().zip(counts) {
             *sum = sum.saturating_add(*count);
@@ -49,7 +52,8 @@ impl Observations {
     /// For each number of equal slots, the number of compared candidates. Then, as a last number, the sum of the squares
     /// of the numbers of similar pairs in each group of documents that such pairs connect. All of these can be added up for
     /// parts of a corpus that no pair connects.
-    pub(crate) fn counts(&self) -> Vec<u64> {
+    #[doc(hidden)]
+    pub fn counts(&self) -> Vec<u64> {
         let observed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut counts = observed.counts.clone();
         if let Some(squares) = counts.last_mut() {
@@ -98,7 +102,8 @@ impl Groups {
 
 /// Groups of documents that are still compared. Their squares are added to what was observed once all is compared.
 #[derive(Debug)]
-pub(crate) struct OpenGroups {
+#[doc(hidden)]
+pub struct OpenGroups {
     groups: Arc<Groups>,
     observed: Observations,
 }

@@ -208,7 +208,9 @@ impl SignaturesInMemory<'_> {
 }
 
 /// A search for the similar pairs of documents, ready to return them.
-pub(crate) struct PairSearch<'a> {
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "only sibling crates see it")]
+pub struct PairSearch<'a> {
     task: &'a Pairs,
     /// The search, with the method that found the candidates.
     search: Search,
@@ -235,11 +237,13 @@ enum PairSource {
 
 /// The counts of a search, and whether it came to its end.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Streamed {
+#[doc(hidden)]
+pub struct Streamed {
     pairs: u64,
     compared: u64,
     /// The number of documents with candidates whose partners have all been compared.
-    pub(crate) documents: usize,
+    #[doc(hidden)]
+    pub documents: usize,
     /// The pairs of identical documents.
     identical: u64,
     /// The pairs with equal shingles of documents that are not identical.
@@ -254,7 +258,8 @@ pub(crate) type EachPair<'a> = dyn FnMut(DocumentPair, Option<[&str; 2]>) -> Res
 
 impl<'a> PairSearch<'a> {
     /// Finds the pairs if the documents are on disk.
-    pub(crate) fn new(
+    #[doc(hidden)]
+    pub fn new(
         searched: Searched,
         task: &'a Pairs,
         progress: &dyn Progress,
@@ -303,16 +308,14 @@ impl<'a> PairSearch<'a> {
     }
 
     /// The search, with the method that found the candidates.
-    pub(crate) fn search(&self) -> &Search {
+    #[doc(hidden)]
+    pub fn search(&self) -> &Search {
         &self.search
     }
 
     /// Calls `each` with the pairs, in the order that [`pairs`] promises. Progress shows the stage `compare`.
-    pub(crate) fn for_each(
-        &self,
-        progress: &dyn Progress,
-        each: &mut EachPair<'_>,
-    ) -> Result<Streamed> {
+    #[doc(hidden)]
+    pub fn for_each(&self, progress: &dyn Progress, each: &mut EachPair<'_>) -> Result<Streamed> {
         let mut stream = Stream {
             copies: &self.copies,
             reference: self.reference,
@@ -341,7 +344,8 @@ impl<'a> PairSearch<'a> {
     }
 
     /// The result of a search that `streamed` its pairs.
-    pub(crate) fn found(
+    #[doc(hidden)]
+    pub fn found(
         &self,
         streamed: Streamed,
         timings: Timings,

@@ -77,7 +77,8 @@ const JOIN_BYTES: usize = 2 << 30;
 impl Search {
     /// The bits kept per slot for verification by signature. At a similarity of 0.8 they raise the standard error of an
     /// estimate by a quarter of a percent, for a quarter of the memory or less.
-    pub(crate) const SLOT_BITS: SlotBits = SlotBits::Eight;
+    #[doc(hidden)]
+    pub const SLOT_BITS: SlotBits = SlotBits::Eight;
 
     /// A search for pairs of at least `threshold` similarity, with the banding of [`Banding::for_scheme`].
     ///
@@ -143,7 +144,8 @@ impl Search {
     }
 
     /// Whether signatures verify the pairs with documents of an index, and no others.
-    pub(crate) fn estimates_index(&self) -> bool {
+    #[doc(hidden)]
+    pub fn estimates_index(&self) -> bool {
         self.verification == Verification::Exact
             && self.index_verification == Some(Verification::Signature)
     }
@@ -159,7 +161,8 @@ impl Search {
 
     /// The probability that a pair with a similarity equal to the threshold is found; with [`Measure::Contained`], of a
     /// document in one of [`Search::BANDED_RATIO`] times its shingles.
-    pub(crate) fn recall_at_threshold(&self, num_perm: usize) -> f64 {
+    #[doc(hidden)]
+    pub fn recall_at_threshold(&self, num_perm: usize) -> f64 {
         self.recall_at_ratio(num_perm, Search::BANDED_RATIO)
     }
 
@@ -196,7 +199,8 @@ impl Search {
     }
 
     /// The search with an exact join.
-    pub(crate) fn joined(&self) -> Search {
+    #[doc(hidden)]
+    pub fn joined(&self) -> Search {
         Search {
             candidates: CandidateMethod::Join,
             ..self.clone()
@@ -212,7 +216,8 @@ impl Search {
     }
 
     /// What makes two documents similar.
-    pub(crate) fn criterion(&self) -> Criterion {
+    #[doc(hidden)]
+    pub fn criterion(&self) -> Criterion {
         let of_threshold = match self.measure {
             Measure::Jaccard => Criterion::Jaccard(self.threshold),
             Measure::Contained => Criterion::Contained(self.threshold),
@@ -221,7 +226,8 @@ impl Search {
     }
 
     /// The least value of a similar pair: its similarity or, within a distance, the negative distance.
-    pub(crate) fn least(&self) -> f64 {
+    #[doc(hidden)]
+    pub fn least(&self) -> f64 {
         match self.criterion() {
             Criterion::Jaccard(threshold) | Criterion::Contained(threshold) => threshold,
             Criterion::Within(within) => -(within.most as f64),
@@ -284,10 +290,27 @@ impl Search {
         }
     }
 
+    /// The share of truly similar pairs to expect among `pairs` that runs report as similar, if they observed this
+    /// (`ComponentSearch::observed` of `simgpu-files`), and `known` pairs are of identical documents. `None` without
+    /// verification, without similar pairs, and if what was observed does not tell.
+    pub fn precision_of(
+        &self,
+        num_perm: usize,
+        observed: &[u64],
+        known: u64,
+        pairs: u64,
+    ) -> Option<f64> {
+        let all = Observations::none(num_perm);
+        all.add(observed);
+        let is_estimated = self.verification == Verification::Signature;
+        self.expected_precision(num_perm, is_estimated.then_some(&all), [known, pairs])
+    }
+
     /// The share of truly similar pairs to expect among those that a run reports as similar: 1 if they are verified
     /// exactly, `None` if not at all, or if what was observed does not tell. Of `pairs` reported ones, `known` are pairs
     /// of identical documents, which are not observed. `None`, too, where signatures verify the pairs with an index alone.
-    pub(crate) fn expected_precision(
+    #[doc(hidden)]
+    pub fn expected_precision(
         &self,
         num_perm: usize,
         observed: Option<&Observations>,
@@ -327,7 +350,8 @@ impl Search {
     }
 
     /// An empty collector of what the search needs of signed documents.
-    pub(crate) fn banded(&self, num_perm: usize) -> Banded {
+    #[doc(hidden)]
+    pub fn banded(&self, num_perm: usize) -> Banded {
         let packs = self.verification == Verification::Signature;
         Banded::new(self.banding, packs.then_some((num_perm, Search::SLOT_BITS)))
     }

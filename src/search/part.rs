@@ -113,17 +113,23 @@ impl PartDocuments {
 
 /// What all parts of a search have in common.
 #[derive(Clone, Debug)]
-pub(crate) struct PartShape {
-    pub(crate) search: Search,
-    pub(crate) num_perm: usize,
+#[doc(hidden)]
+pub struct PartShape {
+    #[doc(hidden)]
+    pub search: Search,
+    #[doc(hidden)]
+    pub num_perm: usize,
     /// Whether the shingles of exact sets have weights.
-    pub(crate) are_weighted: bool,
-    pub(crate) buckets: BucketsOf,
+    #[doc(hidden)]
+    pub are_weighted: bool,
+    #[doc(hidden)]
+    pub buckets: BucketsOf,
 }
 
 /// What makes buckets of the documents of a part.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum BucketsOf {
+#[doc(hidden)]
+pub enum BucketsOf {
     /// The keys of this many bands.
     Bands(usize),
     /// Shared elements of prefixes.
@@ -136,7 +142,8 @@ pub(crate) enum BucketsOf {
 
 /// What is known of connected documents, by position.
 #[derive(Debug)]
-pub(crate) struct PartRecords {
+#[doc(hidden)]
+pub struct PartRecords {
     pub(super) members: Members,
     pub(super) compared: Compared,
 }
@@ -162,7 +169,9 @@ pub(crate) enum Compared {
 }
 
 /// Where the estimates of compared documents are observed.
-pub(crate) enum Observed<'a> {
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Observed<'a> {
     /// These are whole components.
     Components(&'a Observations),
     /// These are some of the documents of groups, with the number of each of them there.
@@ -171,7 +180,8 @@ pub(crate) enum Observed<'a> {
 
 impl PartRecords {
     /// Nothing yet.
-    pub(crate) fn none(shape: &PartShape) -> Self {
+    #[doc(hidden)]
+    pub fn none(shape: &PartShape) -> Self {
         PartRecords {
             members: match shape.buckets {
                 BucketsOf::Bands(_) => Members::OfBands(Vec::new()),
@@ -184,7 +194,8 @@ impl PartRecords {
     }
 
     /// Adds a document to a bucket, which has two or more in all.
-    pub(crate) fn add_member(&mut self, member: Member) {
+    #[doc(hidden)]
+    pub fn add_member(&mut self, member: Member) {
         if let Members::OfBands(members) = &mut self.members {
             members.push(member);
         }
@@ -201,7 +212,8 @@ impl PartRecords {
     ///
     /// # Errors
     /// [`Error::Conflict`](crate::Error::Conflict) for words that are no signature of the search.
-    pub(crate) fn add_compared(&mut self, position: u32, words: &[u64]) -> Result<()> {
+    #[doc(hidden)]
+    pub fn add_compared(&mut self, position: u32, words: &[u64]) -> Result<()> {
         match &mut self.compared {
             Compared::Nothing => Ok(()),
             Compared::Signatures(packed) => packed.set_row(position as usize, words),
@@ -210,7 +222,8 @@ impl PartRecords {
     }
 
     /// The number of memberships in buckets of bands.
-    pub(crate) fn members(&self) -> usize {
+    #[doc(hidden)]
+    pub fn members(&self) -> usize {
         match &self.members {
             Members::OfBands(members) => members.len(),
             Members::OfPrefixes(_) => 0,
@@ -218,7 +231,8 @@ impl PartRecords {
     }
 
     /// Bytes of what compares documents.
-    pub(crate) fn compared_bytes(&self) -> usize {
+    #[doc(hidden)]
+    pub fn compared_bytes(&self) -> usize {
         match &self.compared {
             Compared::Nothing => 0,
             Compared::Signatures(packed) => size_of_val(packed.words()),
@@ -227,7 +241,8 @@ impl PartRecords {
     }
 
     /// What is known of some of the documents, whose new positions, below `documents`, `position_of` knows.
-    pub(crate) fn select(
+    #[doc(hidden)]
+    pub fn select(
         &self,
         documents: usize,
         position_of: impl Fn(u32) -> Option<u32>,
@@ -252,7 +267,8 @@ impl PartRecords {
     }
 
     /// The buckets of `documents`, and what compares them.
-    pub(crate) fn finish(
+    #[doc(hidden)]
+    pub fn finish(
         self,
         documents: usize,
         shape: &PartShape,

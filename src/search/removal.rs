@@ -10,7 +10,8 @@ use crate::pipeline::{Clusters, Loss, Removal};
 use crate::progress::Counts;
 
 /// Adds the pairs of clusters to the counts of a run.
-pub(crate) fn count_clusters(counts: &mut Counts, found: &Clusters) {
+#[doc(hidden)]
+pub fn count_clusters(counts: &mut Counts, found: &Clusters) {
     counts.candidate_pairs += found.compared;
     counts.similar_pairs += found.similar;
     counts.omitted_pairs += found.omitted.pairs;
@@ -41,15 +42,20 @@ pub(super) fn count_losses(counts: &mut Counts, removed: &[Removal]) {
 
 /// The sizes of clusters of two or more documents.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-pub(crate) struct ClusterSizes {
+#[doc(hidden)]
+pub struct ClusterSizes {
     /// The number of clusters of each size.
-    pub(crate) histogram: BTreeMap<u64, u64>,
+    #[doc(hidden)]
+    pub histogram: BTreeMap<u64, u64>,
     /// The size and the kept row of the largest clusters, by size and then by row.
-    pub(crate) listed: Vec<(u64, u32)>,
+    #[doc(hidden)]
+    pub listed: Vec<(u64, u32)>,
     /// The number of clusters whose kept document is of a reference.
-    pub(crate) of_reference: u64,
+    #[doc(hidden)]
+    pub of_reference: u64,
     /// The most documents that are removed for one of a reference, and the row of that one; of several, the first.
-    pub(crate) most_for_reference: Option<(u64, u32)>,
+    #[doc(hidden)]
+    pub most_for_reference: Option<(u64, u32)>,
 }
 
 impl ClusterSizes {

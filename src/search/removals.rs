@@ -27,7 +27,6 @@ use crate::clock::in_parallel;
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Conflict, Error, Result};
-#[cfg(feature = "io")]
 use crate::pipeline::VerificationNames;
 use crate::pipeline::{Clustering, KeepPolicy, Removal, Similarity};
 use crate::progress::{Counts, Progress, Timings};
@@ -165,29 +164,42 @@ impl SignaturesInMemory<'_> {
 }
 
 /// The documents that a deduplication removes, and the rest of its result.
-pub(crate) struct FoundRemovals {
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "only sibling crates see it")]
+pub struct FoundRemovals {
     /// The number of documents, those of a reference included.
-    pub(crate) rows: u32,
+    #[doc(hidden)]
+    pub rows: u32,
     /// The number of documents of a reference, which have the first rows; `None` without one.
     pub(crate) reference: Option<u32>,
-    pub(crate) removals: Removals,
+    #[doc(hidden)]
+    pub removals: Removals,
     /// The documents that are removed without another one.
-    pub(crate) dropped: DroppedRows,
+    #[doc(hidden)]
+    pub dropped: DroppedRows,
     pub(crate) verification: Verification,
     /// That of pairs with a document of an index.
     pub(crate) index_verification: Verification,
-    pub(crate) sizes: ClusterSizes,
-    pub(crate) counts: Counts,
-    pub(crate) candidates: CandidateMethod,
+    #[doc(hidden)]
+    pub sizes: ClusterSizes,
+    #[doc(hidden)]
+    pub counts: Counts,
+    #[doc(hidden)]
+    pub candidates: CandidateMethod,
     pub(crate) recall_at_threshold: f64,
-    pub(crate) expected_precision: Option<f64>,
-    pub(crate) timings: Timings,
+    #[doc(hidden)]
+    pub expected_precision: Option<f64>,
+    #[doc(hidden)]
+    pub timings: Timings,
     /// What compared the documents, if it is still in memory. To free it takes time.
-    pub(crate) similarity: Option<Box<dyn Similarity + Send>>,
+    #[doc(hidden)]
+    pub similarity: Option<Box<dyn Similarity + Send>>,
 }
 
 /// Removed documents, by ascending row.
-pub(crate) enum Removals {
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Removals {
     /// In memory.
     Held(Vec<Removal>),
     /// On disk.
@@ -195,7 +207,8 @@ pub(crate) enum Removals {
 }
 
 /// Finds the documents to remove from a source.
-pub(crate) fn find_removals(
+#[doc(hidden)]
+pub fn find_removals(
     source: &mut dyn Source,
     engine: &Engine,
     task: &Dedup,
@@ -303,8 +316,8 @@ impl FoundRemovals {
 
     /// The result for documents in memory.
     /// What a result in memory was made of, with so many documents, those of a reference included.
-    #[cfg(feature = "io")]
-    pub(crate) fn of(found: &Deduplication, rows: u32) -> Self {
+    #[doc(hidden)]
+    pub fn of(found: &Deduplication, rows: u32) -> Self {
         let rows = found.reference..rows;
         let mut sizes = ClusterSizes::default();
         sizes.add(&found.removed, |row| row, found.reference);
@@ -326,8 +339,8 @@ impl FoundRemovals {
     }
 
     /// The names of the verifications.
-    #[cfg(feature = "io")]
-    pub(crate) fn verification_names(&self) -> VerificationNames {
+    #[doc(hidden)]
+    pub fn verification_names(&self) -> VerificationNames {
         VerificationNames {
             texts: self.verification.name(),
             index: self.index_verification.name(),

@@ -27,7 +27,8 @@ pub struct ShortDocuments {
 
 impl ShortDocuments {
     /// Whether documents may be removed without another one.
-    pub(crate) fn drops(&self) -> bool {
+    #[doc(hidden)]
+    pub fn drops(&self) -> bool {
         self.drop_empty || self.drop_short
     }
 
@@ -93,7 +94,8 @@ fn has_distinct<T: Ord + Copy>(hashes: impl ExactSizeIterator<Item = T>, least: 
 
 /// The rows that are dropped.
 #[derive(Debug, Default)]
-pub(crate) struct DroppedRows {
+#[doc(hidden)]
+pub struct DroppedRows {
     /// Those, and the empty ones among them; `None` if none are.
     bits: Option<(Bits, Bits)>,
     /// Where they are on disk, as long as the run may be stopped.
@@ -155,7 +157,8 @@ impl DroppedRows {
     }
 
     /// All of them, ascending.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, Dropped)> {
+    #[doc(hidden)]
+    pub fn iter(&self) -> impl Iterator<Item = (u32, Dropped)> {
         let rows = self.bits.iter().flat_map(|(all, _)| all.ones());
         rows.filter_map(|row| Some((row, self.get(row)?)))
     }

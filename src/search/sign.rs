@@ -73,7 +73,8 @@ const SMALL_BYTES: usize = 64 << 10;
 
 /// Whether there is one document, which is not worth a thread. No call to rayon is made for it, which would start the global
 /// pool outside of any other.
-pub(crate) fn is_one_small(documents: &dyn Documents) -> bool {
+#[doc(hidden)]
+pub fn is_one_small(documents: &dyn Documents) -> bool {
     documents.len() == 1 && documents.get(0).bytes() < SMALL_BYTES
 }
 

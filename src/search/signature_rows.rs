@@ -130,7 +130,8 @@ impl SignaturesInMemory<'_> {
 }
 
 /// Refuses a search that needs more than signatures.
-pub(crate) fn check_search(search: &Search) -> Result<()> {
+#[doc(hidden)]
+pub fn check_search(search: &Search) -> Result<()> {
     if search.measure == Measure::Contained {
         return Err(Conflict::ContainedNotExact.into());
     }
@@ -144,15 +145,19 @@ pub(crate) fn check_search(search: &Search) -> Result<()> {
 }
 
 /// Numbers signatures as a first pass numbers documents.
-pub(crate) struct SignedRows<'a> {
-    pub(crate) corpus: Corpus,
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct SignedRows<'a> {
+    #[doc(hidden)]
+    pub corpus: Corpus,
     scheme: &'a Scheme,
     positions: DigestMap<u32>,
 }
 
 impl<'a> SignedRows<'a> {
     /// No signatures yet, of a source of so many bytes.
-    pub(crate) fn new(scheme: &'a Scheme, bytes: u64) -> Self {
+    #[doc(hidden)]
+    pub fn new(scheme: &'a Scheme, bytes: u64) -> Self {
         SignedRows {
             corpus: Corpus {
                 bytes,
@@ -170,7 +175,8 @@ impl<'a> SignedRows<'a> {
     }
 
     /// Takes the next signatures, and passes the distinct ones, except empty ones, to `sink`.
-    pub(crate) fn take(&mut self, slots: Slots<'_>, sink: &mut dyn Sink) -> Result<()> {
+    #[doc(hidden)]
+    pub fn take(&mut self, slots: Slots<'_>, sink: &mut dyn Sink) -> Result<()> {
         let (num_perm, empty) = (self.scheme.num_perm(), self.scheme.empty_slot());
         let row = |i: usize| slots.range(i * num_perm..(i + 1) * num_perm);
         let digests = (0..slots.len() / num_perm)

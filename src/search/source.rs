@@ -22,7 +22,8 @@ use crate::threads::{Ahead, map_in_order};
 
 /// Documents that a run reads in order: once, or twice if it counts them first. Exact verification reads some of them
 /// again.
-pub(crate) trait Source {
+#[doc(hidden)]
+pub trait Source {
     /// Reads all documents and passes them to `pass`, in pieces. They are the same every time.
     fn read(&mut self, pass: FirstPass<'_>, times: &mut Vec<StageTime>) -> Result<Corpus>;
 
@@ -71,7 +72,8 @@ pub(crate) trait Source {
 }
 
 /// Receives exact sets, by ascending row.
-pub(crate) trait SetsByRow {
+#[doc(hidden)]
+pub trait SetsByRow {
     /// Receives sets with their rows. No lock may be held while it works.
     fn take(&mut self, sets: &[(u32, Vec<u64>)]) -> Result<()>;
 
@@ -88,13 +90,16 @@ impl<F: FnMut(u32, &[u64]) -> Result<()>> SetsByRow for F {
 }
 
 /// Returns the ids of ranges of documents that ascend, a line each.
-pub(crate) type LinesOfIds<'a> = Box<dyn FnMut(Range<u32>) -> Result<String> + 'a>;
+#[doc(hidden)]
+pub type LinesOfIds<'a> = Box<dyn FnMut(Range<u32>) -> Result<String> + 'a>;
 
 /// Returns what decides the class of each document, one after the other: the rank of its source, and a value.
-pub(crate) type NextPreference<'a> = Box<dyn FnMut() -> Result<(u32, String)> + 'a>;
+#[doc(hidden)]
+pub type NextPreference<'a> = Box<dyn FnMut() -> Result<(u32, String)> + 'a>;
 
 /// Classifies documents on disk, by the rank of their source and by a value.
-pub(crate) trait Classify: fmt::Debug + Send + Sync {
+#[doc(hidden)]
+pub trait Classify: fmt::Debug + Send + Sync {
     /// The classes of documents with these sources and values. Those of other documents have another scale.
     ///
     /// # Errors

@@ -28,7 +28,9 @@ use crate::store::spill::{Spill, sets_in_memory};
 use crate::store::{ExactSets, announce_files};
 
 /// A search whose documents have been read.
-pub(crate) struct Searched {
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "only sibling crates see it")]
+pub struct Searched {
     /// The search, with the method that found the candidates.
     pub(crate) search: Search,
     /// Slots of a signature.
@@ -121,7 +123,8 @@ impl Parts {
 
 impl Searched {
     /// Reads all documents. Reads some again for exact verification.
-    pub(crate) fn read(
+    #[doc(hidden)]
+    pub fn read(
         source: &mut dyn Source,
         engine: &Engine,
         context: &mut Context<'_>,
@@ -223,7 +226,8 @@ impl Searched {
     }
 
     /// Documents in memory that are verified by signature, or not at all if `banded` holds no signatures.
-    pub(crate) fn of_banded(
+    #[doc(hidden)]
+    pub fn of_banded(
         corpus: Corpus,
         banded: Banded,
         num_perm: usize,

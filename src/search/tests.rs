@@ -260,7 +260,7 @@ impl<'a, D: Documents> Spilling<'a, D> {
     }
 
     /// A run that can be stopped, and goes on where one in the same folder was stopped.
-    pub(super) fn resumable(mut self) -> Self {
+    pub(crate) fn resumable(mut self) -> Self {
         let unfinished = Unfinished::find(&self.budget.folder, OUTPUT).unwrap();
         self.budget.unfinished = unfinished.map(|run| run.resume(self.budget.memory).unwrap());
         self.budget.run = Some(Arc::new(RunIdentity {

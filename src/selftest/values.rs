@@ -124,7 +124,7 @@ pub(super) fn murmur3() -> Result<Vec<SingleValue>> {
     Ok(values)
 }
 
-pub(super) fn words() -> Result<Vec<SingleValue>> {
+pub(crate) fn words() -> Result<Vec<SingleValue>> {
     let mut values = Vec::new();
     let golden = parse(WORDS_V1)?;
     for case in list(&golden)? {

@@ -10,7 +10,8 @@ use std::thread;
 use crate::error::{Error, Result};
 
 /// What a commit asks of the disk. A test records the calls.
-pub(crate) trait Disk: Sync {
+#[doc(hidden)]
+pub trait Disk: Sync {
     /// Waits until a file, or the names in a folder, are on disk.
     fn sync(&self, path: &Path, is_folder: bool) -> io::Result<()>;
 
@@ -18,7 +19,9 @@ pub(crate) trait Disk: Sync {
 }
 
 /// The disk itself.
-pub(crate) struct OnDisk;
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct OnDisk;
 
 impl Disk for OnDisk {
     fn sync(&self, path: &Path, is_folder: bool) -> io::Result<()> {
@@ -49,33 +52,38 @@ impl Disk for OnDisk {
 }
 
 /// Waits until a file is on disk.
-pub(crate) fn sync_file(disk: &impl Disk, path: &Path) -> Result<()> {
+#[doc(hidden)]
+pub fn sync_file(disk: &impl Disk, path: &Path) -> Result<()> {
     disk.sync(path, false)
         .map_err(Error::io("write to disk", path))
 }
 
 /// Writes the bytes of a file that are there to disk. More may be written to it meanwhile.
-pub(crate) fn write_back(path: &Path) -> Result<()> {
+#[doc(hidden)]
+pub fn write_back(path: &Path) -> Result<()> {
     let file = File::options().write(true).open(path);
     file.and_then(|file| file.sync_data())
         .map_err(Error::io("write to disk", path))
 }
 
 /// Waits until the names in a folder are on disk.
-pub(crate) fn sync_folder(disk: &impl Disk, path: &Path) -> Result<()> {
+#[doc(hidden)]
+pub fn sync_folder(disk: &impl Disk, path: &Path) -> Result<()> {
     disk.sync(path, true)
         .map_err(Error::io("write to disk", path))
 }
 
 /// The most files for which a run waits at a time: a file system writes its journal once for all that wait.
-pub(crate) const AT_A_TIME: usize = 32;
+#[doc(hidden)]
+pub const AT_A_TIME: usize = 32;
 
 /// Bytes of the stack of a thread that waits for a file. glibc keeps stacks of 40 MB for later threads, which are 20 of the usual
 /// 2 MiB. To unmap the others took 50 ms of a run of 6 s.
 const STACK: usize = 256 << 10;
 
 /// Calls `work`, which waits for the file system, for all paths, many at a time: it writes files to disk, or removes them.
-pub(crate) fn for_all<P: Sync>(paths: &[P], work: impl Fn(&P) -> Result<()> + Sync) -> Result<()> {
+#[doc(hidden)]
+pub fn for_all<P: Sync>(paths: &[P], work: impl Fn(&P) -> Result<()> + Sync) -> Result<()> {
     let next = AtomicUsize::new(0);
     let work_on_some = || {
         while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -104,7 +112,8 @@ pub(crate) fn for_all<P: Sync>(paths: &[P], work: impl Fn(&P) -> Result<()> + Sy
 ///
 /// # Errors
 /// [`Error::Io`] if that cannot be told. An error of the disk does not mean that there is none.
-pub(crate) fn metadata(path: &Path) -> Result<Option<Metadata>> {
+#[doc(hidden)]
+pub fn metadata(path: &Path) -> Result<Option<Metadata>> {
     found(path, fs::metadata(path))
 }
 
@@ -112,7 +121,8 @@ pub(crate) fn metadata(path: &Path) -> Result<Option<Metadata>> {
 ///
 /// # Errors
 /// Those of [`metadata`].
-pub(crate) fn metadata_of_name(path: &Path) -> Result<Option<Metadata>> {
+#[doc(hidden)]
+pub fn metadata_of_name(path: &Path) -> Result<Option<Metadata>> {
     found(path, fs::symlink_metadata(path))
 }
 
@@ -127,7 +137,8 @@ fn found(path: &Path, metadata: io::Result<Metadata>) -> Result<Option<Metadata>
 ///
 /// # Errors
 /// Those of [`metadata`].
-pub(crate) fn is_file(path: &Path) -> Result<bool> {
+#[doc(hidden)]
+pub fn is_file(path: &Path) -> Result<bool> {
     Ok(metadata(path)?.is_some_and(|found| found.is_file()))
 }
 
@@ -135,12 +146,14 @@ pub(crate) fn is_file(path: &Path) -> Result<bool> {
 ///
 /// # Errors
 /// Those of [`metadata`].
-pub(crate) fn is_folder(path: &Path) -> Result<bool> {
+#[doc(hidden)]
+pub fn is_folder(path: &Path) -> Result<bool> {
     Ok(metadata(path)?.is_some_and(|found| found.is_dir()))
 }
 
 /// Whether there may be a file of this name. An error of the disk does not mean that there is none.
-pub(crate) fn may_be_file(path: &Path) -> bool {
+#[doc(hidden)]
+pub fn may_be_file(path: &Path) -> bool {
     match fs::metadata(path) {
         Ok(metadata) => metadata.is_file(),
         Err(error) => !is_absent(&error),
@@ -148,7 +161,8 @@ pub(crate) fn may_be_file(path: &Path) -> bool {
 }
 
 /// Whether this error means that there is no file of a name, or that none can have it.
-pub(crate) fn is_absent(error: &io::Error) -> bool {
+#[doc(hidden)]
+pub fn is_absent(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::NotFound
@@ -160,7 +174,8 @@ pub(crate) fn is_absent(error: &io::Error) -> bool {
 
 /// Reads bytes at a place of a file.
 #[cfg(unix)]
-pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
+#[doc(hidden)]
+pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
 }
 

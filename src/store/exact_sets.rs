@@ -219,12 +219,8 @@ impl ExactSets {
 
     /// Stores the sets of documents, which are ranges of `hashes`, in memory. The documents have the next positions, from
     /// `first` on.
-    pub(crate) fn append(
-        &mut self,
-        hashes: Vec<u64>,
-        first: u32,
-        sets: &[Range<usize>],
-    ) -> Result<()> {
+    #[doc(hidden)]
+    pub fn append(&mut self, hashes: Vec<u64>, first: u32, sets: &[Range<usize>]) -> Result<()> {
         if self.numbers.len() > first as usize {
             return Err(Error::Defect(format!(
                 "the set at {first} is there already"

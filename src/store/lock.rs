@@ -7,18 +7,20 @@ use std::fs::{File, TryLockError};
 /// To close the file is not enough: a program that another thread is about to start has a copy of it until it begins, and
 /// with it the lock.
 #[derive(Debug)]
-pub(crate) struct Locked(File);
+#[doc(hidden)]
+pub struct Locked(File);
 
 impl Locked {
     /// Locks a file that nobody else has locked.
-    pub(crate) fn try_new(file: File) -> Result<Self, TryLockError> {
+    #[doc(hidden)]
+    pub fn try_new(file: File) -> Result<Self, TryLockError> {
         file.try_lock()?;
         Ok(Locked(file))
     }
 
     /// Locks a file that others may lock so, too, and nobody for itself alone.
-    #[cfg(feature = "index")]
-    pub(crate) fn try_shared(file: File) -> Result<Self, TryLockError> {
+    #[doc(hidden)]
+    pub fn try_shared(file: File) -> Result<Self, TryLockError> {
         file.try_lock_shared()?;
         Ok(Locked(file))
     }

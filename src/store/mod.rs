@@ -9,17 +9,22 @@ mod set_table;
 
 mod texts;
 
-pub(crate) mod disk;
+#[doc(hidden)]
+pub mod disk;
 
 mod lock;
 
-pub(crate) mod spill;
+#[doc(hidden)]
+pub mod spill;
 
 mod temporary;
 
 pub use exact_sets::ExactSets;
 pub(crate) use exact_sets::NearSets;
 pub(crate) use exact_sets::SETS_IN_MEMORY;
-pub(crate) use lock::Locked;
-pub(crate) use temporary::{announce_files, unnamed_file};
-pub(crate) use texts::Texts;
+#[doc(hidden)]
+pub use lock::Locked;
+#[doc(hidden)]
+pub use temporary::{announce_files, unnamed_file};
+#[doc(hidden)]
+pub use texts::Texts;

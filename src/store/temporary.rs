@@ -15,7 +15,8 @@ use crate::progress::Progress;
 ///
 /// On Linux it never has a name. Elsewhere, and on file systems without such files, it is created exclusively under
 /// a random name, which is removed at once; Windows removes it when it is closed.
-pub(crate) fn unnamed_file(folder: &Path) -> io::Result<File> {
+#[doc(hidden)]
+pub fn unnamed_file(folder: &Path) -> io::Result<File> {
     let file = tempfile::tempfile_in(folder)?;
     // Linux creates a file without a name with the mode that the umask leaves.
     #[cfg(unix)]
@@ -30,7 +31,8 @@ pub(crate) fn unnamed_file(folder: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// [`Error::Output`] with both numbers.
-pub(crate) fn announce_files(folder: &Path, bytes: f64, progress: &dyn Progress) -> Result<()> {
+#[doc(hidden)]
+pub fn announce_files(folder: &Path, bytes: f64, progress: &dyn Progress) -> Result<()> {
     const MB: f64 = 1e6;
     let needed = (bytes / MB).ceil();
     match free_bytes(folder) {

@@ -2,7 +2,8 @@
 
 /// Texts, concatenated: ids as JSON, or values of a field.
 #[derive(Debug, Default)]
-pub(crate) struct Texts {
+#[doc(hidden)]
+pub struct Texts {
     text: String,
     /// The end of each text.
     ends: Vec<u64>,
@@ -10,13 +11,15 @@ pub(crate) struct Texts {
 
 impl Texts {
     /// Appends the text of the next document.
-    pub(crate) fn push(&mut self, text: &str) {
+    #[doc(hidden)]
+    pub fn push(&mut self, text: &str) {
         self.text.push_str(text);
         self.ends.push(self.text.len() as u64);
     }
 
     /// Appends the texts of the next documents.
-    pub(crate) fn append(&mut self, texts: &Texts) {
+    #[doc(hidden)]
+    pub fn append(&mut self, texts: &Texts) {
         let before = self.text.len() as u64;
         self.text.push_str(&texts.text);
         self.ends.extend(texts.ends.iter().map(|end| before + end));
@@ -26,23 +29,31 @@ impl Texts {
         clippy::cast_possible_truncation,
         reason = "the ends are lengths of a string in memory"
     )]
-    pub(crate) fn get(&self, row: usize) -> &str {
+    #[doc(hidden)]
+    pub fn get(&self, row: usize) -> &str {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
         &self.text[start as usize..self.ends[row] as usize]
     }
 
     /// The number of texts.
-    pub(crate) fn len(&self) -> usize {
+    #[doc(hidden)]
+    #[allow(
+        clippy::len_without_is_empty,
+        reason = "no caller asks whether there is none"
+    )]
+    pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// All texts, by row.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+    #[doc(hidden)]
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.len()).map(|row| self.get(row))
     }
 
     /// Bytes of memory used.
-    pub(crate) fn bytes(&self) -> u64 {
+    #[doc(hidden)]
+    pub fn bytes(&self) -> u64 {
         self.text.len() as u64 + 8 * self.ends.len() as u64
     }
 }

@@ -8,8 +8,8 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use simgpu::documents::{DocumentBatch, TextBatch};
-use simgpu::io::{Fields, Inputs, read_documents};
 use simgpu::{Error, Result};
+use simgpu_io::{Fields, Inputs, read_documents};
 
 /// 7,200 pages of API documentation, some of them near-duplicates (examples/README.md).
 const EXAMPLE: &[u8] = simgpu::internals::EXAMPLE_CORPUS;

@@ -60,7 +60,7 @@ pub struct TimedRun {
     /// Seconds of a fixed loop of dependent instructions next to this run, which show the clock rate of the core.
     /// Empty if it did not run.
     pub reference_s: Option<f64>,
-    /// Updates per second that the vector units allow (`src/simd/ceiling.rs`), measured next to this run; for a GPU,
+    /// Updates per second that the vector units allow (`crates/kernels/src/simd/ceiling.rs`), measured next to this run; for a GPU,
     /// the figure of its data sheet if known.
     pub ceiling_updates_per_s: Option<f64>,
     /// Checksum of the results, in hexadecimal: equal for equal results. Empty for some other tools.

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use simgpu::contain::{
+use simgpu_contain::{
     ByClass, Class, ContainAction, ContainCounts, ContainOutcome, ContainReport, ContainRun,
     HitsFormat, ItemFields, Rule, RuleOf,
 };
-use simgpu::io::{FieldPath, Fields, Inputs, Naming};
+use simgpu_io::{FieldPath, Fields, Inputs, Naming};
 
 use super::execute;
 use crate::arguments::{

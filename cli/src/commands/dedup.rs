@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use simgpu::engine::Engine;
 use simgpu::error::Conflict;
-use simgpu::files::{Action, DedupOutput, Outcome, PairsFile, Run};
-use simgpu::index::{Durability, Index};
-use simgpu::io::{FieldPath, KeepBy, RemovedFormat};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress as _;
 use simgpu::scheme::Scheme;
 use simgpu::search::{Dedup, Search, ShortDocuments, Verification};
+use simgpu_files::{Action, DedupOutput, Outcome, PairsFile, Run};
+use simgpu_index::{Durability, Index};
+use simgpu_io::{FieldPath, KeepBy, RemovedFormat};
 
 use super::execute;
 use crate::arguments::{

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use simgpu::evaluation::{
+use simgpu_io::{FieldPath, Inputs};
+use simgpu_ratings::evaluation::{
     Agreement, EvaluationOutcome, EvaluationReport, EvaluationRun, Share, TruthFields, TruthKind,
 };
-use simgpu::io::{FieldPath, Inputs};
 
 use super::execute;
 use crate::arguments::{Caller, FormatArguments, ProcessArguments, check_field, whole_number_or_0};

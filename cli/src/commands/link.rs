@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use simgpu::files::RunOptions;
-use simgpu::io::Inputs;
-use simgpu::link::{ComparedField, Equivalents, Estimate, IdFields, Matching, Score};
-use simgpu::link::{Link, LinkOutcome, LinkReport, LinkRun};
+use simgpu_files::RunOptions;
+use simgpu_io::Inputs;
+use simgpu_link::{ComparedField, Equivalents, Estimate, IdFields, Matching, Score};
+use simgpu_link::{Link, LinkOutcome, LinkReport, LinkRun};
 
 use super::execute;
 use crate::arguments::{

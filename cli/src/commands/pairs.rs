@@ -4,11 +4,11 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use simgpu::files::{Outcome, PairsOutput, SignatureFile, SignatureRun};
-use simgpu::io::PairsFormat;
 use simgpu::pipeline::Within;
 use simgpu::scheme::Scheme;
 use simgpu::search::{Identical, Pairs, Search, Verification};
+use simgpu_files::{Outcome, PairsOutput, SignatureFile, SignatureRun};
+use simgpu_io::PairsFormat;
 
 use super::execute;
 use crate::arguments::{
@@ -233,7 +233,7 @@ impl Arguments {
     /// Finds pairs, on the current rayon pool.
     ///
     /// # Errors
-    /// A usage error if the arguments contradict each other, and the errors of [`Run::pairs`](simgpu::files::Run::pairs)
+    /// A usage error if the arguments contradict each other, and the errors of [`Run::pairs`](simgpu_files::Run::pairs)
     /// and [`SignatureRun::pairs`].
     pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
         match &self.signatures {

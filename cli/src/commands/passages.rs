@@ -4,12 +4,12 @@ use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use simgpu::io::{FieldPath, Fields, Inputs, Naming};
-use simgpu::passages::{
+use simgpu::pipeline::Normalise;
+use simgpu_io::{FieldPath, Fields, Inputs, Naming};
+use simgpu_passages::{
     Occurrences, PassageAction, PassageUnit, PassageUnits, PassagesFormat, PassagesOutcome,
     PassagesRun, Snap,
 };
-use simgpu::pipeline::Normalise;
 
 use super::execute;
 use crate::arguments::{

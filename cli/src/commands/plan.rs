@@ -12,12 +12,12 @@ use indicatif::{DecimalBytes, HumanCount};
 use serde_json::json;
 use simgpu::Error;
 use simgpu::engine::Engine;
-use simgpu::files::{Outcome, Run, RunOptions};
-use simgpu::io::Inputs;
 use simgpu::machine::{free_bytes, usable_memory_bytes};
 use simgpu::progress::{Progress, advance};
 use simgpu::scheme::Scheme;
 use simgpu::search::{Dedup, Search};
+use simgpu_files::{Outcome, Run, RunOptions};
+use simgpu_io::Inputs;
 use tempfile::TempDir;
 
 use super::sample::{about, duration};

@@ -4,10 +4,10 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use simgpu::io::{FieldPath, Inputs, PairsFormat};
-use simgpu::ratings::{By, LEAST_LIKED, NeighbourTask, RatedAs, RecommendTask, Scale};
-use simgpu::ratings::{NameFields, RatingFields};
-use simgpu::ratings::{NamesFile, RatingsOutcome, RatingsRun, RatingsTask, Recommendees};
+use simgpu_io::{FieldPath, Inputs, PairsFormat};
+use simgpu_ratings::{By, LEAST_LIKED, NeighbourTask, RatedAs, RecommendTask, Scale};
+use simgpu_ratings::{NameFields, RatingFields};
+use simgpu_ratings::{NamesFile, RatingsOutcome, RatingsRun, RatingsTask, Recommendees};
 
 use super::execute;
 use super::pairs::with_output;

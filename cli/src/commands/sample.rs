@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use indicatif::HumanCount;
-use simgpu::io::{FieldPath, Fields, Inputs, read_documents};
 use simgpu::pipeline::{Banding, SizeEffect, SizeRule, SizeSurvey, Unit, survey_sizes};
 use simgpu::scheme::Scheme;
+use simgpu_io::{FieldPath, Fields, Inputs, read_documents};
 
 use crate::arguments::{
     UnitArgument, check_field, shingling_of, unit_modes, whole_number, whole_number_or_0,

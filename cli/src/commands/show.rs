@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use console::{Term, measure_text_width};
-use simgpu::files::{SharedShingles, Shown, ShownDocument, TextsOfPair, show};
-use simgpu::io::{DocumentPlace, RemovedRow, id_text};
-use simgpu::passages::{DocumentWithPassages, PieceRow, ShownPassages, show_passages};
+use simgpu_files::{SharedShingles, Shown, ShownDocument, TextsOfPair, show};
+use simgpu_io::{DocumentPlace, RemovedRow, id_text};
+use simgpu_passages::{DocumentWithPassages, PieceRow, ShownPassages, show_passages};
 
 use crate::arguments::cores;
 use crate::streams::print;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use simgpu::error::Conflict;
-use simgpu::files::{Outcome, RunOptions};
-use simgpu::io::SignaturesFormat;
+use simgpu_files::{Outcome, RunOptions};
+use simgpu_io::SignaturesFormat;
 
 use super::execute;
 use crate::arguments::{
@@ -51,7 +51,7 @@ impl Arguments {
     /// Signs, on the current rayon pool.
     ///
     /// # Errors
-    /// A usage error if the arguments contradict each other, and the errors of [`Run::sign`](simgpu::files::Run::sign).
+    /// A usage error if the arguments contradict each other, and the errors of [`Run::sign`](simgpu_files::Run::sign).
     pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
         if self.input.weights.is_some() {
             return Err(usage(Conflict::RarityOfRun.into()));

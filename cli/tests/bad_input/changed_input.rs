@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use simgpu::engine::Engine;
-use simgpu::files::{Run, RunOptions};
-use simgpu::io::Inputs;
 use simgpu::pipeline::{Shingling, Unit};
 use simgpu::progress::Progress;
 use simgpu::search::{Dedup, Search, Verification};
+use simgpu_files::{Run, RunOptions};
+use simgpu_io::Inputs;
 
 use super::refusals::leaves_no_output;
 use crate::support::{Place, gzip, json_lines, parquet, strings, text, zstd};

@@ -625,7 +625,7 @@ fn lists_in_place_of_text_are_joined() {
 #[test]
 fn nul_bytes_next_to_records_are_named() {
     let place = Place::new();
-    let lines = numbered_lines(["a", "b"]);
+    let lines = numbered_lines(["a", "b"], 1);
     let remove = "remove them: `tr -d '\\000' < FILE > NEW`";
     for (name, file) in [
         ("in.jsonl", [&[0; 8][..], &lines].concat()),

@@ -672,6 +672,32 @@ pub fn spell(message: &str, spelling: impl Fn(&str, Option<&str>) -> String) -> 
     spelled
 }
 
+/// Refuses an output whose name is that of something on another machine, such as `s3://bucket/out`.
+///
+/// # Errors
+/// [`Error::Output`] for a name with a scheme.
+#[doc(hidden)]
+pub fn check_local_output(path: &Path) -> Result<()> {
+    let Some(refused) = remote::refused_output(path) else {
+        return Ok(());
+    };
+    Err(Error::Output {
+        path: path.to_owned(),
+        problem: refused.problem.to_owned(),
+        remedy: refused.remedy,
+    })
+}
+
+/// The error for an input with such a name, which says which command copies it; `None` for any other name.
+#[doc(hidden)]
+pub fn remote_input(path: &Path) -> Option<Error> {
+    remote::refused_input(path).map(|refused| Error::Input {
+        path: path.to_owned(),
+        problem: refused.problem.to_owned(),
+        remedy: refused.remedy,
+    })
+}
+
 /// The number of a row, or a number of rows. All rows are numbered by 32 bits.
 ///
 /// # Errors

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use crate::encoding::quoted;
-use crate::error::Error;
 
 /// A name with a scheme, such as `s3://bucket/docs.csv`.
 struct Remote<'a> {
@@ -13,8 +12,15 @@ struct Remote<'a> {
     name: &'a str,
 }
 
-/// What refuses an input with such a name, and says which command copies it; `None` for any other name.
-pub fn as_input(path: &Path) -> Option<Error> {
+/// Why such a name cannot be given, and what to do.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) problem: &'static str,
+    pub(crate) remedy: String,
+}
+
+/// The refusal of an input with such a name, which says which command copies it; `None` for any other name.
+pub(crate) fn refused_input(path: &Path) -> Option<Refusal> {
     let remote = Remote::of(path)?;
     let problem = match &*remote.scheme {
         "file" => "names with a scheme are not read",
@@ -23,11 +29,8 @@ pub fn as_input(path: &Path) -> Option<Error> {
         _ => "it is on another machine, and only local files are read",
     };
     let piped = remote.piping().unwrap_or_default();
-    Some(Error::Input {
-        path: path.to_owned(),
-        problem: problem.to_owned(),
-        remedy: remote.copying() + &piped,
-    })
+    let remedy = remote.copying() + &piped;
+    Some(Refusal { problem, remedy })
 }
 
 /// How to copy what has such a name to this machine; `None` for any other name.
@@ -35,14 +38,9 @@ pub fn copying(path: &Path) -> Option<String> {
     Remote::of(path).map(|remote| remote.copying())
 }
 
-/// What refuses an output with such a name; `None` for any other name.
-///
-/// # Errors
-/// [`Error::Output`] for a name with a scheme.
-pub fn check_output(path: &Path) -> Result<(), Error> {
-    let Some(remote) = Remote::of(path) else {
-        return Ok(());
-    };
+/// The refusal of an output with such a name; `None` for any other name.
+pub(crate) fn refused_output(path: &Path) -> Option<Refusal> {
+    let remote = Remote::of(path)?;
     let (problem, remedy) = match &*remote.scheme {
         "file" => ("names with a scheme are not written", remote.copying()),
         _ => (
@@ -50,11 +48,7 @@ pub fn check_output(path: &Path) -> Result<(), Error> {
             remote.uploading(),
         ),
     };
-    Err(Error::Output {
-        path: path.to_owned(),
-        problem: problem.to_owned(),
-        remedy,
-    })
+    Some(Refusal { problem, remedy })
 }
 
 const EXPORT: &str = "export the rows as JSON Lines, CSV or Parquet, and give that file";
@@ -237,6 +231,7 @@ fn decoded(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::{check_local_output, remote_input};
 
     #[test]
     fn inputs_with_a_scheme_are_refused() {
@@ -293,7 +288,7 @@ mod tests {
                 "on Databricks, give /dbfs/data/a.jsonl",
             ),
         ] {
-            let told = as_input(Path::new(name)).unwrap().to_string();
+            let told = remote_input(Path::new(name)).unwrap().to_string();
             assert!(told.contains(name) && told.contains(remedy), "{told}");
             let copying = copying(Path::new(name)).unwrap();
             assert!(
@@ -304,8 +299,8 @@ mod tests {
         for name in [
             "a/b", "c:/x", "c://x", "://x", "a b://c", "-", "./s3://a", "ab:/c",
         ] {
-            assert!(as_input(Path::new(name)).is_none(), "{name}");
-            check_output(Path::new(name)).unwrap();
+            assert!(remote_input(Path::new(name)).is_none(), "{name}");
+            check_local_output(Path::new(name)).unwrap();
         }
     }
 
@@ -329,7 +324,7 @@ mod tests {
                 "names with a scheme are not written; give the path alone: /a/b",
             ),
         ] {
-            let told = check_output(Path::new(name)).unwrap_err().to_string();
+            let told = check_local_output(Path::new(name)).unwrap_err().to_string();
             assert!(told.contains(name) && told.contains(remedy), "{told}");
         }
     }

@@ -27,7 +27,7 @@ use crate::clock::{alone, count_serial, in_parallel};
 /// How far work may run ahead of the results that were passed on.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead<T> {
-    /// The most results of later inputs that wait, beside one per thread. [`OWN`] per thread more may be of the input
+    /// The most results of later inputs that wait, beside one per thread. `OWN` per thread more may be of the input
     /// whose results come next.
     pub waiting: usize,
     /// The most inputs open at a time; each thread opens one at most.

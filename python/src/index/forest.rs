@@ -10,9 +10,9 @@ use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
-use simgpu::index::{LshForest, RowBytes};
 use simgpu::pipeline::Banding;
 use simgpu::scheme::{Values, Width};
+use simgpu_index::{LshForest, RowBytes};
 
 use super::keys::{Keys, Sought};
 use super::sketch::{Layout, Sketch, sketch_of};

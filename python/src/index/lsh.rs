@@ -11,9 +11,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
-use simgpu::index::{LshIndex, RowBytes};
 use simgpu::pipeline::Banding;
 use simgpu::scheme::{SlotVec, Slots, Values, Width};
+use simgpu_index::{LshIndex, RowBytes};
 
 use super::keys::{Keys, Sought};
 use super::sketch::{Layout, Sketch, matrix_of, scheme_of, sketch_of};

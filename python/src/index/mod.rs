@@ -1,5 +1,5 @@
 //! Indexes of sketches: `MinHashLSH` and `MinHashLSHForest` of `simgpu.datasketch`, and what its
-//! `MinHashLSHEnsemble` computes. [`simgpu::index`] computes them; here are keys, which are Python's objects, arguments and
+//! `MinHashLSHEnsemble` computes. [`simgpu_index`] computes them; here are keys, which are Python's objects, arguments and
 //! errors.
 
 mod forest;
@@ -17,9 +17,9 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::PyBytes;
 use simgpu::Error;
-use simgpu::index::{Containment, optimal_partitions as ends_of};
 use simgpu::pipeline::{Banding, ErrorWeights};
 use simgpu::scheme::{SlotVec, Slots, Values, Width};
+use simgpu_index::{Containment, optimal_partitions as ends_of};
 
 use crate::errors::OrRaise;
 

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simgpu::documents::Documents;
 use simgpu::engine::Engine;
-use simgpu::index::DocumentId;
+use simgpu_index::DocumentId;
 
 use crate::beside::Ids;
 use crate::options::Options;

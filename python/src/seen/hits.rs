@@ -5,8 +5,8 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use simgpu::index::{Hit, Shares};
 use simgpu::pipeline::Measure;
+use simgpu_index::{Hit, Shares};
 
 use crate::beside::Ids;
 use crate::table::PyTable;

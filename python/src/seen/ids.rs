@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, StringArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyString};
-use simgpu::index::DocumentId;
+use simgpu_index::DocumentId;
 
 use crate::arguments::refused;
 use crate::beside::Ids;

@@ -1,4 +1,4 @@
-//! `simgpu.Index`: documents that were seen, in a folder. [`simgpu::index::Index`] keeps them; here are Python's objects.
+//! `simgpu.Index`: documents that were seen, in a folder. [`simgpu_index::Index`] keeps them; here are Python's objects.
 
 mod ids;
 
@@ -20,9 +20,9 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use simgpu::documents::{DocumentRange, Documents};
-use simgpu::index::{Index, OnKnownId, Verdict};
 use simgpu::progress::advance;
 use simgpu_cli::commands::index::stats_of;
+use simgpu_index::{Index, OnKnownId, Verdict};
 
 use crate::arguments::{optional_argument, refused};
 use crate::errors::{OrRaise, exists, parameter_error};

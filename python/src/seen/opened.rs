@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use simgpu::index::{Durability, Index};
+use simgpu_index::{Durability, Index};
 
 use crate::errors::{OrRaise, unsupported_error};
 

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use pyo3::prelude::*;
 use simgpu::Error;
 use simgpu::engine::Engine;
-use simgpu::index::{Index, IndexKind, OnKnownId};
 use simgpu::pipeline::Measure;
 use simgpu::search::{CandidateMethod, Search, Verification};
+use simgpu_index::{Index, IndexKind, OnKnownId};
 
 use crate::arguments::{THREADS, argument, optional_argument};
 use crate::errors::{OrRaise, parameter_error};

@@ -96,7 +96,7 @@ impl DeviceWork for ShingleSets<'_> {
 }
 
 /// Texts whose shingles are windows of bytes or characters.
-pub(super) struct Texts<'a> {
+pub(crate) struct Texts<'a> {
     pub(super) texts: &'a dyn Documents,
     pub(super) shingler: &'a Shingler,
     pub(super) window: TextWindow,

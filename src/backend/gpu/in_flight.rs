@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::pipeline::{DeviceBatch, NormalisedTexts, SignedRows, UnfinishedRows};
 
 /// Documents that were sent.
-pub(super) struct Unfinished<'a, D, K: RowKind> {
+pub(crate) struct Unfinished<'a, D, K: RowKind> {
     gpu: &'a PreparedDevice,
     documents: D,
     kind: K,

@@ -379,7 +379,7 @@ pub(super) struct Input(wgpu::Buffer);
 
 /// Input that was written, in memory that the device copies from. wgpu keeps this memory even if the device is lost, so
 /// that no lock is needed to write it.
-pub(super) struct Written(
+pub(crate) struct Written(
     #[allow(dead_code, reason = "dropping it queues the copy")] wgpu::QueueWriteBufferView,
 );
 

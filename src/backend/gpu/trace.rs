@@ -10,7 +10,7 @@ use super::device::lock;
 pub(super) struct Trace(Mutex<Vec<(Instant, Event)>>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Event {
+pub(crate) enum Event {
     /// A full load is handed to the thread that sends.
     Handed,
     /// That thread begins to send a load.

@@ -26,7 +26,6 @@ mod pieces;
 
 mod code;
 
-#[cfg(feature = "io")]
 mod places;
 
 mod sequence;
@@ -50,10 +49,10 @@ mod grams;
 mod single_tokens;
 
 pub use normalise::Normalise;
-#[cfg(feature = "records")]
-pub(crate) use occurrences::Mixed;
-#[cfg(feature = "io")]
-pub(crate) use places::{UnitPlaces, place_code_tokens, place_lines, place_paragraphs};
+#[doc(hidden)]
+pub use occurrences::Mixed;
+#[doc(hidden)]
+pub use places::{UnitPlaces, place_code_tokens, place_lines, place_paragraphs};
 pub(crate) use rarity::Rarities;
 pub use scratch::Scratch;
 pub use sets::{ShingleBatch, ShingleSets};

@@ -71,7 +71,8 @@ impl Distinct {
 
 /// Mixes the bits of a hash: some base hashes have 32 bits only.
 #[derive(Debug, Default)]
-pub(crate) struct Mixed(u64);
+#[doc(hidden)]
+pub struct Mixed(u64);
 
 impl Hasher for Mixed {
     fn finish(&self) -> u64 {

@@ -10,13 +10,15 @@ use crate::simd::words::hash_words;
 
 /// Finds where the units of texts are. Reuses its memory from text to text.
 #[derive(Debug, Default)]
-pub(crate) struct UnitPlaces {
+#[doc(hidden)]
+pub struct UnitPlaces {
     words: Words,
 }
 
 impl UnitPlaces {
     /// Calls `emit` with the bytes of each word of a text as it is, in order ([`Unit::Words`](super::Unit::Words)).
-    pub(crate) fn for_each_word(&mut self, isa: Isa, text: &str, emit: impl FnMut(Range<usize>)) {
+    #[doc(hidden)]
+    pub fn for_each_word(&mut self, isa: Isa, text: &str, emit: impl FnMut(Range<usize>)) {
         let mut sink = Placed {
             text: text.as_bytes(),
             emit,
@@ -26,7 +28,8 @@ impl UnitPlaces {
     }
 
     /// Appends where the words of a text of less than 4 GiB are, as starts and ends in bytes, and their hashes of `words-v1`.
-    pub(crate) fn hash_words(
+    #[doc(hidden)]
+    pub fn hash_words(
         &mut self,
         isa: Isa,
         text: &str,
@@ -44,12 +47,14 @@ impl UnitPlaces {
 }
 
 /// Calls `emit` with the bytes of each token of program text, in order ([`Unit::Code`](super::Unit::Code)).
-pub(crate) fn place_code_tokens(text: &str, mut emit: impl FnMut(Range<usize>)) {
+#[doc(hidden)]
+pub fn place_code_tokens(text: &str, mut emit: impl FnMut(Range<usize>)) {
     for_each_code_token(text, |token| emit(place(text.as_bytes(), token)));
 }
 
 /// Calls `emit` with the bytes of each line of a text that is not blank, without white space around it, in order.
-pub(crate) fn place_lines(text: &str, mut emit: impl FnMut(Range<usize>)) {
+#[doc(hidden)]
+pub fn place_lines(text: &str, mut emit: impl FnMut(Range<usize>)) {
     for line in text.split('\n').map(str::trim) {
         if !line.is_empty() {
             emit(place(text.as_bytes(), line.as_bytes()));
@@ -59,7 +64,8 @@ pub(crate) fn place_lines(text: &str, mut emit: impl FnMut(Range<usize>)) {
 
 /// Calls `emit` with the bytes of each paragraph of a text, in order: lines between blank ones, without white space around
 /// them all.
-pub(crate) fn place_paragraphs(text: &str, mut emit: impl FnMut(Range<usize>)) {
+#[doc(hidden)]
+pub fn place_paragraphs(text: &str, mut emit: impl FnMut(Range<usize>)) {
     let mut open: Option<Range<usize>> = None;
     for line in text.split('\n') {
         let trimmed = line.trim();

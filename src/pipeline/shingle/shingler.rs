@@ -266,7 +266,8 @@ impl Shingler {
 
     /// Whether a document without shingles has no content either: a text of white space once it is normalised, or no
     /// tokens.
-    pub(crate) fn is_blank(&self, document: Document<'_>) -> bool {
+    #[doc(hidden)]
+    pub fn is_blank(&self, document: Document<'_>) -> bool {
         match document {
             Document::Text(text) => {
                 let mut normalised = String::new();
@@ -442,7 +443,8 @@ impl Shingler {
 
     /// Appends the lists of [`Shingler::exact_list`] to `batch`, which has 64-bit hashes, and returns the digests of
     /// [`Shingler::shingle_with_digests`].
-    pub(crate) fn exact_with_digests<D: Documents + ?Sized>(
+    #[doc(hidden)]
+    pub fn exact_with_digests<D: Documents + ?Sized>(
         &self,
         documents: &D,
         scratch: &mut Scratch,
@@ -473,12 +475,8 @@ impl Shingler {
     /// Replaces `list` by what [`ExactSets`](crate::store::ExactSets) stores of a document: the hashes of
     /// [`Shingler::exact_hashes`] or, with weights, the distinct hashes of the shingles in ascending order, each
     /// followed by its weight: in units of 2^-32 copies if it is given, and of 2^-26 if it follows from the rarity.
-    pub(crate) fn exact_list(
-        &self,
-        document: Document<'_>,
-        scratch: &mut Scratch,
-        list: &mut Vec<u64>,
-    ) {
+    #[doc(hidden)]
+    pub fn exact_list(&self, document: Document<'_>, scratch: &mut Scratch, list: &mut Vec<u64>) {
         list.clear();
         scratch.is_digested = false;
         self.append_exact_list(document, scratch, list);
@@ -510,7 +508,8 @@ impl Shingler {
     }
 
     /// Whether shingles have weights of their own ([`Weighting::Given`], [`Weighting::Rarity`]).
-    pub(crate) fn takes_weights(&self) -> bool {
+    #[doc(hidden)]
+    pub fn takes_weights(&self) -> bool {
         matches!(
             self.shingling.weighting,
             Weighting::Given(_) | Weighting::Rarity

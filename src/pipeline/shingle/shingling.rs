@@ -66,8 +66,8 @@ impl Unit {
 
 impl Unit {
     /// The unit of this name; `None` for stop words, which need a list of them, and for other names.
-    #[cfg(feature = "index")]
-    pub(crate) fn plain(name: &str) -> Option<Self> {
+    #[doc(hidden)]
+    pub fn plain(name: &str) -> Option<Self> {
         let plain = [
             Unit::Bytes,
             Unit::Chars,

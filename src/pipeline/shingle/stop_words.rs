@@ -23,8 +23,8 @@ impl StopWords {
     }
 
     /// The words in lower case, sorted.
-    #[cfg(feature = "index")]
-    pub(crate) fn sorted(&self) -> Vec<String> {
+    #[doc(hidden)]
+    pub fn sorted(&self) -> Vec<String> {
         let words = self.lowercase.iter();
         let mut words: Vec<String> = words
             .map(|word| String::from_utf8_lossy(word).into_owned())

@@ -184,7 +184,7 @@ pub(super) struct SpilledSets {
 
 impl SpilledSets {
     /// The number of words of all sets but those of rows that are `left_out`.
-    pub(super) fn words(&self, left_out: &Bits) -> Result<u64> {
+    pub(crate) fn words(&self, left_out: &Bits) -> Result<u64> {
         let mut sum = 0;
         self.sizes.for_each_block(|block| {
             for record in block.records(Stored::words) {

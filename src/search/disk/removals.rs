@@ -102,11 +102,13 @@ fn push_removal(bytes: &mut Vec<u8>, documents: &PartDocuments, removed: &Remova
 
 /// Removed documents, by ascending row.
 #[derive(Debug)]
-pub(crate) struct SpilledRemovals(SortedRecords);
+#[doc(hidden)]
+pub struct SpilledRemovals(SortedRecords);
 
 impl SpilledRemovals {
     /// All of them, by ascending row. Ids are empty if documents have none of their own.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<Removal<NamedRow<'static>>>> {
+    #[doc(hidden)]
+    pub fn iter(&self) -> impl Iterator<Item = Result<Removal<NamedRow<'static>>>> {
         let named = |row, id: &[u8]| NamedRow {
             row,
             id: String::from_utf8_lossy(id).into_owned().into(),
@@ -116,7 +118,8 @@ impl SpilledRemovals {
     }
 
     /// All of them, by ascending row, without ids.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = Result<Removal>> {
+    #[doc(hidden)]
+    pub fn rows(&self) -> impl Iterator<Item = Result<Removal>> {
         self.0
             .iter(|[row, _], record| removal_of(row, record, |row, _| row))
     }

@@ -8,7 +8,8 @@ use crate::error::{Error, Result};
 /// Bytes from a temporary file, which are taken from the front. Bytes that are not there are an error that names the
 /// file: no record reads as zeros.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stored<'a> {
+#[doc(hidden)]
+pub struct Stored<'a> {
     bytes: &'a [u8],
     path: &'a Path,
 }
@@ -27,7 +28,8 @@ impl<'a> Stored<'a> {
     }
 
     /// The error of a file that is not as it was written.
-    pub(crate) fn damaged(&self) -> Error {
+    #[doc(hidden)]
+    pub fn damaged(&self) -> Error {
         Error::DamagedSpill {
             path: self.path.to_owned(),
         }
@@ -37,7 +39,8 @@ impl<'a> Stored<'a> {
     ///
     /// # Errors
     /// [`Error::DamagedSpill`] if there are fewer.
-    pub(crate) fn take(&mut self, bytes: u64) -> Result<&'a [u8]> {
+    #[doc(hidden)]
+    pub fn take(&mut self, bytes: u64) -> Result<&'a [u8]> {
         let bytes = usize::try_from(bytes).ok();
         let (taken, rest) = bytes
             .and_then(|bytes| self.bytes.split_at_checked(bytes))
@@ -50,7 +53,8 @@ impl<'a> Stored<'a> {
     ///
     /// # Errors
     /// [`Error::DamagedSpill`] if there are fewer.
-    pub(crate) fn words<const N: usize>(&mut self) -> Result<[u32; N]> {
+    #[doc(hidden)]
+    pub fn words<const N: usize>(&mut self) -> Result<[u32; N]> {
         let words = self.take(size_of::<[u32; N]>() as u64)?;
         Ok(bytemuck::pod_read_unaligned(words))
     }
@@ -61,7 +65,8 @@ impl<'a> Stored<'a> {
     }
 
     /// All records, each of which `read` takes. A damaged one is the last.
-    pub(crate) fn records<T>(
+    #[doc(hidden)]
+    pub fn records<T>(
         mut self,
         mut read: impl FnMut(&mut Stored<'a>) -> Result<T>,
     ) -> impl Iterator<Item = Result<T>> {

@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::store::disk::{OnDisk, for_all, may_be_file, sync_file, sync_folder};
 
 /// Bytes before the payload of a block: its length and number, and the checksum of all three.
-pub(super) const HEADER: usize = 16;
+pub(crate) const HEADER: usize = 16;
 
 /// The file of the last checkpoint.
 const CHECKPOINT: &str = "checkpoint.json";
@@ -248,7 +248,8 @@ impl Files {
 }
 
 /// Writes a value as JSON behind its checksum, under a temporary name until it is on the disk.
-pub(crate) fn write_checked(folder: &Path, name: &str, value: &impl Serialize) -> Result<()> {
+#[doc(hidden)]
+pub fn write_checked(folder: &Path, name: &str, value: &impl Serialize) -> Result<()> {
     let (path, partial) = (folder.join(name), folder.join(format!("{name}{PARTIAL}")));
     let json = serde_json::to_string(value)
         .map_err(|error| Error::io("write", &partial)(io::Error::from(error)))?;
@@ -260,7 +261,8 @@ pub(crate) fn write_checked(folder: &Path, name: &str, value: &impl Serialize) -
 }
 
 /// Reads what [`write_checked`] wrote; `None` if there is no file.
-pub(crate) fn read_checked<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+#[doc(hidden)]
+pub fn read_checked<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
     let damaged = || Error::DamagedSpill {
         path: path.to_owned(),
     };

@@ -7,34 +7,46 @@ use serde_json::Value;
 
 /// What decides the results of a run. A run goes on only where one with the same identity was stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RunIdentity {
+#[doc(hidden)]
+pub struct RunIdentity {
     /// Where the results go.
-    pub(crate) output: String,
+    #[doc(hidden)]
+    pub output: String,
     /// The version of this program.
-    pub(crate) version: String,
+    #[doc(hidden)]
+    pub version: String,
     /// The format of its files on disk.
     #[serde(default)]
-    pub(crate) format: u32,
+    #[doc(hidden)]
+    pub format: u32,
     /// All parameters that affect the results, by name.
-    pub(crate) parameters: BTreeMap<String, Value>,
-    pub(crate) inputs: Vec<InputIdentity>,
+    #[doc(hidden)]
+    pub parameters: BTreeMap<String, Value>,
+    #[doc(hidden)]
+    pub inputs: Vec<InputIdentity>,
 }
 
 /// What tells whether an input is as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct InputIdentity {
-    pub(crate) path: String,
-    pub(crate) bytes: u64,
+#[doc(hidden)]
+pub struct InputIdentity {
+    #[doc(hidden)]
+    pub path: String,
+    #[doc(hidden)]
+    pub bytes: u64,
     /// Nanoseconds since 1970, as text; `None` if unknown.
-    pub(crate) modified: Option<String>,
+    #[doc(hidden)]
+    pub modified: Option<String>,
 }
 
 impl RunIdentity {
     /// The format of files on disk. It changes with every record, so that no run goes on with records of another form.
-    pub(crate) const FORMAT: u32 = 1;
+    #[doc(hidden)]
+    pub const FORMAT: u32 = 1;
 
     /// The first difference between an earlier run and this one, in words; `None` if there is none.
-    pub(crate) fn difference_from(&self, earlier: &Self) -> Option<Difference> {
+    #[doc(hidden)]
+    pub fn difference_from(&self, earlier: &Self) -> Option<Difference> {
         let of_run = |problem| {
             Some(Difference {
                 problem,
@@ -89,10 +101,13 @@ impl RunIdentity {
 
 /// The first difference between two runs.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Difference {
-    pub(crate) problem: String,
+#[doc(hidden)]
+pub struct Difference {
+    #[doc(hidden)]
+    pub problem: String,
     /// Whether a file has changed, so that the earlier run cannot be repeated.
-    pub(crate) is_of_file: bool,
+    #[doc(hidden)]
+    pub is_of_file: bool,
 }
 
 /// A value, as messages name it.

@@ -10,11 +10,13 @@ use crate::error::Result;
 
 /// Values as lines of JSON.
 #[derive(Debug)]
-pub(crate) struct JsonLines(Streams);
+#[doc(hidden)]
+pub struct JsonLines(Streams);
 
 impl JsonLines {
     /// No values yet, or those of the last checkpoint.
-    pub(crate) fn new(spill: &Arc<Spill>, name: &str) -> Self {
+    #[doc(hidden)]
+    pub fn new(spill: &Arc<Spill>, name: &str) -> Self {
         /// The other files that are written meanwhile have most of the memory.
         const FILES: usize = 64;
         JsonLines(Streams::new(spill, name, 1, FILES))
@@ -24,7 +26,8 @@ impl JsonLines {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the file cannot be written.
-    pub(crate) fn push(&mut self, value: &impl Serialize) -> Result<()> {
+    #[doc(hidden)]
+    pub fn push(&mut self, value: &impl Serialize) -> Result<()> {
         let line = serde_json::to_string(value).unwrap_or_default();
         self.0.push_with(0, |bytes| {
             bytes.extend_from_slice(line.as_bytes());
@@ -36,12 +39,14 @@ impl JsonLines {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the file cannot be written.
-    pub(crate) fn flush(&mut self) -> Result<()> {
+    #[doc(hidden)]
+    pub fn flush(&mut self) -> Result<()> {
         self.0.flush()
     }
 
     /// All values that are written.
-    pub(crate) fn iter<T: DeserializeOwned>(&self) -> impl Iterator<Item = Result<T>> {
+    #[doc(hidden)]
+    pub fn iter<T: DeserializeOwned>(&self) -> impl Iterator<Item = Result<T>> {
         self.0.each_block(0).flat_map(|block| {
             let values = block.and_then(|block| {
                 let lines = block.split(|byte| *byte == b'\n');
@@ -62,7 +67,8 @@ impl JsonLines {
     ///
     /// # Errors
     /// The errors of reading.
-    pub(crate) fn for_each<T: DeserializeOwned>(&self, mut each: impl FnMut(T)) -> Result<()> {
+    #[doc(hidden)]
+    pub fn for_each<T: DeserializeOwned>(&self, mut each: impl FnMut(T)) -> Result<()> {
         self.iter().try_for_each(|value| {
             each(value?);
             Ok(())

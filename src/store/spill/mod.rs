@@ -1,7 +1,7 @@
 //! Records on disk, for runs larger than memory: written in any order, read back in order, in bounded memory.
 //!
 //! [`Streams`] hold records of any length in the order in which they were written. [`Partitions`] distribute records
-//! of fixed length by their first word, and [`KeyedRecords`] records of any length by a key; each part is then sorted in
+//! of fixed length by their first word, and `KeyedRecords` records of any length by a key; each part is then sorted in
 //! memory. All are read from beginning to end: nothing is read at random.
 //!
 //! A checkpoint ([`Spill::checkpoint`]) keeps what is written so far, so that a stopped run can go on: its streams of the
@@ -36,14 +36,20 @@ mod lines;
 mod partitions;
 mod streams;
 
-pub(crate) use bytes::Stored;
+#[doc(hidden)]
+pub use bytes::Stored;
 use checkpoint::Files;
-pub(crate) use checkpoint::{read_checked, write_checked};
-pub(crate) use identity::{InputIdentity, RunIdentity};
+#[doc(hidden)]
+pub use checkpoint::{read_checked, write_checked};
+#[doc(hidden)]
+pub use identity::{InputIdentity, RunIdentity};
 pub(crate) use key_records::{KeyedRecords, SortedRecords};
-pub(crate) use lines::JsonLines;
-pub(crate) use partitions::{Partitions, Sorted};
-pub(crate) use streams::{BlockReader, StreamFile, Streams};
+#[doc(hidden)]
+pub use lines::JsonLines;
+#[doc(hidden)]
+pub use partitions::{Partitions, Sorted};
+#[doc(hidden)]
+pub use streams::{BlockReader, StreamFile, Streams};
 
 /// The beginning of the name of a folder of temporary files.
 const PREFIX: &str = "simgpu-spill-";
@@ -62,13 +68,14 @@ fn folders_of_runs(folder: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// Whether a folder of this name is that of a run on disk.
-#[cfg(feature = "index")]
-pub(crate) fn is_of_run(name: &str) -> bool {
+#[doc(hidden)]
+pub fn is_of_run(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
 
 /// Whether this is the folder of a run that can be resumed.
-pub(crate) fn is_unfinished(folder: &Path) -> bool {
+#[doc(hidden)]
+pub fn is_unfinished(folder: &Path) -> bool {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     name.starts_with(PREFIX)
         && found::check_own(folder).is_ok()
@@ -90,14 +97,16 @@ fn is_finished(of_run: &Path) -> bool {
 }
 
 /// Removes the checkpoints of the runs in `folder`, whose results are complete: none of them resumes.
-pub(crate) fn end_all(folder: &Path) {
+#[doc(hidden)]
+pub fn end_all(folder: &Path) {
     for of_run in folders_of_runs(folder).filter(|of_run| is_unfinished(of_run)) {
         let _ = checkpoint::end(&of_run);
     }
 }
 
 /// Removes the folders of runs in `folder`, whose results are complete. One that cannot be removed stays.
-pub(crate) fn remove_all(folder: &Path) {
+#[doc(hidden)]
+pub fn remove_all(folder: &Path) {
     for of_run in folders_of_runs(folder) {
         let _ = checkpoint::remove_folder(&of_run, LOCK);
     }
@@ -111,7 +120,8 @@ fn lock(folder: &Path) -> Option<Locked> {
 }
 
 /// Removes the folders of runs that were killed and cannot be resumed. Returns those that could not be removed.
-pub(crate) fn remove_abandoned(folder: &Path) -> Vec<PathBuf> {
+#[doc(hidden)]
+pub fn remove_abandoned(folder: &Path) -> Vec<PathBuf> {
     let mut left = Vec::new();
     for of_run in folders_of_runs(folder) {
         // A run that was killed while it removed its folder leaves an empty one.
@@ -131,7 +141,8 @@ pub(crate) fn remove_abandoned(folder: &Path) -> Vec<PathBuf> {
 
 /// A folder of temporary files, and the memory to work in.
 #[derive(Debug)]
-pub(crate) struct Spill {
+#[doc(hidden)]
+pub struct Spill {
     folder: PathBuf,
     /// Locked as long as the run lasts, so that others see that the folder is in use.
     _lock: Locked,
@@ -147,19 +158,24 @@ pub(crate) struct Spill {
 
 /// Bytes of memory for a run, and the folder for what does not fit.
 #[derive(Clone, Debug)]
-pub(crate) struct Budget {
-    pub(crate) memory: usize,
-    pub(crate) folder: PathBuf,
+#[doc(hidden)]
+pub struct Budget {
+    #[doc(hidden)]
+    pub memory: usize,
+    #[doc(hidden)]
+    pub folder: PathBuf,
     /// Which run this is; `None` if it cannot go on after it was stopped.
-    pub(crate) run: Option<Arc<RunIdentity>>,
+    #[doc(hidden)]
+    pub run: Option<Arc<RunIdentity>>,
     /// The files of the run before it was stopped.
-    pub(crate) unfinished: Option<Arc<Spill>>,
+    #[doc(hidden)]
+    pub unfinished: Option<Arc<Spill>>,
 }
 
 impl Budget {
     /// The budget of a run that cannot go on after it was stopped.
-    #[cfg(test)]
-    pub(crate) fn new(folder: &Path, memory: usize) -> Self {
+    #[doc(hidden)]
+    pub fn new(folder: &Path, memory: usize) -> Self {
         Budget {
             memory,
             folder: folder.to_owned(),
@@ -175,7 +191,8 @@ impl Budget {
 }
 
 /// Bytes of exact sets that a run with this budget holds, so that it need not read documents again.
-pub(crate) fn sets_in_memory(budget: Option<&Budget>) -> usize {
+#[doc(hidden)]
+pub fn sets_in_memory(budget: Option<&Budget>) -> usize {
     budget.map_or(SETS_IN_MEMORY, |budget| {
         SETS_IN_MEMORY.max(budget.memory / 8)
     })
@@ -190,7 +207,8 @@ impl Spill {
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be created.
-    pub(crate) fn new(budget: &Budget) -> Result<Arc<Self>> {
+    #[doc(hidden)]
+    pub fn new(budget: &Budget) -> Result<Arc<Self>> {
         let folder = &budget.folder;
         remove_abandoned(folder);
         let mut builder = tempfile::Builder::new();
@@ -228,12 +246,14 @@ impl Spill {
     }
 
     /// The folder.
-    pub(crate) fn folder(&self) -> &Path {
+    #[doc(hidden)]
+    pub fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Bytes of memory to work in.
-    pub(crate) fn memory(&self) -> usize {
+    #[doc(hidden)]
+    pub fn memory(&self) -> usize {
         self.memory
     }
 
@@ -245,7 +265,8 @@ impl Spill {
     }
 
     /// Bytes read and written since the last call.
-    pub(crate) fn take_use(&self, parts: usize) -> DiskUse {
+    #[doc(hidden)]
+    pub fn take_use(&self, parts: usize) -> DiskUse {
         DiskUse {
             parts: parts as u64,
             read_bytes: self.read.swap(0, Ordering::Relaxed),
@@ -258,17 +279,20 @@ impl Spill {
     }
 
     /// The state of a stage when the run was stopped.
-    pub(crate) fn state<T: DeserializeOwned>(&self, stage: &str) -> Option<T> {
+    #[doc(hidden)]
+    pub fn state<T: DeserializeOwned>(&self, stage: &str) -> Option<T> {
         self.files().state(stage)
     }
 
     /// Whether the run makes checkpoints.
-    pub(crate) fn is_resumable(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_resumable(&self) -> bool {
         self.is_resumable
     }
 
     /// Whether the next moment at which all streams are written is one for a checkpoint.
-    pub(crate) fn is_due(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_due(&self) -> bool {
         self.is_resumable && self.files().is_due()
     }
 
@@ -276,7 +300,8 @@ impl Spill {
     ///
     /// # Errors
     /// [`Error::Io`] if the state is no JSON.
-    pub(crate) fn note(&self, stage: &str, state: &impl Serialize) -> Result<()> {
+    #[doc(hidden)]
+    pub fn note(&self, stage: &str, state: &impl Serialize) -> Result<()> {
         let state = serde_json::to_value(state)
             .map_err(|error| Error::io("write", &self.folder)(error.into()))?;
         self.files().set_state(stage, state);
@@ -288,7 +313,8 @@ impl Spill {
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be written.
-    pub(crate) fn checkpoint(&self, stage: &str, state: &impl Serialize) -> Result<()> {
+    #[doc(hidden)]
+    pub fn checkpoint(&self, stage: &str, state: &impl Serialize) -> Result<()> {
         if !self.is_resumable {
             return Ok(());
         }
@@ -301,7 +327,8 @@ impl Spill {
     ///
     /// # Errors
     /// [`Error::Output`] with both numbers.
-    pub(crate) fn announce(&self, share: f64, progress: &dyn Progress) -> Result<()> {
+    #[doc(hidden)]
+    pub fn announce(&self, share: f64, progress: &dyn Progress) -> Result<()> {
         let now = self.files().bytes() as f64;
         let folder = self.folder.parent().unwrap_or(&self.folder);
         announce_files(folder, now / share - now, progress)
@@ -313,12 +340,14 @@ impl Spill {
     }
 
     /// How often the run went on after it was stopped.
-    pub(crate) fn resumed(&self) -> u64 {
+    #[doc(hidden)]
+    pub fn resumed(&self) -> u64 {
         self.files().resumed()
     }
 
     /// Says that the run is complete: the folder may go.
-    pub(crate) fn complete(&self) {
+    #[doc(hidden)]
+    pub fn complete(&self) {
         self.is_complete.store(true, Ordering::Relaxed);
         // If the program is killed now, the next run removes the folder.
         let _ = checkpoint::end(&self.folder);
@@ -335,10 +364,12 @@ impl Drop for Spill {
 
 /// The folder of a run that was stopped after a checkpoint.
 #[derive(Debug)]
-pub(crate) struct Unfinished {
+#[doc(hidden)]
+pub struct Unfinished {
     folder: PathBuf,
     lock: Locked,
-    pub(crate) run: RunIdentity,
+    #[doc(hidden)]
+    pub run: RunIdentity,
 }
 
 impl Unfinished {
@@ -347,7 +378,8 @@ impl Unfinished {
     /// # Errors
     /// [`Error::DamagedSpill`] for a damaged folder, and [`Error::Output`] if such a run is going on, if the folder belongs to
     /// another user, or for a link in place of a folder.
-    pub(crate) fn find(folder: &Path, output: &str) -> Result<Option<Self>> {
+    #[doc(hidden)]
+    pub fn find(folder: &Path, output: &str) -> Result<Option<Self>> {
         for of_run in folders_of_runs(folder) {
             found::check_no_link(&of_run)?;
             if !checkpoint::is_in(&of_run) || is_finished(&of_run) {
@@ -393,7 +425,8 @@ impl Unfinished {
     ///
     /// # Errors
     /// [`Error::DamagedSpill`] for a file that is damaged or missing, and [`Error::Io`].
-    pub(crate) fn resume(self, memory: usize) -> Result<Arc<Spill>> {
+    #[doc(hidden)]
+    pub fn resume(self, memory: usize) -> Result<Arc<Spill>> {
         self.folder.parent().map(remove_abandoned);
         let files = Files::of_checkpoint(&self.folder, &[LOCK, IDENTITY])?;
         Ok(Arc::new(Spill {
@@ -412,7 +445,8 @@ impl Unfinished {
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be removed.
-    pub(crate) fn discard(self) -> Result<()> {
+    #[doc(hidden)]
+    pub fn discard(self) -> Result<()> {
         checkpoint::remove_folder(&self.folder, LOCK).map_err(Error::io("remove", &self.folder))
     }
 }

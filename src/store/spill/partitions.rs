@@ -16,7 +16,8 @@ use crate::error::Result;
 
 /// Records of `N` words, distributed by their first word: each part has a range of first words, and the ranges ascend.
 #[derive(Debug)]
-pub(crate) struct Partitions<const N: usize> {
+#[doc(hidden)]
+pub struct Partitions<const N: usize> {
     streams: Streams,
     /// The first words of all records.
     range: Range<u64>,
@@ -29,13 +30,8 @@ const SPLIT: usize = 16;
 impl<const N: usize> Partitions<N> {
     /// No records yet, or those of the last checkpoint, in `count` parts. First words are below `end`. `files` files are written at the same time, these
     /// included.
-    pub(crate) fn new(
-        spill: &Arc<Spill>,
-        name: &str,
-        count: usize,
-        end: u64,
-        files: usize,
-    ) -> Self {
+    #[doc(hidden)]
+    pub fn new(spill: &Arc<Spill>, name: &str, count: usize, end: u64, files: usize) -> Self {
         let streams = Streams::new(spill, name, count, files);
         Partitions {
             range: 0..end.max(1),
@@ -48,7 +44,8 @@ impl<const N: usize> Partitions<N> {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if a file cannot be written.
-    pub(crate) fn push(&mut self, record: &[u32; N]) -> Result<()> {
+    #[doc(hidden)]
+    pub fn push(&mut self, record: &[u32; N]) -> Result<()> {
         self.records += 1;
         let part = super::part_of(record[0], &self.range, self.streams.count());
         self.streams.push(part, bytemuck::cast_slice(record))
@@ -58,7 +55,8 @@ impl<const N: usize> Partitions<N> {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if a file cannot be written.
-    pub(crate) fn push_each(&mut self, records: &[[u32; N]]) -> Result<()> {
+    #[doc(hidden)]
+    pub fn push_each(&mut self, records: &[[u32; N]]) -> Result<()> {
         self.records += records.len() as u64;
         let parts = super::parts_of(records, &self.range, self.streams.count());
         self.streams.push_each(&parts, |i, buffer| {
@@ -67,7 +65,8 @@ impl<const N: usize> Partitions<N> {
     }
 
     /// The number of records.
-    pub(crate) fn records(&self) -> u64 {
+    #[doc(hidden)]
+    pub fn records(&self) -> u64 {
         self.records
     }
 
@@ -91,7 +90,8 @@ impl<const N: usize> Partitions<N> {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if a file cannot be written.
-    pub(crate) fn flush(&mut self) -> Result<()> {
+    #[doc(hidden)]
+    pub fn flush(&mut self) -> Result<()> {
         self.streams.flush()
     }
 
@@ -99,7 +99,8 @@ impl<const N: usize> Partitions<N> {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if a file cannot be written.
-    pub(crate) fn finish(self) -> Result<Sorted<N>> {
+    #[doc(hidden)]
+    pub fn finish(self) -> Result<Sorted<N>> {
         Ok(Sorted {
             spill: Arc::clone(self.streams.spill()),
             parts: self.streams.finish()?,
@@ -111,7 +112,8 @@ impl<const N: usize> Partitions<N> {
 
 /// Records that come back in ascending order, word by word.
 #[derive(Debug)]
-pub(crate) struct Sorted<const N: usize> {
+#[doc(hidden)]
+pub struct Sorted<const N: usize> {
     spill: Arc<Spill>,
     parts: Vec<StreamFile>,
     range: Range<u64>,
@@ -120,7 +122,8 @@ pub(crate) struct Sorted<const N: usize> {
 
 impl<const N: usize> Sorted<N> {
     /// The number of records.
-    pub(crate) fn records(&self) -> u64 {
+    #[doc(hidden)]
+    pub fn records(&self) -> u64 {
         self.records
     }
 
@@ -130,7 +133,8 @@ impl<const N: usize> Sorted<N> {
     ///
     /// # Errors
     /// The errors of reading, of `each` and of `advance`.
-    pub(crate) fn map<T: Send>(
+    #[doc(hidden)]
+    pub fn map<T: Send>(
         self,
         each: &(impl Fn(&[[u32; N]]) -> Result<T> + Sync),
         advance: &mut dyn FnMut(u64) -> Result<()>,
@@ -160,7 +164,8 @@ impl<const N: usize> Sorted<N> {
     }
 
     /// All records, one part in memory at a time, or a part of one that is too large. The files are removed on the way.
-    pub(crate) fn into_records(self) -> InOrder<N> {
+    #[doc(hidden)]
+    pub fn into_records(self) -> InOrder<N> {
         let most_bytes = self.spill.memory() / 8;
         let mut parts = self.with_ranges();
         parts.reverse();
@@ -247,7 +252,8 @@ fn load<const N: usize>(part: &StreamFile) -> Result<Vec<[u32; N]>> {
 
 /// Sorted records, one after the other.
 #[derive(Debug)]
-pub(crate) struct InOrder<const N: usize> {
+#[doc(hidden)]
+pub struct InOrder<const N: usize> {
     most_bytes: usize,
     /// The parts to read, the next one last.
     parts: Vec<(StreamFile, Range<u64>)>,

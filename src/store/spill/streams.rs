@@ -19,7 +19,8 @@ use crate::error::{Error, Result};
 /// A file is a sequence of blocks, each with its length, its number and a checksum, so that a file that was changed or
 /// cut off is an error.
 #[derive(Debug)]
-pub(crate) struct Streams {
+#[doc(hidden)]
+pub struct Streams {
     spill: Arc<Spill>,
     block_bytes: usize,
     streams: Vec<Stream>,
@@ -37,7 +38,8 @@ const JOB: usize = 1 << 9;
 impl Streams {
     /// `count` streams: empty, or as they were at the last checkpoint of a run that goes on. `files` streams are written
     /// at the same time, these included.
-    pub(crate) fn new(spill: &Arc<Spill>, name: &str, count: usize, files: usize) -> Self {
+    #[doc(hidden)]
+    pub fn new(spill: &Arc<Spill>, name: &str, count: usize, files: usize) -> Self {
         Streams::of(spill, name, count, files, true)
     }
 
@@ -63,7 +65,8 @@ impl Streams {
     ///
     /// # Errors
     /// [`Error::Io`] if a file cannot be written.
-    pub(crate) fn flush(&mut self) -> Result<()> {
+    #[doc(hidden)]
+    pub fn flush(&mut self) -> Result<()> {
         self.streams.iter_mut().try_for_each(Stream::flush)
     }
 
@@ -85,7 +88,8 @@ impl Streams {
     }
 
     /// The error of a stream that does not hold what was written.
-    pub(super) fn damaged(&self, stream: usize) -> Error {
+    #[doc(hidden)]
+    pub fn damaged(&self, stream: usize) -> Error {
         Error::DamagedSpill {
             path: self.streams[stream].file.path().to_owned(),
         }
@@ -108,7 +112,8 @@ impl Streams {
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be written.
-    pub(crate) fn push(&mut self, stream: usize, record: &[u8]) -> Result<()> {
+    #[doc(hidden)]
+    pub fn push(&mut self, stream: usize, record: &[u8]) -> Result<()> {
         self.push_with(stream, |buffer| buffer.extend_from_slice(record))
     }
 
@@ -116,11 +121,8 @@ impl Streams {
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be written.
-    pub(crate) fn push_with(
-        &mut self,
-        stream: usize,
-        write: impl FnOnce(&mut Vec<u8>),
-    ) -> Result<()> {
+    #[doc(hidden)]
+    pub fn push_with(&mut self, stream: usize, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
         self.streams[stream].push_with(self.block_bytes, write)
     }
 
@@ -179,7 +181,8 @@ impl Streams {
     ///
     /// # Panics
     /// If there is another number of streams.
-    pub(crate) fn finish_one(self) -> Result<StreamFile> {
+    #[doc(hidden)]
+    pub fn finish_one(self) -> Result<StreamFile> {
         assert_eq!(self.streams.len(), 1, "one stream");
         Ok(self.finish()?.remove(0))
     }
@@ -254,7 +257,8 @@ fn checksum(salt: u64, length: u32, number: u32, payload: &[u8]) -> u64 {
 
 /// A finished stream. Its file is removed when it is dropped, or after the next checkpoint if the last one names it.
 #[derive(Debug)]
-pub(crate) struct StreamFile {
+#[doc(hidden)]
+pub struct StreamFile {
     spill: Arc<Spill>,
     name: String,
     path: PathBuf,
@@ -288,7 +292,8 @@ impl StreamFile {
     }
 
     /// Keeps the file as long as the folder.
-    pub(crate) fn keep(mut self) {
+    #[doc(hidden)]
+    pub fn keep(mut self) {
         self.lasts = true;
     }
 
@@ -310,7 +315,8 @@ impl StreamFile {
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be opened.
-    pub(crate) fn blocks(&self) -> Result<BlockReader<'_>> {
+    #[doc(hidden)]
+    pub fn blocks(&self) -> Result<BlockReader<'_>> {
         let file = match self.extent.blocks {
             0 => None,
             _ => Some(File::open(&self.path).map_err(Error::io("read", &self.path))?),
@@ -346,10 +352,8 @@ impl StreamFile {
     ///
     /// # Errors
     /// The errors of [`BlockReader::next`] and of `each`.
-    pub(crate) fn for_each_block(
-        &self,
-        mut each: impl FnMut(Stored<'_>) -> Result<()>,
-    ) -> Result<()> {
+    #[doc(hidden)]
+    pub fn for_each_block(&self, mut each: impl FnMut(Stored<'_>) -> Result<()>) -> Result<()> {
         let (mut blocks, mut payload) = (self.blocks()?, Vec::new());
         while blocks.next(&mut payload)? {
             each(self.stored(&payload))?;
@@ -369,7 +373,8 @@ impl Drop for StreamFile {
 
 /// Reads the blocks of a stream in order.
 #[derive(Debug)]
-pub(crate) struct BlockReader<'a> {
+#[doc(hidden)]
+pub struct BlockReader<'a> {
     of: &'a StreamFile,
     file: Option<File>,
     next: u64,
@@ -380,7 +385,8 @@ impl BlockReader<'_> {
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be read, and [`Error::DamagedSpill`] if it is not as it was written.
-    pub(crate) fn next(&mut self, payload: &mut Vec<u8>) -> Result<bool> {
+    #[doc(hidden)]
+    pub fn next(&mut self, payload: &mut Vec<u8>) -> Result<bool> {
         let path = &self.of.path;
         let (Some(file), true) = (&mut self.file, self.next < self.of.extent.blocks) else {
             return Ok(false);

@@ -12,12 +12,12 @@ use crate::corpus::{temporary_folder, write_texts};
 use crate::{BenchCorpus, PipelineResult};
 use simgpu::backend::Backend;
 use simgpu::engine::Engine;
-use simgpu::files::{PairsOutput, Run, RunOptions};
-use simgpu::io::Inputs;
 use simgpu::pipeline::{Banding, ErrorWeights, Shingling};
 use simgpu::scheme::Scheme;
 use simgpu::search::{CandidateMethod, Dedup, Pairs, Search, Verification};
 use simgpu::{Error, Result};
+use simgpu_files::{PairsOutput, Run, RunOptions};
+use simgpu_io::Inputs;
 
 /// A corpus in one file, in which rows are document numbers, with the exact set of each document.
 #[derive(Debug)]

@@ -11,12 +11,12 @@ use crate::corpus::{temporary_folder, write_texts};
 use crate::targets::check_notices;
 use simgpu::documents::TextBatch;
 use simgpu::engine::Engine;
-use simgpu::files::{Run, RunOptions};
-use simgpu::io::Inputs;
 use simgpu::pipeline::{Shingler, Shingling, Signer};
 use simgpu::scheme::Scheme;
 use simgpu::search::{Dedup as Task, Search};
 use simgpu::{Error, Result};
+use simgpu_files::{Run, RunOptions};
+use simgpu_io::Inputs;
 
 /// Least similarity of near-duplicates: the default of `simgpu dedup`.
 pub(super) const THRESHOLD: f64 = 0.8;

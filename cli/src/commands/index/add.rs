@@ -1,8 +1,8 @@
 //! `simgpu index add`.
 
 use clap::{Args, ValueEnum};
-use simgpu::files::IndexOutcome;
-use simgpu::index::{Durability, OnKnownId};
+use simgpu_files::IndexOutcome;
+use simgpu_index::{Durability, OnKnownId};
 
 use super::{
     FolderArguments, HitsArguments, summarise_added, summarise_index, summarise_seen,

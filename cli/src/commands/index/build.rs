@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use simgpu::files::{IndexOutcome, SignatureFile, SignatureRun};
 use simgpu::pipeline::Measure;
 use simgpu::scheme::Scheme;
 use simgpu::search::{CandidateMethod, Search, Verification};
+use simgpu_files::{IndexOutcome, SignatureFile, SignatureRun};
 
 use super::add::OnKnownIdArgument;
 use super::{FolderArguments, check_weights, summarise_added, summarise_index, summarise_time};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
-use simgpu::index::{DocumentId, Index, IndexKind};
+use simgpu_index::{DocumentId, Index, IndexKind};
 
 use super::{FolderArguments, summarise_index};
 use crate::arguments::ProcessArguments;

@@ -13,9 +13,9 @@ pub use manage::stats_of;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use simgpu::files::{HitsOutput, IndexOutcome, RunOptions};
-use simgpu::index::Index;
-use simgpu::io::Inputs;
+use simgpu_files::{HitsOutput, IndexOutcome, RunOptions};
+use simgpu_index::Index;
+use simgpu_io::Inputs;
 
 use crate::arguments::{Caller, InputArguments, modes_of_files, unit_modes};
 use crate::options::Given;

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use clap::Args;
-use simgpu::files::{HitsWanted, IndexOutcome};
+use simgpu_files::{HitsWanted, IndexOutcome};
 
 use super::{FolderArguments, HitsArguments, summarise_seen, summarise_time};
 use crate::arguments::{

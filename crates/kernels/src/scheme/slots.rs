@@ -38,7 +38,7 @@ impl SlotsMut<'_> {
     /// let scheme = Scheme::named("affine64")?;
     /// let permutations = scheme.permutations();
     /// let sign = |set: &[u32]| -> Vec<u64> {
-    ///     let least = |slot| set.iter().map(|&x| permutations.value(slot, x.into())).min().unwrap_or(u64::MAX);
+    ///     let least = |slot| set.iter().map(|&x| permutations.value(slot, x.into())).min().unwrap();
     ///     (0..scheme.num_perm()).map(least).collect()
     /// };
     /// let mut union = sign(&[1, 2, 3]);

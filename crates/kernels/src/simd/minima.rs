@@ -1,7 +1,7 @@
 //! Where the least k-gram of each window of a text is: its *anchor*.
 //!
 //! A k-gram has a hash of 32 bits. Each window of w places chooses the place whose hash is the least in its high 18 bits,
-//! the leftmost among equals, so that the choice depends on the symbols of the window alone. [`anchors`] is the definition.
+//! the leftmost among equals, so that the choice depends on the symbols of the window alone. `anchors` is the definition.
 //!
 //! The hash of a k-gram is a sum of two of its parts, one of them rotated, and so on down to hashes of at most four bytes. So
 //! the hashes of all places double their width step by step, and so do minima of neighbours. Both stay in registers up to

@@ -7,7 +7,7 @@
 //! replaces it.
 //!
 //! Each kernel runs within a tenth of what the ports of the CPU allow (results/). For long sets, families whose values are
-//! dear to compute go another way: [`super::chunks`].
+//! dear to compute go another way: `chunks`.
 
 use super::chunks::{self, ByChunks};
 use super::coefficients::{Coefficients, PADDING, Pair};

@@ -1,0 +1,552 @@
+//! Runs over files that add documents to an index on disk, or ask it.
+//!
+//! A chunk of a file is a batch: threads parse chunks ahead, and sign the documents of one together. An id must be known
+//! before the last record is read, so the first record decides: if it has an id, every record needs one.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::resume::discard_build;
+use super::run::Run;
+use super::source::FileSource;
+use simgpu::documents::{Document, DocumentBatch, Documents};
+use simgpu::error::{BadRecord, Error, Result, with_flags};
+use simgpu::progress::{Timings, advance};
+use simgpu::search::Search;
+use simgpu_index::{DocumentId, Durability, Hit, Index, OnKnownId, Verdict};
+use simgpu_io::{
+    ArrivingLines, Chunk, Columns, Event, FilesReading, Id, JsonLines, LongestRecord, OnBadRecord,
+    OutputFile, Record, check_json_lines, folder_of, raw_json,
+};
+
+/// Where a run writes what it found.
+pub enum HitsOutput<'a> {
+    /// A new file of JSON Lines.
+    File(&'a Path),
+    /// A stream, which is flushed after each batch. Temporary files go to the folder `temporary`.
+    Stream {
+        /// The stream.
+        target: &'a mut dyn Write,
+        /// The folder.
+        temporary: &'a Path,
+    },
+}
+
+impl std::fmt::Debug for HitsOutput<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            HitsOutput::File(_) => "File",
+            HitsOutput::Stream { .. } => "Stream",
+        })
+    }
+}
+
+/// What a run over an index counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct IndexCounts {
+    /// Records read, bad ones included.
+    pub documents: u64,
+    /// Bad records that were left out.
+    pub skipped: u64,
+    /// Documents that were added.
+    pub added: u64,
+    /// Documents that were left out, as the index has their ids.
+    pub known_ids: u64,
+    /// Documents that are similar to one of the index.
+    pub seen: u64,
+    /// Pairs of a document and a similar one of the index.
+    pub hits: u64,
+}
+
+/// What a run over an index returns.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct IndexOutcome {
+    /// What it counted.
+    pub counts: IndexCounts,
+    /// The times of its stages.
+    pub timings: Timings,
+    /// Seconds that it took.
+    pub elapsed_s: f64,
+}
+
+impl IndexOutcome {
+    /// The counts as JSON, with a line break at the end.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        format!(
+            "{:#}\n",
+            serde_json::to_value(self.counts).unwrap_or_default()
+        )
+    }
+}
+
+/// Which documents a run finds in an index.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HitsWanted {
+    /// The least similarity; `None` is the threshold of the index.
+    pub threshold: Option<f64>,
+    /// The most hits of each document; `None` is all.
+    pub limit: Option<usize>,
+}
+
+/// Batches of about 1 MiB of input, by whose documents the shingles of an index of kind `exact` are ordered.
+const ORDERED_BATCHES: usize = 16;
+
+/// The documents of a chunk, and their ids.
+struct Batch {
+    named: NamedRecords,
+    parsed: DocumentBatch,
+}
+
+impl Batch {
+    fn ids(&self) -> Vec<DocumentId> {
+        self.named.ids().cloned().collect()
+    }
+}
+
+/// The documents that have an id.
+impl Documents for Batch {
+    fn len(&self) -> usize {
+        self.named.rows.len()
+    }
+
+    fn get(&self, row: usize) -> Document<'_> {
+        self.parsed.get(self.named.rows[row])
+    }
+}
+
+/// A line of what was found.
+#[derive(Serialize)]
+struct Line<'a> {
+    id: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'static str>,
+    hits: Vec<HitLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bad_record: Option<String>,
+}
+
+#[derive(Serialize)]
+struct HitLine {
+    id: Box<RawValue>,
+    similarity: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    query_share: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    document_share: Option<f64>,
+    found_by: &'static str,
+}
+
+impl HitLine {
+    fn of(hit: &Hit) -> Self {
+        HitLine {
+            id: raw_json(hit.id.as_json().into()),
+            similarity: hit.similarity,
+            query_share: hit.shares.map(|shares| shares.query),
+            document_share: hit.shares.map(|shares| shares.document),
+            found_by: hit.found_by.name(),
+        }
+    }
+}
+
+impl Run<'_> {
+    /// What [`Run::build_index`] does with a document whose id an earlier one has; default [`OnKnownId::Fail`].
+    pub fn on_known_id(self, on_known_id: OnKnownId) -> Self {
+        Run {
+            on_known_id,
+            ..self
+        }
+    }
+
+    /// Builds an index of kind `exact`.
+    pub(super) fn build_in_order(self, folder: &Path, search: &Search) -> Result<IndexOutcome> {
+        self.check_folder(folder)?;
+        let remedy = match self.restart {
+            true => None,
+            false => Some("pass `kind=lsh` and what it had to go on, or `restart` to discard it"),
+        };
+        discard_build(folder, remedy)?;
+        let engine = self.engine.with_shingler(self.engine.shingler().clone());
+        let index = Index::begin(folder, engine, search)?.durability(Durability::OnSync);
+        let outcome = self.add_in_order(&index);
+        let outcome = outcome.map_err(|error| self.with_places_in_files(error, folder))?;
+        index.complete()?;
+        Ok(outcome)
+    }
+
+    /// Adds all documents to an index of kind `exact` that has none, in an order of shingles that follows from the first
+    /// batches.
+    fn add_in_order(&self, index: &Index) -> Result<IndexOutcome> {
+        let (mut held, mut is_ordered) = (Vec::new(), false);
+        let mut counts = IndexCounts::default();
+        let on_known_id = self.on_known_id;
+        let add = |batch: &Batch, counts: &mut IndexCounts| {
+            // The index had no documents before.
+            let added = index.add(batch, &batch.ids(), on_known_id);
+            let added = added.map_err(|error| match error {
+                Error::KnownId { id } => Error::RepeatedInIndex {
+                    id,
+                    places: Vec::new(),
+                },
+                error => error,
+            })?;
+            // A document that takes the place of an earlier one was added, and that one no longer is.
+            let documents = index.stats().documents;
+            counts.known_ids += counts.added + added.len() as u64 - documents;
+            counts.added = documents;
+            Ok(())
+        };
+        let add_held = |held: &mut Vec<Batch>, counts: &mut IndexCounts| {
+            index.order_by(held.iter())?;
+            held.drain(..).try_for_each(|batch| add(&batch, counts))
+        };
+        let mut outcome = self.for_each_batch(index.folder(), &mut counts, |batch, counts| {
+            if is_ordered {
+                return add(&batch, counts);
+            }
+            held.push(batch);
+            is_ordered = held.len() == ORDERED_BATCHES;
+            match is_ordered {
+                true => add_held(&mut held, counts),
+                false => Ok(()),
+            }
+        })?;
+        add_held(&mut held, &mut outcome.counts)?;
+        index.sync()?;
+        Ok(outcome)
+    }
+
+    /// Adds all documents to an index, and is done when they are on disk. They are added in batches of about 1 MiB of
+    /// input: if the run ends early, whole batches were added, and with [`OnKnownId::Skip`] the same run adds the others.
+    /// The engine of the run is that of the index. It is faster if the index has [`Durability::OnSync`]. A record without an id
+    /// is a bad one: an id that the run made up would name another record of the next run.
+    ///
+    /// # Errors
+    /// Those of [`Index::add`], of reading the inputs, and [`Error::Stopped`].
+    pub fn add_to(self, index: &Index, on_known_id: OnKnownId) -> Result<IndexOutcome> {
+        let mut counts = IndexCounts::default();
+        let run = self.requiring_ids();
+        let outcome = run.for_each_batch(index.folder(), &mut counts, |batch, counts| {
+            let verdicts = index.add(&batch, &batch.ids(), on_known_id)?;
+            for verdict in verdicts {
+                match verdict {
+                    Verdict::Added => counts.added += 1,
+                    Verdict::KnownId | Verdict::Seen(_) => counts.known_ids += 1,
+                }
+            }
+            Ok(())
+        })?;
+        index.sync()?;
+        Ok(outcome)
+    }
+
+    /// Adds the documents that are similar to none of an index, nor to an earlier one of the run, as if they came one by one.
+    /// Writes a line of JSON per record: its `id`, the `verdict` `added`, `seen` or `known-id`, and its `hits`. A line is
+    /// written when its document is on disk. A record without an id is a bad one, as for [`Run::add_to`].
+    ///
+    /// # Errors
+    /// Those of [`Index::add_if_new`], of reading the inputs and writing the output, and [`Error::Stopped`].
+    pub fn add_new_to(
+        self,
+        index: &Index,
+        on_known_id: OnKnownId,
+        output: HitsOutput<'_>,
+    ) -> Result<IndexOutcome> {
+        let mut counts = IndexCounts::default();
+        let run = self.requiring_ids();
+        run.writing(output, &mut counts, |batch, counts| {
+            let verdicts = index.add_if_new(batch, &batch.ids(), on_known_id)?;
+            let lines = verdicts.into_iter().map(|verdict| match verdict {
+                Verdict::Added => {
+                    counts.added += 1;
+                    (Some("added"), Vec::new())
+                }
+                Verdict::KnownId => {
+                    counts.known_ids += 1;
+                    (Some("known-id"), Vec::new())
+                }
+                Verdict::Seen(hits) => (Some("seen"), hits),
+            });
+            Ok(lines.collect())
+        })
+    }
+
+    fn requiring_ids(mut self) -> Self {
+        self.fields.id_required = true;
+        self
+    }
+
+    /// Finds the documents of an index that are similar to those of the inputs. Writes a line of JSON per record, in order:
+    /// its `id`, and its `hits`, each with `id`, `similarity` and `found_by`, the most similar one first. In an index of
+    /// [`Measure::Contained`](simgpu::pipeline::Measure::Contained) also with `query_share` and `document_share`.
+    ///
+    /// # Errors
+    /// Those of [`Index::query_with`], of reading the inputs and writing the output, and [`Error::Stopped`].
+    pub fn query(
+        self,
+        index: &Index,
+        wanted: HitsWanted,
+        output: HitsOutput<'_>,
+    ) -> Result<IndexOutcome> {
+        let threshold = wanted.threshold.unwrap_or(index.search().threshold);
+        let mut counts = IndexCounts::default();
+        self.writing(output, &mut counts, |batch, _| {
+            let hits = index.query_with(batch, threshold, wanted.limit)?;
+            Ok(hits.into_iter().map(|hits| (None, hits)).collect())
+        })
+    }
+
+    /// Writes what `answer` says of each document, one line per record.
+    fn writing(
+        self,
+        output: HitsOutput<'_>,
+        counts: &mut IndexCounts,
+        mut answer: impl FnMut(
+            &Batch,
+            &mut IndexCounts,
+        ) -> Result<Vec<(Option<&'static str>, Vec<Hit>)>>,
+    ) -> Result<IndexOutcome> {
+        let overwrite = self.options.overwrite;
+        let mut write_all = |target: &mut dyn Write, path: PathBuf, temporary: &Path| {
+            let mut lines = JsonLines::new(target, path);
+            let outcome = self.for_each_batch(temporary, counts, |batch, counts| {
+                let answers = answer(&batch, counts)?;
+                write_lines(&mut lines, &batch, answers, counts)?;
+                lines.flush()
+            })?;
+            lines.finish()?;
+            Ok(outcome)
+        };
+        match output {
+            HitsOutput::File(path) => {
+                check_json_lines(path)?;
+                self.check_outputs(&OutputFile::names(path, ".json"))?;
+                let (target, mut file) = OutputFile::create(path, overwrite)?;
+                let written = write_all(&mut file, target.partial().to_owned(), folder_of(path));
+                // What was added before the run ended early must be known.
+                if written.is_ok() || counts.added > 0 {
+                    target.commit()?;
+                }
+                written
+            }
+            HitsOutput::Stream { target, temporary } => {
+                write_all(target, "the output".into(), temporary)
+            }
+        }
+    }
+
+    /// Reads the inputs, and calls `each` with the documents of each chunk, in order. Lines of JSON that arrive on a stream
+    /// alone are not waited for until it ends.
+    fn for_each_batch(
+        &self,
+        temporary: &Path,
+        counts: &mut IndexCounts,
+        mut each: impl FnMut(Batch, &mut IndexCounts) -> Result<()>,
+    ) -> Result<IndexOutcome> {
+        let mut timings = Timings::default();
+        let take = &mut |named: &mut Named, file: usize, parsed: Parsed| -> Result<u64> {
+            let batch = Batch {
+                named: named.name(file, parsed.0)?,
+                parsed: parsed.1,
+            };
+            let records = batch.named.records.len();
+            counts.documents += records as u64;
+            counts.skipped += (records - batch.len()) as u64;
+            each(batch, counts)?;
+            Ok(counts.documents)
+        };
+        let arriving = match self.limit {
+            None => {
+                let longest = LongestRecord::within(self.memory);
+                self.inputs.arriving_lines(longest, self.options.progress)?
+            }
+            Some(_) => None,
+        };
+        match arriving {
+            Some((lines, name)) => self.take_arriving(lines, name, take)?,
+            None => self.take_files(temporary, &mut timings, take)?,
+        }
+        let elapsed_s = timings.complete(self.options.started);
+        Ok(IndexOutcome {
+            counts: *counts,
+            timings,
+            elapsed_s,
+        })
+    }
+
+    pub(super) fn parse(&self, chunk: &Chunk) -> Parsed {
+        let mut documents = self.fields.empty_batch();
+        let records = chunk.parse(&self.fields, |_| true, &mut documents);
+        (records, documents)
+    }
+
+    /// Passes on the lines of a stream as they arrive.
+    fn take_arriving(
+        &self,
+        mut lines: ArrivingLines,
+        name: String,
+        take: &mut Take<'_>,
+    ) -> Result<()> {
+        let progress = self.options.progress;
+        progress.begin("read", 0);
+        let mut named = Named::new(self, vec![(PathBuf::from("stdin"), name)]);
+        while let Some(chunk) = lines.next(progress)? {
+            let documents = take(&mut named, 0, self.parse(&chunk))?;
+            advance(progress, lines.bytes(), documents, lines.bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Passes on the records of all files.
+    fn take_files(
+        &self,
+        temporary: &Path,
+        timings: &mut Timings,
+        take: &mut Take<'_>,
+    ) -> Result<()> {
+        let progress = self.options.progress;
+        let source = FileSource::open(self, 0, temporary.to_owned(), timings)?;
+        progress.begin("read", source.stored_bytes());
+        let reading = FilesReading::new(&source.files, source.reading(Columns::Needed))?;
+        let names = source.files.iter();
+        let names = names.map(|file| (file.named.clone(), file.relative.clone()));
+        let mut named = Named::new(self, names.collect());
+        let (mut documents, mut bytes) = (0, 0);
+        reading.map(
+            |chunk: Chunk| Ok((chunk.file, chunk.bytes() as u64, self.parse(&chunk))),
+            |event| {
+                if let Some(Event::Chunk((file, of_chunk, parsed))) = event {
+                    bytes += of_chunk;
+                    documents = take(&mut named, file, parsed)?;
+                }
+                advance(progress, reading.consumed(), documents, bytes)
+            },
+        )
+    }
+}
+
+/// The records of a chunk, and the documents of the good ones.
+pub(crate) type Parsed = (Vec<Record>, DocumentBatch);
+
+/// Receives the records of a chunk of a file, and returns the number of all so far.
+type Take<'a> = dyn FnMut(&mut Named, usize, Parsed) -> Result<u64> + 'a;
+
+/// Writes a line for each record of a batch.
+fn write_lines(
+    lines: &mut JsonLines<&mut dyn Write>,
+    batch: &Batch,
+    answers: Vec<(Option<&'static str>, Vec<Hit>)>,
+    counts: &mut IndexCounts,
+) -> Result<()> {
+    let mut answers = answers.into_iter();
+    for record in &batch.named.records {
+        let line = match record {
+            Ok(id) => {
+                let (verdict, hits) = answers.next().unwrap_or_default();
+                counts.seen += u64::from(!hits.is_empty());
+                counts.hits += hits.len() as u64;
+                (Some(raw_json(id.as_json().into())), verdict, hits, None)
+            }
+            Err(bad) => (None, None, Vec::new(), Some(with_flags(&bad.to_string()))),
+        };
+        let (id, verdict, hits, bad_record) = line;
+        lines.write(&Line {
+            id: id.as_deref(),
+            verdict,
+            hits: hits.iter().map(HitLine::of).collect(),
+            bad_record,
+        })?;
+    }
+    Ok(())
+}
+
+/// Records with ids.
+pub(super) struct NamedRecords {
+    /// What each record is, in order: a document, which has this id, or a bad record.
+    pub(super) records: Vec<std::result::Result<DocumentId, BadRecord>>,
+    /// The places of the documents with an id among those that were parsed: one without an id was parsed, too.
+    pub(super) rows: Vec<usize>,
+}
+
+impl NamedRecords {
+    pub(super) fn ids(&self) -> impl Iterator<Item = &DocumentId> {
+        self.records.iter().flatten()
+    }
+}
+
+/// Names the records of files, in order.
+pub(super) struct Named {
+    on_bad_record: OnBadRecord,
+    /// What is wrong with a record without an id, if others have one.
+    without_id: &'static str,
+    /// The files: their names in errors and in ids.
+    files: Vec<(PathBuf, String)>,
+    /// Whether records have ids of their own, as the first one does; `None` before it.
+    pub(super) have_ids: Option<bool>,
+    /// The number of records of each file so far.
+    pub(super) rows: Vec<u64>,
+}
+
+impl Named {
+    pub(super) fn new(run: &Run<'_>, files: Vec<(PathBuf, String)>) -> Self {
+        Named {
+            on_bad_record: run.on_bad_record,
+            without_id: if run.fields.id_required {
+                "it has no id, so that later runs cannot recognise it; give records with an `id_field`"
+            } else {
+                "it has no id, and the first record has one"
+            },
+            have_ids: run.fields.id_required.then_some(true),
+            rows: vec![0; files.len()],
+            files,
+        }
+    }
+
+    /// The ids of the next records of a file; bad ones have none.
+    pub(crate) fn name(&mut self, file: usize, records: Vec<Record>) -> Result<NamedRecords> {
+        let (path, relative) = &self.files[file];
+        let mut named = Vec::with_capacity(records.len());
+        let (mut rows, mut parsed) = (Vec::new(), 0);
+        for record in records {
+            let row = self.rows[file];
+            self.rows[file] += 1;
+            let (line, problem) = match record {
+                Record::Document(id) => {
+                    parsed += 1;
+                    let has_id = matches!(id, Id::Json(_));
+                    let id = match (*self.have_ids.get_or_insert(has_id), id) {
+                        (true, Id::Json(id)) => DocumentId::from_json(&id),
+                        (true, Id::None | Id::Unusable(_)) => None,
+                        (false, _) => Some(DocumentId::from(&*format!("{relative}:{row}"))),
+                    };
+                    if let Some(id) = id {
+                        named.push(Ok(id));
+                        rows.push(parsed - 1);
+                        continue;
+                    }
+                    (None, self.without_id.to_owned())
+                }
+                Record::Bad { line, problem } => (line, problem),
+            };
+            let bad = BadRecord {
+                file: path.clone(),
+                row,
+                line,
+                problem,
+            };
+            if self.on_bad_record == OnBadRecord::Fail {
+                return Err(Error::BadRecord(bad));
+            }
+            named.push(Err(bad));
+        }
+        Ok(NamedRecords {
+            records: named,
+            rows,
+        })
+    }
+}

@@ -1,0 +1,499 @@
+//! What is noted of the records of all files, in order.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use super::sources::FieldSources;
+use simgpu::error::{BadRecord, Error, Result};
+use simgpu::search::Notes;
+use simgpu::store::Texts;
+use simgpu::store::spill::{JsonLines, Spill};
+use simgpu_io::{
+    Chunk, DocumentIds, FieldValues, Fingerprint, Id, InputFile, OnBadRecord, Places, Position,
+    Record, Skipped, SourceFile, Unordered, ValueForms, WithoutId, changed,
+};
+
+/// The records of a chunk.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct ChunkRecords {
+    #[doc(hidden)]
+    pub file: usize,
+    #[doc(hidden)]
+    pub records: RecordIds,
+    /// The values of the field of [`Run::keep_by`](super::Run::keep_by), one per document.
+    #[doc(hidden)]
+    pub values: std::result::Result<FieldValues, Unordered>,
+    /// The values of the field of [`Run::source_field`](super::Run::source_field), one per document.
+    #[doc(hidden)]
+    pub sources: std::result::Result<FieldValues, Unordered>,
+    /// Bytes of the chunk.
+    #[doc(hidden)]
+    pub bytes: usize,
+    /// The chunk itself, if it may be held.
+    #[doc(hidden)]
+    pub chunk: Option<Arc<Chunk>>,
+}
+
+/// What the records of a chunk have as ids.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum RecordIds {
+    /// All are good, and have these. They are appended at once, since one thread notes the records of all.
+    Ids(Texts),
+    Records(Vec<Record>),
+}
+
+impl RecordIds {
+    #[doc(hidden)]
+    pub fn of(records: Vec<Record>) -> Self {
+        let mut ids = Texts::default();
+        for record in &records {
+            match record {
+                Record::Document(Id::Json(id)) => ids.push(id),
+                _ => return RecordIds::Records(records),
+            }
+        }
+        RecordIds::Ids(ids)
+    }
+}
+
+impl ChunkRecords {
+    /// Those of documents of an index, which stand for a file. They have no preference and no source.
+    pub(crate) fn of_index(file: usize, ids: impl Iterator<Item = String>) -> Self {
+        let mut all = Texts::default();
+        ids.for_each(|id| all.push(&id));
+        let none = || Ok(FieldValues::absent(all.len()));
+        ChunkRecords {
+            file,
+            values: none(),
+            sources: none(),
+            records: RecordIds::Ids(all),
+            bytes: 0,
+            chunk: None,
+        }
+    }
+}
+
+/// What is noted of all files in order.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Noted<'a> {
+    on_bad_record: OnBadRecord,
+    files: &'a [InputFile],
+    /// The most bytes of chunks to hold.
+    held_bytes: u64,
+    /// Whether all chunks so far are held for the second pass.
+    are_held: &'a AtomicBool,
+    /// Bytes of all chunks so far.
+    bytes: u64,
+    #[doc(hidden)]
+    pub places: Places,
+    /// The values of the field of [`Run::keep_by`](super::Run::keep_by), as long as the run is in memory.
+    pub(crate) values: FieldValues,
+    /// The sources of documents, by the field of [`Run::source_field`](super::Run::source_field).
+    pub(crate) sources: Option<FieldSources>,
+    /// What they are.
+    pub(crate) forms: ValueForms,
+    /// What an earlier read found of each file; empty without one.
+    before: Vec<Option<Fingerprint>>,
+    /// The place after the last chunk.
+    position: Position,
+    /// The same on disk, for checkpoints; `None` as long as the run is in memory.
+    #[doc(hidden)]
+    pub log: Option<Log>,
+}
+
+/// What a checkpoint says of the records read so far, beside the log.
+#[derive(Debug, Serialize, Deserialize)]
+#[doc(hidden)]
+pub struct RecordsRead {
+    #[doc(hidden)]
+    pub position: Position,
+    /// The first row and the number of records of the file that is being read.
+    current: (u32, u64),
+    without_id: Option<WithoutId>,
+    /// Whether all ids are integers; `None` if a document has no id.
+    are_integers: Option<bool>,
+}
+
+/// Notes on disk. Memory holds them, too, but for the values: the others are read only after the run was stopped.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Log {
+    /// Bad records and ends of files.
+    entries: JsonLines,
+    /// The values of the field of [`Run::keep_by`](super::Run::keep_by).
+    values: JsonLines,
+    /// The values of the field of [`Run::source_field`](super::Run::source_field).
+    sources: JsonLines,
+}
+
+/// An entry of the log.
+#[derive(Debug, Serialize, Deserialize)]
+enum Entry {
+    Bad {
+        file: usize,
+        row: u64,
+        line: Option<u64>,
+        problem: String,
+    },
+    End {
+        file: usize,
+        first_row: u32,
+        records: u64,
+        fingerprint: Fingerprint,
+    },
+}
+
+impl Log {
+    fn new(spill: &Arc<Spill>) -> Self {
+        Log {
+            entries: JsonLines::new(spill, "log"),
+            values: JsonLines::new(spill, "values"),
+            sources: JsonLines::new(spill, "sources"),
+        }
+    }
+
+    fn push(&mut self, entry: &Entry) -> Result<()> {
+        self.entries.push(entry)
+    }
+
+    fn push_values(&mut self, values: &FieldValues) -> Result<()> {
+        let mut values = values.iter();
+        values.try_for_each(|value| self.values.push(&value))
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.entries.flush()?;
+        self.values.flush()?;
+        self.sources.flush()
+    }
+
+    /// The values of the field of [`Run::keep_by`](super::Run::keep_by), by row.
+    pub(crate) fn values(&self) -> impl Iterator<Item = Result<String>> {
+        self.values.iter()
+    }
+}
+
+impl<'a> Noted<'a> {
+    /// Notes nothing yet. `are_held` is cleared when chunks take more than `held_bytes`. `before` is what an earlier read
+    /// found of each file.
+    #[doc(hidden)]
+    pub fn new(
+        on_bad_record: OnBadRecord,
+        files: &'a [InputFile],
+        (held_bytes, are_held): (u64, &'a AtomicBool),
+        before: Vec<Option<Fingerprint>>,
+    ) -> Self {
+        let sources = files.iter().map(|file| SourceFile {
+            relative: file.relative.clone(),
+            first_row: 0,
+            records: 0,
+            fingerprint: None,
+        });
+        Noted {
+            on_bad_record,
+            files,
+            held_bytes,
+            are_held,
+            bytes: 0,
+            places: Places {
+                files: sources.collect(),
+                ids: Some(DocumentIds::default()),
+                held: (held_bytes > 0).then(Vec::new),
+                ..Places::default()
+            },
+            values: FieldValues::default(),
+            sources: None,
+            forms: ValueForms::default(),
+            before,
+            position: Position::default(),
+            log: None,
+        }
+    }
+
+    /// Notes that these documents were read.
+    #[doc(hidden)]
+    pub fn all(self, places: Places) -> Self {
+        Noted {
+            position: places.start_of_file(places.files.len()),
+            places,
+            ..self
+        }
+    }
+
+    /// Goes on from a checkpoint. Call [`Notes::spill`] first.
+    #[doc(hidden)]
+    pub fn restore(&mut self, read: &RecordsRead) -> Result<()> {
+        let (files, places, forms) = (self.files, &mut self.places, &mut self.forms);
+        self.position = read.position;
+        match (&mut places.ids, read.are_integers) {
+            (Some(ids), Some(are_integers)) => ids.restore(are_integers),
+            _ => places.ids = None,
+        }
+        places.without_id.clone_from(&read.without_id);
+        if let Some(file) = places.files.get_mut(read.position.file) {
+            (file.first_row, file.records) = read.current;
+        }
+        let Some(log) = &self.log else {
+            return Ok(());
+        };
+        log.entries.for_each(|entry| match entry {
+            Entry::Bad {
+                file,
+                row,
+                line,
+                problem,
+            } => places.skipped.push(Skipped {
+                file,
+                record: BadRecord {
+                    file: files[file].named.clone(),
+                    row,
+                    line,
+                    problem,
+                },
+            }),
+            Entry::End {
+                file,
+                first_row,
+                records,
+                fingerprint,
+            } => {
+                let of_file = &mut places.files[file];
+                (of_file.first_row, of_file.records) = (first_row, records);
+                of_file.fingerprint = Some(fingerprint);
+                if records == 0 {
+                    places.empty_files.push(file);
+                }
+            }
+        })?;
+        log.values.for_each(|value: String| forms.add(&value))?;
+        if let Some(sources) = &mut self.sources {
+            let mut values = log.sources.iter::<String>();
+            values.try_for_each(|value| sources.push(&value?))?;
+        }
+        match (self.on_bad_record, self.places.skipped.first()) {
+            (OnBadRecord::Fail, Some(first)) => Err(Error::BadRecord(first.record.clone())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes all notes, for a checkpoint.
+    #[doc(hidden)]
+    pub fn save(&mut self) -> Result<RecordsRead> {
+        self.log.as_mut().map_or(Ok(()), Log::flush)?;
+        let current = self.places.files.get(self.position.file);
+        let ids = self.places.ids.as_mut();
+        Ok(RecordsRead {
+            position: self.position,
+            current: current.map_or((0, 0), |file| (file.first_row, file.records)),
+            without_id: self.places.without_id.clone(),
+            are_integers: ids.map(DocumentIds::flush).transpose()?,
+        })
+    }
+
+    /// Holds a chunk for the second pass. Drops all held chunks if the total exceeds the limit.
+    fn hold(&mut self, records: &ChunkRecords) {
+        self.bytes += records.bytes as u64;
+        match (&mut self.places.held, &records.chunk) {
+            (Some(held), Some(chunk)) if self.bytes <= self.held_bytes && chunk.is_whole() => {
+                held.push(Arc::clone(chunk));
+            }
+            _ => {
+                if let Some(held) = self.hold_none() {
+                    // To free all of them took this thread 40 ms, for which signed pieces waited.
+                    rayon::spawn(|| drop(held));
+                }
+            }
+        }
+    }
+
+    /// Holds no chunk, now and later. Returns those that were held.
+    fn hold_none(&mut self) -> Option<Vec<Arc<Chunk>>> {
+        self.are_held.store(false, Ordering::Relaxed);
+        self.places.held.take()
+    }
+
+    /// Notes that all documents of indexes are read.
+    pub(crate) fn end_indexes(&mut self) {
+        self.position = self.places.start_of_file(self.places.of_indexes.len());
+    }
+
+    /// Notes the end of a file. Refuses one that has changed since an earlier read.
+    #[doc(hidden)]
+    pub fn end_file(&mut self, file: usize, fingerprint: Fingerprint) -> Result<()> {
+        let before = self.before.get(file).and_then(Option::as_ref);
+        if before.is_some_and(|before| !fingerprint.is_of_same_file(before)) {
+            return Err(changed(&self.files[file]));
+        }
+        let of_file = &mut self.places.files[file];
+        of_file.fingerprint = Some(fingerprint);
+        let records = match file < self.places.of_reference {
+            true => 0,
+            false => of_file.records,
+        };
+        self.position = Position {
+            file: file + 1,
+            chunk: 0,
+            records: self.position.records + records,
+        };
+        if let Some(log) = &mut self.log {
+            log.push(&Entry::End {
+                file,
+                first_row: of_file.first_row,
+                records: of_file.records,
+                fingerprint,
+            })?;
+        }
+        if of_file.records == 0 {
+            self.places.empty_files.push(file);
+        }
+        Ok(())
+    }
+}
+
+impl Notes<ChunkRecords> for Noted<'_> {
+    fn note(&mut self, records: ChunkRecords, first_row: u32) -> Result<()> {
+        // There is nothing to read again of an index.
+        if records.file >= self.places.of_indexes.len() {
+            self.hold(&records);
+        }
+        let ChunkRecords {
+            file,
+            records,
+            values,
+            sources,
+            ..
+        } = records;
+        self.position.chunk += 1;
+        let mut next_row = first_row;
+        let places = &mut self.places;
+        let of_file = &mut places.files[file];
+        if of_file.records == 0 {
+            of_file.first_row = first_row;
+        }
+        let named = &self.files[file].named;
+        let records = match records {
+            RecordIds::Records(records) => records,
+            RecordIds::Ids(ids) => {
+                places.note_ids(file, &ids)?;
+                Vec::new()
+            }
+        };
+        for record in records {
+            let is_good = matches!(record, Record::Document(_));
+            let bad = places.note((file, named), record, next_row, self.on_bad_record)?;
+            if let (Some(log), Some(skipped)) = (&mut self.log, bad) {
+                log.push(&Entry::of(skipped))?;
+            }
+            next_row += u32::from(is_good);
+        }
+        let named = &self.files[file].named;
+        let values = values.map_err(|unordered| unordered.error(named, "keep_by"))?;
+        let sources = sources.map_err(|unordered| unordered.error(named, "source_field"))?;
+        if let Some(all) = &mut self.sources {
+            for source in sources.iter() {
+                all.push(source)?;
+                self.log
+                    .as_mut()
+                    .map_or(Ok(()), |log| log.sources.push(&source))?;
+            }
+        }
+        self.forms = self.forms.and(values.forms());
+        match &mut self.log {
+            Some(log) => log.push_values(&values)?,
+            None => self.values.append(&values),
+        }
+        Ok(())
+    }
+
+    fn held_bytes(&self) -> u64 {
+        let sources = self.sources.as_ref().map_or(0, FieldSources::held_bytes);
+        self.places.held_bytes() + self.values.bytes() + sources
+    }
+
+    fn spill(&mut self, spill: &Arc<Spill>) -> Result<()> {
+        // At once: memory is short.
+        drop(self.hold_none());
+        let mut log = Log::new(spill);
+        for (file, of_file) in self.places.files.iter().enumerate() {
+            if let Some(fingerprint) = of_file.fingerprint {
+                log.push(&Entry::End {
+                    file,
+                    first_row: of_file.first_row,
+                    records: of_file.records,
+                    fingerprint,
+                })?;
+            }
+        }
+        let mut skipped = self.places.skipped.iter();
+        skipped.try_for_each(|skipped| log.push(&Entry::of(skipped)))?;
+        log.push_values(&std::mem::take(&mut self.values))?;
+        let mut sources = self.sources.iter().flat_map(FieldSources::iter);
+        sources.try_for_each(|source| log.sources.push(&source))?;
+        self.log = Some(log);
+        match &mut self.places.ids {
+            Some(ids) => ids.spill(spill),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Entry {
+    fn of(skipped: &Skipped) -> Self {
+        let Skipped { file, record } = skipped;
+        Entry::Bad {
+            file: *file,
+            row: record.row,
+            line: record.line,
+            problem: record.problem.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DedupOutput;
+    use crate::tests::{Watched, change_unseen, engine, place, skipping, task, watched_by};
+    use simgpu::engine::Engine;
+    use simgpu::pipeline::Weighting;
+
+    #[test]
+    fn a_file_that_changes_after_the_count_is_an_error() {
+        let mut shingling = engine().shingler().shingling().clone();
+        shingling.weighting = Weighting::Rarity;
+        let engine = Engine::builder().shingling(shingling).work_bytes(1);
+        let engine = engine.build().unwrap();
+        let place = place();
+        let inputs = place.inputs();
+        let path = place.path("in/d.jsonl");
+        let change = || change_unseen(&path);
+        let told = Watched::at("read", 1, &change);
+        let temporary = &place.path("out");
+        std::fs::create_dir(temporary).unwrap();
+        let run = skipping(&engine, &inputs).options(watched_by(&told));
+        let failed = run.dedup(&task(&engine), DedupOutput::Nowhere { temporary });
+        assert!(matches!(failed, Err(Error::InputChanged { path: of }) if of == path));
+    }
+
+    #[test]
+    fn a_bad_record_ends_the_run_unless_it_is_skipped() {
+        let (place, engine) = (place(), engine());
+        let inputs = place.inputs();
+        let run = skipping(&engine, &inputs).on_bad_record(OnBadRecord::Fail);
+        let failed = run.dedup(&task(&engine), &place.path("out")).unwrap_err();
+        let Error::BadRecord(bad) = failed else {
+            panic!("{failed}");
+        };
+        let records = crate::tests::records(&place, "a.jsonl");
+        let first = records.iter().position(|(_, id)| id.is_none()).unwrap() as u64;
+        assert_eq!(
+            (bad.file, bad.row, bad.line),
+            (place.path("in/a.jsonl"), first, Some(first + 1))
+        );
+    }
+}

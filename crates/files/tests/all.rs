@@ -1,0 +1,5 @@
+//! Tests of runs over files, in one program.
+
+mod divided;
+mod in_memory;
+mod rarity;

@@ -1,0 +1,535 @@
+//! What an index was built with: a file of JSON in its folder, which says whether documents and other indexes fit it.
+//!
+//! The header is written last, so that a folder has one as soon as it is an index.
+
+use std::fs;
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::store::damaged;
+use simgpu::engine::Engine;
+use simgpu::error::{Error, Result};
+use simgpu::pipeline::{Banding, Measure, Normalise, Shingling, Unit, Weighting, check_threshold};
+use simgpu::scheme::{BaseHash, Scheme, words_v1};
+use simgpu::search::{CandidateMethod, Search, Verification};
+use simgpu::store::disk::{OnDisk, is_file, sync_folder};
+use simgpu_base::remote;
+
+/// The name of the header in the folder of an index.
+pub(crate) const HEADER: &str = "simgpu-index.json";
+
+/// The field of the checksum.
+const CHECKSUM: &str = "checksum";
+
+/// The version of the layout of an index.
+const VERSION: u32 = 4;
+
+/// What an index was built with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Header {
+    simgpu_index: u32,
+    kind: String,
+    measure: String,
+    scheme: String,
+    unit: String,
+    size: usize,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    stop_words: Option<Vec<String>>,
+    lowercase: bool,
+    strip_punctuation: bool,
+    keep_whitespace: bool,
+    count: bool,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    unicode_version: Option<String>,
+    threshold: f64,
+    verify: String,
+    /// How documents are signed; `None` if they are not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    signing: Option<Signing>,
+}
+
+/// How the documents of an index of kind `lsh` are signed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Signing {
+    hash: String,
+    seed: u32,
+    num_perm: u32,
+    bands: usize,
+    rows: usize,
+    /// Bits per slot of the signatures that are kept; 0 if none are.
+    slot_bits: u32,
+}
+
+impl Signing {
+    fn of(engine: &Engine, search: &Search) -> Self {
+        Signing {
+            hash: engine.shingler().hash().to_string(),
+            seed: engine.scheme().seed(),
+            num_perm: engine.scheme().num_perm_u16().into(),
+            bands: search.banding.bands(),
+            rows: search.banding.rows(),
+            slot_bits: match search.verification {
+                Verification::Signature => Search::SLOT_BITS.get(),
+                Verification::None | Verification::Exact => 0,
+            },
+        }
+    }
+}
+
+/// How an index finds documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexKind {
+    /// By bands of signatures: [`CandidateMethod::Lsh`]. Some similar documents are missed.
+    Lsh,
+    /// By shingles: [`CandidateMethod::Join`]. None is missed. For texts of up to some hundred shingles.
+    Exact,
+}
+
+impl IndexKind {
+    /// The kind of an index for a search.
+    #[doc(hidden)]
+    pub fn of(search: &Search) -> Self {
+        match search.candidates {
+            CandidateMethod::Join => IndexKind::Exact,
+            CandidateMethod::Lsh | CandidateMethod::Auto => IndexKind::Lsh,
+        }
+    }
+
+    /// The words of an entry of a list: the row of the document, and its shape where shingles are.
+    pub(super) fn entry_words(self) -> usize {
+        match self {
+            IndexKind::Lsh => 1,
+            IndexKind::Exact => 2,
+        }
+    }
+
+    /// The name: `lsh` or `exact`.
+    pub fn name(self) -> &'static str {
+        match self {
+            IndexKind::Lsh => "lsh",
+            IndexKind::Exact => "exact",
+        }
+    }
+}
+
+/// The version of Unicode by which words are found; `None` if shingles hold no such words.
+fn unicode_version(unit: &Unit) -> Option<String> {
+    let (major, minor, patch) = words_v1::UNICODE_VERSION;
+    let has_words = matches!(unit, Unit::Words | Unit::StopWords(_));
+    has_words.then(|| format!("{major}.{minor}.{patch}"))
+}
+
+impl Header {
+    /// The header of an index whose documents this engine signs, for this search.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a search or a weighting that an index does not have.
+    pub(super) fn of(engine: &Engine, search: &Search) -> Result<Self> {
+        check(engine, search)?;
+        let (scheme, shingler) = (engine.scheme(), engine.shingler());
+        let shingling = shingler.shingling();
+        Ok(Header {
+            simgpu_index: VERSION,
+            kind: IndexKind::of(search).name().to_owned(),
+            measure: search.measure.name().to_owned(),
+            scheme: scheme.to_string(),
+            unit: shingling.unit.to_string(),
+            size: shingling.size.get(),
+            stop_words: match &shingling.unit {
+                Unit::StopWords(words) => Some(words.sorted()),
+                _ => None,
+            },
+            lowercase: shingling.normalise.lowercase,
+            strip_punctuation: shingling.normalise.strip_punctuation,
+            keep_whitespace: shingling.normalise.keep_whitespace,
+            count: shingling.weighting == Weighting::Counts,
+            unicode_version: unicode_version(&shingling.unit),
+            threshold: search.threshold,
+            verify: search.verification.name().to_owned(),
+            signing: match IndexKind::of(search) {
+                IndexKind::Lsh => Some(Signing::of(engine, search)),
+                IndexKind::Exact => None,
+            },
+        })
+    }
+
+    /// Reads the header of the index in a folder.
+    pub(super) fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join(HEADER);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Error::Input {
+                    path: folder.to_owned(),
+                    problem: format!("no index: it holds no {HEADER}"),
+                    remedy: remote::copying(folder).unwrap_or_else(|| {
+                        "name the folder of an index, or build one with `simgpu index build`"
+                            .to_owned()
+                    }),
+                });
+            }
+            text => text.map_err(Error::io("read", &path))?,
+        };
+        // Another version may have other fields.
+        let version = serde_json::from_str::<Value>(&text).ok();
+        let version = version.and_then(|header| header.get("simgpu_index")?.as_u64());
+        match version {
+            Some(version) if version != u64::from(VERSION) => Err(Error::Input {
+                path,
+                problem: format!(
+                    "the layout of the index is version {version}, and this program reads version {VERSION}"
+                ),
+                remedy: "use the version of simgpu that built it, or build the index again"
+                    .to_owned(),
+            }),
+            _ => Header::decode(&text).map_err(|problem| damaged(&path, &problem)),
+        }
+    }
+
+    /// The values as indented JSON, and a checksum of them.
+    fn encode(&self) -> serde_json::Result<String> {
+        let mut value = serde_json::to_value(self)?;
+        if let Value::Object(fields) = &mut value {
+            fields.insert(CHECKSUM.to_owned(), self.checksum().into());
+        }
+        Ok(serde_json::to_string_pretty(&value)? + "\n")
+    }
+
+    /// The header of a text, or what is wrong with it.
+    fn decode(text: &str) -> std::result::Result<Self, String> {
+        let unreadable = |error| format!("its header is unreadable: {error}");
+        let mut value: Value = serde_json::from_str(text).map_err(unreadable)?;
+        let fields = value.as_object_mut();
+        let stated = fields.and_then(|fields| fields.remove(CHECKSUM));
+        let header: Header = serde_json::from_value(value).map_err(unreadable)?;
+        match stated == Some(header.checksum().into()) {
+            true => Ok(header),
+            false => Err("its header has other values than were written".to_owned()),
+        }
+    }
+
+    /// A checksum of all values, so that no other value is taken for the one that was written.
+    fn checksum(&self) -> String {
+        let values = serde_json::to_string(self).unwrap_or_default();
+        format!("{:016x}", xxh3_64(values.as_bytes()))
+    }
+
+    /// Whether there is a header in a folder.
+    pub(super) fn is_in(folder: &Path) -> Result<bool> {
+        is_file(&folder.join(HEADER))
+    }
+
+    /// Writes the header into a folder, which then is an index.
+    pub(super) fn write(&self, folder: &Path) -> Result<()> {
+        let path = folder.join(HEADER);
+        let write = || {
+            let mut builder = tempfile::Builder::new();
+            // As all files of the index: who may read them follows from the folder.
+            #[cfg(unix)]
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+            let mut file = builder.tempfile_in(folder)?;
+            file.write_all(self.encode()?.as_bytes())?;
+            file.as_file().sync_all()?;
+            file.persist(&path)?;
+            Ok(())
+        };
+        write().map_err(Error::io("write", &path))?;
+        sync_folder(&OnDisk, folder)
+    }
+
+    /// The engine and the search of the index in a folder.
+    pub(super) fn resolve(&self, folder: &Path) -> Result<(Engine, Search)> {
+        let path = folder.join(HEADER);
+        let wrong = |problem: String| damaged(&path, &format!("its header is wrong: {problem}"));
+        let kinds = [IndexKind::Lsh, IndexKind::Exact];
+        let Some(kind) = kinds.into_iter().find(|kind| kind.name() == self.kind) else {
+            let (kind, path) = (&self.kind, path.clone());
+            return Err(Error::Input {
+                path,
+                problem: format!(
+                    "this is an index of kind {kind}, and this program reads lsh and exact"
+                ),
+                remedy: "use the version of simgpu that built it".to_owned(),
+            });
+        };
+        let engine = self.engine().map_err(|error| wrong(error.to_string()))?;
+        let search = self
+            .search(kind, &engine)
+            .map_err(|error| wrong(error.to_string()))?;
+        // Fails where values exclude each other, and for words of another version of Unicode.
+        let own = Header::of(&engine, &search)?;
+        self.check_same(folder, &own)?;
+        Ok((engine, search))
+    }
+
+    fn engine(&self) -> Result<Engine> {
+        let mut scheme = Scheme::named(&self.scheme)?;
+        let mut hash = None;
+        if let Some(signing) = &self.signing {
+            scheme = scheme
+                .with_num_perm(signing.num_perm)?
+                .with_seed(signing.seed);
+            hash = Some(signing.hash.parse::<BaseHash>()?);
+        }
+        let unit = self.unit()?;
+        let shingling = Shingling {
+            size: NonZeroUsize::new(self.size).ok_or_else(|| Error::Parameter {
+                name: "`size`",
+                value: "0".to_owned(),
+                expected: "a number from 1 on".to_owned(),
+            })?,
+            normalise: Normalise {
+                lowercase: self.lowercase,
+                strip_punctuation: self.strip_punctuation,
+                keep_whitespace: self.keep_whitespace,
+            },
+            weighting: match self.count {
+                true => Weighting::Counts,
+                false => Weighting::Equal,
+            },
+            unit,
+        };
+        let builder = Engine::builder().scheme(scheme).shingling(shingling);
+        let builder = match hash {
+            Some(hash) => builder.hash(hash),
+            None => builder,
+        };
+        builder.work_bytes(0).build()
+    }
+
+    fn unit(&self) -> Result<Unit> {
+        if let Some(words) = &self.stop_words {
+            return Ok(Unit::StopWords(words.iter().map(String::as_str).collect()));
+        }
+        Unit::plain(&self.unit).ok_or_else(|| Error::UnknownName {
+            what: "unit",
+            name: self.unit.clone(),
+            known: "bytes, chars, words, pieces, code, tokens, stopwords".to_owned(),
+        })
+    }
+
+    fn search(&self, kind: IndexKind, engine: &Engine) -> Result<Search> {
+        check_threshold(self.threshold)?;
+        let verifications = [Verification::Signature, Verification::Exact];
+        let verification = verifications
+            .into_iter()
+            .find(|known| known.name() == self.verify);
+        let verification = verification.ok_or_else(|| Error::UnknownName {
+            what: "verification",
+            name: self.verify.clone(),
+            known: "signature, exact".to_owned(),
+        })?;
+        let measures = [Measure::Jaccard, Measure::Contained];
+        let measure = measures
+            .into_iter()
+            .find(|known| known.name() == self.measure);
+        let measure = measure.ok_or_else(|| Error::UnknownName {
+            what: "measure",
+            name: self.measure.clone(),
+            known: "jaccard, contained".to_owned(),
+        })?;
+        let banding = match &self.signing {
+            Some(signing) => Banding::new(signing.bands, signing.rows, engine.scheme().num_perm())?,
+            None => Search::banding_for(measure, self.threshold, engine.scheme())?,
+        };
+        Ok(Search {
+            measure,
+            candidates: match kind {
+                IndexKind::Lsh => CandidateMethod::Lsh,
+                IndexKind::Exact => CandidateMethod::Join,
+            },
+            ..Search::through_lsh(self.threshold, banding, verification)
+        })
+    }
+
+    /// All values, those of signing beside the others.
+    fn fields(&self) -> Map<String, Value> {
+        let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else {
+            return Map::new();
+        };
+        if let Some(Value::Object(signing)) = fields.remove("signing") {
+            fields.extend(signing);
+        }
+        fields
+    }
+
+    /// Refuses a header that differs from this one of the index in a folder.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the first value that differs, of both.
+    pub(super) fn check_same(&self, folder: &Path, other: &Header) -> Result<()> {
+        let (own, other) = (self.fields(), other.fields());
+        // What else differs may follow from the kind.
+        let first = ["kind", "measure"].map(str::to_owned);
+        let names = first.iter().chain(own.keys()).chain(other.keys());
+        let differing = names
+            .into_iter()
+            .filter(|name| own.get(name.as_str()) != other.get(name.as_str()))
+            .min_by_key(follows_from_others);
+        let Some(name) = differing else {
+            return Ok(());
+        };
+        let shown = |fields: &Map<String, Value>| {
+            let value = fields.get(name);
+            value.map_or("none".to_owned(), Value::to_string)
+        };
+        Err(Error::Input {
+            path: folder.to_owned(),
+            problem: format!(
+                "the index has {name} {}, not {}",
+                shown(&own),
+                shown(&other)
+            ),
+            remedy: format!("use the {name} of the index, or build another index"),
+        })
+    }
+}
+
+/// Whether a field follows from others unless it is chosen: the others say better what differs.
+fn follows_from_others(name: &&String) -> bool {
+    ["bands", "rows", "slot_bits"].contains(&name.as_str())
+}
+
+/// Refuses what an index does not have.
+fn check(engine: &Engine, search: &Search) -> Result<()> {
+    let refused = |name, value: &str, expected: &str| Error::Parameter {
+        name,
+        value: value.to_owned(),
+        expected: expected.to_owned(),
+    };
+    match engine.shingler().shingling().weighting {
+        Weighting::Equal | Weighting::Counts => {}
+        Weighting::Places | Weighting::Given(_) | Weighting::Rarity => {
+            return Err(refused(
+                "the weighting of an index",
+                "by weights or places",
+                "equal weights, or counts",
+            ));
+        }
+    }
+    if search.verification == Verification::None {
+        return Err(refused(
+            "`verify` of an index",
+            "none",
+            "signature or exact",
+        ));
+    }
+    if search.within.is_some() {
+        return Err(refused(
+            "`measure` of an index",
+            "a distance",
+            "jaccard or contained",
+        ));
+    }
+    match IndexKind::of(search) {
+        IndexKind::Exact => search.method(engine).map(|_| ()),
+        IndexKind::Lsh if search.measure != Measure::Jaccard => Err(refused(
+            "`measure` of an index of kind lsh",
+            search.measure.name(),
+            "jaccard; an index of kind exact takes it",
+        )),
+        IndexKind::Lsh => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use simgpu::pipeline::StopWords;
+
+    fn engine(shingling: Shingling) -> Engine {
+        let builder = Engine::builder().shingling(shingling).work_bytes(0);
+        builder.build().unwrap()
+    }
+
+    fn header(engine: &Engine) -> Header {
+        let search = Search {
+            verification: Verification::Signature,
+            ..Search::new(0.7, engine.scheme()).unwrap()
+        };
+        Header::of(engine, &search).unwrap()
+    }
+
+    #[test]
+    fn a_header_is_read_as_it_was_written() {
+        let stop_words: StopWords = ["der", "die", "das"].into_iter().collect();
+        let counted = Shingling {
+            weighting: Weighting::Counts,
+            ..Shingling::of(Unit::Words)
+        };
+        let shinglings = [
+            Shingling::of(Unit::Chars),
+            Shingling::of(Unit::Tokens),
+            Shingling::of(Unit::StopWords(stop_words)),
+            counted,
+        ];
+        for shingling in shinglings {
+            let folder = tempfile::tempdir().unwrap();
+            let written = header(&engine(shingling.clone()));
+            assert!(!Header::is_in(folder.path()).unwrap());
+            written.write(folder.path()).unwrap();
+            let read = Header::read(folder.path()).unwrap();
+            assert_eq!(read, written);
+            let (engine, search) = read.resolve(folder.path()).unwrap();
+            assert_eq!(engine.shingler().shingling(), &shingling);
+            assert_eq!(search.verification, Verification::Signature);
+        }
+    }
+
+    #[test]
+    fn headers_that_differ_are_errors_with_both_values() {
+        let words = header(&engine(Shingling::of(Unit::Words)));
+        let chars = header(&engine(Shingling::of(Unit::Chars)));
+        let error = words.check_same(Path::new("index"), &chars).unwrap_err();
+        let message = error.to_string();
+        assert!(
+            message.contains("words-v1") && message.contains("murmur3"),
+            "{message}"
+        );
+        assert!(words.check_same(Path::new("index"), &words.clone()).is_ok());
+    }
+
+    #[test]
+    fn any_header_is_read_or_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let good = serde_json::to_string(&header(&engine(Shingling::default()))).unwrap();
+        let bad = [
+            String::new(),
+            "null".to_owned(),
+            "{}".to_owned(),
+            good.replace("\"num_perm\":128", "\"num_perm\":0"),
+            good.replace("\"size\":5", "\"size\":0"),
+            good.replace("\"bands\":", "\"bands\":9"),
+            good.replace("\"threshold\":0.7", "\"threshold\":1e300"),
+            good.replace("\"unit\":\"words\"", "\"unit\":\"miles\""),
+            good.replace("\"kind\":\"lsh\"", "\"kind\":\"exact\""),
+            good.replace("\"simgpu_index\":4", "\"simgpu_index\":3"),
+            good.replace("\"slot_bits\":8", "\"slot_bits\":4"),
+            good[..good.len() / 2].to_owned(),
+        ];
+        let read = |text: &str| {
+            std::fs::write(folder.path().join(HEADER), text).unwrap();
+            let read = Header::read(folder.path());
+            read.and_then(|header| header.resolve(folder.path()).map(|_| ()))
+        };
+        for text in bad {
+            assert_ne!(text, good);
+            assert!(read(&text).is_err(), "{text}");
+            // The same values with their own checksum.
+            if let Ok(header) = serde_json::from_str::<Header>(&text) {
+                assert!(read(&header.encode().unwrap()).is_err(), "{text}");
+            }
+        }
+        let good: Header = serde_json::from_str(&good).unwrap();
+        let encoded = good.encode().unwrap();
+        assert!(read(&encoded).is_ok());
+        assert_eq!(Header::decode(&encoded), Ok(good));
+        assert!(read(&encoded.replace("\"threshold\": 0.7", "\"threshold\": 0.8")).is_err());
+    }
+}

@@ -1,0 +1,156 @@
+//! Writes `clusters.parquet`: the cluster of every document.
+
+use std::fs::File;
+use std::iter::Peekable;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, BooleanArray};
+use arrow_schema::{DataType, Field};
+use rayon::prelude::*;
+
+use super::places::Places;
+use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s, unwritable};
+use simgpu::clock::in_parallel;
+use simgpu::error::Result;
+use simgpu::pipeline::Removed;
+
+/// Documents of a block, which one thread makes columns of.
+const BLOCK: u32 = 1 << 16;
+
+/// The blocks in memory at a time.
+const BLOCKS: usize = 8;
+
+/// Writes one row per document, in input order: `id`, `file`, `row`, `cluster` (the number of the kept document
+/// among all documents), `kept`, and `similarity` to the kept document. With a reference, whose documents have no row
+/// here, `cluster` is null for a document removed for one of them, whose number among them is `reference`, or `index` if it
+/// is the number of a document in an index.
+///
+/// `removed` ascends by row. A document may be in no cluster if `may_drop`. `advance` is called after each block of rows; it
+/// may stop the run.
+#[doc(hidden)]
+pub fn write_clusters(
+    removed: impl Iterator<Item = Result<Removed<u32>>>,
+    places: &Places,
+    (documents, may_drop): (u32, bool),
+    target: (File, &Path),
+    advance: impl Fn() -> Result<()>,
+) -> Result<IdColumn> {
+    let (file, path) = target;
+    let ids = places.id_column();
+    let (has_reference, start) = (places.of_reference > 0, places.first_input());
+    let mut columns = vec![
+        ids.field("id"),
+        Field::new("file", DataType::Utf8, false),
+        Field::new("row", DataType::UInt64, false),
+        Field::new("cluster", DataType::UInt64, has_reference || may_drop),
+        Field::new("kept", DataType::Boolean, false),
+        Field::new("similarity", DataType::Float64, true),
+    ];
+    if has_reference {
+        columns.push(Field::new("reference", DataType::UInt64, true));
+    }
+    if !places.of_indexes.is_empty() {
+        columns.push(Field::new("index", DataType::UInt64, true));
+    }
+    let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
+    let mut removed = removed.peekable();
+    let mut id_lines = match places.has_ids_on_disk() {
+        true => places.id_lines()?,
+        false => None,
+    };
+    let firsts: Vec<u32> = (start..documents).step_by(BLOCK as usize).collect();
+    for firsts in firsts.chunks(BLOCKS) {
+        let block = |first: &u32| {
+            let rows = *first..documents.min(first.saturating_add(BLOCK));
+            let ids = id_lines.as_mut().map(|lines_of| lines_of(rows.clone()));
+            Ok(Block {
+                removed: next_removed(&mut removed, rows.end)?,
+                ids: ids.transpose()?,
+                rows,
+            })
+        };
+        let blocks: Vec<Block> = firsts.iter().map(block).collect::<Result<_>>()?;
+        let columns = blocks.par_iter().map(|block| block.columns(ids, places));
+        let columns: Vec<Vec<ArrayRef>> = in_parallel(|| columns.collect::<Result<_>>())?;
+        for of_block in columns {
+            table.write(of_block).map_err(unwritable(path))?;
+            advance()?;
+        }
+    }
+    table.finish().map_err(unwritable(path))?;
+    Ok(ids)
+}
+
+/// The removed documents before row `end` that were not returned yet.
+fn next_removed(
+    removed: &mut Peekable<impl Iterator<Item = Result<Removed<u32>>>>,
+    end: u32,
+) -> Result<Vec<Removed<u32>>> {
+    // An error comes next, too.
+    let is_before = |removed: &Result<Removed<u32>>| {
+        removed
+            .as_ref()
+            .map_or(true, |removed| *removed.document() < end)
+    };
+    std::iter::from_fn(|| removed.next_if(is_before)).collect()
+}
+
+/// Consecutive documents.
+struct Block {
+    rows: Range<u32>,
+    /// Their ids, a line each, if all ids are on disk.
+    ids: Option<String>,
+    /// Those that are removed.
+    removed: Vec<Removed<u32>>,
+}
+
+impl Block {
+    fn columns(&self, ids: IdColumn, places: &Places) -> Result<Vec<ArrayRef>> {
+        let rows = || self.rows.clone();
+        let (start, of_files) = (places.first_input(), places.first_of_files());
+        let id_column = match &self.ids {
+            Some(lines) => ids.array(lines.split_terminator('\n')),
+            None => {
+                let of_rows = rows().map(|row| places.id(row));
+                ids.array(of_rows.collect::<Result<Vec<_>>>()?.iter())
+            }
+        };
+        let mut removed = self.removed.iter().peekable();
+        let removals: Vec<Option<&Removed<u32>>> = rows()
+            .map(|row| removed.next_if(|removed| *removed.document() == row))
+            .collect();
+        let kept = |(row, removed): (u32, &Option<&Removed<u32>>)| match removed {
+            None => Some(row),
+            Some(removed) => removed.removal().map(|removal| removal.kept),
+        };
+        let kept = || rows().zip(&removals).map(kept);
+        let cluster = |row: Option<u32>| row?.checked_sub(start).map(u64::from);
+        let of_reference = |row: Option<u32>| {
+            let row = row.filter(|row| *row < start)?.checked_sub(of_files);
+            row.map(u64::from)
+        };
+        let of_index = |row: Option<u32>| {
+            let row = row.filter(|row| *row < of_files);
+            row.map(|row| places.place(row).1)
+        };
+        let is_kept: BooleanArray = removals.iter().map(|r| Some(r.is_none())).collect();
+        let similarity = |removed: &Option<&Removed<u32>>| removed.as_ref()?.removal()?.similarity;
+        let mut columns = vec![
+            id_column,
+            strings(rows().map(|row| places.place(row).0)),
+            u64s(rows().map(|row| places.place(row).1)),
+            u64s(kept().map(cluster)),
+            Arc::new(is_kept),
+            f64s(removals.iter().map(similarity)),
+        ];
+        if places.of_reference > 0 {
+            columns.push(u64s(kept().map(of_reference)));
+        }
+        if !places.of_indexes.is_empty() {
+            columns.push(u64s(kept().map(of_index)));
+        }
+        Ok(columns)
+    }
+}

@@ -1,0 +1,611 @@
+//! CSV and TSV: parses the header, and the fields of a record.
+
+use std::ops::Range;
+
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+
+use super::cuts::{Cuts, cuts_of_parts, push_without};
+use super::fields::{FieldPath, Fields, ValueField, Wanted, push_joined};
+use super::format::{BYTE_ORDER_MARK, INNER_MARK, Separators};
+use super::ids::Id;
+use super::json::{REMOVE_ZEROS, json_string};
+use super::jsonl::newlines;
+use super::refusal::{Refusal, listed, several};
+use simgpu::documents::DocumentBatch;
+use simgpu::progress::counted;
+use simgpu_base::encoding::looks_like;
+
+/// The header of a file.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Header {
+    /// Its bytes, with all that comes before.
+    pub(super) bytes: Vec<u8>,
+    separators: Separators,
+    /// The names of the columns.
+    names: Vec<String>,
+    /// The columns of the text, `None` for those that the file lacks, and of the id.
+    content: Vec<Option<usize>>,
+    id: Option<usize>,
+    /// The columns of values.
+    values: Vec<Option<usize>>,
+    /// Whether blanks around the names of columns do not matter: some programs write one after each comma.
+    trims_names: bool,
+    /// What is wrong with the encoding of the names, for messages; empty if they are UTF-8.
+    misencoded: String,
+}
+
+/// The character that a line such as `sep=;` names, which Excel writes before the header.
+fn excel_separator(line: &[u8]) -> Option<char> {
+    let line = std::str::from_utf8(line)
+        .ok()?
+        .trim_end_matches(['\r', '\n']);
+    let (name, separator) = line.trim_matches('"').split_once('=')?;
+    let mut characters = separator.chars();
+    let first = characters.next()?;
+    (name.eq_ignore_ascii_case("sep") && characters.next().is_none() && !first.is_alphanumeric())
+        .then_some(first)
+}
+
+impl Header {
+    /// Reads the header, the record in `span`, or says which column is missing.
+    pub(super) fn read(
+        bytes: &[u8],
+        span: Range<usize>,
+        separators: Separators,
+        wanted: Wanted<'_>,
+    ) -> Result<Self, Refusal> {
+        let record = &bytes[span.clone()];
+        let record = record.strip_prefix(BYTE_ORDER_MARK).unwrap_or(record);
+        if let Some(separator) = excel_separator(record) {
+            let shown = separator.escape_default();
+            return Err(Refusal::new(
+                format!("its first line, \"sep={shown}\", is for Excel alone"),
+                format!("remove that line, and pass `delimiter='{shown}'`"),
+            ));
+        }
+        let mut parser = Parser::new(separators);
+        parser
+            .read(record)
+            .map_err(|problem| Refusal::new(format!("in the header, {problem}"), "correct it"))?;
+        let names: Vec<String> = (0..parser.ends.len())
+            .map(|column| String::from_utf8_lossy(parser.field(column)).into_owned())
+            .collect();
+        let mut header = Header {
+            bytes: bytes[..span.end].to_vec(),
+            separators,
+            names,
+            content: Vec::new(),
+            id: None,
+            values: Vec::new(),
+            trims_names: matches!(wanted, Wanted::Values(_)),
+            misencoded: match std::str::from_utf8(record) {
+                Ok(_) => String::new(),
+                Err(_) => format!("; the header holds invalid UTF-8{}", looks_like(record)),
+            },
+        };
+        match wanted {
+            Wanted::Document(fields) => header.find_document(fields)?,
+            Wanted::Values(fields) => {
+                for ValueField {
+                    path,
+                    parameter,
+                    hint,
+                    is_required,
+                } in fields
+                {
+                    let column = if *is_required {
+                        let column = header.required(path, parameter);
+                        Some(column.map_err(|refusal| refusal.with_hint(hint))?)
+                    } else {
+                        header.find(path, parameter)?
+                    };
+                    header.values.push(column);
+                }
+            }
+        }
+        Ok(header)
+    }
+
+    /// The names of the columns.
+    #[doc(hidden)]
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|name| name.trim())
+    }
+
+    /// Finds the columns of a document.
+    fn find_document(&mut self, fields: &Fields) -> Result<(), Refusal> {
+        for path in &fields.content {
+            let column = self.find(path, "text_field")?;
+            self.content.push(column);
+        }
+        if let (true, Some(first)) = (self.has_no_content(), fields.content.first()) {
+            self.required(first, "text_field")?;
+        }
+        self.id = self.find(&fields.id, "id_field")?;
+        if self.id.is_none() && fields.id_required {
+            let (id, listed) = (&fields.id, listed("column", &self.names));
+            let problem = format!(
+                "there is no id column \"{id}\"; {listed}{}",
+                self.misencoded
+            );
+            return Err(Refusal::new(problem, "choose the column with `id_field`"));
+        }
+        Ok(())
+    }
+
+    fn has_no_content(&self) -> bool {
+        self.content.iter().all(Option::is_none)
+    }
+
+    /// The fields of the text that the file lacks, each with the refusal of a file without it.
+    pub(super) fn missing<'f>(
+        &self,
+        fields: &'f Fields,
+    ) -> impl Iterator<Item = (&'f FieldPath, Refusal)> {
+        let content = self.content.iter().zip(&fields.content);
+        let missing = content.filter(|(column, _)| column.is_none());
+        missing.filter_map(|(_, path)| Some((path, self.required(path, "text_field").err()?)))
+    }
+
+    /// Whether there is a column at a path.
+    pub(super) fn has(&self, path: &FieldPath) -> bool {
+        self.names.contains(&path.flat())
+    }
+
+    /// The column at a path, which must exist.
+    fn required(&self, path: &FieldPath, parameter: &str) -> Result<usize, Refusal> {
+        self.find(path, parameter)?.ok_or_else(|| {
+            let problem = format!(
+                "there is no column \"{path}\"; {}{}",
+                listed("column", &self.names),
+                self.misencoded
+            );
+            let choose = format!("choose the column with `{parameter}`{}", several(parameter));
+            let is_quoted = |name: &String| name.starts_with('"') && name.ends_with('"');
+            let remedy = match self.names.len() {
+                _ if self.separators.quote.is_none() && self.names.iter().any(is_quoted) => {
+                    format!(
+                        "{choose}, or if fields are quoted, pass the quote character as `quote`"
+                    )
+                }
+                // Another delimiter leaves the whole line in one column.
+                1 => format!("{choose}, or the character between columns with `delimiter`"),
+                _ => choose,
+            };
+            Refusal::new(problem, remedy)
+        })
+    }
+
+    fn find(&self, path: &FieldPath, parameter: &str) -> Result<Option<usize>, Refusal> {
+        let name = path.flat();
+        let find = |is_name: &dyn Fn(&str) -> bool| -> Vec<usize> {
+            let columns = self.names.iter().enumerate();
+            let found = columns.filter(|(_, known)| is_name(known));
+            found.map(|(column, _)| column).take(2).collect()
+        };
+        let mut found = find(&|known| known == name);
+        if found.is_empty() && self.trims_names {
+            found = find(&|known| known.trim() == name.trim());
+        }
+        match (found.first().copied(), found.get(1)) {
+            (Some(column), None) => Ok(Some(column)),
+            (Some(_), Some(_)) => Err(Refusal::new(
+                format!("two columns are called {name:?}"),
+                format!("rename one of them, or choose another with `{parameter}`"),
+            )),
+            (None, _) => Ok(None),
+        }
+    }
+
+    /// The values of a record, in the order of the fields of the header; `None` if the column is missing or the value is
+    /// empty. The fields' names are for messages.
+    pub(super) fn values<'p>(
+        &self,
+        record: &[u8],
+        fields: &[ValueField],
+        parser: &'p mut Parser,
+    ) -> Result<Vec<Option<&'p str>>, String> {
+        self.parse_record(record, parser)?;
+        let parser = &*parser;
+        let columns = self.values.iter().zip(fields);
+        let value = |(column, field): (&Option<usize>, &ValueField)| {
+            let text = column.map(|column| parser.text(column, &field.path));
+            Ok(text.transpose()?.filter(|text| !text.is_empty()))
+        };
+        columns.map(value).collect()
+    }
+
+    /// Splits a record, which must have as many fields as the header.
+    fn parse_record(&self, record: &[u8], parser: &mut Parser) -> Result<(), String> {
+        if record.starts_with(BYTE_ORDER_MARK) {
+            return Err(INNER_MARK.to_owned());
+        }
+        parser.read(record)?;
+        match parser.ends.len() == self.names.len() {
+            true => Ok(()),
+            false => Err(self.wrong_number(parser.ends.len(), record)),
+        }
+    }
+
+    /// Says that a record has more or fewer fields than the header.
+    fn wrong_number(&self, fields: usize, record: &[u8]) -> String {
+        let fields = counted(fields as u64, "field");
+        let of_header = self.names.len();
+        let has_quote = memchr::memchr(b'"', record).is_some();
+        match 1 + newlines(record.trim_ascii_end()) {
+            1 if self.separators.quote.is_none() && has_quote => format!(
+                "the record has {fields}, and the header has {of_header}; if fields are quoted, pass the quote character as `quote`"
+            ),
+            _ if record.contains(&0) => {
+                format!(
+                    "the record has {fields}, and the header {of_header}, and it holds NUL bytes; {REMOVE_ZEROS}"
+                )
+            }
+            1 => format!("the record has {fields}, and the header {of_header}"),
+            lines => format!(
+                "the record has {fields} over {lines} lines, and the header {of_header}: a quote may not be closed"
+            ),
+        }
+    }
+
+    /// A parser of the records of the file.
+    pub(super) fn parser(&self) -> Parser {
+        Parser::new(self.separators)
+    }
+
+    /// The text of a field; `None` if there is no such column, or it is empty. A text that is not UTF-8 is read with
+    /// replacement characters.
+    pub(super) fn text_of_field(
+        &self,
+        record: &[u8],
+        path: &FieldPath,
+        parser: &mut Parser,
+    ) -> Result<Option<String>, String> {
+        let name = path.flat();
+        let Some(column) = self.names.iter().position(|known| *known == name) else {
+            return Ok(None);
+        };
+        parser.read(record)?;
+        if column >= parser.ends.len() {
+            // A bad record: it has too few fields.
+            return Ok(None);
+        }
+        let text = String::from_utf8_lossy(parser.field(column)).into_owned();
+        Ok(Some(text).filter(|text| !text.is_empty()))
+    }
+
+    /// Appends a record without the cuts of its text. A field gets quotes if it needs them then.
+    pub(super) fn cut(
+        &self,
+        record: &[u8],
+        parser: &mut Parser,
+        cuts: &Cuts,
+        left: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        self.parse_record(record, parser)?;
+        let spans = self.separators.spans(record);
+        let field = |column: usize| parser.field(column);
+        let lengths = self.content.iter();
+        let lengths = lengths.map(|column| column.map_or(0, |column| field(column).len()));
+        let cuts = cuts_of_parts(cuts, lengths);
+        let parts = self.content.iter().copied().zip(cuts);
+        let mut parts: Vec<_> = parts
+            .filter_map(|(column, cuts)| Some((column?, cuts)))
+            .collect();
+        parts.sort_by_key(|(column, _)| *column);
+        let mut from = 0;
+        for (column, cuts) in parts.into_iter().filter(|(_, cuts)| !cuts.is_empty()) {
+            let span = spans.get(column).cloned();
+            let span = span.ok_or("the field of the text is not where it was found")?;
+            let mut text = Vec::new();
+            push_without(field(column), &cuts, &mut text);
+            left.extend_from_slice(&record[from..span.start]);
+            let is_alone = self.names.len() == 1;
+            self.separators
+                .push_field(&text, &record[span.clone()], is_alone, left)?;
+            from = span.end;
+        }
+        left.extend_from_slice(&record[from..]);
+        Ok(())
+    }
+
+    /// Appends the document of a record to `documents` and returns its id.
+    pub(super) fn parse(
+        &self,
+        record: &[u8],
+        fields: &Fields,
+        parser: &mut Parser,
+        documents: &mut DocumentBatch,
+    ) -> Result<Id, String> {
+        self.parse_record(record, parser)?;
+        let field = |column: usize, path: &FieldPath| parser.text(column, path);
+        let id = match self.id {
+            Some(column) => Some(field(column, &fields.id)?).filter(|id| !id.is_empty()),
+            None => None,
+        };
+        if id.is_none() && fields.id_required {
+            return Err(format!("id column \"{}\" is empty", fields.id));
+        }
+        let DocumentBatch::Texts(texts) = documents else {
+            return Err("a CSV file holds no tokens".to_owned());
+        };
+        let mut parts = Vec::with_capacity(self.content.len());
+        for (column, path) in self.content.iter().zip(&fields.content) {
+            if let Some(column) = column {
+                parts.push(field(*column, path)?);
+            }
+        }
+        texts.push_with(|text| {
+            let start = text.len();
+            parts.iter().for_each(|part| push_joined(text, start, part));
+            Some(())
+        });
+        Ok(id.map_or(Id::None, |id| Id::Json(id_json(id))))
+    }
+}
+
+impl Separators {
+    /// Where the fields of a record are, with their quotes.
+    fn spans(self, record: &[u8]) -> Vec<Range<usize>> {
+        let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        let mut start = record.iter().take_while(|byte| is_end(byte)).count();
+        let mut spans = Vec::new();
+        loop {
+            let mut end = start;
+            if let Some(quote) = self.quote.filter(|quote| record.get(start) == Some(quote)) {
+                end += 1;
+                while let Some(next) = memchr::memchr(quote, &record[end..]) {
+                    end += next + 1;
+                    if record.get(end) != Some(&quote) {
+                        break;
+                    }
+                    end += 1;
+                }
+            }
+            let is_border = |byte: &u8| *byte == self.delimiter || is_end(byte);
+            let more = record[end..].iter().position(is_border);
+            end = more.map_or(record.len(), |more| end + more);
+            spans.push(start..end);
+            match record.get(end) {
+                Some(byte) if *byte == self.delimiter => start = end + 1,
+                _ => return spans,
+            }
+        }
+    }
+
+    /// Appends a field that was written as `before`, with quotes if it had some, or if it needs them now: where it begins
+    /// with a quote, or `is_alone` in its record and empty.
+    fn push_field(
+        self,
+        text: &[u8],
+        before: &[u8],
+        is_alone: bool,
+        left: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        let Some(quote) = self.quote else {
+            if is_alone && text.is_empty() {
+                let problem = "nothing is left of the only field of a record, and without quotes that is no record";
+                return Err(problem.to_owned());
+            }
+            left.extend_from_slice(text);
+            return Ok(());
+        };
+        let had_quotes = before.first() == Some(&quote);
+        if !had_quotes && text.first() != Some(&quote) && !(is_alone && text.is_empty()) {
+            left.extend_from_slice(text);
+            return Ok(());
+        }
+        left.push(quote);
+        for byte in text {
+            left.extend(std::iter::repeat_n(
+                *byte,
+                if *byte == quote { 2 } else { 1 },
+            ));
+        }
+        left.push(quote);
+        Ok(())
+    }
+}
+
+/// The id as JSON: an integer if it is written like one, else a string.
+fn id_json(id: &str) -> String {
+    match is_integer(id) {
+        true => id.to_owned(),
+        false => json_string(id),
+    }
+}
+
+/// Whether a text is written like an integer.
+pub(super) fn is_integer(id: &str) -> bool {
+    let digits = id.strip_prefix('-').unwrap_or(id);
+    match digits.as_bytes() {
+        [b'0'] => digits == id,
+        [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
+}
+
+/// Splits records into fields.
+pub(super) struct Parser {
+    reader: Reader,
+    separators: Separators,
+    output: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Parser {
+    fn new(separators: Separators) -> Self {
+        let mut reader = ReaderBuilder::new();
+        reader.delimiter(separators.delimiter);
+        match separators.quote {
+            Some(quote) => reader.quote(quote),
+            None => reader.quoting(false),
+        };
+        Parser {
+            reader: reader.build(),
+            separators,
+            output: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// Reads one record; its fields are then those of [`Parser::field`].
+    fn read(&mut self, record: &[u8]) -> Result<(), String> {
+        if self.has_text_after_quote(record) {
+            let problem = "text follows the closing quote of a field: a quote in a quoted field must be doubled";
+            return Err(problem.to_owned());
+        }
+        self.reader.reset();
+        self.output.resize(record.len(), 0);
+        self.ends.resize(16, 0);
+        let (mut read, mut written, mut ended) = (0, 0, 0);
+        loop {
+            let (result, input, output, ends) = self.reader.read_record(
+                &record[read..],
+                &mut self.output[written..],
+                &mut self.ends[ended..],
+            );
+            read += input;
+            written += output;
+            ended += ends;
+            match result {
+                // The next call, without input, ends the record.
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::OutputFull => self.output.resize(2 * written + 16, 0),
+                ReadRecordResult::OutputEndsFull => self.ends.resize(2 * ended + 16, 0),
+                ReadRecordResult::Record | ReadRecordResult::End => break,
+            }
+        }
+        self.ends.truncate(ended);
+        if record[read..].trim_ascii().is_empty() {
+            Ok(())
+        } else {
+            Err("the quotes of the record are wrong".to_owned())
+        }
+    }
+
+    /// Whether text follows the closing quote of a field. RFC 4180 forbids it; csv-core appends it to the field.
+    fn has_text_after_quote(&self, record: &[u8]) -> bool {
+        let Separators {
+            delimiter,
+            quote: Some(quote),
+        } = self.separators
+        else {
+            return false;
+        };
+        let mut rest = record;
+        loop {
+            if let Some(quoted) = rest.strip_prefix(&[quote]) {
+                rest = quoted;
+                while let Some(end) = memchr::memchr(quote, rest) {
+                    rest = &rest[end + 1..];
+                    match rest.first() {
+                        Some(byte) if *byte == quote => rest = &rest[1..],
+                        _ => break,
+                    }
+                }
+                match rest.first() {
+                    None | Some(b'\r' | b'\n') => return false,
+                    Some(byte) if *byte == delimiter => {}
+                    Some(_) => return true,
+                }
+            }
+            match memchr::memchr(delimiter, rest) {
+                Some(end) => rest = &rest[end + 1..],
+                None => return false,
+            }
+        }
+    }
+
+    /// The text of a column.
+    fn text(&self, column: usize, path: &FieldPath) -> Result<&str, String> {
+        std::str::from_utf8(self.field(column)).map_err(|error| {
+            let at = error.valid_up_to();
+            // Other fields of the record may show that it is UTF-8.
+            let fields: Vec<&[u8]> = (0..self.ends.len()).map(|i| self.field(i)).collect();
+            let looks_like = looks_like(&fields.join(&b'\n'));
+            format!("column \"{path}\" holds invalid UTF-8 at byte {at}{looks_like}")
+        })
+    }
+
+    fn field(&self, column: usize) -> &[u8] {
+        let start = if column == 0 {
+            0
+        } else {
+            self.ends[column - 1]
+        };
+        &self.output[start..self.ends[column]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_integers_if_written_like_them() {
+        for (id, json) in [
+            ("0", "0"),
+            ("-7", "-7"),
+            ("18446744073709551616", "18446744073709551616"),
+            ("007", "\"007\""),
+            ("-0", "\"-0\""),
+            ("+1", "\"+1\""),
+            ("1.0", "\"1.0\""),
+            (" 1", "\" 1\""),
+            ("-", "\"-\""),
+            ("a\"b", "\"a\\\"b\""),
+        ] {
+            assert_eq!(id_json(id), json);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn only_the_text_of_a_record_is_cut(
+            texts in proptest::collection::vec("[ab \"',;é\r\n]{0,12}", 1..5),
+            column in 0..5_usize,
+            quotes_all: bool,
+            (from, len) in (0..12_u32, 1..12_u32),
+        ) {
+            let column = column % texts.len();
+            let separators = Separators { delimiter: b',', quote: Some(b'"') };
+            let record_of = |texts: &[String]| {
+                let fields = texts.iter().map(|text| {
+                    let needs = quotes_all || texts.len() == 1 || text.contains(['"', ',', '\r', '\n']);
+                    match needs {
+                        true => format!("\"{}\"", text.replace('"', "\"\"")),
+                        false => text.clone(),
+                    }
+                });
+                fields.collect::<Vec<_>>().join(",") + "\r\n"
+            };
+            let names: String = (0..texts.len()).map(|i| format!("n{i},")).collect();
+            let header = format!("{}\n", names.trim_end_matches(','));
+            let fields = Fields {
+                content: vec![FieldPath::new(&format!("n{column}"))],
+                ..Fields::default()
+            };
+            let header = Header::read(
+                header.as_bytes(), 0..header.len(), separators, Wanted::Document(&fields),
+            ).unwrap();
+            let text = &texts[column];
+            let end = u32::try_from(text.len()).unwrap();
+            let cut = [from.min(end), (from + len).min(end)];
+            let is_whole = cut.iter().all(|at| text.is_char_boundary(*at as usize));
+            proptest::prop_assume!(is_whole && cut[0] < cut[1]);
+            let mut left = Vec::new();
+            header.cut(record_of(&texts).as_bytes(), &mut header.parser(), &[cut], &mut left).unwrap();
+            let mut parser = header.parser();
+            parser.read(&left).unwrap();
+            for (i, text) in texts.iter().enumerate() {
+                let mut expected = text.clone();
+                if i == column {
+                    expected.replace_range(cut[0] as usize..cut[1] as usize, "");
+                }
+                proptest::prop_assert_eq!(parser.field(i), expected.as_bytes());
+            }
+        }
+    }
+}

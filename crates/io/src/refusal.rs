@@ -1,0 +1,67 @@
+//! Why an input is refused: what is wrong with it, and what to do.
+
+use std::path::Path;
+
+use simgpu::error::Error;
+use simgpu_base::encoding::conversion;
+
+/// A reason to refuse an input, found where its name is not known.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    problem: String,
+    remedy: String,
+}
+
+impl Refusal {
+    pub(super) fn new(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Refusal {
+            problem: problem.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// The same with another remedy.
+    pub(super) fn with_remedy(self, remedy: impl Into<String>) -> Self {
+        Refusal::new(self.problem, remedy)
+    }
+
+    /// The same with more about the parameter.
+    pub(super) fn with_hint(mut self, hint: &str) -> Self {
+        self.remedy.push_str(hint);
+        self
+    }
+
+    /// The error for the file of this name. If the problem names its encoding, the remedy is to convert it.
+    pub(super) fn of(self, path: &Path) -> Error {
+        Error::Input {
+            path: path.to_owned(),
+            remedy: conversion(&self.problem, path, &self.remedy).unwrap_or(self.remedy),
+            problem: self.problem,
+        }
+    }
+}
+
+/// What else a parameter of a column can do if other files have other columns, for messages.
+pub(super) fn several(parameter: &str) -> &'static str {
+    match parameter {
+        "text_field" => ", which may be repeated if other files have other columns",
+        "id_field" | "fields" | "keep_by" | "source_field" => {
+            ", or give all files the same names of columns"
+        }
+        _ => "",
+    }
+}
+
+/// The names of columns or fields, for messages.
+#[doc(hidden)]
+pub fn listed(kind: &str, names: &[String]) -> String {
+    const LISTED: usize = 20;
+    let shown = names.iter().take(LISTED).map(|name| format!("{name:?}"));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0 => format!("it has no {kind}s"),
+        1 => format!("its {kind} is {shown}"),
+        more if more > LISTED => format!("its {kind}s are {shown} and others"),
+        _ => format!("its {kind}s are {shown}"),
+    }
+}

@@ -1,0 +1,584 @@
+//! The values of the field that decides which document of a cluster is kept, and their order.
+//!
+//! Values are kept as text until all are known, 8 bytes and the text each, because only the whole column shows whether
+//! they are numbers, dates or strings. On disk, they go with their documents to the parts, and each part orders its
+//! own: what all of them are is known by then. Numbers are compared as decimals, since an `f64` would confuse
+//! neighbouring integers of 64 bits. In the end each document has one number: the place of its source and of its value
+//! in the order of preference.
+
+use std::path::Path;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowTemporalType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
+    Decimal256Type, DecimalType, DurationMicrosecondType, DurationMillisecondType,
+    DurationNanosecondType, DurationSecondType, Float16Type, Float32Type, Float64Type,
+    Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType,
+};
+use arrow_array::{Array, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
+use arrow_schema::{DataType, TimeUnit};
+use chrono::{DateTime, NaiveDate, NaiveDateTime};
+use rayon::prelude::*;
+
+use super::chunk::{Chunk, Contents};
+use super::columns::{Column, column};
+use super::decimal::Decimal;
+use super::fields::FieldPath;
+use super::jsonl;
+use super::usual::{text_of_day, text_of_duration, text_of_instant, usual};
+use simgpu::clock::in_parallel;
+use simgpu::error::{self, Error, row_number};
+use simgpu::store::Texts;
+
+/// The field whose value decides which document of a cluster is kept.
+///
+/// ```
+/// use simgpu_io::KeepBy;
+///
+/// let newest = KeepBy::new("meta.date");
+/// let shortest = KeepBy::new("length:asc");
+/// assert!(!newest.smallest && shortest.smallest);
+/// assert_eq!(shortest.to_string(), "length:asc");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeepBy {
+    /// The field.
+    pub field: FieldPath,
+    /// Whether the smallest value is kept; otherwise the largest.
+    pub smallest: bool,
+}
+
+impl KeepBy {
+    /// Parses `FIELD`, `FIELD:desc` (the largest value is kept) or `FIELD:asc` (the smallest). `FIELD` is a
+    /// dotted path ([`FieldPath::new`]).
+    pub fn new(text: &str) -> Self {
+        let (field, smallest) = match (text.strip_suffix(":asc"), text.strip_suffix(":desc")) {
+            (Some(field), _) => (field, true),
+            (None, Some(field)) => (field, false),
+            (None, None) => (text, false),
+        };
+        KeepBy {
+            field: FieldPath::new(field),
+            smallest,
+        }
+    }
+}
+
+impl std::fmt::Display for KeepBy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let order = if self.smallest { "asc" } else { "desc" };
+        write!(f, "{}:{order}", self.field)
+    }
+}
+
+/// The values of one field, by row, as text. A value that is absent, null or empty is an empty text.
+#[derive(Debug, Default)]
+#[doc(hidden)]
+pub struct FieldValues {
+    texts: Texts,
+    forms: ValueForms,
+}
+
+/// What the values of a field are, those that are absent aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub struct ValueForms {
+    /// Whether there is one.
+    is_any: bool,
+    /// Whether all are numbers.
+    are_numbers: bool,
+    /// Whether all are dates.
+    are_dates: bool,
+    /// Whether one of them is a number or a date.
+    is_any_typed: bool,
+}
+
+impl Default for ValueForms {
+    fn default() -> Self {
+        ValueForms {
+            is_any: false,
+            are_numbers: true,
+            are_dates: true,
+            is_any_typed: false,
+        }
+    }
+}
+
+impl ValueForms {
+    /// Adds a value.
+    #[doc(hidden)]
+    pub fn add(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.is_any = true;
+        // What is known already is not computed again.
+        let is_open = |of_all: bool| of_all || !self.is_any_typed;
+        let is_number = is_open(self.are_numbers)
+            && (text.parse::<i64>().is_ok() || Decimal::parse(text).is_some());
+        let is_date = !is_number && is_open(self.are_dates) && instant(text).is_some();
+        self.are_numbers &= is_number;
+        self.are_dates &= is_date;
+        self.is_any_typed |= is_number || is_date;
+    }
+
+    /// What these values and others are together.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn and(self, other: ValueForms) -> Self {
+        ValueForms {
+            is_any: self.is_any || other.is_any,
+            are_numbers: self.are_numbers && other.are_numbers,
+            are_dates: self.are_dates && other.are_dates,
+            is_any_typed: self.is_any_typed || other.is_any_typed,
+        }
+    }
+
+    /// How to compare the values, all in one way: as numbers if each is a number; else as dates if each is a date or a
+    /// date with a time; else as strings, byte by byte. `None` if there is none.
+    #[doc(hidden)]
+    pub fn kind(self) -> Option<ValueKind> {
+        self.is_any.then_some(match self {
+            ValueForms {
+                are_numbers: true, ..
+            } => ValueKind::Numbers,
+            ValueForms {
+                are_dates: true, ..
+            } => ValueKind::Dates,
+            ValueForms {
+                is_any_typed: true, ..
+            } => ValueKind::Mixed,
+            _ => ValueKind::Strings,
+        })
+    }
+}
+
+/// A value that cannot be ordered, and where it is.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Unordered {
+    /// Its line, from 1, in JSON Lines.
+    pub(crate) line: Option<u64>,
+    #[doc(hidden)]
+    pub problem: String,
+}
+
+impl Unordered {
+    /// The error of a value in a file, of the field that a parameter names.
+    #[doc(hidden)]
+    pub fn error(self, file: &Path, parameter: &str) -> Error {
+        let line = self.line.map(|line| format!("line {line}: "));
+        Error::Input {
+            path: file.to_owned(),
+            problem: line.unwrap_or_default() + &self.problem,
+            remedy: format!("choose another field for `{parameter}`"),
+        }
+    }
+}
+
+impl FieldValues {
+    /// The values of as many documents, which all lack the field.
+    #[doc(hidden)]
+    pub fn absent(documents: usize) -> Self {
+        let mut values = FieldValues::default();
+        (0..documents).for_each(|_| values.push(""));
+        values
+    }
+
+    /// Some of the values of a column whose kind is known.
+    #[doc(hidden)]
+    pub fn of_known_kind(texts: Texts) -> Self {
+        FieldValues {
+            texts,
+            forms: ValueForms::default(),
+        }
+    }
+
+    /// Appends the value of the next document.
+    #[doc(hidden)]
+    pub fn push(&mut self, value: &str) {
+        self.texts.push(value);
+        self.forms.add(value);
+    }
+
+    /// All values, by row.
+    #[doc(hidden)]
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter()
+    }
+
+    /// What they are.
+    #[doc(hidden)]
+    pub fn forms(&self) -> ValueForms {
+        self.forms
+    }
+
+    /// Bytes of memory used.
+    #[doc(hidden)]
+    pub fn bytes(&self) -> u64 {
+        self.texts.bytes()
+    }
+
+    /// Reads the values of the records of a chunk whose number in it `is_good` accepts.
+    #[doc(hidden)]
+    pub fn of_chunk(
+        chunk: &Chunk,
+        field: &FieldPath,
+        is_good: impl Fn(usize) -> bool,
+    ) -> Result<Self, Unordered> {
+        let mut values = FieldValues::default();
+        match &chunk.contents {
+            Contents::Lines {
+                bytes,
+                first_number,
+            } => {
+                let lines = jsonl::lines(bytes, *first_number).enumerate();
+                for (_, line) in lines.filter(|(i, _)| is_good(*i)) {
+                    match jsonl::text_of_field(line.record, field) {
+                        Ok(text) => values.push(&text.unwrap_or_default()),
+                        Err(problem) => {
+                            let line = Some(line.number);
+                            return Err(Unordered { line, problem });
+                        }
+                    }
+                }
+            }
+            Contents::Records(records) => {
+                for (i, text) in records.texts_of_field(field) {
+                    if is_good(i) {
+                        let text = text.map_err(|(line, problem)| Unordered {
+                            line: Some(line),
+                            problem,
+                        })?;
+                        values.push(&text.unwrap_or_default());
+                    }
+                }
+            }
+            Contents::Rows { rows, .. } => values.push_rows(rows, field, is_good)?,
+            // A text file has no fields.
+            Contents::Text(_) if is_good(0) => values.push(""),
+            Contents::Text(_) => {}
+        }
+        Ok(values)
+    }
+
+    /// Appends the values of the rows that `is_good` accepts.
+    #[doc(hidden)]
+    pub fn push_rows(
+        &mut self,
+        rows: &RecordBatch,
+        field: &FieldPath,
+        is_good: impl Fn(usize) -> bool,
+    ) -> Result<(), Unordered> {
+        let column = column(rows, field);
+        let column = column.filter(|column| *column.data_type() != DataType::Null);
+        let column = column.map(Column::of);
+        for row in (0..rows.num_rows()).filter(|row| is_good(*row)) {
+            let value = column.as_ref().filter(|column| column.place(row).is_some());
+            match value.map(|column| (column, text_at(column, row))) {
+                None => self.push(""),
+                Some((_, Some(text))) => self.push(&text),
+                Some((column, None)) => {
+                    let problem = format!(
+                        "column {:?} holds {}, not numbers, dates, times or strings",
+                        field.to_string(),
+                        column.rows.data_type()
+                    );
+                    return Err(Unordered {
+                        line: None,
+                        problem,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the values of the next documents.
+    #[doc(hidden)]
+    pub fn append(&mut self, values: &FieldValues) {
+        values.iter().for_each(|value| self.texts.push(value));
+        self.forms = self.forms.and(values.forms);
+    }
+
+    /// The place of each value in the order in which documents are kept, from 0, by row. Equal values share a place, and
+    /// absent ones have the last. All values must be of this kind ([`ValueForms::kind`]), or may be of more kinds as
+    /// strings.
+    ///
+    /// # Errors
+    /// [`Error::TooManyDocuments`](simgpu::Error::TooManyDocuments) for more values than there are row numbers.
+    #[doc(hidden)]
+    pub fn places(&self, kind: ValueKind, smallest: bool) -> error::Result<Vec<u32>> {
+        let rows = row_number(self.texts.len())?;
+        let places = match kind {
+            ValueKind::Numbers => {
+                // Integers are numbers in less memory.
+                let integers = self.places_by(rows, smallest, |text| text.parse::<i64>().ok());
+                integers.or_else(|| self.places_by(rows, smallest, Decimal::parse))
+            }
+            ValueKind::Dates => self.places_by(rows, smallest, instant),
+            ValueKind::Strings | ValueKind::Mixed => self.places_by(rows, smallest, Some),
+        };
+        Ok(places.unwrap_or_default())
+    }
+
+    /// The places of the values of `rows` rows by this key; `None` if a value has no key.
+    fn places_by<'a, K: Ord + Send>(
+        &'a self,
+        rows: u32,
+        smallest: bool,
+        key: impl Fn(&'a str) -> Option<K> + Sync,
+    ) -> Option<Vec<u32>> {
+        let keyed = (0..rows)
+            .into_par_iter()
+            .map(|row| (self.texts.get(row as usize), row))
+            .filter(|(text, _)| !text.is_empty())
+            .map(|(text, row)| Some((key(text)?, row)));
+        let keyed = in_parallel(|| {
+            let mut keyed: Vec<(K, u32)> = keyed.collect::<Option<_>>()?;
+            keyed.par_sort_unstable();
+            Some(keyed)
+        })?;
+        let mut places = vec![u32::MAX; self.texts.len()];
+        let mut place = |(place, equal): (u32, &[(K, u32)])| {
+            for (_, row) in equal {
+                places[*row as usize] = place;
+            }
+        };
+        let groups = keyed.chunk_by(|a, b| a.0 == b.0);
+        if smallest {
+            (0..).zip(groups).for_each(&mut place);
+        } else {
+            (0..).zip(groups.rev()).for_each(&mut place);
+        }
+        Some(places)
+    }
+}
+
+/// How values are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[doc(hidden)]
+pub enum ValueKind {
+    Numbers,
+    Dates,
+    Strings,
+    /// As strings, although some are numbers or dates.
+    Mixed,
+}
+
+/// The usual text of a number, date, time, boolean or string in a table; `None` for another type. Of nulls and of NaN it is
+/// empty.
+pub(super) fn text_at(column: &Column, row: usize) -> Option<String> {
+    let Some(place) = column.place(row) else {
+        return Some(String::new());
+    };
+    if let Some(integer) = column.integer(row) {
+        return Some(integer);
+    }
+    if let Some(text) = column.text(row) {
+        return text.ok().map(str::to_owned);
+    }
+    let values = &column.values;
+    macro_rules! of {
+        ($of_type:ty, $text:ident) => {
+            $text(values.as_primitive::<$of_type>(), place)
+        };
+    }
+    Some(match values.data_type() {
+        DataType::Boolean => values.as_boolean().value(place).to_string(),
+        DataType::Float16 => half(f64::from(values.as_primitive::<Float16Type>().value(place))),
+        DataType::Float32 => of!(Float32Type, float),
+        DataType::Float64 => of!(Float64Type, float),
+        DataType::Decimal32(..) => of!(Decimal32Type, decimal),
+        DataType::Decimal64(..) => of!(Decimal64Type, decimal),
+        DataType::Decimal128(..) => of!(Decimal128Type, decimal),
+        DataType::Decimal256(..) => of!(Decimal256Type, decimal),
+        DataType::Date32 => of!(Date32Type, instant_at),
+        DataType::Date64 => of!(Date64Type, instant_at),
+        DataType::Timestamp(TimeUnit::Second, _) => of!(TimestampSecondType, instant_at),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => of!(TimestampMillisecondType, instant_at),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => of!(TimestampMicrosecondType, instant_at),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => of!(TimestampNanosecondType, instant_at),
+        DataType::Time32(TimeUnit::Second) => of!(Time32SecondType, time_at),
+        DataType::Time32(_) => of!(Time32MillisecondType, time_at),
+        DataType::Time64(TimeUnit::Microsecond) => of!(Time64MicrosecondType, time_at),
+        DataType::Time64(_) => of!(Time64NanosecondType, time_at),
+        _ => return None,
+    })
+}
+
+/// The text of a duration in a table; `None` for another type. Its texts have no order.
+pub(super) fn duration_at(column: &Column, row: usize) -> Option<String> {
+    let (values, place) = (&column.values, column.place(row)?);
+    let (count, nanoseconds) = match values.data_type() {
+        DataType::Duration(TimeUnit::Second) => {
+            let values = values.as_primitive::<DurationSecondType>();
+            (values.value(place), 1_000_000_000)
+        }
+        DataType::Duration(TimeUnit::Millisecond) => {
+            let values = values.as_primitive::<DurationMillisecondType>();
+            (values.value(place), 1_000_000)
+        }
+        DataType::Duration(TimeUnit::Microsecond) => {
+            let values = values.as_primitive::<DurationMicrosecondType>();
+            (values.value(place), 1000)
+        }
+        DataType::Duration(TimeUnit::Nanosecond) => {
+            let values = values.as_primitive::<DurationNanosecondType>();
+            (values.value(place), 1)
+        }
+        _ => return None,
+    };
+    Some(text_of_duration(i128::from(count) * nanoseconds))
+}
+
+fn float<T: ArrowPrimitiveType>(values: &PrimitiveArray<T>, place: usize) -> String
+where
+    T::Native: Into<f64> + ToString,
+{
+    let value = values.value(place);
+    match value.into().is_nan() {
+        true => String::new(),
+        false => value.to_string(),
+    }
+}
+
+/// The fewest digits that tell a number of 16 bits from its neighbours, whose distance is a 2048th or more.
+fn half(value: f64) -> String {
+    let is_near = |text: &str| {
+        let shown = text.parse().unwrap_or(f64::NAN);
+        <Float16Type as ArrowPrimitiveType>::Native::from_f64(shown)
+            == <Float16Type as ArrowPrimitiveType>::Native::from_f64(value)
+    };
+    let mut texts = (0..6).map(|digits| format!("{value:.digits$e}"));
+    match texts.find(|text| is_near(text)) {
+        Some(text) if value.is_finite() => usual(&text, true).into_owned(),
+        _ if value.is_nan() => String::new(),
+        _ => value.to_string(),
+    }
+}
+
+fn decimal<T: DecimalType>(values: &PrimitiveArray<T>, place: usize) -> String {
+    values.value_as_string(place)
+}
+
+fn instant_at<T: ArrowTemporalType>(values: &PrimitiveArray<T>, place: usize) -> String
+where
+    i64: From<T::Native>,
+{
+    // A date that no calendar holds is its number.
+    let number = || i64::from(values.value(place)).to_string();
+    let instant = values.value_as_datetime(place);
+    instant.map_or_else(number, text_of_instant)
+}
+
+fn time_at<T: ArrowTemporalType>(values: &PrimitiveArray<T>, place: usize) -> String
+where
+    i64: From<T::Native>,
+{
+    let number = || i64::from(values.value(place)).to_string();
+    let time = values.value_as_time(place);
+    time.map_or_else(number, text_of_day)
+}
+
+/// The seconds and nanoseconds since 1970 of a date, or of a date and a time (RFC 3339). Without an offset, the
+/// time is UTC; without a time, it is midnight.
+fn instant(text: &str) -> Option<(i64, u32)> {
+    let of = |seconds, nanoseconds| Some((seconds, nanoseconds));
+    if let Ok(date) = DateTime::parse_from_rfc3339(text) {
+        return of(date.timestamp(), date.timestamp_subsec_nanos());
+    }
+    let date = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f"]
+        .iter()
+        .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok());
+    let date = match date {
+        Some(date) => date,
+        None => NaiveDate::parse_from_str(text, "%Y-%m-%d")
+            .ok()?
+            .and_hms_opt(0, 0, 0)?,
+    };
+    let date = date.and_utc();
+    of(date.timestamp(), date.timestamp_subsec_nanos())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(values: &[&str], smallest: bool) -> (ValueKind, Vec<u32>) {
+        let mut column = FieldValues::default();
+        values.iter().for_each(|value| column.push(value));
+        let kind = column.forms().kind().unwrap_or(ValueKind::Strings);
+        (kind, column.places(kind, smallest).unwrap())
+    }
+
+    #[test]
+    fn numbers_of_any_size_compare_exactly() {
+        let ascending = [
+            "-inf",
+            "-1e400",
+            "-9007199254740993",
+            "-9007199254740992",
+            "-0.5",
+            "0",
+            "1e-400",
+            "0.1",
+            "0.10000000000000000001",
+            "9007199254740992",
+            "9007199254740993.0",
+            "18446744073709551615",
+            "18446744073709551616",
+            "1e99999999999999999999",
+            "inf",
+        ];
+        let (kind, found) = places(&ascending, true);
+        assert_eq!(kind, ValueKind::Numbers);
+        assert_eq!(found, (0..15).collect::<Vec<_>>());
+        let equal = ["100", "1e2", "+100.00", "0.01e4"];
+        assert_eq!(places(&equal, true).1, [0; 4]);
+        assert_eq!(places(&["-0", "0.0", "0e5"], true).1, [0; 3]);
+        for text in ["", ".", "-", "1e", "1e+", "0x1", "1 ", "1.2.3", "٣"] {
+            assert_eq!(Decimal::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_largest_is_first_and_absent_values_last() {
+        let last = u32::MAX;
+        assert_eq!(places(&["3", "", "9", "3"], false).1, [1, last, 0, 1]);
+        assert_eq!(places(&["3", "", "9", "3"], true).1, [0, last, 1, 0]);
+        assert_eq!(places(&["", ""], false).1, [last, last]);
+    }
+
+    #[test]
+    fn dates_compare_as_instants() {
+        let ascending = [
+            "2024-01-01",
+            "2024-01-01T02:00:00+01:00",
+            "2024-01-01 01:30:00",
+            "2024-01-01T01:30:00.000000001Z",
+        ];
+        let (kind, found) = places(&ascending, true);
+        assert_eq!((kind, found), (ValueKind::Dates, vec![0, 1, 2, 3]));
+        let equal = [
+            "2024-01-01T00:00:00Z",
+            "2024-01-01",
+            "2023-12-31T23:00:00-01:00",
+        ];
+        assert_eq!(places(&equal, true).1, [0; 3]);
+    }
+
+    #[test]
+    fn other_columns_compare_as_strings() {
+        assert_eq!(
+            places(&["b", "a", "ä"], true),
+            (ValueKind::Strings, vec![1, 0, 2])
+        );
+        assert_eq!(
+            places(&["10", "9", "a"], true),
+            (ValueKind::Mixed, vec![0, 1, 2])
+        );
+    }
+}

@@ -1,0 +1,543 @@
+//! Which records of one file are one thing: the rounds of rates, mixture and entities.
+
+use rayon::prelude::*;
+
+use super::candidates::{LeftOut, find};
+use super::clusters::{Clusters, Scored, connected};
+use super::kinds::Kind;
+use super::levels::{EQUAL, Levels, compare, crossed, name};
+use super::missed::{Missed, found_alone, nearly};
+use super::mixture::{Mixture, Setting, Weights};
+use super::patterns::{MOST_FIELDS, Patterns};
+use super::rates::{Rates, Things};
+use super::stated::{Expected, pairs_of};
+use super::values::{Column, Fields, Reason, number};
+use crate::Tables;
+use crate::words::Equivalents;
+use simgpu::error::Result;
+use simgpu::progress::{Progress, advance};
+use simgpu::scheme::fmix64;
+
+/// Rounds in which rates are counted with the entities of the round before.
+const ROUNDS: usize = 3;
+
+/// Random pairs from which the rates of levels are counted, at most.
+const RANDOM_PAIRS: usize = 400_000;
+
+/// As how many records one with many copies counts: else the copies of one record would decide for all.
+const MOST_COPIES: u32 = 8;
+
+/// A strong field that agrees in less than this share of the pairs of the same thing is doubted.
+pub(super) const DOUBTED: f64 = 0.35;
+
+/// Such pairs must have the field, at least.
+pub(super) const DOUBTED_PAIRS: f64 = 3.0;
+
+/// Where fewer records than these are linked, or fewer than one in a thousand, a pair needs log odds of 99 to 1: rates are not
+/// known so well that the best of all pairs could be told from chance otherwise.
+const FEW: usize = 10;
+const FEW_SHARE: f64 = 1e-3;
+const LOG_ODDS_OF_FEW: f64 = 4.595;
+
+/// Odds that pairs would need instead of more than one, to show how much depends on that.
+pub(crate) const BARS: [f64; 2] = [0.9, 1.1];
+
+/// Pairs that are not linked are kept as examples from these log odds on.
+const LEAST_KEPT: f64 = -7.0;
+
+/// What the evidence says.
+#[derive(Debug)]
+pub(crate) struct Evidence {
+    pub(crate) fields: Fields,
+    /// By used field.
+    pub(crate) rates: Vec<Rates>,
+    pub(crate) doubted: Vec<bool>,
+    /// What was learned; `None` if no two records share anything.
+    pub(crate) learned: Option<(Mixture, Weights)>,
+    /// Pairs of fields whose values may stand crosswise.
+    pub(super) crossed: Vec<[usize; 2]>,
+    /// The number of candidate pairs.
+    pub(crate) candidates: usize,
+    /// The pairs of records that are connected, with their log odds.
+    pairs: Vec<(u32, Scored)>,
+    pub(crate) clusters: Clusters,
+    /// The records with copies, and the log odds that two equal ones are the same thing.
+    pub(crate) equality: Vec<(u32, f64)>,
+    pub(crate) expected: Expected,
+    pub(crate) missed: Missed,
+    /// What the bounds on candidates left out.
+    pub(crate) left_out: LeftOut,
+    /// The entities if pairs needed odds of [`BARS`].
+    pub(crate) at_bars: Vec<Clusters>,
+    /// Pairs that are likely enough to be shown, connected or not.
+    pub(crate) shown: Vec<Scored>,
+}
+
+impl Evidence {
+    /// Decides which of the distinct records of one file are one thing.
+    pub(crate) fn find(
+        tables: &Tables<'_>,
+        (equivalents, kinds): (&Equivalents, &[Option<Kind>]),
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let replaced = |word: &str| equivalents.replaced(word);
+        let fields = tables.field_count();
+        progress.begin("weigh", fields as u64);
+        let mut columns = Vec::with_capacity(fields);
+        for field in 0..fields {
+            let rows = (0..tables.rows()).into_par_iter();
+            let texts = rows.map(|row| {
+                let value = tables.fields(row).nth(field).unwrap_or_default();
+                String::from_utf8_lossy(value)
+            });
+            let set = kinds.get(field).copied().flatten();
+            columns.push(Column::of(&texts.collect::<Vec<_>>(), set, &replaced));
+            advance(progress, field as u64 + 1, 0, 0)?;
+        }
+        let copies = (0..tables.rows()).map(|record| tables.distinct.copies(record));
+        let sizes = copies.map(|copies| {
+            u32::try_from(copies)
+                .unwrap_or(MOST_COPIES)
+                .min(MOST_COPIES)
+        });
+        Evidence::of(
+            Fields::of_columns(columns.into_iter()),
+            &sizes.collect::<Vec<u32>>(),
+            progress,
+        )
+    }
+
+    /// Decides which records are one thing; `sizes` counts the equal ones of each. Where fields are noise, all begins anew
+    /// without them, as if they had not been compared.
+    pub(super) fn of(mut fields: Fields, sizes: &[u32], progress: &dyn Progress) -> Result<Self> {
+        fields.keep(MOST_FIELDS);
+        loop {
+            let mut evidence = Evidence::before(fields, sizes.len());
+            let noise = evidence.learn(sizes, progress)?;
+            if noise.is_empty() {
+                return Ok(evidence);
+            }
+            fields = evidence.fields;
+            for field in noise.into_iter().rev() {
+                fields.set_aside(field, Reason::Noise);
+            }
+        }
+    }
+
+    /// What is known of so many records before any two are compared.
+    fn before(fields: Fields, records: usize) -> Self {
+        Evidence {
+            doubted: vec![false; fields.used.len()],
+            crossed: crossed(&fields.used),
+            fields,
+            rates: Vec::new(),
+            learned: None,
+            candidates: 0,
+            pairs: Vec::new(),
+            clusters: Clusters {
+                first: (0..number(records)).collect(),
+                joining: Vec::new(),
+            },
+            equality: Vec::new(),
+            expected: Expected::default(),
+            missed: Missed::default(),
+            left_out: LeftOut::default(),
+            at_bars: Vec::new(),
+            shown: Vec::new(),
+        }
+    }
+
+    /// Compares and learns in rounds, until fields turn out to be noise: those.
+    fn learn(&mut self, sizes: &[u32], progress: &dyn Progress) -> Result<Vec<usize>> {
+        let compared = Compared::of(self, sizes, progress)?;
+        self.left_out = compared.left_out;
+        if self.fields.used.is_empty() || compared.pairs.is_empty() {
+            return Ok(Vec::new());
+        }
+        progress.begin("learn", ROUNDS as u64);
+        for round in 1..=ROUNDS {
+            self.round(&compared, sizes, round == ROUNDS);
+            advance(progress, round as u64, 0, 0)?;
+            let noise = self.find_noise();
+            if !noise.is_empty() {
+                return Ok(noise);
+            }
+        }
+        self.expected = Expected::of(&self.pairs, &self.clusters.first, sizes);
+        self.missed = self.find_missed(sizes);
+        Ok(Vec::new())
+    }
+
+    /// What may be missed.
+    fn find_missed(&self, sizes: &[u32]) -> Missed {
+        let Some((mixture, weights)) = &self.learned else {
+            return Missed::default();
+        };
+        let mut missed = Missed {
+            between: [0.0; 3],
+            found_alone: found_alone(mixture, weights, (&self.fields.used, &self.rates)),
+            nearly: nearly(mixture, &self.doubted),
+            same: mixture.shares[mixture.same()] * mixture.all_pairs,
+        };
+        let between = self.shown.iter().filter_map(|pair| {
+            let [a, b] = pair.records.map(|record| record as usize);
+            let is_between = self.clusters.first[a] != self.clusters.first[b];
+            is_between.then(|| (pair.log_odds, f64::from(sizes[a]) * f64::from(sizes[b])))
+        });
+        missed.add_between(between);
+        missed
+    }
+
+    /// One round: rates with the entities of the round before, the mixture, and new entities.
+    fn round(&mut self, compared: &Compared, sizes: &[u32], is_last: bool) {
+        let used = &self.fields.used;
+        self.rates = self.count_rates(compared, sizes);
+        let pairs = (&*compared.pairs, &*compared.weights);
+        let patterns = Patterns::of(used, &self.rates, &compared.levels, pairs);
+        let setting = Setting {
+            fields: used,
+            rates: &self.rates,
+            crossed: &(0..used.len())
+                .map(|field| self.is_crossed(field))
+                .collect::<Vec<bool>>(),
+            doubted: &self.doubted,
+            records: sizes.iter().map(|copies| f64::from(*copies)).sum(),
+        };
+        let before = self.learned.as_ref().map(|(mixture, _)| mixture);
+        let mixture = Mixture::learn(&setting, &patterns, before);
+        let weights = Weights::of(&mixture, &setting);
+        let of_pattern = mixture.log_odds(&weights, &patterns);
+        let log_odds = |place: usize| of_pattern[patterns.of_pair[place] as usize];
+        let different = &compared.pairs[..compared.different.len()];
+        self.candidates = different.len();
+        self.pairs = connected(different, &compared.different, sizes.len(), log_odds);
+        self.shown = shown(different, log_odds);
+        let equal = different.len()..compared.pairs.len();
+        let equal = equal.map(|place| (compared.pairs[place][0], log_odds(place)));
+        self.equality = equal.collect();
+        let log_prior = mixture.shares[mixture.same()].max(1e-12).ln();
+        self.clusters = clusters(&self.pairs, sizes, log_prior);
+        if is_last {
+            let at_bar = |bar: f64| {
+                let log_odds = |place: usize| log_odds(place) - bar.ln();
+                let pairs = connected(different, &compared.different, sizes.len(), log_odds);
+                clusters(&pairs, sizes, log_prior)
+            };
+            self.at_bars = BARS.map(at_bar).into();
+        }
+        self.doubt(&mixture);
+        self.learned = Some((mixture, weights));
+    }
+
+    /// Whether values of a field may stand crosswise, so that it has that level.
+    fn is_crossed(&self, field: usize) -> bool {
+        self.crossed.iter().any(|places| places[0] == field)
+    }
+
+    /// Counts how often values agree by chance. Copies whose equality is no evidence are different things.
+    fn count_rates(&self, compared: &Compared, sizes: &[u32]) -> Vec<Rates> {
+        let mut times = sizes.to_vec();
+        for (record, _) in self.equality.iter().filter(|(_, log_odds)| *log_odds > 0.0) {
+            times[*record as usize] = 1;
+        }
+        let entity = &self.clusters.first;
+        let things = Things {
+            entity,
+            times: &times,
+        };
+        let is_different = |[a, b]: &[u32; 2]| entity[*a as usize] != entity[*b as usize];
+        let different: Vec<bool> = compared.random.iter().map(is_different).collect();
+        let fields = self.fields.used.iter().enumerate();
+        let rates = fields.map(|(column, field)| {
+            let sampled = (&compared.of_random, column, &*different);
+            let is_crossed = self.is_crossed(column);
+            Rates::of(field, &things, sampled, is_crossed, compared.largest)
+        });
+        rates.collect()
+    }
+
+    /// Doubts strong fields that mostly differ where all others agree.
+    fn doubt(&mut self, mixture: &Mixture) {
+        for (field, learned) in mixture.strong_fields() {
+            if learned.seen.agrees < DOUBTED && learned.seen.pairs >= DOUBTED_PAIRS {
+                self.doubted[field] = true;
+            }
+        }
+    }
+
+    /// What each of so many compared fields says of two distinct records: its level, and its points log2(m / u). One that is not
+    /// used has none. Equal records have the levels of equal values.
+    pub(crate) fn explain(&self, pair: [usize; 2], fields: usize) -> Vec<(String, f64)> {
+        let used = &self.fields.used;
+        let mut of_field = vec![("unused".to_owned(), 0.0); fields];
+        let mut pair = pair.map(number);
+        pair.sort_unstable();
+        let Some((_, weights)) = &self.learned else {
+            return of_field;
+        };
+        let mut row = vec![0; used.len()];
+        compare(used, &self.crossed, pair, &mut row);
+        for (field, level) in row.into_iter().enumerate() {
+            let code = used[field].codes[pair[0] as usize];
+            let level = match level {
+                EQUAL => self.rates[field].levels[code as usize],
+                level => level,
+            };
+            let points = weights.shared[field][usize::from(level)].log2();
+            of_field[used[field].place] = (name(level), points);
+        }
+        of_field
+    }
+
+    /// The log odds that two equal records are the same thing.
+    pub(crate) fn of_equal(&self, record: usize) -> f64 {
+        let record = number(record);
+        let place = self
+            .equality
+            .binary_search_by_key(&record, |(record, _)| *record);
+        place.map_or(0.0, |place| self.equality[place].1)
+    }
+}
+
+/// The entities that pairs make, which are in the order of [`connected`].
+fn clusters(pairs: &[(u32, Scored)], sizes: &[u32], log_prior: f64) -> Clusters {
+    let clusters = Clusters::of(pairs, sizes, log_prior, 0.0);
+    let few = FEW_SHARE * sizes.len() as f64;
+    match (clusters.linked() as f64) < few.max(FEW as f64) {
+        true => Clusters::of(pairs, sizes, log_prior, LOG_ODDS_OF_FEW),
+        false => clusters,
+    }
+}
+
+/// The pairs that are worth showing.
+fn shown(pairs: &[[u32; 2]], log_odds: impl Fn(usize) -> f64 + Sync) -> Vec<Scored> {
+    let likely = pairs.par_iter().enumerate().filter_map(|(place, records)| {
+        let log_odds = log_odds(place);
+        let scored = Scored {
+            records: *records,
+            log_odds,
+            weight: 1.0,
+        };
+        (log_odds >= LEAST_KEPT).then_some(scored)
+    });
+    likely.collect()
+}
+
+/// The pairs that are compared, and the levels of their fields.
+struct Compared {
+    /// Candidates, then each record with copies as a pair of equal ones.
+    pairs: Vec<[u32; 2]>,
+    /// How many pairs each stands for, copies included.
+    weights: Vec<f64>,
+    /// The same without copies, for the candidates.
+    different: Vec<f32>,
+    levels: Levels,
+    random: Vec<[u32; 2]>,
+    of_random: Levels,
+    /// The records of the largest block that was taken.
+    largest: usize,
+    left_out: LeftOut,
+}
+
+impl Compared {
+    fn of(evidence: &Evidence, sizes: &[u32], progress: &dyn Progress) -> Result<Self> {
+        let (used, crossed) = (&evidence.fields.used, &evidence.crossed);
+        progress.begin("compare", 1);
+        let found = find(used, sizes.len());
+        advance(progress, 1, 0, 0)?;
+        let mut pairs: Vec<[u32; 2]> = found.pairs.iter().map(|pair| pair.records).collect();
+        let different: Vec<f32> = found.pairs.iter().map(|pair| pair.weight).collect();
+        let size = |record: u32| f64::from(sizes[record as usize]);
+        let weights = found.pairs.iter().map(|pair| {
+            let [a, b] = pair.records;
+            f64::from(pair.weight) * size(a) * size(b)
+        });
+        let mut weights: Vec<f64> = weights.collect();
+        for (record, copies) in (0..).zip(sizes).filter(|(_, copies)| **copies > 1) {
+            pairs.push([record; 2]);
+            weights.push(pairs_of(*copies));
+        }
+        let random = random_pairs(sizes.len());
+        Ok(Compared {
+            levels: Levels::of(used, crossed, &pairs, progress)?,
+            of_random: Levels::of(used, crossed, &random, progress)?,
+            pairs,
+            weights,
+            different,
+            random,
+            largest: found.largest,
+            left_out: found.left_out,
+        })
+    }
+}
+
+/// Random pairs of different records; all of them, if they are few.
+fn random_pairs(records: usize) -> Vec<[u32; 2]> {
+    let all = records * records.saturating_sub(1) / 2;
+    if all <= RANDOM_PAIRS {
+        let rows = 0..number(records);
+        let pairs = rows
+            .clone()
+            .flat_map(|a| (a + 1..rows.end).map(move |b| [a, b]));
+        return pairs.collect();
+    }
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "less than the number of records"
+    )]
+    let random = |seed: u64| (fmix64(seed | 1 << 50) % records as u64) as u32;
+    let pairs = (0..RANDOM_PAIRS as u64).map(|seed| [random(2 * seed), random(2 * seed + 1)]);
+    pairs.filter(|[a, b]| a != b).collect()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::report::ClassEvidence;
+    use super::super::verdict::Verdict;
+    use super::*;
+    use simgpu::progress::Silent;
+
+    /// A word that tells a number, of several syllables, so that no two are alike.
+    pub(in super::super) fn word(number: u64) -> String {
+        let syllables = [
+            "ba", "ce", "di", "fo", "gu", "ha", "ke", "li", "mo", "nu", "pa", "re", "si", "to",
+            "vu", "wa",
+        ];
+        let random = fmix64(number);
+        (0..4)
+            .map(|at| syllables[usize::from(random.to_le_bytes()[at] % 16)])
+            .collect()
+    }
+
+    /// A date that tells a number.
+    pub(in super::super) fn date(number: u64) -> String {
+        format!(
+            "19{:02}-{:02}-{:02}",
+            number % 90,
+            1 + number / 90 % 12,
+            1 + number / 1080 % 28
+        )
+    }
+
+    /// A person: given name, surname, street, phone, date of birth. Members of a household share surname, street and phone.
+    fn person(person: u64, household: u64) -> [String; 5] {
+        let random = |field: u64, of: u64| fmix64(of << 8 | field);
+        let born = random(4, person);
+        [
+            word(random(0, person) % 60),
+            word(1000 + random(1, household) % 300),
+            word(5000 + random(2, household) % 3000),
+            format!("{:07}", random(3, household) % 10_000_000),
+            date(born),
+        ]
+    }
+
+    fn evidence(records: &[[String; 5]]) -> Evidence {
+        let columns = (0..5).map(|field| {
+            let texts = records.iter().map(|record| &*record[field]);
+            Column::of(&texts.collect::<Vec<&str>>(), None, &|_| None)
+        });
+        let fields = Fields::of_columns(columns);
+        Evidence::of(fields, &vec![1; records.len()], &Silent).unwrap()
+    }
+
+    /// 1,500 persons in households of three, and 400 of them again with an error.
+    fn with_errors() -> Vec<[String; 5]> {
+        let mut records: Vec<[String; 5]> = (0..1500).map(|i| person(i, i / 3)).collect();
+        for i in 0..400 {
+            let mut copy = person(i, i / 3);
+            let field = usize::from(fmix64(i).to_le_bytes()[0] % 5);
+            copy[field] = match field {
+                0..3 => copy[field].replacen(['a', 'e', 'i', 'o', 'u'], "y", 1),
+                _ => String::new(),
+            };
+            records.push(copy);
+        }
+        records
+    }
+
+    fn names() -> Vec<String> {
+        ["given", "surname", "street", "phone", "born"]
+            .map(str::to_owned)
+            .into()
+    }
+
+    #[test]
+    fn households_are_not_persons() {
+        let records: Vec<[String; 5]> = (0..1500).map(|i| person(i, i / 3)).collect();
+        let evidence = evidence(&records);
+        assert_eq!(evidence.clusters.linked(), 0);
+        let verdict = evidence.verdict(&names());
+        assert!(matches!(&verdict, Verdict::Nothing(because) if because.contains("phone")));
+        let report = evidence.report(&verdict, |_| 1);
+        // The household is a class of its own: every third record has two partners in it.
+        let household = report
+            .classes
+            .iter()
+            .find(|class| class.shares == [1, 2, 3]);
+        let pairs = household.map_or(0.0, |class| class.pairs);
+        assert!((1400.0..1600.0).contains(&pairs), "{pairs}");
+    }
+
+    #[test]
+    fn persons_with_errors_are_found_in_households() {
+        let evidence = evidence(&with_errors());
+        assert_eq!(evidence.verdict(&names()), Verdict::Links);
+        let first = &evidence.clusters.first;
+        let found = (0..400).filter(|i| first[1500 + i] as usize == *i).count();
+        assert!(found >= 390, "{found}");
+        assert!(evidence.clusters.linked() <= 2 * found + 8);
+        let [least, right, most] = evidence.expected.precision().unwrap();
+        assert!(
+            least > 0.9 && right > 0.95 && most <= 1.0,
+            "{least} {right} {most}"
+        );
+    }
+
+    #[test]
+    fn two_fields_are_too_few() {
+        let records: Vec<[String; 5]> = (0..1500)
+            .map(|i| {
+                let [_, surname, _, phone, _] = person(i, i / 3);
+                [String::new(), surname, String::new(), phone, String::new()]
+            })
+            .collect();
+        let Verdict::TooWeak(because) = evidence(&records).verdict(&names()) else {
+            panic!("two fields are evidence");
+        };
+        assert!(
+            because.contains("only 2 fields tell records apart (phone"),
+            "{because}"
+        );
+    }
+
+    #[test]
+    fn what_explains_a_pair_adds_up_to_its_odds() {
+        let evidence = evidence(&with_errors());
+        let report = evidence.report(&Verdict::Links, |_| 1);
+        let pair = evidence
+            .shown
+            .iter()
+            .max_by(|a, b| a.log_odds.total_cmp(&b.log_odds))
+            .unwrap();
+        let points: Vec<f64> = evidence
+            .explain(pair.records.map(|record| record as usize), 5)
+            .into_iter()
+            .map(|(_, points)| points)
+            .collect();
+        // By the definition, from what the report says.
+        let of_class = |class: &ClassEvidence| {
+            let shared: f64 = class.shares.iter().map(|field| points[*field]).sum();
+            class.pairs / report.all_pairs * shared.exp2()
+        };
+        let same = report.classes.iter().find(|class| class.is_same).unwrap();
+        let others = report.classes.iter().filter(|class| !class.is_same);
+        let others: f64 = others.map(of_class).sum();
+        let log_odds = (of_class(same) / others).ln();
+        assert!(
+            (log_odds - pair.log_odds).abs() < 1e-6,
+            "{log_odds} {}",
+            pair.log_odds
+        );
+    }
+}

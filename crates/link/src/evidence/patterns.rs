@@ -1,0 +1,161 @@
+//! Patterns: pairs whose fields are on the same levels are one pattern with a count.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+
+use rayon::prelude::*;
+
+use super::kinds::Kind;
+use super::levels::{CLOSE, EQUAL, Levels, NEAR, NONE};
+use super::rates::Rates;
+use super::values::{Field, number};
+use simgpu::pipeline::Mixed;
+use simgpu::scheme::fmix64;
+
+/// Fields of a pattern, at most: a level has five bits.
+pub(crate) const MOST_FIELDS: usize = 25;
+
+/// Pairs that a thread takes at a time. Counts are added up by chunks, so that they do not depend on threads.
+const CHUNK: usize = 1 << 15;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Key(u128);
+
+impl Hash for Key {
+    #[allow(clippy::cast_possible_truncation, reason = "both halves of the key")]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(fmix64(self.0 as u64) ^ (self.0 >> 64) as u64);
+    }
+}
+
+type Numbers = HashMap<Key, u32, BuildHasherDefault<Mixed>>;
+
+/// The patterns of all pairs.
+#[derive(Debug, Default)]
+pub(crate) struct Patterns {
+    /// The levels of each pattern, one column per field.
+    levels: Vec<u8>,
+    fields: usize,
+    /// The pattern of each pair.
+    pub(crate) of_pair: Vec<u32>,
+    /// How many pairs each pattern stands for.
+    pub(crate) counts: Vec<f64>,
+    /// Whether all pairs of a pattern are candidates, as far as is known: chance is only counted there.
+    pub(crate) is_covered: Vec<bool>,
+}
+
+impl Patterns {
+    /// Groups the pairs, which have these weights. The rarity of equal values is that of `rates`.
+    pub(crate) fn of(
+        fields: &[Field],
+        rates: &[Rates],
+        levels: &Levels,
+        (pairs, weights): (&[[u32; 2]], &[f64]),
+    ) -> Self {
+        let columns = fields.len();
+        let key = |row: &[u8], record: u32| {
+            let mut key = 0_u128;
+            for ((level, field), rates) in row.iter().zip(fields).zip(rates) {
+                let level = match *level {
+                    EQUAL => rates.levels[field.codes[record as usize] as usize],
+                    level => level,
+                };
+                key = key << 5 | u128::from(level);
+            }
+            Key(key)
+        };
+        let chunks = levels.of_pairs.par_chunks(CHUNK * columns.max(1));
+        let chunks = chunks
+            .zip(pairs.par_chunks(CHUNK))
+            .zip(weights.par_chunks(CHUNK));
+        let parts: Vec<Part> = chunks
+            .map(|((rows, pairs), weights)| {
+                let mut part = Part::default();
+                let rows = rows.chunks_exact(columns.max(1)).zip(pairs).zip(weights);
+                rows.for_each(|((row, [a, _]), weight)| part.add(key(row, *a), *weight));
+                part
+            })
+            .collect();
+        let mut all = Part::default();
+        let mut of_pair = Vec::with_capacity(pairs.len());
+        for part in parts {
+            let of_part = part.keys.iter().zip(&part.counts);
+            let numbers: Vec<u32> = of_part
+                .map(|(key, count)| all.number(*key, *count))
+                .collect();
+            of_pair.extend(
+                part.of_pair
+                    .iter()
+                    .map(|pattern| numbers[*pattern as usize]),
+            );
+        }
+        let mut patterns = Patterns {
+            fields: columns,
+            of_pair,
+            counts: all.counts,
+            ..Patterns::default()
+        };
+        for Key(key) in all.keys {
+            let places = (0..columns).rev();
+            #[allow(clippy::cast_possible_truncation, reason = "five bits")]
+            let row: Vec<u8> = places
+                .map(|place| (key >> (5 * place)) as u8 & 31)
+                .collect();
+            patterns.is_covered.push(is_covered(&row, fields, rates));
+            patterns.levels.extend(row);
+        }
+        patterns
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// The levels of a pattern.
+    pub(crate) fn levels(&self, pattern: usize) -> &[u8] {
+        &self.levels[pattern * self.fields..(pattern + 1) * self.fields]
+    }
+}
+
+/// The patterns of a chunk.
+#[derive(Default)]
+struct Part {
+    numbers: Numbers,
+    keys: Vec<Key>,
+    counts: Vec<f64>,
+    of_pair: Vec<u32>,
+}
+
+impl Part {
+    fn add(&mut self, key: Key, weight: f64) {
+        let pattern = self.number(key, weight);
+        self.of_pair.push(pattern);
+    }
+
+    /// The number of a pattern, to which so many pairs are added.
+    fn number(&mut self, key: Key, weight: f64) -> u32 {
+        let next = number(self.keys.len());
+        let pattern = *self.numbers.entry(key).or_insert(next);
+        if pattern == next {
+            self.keys.push(key);
+            self.counts.push(0.0);
+        }
+        self.counts[pattern as usize] += weight;
+        pattern
+    }
+}
+
+/// Whether pairs with these levels are candidates for sure: an equal value that is rare, two equal values, or a text that is
+/// close or near.
+fn is_covered(row: &[u8], fields: &[Field], rates: &[Rates]) -> bool {
+    let mut equal = 0;
+    for ((level, field), rates) in row.iter().zip(fields).zip(rates) {
+        let is_equal = (NONE + 1..CLOSE).contains(level);
+        equal += u32::from(is_equal);
+        let is_sure = is_equal && rates.is_sure[usize::from(*level)];
+        if is_sure || field.kind == Kind::Text && (CLOSE..=NEAR).contains(level) {
+            return true;
+        }
+    }
+    equal >= 2
+}

@@ -1,0 +1,527 @@
+//! Matching: which candidate pairs are accepted.
+//!
+//! **Entities are joined by majorities**, the pairs with the highest scores first. Greedy clusters around first
+//! records, as deduplication has, depend on which record comes first, and have a lower F1, each at its best threshold:
+//! 0.85 instead of 0.87 on Cora by points, 0.82 instead of 0.88 on a larger form of it by texts.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+
+use super::candidates::Pair;
+use super::distinct::Distinct;
+
+/// How many partners a record may have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Matching {
+    /// One partner for each record of both files. The pair with the highest score is accepted first.
+    #[default]
+    OneToOne,
+    /// One partner for each record of the first file, its best; records of the second file may have several.
+    ManyToOne,
+    /// Every pair that reaches the threshold.
+    ManyToMany,
+}
+
+impl Matching {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Matching::OneToOne => "one-to-one",
+            Matching::ManyToOne => "many-to-one",
+            Matching::ManyToMany => "many-to-many",
+        }
+    }
+}
+
+/// A pair of records that is accepted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Joined {
+    /// The rows of both in their files, and their score.
+    pub(crate) pair: Pair,
+    /// The place among the candidates of the distinct records; `None` for equal records of one file.
+    pub(crate) place: Option<usize>,
+}
+
+impl Joined {
+    fn new(rows: [u32; 2], place: usize, pairs: &[Pair]) -> Self {
+        Joined {
+            pair: Pair {
+                rows,
+                ..pairs[place]
+            },
+            place: Some(place),
+        }
+    }
+}
+
+/// The pairs of records that are accepted in three rounds. Each round accepts what would be accepted without the pairs of the
+/// rounds before it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rounds {
+    /// The pairs of the first round.
+    pub(crate) joined: Vec<Joined>,
+    /// For each round, the places of the accepted pairs among the candidates, in the order of acceptance: a pair of distinct
+    /// records once for each pair of their copies.
+    pub(crate) places: [Vec<usize>; 3],
+}
+
+impl Rounds {
+    /// Accepts candidate pairs of distinct records, which are in the order of acceptance, for all copies of both. Of pairs with
+    /// equal scores, the one with the earlier row of the first file comes first, then that with the earlier row of the second
+    /// one. A matching of many to many accepts all pairs, so its rounds are those of many to one.
+    pub(crate) fn of(pairs: &[Pair], distinct: &Distinct, matching: Matching) -> Self {
+        let mut struck = vec![0_u32; pairs.len()];
+        let mut rounds = Rounds::default();
+        for round in 0..rounds.places.len() {
+            let joined = match matching {
+                Matching::OneToOne => one_to_one(pairs, distinct, &mut struck, round == 0),
+                Matching::ManyToOne | Matching::ManyToMany => {
+                    many_to_one(pairs, distinct, &mut struck)
+                }
+            };
+            rounds.places[round] = joined.iter().filter_map(|joined| joined.place).collect();
+            if round == 0 {
+                rounds.joined = joined;
+            }
+        }
+        rounds
+    }
+}
+
+/// One round. `struck` counts the pairs of copies that earlier rounds accepted. In later rounds, which rows remain to each other
+/// is not known, but how many.
+fn one_to_one(
+    pairs: &[Pair],
+    distinct: &Distinct,
+    struck: &mut [u32],
+    is_first: bool,
+) -> Vec<Joined> {
+    let copies = (0..distinct.len()).map(|record| distinct.rows(record).len());
+    let mut left: Vec<usize> = copies.collect();
+    let mut joined = Vec::new();
+    let has_copies = |pair: &Pair| {
+        pair.rows
+            .iter()
+            .any(|row| distinct.copies(*row as usize) > 1)
+    };
+    let is_equal = |x: &Pair, y: &Pair| (x.score, x.similarity) == (y.score, y.similarity);
+    let mut start = 0;
+    for equal in pairs.chunk_by(is_equal) {
+        let places = start..start + equal.len();
+        start = places.end;
+        if is_first && equal.len() > 1 && equal.iter().any(has_copies) {
+            in_turn(pairs, places, distinct, (&mut left, struck), &mut joined);
+            continue;
+        }
+        for place in places {
+            let [a, b] = pairs[place].rows.map(|row| row as usize);
+            // Most pairs of later rounds, before any look at copies.
+            if left[a] == 0 || left[b] == 0 {
+                continue;
+            }
+            let [of_a, of_b] = [a, b].map(|record| distinct.last_rows(record, left[record]));
+            let unstruck = distinct.copies(a) * distinct.copies(b) - u64::from(struck[place]);
+            for ((x, y), _) in of_a.iter().zip(of_b).zip(0..unstruck) {
+                joined.push(Joined::new([*x, *y], place, pairs));
+                (left[a], left[b]) = (left[a] - 1, left[b] - 1);
+                struck[place] += 1;
+            }
+        }
+    }
+    joined
+}
+
+/// Accepts pairs of equal scores whose records have copies: row by row of the first file, each with the earliest row that is
+/// left to it.
+fn in_turn(
+    pairs: &[Pair],
+    places: std::ops::Range<usize>,
+    distinct: &Distinct,
+    (left, struck): (&mut [usize], &mut [u32]),
+    joined: &mut Vec<Joined>,
+) {
+    let next = |record: u32, left: &[usize]| {
+        let rows = distinct.last_rows(record as usize, left[record as usize]);
+        rows.first().copied()
+    };
+    let mut partners: BTreeMap<u32, Vec<(u32, usize)>> = BTreeMap::new();
+    for place in places {
+        let [a, b] = pairs[place].rows;
+        partners.entry(a).or_default().push((b, place));
+    }
+    let records = partners.keys();
+    let mut turns: BinaryHeap<Reverse<(u32, u32)>> = records
+        .filter_map(|record| Some(Reverse((next(*record, left)?, *record))))
+        .collect();
+    while let Some(Reverse((row, record))) = turns.pop() {
+        let of_record = partners.get(&record).into_iter().flatten();
+        let partners =
+            of_record.filter_map(|(other, place)| Some((next(*other, left)?, *other, *place)));
+        let Some((other_row, other, place)) = partners.min() else {
+            continue;
+        };
+        joined.push(Joined::new([row, other_row], place, pairs));
+        for record in [record, other] {
+            left[record as usize] -= 1;
+        }
+        struck[place] += 1;
+        turns.extend(next(record, left).map(|row| Reverse((row, record))));
+    }
+}
+
+/// One round: every copy of a record of the first file has the same partner.
+fn many_to_one(pairs: &[Pair], distinct: &Distinct, struck: &mut [u32]) -> Vec<Joined> {
+    let mut has_partner = vec![false; distinct.len()];
+    let mut joined = Vec::new();
+    for (place, pair) in pairs.iter().enumerate() {
+        let [a, b] = pair.rows.map(|row| row as usize);
+        let partner = distinct.rows(b).get(struck[place] as usize);
+        if let (Some(partner), false) = (partner, has_partner[a]) {
+            has_partner[a] = true;
+            struck[place] += 1;
+            let of_copies = distinct.rows(a).iter();
+            joined.extend(of_copies.map(|row| Joined::new([*row, *partner], place, pairs)));
+        }
+    }
+    joined
+}
+
+/// All pairs of copies of the first candidate pairs.
+pub(crate) fn all_pairs(pairs: &[Pair], distinct: &Distinct) -> Vec<Joined> {
+    let mut joined = Vec::new();
+    for (place, pair) in pairs.iter().enumerate() {
+        let [of_a, of_b] = pair.rows.map(|record| distinct.rows(record as usize));
+        let all = of_a.iter().flat_map(|a| of_b.iter().map(|b| [*a, *b]));
+        joined.extend(all.map(|rows| Joined::new(rows, place, pairs)));
+    }
+    joined
+}
+
+/// The entities of the distinct records of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entities {
+    /// For each record, the first one of its entity.
+    pub(crate) first: Vec<u32>,
+    /// The places of the pairs that joined two entities, in the order of acceptance: one less than an entity has records.
+    pub(crate) links: Vec<usize>,
+}
+
+impl Entities {
+    /// Joins records, the pairs with the highest scores first: the entities of both records become one if at least half of
+    /// the pairs of a record of each reach the threshold, all copies counted. So a chain of records, each similar to the
+    /// next, does not grow from one thing to another; and no order of the records matters.
+    pub(crate) fn of_pairs(pairs: &[Pair], distinct: &Distinct, threshold: f64) -> Self {
+        let rows = distinct.len();
+        let reaching = &pairs[..pairs.partition_point(|pair| pair.score >= threshold)];
+        let mut sizes: Vec<u64> = (0..rows).map(|record| distinct.copies(record)).collect();
+        // For each entity, the numbers of pairs that it has with others.
+        let mut shared: Vec<HashMap<u32, u64>> = vec![HashMap::new(); rows];
+        for pair in reaching {
+            let [a, b] = pair.rows;
+            let of_copies = sizes[a as usize] * sizes[b as usize];
+            *shared[a as usize].entry(b).or_default() += of_copies;
+            *shared[b as usize].entry(a).or_default() += of_copies;
+        }
+        let mut entity: Vec<u32> = (0..).take(rows).collect();
+        let mut members: Vec<Vec<u32>> = entity.iter().map(|row| vec![*row]).collect();
+        let mut links = Vec::new();
+        for (place, pair) in reaching.iter().enumerate() {
+            let [mut into, mut from] = pair.rows.map(|row| entity[row as usize]);
+            if into == from {
+                continue;
+            }
+            let reach = shared[into as usize].get(&from).copied().unwrap_or(0);
+            // Rows have 32 bits, so that a product of two sizes has 64, and its half no more.
+            if reach < (sizes[into as usize] * sizes[from as usize]).div_ceil(2) {
+                continue;
+            }
+            let [of_into, of_from] = [into, from].map(|entity| members[entity as usize].len());
+            if of_into < of_from {
+                (into, from) = (from, into);
+            }
+            sizes[into as usize] += sizes[from as usize];
+            for (other, pairs) in std::mem::take(&mut shared[from as usize]) {
+                let of_other = &mut shared[other as usize];
+                of_other.remove(&from);
+                if other != into {
+                    *of_other.entry(into).or_default() += pairs;
+                    *shared[into as usize].entry(other).or_default() += pairs;
+                }
+            }
+            let moved = std::mem::take(&mut members[from as usize]);
+            moved.iter().for_each(|row| entity[*row as usize] = into);
+            members[into as usize].extend(moved);
+            links.push(place);
+        }
+        let mut first: Vec<u32> = (0..).take(rows).collect();
+        for of_entity in &members {
+            let least = of_entity.iter().copied().min().unwrap_or(0);
+            of_entity
+                .iter()
+                .for_each(|row| first[*row as usize] = least);
+        }
+        Entities { first, links }
+    }
+
+    /// For each row, the first one of its entity.
+    pub(crate) fn of_rows(&self, distinct: &Distinct) -> Vec<u32> {
+        let records = (0..distinct.rows_in_all()).map(|row| distinct.of_row(row));
+        records
+            .map(|record| distinct.first_row(self.first[record] as usize))
+            .collect()
+    }
+
+    /// The links, which connect each entity: the pairs that joined two entities, and for copies of a record a star around the
+    /// first one. `equal` is the score of a record and its copy.
+    pub(crate) fn joined(
+        &self,
+        pairs: &[Pair],
+        distinct: &Distinct,
+        equal: impl Fn(usize) -> f64,
+    ) -> Vec<Joined> {
+        let first_rows = |place: usize| {
+            let rows = pairs[place].rows;
+            rows.map(|record| distinct.first_row(record as usize))
+        };
+        let links = self.links.iter();
+        let mut joined: Vec<Joined> = links
+            .map(|place| Joined::new(first_rows(*place), *place, pairs))
+            .collect();
+        for record in (0..distinct.len()).filter(|record| distinct.copies(*record) > 1) {
+            let (rows, score) = (distinct.rows(record), equal(record));
+            joined.extend(rows[1..].iter().map(|row| Joined {
+                pair: Pair {
+                    rows: [rows[0], *row],
+                    score,
+                    similarity: 1.0,
+                },
+                place: None,
+            }));
+        }
+        joined
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use simgpu::scheme::fmix64;
+
+    fn pair(a: u32, b: u32, score: f64) -> Pair {
+        Pair {
+            rows: [a, b],
+            score,
+            similarity: score,
+        }
+    }
+
+    /// Pairs of `a` first and `b` second records, with few distinct scores, in the order of acceptance.
+    fn pairs(seed: u64, a: u32, b: u32) -> Vec<Pair> {
+        let mut pairs = Vec::new();
+        for (i, row) in (0..a).enumerate() {
+            for (j, other) in (a..a + b).enumerate() {
+                let random = fmix64(seed << 32 | (i * 1000 + j) as u64);
+                if random.is_multiple_of(3) {
+                    pairs.push(pair(row, other, (random >> 20 & 7) as f64 / 8.0));
+                }
+            }
+        }
+        pairs.sort_unstable_by(Pair::before);
+        pairs
+    }
+
+    /// One round by its definition: the best pair that may still be accepted, again and again.
+    fn slow_round(pairs: &[Pair], struck: &BTreeSet<usize>, is_one_to_one: bool) -> Vec<usize> {
+        let mut accepted: Vec<usize> = Vec::new();
+        loop {
+            let may = |place: &usize| {
+                let meets = accepted.iter().any(|other| {
+                    let ([a, b], [c, d]) = (pairs[*place].rows, pairs[*other].rows);
+                    a == c || is_one_to_one && b == d
+                });
+                !meets && !struck.contains(place)
+            };
+            let open = (0..pairs.len()).filter(may);
+            let best = open.min_by(|x, y| pairs[*x].before(&pairs[*y]));
+            match best {
+                Some(place) => accepted.push(place),
+                None => return accepted,
+            }
+        }
+    }
+
+    /// Distinct records with a random number of copies each, among each other; those from `of_first` on are of a second file.
+    fn copied(seed: u64, records: u32, of_first: u32, most: u64) -> Distinct {
+        let copies = |record: u32| {
+            let random = fmix64(seed << 32 | u64::from(record) | 1 << 31);
+            (0..1 + random % most).map(move |copy| (fmix64(random + copy), record))
+        };
+        let rows = |records: std::ops::Range<u32>| {
+            let mut rows: Vec<(u64, u32)> = records.flat_map(copies).collect();
+            rows.sort_unstable();
+            rows.into_iter().map(|(_, record)| Some(u128::from(record)))
+        };
+        let mut keys: Vec<Option<u128>> = rows(0..of_first).collect();
+        let first_file = keys.len();
+        keys.extend(rows(of_first..records));
+        Distinct::of_keys(&keys, first_file)
+    }
+
+    /// All pairs of rows, in the order of acceptance.
+    fn expanded(pairs: &[Pair], distinct: &Distinct) -> Vec<Pair> {
+        let joined = all_pairs(pairs, distinct);
+        let mut all: Vec<Pair> = joined.into_iter().map(|joined| joined.pair).collect();
+        all.sort_unstable_by(Pair::before);
+        all
+    }
+
+    #[test]
+    fn copies_are_matched_row_by_row() {
+        let mut with_copies = 0;
+        for seed in 0..200 {
+            let (a, b) = (1 + u32::try_from(seed % 5).unwrap(), 4);
+            let distinct = copied(seed, a + b, a, 1 + seed % 6);
+            let pairs = pairs(seed, a, b);
+            let all = expanded(&pairs, &distinct);
+            with_copies += usize::from(all.len() > pairs.len());
+            for matching in [Matching::OneToOne, Matching::ManyToOne] {
+                let rounds = Rounds::of(&pairs, &distinct, matching);
+                let is_one_to_one = matching == Matching::OneToOne;
+                let expected = slow_round(&all, &BTreeSet::new(), is_one_to_one);
+                let expected: Vec<Pair> = expected.into_iter().map(|place| all[place]).collect();
+                let mut found: Vec<Pair> = rounds.joined.iter().map(|one| one.pair).collect();
+                found.sort_unstable_by(Pair::before);
+                assert_eq!(found, expected, "{seed} {matching:?}");
+                // A record of many to one has as many runners-up as it has other candidates.
+                let [_, second, _] = rounds.places;
+                let second: Vec<f64> = second.iter().map(|place| pairs[*place].score).collect();
+                let struck = expected.iter().map(|pair| {
+                    let is_it = |other: &Pair| other.rows == pair.rows;
+                    all.iter().position(is_it).unwrap()
+                });
+                let slow = slow_round(&all, &struck.collect(), is_one_to_one);
+                let slow: Vec<f64> = slow.into_iter().map(|place| all[place].score).collect();
+                assert!(second.is_sorted_by(|x, y| x >= y));
+                match is_one_to_one {
+                    true => assert_eq!(second.is_empty(), slow.is_empty(), "{seed}"),
+                    false => assert_eq!(second, slow, "{seed}"),
+                }
+            }
+        }
+        assert!(with_copies > 100, "{with_copies}");
+    }
+
+    #[test]
+    fn rounds_accept_the_best_pairs_left() {
+        for seed in 0..20 {
+            let (a, b) = (3 + u32::try_from(seed % 7).unwrap(), 6);
+            let pairs = pairs(seed, a, b);
+            let distinct = copied(seed, a + b, a, 1);
+            for matching in [Matching::OneToOne, Matching::ManyToOne] {
+                let mut struck = BTreeSet::new();
+                for round in Rounds::of(&pairs, &distinct, matching).places {
+                    let expected = slow_round(&pairs, &struck, matching == Matching::OneToOne);
+                    assert_eq!(round, expected, "{seed} {matching:?}");
+                    struck.extend(round);
+                }
+            }
+        }
+    }
+
+    /// Entities by their definition: all pairs of two entities are counted at each step. Copies of a record are one
+    /// from the beginning.
+    fn slow_entities(
+        pairs: &[Pair],
+        distinct: &Distinct,
+        threshold: f64,
+    ) -> BTreeSet<BTreeSet<u32>> {
+        let mut entities: Vec<BTreeSet<u32>> = (0..distinct.len())
+            .map(|record| distinct.rows(record).iter().copied().collect())
+            .collect();
+        let row_pairs: BTreeSet<[u32; 2]> = expanded(pairs, distinct)
+            .iter()
+            .filter(|pair| pair.score >= threshold)
+            .map(|pair| {
+                [
+                    pair.rows[0].min(pair.rows[1]),
+                    pair.rows[0].max(pair.rows[1]),
+                ]
+            })
+            .collect();
+        for pair in pairs.iter().filter(|pair| pair.score >= threshold) {
+            let [a, b] = pair.rows.map(|record| {
+                let row = distinct.first_row(record as usize);
+                let of_row = entities
+                    .iter()
+                    .position(|of_entity| of_entity.contains(&row));
+                of_row.unwrap()
+            });
+            if a == b {
+                continue;
+            }
+            let all = entities[a]
+                .iter()
+                .flat_map(|x| entities[b].iter().map(move |y| [*x, *y]));
+            let reach = all
+                .filter(|[x, y]| row_pairs.contains(&[*x.min(y), *x.max(y)]))
+                .count();
+            if 2 * reach >= entities[a].len() * entities[b].len() {
+                let joined = entities[b].clone();
+                entities[a].extend(joined);
+                entities.remove(b);
+            }
+        }
+        entities.into_iter().collect()
+    }
+
+    #[test]
+    fn entities_are_those_of_the_definition() {
+        let mut large = 0;
+        for seed in 0..90 {
+            let rows = 14;
+            let distinct = copied(seed, rows, rows, 1 + seed % 3 * 3);
+            let all = (0..rows).flat_map(|a| (a + 1..rows).map(move |b| (a, b)));
+            let mut pairs: Vec<Pair> = all
+                .filter_map(|(a, b)| {
+                    let random = fmix64(seed << 32 | u64::from(a * 100 + b));
+                    let is_near = a % 4 == b % 4;
+                    (is_near || random.is_multiple_of(4))
+                        .then(|| pair(a, b, (random >> 20 & 7) as f64 / 8.0))
+                })
+                .collect();
+            pairs.sort_unstable_by(Pair::before);
+            for threshold in [0.25, 0.5] {
+                let entities = Entities::of_pairs(&pairs, &distinct, threshold);
+                let mut found = BTreeMap::<u32, BTreeSet<u32>>::new();
+                for (record, first) in entities.first.iter().enumerate() {
+                    let of_entity = found
+                        .entry(distinct.first_row(*first as usize))
+                        .or_default();
+                    of_entity.extend(distinct.rows(record));
+                }
+                assert!(
+                    found
+                        .iter()
+                        .all(|(first, rows)| rows.first() == Some(first))
+                );
+                let joined = entities.joined(&pairs, &distinct, |_| 1.0);
+                let all_rows: usize = found.values().map(BTreeSet::len).sum();
+                assert_eq!(joined.len(), all_rows - found.len());
+                for one in joined {
+                    let [a, b] = one.pair.rows;
+                    assert!(
+                        found
+                            .values()
+                            .any(|rows| rows.contains(&a) && rows.contains(&b))
+                    );
+                }
+                large += found.values().filter(|rows| rows.len() > 2).count();
+                let found: BTreeSet<BTreeSet<u32>> = found.into_values().collect();
+                assert_eq!(found, slow_entities(&pairs, &distinct, threshold), "{seed}");
+            }
+        }
+        assert!(large > 100, "{large}");
+    }
+}

@@ -1,0 +1,153 @@
+//! Reads the records to link.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use super::fields::{RecordFields, Side, joined};
+use simgpu::documents::TokenBatch;
+use simgpu::error::{Error, Result, row_number};
+use simgpu::progress::{Progress, advance};
+use simgpu::search::Notes;
+use simgpu_files::{ChunkRecords, Noted, RecordIds, warn_of_repeated_ids};
+use simgpu_io::{
+    Chunk, Event, FieldPath, FieldValues, FilesReading, InputFile, Inputs, LongestRecord,
+    OnBadRecord, Places, Reading, Wanted, fit_delimiters, listed_fields,
+};
+
+/// What to do if every record is bad.
+const CHOOSE: &str =
+    "correct the records, or choose their `format` and their fields with `fields` and `id_field`";
+
+/// The records of a collection, and where they are.
+pub(super) struct RecordsFile {
+    pub(super) records: TokenBatch,
+    pub(super) places: Places,
+}
+
+/// How records are read.
+pub(super) struct RecordsReading<'a> {
+    pub(super) fields: &'a RecordFields,
+    pub(super) on_bad_record: OnBadRecord,
+    pub(super) unique_ids: bool,
+    pub(super) batch_bytes: usize,
+    pub(super) longest: LongestRecord,
+    pub(super) temporary: PathBuf,
+    pub(super) progress: &'a dyn Progress,
+}
+
+impl RecordsReading<'_> {
+    /// Reads the records of a collection.
+    pub(super) fn read(&self, inputs: &Inputs, side: Side) -> Result<RecordsFile> {
+        let progress = self.progress;
+        let mut files = inputs.with_copy_of_stream(&self.temporary, progress)?;
+        let fields = self.fields.values(side);
+        let other_delimiters = fit_delimiters(&mut files, Wanted::Values(&fields), progress);
+        let stored = files.iter().map(InputFile::stored_bytes).sum();
+        progress.begin("read", stored);
+        let are_held = AtomicBool::new(false);
+        let mut noted = Noted::new(self.on_bad_record, &files, (0, &are_held), Vec::new());
+        let reading = FilesReading::new(
+            &files,
+            Reading {
+                batch_bytes: self.batch_bytes,
+                temporary: Some(&self.temporary),
+                longest: self.longest,
+                ..Reading::new(Wanted::Values(&fields))
+            },
+        )?;
+        let mut records = TokenBatch::default();
+        let mut bytes = 0;
+        let parse = |chunk: Chunk| {
+            let (parsed, batch) = self.fields.parse(&chunk, side, &fields);
+            let of_chunk = ChunkRecords {
+                file: chunk.file,
+                records: RecordIds::of(parsed),
+                sources: Ok(FieldValues::default()),
+                values: Ok(FieldValues::default()),
+                bytes: chunk.bytes(),
+                chunk: None,
+            };
+            Ok((of_chunk, batch))
+        };
+        reading.map(parse, |event| {
+            match event {
+                Some(Event::Chunk((of_chunk, batch))) => {
+                    let row = row_number(records.len())?;
+                    bytes += of_chunk.bytes as u64;
+                    noted.note(of_chunk, row)?;
+                    records.append(&batch);
+                }
+                Some(Event::End { file, fingerprint }) => noted.end_file(file, fingerprint)?,
+                Some(Event::Table(_)) | None => {}
+            }
+            advance(progress, reading.consumed(), records.len() as u64, bytes)
+        })?;
+        let file = RecordsFile::complete(records, noted.places, self.unique_ids);
+        let mut file = file.map_err(|error| match error {
+            Error::NoGoodRecord(first) => Error::no_good_record(&first, CHOOSE),
+            error => error,
+        })?;
+        let names: Vec<&str> = inputs.names().take(2).collect();
+        let name = match names[..] {
+            [name] => name,
+            _ => "the inputs",
+        };
+        let names = |missing: &FieldPath| listed_fields(&files, missing, &self.temporary);
+        file.warn((name, side), self.fields, &names, progress);
+        inputs.not_read().warn(progress);
+        file.places.not_read = inputs.not_read().clone();
+        file.places.other_delimiters = other_delimiters;
+        Ok(file)
+    }
+}
+
+impl RecordsFile {
+    /// The records of a collection that was read to its end.
+    pub(super) fn complete(
+        records: TokenBatch,
+        mut places: Places,
+        unique_ids: bool,
+    ) -> Result<Self> {
+        if let (0, Some(first)) = (records.len(), places.skipped.first()) {
+            return Err(Error::NoGoodRecord(first.record.clone()));
+        }
+        places.fill_first_rows(row_number(records.len())?);
+        let repeated = places.find_repeated_ids()?;
+        places.count_repeated_ids(repeated, unique_ids)?;
+        Ok(RecordsFile { records, places })
+    }
+
+    /// Warns of repeated ids, and of fields that no record has: `names` says which fields there are instead.
+    pub(super) fn warn(
+        &self,
+        (name, side): (&str, Side),
+        fields: &RecordFields,
+        names: &dyn Fn(&FieldPath) -> Option<String>,
+        progress: &dyn Progress,
+    ) {
+        warn_of_repeated_ids(progress, self.places.repeated_ids);
+        for warning in self.places.warnings(fields.id_path(side)) {
+            progress.warn(&warning);
+        }
+        if self.records.is_empty() {
+            progress.warn(&format!("no records in {name}"));
+            return;
+        }
+        for (i, field) in fields.paths(side).enumerate() {
+            let has_value = |row| {
+                self.records
+                    .tokens(row)
+                    .nth(i)
+                    .is_some_and(|v| !v.is_empty())
+            };
+            if !(0..self.records.len()).any(has_value) {
+                let names = field.iter().find_map(names);
+                let names = names.map_or(String::new(), |names| format!("; {names}"));
+                let field = joined(field, FieldPath::to_string);
+                progress.warn(&format!(
+                    "no record of {name} has a value in field \"{field}\"{names}; check `fields`"
+                ));
+            }
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Decides which windows of an item are repeats, and enters the others.
+
+use super::items::{Item, Match, Open, Reach};
+use super::known::{Found, Known, MOST_RUNS, Windows};
+use super::lengths::Lengths;
+use super::scan::Scan;
+use simgpu::simd::minima::Symbol;
+
+impl<S: Symbol> Scan<'_, S> {
+    /// Finds the windows of an item that are repeats, and enters the others.
+    pub(super) fn decide(&mut self, known: &Known, item: Item) -> Reach {
+        loop {
+            let (slot, found) = known.find(item.key);
+            match found {
+                Found::Nothing => {
+                    if known.enter(&mut self.rooms, slot, item.key, item.windows()) {
+                        return Reach::behind(item.last);
+                    }
+                }
+                Found::Cells => return self.decide_cells(known, item),
+                Found::One(_) | Found::Group(_) => {
+                    let len = known.len(found);
+                    let (mut reach, open) = self.compare(known, item, (found, len));
+                    if open.is_empty() {
+                        return reach;
+                    }
+                    let rest = Item {
+                        first: open.first,
+                        last: open.end - 1,
+                        ..item
+                    };
+                    if !self.enter_beside(known, (slot, found, len), rest) {
+                        // Another thread entered windows meanwhile.
+                        let again = self.decide(known, rest);
+                        if let Some(end) = again.end {
+                            reach.extend(again.next, end);
+                        }
+                    }
+                    return reach;
+                }
+            }
+        }
+    }
+
+    /// Compares an item with the first `len` runs of windows of its key, the latest first, until none of its windows is open.
+    fn compare(
+        &mut self,
+        known: &Known,
+        item: Item,
+        (found, len): (Found, usize),
+    ) -> (Reach, Open) {
+        let mut reach = Reach::behind(item.last);
+        let mut open = Open {
+            first: item.first,
+            end: item.last + 1,
+            inside: Vec::new(),
+        };
+        let mut base = (len - 1) / 64 * 64;
+        let mut mask = self.mask(known, item, found, len - base);
+        loop {
+            if mask == 0 {
+                if base == 0 {
+                    break;
+                }
+                // Only where hashes collide on the last level.
+                base -= 64;
+                mask = u64::MAX;
+            }
+            let top = 63 - mask.leading_zeros() as usize;
+            mask ^= 1 << top;
+            let other = match found {
+                Found::Group(group) => known.of_group(group, base + top),
+                Found::One(one) => known.one(one),
+                Found::Nothing | Found::Cells => break,
+            };
+            let Some(matched) = self.compare_with(item, other) else {
+                continue;
+            };
+            if matched.source > matched.from {
+                self.later.push(matched.turned());
+                continue;
+            }
+            if matched.from > reach.next {
+                continue;
+            }
+            self.matches.push(matched);
+            let next = matched.to + 1 - self.lengths.window;
+            let there = matched.source + matched.to - matched.from;
+            reach.extend(next, (matched.to, there));
+            open.close(matched.from, next);
+            if open.is_empty() {
+                return (reach, open);
+            }
+        }
+        if !open.inside.is_empty() {
+            open.shrink();
+        }
+        (reach, open)
+    }
+
+    /// Of the last `len` runs of a key, up to 64, those that may share a window with an item.
+    fn mask(&self, known: &Known, item: Item, found: Found, len: usize) -> u64 {
+        let Found::Group(group) = found else {
+            return 1;
+        };
+        if self.lengths.cells[item.level] == 1 {
+            return u64::MAX >> (64 - len);
+        }
+        let context = self.context(item.level, item.windows());
+        known.agreeing(group, len, context)
+    }
+
+    /// The match of an item with a run of windows, followed to its end.
+    #[inline(always)]
+    fn compare_with(&self, item: Item, other: Windows) -> Option<Match> {
+        let Lengths { window, grams, .. } = *self.lengths;
+        let (here, there) = (item.anchor, other.anchor());
+        let (to_end, to_its_end) = (self.end - here, other.last() + window - there);
+        let mut ahead = self.text.agree_ahead(here, there, to_end.min(to_its_end));
+        if ahead < grams.gram {
+            return None;
+        }
+        let limit = (here - item.first).min(there - other.first());
+        let behind = self.text.agree_behind(here, there, limit);
+        if behind + ahead < window {
+            return None;
+        }
+        if ahead == to_its_end && to_its_end < to_end {
+            let limit = self.text.document_end(there) - there;
+            let limit = to_end.min(limit) - ahead;
+            ahead += self.text.agree_ahead(here + ahead, there + ahead, limit);
+        }
+        Some(Match {
+            from: here - behind,
+            to: here + ahead,
+            source: there - behind,
+        })
+    }
+
+    /// Decides the windows of a heavy key, cell by cell.
+    #[inline(never)]
+    fn decide_cells(&mut self, known: &Known, item: Item) -> Reach {
+        let mut reach = Reach::behind(item.last);
+        let mut first = item.first;
+        while first <= item.last {
+            let cell = self.cell(item.level + 1, item, first);
+            let of_cell = self.decide(known, cell);
+            first = of_cell.next;
+            if let Some(end) = of_cell.end {
+                reach.extend(of_cell.next, end);
+            }
+        }
+        reach
+    }
+
+    /// Enters new windows beside the first `len` others of the same key, which becomes heavy if they are many. Does nothing
+    /// and returns `false` if there are others by now.
+    fn enter_beside(
+        &mut self,
+        known: &Known,
+        (slot, found, len): (usize, Found, usize),
+        item: Item,
+    ) -> bool {
+        let windows = item.windows();
+        let context = self.context(item.level, windows);
+        let group = match found {
+            Found::One(one) => {
+                let contexts = [self.context(item.level, known.one(one)), context];
+                let slot = (slot, item.key, one);
+                return known.enter_second(&mut self.rooms, slot, windows, contexts);
+            }
+            Found::Group(group) => group,
+            Found::Nothing | Found::Cells => return false,
+        };
+        if !known.lock(slot, group, len) {
+            // Nothing more is entered in a full table.
+            return known.is_full();
+        }
+        let is_last_level = self.lengths.cells[item.level] == 1;
+        if is_last_level || len < MOST_RUNS {
+            let slot = (slot, item.key, group);
+            known.enter_beside(&mut self.rooms, slot, windows, context);
+            return true;
+        }
+        let runs = known.runs(found).into_iter().map(|windows| Item {
+            anchor: windows.anchor(),
+            first: windows.first(),
+            last: windows.last(),
+            ..item
+        });
+        let items = runs.chain([item]);
+        self.enter_all(known, items.flat_map(|item| self.cells(item)).collect());
+        // Only now may others look there.
+        known.set_cells(slot);
+        true
+    }
+
+    /// Enters windows of cells, those of heavy keys into cells of the next level: new ones, or, of those before, some that
+    /// were between new ones.
+    fn enter_all(&mut self, known: &Known, cells: Vec<Item>) {
+        for cell in &cells {
+            known.prefetch_slot(cell.key);
+        }
+        for cell in cells {
+            while !self.enter_cell(known, cell) {}
+        }
+    }
+
+    fn enter_cell(&mut self, known: &Known, cell: Item) -> bool {
+        let (slot, found) = known.find(cell.key);
+        match found {
+            Found::Nothing => known.enter(&mut self.rooms, slot, cell.key, cell.windows()),
+            Found::Cells => {
+                self.enter_all(known, self.cells(cell).collect());
+                true
+            }
+            found => self.enter_beside(known, (slot, found, known.len(found)), cell),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! What is cut out of documents, on disk: in streams while it is decided, and in a file that is read by rows.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::super::cuts::{Cuts, Removal};
+use super::super::rewrite::CutsOfRows;
+use simgpu::error::{Error, Result};
+use simgpu::store::spill::{Spill, Stored, StreamFile, Streams};
+use simgpu::store::unnamed_file;
+
+/// Bytes of a cut.
+const CUT: u64 = 8;
+
+/// A document that is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Removed {
+    pub(super) row: usize,
+    pub(super) why: Removal,
+    pub(super) covered: usize,
+    pub(super) bytes: usize,
+}
+
+/// Takes what is cut out of documents, in order.
+pub(super) struct CutStreams {
+    spill: Arc<Spill>,
+    /// The row, and bytes of the text.
+    cuts: Streams,
+    removed: Streams,
+}
+
+/// What is done with a document.
+pub(super) enum OfDocument<'a> {
+    Cut(usize, &'a [[u32; 2]]),
+    Removed(Removed),
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a text has less than 4 GiB, and there are fewer documents than 2^32"
+)]
+fn word(number: usize) -> u32 {
+    number as u32
+}
+
+impl CutStreams {
+    /// None yet, or those of the last checkpoint.
+    pub(super) fn new(spill: &Arc<Spill>, files: usize) -> Self {
+        CutStreams {
+            spill: Arc::clone(spill),
+            cuts: Streams::new(spill, "cuts", 1, files),
+            removed: Streams::new(spill, "removed-documents", 1, files),
+        }
+    }
+
+    pub(super) fn push(&mut self, row: usize, cuts: &[[u32; 2]]) -> Result<()> {
+        cuts.iter().try_for_each(|[start, end]| {
+            let record = [word(row), *start, *end];
+            self.cuts.push(0, bytemuck::cast_slice(&record))
+        })
+    }
+
+    pub(super) fn push_removed(&mut self, removed: Removed) -> Result<()> {
+        let why = match removed.why {
+            Removal::MaxCovered => 0,
+            Removal::MinLeft => 1,
+        };
+        let [row, covered, bytes] = [removed.row, removed.covered, removed.bytes].map(word);
+        self.removed
+            .push(0, bytemuck::cast_slice(&[row, why, covered, bytes]))
+    }
+
+    /// Writes everything pushed so far, for a checkpoint.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        self.cuts.flush()?;
+        self.removed.flush()
+    }
+
+    /// Calls `each` with what is done with documents, in order but for those that are removed, which come last. Makes the file
+    /// of the cuts of so many rows.
+    ///
+    /// # Errors
+    /// Those of reading, of writing and of `each`.
+    pub(super) fn finish(
+        self,
+        rows: usize,
+        mut each: impl FnMut(OfDocument<'_>) -> Result<()>,
+    ) -> Result<CutFile> {
+        let folder = self.spill.folder().to_owned();
+        let file = unnamed_file(&folder).map_err(Error::io("create a file in", &folder))?;
+        let failed = |error| Error::io("write a temporary file in", &folder)(error);
+        let mut file = BufWriter::new(file);
+        let (mut ends, mut count) = (Vec::new(), 0);
+        let mut of_row: (usize, Vec<[u32; 2]>) = (0, Vec::new());
+        for_each(&self.cuts.finish_one()?, |[row, start, end]| {
+            let row = row as usize;
+            if row != of_row.0 {
+                each_cut(&mut of_row.1, of_row.0, &mut each)?;
+                of_row.0 = row;
+            }
+            ends.resize(row, count);
+            of_row.1.push([start, end]);
+            count += 1;
+            let written = file.write_all(bytemuck::cast_slice(&[start, end]));
+            written.map_err(failed)
+        })?;
+        each_cut(&mut of_row.1, of_row.0, &mut each)?;
+        ends.resize(rows, count);
+        let mut is_removed = vec![false; rows];
+        for_each(&self.removed.finish_one()?, |[row, why, covered, bytes]| {
+            let [row, covered, bytes] = [row, covered, bytes].map(|word| word as usize);
+            let why = match why {
+                0 => Removal::MaxCovered,
+                _ => Removal::MinLeft,
+            };
+            is_removed[row] = true;
+            each(OfDocument::Removed(Removed {
+                row,
+                why,
+                covered,
+                bytes,
+            }))
+        })?;
+        let file = file
+            .into_inner()
+            .map_err(|error| failed(error.into_error()))?;
+        Ok(CutFile {
+            file: Mutex::new(file),
+            path: folder,
+            ends,
+            is_removed,
+        })
+    }
+}
+
+/// Calls `each` with the records of a stream.
+fn for_each<const N: usize>(
+    file: &StreamFile,
+    mut each: impl FnMut([u32; N]) -> Result<()>,
+) -> Result<()> {
+    file.for_each_block(|block| {
+        let mut records = block.records(Stored::words);
+        records.try_for_each(|record| each(record?))
+    })
+}
+
+/// Passes on the cuts of a row, if there are some.
+fn each_cut(
+    cuts: &mut Vec<[u32; 2]>,
+    row: usize,
+    each: &mut impl FnMut(OfDocument<'_>) -> Result<()>,
+) -> Result<()> {
+    if !cuts.is_empty() {
+        each(OfDocument::Cut(row, cuts))?;
+        cuts.clear();
+    }
+    Ok(())
+}
+
+/// The cuts of documents. In memory it has 9 bytes for each document.
+pub(super) struct CutFile {
+    file: Mutex<File>,
+    path: PathBuf,
+    /// The number of cuts up to each document.
+    ends: Vec<u64>,
+    is_removed: Vec<bool>,
+}
+
+impl CutFile {
+    fn end(&self, rows: usize) -> u64 {
+        rows.checked_sub(1).map_or(0, |last| self.ends[last])
+    }
+
+    fn read(&self, cuts: Range<u64>) -> std::io::Result<Vec<[u32; 2]>> {
+        let count = usize::try_from(cuts.end - cuts.start).map_err(std::io::Error::other)?;
+        let mut read = vec![[0_u32; 2]; count];
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(cuts.start * CUT))?;
+        file.read_exact(bytemuck::cast_slice_mut(&mut read))?;
+        Ok(read)
+    }
+}
+
+impl CutsOfRows for CutFile {
+    fn rows(&self, rows: Range<usize>) -> Result<(Cow<'_, Cuts>, usize)> {
+        let start = self.end(rows.start);
+        let read = self.read(start..self.end(rows.end));
+        let read = read.map_err(Error::io("read a temporary file in", &self.path))?;
+        let mut cuts = Cuts::default();
+        let mut rest = &read[..];
+        for row in rows.clone() {
+            let count = self.ends[row] - self.end(row);
+            let (of, behind) = rest.split_at(usize::try_from(count).unwrap_or(rest.len()));
+            rest = behind;
+            match self.is_removed[row] {
+                true => cuts.push_removed(Removal::MaxCovered),
+                false => cuts.push(of.iter().map(|[start, end]| *start as usize..*end as usize)),
+            }
+        }
+        Ok((Cow::Owned(cuts), rows.start))
+    }
+}

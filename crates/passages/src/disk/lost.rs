@@ -1,0 +1,247 @@
+//! What is lost where passages are cut (`passages/lost.rs`), counted on disk.
+//!
+//! 1. While cuts are decided, in order: the first places of all windows that are kept whole, of those that share a symbol
+//!    with a cut, and the symbols that are cut.
+//! 2. Sorted by first places, the two lists tell which windows that were cut into stand whole elsewhere.
+//! 3. Sorted by their own places, these tell which symbols that were cut stand in none of them.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::super::lost::Lost;
+use super::map::{Walker, WindowMap};
+use super::records::{Interval, Link, end_of_words};
+use simgpu::error::Result;
+use simgpu::store::spill::{Partitions, Spill};
+
+/// Files that records are distributed to.
+const PARTS: usize = 32;
+
+/// The most windows of an interval that is looked up.
+const MOST_WINDOWS: usize = 1 << 16;
+
+/// The most windows in a row that repeat with a period, which are one record per place of the period.
+const MOST_REPEATS: usize = 1 << 30;
+
+/// Takes what is cut and what is kept.
+pub(super) struct LostCounter {
+    spill: Arc<Spill>,
+    window: usize,
+    stride: usize,
+    places: usize,
+    walker: Walker,
+    /// First places of windows that are kept whole.
+    kept: Partitions<4>,
+    /// First places of windows that share a symbol with a cut, the windows, and how much further they repeat.
+    touched: Partitions<5>,
+    /// Symbols that are cut, and the distance of the first to the beginning of its run, modulo steps.
+    cut: Partitions<4>,
+}
+
+impl LostCounter {
+    /// Counts in texts of so many places.
+    pub(super) fn new(spill: &Arc<Spill>, places: usize, (window, stride): (usize, usize)) -> Self {
+        let end = end_of_words(places);
+        let partitions = |name| Partitions::new(spill, name, PARTS, end, 3 * PARTS);
+        let touched = Partitions::new(spill, "touched", PARTS, end, 3 * PARTS);
+        LostCounter {
+            spill: Arc::clone(spill),
+            window,
+            stride,
+            places,
+            walker: Walker::default(),
+            kept: partitions("whole"),
+            touched,
+            cut: partitions("removed"),
+        }
+    }
+
+    /// Adds a run of symbols, by its windows, and which of its symbols are cut, in order.
+    pub(super) fn add(
+        &mut self,
+        map: &mut WindowMap,
+        windows: Range<usize>,
+        cuts: &[Range<usize>],
+    ) -> Result<()> {
+        let mut next = windows.start;
+        for cut in cuts {
+            let symbols = Interval {
+                start: cut.start,
+                len: cut.len(),
+                other: (cut.start - windows.start) % self.stride,
+            };
+            self.cut.push(&symbols.pack())?;
+            let first = (cut.start + 1).saturating_sub(self.window);
+            let first = first.max(next).min(windows.end);
+            let end = cut.end.min(windows.end).max(first);
+            self.add_windows(map, next..first, false)?;
+            self.add_windows(map, first..end, true)?;
+            next = end;
+        }
+        self.add_windows(map, next..windows.end, false)
+    }
+
+    fn add_windows(
+        &mut self,
+        map: &mut WindowMap,
+        windows: Range<usize>,
+        are_touched: bool,
+    ) -> Result<()> {
+        let mut next = windows.start;
+        while next < windows.end {
+            let back = self.walker.back(map, next)?;
+            let end = back.map_or(next, |back| back.first + back.len);
+            let end = windows.end.min(end).min(next + MOST_REPEATS);
+            match back.map(|back| back.link) {
+                Some(Link::Back(period)) => {
+                    self.add_repeats(map, (next..end, period), are_touched)?;
+                    next = end;
+                }
+                _ => {
+                    let end = windows.end.min(next + MOST_WINDOWS);
+                    next = self.add_segment(map, (next..end, 0), are_touched)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds windows that repeat with a period, each kind of them once.
+    fn add_repeats(
+        &mut self,
+        map: &mut WindowMap,
+        (windows, period): (Range<usize>, usize),
+        are_touched: bool,
+    ) -> Result<()> {
+        let (whole, rest) = (windows.len() / period, windows.len() % period);
+        let parts = [
+            (0..rest, whole),
+            (rest..period.min(windows.len()), whole.saturating_sub(1)),
+        ];
+        for (part, repeats) in parts {
+            let (mut next, end) = (windows.start + part.start, windows.start + part.end);
+            while next < end {
+                next = self.add_segment(map, (next..end, repeats * period), are_touched)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the first windows of a range, of which the first places follow each other, and returns the next one. They
+    /// repeat up to `further` windows behind, with a period that is no longer than a window.
+    #[allow(clippy::cast_possible_truncation, reason = "at most MOST_REPEATS")]
+    fn add_segment(
+        &mut self,
+        map: &mut WindowMap,
+        (windows, further): (Range<usize>, usize),
+        are_touched: bool,
+    ) -> Result<usize> {
+        let segment = self.walker.segment(map, windows.start, windows.end)?;
+        let of = |other: usize| Interval {
+            start: segment.place,
+            len: segment.len,
+            other,
+        };
+        match are_touched {
+            true => {
+                let [a, b, c, d] = of(windows.start).pack();
+                self.touched.push(&[a, b, c, d, further as u32])?;
+            }
+            false => self.kept.push(&of(0).pack())?,
+        }
+        Ok(windows.start + segment.len)
+    }
+
+    /// Counts what was cut, and what of it is lost.
+    pub(super) fn count(self) -> Result<Lost> {
+        let end = end_of_words(self.places);
+        let mut standing = Partitions::new(&self.spill, "standing", PARTS, end, PARTS);
+        let kept = self.kept.finish()?.into_records();
+        let mut kept = Union::new(kept.map(|kept| Ok(Interval::of(kept?))));
+        for touched in self.touched.finish()?.into_records() {
+            let [a, b, c, d, further] = touched?;
+            let touched = Interval::of([a, b, c, d]);
+            kept.advance(touched.start..touched.end())?;
+            for part in kept.parts(touched.start..touched.end()) {
+                let start = touched.other + (part.start - touched.start);
+                let stands = Interval {
+                    start,
+                    // Repeats overlap, so that they cover all symbols up to the last one.
+                    len: part.len() + further as usize,
+                    other: 0,
+                };
+                standing.push(&stands.pack())?;
+            }
+        }
+        let standing = standing.finish()?.into_records();
+        let mut standing = Union::new(standing.map(|windows| {
+            let windows = Interval::of(windows?);
+            let len = windows.len + self.window - 1;
+            Ok(Interval { len, ..windows })
+        }));
+        let mut counted = Lost::default();
+        for cut in self.cut.finish()?.into_records() {
+            let cut = Interval::of(cut?);
+            standing.advance(cut.start..cut.end())?;
+            // The units that begin before a symbol.
+            let before = |symbol: usize| {
+                let begun = symbol - cut.start + cut.other;
+                begun.div_ceil(self.stride) - cut.other.div_ceil(self.stride)
+            };
+            let all = before(cut.end());
+            let stand: usize = standing
+                .parts(cut.start..cut.end())
+                .map(|part| before(part.end) - before(part.start))
+                .sum();
+            counted.removed += all as u64;
+            counted.lost += (all - stand) as u64;
+        }
+        Ok(counted)
+    }
+}
+
+/// The union of intervals that ascend by their starts, in a range that only moves on.
+struct Union<I: Iterator> {
+    intervals: std::iter::Peekable<I>,
+    held: VecDeque<Range<usize>>,
+}
+
+impl<I: Iterator<Item = Result<Interval>>> Union<I> {
+    fn new(intervals: I) -> Self {
+        Union {
+            intervals: intervals.peekable(),
+            held: VecDeque::new(),
+        }
+    }
+
+    /// Holds all that share something with a range, which starts no earlier than the last one.
+    fn advance(&mut self, range: Range<usize>) -> Result<()> {
+        while self
+            .held
+            .front()
+            .is_some_and(|held| held.end <= range.start)
+        {
+            self.held.pop_front();
+        }
+        let is_before =
+            |next: &Result<Interval>| next.as_ref().map_or(true, |next| next.start < range.end);
+        while let Some(next) = self.intervals.next_if(is_before).transpose()? {
+            if next.end() <= range.start {
+                continue;
+            }
+            match self.held.back_mut() {
+                Some(last) if next.start <= last.end => last.end = last.end.max(next.end()),
+                _ => self.held.push_back(next.start..next.end()),
+            }
+        }
+        Ok(())
+    }
+
+    /// The parts of a range that are in the union.
+    fn parts(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
+        let part = move |held: &Range<usize>| held.start.max(range.start)..held.end.min(range.end);
+        let parts = self.held.iter().map(part);
+        parts.filter(|part| part.start < part.end)
+    }
+}

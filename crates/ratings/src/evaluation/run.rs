@@ -1,0 +1,473 @@
+//! Evaluates a result in files.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::found::{Found, FoundFile, FoundRecords};
+use super::measures::{Agreement, BCubed};
+use super::pairs::{NO_ENTITY, RecordPairs, TruePairs};
+use super::partition::Partitions;
+use super::report::{
+    EvaluationCounts, EvaluationReport, ExamplePair, ResultReport, TruthKind, TruthReport,
+};
+use super::rows::RowsReading;
+use super::truth::{TrueRecords, Truth, TruthFields};
+use simgpu::error::{Error, Result, row_number};
+use simgpu::progress::{Timings, counted};
+use simgpu_files::RunOptions;
+use simgpu_io::{InputFile, Inputs, Labels, REPORT_VERSION};
+
+/// The outcome of an evaluation.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct EvaluationOutcome {
+    /// The measures and counts.
+    pub report: EvaluationReport,
+    /// The elapsed times of the stages.
+    pub timings: Timings,
+    /// The elapsed seconds of the run.
+    pub elapsed_s: f64,
+}
+
+/// An evaluation of a result by what is known to be true. Set its options, then call [`EvaluationRun::evaluate`]. Memory
+/// grows with the number of records and listed pairs; pairs within entities are counted, not listed.
+///
+/// ```
+/// use std::fs;
+/// use simgpu_ratings::evaluation::{EvaluationRun, TruthFields};
+/// use simgpu_io::{FieldPath, Inputs};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let folder = folder.path();
+/// // As `link` writes them: records 1 and 2 are one entity. In truth, 2 and 3 are one, too.
+/// let found = "{\"id\":1,\"entity\":0}\n{\"id\":2,\"entity\":0}\n{\"id\":3,\"entity\":2}\n";
+/// fs::write(folder.join("entities.jsonl"), found).unwrap();
+/// fs::write(folder.join("truth.csv"), "id,person\n1,Ann\n2,Ann\n3,Ann\n").unwrap();
+/// let truth = Inputs::find(&[folder.join("truth.csv")], None)?;
+/// let fields = TruthFields::Entity { id: None, entity: FieldPath::new("person") };
+/// let run = EvaluationRun::new(&folder.join("entities.jsonl"), &truth).fields(fields);
+/// let pairs = run.evaluate()?.report.pairs;
+/// assert_eq!((pairs.found, pairs.true_, pairs.right), (1, 3, 1));
+/// # Ok::<(), simgpu::Error>(())
+/// ```
+#[must_use]
+pub struct EvaluationRun<'a> {
+    result: PathBuf,
+    truth: &'a Inputs,
+    truth_of_second: Option<&'a Inputs>,
+    fields: TruthFields,
+    examples: usize,
+    options: RunOptions<'a>,
+}
+
+impl fmt::Debug for EvaluationRun<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EvaluationRun")
+            .field("result", &self.result)
+            .field("truth", &self.truth)
+            .field("fields", &self.fields)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What an evaluation measured.
+struct Measured {
+    evaluated: u64,
+    left_out_pairs: u64,
+    pairs: Agreement,
+    entities: Option<Agreement>,
+    b_cubed: Option<BCubed>,
+    wrong: Vec<[u32; 2]>,
+    missed: Vec<[u32; 2]>,
+}
+
+impl<'a> EvaluationRun<'a> {
+    /// An evaluation of a result by a truth, with default options. The result is the output folder of `link` or `dedup`, or
+    /// the file of `pairs`, or one of the files `links.jsonl`, `entities.jsonl`, `clusters.parquet` and `removed.jsonl` alone.
+    pub fn new(result: &Path, truth: &'a Inputs) -> Self {
+        EvaluationRun {
+            result: result.to_owned(),
+            truth,
+            truth_of_second: None,
+            fields: TruthFields::default(),
+            examples: 5,
+            options: RunOptions::default(),
+        }
+    }
+
+    /// The entities of the second input, where two were linked, and the truth of [`EvaluationRun::new`] holds those of the
+    /// first.
+    pub fn with(self, second: &'a Inputs) -> Self {
+        EvaluationRun {
+            truth_of_second: Some(second),
+            ..self
+        }
+    }
+
+    /// The fields of the truth; default [`TruthFields::Pairs`] in the fields of the program's outputs, or in the first two.
+    pub fn fields(self, fields: TruthFields) -> Self {
+        EvaluationRun { fields, ..self }
+    }
+
+    /// The most wrong and the most missed pairs in the report; default 5.
+    pub fn examples(self, examples: usize) -> Self {
+        EvaluationRun { examples, ..self }
+    }
+
+    /// What it has in common with other runs. Nothing is written.
+    pub fn options(self, options: RunOptions<'a>) -> Self {
+        EvaluationRun { options, ..self }
+    }
+
+    /// Reads the result and the truth, and compares them.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a result that is none, for a truth that holds nothing or shares no id with the result, and for an
+    /// id in two entities; [`Error::Parameter`] if the number of truths does not fit; any error of reading;
+    /// [`Error::Stopped`] if the progress stops the run.
+    pub fn evaluate(self) -> Result<EvaluationOutcome> {
+        let progress = self.options.progress;
+        let temporary = std::env::temp_dir();
+        let reading = RowsReading {
+            temporary: &temporary,
+            progress,
+        };
+        let mut timings = Timings::default();
+        let file = FoundFile::find(&self.result, &temporary)?;
+        let (found, truth, known) = timings.time("read", 0, || {
+            let mut found = file.read(reading)?;
+            self.check_truths(found.ids.len())?;
+            let known: Vec<u32> = found.ids.iter().map(Labels::len).collect();
+            let truth = Truth::read(&self.fields, &self.truth_files()?, &mut found, reading)?;
+            Ok::<_, Error>((found, truth, known))
+        })?;
+        let shared = Shared::of(&found, &truth, &known);
+        self.check_shared(&shared, &found, &truth)?;
+        let measured = timings.time("compare", 0, || {
+            measure(&found, &truth, &known, self.examples)
+        })?;
+        let report = self.report(&file, &found, truth, &shared, measured)?;
+        let elapsed_s = timings.complete(self.options.started);
+        Ok(EvaluationOutcome {
+            report,
+            timings,
+            elapsed_s,
+        })
+    }
+
+    /// Refuses a number of truths that does not fit the result.
+    fn check_truths(&self, inputs: usize) -> Result<()> {
+        let are_entities = matches!(self.fields, TruthFields::Entity { .. });
+        let needed = if are_entities { inputs } else { 1 };
+        let given = 1 + usize::from(self.truth_of_second.is_some());
+        if given == needed {
+            return Ok(());
+        }
+        let expected = match (are_entities, needed) {
+            (true, 2) => {
+                "two, the entities of A and those of B, since the result links two inputs, or pairs of ids"
+            }
+            (true, _) => "one, since all records of the result are of one input",
+            (false, _) => "one file of pairs, or the entities of each input with `entity_field`",
+        };
+        Err(Error::Parameter {
+            name: "the number of files of `truth`",
+            value: given.to_string(),
+            expected: expected.to_owned(),
+        })
+    }
+
+    fn truth_files(&self) -> Result<Vec<Vec<InputFile>>> {
+        let truths = [Some(self.truth), self.truth_of_second];
+        let files = truths.into_iter().flatten().map(|inputs| {
+            inputs.not_read().warn(self.options.progress);
+            inputs.with_copy_of_stream(&std::env::temp_dir(), self.options.progress)
+        });
+        files.collect()
+    }
+
+    /// Refuses a truth that shares no id with the result, and warns of ids that one of both does not have.
+    fn check_shared(&self, shared: &Shared, found: &Found, truth: &Truth) -> Result<()> {
+        let is_complete = matches!(found.records, FoundRecords::Entities(_));
+        let are_entities = matches!(truth.records, TrueRecords::Entities(_));
+        let name = self.truth_name();
+        let first = |id: &Option<String>| id.clone().unwrap_or_default();
+        if shared.both == 0 && shared.in_result > 0 {
+            let problem = format!(
+                "none of its ids is an id of the result, {}: the first is {}, and that of the result {}",
+                self.result.display(),
+                first(&shared.first_in_truth),
+                first(&shared.first_in_result)
+            );
+            let choose = match are_entities {
+                true => "choose the field of the id with `id_field`",
+                false => {
+                    "choose the fields of both ids with `truth_fields`, of two inputs that of A first"
+                }
+            };
+            if is_complete || are_entities {
+                return Err(Error::Input {
+                    path: name.into(),
+                    problem,
+                    remedy: choose.to_owned(),
+                });
+            }
+            self.options
+                .progress
+                .warn(&format!("{name}: {problem}; {choose}"));
+        }
+        let warn = |ids: u64, first: &Option<String>, of: &str, lacks: &str| {
+            if let (1.., Some(first)) = (ids, first) {
+                let ids = counted(ids, "id");
+                let warning = format!("{ids} of {of}, first {first}, left out: not in {lacks}");
+                self.options.progress.warn(&warning);
+            }
+        };
+        if is_complete {
+            let result = self.result.display().to_string();
+            warn(
+                shared.not_in_result,
+                &shared.first_not_in_result,
+                &name,
+                &result,
+            );
+        }
+        if are_entities {
+            warn(
+                shared.not_in_truth,
+                &shared.first_not_in_truth,
+                "the result",
+                &name,
+            );
+        }
+        Ok(())
+    }
+
+    /// The name of the first file of the truth.
+    fn truth_name(&self) -> String {
+        let first = self.truth.files.first();
+        first.map_or("stdin".to_owned(), |file| file.named.display().to_string())
+    }
+
+    fn report(
+        &self,
+        file: &FoundFile,
+        found: &Found,
+        truth: Truth,
+        shared: &Shared,
+        measured: Measured,
+    ) -> Result<EvaluationReport> {
+        let is_complete = matches!(found.records, FoundRecords::Entities(_));
+        let truths = [Some(self.truth), self.truth_of_second]
+            .into_iter()
+            .flatten();
+        let of_stream = |inputs: &Inputs| inputs.names_stream().then(|| "stdin".to_owned());
+        let files = truths.flat_map(|inputs| {
+            let names = inputs.names().map(str::to_owned);
+            names.chain(of_stream(inputs)).collect::<Vec<_>>()
+        });
+        Ok(EvaluationReport {
+            simgpu_report: REPORT_VERSION,
+            command: "evaluate",
+            result: ResultReport {
+                command: file.command,
+                file: file.path.display().to_string(),
+                pairs: file.what(found.ids.len()),
+                inputs: found.ids.len() as u64,
+            },
+            truth: TruthReport {
+                kind: match truth.records {
+                    TrueRecords::Entities(_) => TruthKind::Entities,
+                    TrueRecords::United(_) | TrueRecords::Pairs(_) => TruthKind::Pairs,
+                },
+                files: files.collect(),
+                fields: truth.fields,
+            },
+            counts: EvaluationCounts {
+                result_rows: found.rows,
+                truth_rows: truth.rows,
+                result_ids: shared.in_result,
+                truth_ids: shared.in_truth,
+                evaluated: measured.evaluated,
+                repeated_result: found.repeated,
+                repeated_truth: truth.repeated,
+                same_id_result: found.itself,
+                same_id_truth: truth.itself,
+                unlabelled: truth.unlabelled,
+                not_in_truth: shared.not_in_truth,
+                not_in_result: is_complete.then_some(shared.not_in_result),
+                left_out_pairs: measured.left_out_pairs,
+            },
+            pairs: measured.pairs,
+            entities: measured.entities,
+            b_cubed: measured.b_cubed,
+            wrong: examples(&found.ids, &measured.wrong)?,
+            missed: examples(&found.ids, &measured.missed)?,
+        })
+    }
+}
+
+/// Which ids result and truth share.
+#[derive(Default)]
+struct Shared {
+    in_result: u64,
+    in_truth: u64,
+    both: u64,
+    not_in_truth: u64,
+    not_in_result: u64,
+    first_in_result: Option<String>,
+    first_in_truth: Option<String>,
+    first_not_in_truth: Option<String>,
+    first_not_in_result: Option<String>,
+}
+
+impl Shared {
+    /// `known` is the number of ids of the result, of each collection.
+    fn of(found: &Found, truth: &Truth, known: &[u32]) -> Self {
+        let mut shared = Shared::default();
+        for ((ids, has), known) in found.ids.iter().zip(&truth.has).zip(known) {
+            for number in 0..ids.len() {
+                let is_in_truth = has.get(number as usize).copied().unwrap_or(false);
+                shared.add(ids, number, [number < *known, is_in_truth]);
+            }
+        }
+        shared
+    }
+
+    fn add(&mut self, ids: &Labels, number: u32, [in_result, in_truth]: [bool; 2]) {
+        let note = |is: bool, count: &mut u64, first: &mut Option<String>| {
+            if is {
+                *count += 1;
+                first.get_or_insert_with(|| ids.json(number).into_owned());
+            }
+        };
+        note(in_result, &mut self.in_result, &mut self.first_in_result);
+        note(in_truth, &mut self.in_truth, &mut self.first_in_truth);
+        note(
+            !in_truth,
+            &mut self.not_in_truth,
+            &mut self.first_not_in_truth,
+        );
+        note(
+            !in_result,
+            &mut self.not_in_result,
+            &mut self.first_not_in_result,
+        );
+        self.both += u64::from(in_result && in_truth);
+    }
+}
+
+/// Compares what was found with what is true.
+fn measure(found: &Found, truth: &Truth, known: &[u32], examples: usize) -> Result<Measured> {
+    let ids: Vec<u32> = found.ids.iter().map(Labels::len).collect();
+    match &found.records {
+        FoundRecords::Pairs(pairs) => measure_pairs(pairs, truth, &ids, examples),
+        FoundRecords::Entities(of_records) => {
+            measure_entities(of_records, &entities_of(truth, known[0])[0], examples)
+        }
+        FoundRecords::United(components) => {
+            // What only the truth has was united with nothing.
+            let root = |id| match (id as usize) < components.len() {
+                true => components.root(id),
+                false => id,
+            };
+            let of_records: Vec<u32> = (0..ids[0]).map(root).collect();
+            measure_entities(&of_records, &entities_of(truth, ids[0])[0], examples)
+        }
+    }
+}
+
+/// The true entities of the first `ids` records of one collection.
+fn entities_of(truth: &Truth, ids: u32) -> Vec<Vec<u32>> {
+    match &truth.records {
+        TrueRecords::United(components) => vec![(0..ids).map(|id| components.root(id)).collect()],
+        TrueRecords::Entities(of_sides) => {
+            let mut entities = of_sides.clone();
+            entities[0].resize(ids as usize, NO_ENTITY);
+            entities
+        }
+        TrueRecords::Pairs(_) => vec![Vec::new()],
+    }
+}
+
+fn measure_entities(found: &[u32], truth: &[u32], examples: usize) -> Result<Measured> {
+    let records = found.iter().zip(truth).enumerate();
+    let labelled = records.filter(|(_, (_, truth))| **truth != NO_ENTITY);
+    let (numbers, (of_found, of_truth)): (Vec<usize>, (Vec<u32>, Vec<u32>)) = labelled
+        .map(|(record, (found, truth))| (record, (*found, *truth)))
+        .unzip();
+    let partitions = Partitions {
+        found: &of_found,
+        truth: &of_truth,
+    };
+    let agreement = partitions.compare()?;
+    let named = |pairs: Vec<[usize; 2]>| {
+        let pairs = pairs
+            .into_iter()
+            .map(|[a, b]| Ok([row_number(numbers[a])?, row_number(numbers[b])?]));
+        pairs.collect::<Result<Vec<_>>>()
+    };
+    Ok(Measured {
+        evaluated: numbers.len() as u64,
+        left_out_pairs: 0,
+        pairs: agreement.pairs,
+        entities: Some(agreement.entities),
+        b_cubed: agreement.b_cubed,
+        wrong: named(partitions.wrong(examples))?,
+        missed: named(partitions.missed(examples))?,
+    })
+}
+
+fn measure_pairs(
+    found: &RecordPairs,
+    truth: &Truth,
+    ids: &[u32],
+    examples: usize,
+) -> Result<Measured> {
+    let within;
+    let (evaluated, truth) = match &truth.records {
+        TrueRecords::Pairs(pairs) => {
+            let all = ids.iter().map(|ids| u64::from(*ids)).sum();
+            (all, TruePairs::Listed(pairs))
+        }
+        TrueRecords::United(_) | TrueRecords::Entities(_) => {
+            let mut entities = entities_of(truth, ids[0]);
+            for (of_side, ids) in entities.iter_mut().zip(ids) {
+                of_side.resize(*ids as usize, NO_ENTITY);
+            }
+            within = entities;
+            let labelled = within
+                .iter()
+                .flatten()
+                .filter(|entity| **entity != NO_ENTITY);
+            (labelled.count() as u64, TruePairs::Within(&within))
+        }
+    };
+    let agreement = truth.compare(found)?;
+    Ok(Measured {
+        evaluated,
+        left_out_pairs: agreement.left_out,
+        pairs: agreement.pairs,
+        entities: None,
+        b_cubed: None,
+        wrong: truth.wrong(found, examples),
+        missed: truth.missed(found, examples),
+    })
+}
+
+/// Pairs of records, by their ids.
+fn examples(ids: &[Labels], pairs: &[[u32; 2]]) -> Result<Vec<ExamplePair>> {
+    let id = |side: usize, number: u32| {
+        serde_json::from_str::<Value>(&ids[side].json(number))
+            .map_err(|error| Error::Defect(format!("an id is no JSON: {error}")))
+    };
+    let example = |[a, b]: &[u32; 2]| {
+        Ok(ExamplePair {
+            id_a: id(0, *a)?,
+            id_b: id(ids.len() - 1, *b)?,
+        })
+    };
+    pairs.iter().map(example).collect()
+}
