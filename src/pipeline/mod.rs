@@ -106,37 +106,29 @@ pub use prefixes::Element;
 pub(crate) use prefixes::{Prefix, PrefixFinder, PrefixScratch, SmallSizes, compared_among};
 pub use prefixes::{Prefixes, Sets};
 #[doc(hidden)]
-pub use reference::Pairing;
-#[doc(hidden)]
-pub use reference::Reference;
-#[doc(hidden)]
-pub use removal::NamedRow;
+pub use reference::{Pairing, Reference};
 pub use removal::{Dropped, Removal};
 #[doc(hidden)]
-pub use removal::{Removed, VerificationNames};
-#[doc(hidden)]
-pub use shingle::Mixed;
+pub use removal::{NamedRow, Removed, VerificationNames};
 pub(crate) use shingle::NormalisedTexts;
 pub(crate) use shingle::Rarities;
 #[cfg(feature = "gpu")]
 pub(crate) use shingle::TextWindow;
 #[cfg(feature = "internals")]
 pub use shingle::for_each_word;
+#[doc(hidden)]
+pub use shingle::{Mixed, UnitPlaces, place_code_tokens, place_lines, place_paragraphs};
 pub use shingle::{
     Normalise, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling, StopWords, Unit, Weighting,
 };
-#[doc(hidden)]
-pub use shingle::{UnitPlaces, place_code_tokens, place_lines, place_paragraphs};
 pub use shingle_sizes::{SizeEffect, SizeRule, SizeSurvey, survey_sizes};
 pub(crate) use sign::DeviceBatch;
-#[doc(hidden)]
-pub use sign::DeviceSigner;
 #[cfg(feature = "gpu")]
 pub(crate) use sign::SignOnDevice;
-#[doc(hidden)]
-pub use sign::keys_of_rows;
 #[cfg(feature = "gpu")]
 pub(crate) use sign::signed_keys;
+#[doc(hidden)]
+pub use sign::{DeviceSigner, keys_of_rows};
 pub use sign::{DeviceUse, Signatures, SignaturesMut, Signer};
 pub(crate) use sign::{SignedRows, UnfinishedRows};
 pub use slot_bits::SlotBits;

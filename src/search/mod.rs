@@ -102,9 +102,7 @@ pub use first_pass::{
 #[doc(hidden)]
 pub use known::KnownDocument;
 #[doc(hidden)]
-pub use known_index::InterruptedRun;
-#[doc(hidden)]
-pub use known_index::{AddingRun, KnownIndex};
+pub use known_index::{AddingRun, InterruptedRun, KnownIndex};
 #[doc(hidden)]
 pub use listed::{find_listed_removals, read_digests};
 #[doc(hidden)]
@@ -116,9 +114,7 @@ pub use parameters::{CandidateMethod, Search};
 #[doc(hidden)]
 pub use part::{BucketsOf, Observed, PartRecords, PartShape};
 #[doc(hidden)]
-pub use removal::ClusterSizes;
-#[doc(hidden)]
-pub use removal::count_clusters;
+pub use removal::{ClusterSizes, count_clusters};
 #[doc(hidden)]
 pub use removals::{FoundRemovals, Removals, find_removals};
 pub use removals::{dedup, dedup_by_class};

@@ -798,7 +798,7 @@ pub enum Unsupported {
 /// What to say of the checkpoint of a run that this error ended.
 fn checkpoint(error: &Error) -> &'static str {
     match error {
-        // The same command fails again, and a run goes on with no other input.
+        // The same command would fail again, and a run is resumed with the same input alone.
         Error::BadRecord(_)
         | Error::NoGoodRecord(_)
         | Error::Input { .. }

@@ -125,9 +125,10 @@ impl<'a> Remote<'a> {
             }
             "s3" | "s3a" | "s3n" => {
                 let copied = copied(format!("aws s3 cp {name} {last}"));
-                match self.last().contains('.') {
-                    true => copied,
-                    false => format!("{copied}; if it is a folder, `aws s3 sync {name} {last}`"),
+                if self.last().contains('.') {
+                    copied
+                } else {
+                    format!("{copied}; if it is a folder, `aws s3 sync {name} {last}`")
                 }
             }
             "gs" if self.is_folder() => copied(format!(

@@ -27,8 +27,8 @@ use simgpu::progress::{Timings, advance};
 use simgpu::search::Notes;
 use simgpu::store::spill::{Budget, JsonLines, Spill};
 use simgpu_files::{
-    ChunkRecords, Noted, RecordIds, RunOptions, check_compression_level, complete_places, ended,
-    resumable,
+    ChunkRecords, Noted, RecordIds, RunOptions, check_compression_level, complete_places,
+    remove_left, resumable,
 };
 use simgpu_io::{
     Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, InputFile, Inputs,
@@ -271,7 +271,8 @@ impl<'a> ContainRun<'a> {
         let output = folder.map(|folder| self.open(folder)).transpose();
         let output = output.map_err(|error| resumable(error, &temporary, folder))?;
         let outcome = self.run_into(output, &temporary)?;
-        ended(Ok(outcome), &temporary, folder, self.options.progress)
+        remove_left(&temporary, self.options.progress);
+        Ok(outcome)
     }
 
     fn run_into(&self, output: Option<OutputFolder>, temporary: &Path) -> Result<ContainOutcome> {

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use super::index::{IndexCounts, IndexOutcome};
-use super::resume::{discard_build, ended};
+use super::resume::{discard_build, remove_left};
 use super::signatures::{SignatureFile, SignatureRun};
 use simgpu::engine::Engine;
 use simgpu::error::{Conflict, Error, Result};
@@ -108,7 +108,8 @@ impl SignatureRun<'_> {
         let progress = self.options.progress;
         let temporary = temporary.unwrap_or(folder);
         let outcome = self.build_in(folder, search, (memory, temporary))?;
-        ended(Ok(outcome), temporary, Some(folder), progress)
+        remove_left(temporary, progress);
+        Ok(outcome)
     }
 
     fn build_in(

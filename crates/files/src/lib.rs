@@ -141,9 +141,7 @@ pub use preference::keep_classes;
 #[doc(hidden)]
 pub use preference::ranks_of_files;
 #[doc(hidden)]
-pub use resume::resumable;
-#[doc(hidden)]
-pub use resume::{by_name, ended, identity, unfinished};
+pub use resume::{by_name, ended, identity, remove_left, resumable, unfinished};
 #[doc(hidden)]
 pub use run::check_compression_level;
 pub use run::{Action, Run, RunOptions};

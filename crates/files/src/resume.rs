@@ -244,8 +244,7 @@ pub(super) fn absolute(path: &Path) -> String {
     real.display().to_string()
 }
 
-/// Ends a run. If it is complete, removes the temporary files that it could not remove before, and warns of those that stay.
-/// Otherwise says whether it can be resumed.
+/// Ends a run. If it is complete, removes what it left ([`remove_left`]). Otherwise says whether it can be resumed.
 #[doc(hidden)]
 pub fn ended<T>(
     run: Result<T>,
@@ -254,13 +253,19 @@ pub fn ended<T>(
     progress: &dyn Progress,
 ) -> Result<T> {
     let outcome = run.map_err(|error| resumable(error, temporary, output))?;
+    remove_left(temporary, progress);
+    Ok(outcome)
+}
+
+/// Removes the temporary files that a run whose results are complete could not remove before, and warns of those that stay.
+#[doc(hidden)]
+pub fn remove_left(temporary: &Path, progress: &dyn Progress) {
     for left in remove_abandoned(temporary) {
         progress.warn(&format!(
             "the results are complete, and the temporary files in {} could not be removed; remove them",
             left.display()
         ));
     }
-    Ok(outcome)
 }
 
 /// Says of the error that ended a run whether the run can be resumed. Removes what runs that cannot be resumed left: one whose

@@ -515,12 +515,12 @@ impl Pieces for Chunks<'_> {
         let run = self.run;
         let is_reference = chunk.file < self.of_reference;
         // Documents of a reference have no preference and no source.
-        let beside = [
+        let order_fields = [
             run.keep_by.as_ref().map(|by| &by.field),
             run.source_field.as_ref(),
         ];
-        let beside = beside.into_iter().flatten().filter(|_| !is_reference);
-        let records = chunk.parse_with(run.fields_of(is_reference), beside, documents);
+        let order_fields = order_fields.into_iter().flatten().filter(|_| !is_reference);
+        let records = chunk.parse_with(run.fields_of(is_reference), order_fields, documents);
         let is_good = |i: usize| matches!(records.get(i), Some(Record::Document(_)));
         let values = |field: Option<&FieldPath>| match field {
             Some(_) if is_reference => Ok(FieldValues::absent(documents.len())),

@@ -165,9 +165,10 @@ fn remedy_of(
     naming: &str,
     is_wrapper: bool,
 ) -> String {
-    let text = match !inner.is_empty() && has(items, inner) {
-        true => text_at(items, inner),
-        false => text_of_items(items),
+    let text = if !inner.is_empty() && has(items, inner) {
+        text_at(items, inner)
+    } else {
+        text_of_items(items)
     };
     let join = text.map(|text| joined(array, &text) + naming);
     let records = command(&format!("{}[]", jq_path(array)));
@@ -194,13 +195,14 @@ fn has_any(items: &[Value], names: &[&str]) -> bool {
     items.any(|item| names.iter().any(|name| item.get(name).is_some()))
 }
 
+/// The value at a path of members.
+fn value_at<'v>(item: &'v Value, path: &[String]) -> Option<&'v Value> {
+    path.iter().try_fold(item, |value, name| value.get(name))
+}
+
 /// Whether some item has a field at a path.
 fn has(items: &[Value], path: &[String]) -> bool {
-    let at = |item| {
-        path.iter()
-            .try_fold(item, |value: &Value, name| value.get(name))
-    };
-    items.iter().any(|item| at(item).is_some())
+    items.iter().any(|item| value_at(item, path).is_some())
 }
 
 /// Whether an object has a string among its members.
@@ -250,11 +252,10 @@ fn text_of_items(items: &[Value]) -> Option<String> {
 
 /// How jq finds the text at a path in each item of an array, after `[]`; `None` if there is none.
 fn text_at(items: &[Value], path: &[String]) -> Option<String> {
-    let at = |item| {
-        path.iter()
-            .try_fold(item, |value: &Value, name| value.get(name))
-    };
-    let values: Vec<&Value> = items.iter().filter_map(at).collect();
+    let values: Vec<&Value> = items
+        .iter()
+        .filter_map(|item| value_at(item, path))
+        .collect();
     let parts: Vec<&Value> = values
         .iter()
         .filter_map(|value| value.as_array())

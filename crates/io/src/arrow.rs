@@ -89,18 +89,22 @@ pub(super) fn unreadable_column(file: &File) -> Option<String> {
         Some(BufReader::with_capacity(1 << 18, file))
     };
     let is_file = is_file(at_start()?);
-    let schema = match is_file {
-        true => FileReader::try_new(at_start()?, None).ok()?.schema(),
-        false => StreamReader::try_new(at_start()?, None).ok()?.schema(),
+    let schema = if is_file {
+        FileReader::try_new(at_start()?, None).ok()?.schema()
+    } else {
+        StreamReader::try_new(at_start()?, None).ok()?.schema()
     };
     let mut columns = schema.fields().iter().enumerate();
     let failing = columns.find(|(column, _)| {
         let alone = Some(vec![*column]);
-        let is_read = at_start().map(|start| match is_file {
-            true => FileReader::try_new(start, alone)
-                .is_ok_and(|mut batches| batches.all(|batch| batch.is_ok())),
-            false => StreamReader::try_new(start, alone)
-                .is_ok_and(|mut batches| batches.all(|batch| batch.is_ok())),
+        let is_read = at_start().map(|start| {
+            if is_file {
+                let batches = FileReader::try_new(start, alone);
+                batches.is_ok_and(|mut batches| batches.all(|batch| batch.is_ok()))
+            } else {
+                let batches = StreamReader::try_new(start, alone);
+                batches.is_ok_and(|mut batches| batches.all(|batch| batch.is_ok()))
+            }
         });
         is_read == Some(false)
     });

@@ -230,20 +230,20 @@ impl Chunk {
         }
     }
 
-    /// Parses all records, like [`Chunk::parse`]. A row of a table is a bad record, too, if its value in one of the columns
-    /// `beside` is a string that is not UTF-8.
+    /// Parses all records, like [`Chunk::parse`]. A row of a table is a bad record, too, if its value in one of the `further`
+    /// columns is a string that is not UTF-8.
     #[doc(hidden)]
     pub fn parse_with<'f>(
         &self,
         fields: &Fields,
-        beside: impl Iterator<Item = &'f FieldPath>,
+        further: impl Iterator<Item = &'f FieldPath>,
         documents: &mut DocumentBatch,
     ) -> Vec<Record> {
         let Contents::Rows { rows, .. } = &self.contents else {
             return self.parse(fields, |_| true, documents);
         };
         let mut problems = BTreeMap::new();
-        for path in beside {
+        for path in further {
             problems.extend(columns::not_utf_8(rows, path));
         }
         let mut good = self

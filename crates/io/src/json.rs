@@ -55,9 +55,10 @@ pub(super) fn field<'a>(record: &'a str, path: &FieldPath) -> Result<Option<&'a 
             let valid = serde_json::from_str::<IgnoredAny>(value);
             let valid = valid.map_err(|error| invalid_json(value, &error));
             if value.len() == record.len() {
-                let hint = match value.trim_start().starts_with('[') {
-                    true => "; a file that is one JSON array must end in .json",
-                    false => "",
+                let hint = if value.trim_start().starts_with('[') {
+                    "; a file that is one JSON array must end in .json"
+                } else {
+                    ""
                 };
                 return Err(match valid {
                     Ok(_) => format!("the record is {}, not an object{hint}", kind(value)),
@@ -167,9 +168,10 @@ pub(super) fn member<'a>(object: &'a str, name: &str) -> serde_json::Result<Opti
 /// The name that a key of an object writes. Nearly no key has an escape; one that is no text names nothing that is asked for.
 pub(super) fn name_of(key: &RawValue) -> Cow<'_, str> {
     let written = key.get();
-    match written.contains('\\') {
-        true => decode(written).unwrap_or(Cow::Borrowed(written)),
-        false => Cow::Borrowed(&written[1..written.len() - 1]),
+    if written.contains('\\') {
+        decode(written).unwrap_or(Cow::Borrowed(written))
+    } else {
+        Cow::Borrowed(&written[1..written.len() - 1])
     }
 }
 

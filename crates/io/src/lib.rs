@@ -117,9 +117,7 @@ mod signatures;
 #[doc(hidden)]
 pub use arriving::ArrivingLines;
 #[doc(hidden)]
-pub use chunk::chunks_of_rows;
-#[doc(hidden)]
-pub use chunk::{Chunk, Kept, Record};
+pub use chunk::{Chunk, Kept, Record, chunks_of_rows};
 #[doc(hidden)]
 pub use clusters::write_clusters;
 #[doc(hidden)]
@@ -131,11 +129,9 @@ pub use delimiters::OtherDelimiter;
 pub use delimiters::fit_delimiters;
 #[doc(hidden)]
 pub use digest::{Digest, Seal, sealed};
-#[doc(hidden)]
-pub use fields::ValueField;
-#[doc(hidden)]
-pub use fields::Wanted;
 pub use fields::{FieldPath, Fields, OnBadRecord, WeightsField};
+#[doc(hidden)]
+pub use fields::{ValueField, Wanted};
 #[doc(hidden)]
 pub use format::check_json_lines;
 pub use format::{Format, Quote};
@@ -148,9 +144,7 @@ pub use input::{Inputs, Naming, read_text};
 #[doc(hidden)]
 pub use json::json_string;
 #[doc(hidden)]
-pub use keep::JsonLines;
-#[doc(hidden)]
-pub use keep::{KeptFile, unwritable};
+pub use keep::{JsonLines, KeptFile, unwritable};
 #[doc(hidden)]
 pub use labels::Labels;
 #[doc(hidden)]
@@ -160,18 +154,14 @@ pub use listed_pairs::{ListedPair, for_each_listed_pair, odd_pair};
 #[doc(hidden)]
 pub use longest::LongestRecord;
 #[doc(hidden)]
-pub use names::field_names;
-#[doc(hidden)]
-pub use names::listed_fields;
+pub use names::{field_names, listed_fields};
 pub use not_read::{NotRead, Several};
 #[doc(hidden)]
 pub use npy::{HEADER, header};
 #[doc(hidden)]
-pub use output::remove_if_there;
-#[doc(hidden)]
 pub use output::{
     Leftovers, OutputFile, OutputFolder, REPORT, RUN_RECORD, WrittenFiles, folder_of, read_json,
-    with_suffix,
+    remove_if_there, with_suffix,
 };
 pub use pairs::PairsFormat;
 #[doc(hidden)]
@@ -180,9 +170,7 @@ pub use pairs::{
     write_text as write_pairs_text,
 };
 #[doc(hidden)]
-pub use places::raw_json;
-#[doc(hidden)]
-pub use places::{IndexPlaces, Places, Skipped, SourceFile, WithoutId};
+pub use places::{IndexPlaces, Places, Skipped, SourceFile, WithoutId, raw_json};
 #[doc(hidden)]
 pub use read::{
     Columns, Event, FilesReading, Fingerprint, Position, Reader, Reading, TableForm, changed,
@@ -220,10 +208,8 @@ pub use signatures::{
 #[doc(hidden)]
 pub use sized_file::SizedFile;
 #[doc(hidden)]
-pub use table::f64s;
-#[doc(hidden)]
 pub use table::{
-    ColumnWriter, IdColumn, strings as column_strings, u64s, unwritable as unwritable_table,
+    ColumnWriter, IdColumn, f64s, strings as column_strings, u64s, unwritable as unwritable_table,
 };
 #[doc(hidden)]
 pub use usual::usual;

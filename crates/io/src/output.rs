@@ -7,8 +7,9 @@
 //! else is lost with it.
 //!
 //! **A commit waits for the disk** before its last rename: for each file, for the folders, and for the parent folder.
-//! After the last rename it waits only for the folder itself, and if that fails, it undoes the renames. For 100 MB of kept records on a virtual disk (ext4), writing takes 0.5 to 0.7 s, which is the time that
-//! the disk needs for them; without the wait it takes 0.15 s. Up to 32 threads wait at the same time, because the file
+//! After the last rename it waits only for the folder itself, and if that fails, it undoes the renames. For 100 MB of kept
+//! records on a virtual disk (ext4), writing takes 0.5 to 0.7 s, which is the time that the disk needs for them; without the
+//! wait it takes 0.15 s. Up to 32 threads wait at the same time, because the file
 //! system then writes its journal once for all of them: 2,000 small files took 3.8 s with two, and no measurable time
 //! with 32. They wait for each kept file as soon as it is complete, beside the compression of the next ones, and live
 //! as long as the writing; one more writes what is there of a large file. To start and end a thread changes the address space, for which it waits while others free

@@ -152,6 +152,8 @@ class Stages:
         if count > 0:
             # Not where there are none: Ray 2.46 fails to bring no rows into one block.
             edges = mapped(edges.repartition(1), _divided.Contract(None), _divided.LEAST)
+            # Both columns are taken from it, and one contraction is enough.
+            edges = edges.materialize()
         least, place = (_column(edges, name) for name in ("least", "place"))
         leasts = np.unique(least)
         places = np.concatenate([leasts, place])
