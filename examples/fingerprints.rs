@@ -327,9 +327,10 @@ fn many_many(grid: Grid, fingers: u32) -> simgpu::Result<ManyMany> {
     similar_pairs(&source, &sets, 0.4, &mut |block| {
         found.compared += block.compared as f64;
         for pair in block.pairs {
-            match pair.lo / 2 == pair.hi / 2 {
-                true => found.same_finger += 1,
-                false => found.strangers += 1,
+            if pair.lo / 2 == pair.hi / 2 {
+                found.same_finger += 1
+            } else {
+                found.strangers += 1
             }
         }
         Ok(ControlFlow::Continue(()))

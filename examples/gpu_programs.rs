@@ -58,9 +58,10 @@ fn check_drivers() -> ExitCode {
     if tried == 0 {
         println!("no adapter took a program");
     }
-    match tried > 0 && refused == 0 {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    if tried > 0 && refused == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }
 

@@ -112,9 +112,10 @@ fn search(pages: &[Page], unit: &Unit, threshold: f64) -> simgpu::Result<Found> 
     let (mut right, mut wrong) = (0_usize, 0_usize);
     pairs(&texts, &engine, &Pairs::new(search), &Silent, &mut |pair| {
         let articles = [pair.a, pair.b].map(|row| pages[row as usize].article);
-        match articles[0] == articles[1] {
-            true => right += 1,
-            false => wrong += 1,
+        if articles[0] == articles[1] {
+            right += 1
+        } else {
+            wrong += 1
         }
         Ok(())
     })?;

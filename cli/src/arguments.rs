@@ -371,9 +371,12 @@ pub(crate) fn whole_number<T: FromStr>(text: &str) -> Result<T, String> {
 /// What is wrong, if the text is no such number.
 pub(crate) fn whole_number_or_0<T: FromStr>(text: &str) -> Result<T, String> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().map_err(|_| match is_number {
-        true => "is too large".to_owned(),
-        false => "is no whole number from 0 on".to_owned(),
+    text.parse().map_err(|_| {
+        if is_number {
+            "is too large".to_owned()
+        } else {
+            "is no whole number from 0 on".to_owned()
+        }
     })
 }
 
@@ -396,9 +399,10 @@ pub fn size(text: &str) -> Result<u64, String> {
 /// What is wrong, if the text is no such number or has no unit.
 pub fn memory_size(text: &str) -> Result<u64, String> {
     let bytes = size(text)?;
-    match text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
-        true => Ok(bytes),
-        false => Err("has no unit; write, for example, 512MiB, or 512B for bytes".to_owned()),
+    if text.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+        Ok(bytes)
+    } else {
+        Err("has no unit; write, for example, 512MiB, or 512B for bytes".to_owned())
     }
 }
 

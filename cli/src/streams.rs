@@ -32,9 +32,10 @@ pub(crate) fn print(bytes: impl AsRef<[u8]>) -> simgpu::Result<()> {
 
 /// Connects stdin to inputs that name it.
 pub(crate) fn with_stdin(inputs: Inputs) -> simgpu::Result<Inputs> {
-    Ok(match inputs.names_stream() {
-        true => inputs.with_stream(Stdin::open()?),
-        false => inputs,
+    Ok(if inputs.names_stream() {
+        inputs.with_stream(Stdin::open()?)
+    } else {
+        inputs
     })
 }
 

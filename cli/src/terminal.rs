@@ -420,10 +420,7 @@ pub(crate) fn documents(lines: &mut Lines, report: &Report) {
         lines.row("no shingles", format!("{without}{fate}"));
     }
     if let (Some(short), Some(dedup)) = (counts.short, &report.dedup) {
-        let fate = match dedup.drop_short {
-            true => "removed",
-            false => "kept",
-        };
+        let fate = if dedup.drop_short { "removed" } else { "kept" };
         lines.row("short", format!("{}, {fate}", HumanCount(short)));
     }
     if let Some(few @ 1..) = counts.few_shingles {
@@ -545,9 +542,10 @@ fn identical(outcome: &Outcome) -> String {
 pub(crate) fn lost(report: &Report) -> Option<String> {
     let counts = &report.counts;
     let is_listed = |dedup: &DedupParameters| dedup.from_pairs.is_some();
-    let remedy = match report.dedup.as_ref().is_some_and(is_listed) {
-        true => "a list of pairs does not say, and a run that searches does",
-        false => "--verify exact compares them",
+    let remedy = if report.dedup.as_ref().is_some_and(is_listed) {
+        "a list of pairs does not say, and a run that searches does"
+    } else {
+        "--verify exact compares them"
     };
     let unknown = counts.unknown_losses.unwrap_or(0);
     let of_unknown = match unknown {

@@ -188,9 +188,10 @@ fn check(sides: &Sides, search: &str) {
                 let options = format!(
                     "-t 0.6 {search} --cluster {cluster} --keep {keep} --max-bucket 1000000 {more}"
                 );
-                let options = match search.contains("join") {
-                    true => options.replace("--max-bucket 1000000 ", ""),
-                    false => options,
+                let options = if search.contains("join") {
+                    options.replace("--max-bucket 1000000 ", "")
+                } else {
+                    options
                 };
                 sides
                     .place

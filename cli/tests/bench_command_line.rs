@@ -125,9 +125,12 @@ fn interrupted_runs_keep_their_rows() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let rows = || match place.holds("a/runs.csv") {
-        true => lines(&place, "a/runs.csv").len(),
-        false => 0,
+    let rows = || {
+        if place.holds("a/runs.csv") {
+            lines(&place, "a/runs.csv").len()
+        } else {
+            0
+        }
     };
     while rows() < 20 {
         assert!(run.try_wait().unwrap().is_none(), "the run ended too soon");

@@ -13,9 +13,10 @@ const TABLE: &str = "Use indirect truth tables to determine whether the followin
 fn run(place: &Place, arguments: &str) -> Vec<Value> {
     let command = format!("contain in --against items.jsonl -o out --overwrite -q {arguments}");
     place.run(&command).succeeded();
-    match place.holds("out/hits.jsonl") {
-        true => parse_lines(&place.read("out/hits.jsonl")),
-        false => Vec::new(),
+    if place.holds("out/hits.jsonl") {
+        parse_lines(&place.read("out/hits.jsonl"))
+    } else {
+        Vec::new()
     }
 }
 

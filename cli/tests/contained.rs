@@ -63,9 +63,12 @@ fn greedy(sets: &[BTreeSet<String>], texts: &[String], threshold: f64) -> BTreeM
         // The first of the most similar ones; a copy goes to its own text.
         let best = similar
             .filter(|(_, share, _)| *share >= threshold)
-            .reduce(|best, next| match (next.0, next.1) > (best.0, best.1) {
-                true => next,
-                false => best,
+            .reduce(|best, next| {
+                if (next.0, next.1) > (best.0, best.1) {
+                    next
+                } else {
+                    best
+                }
             });
         match best {
             Some((_, _, other)) => {

@@ -303,9 +303,10 @@ fn an_index_of_signatures_is_one_of_documents() {
             lines.into_iter().map(|line| line["id"].clone()).collect()
         };
         let is_named = ending == "parquet";
-        match is_named {
-            true => assert_eq!(ids("signed"), ids("read")),
-            false => assert_eq!(ids("signed")[0], "a.jsonl:0"),
+        if is_named {
+            assert_eq!(ids("signed"), ids("read"))
+        } else {
+            assert_eq!(ids("signed")[0], "a.jsonl:0")
         }
         // The same documents are found, but for those without shingles.
         let known: BTreeMap<String, Value> = ids("read")

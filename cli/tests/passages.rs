@@ -942,12 +942,11 @@ fn write_parquet(place: &Place, name: &str, rows: &RecordBatch) {
 
 fn rows_of(place: &Place, name: &str) -> RecordBatch {
     let file = std::fs::File::open(place.path(name)).unwrap();
-    let batch = match name.ends_with("arrow") {
-        true => FileReader::try_new(file, None).unwrap().next(),
-        false => {
-            let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
-            reader.build().unwrap().next()
-        }
+    let batch = if name.ends_with("arrow") {
+        FileReader::try_new(file, None).unwrap().next()
+    } else {
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+        reader.build().unwrap().next()
     };
     batch.unwrap().unwrap()
 }

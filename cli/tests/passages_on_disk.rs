@@ -120,9 +120,10 @@ impl Progress for Stages {
     }
 
     fn advance(&self, _: u64, _: u64, _: u64) -> ControlFlow<()> {
-        match self.calls.fetch_add(1, Ordering::Relaxed) >= self.last {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if self.calls.fetch_add(1, Ordering::Relaxed) >= self.last {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 }

@@ -43,9 +43,10 @@ impl StopAt {
 
 impl Progress for StopAt {
     fn advance(&self, _: u64, _: u64, _: u64) -> ControlFlow<()> {
-        match self.calls.fetch_add(1, Ordering::Relaxed) >= self.last {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if self.calls.fetch_add(1, Ordering::Relaxed) >= self.last {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 }
@@ -103,9 +104,10 @@ fn run(
 
 fn results(place: &Place, output: &str) -> BTreeMap<String, Vec<u8>> {
     let path = place.path(output);
-    match path.is_dir() {
-        true => lasting_files_in(&path),
-        false => [(String::new(), place.read(output))].into(),
+    if path.is_dir() {
+        lasting_files_in(&path)
+    } else {
+        [(String::new(), place.read(output))].into()
     }
 }
 
@@ -391,9 +393,10 @@ struct StopAfter(u64);
 
 impl Progress for StopAfter {
     fn advance(&self, _: u64, documents: u64, _: u64) -> ControlFlow<()> {
-        match documents >= self.0 {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if documents >= self.0 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 }
@@ -543,11 +546,10 @@ fn copy_folder(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let to = to.join(entry.file_name());
-        match entry.path().is_dir() {
-            true => copy_folder(&entry.path(), &to),
-            false => {
-                std::fs::copy(entry.path(), to).unwrap();
-            }
+        if entry.path().is_dir() {
+            copy_folder(&entry.path(), &to)
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
         }
     }
 }

@@ -83,9 +83,10 @@ fn by_definition(texts: &[String], verification: &str) -> BTreeMap<usize, (usize
         });
         if let Some((first, other)) = same {
             // Of equal sets, copies of a text go with the first of them.
-            let found_by = match other == text {
-                true => "identical",
-                false => verification,
+            let found_by = if other == text {
+                "identical"
+            } else {
+                verification
             };
             removed.insert(row, (first, found_by.to_owned()));
         }

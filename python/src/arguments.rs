@@ -41,9 +41,10 @@ pub(crate) fn refused(value: &Bound<'_, PyAny>, name: &str, expected: &str, erro
         return error;
     };
     let shown = shown.to_string_lossy();
-    let message = match shown.chars().nth(SHOWN).is_some() || shown.contains('\n') {
-        true => format!("{name} is of type {}; give {expected}", type_of(value)),
-        false => format!("{name} is {shown}; give {expected}"),
+    let message = if shown.chars().nth(SHOWN).is_some() || shown.contains('\n') {
+        format!("{name} is of type {}; give {expected}", type_of(value))
+    } else {
+        format!("{name} is {shown}; give {expected}")
     };
     if error.is_instance_of::<PyTypeError>(py) {
         return PyTypeError::new_err(message);

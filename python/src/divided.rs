@@ -115,9 +115,10 @@ impl DividedSearch {
 
     /// A search of components, in so much memory: for removals, or for pairs.
     fn components(&self, mib: usize, pairs: bool) -> DividedComponents {
-        let task = match pairs {
-            true => ComponentTask::Pairs(self.prepared.search.clone()),
-            false => ComponentTask::Dedup(self.task.clone()),
+        let task = if pairs {
+            ComponentTask::Pairs(self.prepared.search.clone())
+        } else {
+            ComponentTask::Dedup(self.task.clone())
         };
         let most_bytes = mib.saturating_mul(1 << 20);
         let engine = self.prepared.engines.on_cpu();
@@ -240,16 +241,20 @@ impl DividedComponents {
             (Verification::Signature, Some(signatures)) => {
                 let column = Column::new(signatures, None)?;
                 let signatures = binaries(&column)?;
-                match signatures.len() == rows {
-                    true => run(&Compared::Signatures(&signatures)),
-                    false => Err(foreign(py)),
+                if signatures.len() == rows {
+                    run(&Compared::Signatures(&signatures))
+                } else {
+                    Err(foreign(py))
                 }
             }
             (Verification::Exact, Some(documents)) => {
                 let column = Column::new(documents, None)?;
-                by.with_documents(&column, |documents| match documents.len() == rows {
-                    true => run(&Compared::Documents(documents)),
-                    false => Err(foreign(py)),
+                by.with_documents(&column, |documents| {
+                    if documents.len() == rows {
+                        run(&Compared::Documents(documents))
+                    } else {
+                        Err(foreign(py))
+                    }
                 })
             }
         }
@@ -347,9 +352,10 @@ impl DividedEdges {
         let members = bands.into_iter().zip(keys).zip(places).zip(inputs);
         for (((number, key), place), is_input) in members {
             let band = u32::try_from(number).map_err(|_| foreign(py))?;
-            let add = match is_input {
-                true => Edges::add_member,
-                false => Edges::add_reference,
+            let add = if is_input {
+                Edges::add_member
+            } else {
+                Edges::add_reference
             };
             let key = key.cast_unsigned();
             add(&mut self.edges, band, key, place, &mut shared).or_raise(py)?;

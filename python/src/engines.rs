@@ -70,9 +70,10 @@ impl Engines {
             _ => return Ok(self.small.clone()),
         };
         if gpu::is_lost() {
-            return match is_named {
-                true => Err(gpu::lost(py)),
-                false => Ok(self.small.clone()),
+            return if is_named {
+                Err(gpu::lost(py))
+            } else {
+                Ok(self.small.clone())
             };
         }
         let chosen = self.chosen().clone();

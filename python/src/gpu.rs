@@ -61,9 +61,10 @@ pub(crate) fn lost(py: Python<'_>) -> PyErr {
 
 /// Refuses the GPU if it was lost by a fork, and else prepares the search for it.
 pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
-    match is_lost() {
-        true => Err(lost(py)),
-        false => silence(py),
+    if is_lost() {
+        Err(lost(py))
+    } else {
+        silence(py)
     }
 }
 

@@ -122,12 +122,13 @@ impl<'py> HashSets<'py> {
             }],
         };
         let width = scheme.family().hash_width();
-        match sets.iter().all(|sets| sets.hashes.width() == width) {
-            true => Ok(sets),
-            false => Err(PyTypeError::new_err(format!(
+        if sets.iter().all(|sets| sets.hashes.width() == width) {
+            Ok(sets)
+        } else {
+            Err(PyTypeError::new_err(format!(
                 "the hashes are not as wide as those of {scheme}; give uint{} hashes",
                 8 * width.bytes()
-            ))),
+            )))
         }
     }
 }

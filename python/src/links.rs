@@ -92,9 +92,12 @@ pub(crate) fn link_records<'py>(
 
 /// The exception for an error about records: rows have no file.
 fn raised(py: Python<'_>, error: Error, has_two: bool) -> PyErr {
-    let place = |table: &std::path::Path, row: u64| match has_two {
-        true => format!("row {row} of {}", table.display()),
-        false => format!("row {row}"),
+    let place = |table: &std::path::Path, row: u64| {
+        if has_two {
+            format!("row {row} of {}", table.display())
+        } else {
+            format!("row {row}")
+        }
     };
     match error {
         Error::BadRecord(bad) => {

@@ -43,9 +43,10 @@ impl Progress for Watched {
 
     fn advance(&self, done: u64, _documents: u64, _bytes: u64) -> ControlFlow<()> {
         self.state().done = done;
-        match self.is_stopped() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if self.is_stopped() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 

@@ -738,11 +738,11 @@ fn slots_of(array: &Bound<'_, PyUntypedArray>, copies: bool) -> PyResult<SlotBuf
     let shares = !copies && array.is_c_contiguous();
     let options = PyDict::new(py);
     options.set_item("order", "C")?;
-    let owned = match shares {
-        true => array.clone().into_any(),
-        false => py
-            .import("numpy")?
-            .call_method("array", (array,), Some(&options))?,
+    let owned = if shares {
+        array.clone().into_any()
+    } else {
+        py.import("numpy")?
+            .call_method("array", (array,), Some(&options))?
     };
     if let Ok(slots) = owned.cast::<PyArray2<u32>>() {
         return SlotBuffer::of_narrow(slots);

@@ -383,10 +383,7 @@ fn push_texts<'a>(array: &'a ArrayRef, texts: &mut Vec<&'a str>) -> PyResult<()>
             let of_row = keys
                 .iter()
                 .enumerate()
-                .map(|(row, key)| match array.is_null(row) {
-                    true => "",
-                    false => values[*key],
-                });
+                .map(|(row, key)| if array.is_null(row) { "" } else { values[*key] });
             texts.extend(of_row);
         }
         DataType::Utf8 => {
@@ -412,9 +409,10 @@ fn push_texts<'a>(array: &'a ArrayRef, texts: &mut Vec<&'a str>) -> PyResult<()>
                 )));
             };
             for row in 0..array.len() {
-                let bytes: &[u8] = match array.is_null(row) {
-                    true => b"",
-                    false => bytes.value(row),
+                let bytes: &[u8] = if array.is_null(row) {
+                    b""
+                } else {
+                    bytes.value(row)
                 };
                 let text = std::str::from_utf8(bytes);
                 texts.push(text.map_err(|_| not_utf8(first + row))?);
@@ -432,9 +430,10 @@ fn not_utf8(row: usize) -> PyErr {
 
 /// The index of each row into the values of a dictionary; any number for a null.
 fn keys_of(dictionary: &dyn AnyDictionaryArray) -> Vec<usize> {
-    match dictionary.values().is_empty() {
-        true => vec![0; dictionary.len()],
-        false => dictionary.normalized_keys(),
+    if dictionary.values().is_empty() {
+        vec![0; dictionary.len()]
+    } else {
+        dictionary.normalized_keys()
     }
 }
 
@@ -711,10 +710,7 @@ fn lists_of(array: &ArrayRef) -> Option<(Vec<Range<usize>>, &ArrayRef)> {
     }
     let mut end = ranges.first().map_or(0, |range| range.start);
     let ranges = ranges.into_iter().enumerate().map(|(row, range)| {
-        let range = match array.is_null(row) {
-            true => end..end,
-            false => range,
-        };
+        let range = if array.is_null(row) { end..end } else { range };
         end = range.end;
         range
     });

@@ -135,12 +135,11 @@ impl Simd {
             let mut partial = Vec::new();
             let document = documents.get(i);
             shingler.for_each_piece(document, HASHES_AT_A_TIME, &mut scratch, |set| {
-                let target = match is_first {
-                    true => &mut *row,
-                    false => {
-                        partial.resize(self.num_perm, S::default());
-                        &mut *partial
-                    }
+                let target = if is_first {
+                    &mut *row
+                } else {
+                    partial.resize(self.num_perm, S::default());
+                    &mut *partial
                 };
                 let matrix = SignaturesMut::new(self.num_perm, borrow(target));
                 let this = matrix.and_then(|matrix| self.sign_sets(set, matrix));

@@ -97,9 +97,12 @@ impl BandKeys {
             return;
         }
         debug_assert_eq!(rows.bands, self.columns.len());
-        let extend = |(band, column): (usize, &mut Vec<u64>)| match rows.are_kept.is_empty() {
-            true => column.extend(rows.all_of(band)),
-            false => column.extend(rows.column(band)),
+        let extend = |(band, column): (usize, &mut Vec<u64>)| {
+            if rows.are_kept.is_empty() {
+                column.extend(rows.all_of(band))
+            } else {
+                column.extend(rows.column(band))
+            }
         };
         let keys = rows.keys.len();
         if keys <= 2 * JOB {

@@ -176,9 +176,10 @@ impl Connected<'_> {
 
     /// The documents of `rest` that a document may be compared with: those of the input come first.
     fn most_partners<'b>(&self, index: u32, rest: &'b [u32]) -> &'b [u32] {
-        match self.buckets.is_input(index) {
-            true => rest,
-            false => &rest[..rest.partition_point(|other| self.buckets.is_input(*other))],
+        if self.buckets.is_input(index) {
+            rest
+        } else {
+            &rest[..rest.partition_point(|other| self.buckets.is_input(*other))]
         }
     }
 

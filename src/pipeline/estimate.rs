@@ -157,13 +157,15 @@ pub fn binomial_interval(matches: f64, trials: f64, confidence: f64) -> Result<(
     }
     let tail = (1.0 - confidence) / 2.0;
     let mismatches = trials - matches;
-    let low = match matches > 0.0 {
-        false => 0.0,
-        true => inv_beta_reg(matches, mismatches + 1.0, tail),
+    let low = if matches <= 0.0 {
+        0.0
+    } else {
+        inv_beta_reg(matches, mismatches + 1.0, tail)
     };
-    let high = match mismatches > 0.0 {
-        false => 1.0,
-        true => inv_beta_reg(matches + 1.0, mismatches, 1.0 - tail),
+    let high = if mismatches <= 0.0 {
+        1.0
+    } else {
+        inv_beta_reg(matches + 1.0, mismatches, 1.0 - tail)
     };
     Ok((low, high))
 }

@@ -603,9 +603,12 @@ mod tests {
     /// The ranks of documents of which the first are of a reference.
     fn ranks_after(reference: u32, made: &Made) -> Vec<u32> {
         let mut order: Vec<u32> = (0..).take(made.keys.len()).collect();
-        let key = |document: &u32| match *document < reference {
-            true => (false, *document),
-            false => (true, made.ranks[*document as usize]),
+        let key = |document: &u32| {
+            if *document < reference {
+                (false, *document)
+            } else {
+                (true, made.ranks[*document as usize])
+            }
         };
         order.sort_by_key(key);
         let mut ranks = vec![0; order.len()];

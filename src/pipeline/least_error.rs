@@ -137,9 +137,10 @@ mod tests {
         for step in 0..STEPS {
             let similarity = (f64::from(step) + 0.5) / f64::from(STEPS);
             let found = banding.candidate_probability(similarity);
-            error += match similarity < threshold {
-                true => weights.false_positive * found,
-                false => weights.false_negative * (1.0 - found),
+            error += if similarity < threshold {
+                weights.false_positive * found
+            } else {
+                weights.false_negative * (1.0 - found)
             };
         }
         error / f64::from(STEPS)

@@ -154,9 +154,10 @@ impl<D> Removal<D> {
 
     /// What the removal loses: nothing if both documents are identical; `None` unless they were compared exactly.
     pub fn loss(&self) -> Option<Loss> {
-        match self.is_identical {
-            true => Some(Loss::default()),
-            false => self.overlap.map(Overlap::loss_of_first),
+        if self.is_identical {
+            Some(Loss::default())
+        } else {
+            self.overlap.map(Overlap::loss_of_first)
         }
     }
 

@@ -192,9 +192,12 @@ mod tests {
 
     /// Orders documents: those of a reference by row, then all others by their key.
     fn order<K: Ord>(reference: u32, key: impl Fn(u32) -> K) -> impl Fn(u32) -> (u32, Option<K>) {
-        move |row| match row < reference {
-            true => (row, None),
-            false => (u32::MAX, Some(key(row))),
+        move |row| {
+            if row < reference {
+                (row, None)
+            } else {
+                (u32::MAX, Some(key(row)))
+            }
         }
     }
 

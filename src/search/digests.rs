@@ -69,14 +69,13 @@ impl Digests {
                 firsts[*document as usize].store(first, Ordering::Relaxed);
             }
         };
-        match documents > 2 * JOB {
-            true => {
-                let shards: Vec<_> = by_shard.shards().collect();
-                let of_job = shards.len() * JOB / documents;
-                let shards = shards.into_par_iter().with_min_len(of_job);
-                in_parallel(|| shards.for_each(add));
-            }
-            false => by_shard.shards().for_each(add),
+        if documents > 2 * JOB {
+            let shards: Vec<_> = by_shard.shards().collect();
+            let of_job = shards.len() * JOB / documents;
+            let shards = shards.into_par_iter().with_min_len(of_job);
+            in_parallel(|| shards.for_each(add));
+        } else {
+            by_shard.shards().for_each(add)
         }
         firsts
     }

@@ -784,11 +784,8 @@ impl<'e> Signing<'e> {
     #[inline]
     fn shingles_up_to_two(&self, made: &ShingleBatch, i: usize, are_exact: bool) -> usize {
         let takes_weights = self.engine.shingler().takes_weights();
-        let of_shingle = match are_exact && takes_weights {
-            // The hash and the weight.
-            true => 2,
-            false => 1,
-        };
+        // Where weights count, a shingle is its hash and its weight.
+        let of_shingle = if are_exact && takes_weights { 2 } else { 1 };
         match made.sets().range(i).len() / of_shingle {
             1.. if takes_weights => 2,
             shingles => shingles.min(2),
@@ -897,9 +894,10 @@ impl<'e> Signing<'e> {
         let by_shard = ByShard::of(digests.iter().copied());
         let (short, are_known) = {
             let numbered = &self.known().numbered;
-            let are_known = match wanted.distinct_only {
-                true => numbered.are_known(&digests, &by_shard),
-                false => Vec::new(),
+            let are_known = if wanted.distinct_only {
+                numbered.are_known(&digests, &by_shard)
+            } else {
+                Vec::new()
             };
             (*numbered.short(), are_known)
         };
@@ -1188,9 +1186,10 @@ mod tests {
         for length in pieces {
             let signed = signing.sign(&source, start..start + length).unwrap();
             start += length;
-            match ahead {
-                true => waiting.push(signed),
-                false => pass.number(signed, &mut ()).unwrap(),
+            if ahead {
+                waiting.push(signed)
+            } else {
+                pass.number(signed, &mut ()).unwrap()
             }
         }
         for signed in waiting {

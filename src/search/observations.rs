@@ -216,10 +216,7 @@ mod tests {
     fn packed(shared: &[usize]) -> PackedSignatures {
         let mut signatures = Signatures::new(4, Width::U32);
         for (document, shared) in (1..).zip(shared) {
-            let slot = |slot: usize| match slot < *shared {
-                true => 7,
-                false => 10 * document,
-            };
+            let slot = |slot: usize| if slot < *shared { 7 } else { 10 * document };
             let row: Vec<u32> = (0..4).map(slot).collect();
             signatures.push_row(Slots::U32(&row)).unwrap();
         }

@@ -853,9 +853,10 @@ mod tests {
                     let begun = whole.get(max_pairs).map_or(7, |pair| pair.a);
                     let left = left.filter(|pair| pair.a > begun).count() as u64;
                     let omitted = result.counts.omitted_pairs;
-                    match result.is_complete {
-                        true => assert_eq!(omitted, 0),
-                        false => assert!(omitted >= left.max(1), "{omitted} {left}"),
+                    if result.is_complete {
+                        assert_eq!(omitted, 0)
+                    } else {
+                        assert!(omitted >= left.max(1), "{omitted} {left}")
                     }
                 }
             }

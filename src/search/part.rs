@@ -497,9 +497,10 @@ mod tests {
         let counts = |groups: bool| {
             let all = Observations::none(shape.num_perm);
             let open = OpenGroups::new(4, &all);
-            let observed = match groups {
-                true => Observed::Groups(&open, vec![3, 1]),
-                false => Observed::Components(&all),
+            let observed = if groups {
+                Observed::Groups(&open, vec![3, 1])
+            } else {
+                Observed::Components(&all)
             };
             let records = records(&shape, &documents);
             let compare = |similarity: &dyn Similarity| {

@@ -391,9 +391,10 @@ impl Sink {
                 let row = |number| documents.row(number);
                 let all = removed.par_iter_mut();
                 in_parallel(|| all.for_each(|removal| *removal = removal.name(row, row)));
-                match held.is_empty() {
-                    true => *held = removed,
-                    false => held.append(&mut removed),
+                if held.is_empty() {
+                    *held = removed
+                } else {
+                    held.append(&mut removed)
                 }
                 Ok(())
             }
@@ -498,9 +499,10 @@ impl PartResults {
             Step::Done { parts } => {
                 self.is_between_parts = true;
                 self.compared.parts = parts;
-                match self.spill.as_ref().is_some_and(|spill| spill.is_due()) {
-                    true => self.save(),
-                    false => Ok(()),
+                if self.spill.as_ref().is_some_and(|spill| spill.is_due()) {
+                    self.save()
+                } else {
+                    Ok(())
                 }
             }
         }

@@ -93,12 +93,11 @@ fn sign_piece(
     let is_small = is_one_small(documents);
     if is_small || search.verification == Verification::Signature {
         let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
-        match is_small {
-            true => {
-                signatures.push_rows(1);
-                signer.sign_set(sets.hashes(), signatures.slots_mut())?;
-            }
-            false => signatures.sign(signer, &sets)?,
+        if is_small {
+            signatures.push_rows(1);
+            signer.sign_set(sets.hashes(), signatures.slots_mut())?;
+        } else {
+            signatures.sign(signer, &sets)?
         }
         keys_of_rows(&signatures, search.banding, &mut keys);
         if search.verification == Verification::Signature {

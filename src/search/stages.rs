@@ -89,9 +89,10 @@ impl Parts {
     ) -> Result<()> {
         match self {
             Parts::Whole(part) => {
-                let steps = match is_greedy {
-                    true => part.buckets.positions().len(),
-                    false => part.buckets.bands(),
+                let steps = if is_greedy {
+                    part.buckets.positions().len()
+                } else {
+                    part.buckets.bands()
                 };
                 progress.begin("compare", steps as u64);
                 let found = work(*part, &mut |done| advance(progress, done, 0, 0))?;
@@ -99,9 +100,12 @@ impl Parts {
                 each(Step::Done { parts: 1 })
             }
             Parts::Spilled(parts, _) => {
-                let stop = |_: u64| match progress.is_stopped() {
-                    true => Err(Error::Stopped),
-                    false => Ok(()),
+                let stop = |_: u64| {
+                    if progress.is_stopped() {
+                        Err(Error::Stopped)
+                    } else {
+                        Ok(())
+                    }
                 };
                 let work = |part: Part<'static>, large| {
                     let mut part: Part<'_> = part;

@@ -389,9 +389,10 @@ impl Progress for Told {
         if *self.stage.lock().unwrap() != self.stop_in {
             return ControlFlow::Continue(());
         }
-        match self.calls.fetch_add(1, Ordering::Relaxed) >= self.last {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if self.calls.fetch_add(1, Ordering::Relaxed) >= self.last {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 

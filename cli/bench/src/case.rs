@@ -91,8 +91,9 @@ impl Case {
 
 /// A backend and its instruction set or device, in words.
 pub(crate) fn computer(backend: &str, hardware: &str) -> String {
-    match hardware == backend {
-        true => backend.to_owned(),
-        false => format!("{backend} {hardware}").trim().to_owned(),
+    if hardware == backend {
+        backend.to_owned()
+    } else {
+        format!("{backend} {hardware}").trim().to_owned()
     }
 }

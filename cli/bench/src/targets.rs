@@ -63,9 +63,10 @@ impl ComputeTarget {
 
     /// The absence of a scheme that it does not support; `None` if it does.
     pub(crate) fn absence_of(&self, scheme: &Scheme) -> Option<Absence> {
-        let error = match self.has_device() {
-            true => self.signer(scheme).err(),
-            false => None,
+        let error = if self.has_device() {
+            self.signer(scheme).err()
+        } else {
+            None
         };
         error.map(|error| Absence {
             what: format!("{scheme} by {}", self.backend),
@@ -155,13 +156,12 @@ fn device(plan: &Plan) -> Result<ComputeTarget> {
     })?;
     Ok(ComputeTarget {
         backend: Backend::Gpu,
-        name: match adapter.is_software {
+        name: if adapter.is_software {
             // The rest of the name is the version, which environment.json has.
-            true => {
-                let name = adapter.name.split(" (").next().unwrap_or_default();
-                format!("{name}{SOFTWARE}")
-            }
-            false => adapter.name,
+            let name = adapter.name.split(" (").next().unwrap_or_default();
+            format!("{name}{SOFTWARE}")
+        } else {
+            adapter.name
         },
         hardware: Hardware {
             gpu: GpuOptions {

@@ -229,9 +229,10 @@ impl Arguments {
             let field: ComparedField = text.parse().map_err(usage)?;
             let is_known = |known: &ComparedField| known.a == field.a || known.b == field.b;
             if let Some(twice) = compared.iter().find(|known| is_known(known)) {
-                let twice = match twice.a == field.a {
-                    true => &field.a,
-                    false => &field.b,
+                let twice = if twice.a == field.a {
+                    &field.a
+                } else {
+                    &field.b
                 };
                 let twice: Vec<String> = twice.iter().map(ToString::to_string).collect();
                 let twice = twice.join("+");
@@ -493,9 +494,10 @@ fn by_score(report: &LinkReport) -> Option<String> {
         return Some(format!("by {score}: {because}"));
     }
     // The line of the precision says why, unless it knows something else.
-    match report.estimate.unknown_because.as_ref() == Some(because) {
-        true => Some(format!("by {score}, not by evidence")),
-        false => Some(format!("by {score}, not by evidence: {because}")),
+    if report.estimate.unknown_because.as_ref() == Some(because) {
+        Some(format!("by {score}, not by evidence"))
+    } else {
+        Some(format!("by {score}, not by evidence: {because}"))
     }
 }
 

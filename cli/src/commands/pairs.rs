@@ -73,10 +73,7 @@ pub struct PageArguments {
 impl PageArguments {
     /// The modes that they lead to.
     fn modes(&self) -> &'static [Mode] {
-        match self.page {
-            true => &[],
-            false => &[Mode::NoPage],
-        }
+        if self.page { &[] } else { &[Mode::NoPage] }
     }
 }
 

@@ -511,14 +511,13 @@ impl Arguments {
 
     fn fields(&self) -> Fields {
         let is_tokens = self.passages.unit == PassageUnitArgument::Tokens;
-        let content = match is_tokens {
-            true => vec![FieldPath::new(
+        let content = if is_tokens {
+            vec![FieldPath::new(
                 self.tokens_field.as_deref().unwrap_or("tokens"),
-            )],
-            false => {
-                let text_fields = self.text_field.iter();
-                text_fields.map(|field| FieldPath::new(field)).collect()
-            }
+            )]
+        } else {
+            let text_fields = self.text_field.iter();
+            text_fields.map(|field| FieldPath::new(field)).collect()
         };
         Fields {
             content,

@@ -160,10 +160,7 @@ impl PlanArguments {
         let per_document = search.bytes_per_document(scheme.num_perm()) as u64 + ID + 8;
         let in_memory = documents * per_document;
         let is_on_disk = memory.is_some_and(|memory| in_memory > memory / 2);
-        let on_disk = match is_on_disk {
-            true => spilled_bytes(bands),
-            false => 0,
-        };
+        let on_disk = if is_on_disk { spilled_bytes(bands) } else { 0 };
         let Some(measured) = Measured::within(bytes, documents, on_disk) else {
             return Err(Usage::error(
                 "`bytes` is so small that the run takes less than a second; run `simgpu dedup` itself, or give the size of all documents",
@@ -179,10 +176,11 @@ impl PlanArguments {
             progress: &drawn,
             ..RunOptions::default()
         });
-        let run = run.memory(match is_on_disk {
+        let run = run.memory(if is_on_disk {
             // Too little for its documents.
-            true => measured.documents * per_document,
-            false => u64::MAX,
+            measured.documents * per_document
+        } else {
+            u64::MAX
         });
         let outcome = run.dedup(&Dedup::new(search), &folder.path().join("results"));
         Ok(Some(Plan {
@@ -419,9 +417,10 @@ impl Plan {
     /// The time of each stage. Comparisons take as long as in the small run, pair by pair and byte by byte.
     fn times(&self, scale: f64) -> Vec<(&'static str, f64)> {
         let made_up = self.outcome.report.counts.candidate_pairs as f64;
-        let per_made_up = match made_up > 0.0 {
-            true => self.candidates(self.documents) / made_up,
-            false => 0.0,
+        let per_made_up = if made_up > 0.0 {
+            self.candidates(self.documents) / made_up
+        } else {
+            0.0
         };
         let of_compare =
             per_made_up * scale * self.measured.documents as f64 / self.documents as f64;

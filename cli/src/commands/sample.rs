@@ -96,9 +96,10 @@ impl SampleArguments {
     /// # Errors
     /// None that can occur.
     pub fn modes(&self, scheme: &Scheme) -> anyhow::Result<&'static [Mode]> {
-        match self.sample.is_empty() {
-            true => Ok(&[Mode::NoSample]),
-            false => Ok(unit_modes(&shingling_of(self.unit, scheme)?.unit)),
+        if self.sample.is_empty() {
+            Ok(&[Mode::NoSample])
+        } else {
+            Ok(unit_modes(&shingling_of(self.unit, scheme)?.unit))
         }
     }
 
@@ -117,9 +118,10 @@ impl SampleArguments {
             ));
         }
         let is_tokens = shingling.unit == Unit::Tokens;
-        let (named, default) = match is_tokens {
-            true => (&self.tokens_field, "tokens"),
-            false => (&self.text_field, "text"),
+        let (named, default) = if is_tokens {
+            (&self.tokens_field, "tokens")
+        } else {
+            (&self.text_field, "text")
         };
         let fields = Fields {
             content: vec![FieldPath::new(named.as_deref().unwrap_or(default))],

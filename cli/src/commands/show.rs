@@ -58,21 +58,21 @@ const LISTED: usize = 20;
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let found = show_passages(&arguments.result, &arguments.id)?;
     if let Some(found) = found {
-        let page = match arguments.json {
-            true => serde_json::to_string(&found)? + "\n",
-            false => page_of_passages(&found)?,
+        let page = if arguments.json {
+            serde_json::to_string(&found)? + "\n"
+        } else {
+            page_of_passages(&found)?
         };
         return Ok(print(page)?);
     }
     let read = || show(&arguments.result, &arguments.id, !arguments.no_text);
     let shown = on_threads(cores(), || read().map_err(anyhow::Error::from))??;
-    let page = match arguments.json {
-        true => serde_json::to_string(&shown)? + "\n",
-        false => {
-            let size = Term::stdout().size_checked();
-            let width = size.map_or(WIDTH, |(_, columns)| columns.into());
-            page(&shown, width.max(LEAST_WIDTH))?
-        }
+    let page = if arguments.json {
+        serde_json::to_string(&shown)? + "\n"
+    } else {
+        let size = Term::stdout().size_checked();
+        let width = size.map_or(WIDTH, |(_, columns)| columns.into());
+        page(&shown, width.max(LEAST_WIDTH))?
     };
     Ok(print(page)?)
 }

@@ -223,9 +223,10 @@ fn table_with_ids(ids: &ArrayRef) -> Vec<u8> {
     let is_uuid = matches!(ids.data_type(), DataType::FixedSizeBinary(16));
     let name = ("ARROW:extension:name".to_owned(), "arrow.uuid".to_owned());
     let id = Field::new("id", ids.data_type().clone(), true);
-    let id = match is_uuid {
-        true => id.with_metadata([name]),
-        false => id,
+    let id = if is_uuid {
+        id.with_metadata([name])
+    } else {
+        id
     };
     let schema = Schema::new(vec![id, Field::new("text", DataType::Utf8, true)]);
     let columns = vec![Arc::clone(ids), strings([text(1, 20), text(1, 20)])];

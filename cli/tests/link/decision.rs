@@ -81,9 +81,10 @@ fn by_hand(report: &Value, link: &Value) -> f64 {
             .map(|field| of_fields[&field.as_u64().unwrap()])
             .sum();
         let odds = class["pairs"].as_f64().unwrap() / all_pairs * points.exp2();
-        match class["is_same"].as_bool().unwrap() {
-            true => same = odds,
-            false => others += odds,
+        if class["is_same"].as_bool().unwrap() {
+            same = odds
+        } else {
+            others += odds
         }
     }
     (same / others).log2()

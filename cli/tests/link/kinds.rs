@@ -112,12 +112,13 @@ fn written(shop: &Shop, clerk: usize) -> [String; 8] {
             format!("{day}.{month}.{year}"),
         ],
     };
-    of_clerk.map(
-        |value| match value.contains(',') && !value.starts_with('"') {
-            true => format!("\"{value}\""),
-            false => value,
-        },
-    )
+    of_clerk.map(|value| {
+        if value.contains(',') && !value.starts_with('"') {
+            format!("\"{value}\"")
+        } else {
+            value
+        }
+    })
 }
 
 /// Makes an error in one field.

@@ -363,9 +363,10 @@ fn textbook_points(a: &str, b: &str) -> f64 {
         }
         last = next;
     }
-    match a.is_empty() || b.is_empty() {
-        true => 0.0,
-        false => (100.0 - (last[b.len()] as f64).powi(2)).max(0.0),
+    if a.is_empty() || b.is_empty() {
+        0.0
+    } else {
+        (100.0 - (last[b.len()] as f64).powi(2)).max(0.0)
     }
 }
 

@@ -332,9 +332,10 @@ impl MadeUp {
             + input.len() as u64 * 7
             + scheme.len() as u64 * 101;
         let mut noise = Noise(self.seed.wrapping_mul(77) + key);
-        let bias = match is_mixed || !matches!(input, "interval" | "progression") || set_size < 8 {
-            true => ideal / 63.0 * noise.normal().clamp(-2.0, 2.0),
-            false => -0.067 * 4.0 * similarity * (1.0 - similarity),
+        let bias = if is_mixed || !matches!(input, "interval" | "progression") || set_size < 8 {
+            ideal / 63.0 * noise.normal().clamp(-2.0, 2.0)
+        } else {
+            -0.067 * 4.0 * similarity * (1.0 - similarity)
         };
         let smaller = if is_dependent && set_size < 200 {
             0.72

@@ -119,9 +119,10 @@ impl Alignment {
             if i.abs_diff(n) > NEAR {
                 continue;
             }
-            let beyond = match up {
-                true => (i + 1..item.len()).find_map(|k| self.get(k)),
-                false => (0..i).rev().find_map(|k| self.get(k)),
+            let beyond = if up {
+                (i + 1..item.len()).find_map(|k| self.get(k))
+            } else {
+                (0..i).rev().find_map(|k| self.get(k))
             };
             let beside = |off| (from + i).checked_add_signed(off)?.checked_sub(n);
             let mut places = [0, step, -step].into_iter().filter_map(beside);
@@ -241,9 +242,10 @@ fn best_chain(runs: &[Run]) -> Vec<Run> {
                     // A stray short run.
                     continue;
                 }
-                match last.len < 3 && chain.len() == 1 {
-                    true => chain.clear(),
-                    false => chains.push(std::mem::take(&mut chain)),
+                if last.len < 3 && chain.len() == 1 {
+                    chain.clear()
+                } else {
+                    chains.push(std::mem::take(&mut chain))
                 }
             }
         }

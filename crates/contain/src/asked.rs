@@ -34,9 +34,10 @@ impl Place<'_> {
 
     /// The share of the words outside the template that are in place; 0 without any.
     pub(super) fn content_share(&self) -> f64 {
-        match self.detail.content.is_empty() {
-            true => 0.0,
-            false => self.aligned.share(self.detail.content.iter().copied()),
+        if self.detail.content.is_empty() {
+            0.0
+        } else {
+            self.aligned.share(self.detail.content.iter().copied())
         }
     }
 

@@ -37,13 +37,12 @@ impl PartOfQuestion {
         if place.content_share() < 0.5 {
             return None;
         }
-        let lacking = match has_options {
-            true => Vec::new(),
-            false => {
-                let content = place.detail.content.iter().copied();
-                let lacking = content.filter(|i| !place.aligned.has(*i));
-                lacking.map(|i| (i, instead(place, i))).collect()
-            }
+        let lacking = if has_options {
+            Vec::new()
+        } else {
+            let content = place.detail.content.iter().copied();
+            let lacking = content.filter(|i| !place.aligned.has(*i));
+            lacking.map(|i| (i, instead(place, i))).collect()
         };
         Some(PartOfQuestion {
             part,

@@ -89,9 +89,10 @@ impl<'a> HitsOutput<'a> {
             }
             Target::Table(table) => {
                 table.waiting.push((id, row, evidence));
-                match table.waiting.len() < BATCH {
-                    true => Ok(()),
-                    false => table.flush(self.places),
+                if table.waiting.len() < BATCH {
+                    Ok(())
+                } else {
+                    table.flush(self.places)
                 }
             }
         }

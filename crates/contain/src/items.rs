@@ -102,9 +102,10 @@ pub(super) fn groups(
             let first = &groups[group as usize][0];
             (&first.benchmark, &first.id) == (&record.benchmark, &record.id)
         };
-        let known = match record.id.is_empty() {
-            true => None,
-            false => of_id.find(hash, is_same),
+        let known = if record.id.is_empty() {
+            None
+        } else {
+            of_id.find(hash, is_same)
         };
         match known.map(|group| &mut groups[group as usize]) {
             Some(group) => {

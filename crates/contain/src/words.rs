@@ -264,9 +264,10 @@ impl PlainText {
 
     /// The text that was read last, without escapes.
     pub(super) fn plain<'a>(&'a self, text: &'a str) -> &'a str {
-        match self.escapes.is_empty() {
-            true => text,
-            false => &self.plain,
+        if self.escapes.is_empty() {
+            text
+        } else {
+            &self.plain
         }
     }
 

@@ -134,12 +134,13 @@ impl Run<'_> {
                             files.complete(self.removed_format.file_name().to_owned());
                             Ok(())
                         };
-                        let kept = || match copies {
-                            true => {
+                        let kept = || {
+                            if copies {
                                 let written = (&written, &sampler);
                                 write_kept(&folder, &source, is_kept, written, files)
+                            } else {
+                                Ok(counts.kept)
                             }
-                            false => Ok(counts.kept),
                         };
                         let kept = beside(tables, kept, look)?;
                         // To free much memory takes time, which is there while the disk is busy, and keeps other threads
@@ -205,9 +206,10 @@ impl Run<'_> {
 
     /// What takes the texts of the documents that the page shows.
     fn sampler(&self, source: &FileSource<'_>, overview: &Overview) -> Sampler {
-        match self.takes_samples() {
-            true => Sampler::new(overview.shown(), source.sampled()),
-            false => Sampler::default(),
+        if self.takes_samples() {
+            Sampler::new(overview.shown(), source.sampled())
+        } else {
+            Sampler::default()
         }
     }
 
@@ -219,9 +221,10 @@ impl Run<'_> {
         sampler: Sampler,
         places: &Places,
     ) -> Result<()> {
-        let samples = match self.takes_samples() {
-            true => sampler.write(folder, places)?,
-            false => Samples::default(),
+        let samples = if self.takes_samples() {
+            sampler.write(folder, places)?
+        } else {
+            Samples::default()
         };
         folder.write_page(&report_page(report, &samples))
     }
@@ -313,9 +316,12 @@ fn write_tables(
     let progress = source.run.options.progress;
     let documents = found.rows;
     let may_drop = found.counts.dropped.is_some();
-    let look = || match is_stopped.load(Ordering::Relaxed) || progress.is_stopped() {
-        true => Err(Error::Stopped),
-        false => Ok(()),
+    let look = || {
+        if is_stopped.load(Ordering::Relaxed) || progress.is_stopped() {
+            Err(Error::Stopped)
+        } else {
+            Ok(())
+        }
     };
     let (file, path) = folder.create(CLUSTERS)?;
     let documents = (documents, may_drop);

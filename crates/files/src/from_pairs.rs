@@ -169,12 +169,13 @@ impl PairsFile {
         };
         let progress = source.run.options.progress;
         let listed = for_each_listed_pair(&self.path, &source.temporary, progress, &mut add)?;
-        match listed == self.report.counts.similar_pairs {
-            true => Ok(pairs),
-            false => Err(self.refused(format!(
+        if listed == self.report.counts.similar_pairs {
+            Ok(pairs)
+        } else {
+            Err(self.refused(format!(
                 "it has {listed} pairs, and its report states {}",
                 self.report.counts.similar_pairs
-            ))),
+            )))
         }
     }
 

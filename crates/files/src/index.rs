@@ -166,9 +166,10 @@ impl Run<'_> {
     /// Builds an index of kind `exact`.
     pub(super) fn build_in_order(self, folder: &Path, search: &Search) -> Result<IndexOutcome> {
         self.check_folder(folder)?;
-        let remedy = match self.restart {
-            true => None,
-            false => Some("pass `kind=lsh` and what it had to go on, or `restart` to discard it"),
+        let remedy = if self.restart {
+            None
+        } else {
+            Some("pass `kind=lsh` and what it had to go on, or `restart` to discard it")
         };
         discard_build(folder, remedy)?;
         let engine = self.engine.with_shingler(self.engine.shingler().clone());
@@ -211,9 +212,10 @@ impl Run<'_> {
             }
             held.push(batch);
             is_ordered = held.len() == ORDERED_BATCHES;
-            match is_ordered {
-                true => add_held(&mut held, counts),
-                false => Ok(()),
+            if is_ordered {
+                add_held(&mut held, counts)
+            } else {
+                Ok(())
             }
         })?;
         add_held(&mut held, &mut outcome.counts)?;

@@ -68,9 +68,10 @@ impl SignatureFile {
                     strip_punctuation: stated.strip_punctuation,
                     keep_whitespace: stated.keep_whitespace,
                 },
-                weighting: match stated.count {
-                    true => Weighting::Counts,
-                    false => Weighting::Equal,
+                weighting: if stated.count {
+                    Weighting::Counts
+                } else {
+                    Weighting::Equal
                 },
                 ..usual
             })

@@ -189,9 +189,10 @@ impl FileSource<'_> {
 
     /// A place that is not before the first file that is read.
     pub(super) fn after_indexes(&self, position: Position) -> Position {
-        match position.file < self.of_indexes() {
-            true => self.places.start_of_file(self.of_indexes()),
-            false => position,
+        if position.file < self.of_indexes() {
+            self.places.start_of_file(self.of_indexes())
+        } else {
+            position
         }
     }
 

@@ -331,9 +331,10 @@ impl<'a> Noted<'a> {
         }
         let of_file = &mut self.places.files[file];
         of_file.fingerprint = Some(fingerprint);
-        let records = match file < self.places.of_reference {
-            true => 0,
-            false => of_file.records,
+        let records = if file < self.places.of_reference {
+            0
+        } else {
+            of_file.records
         };
         self.position = Position {
             file: file + 1,

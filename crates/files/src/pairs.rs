@@ -191,13 +191,12 @@ impl Run<'_> {
         report: &mut Report,
     ) -> Result<String> {
         report.overview = Some(passing.overview()?);
-        let samples = match self.samples {
-            true => {
-                let sampler = Sampler::new(passing.shown(), BTreeMap::new());
-                sampler.take_all(source)?;
-                sampler.into_samples(&source.places)?.0
-            }
-            false => Samples::default(),
+        let samples = if self.samples {
+            let sampler = Sampler::new(passing.shown(), BTreeMap::new());
+            sampler.take_all(source)?;
+            sampler.into_samples(&source.places)?.0
+        } else {
+            Samples::default()
         };
         Ok(report_page(report, &samples))
     }

@@ -40,9 +40,10 @@ impl<'a> PassingPairs<'a> {
         let documents = places.documents_of_files();
         let are_single = documents.iter().all(|documents| *documents <= 1);
         let has_several = documents.iter().filter(|documents| **documents > 0).count() > 1;
-        let listed = match has_several && !are_single {
-            true => with_most_documents(&documents).into_iter().collect(),
-            false => HashSet::new(),
+        let listed = if has_several && !are_single {
+            with_most_documents(&documents).into_iter().collect()
+        } else {
+            HashSet::new()
         };
         PassingPairs {
             places,

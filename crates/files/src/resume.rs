@@ -211,9 +211,10 @@ pub fn unfinished(
                 "another run that writes it was stopped: {}",
                 difference.problem
             ),
-            remedy: match difference.is_of_file {
-                true => "pass `restart` to discard that run and begin anew",
-                false => "repeat that run to go on, or pass `restart` to discard it",
+            remedy: if difference.is_of_file {
+                "pass `restart` to discard that run and begin anew"
+            } else {
+                "repeat that run to go on, or pass `restart` to discard it"
             }
             .to_owned(),
         }),
@@ -398,9 +399,10 @@ mod tests {
         }
 
         fn advance(&self, _: u64, _: u64, _: u64) -> std::ops::ControlFlow<()> {
-            match self.is_stopped() {
-                true => std::ops::ControlFlow::Break(()),
-                false => std::ops::ControlFlow::Continue(()),
+            if self.is_stopped() {
+                std::ops::ControlFlow::Break(())
+            } else {
+                std::ops::ControlFlow::Continue(())
             }
         }
     }

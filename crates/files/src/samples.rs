@@ -86,9 +86,10 @@ impl Sampler {
         let wanted = rows
             .iter()
             .map(|row| row.filter(|row| self.rows.binary_search(row).is_ok()));
-        let wanted: Vec<Option<u32>> = match self.has_one_among(rows) {
-            true => wanted.collect(),
-            false => return Ok(()),
+        let wanted: Vec<Option<u32>> = if self.has_one_among(rows) {
+            wanted.collect()
+        } else {
+            return Ok(());
         };
         let documents = source.documents_of(chunk, &wanted)?;
         let samples = wanted.iter().flatten().enumerate();
@@ -124,9 +125,10 @@ impl Sampler {
                 .filter(|row| !taken.contains_key(row))
                 .map(|row| (places.file_of(*row), *row)),
         );
-        match ends.is_empty() {
-            true => Ok(()),
-            false => source.read_beginnings(&ends, |placed| self.take(source, &placed)),
+        if ends.is_empty() {
+            Ok(())
+        } else {
+            source.read_beginnings(&ends, |placed| self.take(source, &placed))
         }
     }
 

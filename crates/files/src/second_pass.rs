@@ -141,12 +141,13 @@ impl Iterator for Parts<'_> {
                 Ok(Event::Table(form)) => Ok(FileEvent::Table(form)),
                 Ok(Event::Chunk(chunk)) => self.place(Arc::new(chunk)),
                 Ok(Event::End { fingerprint, .. }) => {
-                    match self
+                    if self
                         .known()
                         .is_some_and(|known| fingerprint.is_of_same_file(known))
                     {
-                        true => self.end(),
-                        false => Err(self.changed()),
+                        self.end()
+                    } else {
+                        Err(self.changed())
                     }
                 }
             }),
@@ -193,9 +194,10 @@ impl Parts<'_> {
 
     fn end(&mut self) -> Result<FileEvent<Placed>> {
         self.events = Events::Ended;
-        match self.rows.is_at_end() {
-            true => Ok(FileEvent::End),
-            false => Err(self.changed()),
+        if self.rows.is_at_end() {
+            Ok(FileEvent::End)
+        } else {
+            Err(self.changed())
         }
     }
 

@@ -131,9 +131,10 @@ fn report_of(folder: &Path) -> Result<ReportOfDedup> {
         return Err(refused(folder, "there is no such folder"));
     };
     if found.is_file() {
-        let problem = match is_file(&with_suffix(folder, ".report.json"))? {
-            true => "it is a result of pairs, which removes nothing",
-            false => "it is a file",
+        let problem = if is_file(&with_suffix(folder, ".report.json"))? {
+            "it is a result of pairs, which removes nothing"
+        } else {
+            "it is a file"
         };
         return Err(refused(folder, problem));
     }
@@ -232,9 +233,10 @@ fn add_texts(
     unread: &mut BTreeMap<String, String>,
 ) -> Result<()> {
     let pairs_of = |shown: &ShownDocument| -> Vec<(DocumentPlace, Option<DocumentPlace>)> {
-        let rows = match shown.kept {
-            true => &shown.removed[..shown.removed.len().min(COMPARED)],
-            false => &shown.chain[..shown.chain.len().min(1)],
+        let rows = if shown.kept {
+            &shown.removed[..shown.removed.len().min(COMPARED)]
+        } else {
+            &shown.chain[..shown.chain.len().min(1)]
         };
         rows.iter()
             .map(|row| (row.document(), row.kept()))
@@ -251,12 +253,13 @@ fn add_texts(
     let texts = Texts::read(&report.parameters, inputs, &wanted, unread)?;
     for shown in documents {
         let pairs = pairs_of(shown);
-        shown.texts = match pairs.is_empty() {
-            true => vec![texts.compare(shown.document.clone(), None)],
-            false => pairs
+        shown.texts = if pairs.is_empty() {
+            vec![texts.compare(shown.document.clone(), None)]
+        } else {
+            pairs
                 .into_iter()
                 .map(|(removed, kept)| texts.compare(removed, kept))
-                .collect(),
+                .collect()
         };
     }
     Ok(())

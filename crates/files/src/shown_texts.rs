@@ -108,10 +108,7 @@ impl Texts {
             let rows = wanted.iter();
             let rows = rows.filter(|(of, file, _)| (*of, &**file) == (reference, name));
             let rows = rows.map(|(.., row)| *row).collect();
-            let fields = match reference {
-                true => &of_reference,
-                false => &of_inputs,
-            };
+            let fields = if reference { &of_reference } else { &of_inputs };
             let read = found.and_then(|input| {
                 let read = texts.read_rows((reference, name), input, fields, &rows);
                 read.map_err(|error| error.to_string())
@@ -237,9 +234,10 @@ fn shingler(parameters: &ShinglingParameters) -> Option<Shingler> {
             strip_punctuation: parameters.strip_punctuation,
             keep_whitespace: parameters.keep_whitespace,
         },
-        weighting: match parameters.count {
-            true => Weighting::Counts,
-            false => Weighting::Equal,
+        weighting: if parameters.count {
+            Weighting::Counts
+        } else {
+            Weighting::Equal
         },
         ..own
     };
@@ -288,9 +286,10 @@ fn shared<'a>(
                 continue;
             };
             seen.insert(hash);
-            let examples = match is_kept(&hash) {
-                true => &mut shingles.shared_examples,
-                false => &mut shingles.lost_examples,
+            let examples = if is_kept(&hash) {
+                &mut shingles.shared_examples
+            } else {
+                &mut shingles.lost_examples
             };
             if examples.len() < EXAMPLES {
                 examples.push(span.to_owned());

@@ -70,9 +70,10 @@ impl<'a> FileSource<'a> {
             run.inputs
                 .with_copy_of_stream(&temporary, run.options.progress)
         };
-        let inputs = match run.inputs.names_stream() {
-            true => timings.time("copy", 0, find),
-            false => find(),
+        let inputs = if run.inputs.names_stream() {
+            timings.time("copy", 0, find)
+        } else {
+            find()
         };
         let indexes = run.indexes.iter();
         let mut files: Vec<InputFile> = indexes
@@ -327,9 +328,12 @@ impl<'a> FileSource<'a> {
         // Whether all notes end with the same chunk.
         let is_between_chunks = Cell::new(true);
         let read = files.map(
-            |chunk| match start.is_after(&chunk) {
-                true => Ok(None),
-                false => signing.sign(chunks, Arc::new(chunk)).map(Some),
+            |chunk| {
+                if start.is_after(&chunk) {
+                    Ok(None)
+                } else {
+                    signing.sign(chunks, Arc::new(chunk)).map(Some)
+                }
             },
             |event| {
                 is_between_chunks.set(false);

@@ -240,9 +240,10 @@ impl Progress for Noted {
     fn advance(&self, done: u64, documents: u64, bytes: u64) -> ControlFlow<()> {
         let mut advanced = self.advanced.lock().unwrap();
         advanced.push([done, documents, bytes]);
-        match self.stop_after == Some(advanced.len()) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if self.stop_after == Some(advanced.len()) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 }

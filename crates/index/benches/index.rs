@@ -35,9 +35,10 @@ fn text(number: u64) -> String {
     let phrase = fmix64(number) % 60;
     for at in 0..40 {
         // The first 20 of 60 numbers are phrases.
-        let random = match phrase < 20 && at < 8 {
-            true => fmix64(1 << 60 | phrase << 8 | at),
-            false => fmix64(number << 8 | at),
+        let random = if phrase < 20 && at < 8 {
+            fmix64(1 << 60 | phrase << 8 | at)
+        } else {
+            fmix64(number << 8 | at)
         };
         // The cube of a random share: a few words are in most texts.
         let share = u128::from(random >> 32);

@@ -130,9 +130,10 @@ impl BulkBuild {
         let done = AtomicU64::new(0);
         let step = || {
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            match done.is_multiple_of(ENTRIES) {
-                true => advance(progress, done, u64::from(rows), 0),
-                false => Ok(()),
+            if done.is_multiple_of(ENTRIES) {
+                advance(progress, done, u64::from(rows), 0)
+            } else {
+                Ok(())
             }
         };
         let words = words_of_signature(index.engine(), index.search());

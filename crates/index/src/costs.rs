@@ -42,9 +42,10 @@ impl Index {
                 None => 0,
             };
             costs.most_frequent = costs.most_frequent.max((own + other) / words as u64);
-            let read = match prefix::leads_from_all(key) || !is_two_sided {
-                true => own + other,
-                false => other,
+            let read = if prefix::leads_from_all(key) || !is_two_sided {
+                own + other
+            } else {
+                other
             };
             for entry in list.chunks_exact(words) {
                 let of_row = read_by.get_mut(entry[0] as usize);

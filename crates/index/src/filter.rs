@@ -270,9 +270,10 @@ impl Filter {
         let mut page = Box::new([0; PAGE]);
         let read = read_at(&self.file, &mut *page, self.from + number * PAGE as u64);
         read.map_err(|error| Filter::error(&self.path, error))?;
-        match page[CHECKSUM..] == checksum(&page, number) {
-            true => Ok(page),
-            false => Err(damaged(&self.path, CHANGED)),
+        if page[CHECKSUM..] == checksum(&page, number) {
+            Ok(page)
+        } else {
+            Err(damaged(&self.path, CHANGED))
         }
     }
 

@@ -208,9 +208,10 @@ impl Header {
         let fields = value.as_object_mut();
         let stated = fields.and_then(|fields| fields.remove(CHECKSUM));
         let header: Header = serde_json::from_value(value).map_err(unreadable)?;
-        match stated == Some(header.checksum().into()) {
-            true => Ok(header),
-            false => Err("its header has other values than were written".to_owned()),
+        if stated == Some(header.checksum().into()) {
+            Ok(header)
+        } else {
+            Err("its header has other values than were written".to_owned())
         }
     }
 
@@ -289,9 +290,10 @@ impl Header {
                 strip_punctuation: self.strip_punctuation,
                 keep_whitespace: self.keep_whitespace,
             },
-            weighting: match self.count {
-                true => Weighting::Counts,
-                false => Weighting::Equal,
+            weighting: if self.count {
+                Weighting::Counts
+            } else {
+                Weighting::Equal
             },
             unit,
         };

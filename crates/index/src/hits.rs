@@ -218,9 +218,10 @@ impl Comparison<'_> {
             let (digest, found) = (signed.digest(i), candidate.record.digest);
             let is_identical = digest.is_some() && digest == found;
             // Identical documents have the similarity 1, also those without shingles.
-            let verified = match is_identical {
-                true => Verified::by(1.0),
-                false => comparer.compare(0, number, self.threshold)?,
+            let verified = if is_identical {
+                Verified::by(1.0)
+            } else {
+                comparer.compare(0, number, self.threshold)?
             };
             let similarity = verified.similarity;
             let similarity = similarity.filter(|similarity| *similarity >= self.threshold);

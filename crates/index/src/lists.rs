@@ -254,9 +254,10 @@ pub(super) fn replace(
     for number in (0u32..).take(before / PIECE).skip(rows.len() / PIECE) {
         batch.remove(table, &key.piece(number));
     }
-    match rows.is_empty() {
-        true => batch.remove(table, &key.encode()),
-        false => write(batch, table, key, Head { full: 0, rows }),
+    if rows.is_empty() {
+        batch.remove(table, &key.encode())
+    } else {
+        write(batch, table, key, Head { full: 0, rows })
     }
 }
 

@@ -137,9 +137,10 @@ impl Index {
             ids += 1;
             Ok(())
         })?;
-        match (check.documents, ids) == (state.documents, state.documents) {
-            true => Ok(check),
-            false => Err(self.wrong("the number of its documents is wrong")),
+        if (check.documents, ids) == (state.documents, state.documents) {
+            Ok(check)
+        } else {
+            Err(self.wrong("the number of its documents is wrong"))
         }
     }
 
@@ -236,12 +237,13 @@ impl Index {
     /// The rows of the documents, of so many.
     fn live_rows(&self, next_row: u32) -> Result<Bits> {
         let live = Bits::zeros(next_row);
-        self.for_each_record(|row, _| match row < next_row {
-            true => {
+        self.for_each_record(|row, _| {
+            if row < next_row {
                 live.set(row);
                 Ok(())
+            } else {
+                Err(self.wrong("a document has a row too large"))
             }
-            false => Err(self.wrong("a document has a row too large")),
         })?;
         Ok(live)
     }

@@ -372,9 +372,10 @@ impl Index {
         let mut verdicts = Vec::with_capacity(ids.len());
         for (i, id) in ids.iter().enumerate() {
             let takes = self.take_id(&at, &mut pending, id, on_known_id)?;
-            verdicts.push(match takes {
-                true => Verdict::Added,
-                false => Verdict::KnownId,
+            verdicts.push(if takes {
+                Verdict::Added
+            } else {
+                Verdict::KnownId
             });
             if takes {
                 pending.add(&signed, i, id.clone())?;
@@ -474,12 +475,13 @@ impl Index {
     pub(super) fn sign(&self, documents: &dyn Documents, adds: bool) -> Result<Signed> {
         let mut signed = Signed::of(documents, &self.engine, &self.search)?;
         if self.kind() == IndexKind::Exact && signed.len() > 0 {
-            let order = match adds {
-                true => Some(
+            let order = if adds {
+                Some(
                     self.order
                         .get_or_init(|| Order::of(signed.starts().collect())),
-                ),
-                false => self.order.get(),
+                )
+            } else {
+                self.order.get()
             };
             // Without one there are no documents to find.
             if let Some(order) = order {
@@ -689,9 +691,10 @@ fn clear_unfinished(folder: &Path) -> Result<()> {
         }
     }
     for path in own {
-        let removed = match is_folder(&path)? {
-            true => fs::remove_dir_all(&path),
-            false => fs::remove_file(&path),
+        let removed = if is_folder(&path)? {
+            fs::remove_dir_all(&path)
+        } else {
+            fs::remove_file(&path)
         };
         removed.map_err(Error::io("remove", &path))?;
     }

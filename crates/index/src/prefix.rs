@@ -32,9 +32,10 @@ fn shape(len: usize, place: usize) -> u32 {
 pub(super) fn lists(criterion: Criterion, set: &[u64]) -> impl Iterator<Item = (ListKey, u32)> {
     let prefix = set[..criterion.prefix_len(set.len())].iter().enumerate();
     prefix.map(move |(place, hash)| {
-        let list = match leads(criterion, set.len(), place) {
-            true => LEADING,
-            false => FOLLOWING,
+        let list = if leads(criterion, set.len(), place) {
+            LEADING
+        } else {
+            FOLLOWING
         };
         (ListKey::Band(list, *hash), shape(set.len(), place))
     })

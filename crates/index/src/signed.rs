@@ -63,12 +63,11 @@ impl Signed {
             let is_blank = set.is_empty() && shingler.is_blank(documents.get(row));
             (digests.first().copied().filter(|_| !is_blank), set)
         };
-        let (digests, sets): (Vec<_>, Vec<_>) = match is_one_small(documents) {
-            true => [shingle(&mut memory(), 0)].into_iter().unzip(),
-            false => {
-                let rows = (0..documents.len()).into_par_iter().with_min_len(16);
-                rows.map_init(memory, shingle).unzip()
-            }
+        let (digests, sets): (Vec<_>, Vec<_>) = if is_one_small(documents) {
+            [shingle(&mut memory(), 0)].into_iter().unzip()
+        } else {
+            let rows = (0..documents.len()).into_par_iter().with_min_len(16);
+            rows.map_init(memory, shingle).unzip()
         };
         let documents = SignedDocuments {
             shingles: sets

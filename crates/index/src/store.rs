@@ -498,9 +498,10 @@ pub(super) fn acknowledge(folder: &Path, batches: u64) -> Result<()> {
         file.sync_data()
     };
     write().map_err(Error::io("write", &path))?;
-    match is_new {
-        true => sync_folder(&OnDisk, folder),
-        false => Ok(()),
+    if is_new {
+        sync_folder(&OnDisk, folder)
+    } else {
+        Ok(())
     }
 }
 
@@ -518,12 +519,11 @@ pub(super) fn acknowledged(folder: &Path) -> Result<u64> {
 /// Refuses a store that has fewer batches than were promised to be on disk.
 pub(super) fn check_acknowledged(folder: &Path, batches: u64) -> Result<()> {
     let acknowledged = acknowledged(folder)?;
-    match batches < acknowledged {
-        true => {
-            let lost = acknowledged - batches;
-            let problem = format!("the last {lost} batches that were written are lost");
-            Err(damaged(folder, &problem))
-        }
-        false => Ok(()),
+    if batches < acknowledged {
+        let lost = acknowledged - batches;
+        let problem = format!("the last {lost} batches that were written are lost");
+        Err(damaged(folder, &problem))
+    } else {
+        Ok(())
     }
 }

@@ -92,9 +92,10 @@ fn check_manifest(folder: &Path, current: &[u8], extent: Extent) -> Result<()> {
     let files = listed(&manifest).ok_or_else(|| damaged(&path, "it lists no files"))?;
     files.into_iter().try_for_each(|(number, checksum)| {
         let path = folder.join(FILES).join(number.to_string());
-        match checksum_of(&path)? == checksum {
-            true => Ok(()),
-            false => Err(damaged(&path, CHANGED)),
+        if checksum_of(&path)? == checksum {
+            Ok(())
+        } else {
+            Err(damaged(&path, CHANGED))
         }
     })
 }

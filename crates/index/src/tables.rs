@@ -275,10 +275,7 @@ impl Table {
 
     /// Puts an entry with this number, and perhaps `CHAIN`, at an empty place.
     fn put(&mut self, number: u32, probe: Probe, (bucket, place): Place) {
-        let is_displaced = match bucket == probe.bucket {
-            true => 0,
-            false => DISPLACED,
-        };
+        let is_displaced = if bucket == probe.bucket { 0 } else { DISPLACED };
         self.buckets[bucket].0[place] = probe.tag | is_displaced | number;
         self.taken += 1;
     }
@@ -328,9 +325,10 @@ impl Table {
         let doubled = vec![Bucket([EMPTY; BUCKET]); 2 * self.buckets.len()];
         let old = std::mem::replace(&mut self.buckets, doubled);
         self.doublings += 1;
-        self.tag_bits = match hash_all {
-            true => PAYLOAD_BITS - self.number_bits,
-            false => self.tag_bits - 1,
+        self.tag_bits = if hash_all {
+            PAYLOAD_BITS - self.number_bits
+        } else {
+            self.tag_bits - 1
         };
         let (tag_mask, kept) = (self.tag_mask(), CHAIN | self.number_mask());
         let mut strays = Vec::new();

@@ -492,9 +492,10 @@ fn files(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => found.extend(files(&path)),
-            false => found.push(path),
+        if path.is_dir() {
+            found.extend(files(&path))
+        } else {
+            found.push(path)
         }
     }
     found.sort();
@@ -558,9 +559,10 @@ fn damage_is_an_error_or_does_not_matter() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let index = index_of(folder.path(), &texts, Unit::Words, 0.6, kind);
-        match compacts {
-            true => index.compact().unwrap(),
-            false => index.sync().unwrap(),
+        if compacts {
+            index.compact().unwrap()
+        } else {
+            index.sync().unwrap()
         }
         drop(index);
         assert_damage_is_found(folder.path(), &texts, 12);

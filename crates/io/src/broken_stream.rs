@@ -64,9 +64,10 @@ fn fault_of(compression: Compression, file: impl Read + Seek) -> io::Result<Opti
             return Ok(None);
         }
         if !is_padded || Compression::of_start(&start) != compression {
-            return Ok(Some(match compression.may_begin(&start) {
-                true => Fault::CutOff,
-                false => Fault::Followed,
+            return Ok(Some(if compression.may_begin(&start) {
+                Fault::CutOff
+            } else {
+                Fault::Followed
             }));
         }
         if let (Compression::Zstd, Some(id)) =
@@ -83,9 +84,10 @@ fn fault_of(compression: Compression, file: impl Read + Seek) -> io::Result<Opti
             Err(error) if error.raw_os_error().is_some() => return Err(error),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 let has_end = has_end(compression, &mut file, counted.0)?;
-                return Ok(Some(match has_end {
-                    true => Fault::Damaged("it does not end where it should".to_owned()),
-                    false => Fault::CutOff,
+                return Ok(Some(if has_end {
+                    Fault::Damaged("it does not end where it should".to_owned())
+                } else {
+                    Fault::CutOff
                 }));
             }
             Err(error) => return Ok(Some(Fault::Damaged(error.to_string()))),

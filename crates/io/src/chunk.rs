@@ -276,12 +276,11 @@ impl Chunk {
                 let spans = runs(bytes, kept.map(|(_, line)| line.whole));
                 let kept_bytes: usize = spans.iter().map(Range::len).sum();
                 let is_ended = |last: &Range<usize>| ends_line(&bytes[last.clone()]);
-                match spans.last().is_none_or(is_ended) && 2 * kept_bytes >= bytes.len() {
-                    true => Kept::Lent(Arc::clone(self), spans),
-                    false => {
-                        let lines = spans.into_iter().map(|span| &bytes[span]);
-                        Kept::Lines(self.joined(lines, None))
-                    }
+                if spans.last().is_none_or(is_ended) && 2 * kept_bytes >= bytes.len() {
+                    Kept::Lent(Arc::clone(self), spans)
+                } else {
+                    let lines = spans.into_iter().map(|span| &bytes[span]);
+                    Kept::Lines(self.joined(lines, None))
                 }
             }
             Contents::Records(RecordSpans {

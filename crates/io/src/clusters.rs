@@ -56,9 +56,10 @@ pub fn write_clusters(
     }
     let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
     let mut removed = removed.peekable();
-    let mut id_lines = match places.has_ids_on_disk() {
-        true => places.id_lines()?,
-        false => None,
+    let mut id_lines = if places.has_ids_on_disk() {
+        places.id_lines()?
+    } else {
+        None
     };
     let firsts: Vec<u32> = (start..documents).step_by(BLOCK as usize).collect();
     for firsts in firsts.chunks(BLOCKS) {

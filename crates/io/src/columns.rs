@@ -649,18 +649,16 @@ fn usual_text(values: &ArrayRef, place: usize, is_uuid: bool) -> Option<Id> {
 
 /// A float as a number of JSON; one that is no number is none, as pandas has it.
 fn id_of_float(is_finite: bool, text: String) -> Id {
-    match is_finite {
-        true => Id::Json(text),
-        false => Id::None,
-    }
+    if is_finite { Id::Json(text) } else { Id::None }
 }
 
 /// A decimal number with all its digits: as a number of JSON, 1.50 would lose its end.
 fn decimal<T: DecimalType>(values: &ArrayRef, place: usize) -> Id {
     let text = values.as_primitive::<T>().value_as_string(place);
-    Id::Json(match is_integer(&text) {
-        true => text,
-        false => json_string(&text),
+    Id::Json(if is_integer(&text) {
+        text
+    } else {
+        json_string(&text)
     })
 }
 

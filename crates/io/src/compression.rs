@@ -251,9 +251,10 @@ impl<R: BufRead> Read for GzipMembers<R> {
                 break;
             };
             skip_zeros(&mut file)?;
-            self.0 = match file.fill_buf()?.is_empty() {
-                true => None,
-                false => Some(GzDecoder::new(file)),
+            self.0 = if file.fill_buf()?.is_empty() {
+                None
+            } else {
+                Some(GzDecoder::new(file))
             };
         }
         Ok(0)

@@ -222,9 +222,10 @@ impl Header {
             return Err(INNER_MARK.to_owned());
         }
         parser.read(record)?;
-        match parser.ends.len() == self.names.len() {
-            true => Ok(()),
-            false => Err(self.wrong_number(parser.ends.len(), record)),
+        if parser.ends.len() == self.names.len() {
+            Ok(())
+        } else {
+            Err(self.wrong_number(parser.ends.len(), record))
         }
     }
 
@@ -410,9 +411,10 @@ impl Separators {
 
 /// The id as JSON: an integer if it is written like one, else a string.
 fn id_json(id: &str) -> String {
-    match is_integer(id) {
-        true => id.to_owned(),
-        false => json_string(id),
+    if is_integer(id) {
+        id.to_owned()
+    } else {
+        json_string(id)
     }
 }
 
@@ -574,10 +576,7 @@ mod tests {
             let record_of = |texts: &[String]| {
                 let fields = texts.iter().map(|text| {
                     let needs = quotes_all || texts.len() == 1 || text.contains(['"', ',', '\r', '\n']);
-                    match needs {
-                        true => format!("\"{}\"", text.replace('"', "\"\"")),
-                        false => text.clone(),
-                    }
+                    if needs { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.clone() }
                 });
                 fields.collect::<Vec<_>>().join(",") + "\r\n"
             };

@@ -154,9 +154,10 @@ impl<'a> CsvCutter<'a> {
     /// Where records begin: at the start of a file, after its byte order mark.
     fn after_mark(&mut self, bytes: &[u8], from: usize) -> usize {
         let is_at_start = std::mem::take(&mut self.is_at_start);
-        match is_at_start && bytes.starts_with(BYTE_ORDER_MARK) {
-            true => BYTE_ORDER_MARK.len(),
-            false => from,
+        if is_at_start && bytes.starts_with(BYTE_ORDER_MARK) {
+            BYTE_ORDER_MARK.len()
+        } else {
+            from
         }
     }
 

@@ -61,9 +61,10 @@ impl Chunk {
             }
             Contents::Text(bytes) => {
                 if let Some(Fate::Cut(cuts)) = fates.first() {
-                    let mark = match bytes.starts_with(BYTE_ORDER_MARK) {
-                        true => BYTE_ORDER_MARK.len(),
-                        false => 0,
+                    let mark = if bytes.starts_with(BYTE_ORDER_MARK) {
+                        BYTE_ORDER_MARK.len()
+                    } else {
+                        0
                     };
                     cut.extend_from_slice(&bytes[..mark]);
                     push_without(&bytes[mark..], cuts, &mut cut);

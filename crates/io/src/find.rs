@@ -132,9 +132,10 @@ impl FoundFiles {
             }
             return Err(Error::Input {
                 path: folder.to_owned(),
-                problem: match hits.has_links {
-                    true => "the folder holds no file, only links that lead to none".to_owned(),
-                    false => "the folder holds no file".to_owned(),
+                problem: if hits.has_links {
+                    "the folder holds no file, only links that lead to none".to_owned()
+                } else {
+                    "the folder holds no file".to_owned()
                 },
                 remedy: if hidden {
                     "choose a folder with documents".to_owned()

@@ -535,13 +535,14 @@ pub fn check_not_overwritten(inputs: &[&Path], outputs: &[PathBuf]) -> Result<()
 #[doc(hidden)]
 pub fn check_apart(index: &Path, output: &Path) -> Result<()> {
     let (index_is, output_is) = (real_path(index)?, real_path(output)?);
-    match index_is.starts_with(&output_is) || output_is.starts_with(&index_is) {
-        true => Err(Error::Output {
+    if index_is.starts_with(&output_is) || output_is.starts_with(&index_is) {
+        Err(Error::Output {
             path: output.to_owned(),
             problem: format!("it would overwrite the index {}", index.display()),
             remedy: "choose another output".to_owned(),
-        }),
-        false => Ok(()),
+        })
+    } else {
+        Ok(())
     }
 }
 

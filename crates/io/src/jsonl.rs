@@ -433,15 +433,14 @@ pub(super) fn members<'a>(record: &'a [u8], names: &[&str]) -> Option<Vec<Option
             let mut found = vec![None; self.0.len()];
             while let Some(key) = map.next_key::<&RawValue>()? {
                 let key = name_of(key);
-                match self.0.iter().any(|name| *name == key) {
-                    false => drop(map.next_value::<IgnoredAny>()?),
-                    true => {
-                        let value: &RawValue = map.next_value()?;
-                        let named = self.0.iter().zip(&mut found);
-                        named
-                            .filter(|(name, _)| **name == key)
-                            .for_each(|(_, found)| *found = Some(value.get()));
-                    }
+                if self.0.iter().any(|name| *name == key) {
+                    let value: &RawValue = map.next_value()?;
+                    let named = self.0.iter().zip(&mut found);
+                    named
+                        .filter(|(name, _)| **name == key)
+                        .for_each(|(_, found)| *found = Some(value.get()));
+                } else {
+                    map.next_value::<IgnoredAny>()?;
                 }
             }
             Ok(found)

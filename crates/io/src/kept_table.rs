@@ -251,9 +251,10 @@ fn schema_to_write(column: &TypePtr) -> Result<TypePtr, ParquetError> {
                 .with_converted_type(info.converted_type())
                 .with_logical_type(info.logical_type_ref().cloned())
                 .with_id(id);
-            let group = match info.has_repetition() {
-                true => group.with_repetition(info.repetition()),
-                false => group,
+            let group = if info.has_repetition() {
+                group.with_repetition(info.repetition())
+            } else {
+                group
             };
             group.build().map(Arc::new)
         }

@@ -296,9 +296,10 @@ impl<'a> FilesReading<'a> {
             file,
             input: &self.files[file],
             of_all: self,
-            state: match file < self.first_file {
-                true => ReaderState::Ended,
-                false => ReaderState::Unopened,
+            state: if file < self.first_file {
+                ReaderState::Ended
+            } else {
+                ReaderState::Unopened
             },
             chunks: 0,
         }
@@ -512,9 +513,10 @@ impl Reader<'_> {
             return Ok(Some(Event::Chunk(Chunk {
                 file: self.file,
                 number: self.chunks - 1,
-                contents: match is_limited {
-                    true => limit.first_of(contents),
-                    false => contents,
+                contents: if is_limited {
+                    limit.first_of(contents)
+                } else {
+                    contents
                 },
             })));
         }
@@ -597,10 +599,11 @@ impl<'a> Reader<'a> {
     /// Decompresses a stream of the file, ahead where threads would stand still.
     fn decompressing(&self, file: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
         let compression = self.input.compression;
-        let ahead = match self.of_all.limit.is_set() {
-            // A few records may be all that is read.
-            true => 0,
-            false => frames_ahead(self.of_all.files.len()),
+        // A few records may be all that is read.
+        let ahead = if self.of_all.limit.is_set() {
+            0
+        } else {
+            frames_ahead(self.of_all.files.len())
         };
         if compression == Compression::Zstd && ahead > 0 {
             return Ok(Box::new(FramesReader::new(file, ahead)));

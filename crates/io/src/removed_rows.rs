@@ -324,9 +324,10 @@ impl Cells<'_> {
 
     fn value<T>(&self, name: &str, get: impl Fn(&dyn Array) -> Option<T>) -> Result<Option<T>> {
         let column = self.column(name)?;
-        match column.is_null(self.row) {
-            true => Ok(None),
-            false => get(column).map(Some).ok_or_else(|| self.odd(name)),
+        if column.is_null(self.row) {
+            Ok(None)
+        } else {
+            get(column).map(Some).ok_or_else(|| self.odd(name))
         }
     }
 

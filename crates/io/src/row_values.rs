@@ -189,9 +189,12 @@ fn of_json<'a>(
         }
         let value = jsonl::value_of(known, &field.path, field.parameter)?;
         let value = value.filter(|(text, _)| !text.is_empty());
-        Ok(value.map(|(text, is_string)| match is_string {
-            true => Value::new(text, Form::String),
-            false => Value::new(text, Form::Other),
+        Ok(value.map(|(text, is_string)| {
+            if is_string {
+                Value::new(text, Form::String)
+            } else {
+                Value::new(text, Form::Other)
+            }
         }))
     };
     fields.iter().enumerate().map(value).collect()
@@ -222,9 +225,10 @@ fn of_records(records: &RecordSpans, fields: &[ValueField], each: &mut EachRecor
 
 fn of_rows(rows: &RecordBatch, fields: &[ValueField], each: &mut EachRecord<'_>) {
     let columns = fields.iter().map(|field| {
-        let column = match field.is_id() {
-            true => id_column(rows, &field.path),
-            false => column(rows, &field.path).map(Column::of),
+        let column = if field.is_id() {
+            id_column(rows, &field.path)
+        } else {
+            column(rows, &field.path).map(Column::of)
         };
         // A column of type Null has no value.
         column.filter(|column| !column.rows.data_type().is_null())

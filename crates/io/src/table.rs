@@ -326,9 +326,10 @@ fn without_meaning(column: &Type, is_chosen: &dyn Fn(&Type) -> bool) -> Result<T
                 .with_converted_type(info.converted_type())
                 .with_logical_type(info.logical_type_ref().cloned())
                 .with_id(id);
-            match info.has_repetition() {
-                true => group.with_repetition(info.repetition()).build(),
-                false => group.build(),
+            if info.has_repetition() {
+                group.with_repetition(info.repetition()).build()
+            } else {
+                group.build()
             }
         }
     }
@@ -409,9 +410,10 @@ impl ColumnWriter {
         let bytes: usize = columns
             .map(ArrowColumnWriter::get_estimated_total_bytes)
             .sum();
-        match bytes > ROW_GROUP {
-            true => self.end_group(),
-            false => Ok(()),
+        if bytes > ROW_GROUP {
+            self.end_group()
+        } else {
+            Ok(())
         }
     }
 

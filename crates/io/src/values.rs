@@ -439,9 +439,10 @@ where
     T::Native: Into<f64> + ToString,
 {
     let value = values.value(place);
-    match value.into().is_nan() {
-        true => String::new(),
-        false => value.to_string(),
+    if value.into().is_nan() {
+        String::new()
+    } else {
+        value.to_string()
     }
 }
 

@@ -122,9 +122,12 @@ fn find_within(
             .map_init(
                 || search.sums(),
                 // A block of long lists takes seconds.
-                |lent, row| match progress.is_stopped() {
-                    true => Neighbours::default(),
-                    false => search.of_record(row, &mut lent.sums),
+                |lent, row| {
+                    if progress.is_stopped() {
+                        Neighbours::default()
+                    } else {
+                        search.of_record(row, &mut lent.sums)
+                    }
                 },
             )
             .collect();
@@ -175,9 +178,10 @@ impl<'a> Nearest<'a> {
         progress.begin("compare", records.len() as u64);
         let mut best = Vec::with_capacity(records.len());
         for block in records.chunks(BLOCK) {
-            let of_record = |lent: &mut Lent<'_>, row: &usize| match progress.is_stopped() {
-                true => None,
-                false => {
+            let of_record = |lent: &mut Lent<'_>, row: &usize| {
+                if progress.is_stopped() {
+                    None
+                } else {
                     let found = self.0.of_record(*row, &mut lent.sums).pairs;
                     let best = found.into_iter().min_by(Pair::before)?;
                     let other = best.rows.map(|row| row as usize);
@@ -389,9 +393,10 @@ impl<'a> Search<'a> {
             }
         }
         let best_first = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-        let most = match is_cut {
-            true => self.limits.compared,
-            false => self.limits.of_record,
+        let most = if is_cut {
+            self.limits.compared
+        } else {
+            self.limits.of_record
         };
         let is_crowded = scored.len() > most;
         if is_crowded {
@@ -535,9 +540,12 @@ mod tests {
                 .count();
             ((records + 1.0) / with as f64).ln()
         };
-        let share = |symbol: &String| match symbol.starts_with("value ") {
-            true => 1.0 / 16.0,
-            false => 1.0,
+        let share = |symbol: &String| {
+            if symbol.starts_with("value ") {
+                1.0 / 16.0
+            } else {
+                1.0
+            }
         };
         let square = |symbols: &mut dyn Iterator<Item = &String>| -> f64 {
             symbols

@@ -78,9 +78,10 @@ pub(crate) fn contest(
     let [first, second] = [false, true].map(|is_second| tables.rows_of(is_second));
     let of_second = second.len() >= first.len();
     let dispersion = symbols.dispersion(first.len(), LEAST_WITH);
-    let (own, other) = match of_second {
-        true => (second, first),
-        false => (first, second),
+    let (own, other) = if of_second {
+        (second, first)
+    } else {
+        (first, second)
     };
     let nearest = |among: &Range<usize>, is_within: bool| {
         let weights = (lists, symbols.squares());

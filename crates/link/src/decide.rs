@@ -61,12 +61,11 @@ impl Decision<'_> {
             contest(self.tables, (self.lists, self.symbols), self.progress)
         })?;
         choice.contest = Some(outcome);
-        match outcome.is_chance {
-            false => Ok((scorer, accepted)),
-            true => {
-                let accepted = self.accept_equal(candidates, &scorer, outcome)?;
-                Ok((scorer, accepted))
-            }
+        if outcome.is_chance {
+            let accepted = self.accept_equal(candidates, &scorer, outcome)?;
+            Ok((scorer, accepted))
+        } else {
+            Ok((scorer, accepted))
         }
     }
 
@@ -89,9 +88,10 @@ impl Decision<'_> {
     ) -> Result<Accepted> {
         let (tables, pairs) = (self.tables, &candidates.pairs);
         let mut accepted = match_files(tables, pairs, scorer, self.task, Some(1.0))?;
-        let [larger, smaller] = match outcome.of_second {
-            true => ["second", "first"],
-            false => ["first", "second"],
+        let [larger, smaller] = if outcome.of_second {
+            ["second", "first"]
+        } else {
+            ["first", "second"]
         };
         accepted.estimate.share = None;
         accepted.estimate.withhold(format!(
@@ -306,9 +306,10 @@ fn bins_of(
         let [a, b] = pair.rows.map(|row| row as usize);
         let of_copies = distinct.copies(a) * distinct.copies(b);
         let of_score = bins.at(pair.score);
-        match entities.first[a] == entities.first[b] {
-            true => of_score.accepted += of_copies,
-            false => of_score.runners_up += of_copies,
+        if entities.first[a] == entities.first[b] {
+            of_score.accepted += of_copies
+        } else {
+            of_score.runners_up += of_copies
         }
     }
     for record in (0..distinct.len()).filter(|record| distinct.copies(*record) > 1) {

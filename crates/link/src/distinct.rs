@@ -112,9 +112,10 @@ impl Distinct {
 
     /// The distinct records of the first file, or of the second one.
     pub(crate) fn of_file(&self, is_second: bool) -> std::ops::Range<usize> {
-        match is_second {
-            false => 0..self.of_first,
-            true => self.of_first..self.len(),
+        if is_second {
+            self.of_first..self.len()
+        } else {
+            0..self.of_first
         }
     }
 

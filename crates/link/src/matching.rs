@@ -404,9 +404,10 @@ mod tests {
                 let slow = slow_round(&all, &struck.collect(), is_one_to_one);
                 let slow: Vec<f64> = slow.into_iter().map(|place| all[place].score).collect();
                 assert!(second.is_sorted_by(|x, y| x >= y));
-                match is_one_to_one {
-                    true => assert_eq!(second.is_empty(), slow.is_empty(), "{seed}"),
-                    false => assert_eq!(second, slow, "{seed}"),
+                if is_one_to_one {
+                    assert_eq!(second.is_empty(), slow.is_empty(), "{seed}")
+                } else {
+                    assert_eq!(second, slow, "{seed}")
                 }
             }
         }

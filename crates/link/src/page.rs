@@ -124,9 +124,10 @@ impl LinkReport {
     /// How many pairs of the same thing are expected to be found.
     fn recall(&self) -> Markup {
         let estimate = &self.estimate;
-        let what = match self.has_two() {
-            true => "of the pairs of the same thing are expected to be links",
-            false => "of the pairs of the same thing are expected to be within entities",
+        let what = if self.has_two() {
+            "of the pairs of the same thing are expected to be links"
+        } else {
+            "of the pairs of the same thing are expected to be within entities"
         };
         html! {
             @match (estimate.expected_recall, estimate.recall_range) {
@@ -190,9 +191,10 @@ impl LinkReport {
     /// The collection whose records the share counts.
     fn smaller(&self) -> &'static str {
         let is_one_to_one = self.parameters.matching == Some("one-to-one");
-        match is_one_to_one && self.counts.records_b < self.counts.records_a {
-            true => "B",
-            false => "A",
+        if is_one_to_one && self.counts.records_b < self.counts.records_a {
+            "B"
+        } else {
+            "A"
         }
     }
 

@@ -349,9 +349,10 @@ impl Points {
         let (mut low, mut high) = (-200.0_f64, 200.0_f64);
         for _ in 0..44 {
             let middle = f64::midpoint(low, high);
-            match expected(middle) > count {
-                true => low = middle,
-                false => high = middle,
+            if expected(middle) > count {
+                low = middle
+            } else {
+                high = middle
             }
         }
         let even = f64::midpoint(low, high);
@@ -612,9 +613,10 @@ mod tests {
                             let (mut low, mut high) = (-100.0_f64, 100.0);
                             for _ in 0..80 {
                                 let middle = f64::midpoint(low, high);
-                                match of(middle).iter().sum::<f64>() > count as f64 {
-                                    true => low = middle,
-                                    false => high = middle,
+                                if of(middle).iter().sum::<f64>() > count as f64 {
+                                    low = middle
+                                } else {
+                                    high = middle
                                 }
                             }
                             of(low)

@@ -478,9 +478,12 @@ impl Values {
     pub(crate) fn similarity(&self, records: [usize; 2], squares: &[f64]) -> Option<f64> {
         let [a, b] = records.map(|record| self.of_record[record] as usize);
         let has_words = self.lists.norm(a) > 0.0 && self.lists.norm(b) > 0.0;
-        has_words.then(|| match a == b {
-            true => 1.0,
-            false => self.lists.cosine(a, b, squares),
+        has_words.then(|| {
+            if a == b {
+                1.0
+            } else {
+                self.lists.cosine(a, b, squares)
+            }
         })
     }
 }

@@ -207,9 +207,10 @@ mod tests {
         }
 
         fn advance(&self, _: u64, _: u64, _: u64) -> ControlFlow<()> {
-            match *self.now.lock().unwrap() == self.stage {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
+            if *self.now.lock().unwrap() == self.stage {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
             }
         }
     }

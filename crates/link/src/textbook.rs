@@ -73,9 +73,10 @@ impl FieldTexts {
         (0..self.fields).map(move |field| {
             let points = points(self.field(a, field), self.field(b, field));
             let value = |row: usize| self.values[row * self.fields + field];
-            match value(a) == value(b) {
-                true => points,
-                false => points.min(MOST_UNEQUAL),
+            if value(a) == value(b) {
+                points
+            } else {
+                points.min(MOST_UNEQUAL)
             }
         })
     }
@@ -184,9 +185,10 @@ mod tests {
         for seed in 0..2000 {
             let (a, b) = (text(2 * seed), text(2 * seed + 1));
             let distance = slow_distance(&a, &b);
-            let expected = match a.is_empty() || b.is_empty() {
-                true => 0.0,
-                false => (100.0 - (distance * distance) as f64).max(0.0),
+            let expected = if a.is_empty() || b.is_empty() {
+                0.0
+            } else {
+                (100.0 - (distance * distance) as f64).max(0.0)
             };
             assert_eq!(points(&a, &b), expected, "{a:?} {b:?}");
         }

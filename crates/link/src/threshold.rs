@@ -105,12 +105,11 @@ impl Estimate {
         self.precision_range = Some([(precision - error).max(0.0), (precision + error).min(1.0)]);
         self.recall_range = Some(recall);
         let [least, most] = recall;
-        match most - least <= WIDEST {
-            true => self.expected_recall = Some(f64::midpoint(least, most)),
-            false => {
-                self.recall_unknown_because =
-                    Some("the number of records with a partner is known too roughly".to_owned());
-            }
+        if most - least <= WIDEST {
+            self.expected_recall = Some(f64::midpoint(least, most))
+        } else {
+            self.recall_unknown_because =
+                Some("the number of records with a partner is known too roughly".to_owned());
         }
     }
 }
@@ -333,9 +332,10 @@ fn best_threshold(scores: &RoundScores<'_>, without_partner: f64) -> f64 {
             best = (f1, score);
         }
     }
-    match best.1.is_finite() {
-        true => best.1,
-        false => scores.tried().first().copied().unwrap_or(1.0),
+    if best.1.is_finite() {
+        best.1
+    } else {
+        scores.tried().first().copied().unwrap_or(1.0)
     }
 }
 

@@ -45,9 +45,10 @@ impl Equivalents {
                     return Err(refuse(line, name, "which is not one word"));
                 };
                 if let Some(other) = line_of.insert(word.to_owned(), line) {
-                    let problem = match other == line {
-                        true => "twice".to_owned(),
-                        false => format!("which line {other} has, too"),
+                    let problem = if other == line {
+                        "twice".to_owned()
+                    } else {
+                        format!("which line {other} has, too")
                     };
                     return Err(refuse(line, name, &problem));
                 }

@@ -24,11 +24,10 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     }
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
-        match is_hidden(letter) {
-            true => {
-                let _ = write!(shown, "⟨U+{:04X}⟩", u32::from(letter));
-            }
-            false => shown.push(letter),
+        if is_hidden(letter) {
+            let _ = write!(shown, "⟨U+{:04X}⟩", u32::from(letter));
+        } else {
+            shown.push(letter)
         }
     }
     shown.into()

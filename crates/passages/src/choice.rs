@@ -193,9 +193,10 @@ impl<'a, S: Symbol> Choice<'a, S> {
                     let run = self.text.document_at(window);
                     self.documents.partition_point(|first| *first <= run)
                 };
-                match of(place) == of(window) {
-                    true => moved(),
-                    false => Some(place),
+                if of(place) == of(window) {
+                    moved()
+                } else {
+                    Some(place)
                 }
             }
         }

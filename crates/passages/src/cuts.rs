@@ -274,18 +274,20 @@ fn whole_characters(text: &str, Range { mut start, mut end }: Range<usize>) -> R
 /// The whole lines, of which white space at both ends does not count.
 fn whole_lines(text: &str, from: usize, Range { start, end }: Range<usize>) -> Range<usize> {
     let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-    let start = match text[line..start].trim().is_empty() && line >= from {
-        true => line,
-        false => text[start..]
+    let start = if text[line..start].trim().is_empty() && line >= from {
+        line
+    } else {
+        text[start..]
             .find('\n')
-            .map_or(text.len(), |newline| start + newline + 1),
+            .map_or(text.len(), |newline| start + newline + 1)
     };
     let rest = text[end..]
         .find('\n')
         .map_or(text.len(), |newline| end + newline + 1);
-    let end = match text[end..rest].trim().is_empty() {
-        true => rest,
-        false => text[..end].rfind('\n').map_or(0, |newline| newline + 1),
+    let end = if text[end..rest].trim().is_empty() {
+        rest
+    } else {
+        text[..end].rfind('\n').map_or(0, |newline| newline + 1)
     };
     start..end.max(start)
 }
@@ -346,9 +348,10 @@ fn whole_runs(text: &str, Range { mut start, mut end }: Range<usize>) -> Range<u
     if has_word(before.iter().rev()) {
         let cut = &text[start..end];
         let behind = run(cut.bytes()).unwrap_or(0);
-        let word = match is_other(cut.as_bytes().get(behind)) {
-            true => words_of(cut).find(|word| word.end > behind),
-            false => None,
+        let word = if is_other(cut.as_bytes().get(behind)) {
+            words_of(cut).find(|word| word.end > behind)
+        } else {
+            None
         };
         let word = word.filter(|word| word.start < behind);
         start += word.map_or(behind, |word| word.end);
@@ -356,9 +359,10 @@ fn whole_runs(text: &str, Range { mut start, mut end }: Range<usize>) -> Range<u
     if has_word(after.iter()) {
         let cut = &text[start..end];
         let from = cut.len() - run(cut.bytes().rev()).unwrap_or(0);
-        let word = match is_other(cut.as_bytes()[..from].last()) {
-            true => words_of(cut).rev().find(|word| word.start < from),
-            false => None,
+        let word = if is_other(cut.as_bytes()[..from].last()) {
+            words_of(cut).rev().find(|word| word.start < from)
+        } else {
+            None
         };
         let word = word.filter(|word| word.end > from);
         end = start + word.map_or(from, |word| word.start);
@@ -443,9 +447,10 @@ fn with_blanks(text: &str, from: usize, Range { start, end }: Range<usize>) -> R
         (true, true) if end == text.len() || after == text.len() => before..end,
         (true, true) => {
             let lines = |range: Range<usize>| text[range].matches('\n').count();
-            match lines(before..start) < lines(end..after) {
-                true => before..end,
-                false => start..after,
+            if lines(before..start) < lines(end..after) {
+                before..end
+            } else {
+                start..after
             }
         }
         _ => start..end,

@@ -76,12 +76,13 @@ impl Excerpt {
         let shown =
             [part.start.saturating_sub(AROUND), part.end + AROUND].map(|at| at.min(text.len()));
         let [from, to] = [floor(text, shown[0]), floor(text, shown[1])];
-        let ranges = match part.len() <= WHOLE {
-            true => [Some(from..to), None],
-            false => [
+        let ranges = if part.len() <= WHOLE {
+            [Some(from..to), None]
+        } else {
+            [
                 Some(from..floor(text, part.start + BEGINNING)),
                 Some(floor(text, part.end - END)..to),
-            ],
+            ]
         };
         let cuts_of = match cuts.len() {
             0 => &[],

@@ -108,9 +108,10 @@ impl PassagesRun<'_> {
         let twins = timings.time("compare", 0, || search.twins(&text, progress))?;
         timings.time("choose", 0, || {
             let mut removing = Removing::new(self, texts);
-            let documents = match search.has_conditions() || removing.is_asked() {
-                true => texts.documents(),
-                false => Vec::new(),
+            let documents = if search.has_conditions() || removing.is_asked() {
+                texts.documents()
+            } else {
+                Vec::new()
             };
             let mut drops = |document: usize, pieces: &[Match]| removing.removes(document, pieces);
             let passages = search.passages(&text, &twins, &documents, &mut drops);

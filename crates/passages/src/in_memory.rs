@@ -173,9 +173,10 @@ impl PassagesInMemory {
                     return Err(Error::Parameter {
                         name: "`unit`",
                         value: self.units.unit.to_string(),
-                        expected: match is_tokens {
-                            true => "a unit of texts, or lists of tokens".to_owned(),
-                            false => "texts, or `unit=tokens` for lists of tokens".to_owned(),
+                        expected: if is_tokens {
+                            "a unit of texts, or lists of tokens".to_owned()
+                        } else {
+                            "texts, or `unit=tokens` for lists of tokens".to_owned()
                         },
                     });
                 }

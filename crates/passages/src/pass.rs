@@ -87,9 +87,12 @@ pub(super) fn matches<S: Symbol>(
             for other in &mut others {
                 let pass = &pass;
                 scope.spawn(move |_| {
-                    *other = Some(pass.run(&mut |_| match progress.is_stopped() {
-                        true => Err(Error::Stopped),
-                        false => Ok(()),
+                    *other = Some(pass.run(&mut |_| {
+                        if progress.is_stopped() {
+                            Err(Error::Stopped)
+                        } else {
+                            Ok(())
+                        }
                     }));
                 });
             }
@@ -189,9 +192,10 @@ impl<S: Symbol> Pass<'_, S> {
             found.of_parts.push((part, matches));
         }
         found.later = scan.later;
-        match known.is_full() {
-            true => Err(too_long()),
-            false => Ok(found),
+        if known.is_full() {
+            Err(too_long())
+        } else {
+            Ok(found)
         }
     }
 

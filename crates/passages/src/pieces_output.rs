@@ -67,9 +67,10 @@ impl<'a> PiecesOutput<'a> {
     /// Adds the next piece.
     pub(super) fn add(&mut self, piece: PlacedPiece) -> Result<()> {
         self.waiting.push(piece);
-        match self.waiting.len() < BATCH {
-            true => Ok(()),
-            false => self.flush(),
+        if self.waiting.len() < BATCH {
+            Ok(())
+        } else {
+            self.flush()
         }
     }
 

@@ -78,9 +78,10 @@ impl PassagesRun<'_> {
 
     /// The bytes of memory that are left beside the largest chunk when it is written: its records, and what is kept of them.
     fn beside_writing(&self, budget: u64, largest: u64) -> u64 {
-        match self.action.writes_records() && largest > UNCOUNTED {
-            true => budget.saturating_sub(2 * largest),
-            false => budget,
+        if self.action.writes_records() && largest > UNCOUNTED {
+            budget.saturating_sub(2 * largest)
+        } else {
+            budget
         }
     }
 

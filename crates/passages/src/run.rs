@@ -479,9 +479,10 @@ impl<'a> PassagesRun<'a> {
                 ("compression_level", json!(self.options.compression_level)),
             ];
             let mut parameters = by_name(&self.parameters(), beside);
-            let name = match self.fields.is_tokens {
-                true => "tokens_field",
-                false => "text_field",
+            let name = if self.fields.is_tokens {
+                "tokens_field"
+            } else {
+                "text_field"
             };
             // As the options are named.
             for (reported, name) in [
@@ -573,9 +574,10 @@ impl<'a> PassagesRun<'a> {
             return Err(Error::Parameter {
                 name: "`unit`",
                 value: self.units.unit.to_string(),
-                expected: match is_tokens {
-                    true => "a unit of texts, or fields of tokens without weights".to_owned(),
-                    false => "tokens, or fields of texts".to_owned(),
+                expected: if is_tokens {
+                    "a unit of texts, or fields of tokens without weights".to_owned()
+                } else {
+                    "tokens, or fields of texts".to_owned()
                 },
             });
         }

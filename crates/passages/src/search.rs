@@ -203,9 +203,10 @@ impl PassageSearch {
     ) -> Result<Passages> {
         let text = self.text(symbols, ends)?;
         let twins = self.twins(&text, progress)?;
-        let documents = match self.has_conditions() {
-            true => documents,
-            false => &[],
+        let documents = if self.has_conditions() {
+            documents
+        } else {
+            &[]
         };
         Ok(self.passages(&text, &twins, documents, &mut |_, _| false))
     }

@@ -203,10 +203,11 @@ fn for_each_of<T: DeserializeOwned>(
             each(place, serde_json::from_str(&line).map_err(unreadable)?);
         }
     }
-    match lines == counted {
-        true => Ok(()),
-        false => Err(odd(format!(
+    if lines == counted {
+        Ok(())
+    } else {
+        Err(odd(format!(
             "it has {lines} lines, and {REPORT} counts {counted}"
-        ))),
+        )))
     }
 }

@@ -14,9 +14,10 @@ use simgpu_io::{Columns, InputFile, OutputFolder, Places, Position};
 impl PassagesRun<'_> {
     /// The excerpts that a page shows: none without one, or if texts are not shown.
     pub(super) fn excerpts(&self, output: Option<&OutputFolder>, parts: Vec<Part>) -> Excerpts {
-        match output.is_some() && self.samples {
-            true => Excerpts::new(parts),
-            false => Excerpts::default(),
+        if output.is_some() && self.samples {
+            Excerpts::new(parts)
+        } else {
+            Excerpts::default()
         }
     }
 

@@ -149,13 +149,14 @@ pub(super) fn later_runs<S: Symbol>(
             let twin = found.source + (first - found.first);
             // Texts are seldom read again: that costs more than all else here.
             let (source, known, is_all) = later.first_places(twin, found.end - first);
-            let twins = match is_all {
-                true => Twins {
+            let twins = if is_all {
+                Twins {
                     first,
                     end: first + known,
                     source,
-                },
-                false => extended(text, window, (first, source), known),
+                }
+            } else {
+                extended(text, window, (first, source), known)
             };
             later.push(twins);
             first = twins.end;

@@ -140,28 +140,25 @@ impl PassageUnits {
         if !self.normalises() {
             return unit;
         }
-        match self.unit.is_passage() {
-            true => self.normalise.apply(unit, form),
+        if self.unit.is_passage() {
+            self.normalise.apply(unit, form)
+        } else {
             // Without white space and punctuation of their own, or made of one character.
-            false => {
-                let Normalise { lowercase, .. } = self.normalise;
-                let case = Normalise {
-                    lowercase,
-                    ..PassageUnits::of(self.unit).normalise
-                };
-                case.apply(unit, form);
-            }
+            let Normalise { lowercase, .. } = self.normalise;
+            let case = Normalise {
+                lowercase,
+                ..PassageUnits::of(self.unit).normalise
+            };
+            case.apply(unit, form);
         }
         if self.mask_digits {
-            let masked = |letter: char| match is_digit(letter) {
-                true => '0',
-                false => letter,
-            };
+            let masked = |letter: char| if is_digit(letter) { '0' } else { letter };
             *form = form.chars().map(masked).collect();
         }
-        match self.unit.is_passage() {
-            true => form.trim(),
-            false => form,
+        if self.unit.is_passage() {
+            form.trim()
+        } else {
+            form
         }
     }
 
@@ -172,9 +169,10 @@ impl PassageUnits {
 
     /// The least number of symbols of a passage.
     pub(crate) fn symbols(self) -> NonZeroUsize {
-        let units = match self.unit.is_passage() {
-            true => NonZeroUsize::MIN,
-            false => self.min_length,
+        let units = if self.unit.is_passage() {
+            NonZeroUsize::MIN
+        } else {
+            self.min_length
         };
         units.saturating_add((units.get() - 1).saturating_mul(self.stride() - 1))
     }
@@ -185,10 +183,7 @@ impl PassageUnits {
             self.unit,
             PassageUnit::Bytes | PassageUnit::Chars | PassageUnit::Tokens
         );
-        match self.bytes_equal && leaves_out {
-            true => 2,
-            false => 1,
-        }
+        if self.bytes_equal && leaves_out { 2 } else { 1 }
     }
 }
 
@@ -413,19 +408,21 @@ impl UnitTexts {
 
     /// The first run of each document, and the number of runs.
     pub(crate) fn documents(&self) -> Vec<usize> {
-        match self.are_bytes() {
-            true => (0..=self.text_ends.len()).collect(),
-            false => std::iter::once(0)
+        if self.are_bytes() {
+            (0..=self.text_ends.len()).collect()
+        } else {
+            std::iter::once(0)
                 .chain(self.document_runs.iter().copied())
-                .collect(),
+                .collect()
         }
     }
 
     /// What a search reads: symbols, and the ends of their runs.
     pub(crate) fn symbols(&self) -> (Symbols<'_>, &[usize]) {
-        match self.are_bytes() {
-            true => (Symbols::Bytes(self.text.as_bytes()), &self.text_ends),
-            false => (Symbols::U64(&self.symbols), &self.run_ends),
+        if self.are_bytes() {
+            (Symbols::Bytes(self.text.as_bytes()), &self.text_ends)
+        } else {
+            (Symbols::U64(&self.symbols), &self.run_ends)
         }
     }
 
@@ -442,16 +439,15 @@ impl UnitTexts {
 
     /// The number of units of a document.
     pub(crate) fn units_of(&self, document: usize, units: PassageUnits) -> usize {
-        match self.are_bytes() {
-            true => self.text(document).len(),
-            false => {
-                let runs = self.documents_runs(document);
-                let of_run = |run: usize| {
-                    let len = self.run_ends[run] - start(&self.run_ends, run);
-                    len.div_ceil(units.stride())
-                };
-                runs.map(of_run).sum()
-            }
+        if self.are_bytes() {
+            self.text(document).len()
+        } else {
+            let runs = self.documents_runs(document);
+            let of_run = |run: usize| {
+                let len = self.run_ends[run] - start(&self.run_ends, run);
+                len.div_ceil(units.stride())
+            };
+            runs.map(of_run).sum()
         }
     }
 
@@ -466,15 +462,12 @@ impl UnitTexts {
 
     /// The bytes of a symbol, by its number among all.
     pub(crate) fn bytes_of_symbol(&self, document: usize, symbol: usize) -> Range<usize> {
-        match self.are_bytes() {
-            true => {
-                let at = symbol - start(&self.text_ends, document);
-                at..at + 1
-            }
-            false => {
-                let [from, to] = self.places[symbol];
-                from as usize..to as usize
-            }
+        if self.are_bytes() {
+            let at = symbol - start(&self.text_ends, document);
+            at..at + 1
+        } else {
+            let [from, to] = self.places[symbol];
+            from as usize..to as usize
         }
     }
 

@@ -100,16 +100,17 @@ impl Scale {
         let is_good = self.liked_from.is_finite()
             && self.hated_to.is_finite()
             && self.hated_to < self.liked_from;
-        match is_good {
-            true => Ok(()),
-            false => Err(Error::Parameter {
+        if is_good {
+            Ok(())
+        } else {
+            Err(Error::Parameter {
                 name: "`hated_to`",
                 value: self.hated_to.to_string(),
                 expected: format!(
                     "fewer stars than `liked_from`, which is {}",
                     self.liked_from
                 ),
-            }),
+            })
         }
     }
 
@@ -148,11 +149,12 @@ impl RatedAs {
         };
         let copies = (stars * COPIES).round();
         let is_near = (stars * COPIES - copies).abs() <= 1e-9 * copies.max(1.0);
-        match (0.0..=MOST_STARS).contains(&stars) && is_near {
-            true => Ok(copies as u32),
-            false => Err(format!(
+        if (0.0..=MOST_STARS).contains(&stars) && is_near {
+            Ok(copies as u32)
+        } else {
+            Err(format!(
                 "is {stars}, not a number of stars from 0 to 1,000,000 with at most three decimals"
-            )),
+            ))
         }
     }
 }

@@ -125,12 +125,13 @@ impl RatingsOfChunk {
             let value = values[place]
                 .as_ref()
                 .ok_or_else(|| missing(&fields[place]))?;
-            match value.is_id() {
-                true => Ok(value),
-                false => Err(format!(
+            if value.is_id() {
+                Ok(value)
+            } else {
+                Err(format!(
                     "field \"{}\" is {}, not a string or an integer",
                     fields[place].path, value.text
-                )),
+                ))
             }
         };
         let (user, item) = (id(0)?, id(1)?);

@@ -794,9 +794,10 @@ impl MinHashLsh {
 
     /// The bands, and the values of each.
     fn banding(&self, layout: Layout, is_hashed: bool) -> PyResult<Banding> {
-        let values_per_band = match is_hashed {
-            true => 1,
-            false => self.r().saturating_mul(layout.values_per_slot),
+        let values_per_band = if is_hashed {
+            1
+        } else {
+            self.r().saturating_mul(layout.values_per_slot)
         };
         let values = self.b().saturating_mul(values_per_band);
         Banding::new(self.b(), values_per_band, values).map_err(refusal)

@@ -54,9 +54,10 @@ impl<'py> Batch<'py> {
         &self,
         work: impl FnOnce(&dyn Documents) -> PyResult<T>,
     ) -> PyResult<T> {
-        match self.takes_tokens {
-            true => work(&self.column.tokens(&mut Vec::new())?),
-            false => work(&self.column.texts()?),
+        if self.takes_tokens {
+            work(&self.column.tokens(&mut Vec::new())?)
+        } else {
+            work(&self.column.texts()?)
         }
     }
 }

@@ -31,13 +31,12 @@ pub(crate) fn id_of(object: &Bound<'_, PyAny>, name: &str) -> PyResult<DocumentI
     if object.is_instance_of::<PyBool>() {
         return Err(wrong());
     }
-    let number = match object.is_instance_of::<PyInt>() {
-        true => object.clone(),
-        false => {
-            let operator = object.py().import("operator")?;
-            let index = operator.call_method1("index", (object,));
-            index.map_err(|_| wrong())?
-        }
+    let number = if object.is_instance_of::<PyInt>() {
+        object.clone()
+    } else {
+        let operator = object.py().import("operator")?;
+        let index = operator.call_method1("index", (object,));
+        index.map_err(|_| wrong())?
     };
     DocumentId::from_json(&number.str()?.to_string_lossy()).ok_or_else(wrong)
 }

@@ -56,9 +56,10 @@ pub(crate) fn drawable(seed: i64) -> PyResult<u32> {
 pub(crate) fn read_count(count: &Bound<'_, PyAny>) -> PyResult<usize> {
     let count = count.extract::<i64>().or_else(|error| {
         // What overflows is as far out of range as this.
-        match error.is_instance_of::<PyOverflowError>(count.py()) {
-            true => Ok(if count.lt(0)? { i64::MIN } else { i64::MAX }),
-            false => Err(error),
+        if error.is_instance_of::<PyOverflowError>(count.py()) {
+            Ok(if count.lt(0)? { i64::MIN } else { i64::MAX })
+        } else {
+            Err(error)
         }
     })?;
     check_count(usize::try_from(count).unwrap_or(0))

@@ -37,19 +37,21 @@ pub(crate) fn pairwise_sum(values: &[f64]) -> f64 {
 /// Python's `base ** exponent` of floats.
 pub(crate) fn power(base: f64, exponent: f64) -> PyResult<f64> {
     let power = base.powf(exponent);
-    match power.is_infinite() && base.is_finite() {
-        true => Err(PyOverflowError::new_err((
+    if power.is_infinite() && base.is_finite() {
+        Err(PyOverflowError::new_err((
             34,
             "Numerical result out of range",
-        ))),
-        false => Ok(power),
+        )))
+    } else {
+        Ok(power)
     }
 }
 
 /// Python's `/` of floats.
 pub(crate) fn divide(dividend: f64, divisor: f64) -> PyResult<f64> {
-    match divisor == 0.0 {
-        true => Err(PyZeroDivisionError::new_err("float division by zero")),
-        false => Ok(dividend / divisor),
+    if divisor == 0.0 {
+        Err(PyZeroDivisionError::new_err("float division by zero"))
+    } else {
+        Ok(dividend / divisor)
     }
 }

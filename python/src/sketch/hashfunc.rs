@@ -200,9 +200,10 @@ impl HashFunc {
 
     /// The default of the scheme in place of an equal function.
     pub(crate) fn or_default(self, kind: Kind) -> Self {
-        match self.native == Some(Native::of_kind(kind)) {
-            true => HashFunc::of_kind(kind),
-            false => self,
+        if self.native == Some(Native::of_kind(kind)) {
+            HashFunc::of_kind(kind)
+        } else {
+            self
         }
     }
 
@@ -254,9 +255,10 @@ impl HashFunc {
     pub(crate) fn hash_natively(&self, token: &Bound<'_, PyAny>) -> Option<Hash> {
         let native = self.native?;
         let token = token.cast::<PyBytes>().ok()?.as_bytes();
-        Some(match native.is_narrow() {
-            true => Hash::Narrow(native.hash_narrow(token)),
-            false => Hash::Wide(native.hash_wide(token)),
+        Some(if native.is_narrow() {
+            Hash::Narrow(native.hash_narrow(token))
+        } else {
+            Hash::Wide(native.hash_wide(token))
         })
     }
 

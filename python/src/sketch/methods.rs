@@ -471,9 +471,10 @@ impl PyMinHash {
         let writer = sketch.writer("permutations")?;
         let given = writer.hashfunc.given().map(|given| given.bind(py).clone());
         // Drawn from the seed again, unless they were given or the seed was assigned later.
-        let array = match writer.permutations.seed().map(i64::from) == Some(sketch.seed) {
-            true => None,
-            false => Some(writer.permutations.array(py)?),
+        let array = if writer.permutations.seed().map(i64::from) == Some(sketch.seed) {
+            None
+        } else {
+            Some(writer.permutations.array(py)?)
         };
         let class = slf.get_type();
         let class = (!class.is(PyType::new::<PyMinHash>(py))).then_some(class);
@@ -485,9 +486,10 @@ impl PyMinHash {
         let restore = py.import(intern!(py, "simgpu._simgpu"))?;
         let restore = restore.getattr(intern!(py, "restore_minhash"))?;
         let attributes = slf.getattr(intern!(py, "__dict__"))?;
-        match attributes.is_truthy()? {
-            true => (restore, arguments, attributes).into_pyobject(py),
-            false => (restore, arguments).into_pyobject(py),
+        if attributes.is_truthy()? {
+            (restore, arguments, attributes).into_pyobject(py)
+        } else {
+            (restore, arguments).into_pyobject(py)
         }
     }
 

@@ -59,9 +59,10 @@ impl Adapter {
 
     /// The widest integers that its shaders have.
     pub fn integers(&self) -> Integers {
-        match self.has_u64 {
-            true => Integers::U64,
-            false => Integers::U32,
+        if self.has_u64 {
+            Integers::U64
+        } else {
+            Integers::U32
         }
     }
 }

@@ -84,9 +84,10 @@ impl Bounds {
                 .max(1),
             loads: self.loads.max(1),
             // Software is slow, but no driver ends its work.
-            timeout: match is_software {
-                true => self.timeout.saturating_mul(10),
-                false => self.timeout,
+            timeout: if is_software {
+                self.timeout.saturating_mul(10)
+            } else {
+                self.timeout
             },
             ..self
         }

@@ -294,9 +294,10 @@ impl Shared {
         let limit = self.shape.bounds.timeout.saturating_mul(2);
         let waited = self.changed.wait_timeout(state, limit.max(PAUSES[1]));
         let (state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
-        match waited.timed_out() {
-            true => Err(self.device.give_up(&Failure::Hung(limit))),
-            false => Ok(state),
+        if waited.timed_out() {
+            Err(self.device.give_up(&Failure::Hung(limit)))
+        } else {
+            Ok(state)
         }
     }
 
@@ -643,9 +644,10 @@ impl Shared {
             }
         };
         self.counts.loads.fetch_add(1, Ordering::Relaxed);
-        let bytes = match load.is_text() {
-            true => &self.counts.text_bytes,
-            false => &self.counts.hash_bytes,
+        let bytes = if load.is_text() {
+            &self.counts.text_bytes
+        } else {
+            &self.counts.hash_bytes
         };
         bytes.fetch_add(load.input_bytes as u64, Ordering::Relaxed);
         if let Some(loads) = &self.loads_until_loss

@@ -184,9 +184,10 @@ impl Load {
         for first in (0..shingles).step_by(part) {
             let count = part.min(shingles - first);
             // A long part fills its item.
-            let quads = match count <= shape.short_shingles() {
-                true => count.div_ceil(QUAD).next_multiple_of(2),
-                false => tile_quads,
+            let quads = if count <= shape.short_shingles() {
+                count.div_ceil(QUAD).next_multiple_of(2)
+            } else {
+                tile_quads
             };
             if self.items.is_empty() || self.item_quads + quads > tile_quads {
                 self.items.push(self.parts.len() as u32);

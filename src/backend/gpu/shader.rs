@@ -124,9 +124,10 @@ impl SignShader {
 
     /// The same shader with these products, if the family has both kinds.
     pub(super) fn by(self, products: Products) -> Self {
-        let products = match has_products(self.family) {
-            true => products,
-            false => Products::Whole,
+        let products = if has_products(self.family) {
+            products
+        } else {
+            Products::Whole
         };
         SignShader { products, ..self }
     }
@@ -347,9 +348,10 @@ mod tests {
     /// Every module, with the capabilities that it may use.
     fn modules() -> Vec<(String, String, Capabilities)> {
         let signing = shaders().into_iter().map(|shader| {
-            let needed = match shader.needs_u64() {
-                true => Capabilities::SHADER_INT64,
-                false => Capabilities::empty(),
+            let needed = if shader.needs_u64() {
+                Capabilities::SHADER_INT64
+            } else {
+                Capabilities::empty()
             };
             (format!("{shader:?}"), shader.wgsl(), needed)
         });
@@ -553,9 +555,10 @@ mod tests {
         ];
         for (family, integers, of_values, of_keys) in limits {
             let shader = SignShader::new(family, integers, ShaderInput::Hashes);
-            let needed = match shader.needs_u64() {
-                true => Capabilities::SHADER_INT64,
-                false => Capabilities::empty(),
+            let needed = if shader.needs_u64() {
+                Capabilities::SHADER_INT64
+            } else {
+                Capabilities::empty()
             };
             let (module, info) = compiled(&shader.wgsl(), needed);
             let operations = Operations::count(&spirv(&module, &info));

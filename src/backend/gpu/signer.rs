@@ -167,9 +167,10 @@ impl Signer for Gpu {
             Integers::U32 => "32-bit integers",
             Integers::U64 => "64-bit integers",
         };
-        match self.0.is_hybrid {
-            true => format!("hybrid ({name}, {integers}; {})", self.0.cpu.describe()),
-            false => format!("gpu ({name}, {integers})"),
+        if self.0.is_hybrid {
+            format!("hybrid ({name}, {integers}; {})", self.0.cpu.describe())
+        } else {
+            format!("gpu ({name}, {integers})")
         }
     }
 

@@ -354,9 +354,10 @@ fn near_keys_match_the_definition() {
                     for i in 0..12 {
                         let near =
                             u128::from(random(set << 40 | (k as u64) << 20 | i)) % (4 * unit / 5);
-                        let value = match is_wrapped {
-                            true => values - 1 - near,
-                            false => near >> (set % 4 * 5),
+                        let value = if is_wrapped {
+                            values - 1 - near
+                        } else {
+                            near >> (set % 4 * 5)
                         };
                         shingles.push(preimage(a[k], b[k], value, modulus));
                     }
@@ -373,9 +374,10 @@ fn near_keys_match_the_definition() {
 fn preimage(a: u64, b: u64, value: u128, modulus: u128) -> u64 {
     let times = |x: u128, y: u128| x.wrapping_mul(y) % modulus;
     // The order of a number divides p - 1, and that of an odd one 2^62.
-    let mut left = match modulus.is_power_of_two() {
-        true => (1 << 62) - 1,
-        false => modulus - 2,
+    let mut left = if modulus.is_power_of_two() {
+        (1 << 62) - 1
+    } else {
+        modulus - 2
     };
     let (mut inverse, mut square) = (1, u128::from(a) % modulus);
     while left > 0 {

@@ -52,10 +52,7 @@ impl Workgroup {
             let distance = |it: &Workgroup| it.threads.abs_diff(THREADS);
             (busy, distance(other)) > (busy_of_other, distance(one))
         };
-        let best = all.reduce(|best, next| match is_better(&next, &best) {
-            true => next,
-            false => best,
-        });
+        let best = all.reduce(|best, next| if is_better(&next, &best) { next } else { best });
         best.unwrap_or_else(|| with_threads(most.max(slice_threads)))
     }
 

@@ -56,9 +56,10 @@ fn end_of_number(text: &str, at: usize) -> usize {
     }
     let has_exponent = matches!(bytes[end - 1], b'e' | b'E') && is_decimal(start, end - 1);
     let has_sign = matches!(bytes.get(end), Some(b'+' | b'-')) && is_digit(end + 1);
-    match has_exponent && has_sign {
-        true => end_of_word(text, end + 1),
-        false => end,
+    if has_exponent && has_sign {
+        end_of_word(text, end + 1)
+    } else {
+        end
     }
 }
 

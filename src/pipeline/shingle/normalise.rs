@@ -42,12 +42,11 @@ impl Normalise {
     /// Appends the bytes of the normalised text to `out`.
     pub(super) fn append_to_bytes(self, isa: Isa, text: &str, out: &mut Bytes) {
         let mut letters = std::mem::take(&mut out.letters);
-        let text = match self.changes_letters() {
-            true => {
-                self.apply(text, &mut letters);
-                &letters
-            }
-            false => text,
+        let text = if self.changes_letters() {
+            self.apply(text, &mut letters);
+            &letters
+        } else {
+            text
         };
         out.reserve(text.len());
         let free = &mut out.bytes[out.len..];

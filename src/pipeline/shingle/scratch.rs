@@ -57,9 +57,10 @@ impl Scratch {
 
     /// Takes the normalised text, or the list of tokens, of the last document for [`DigestBatch::finish`].
     pub(super) fn add_to_digests(&mut self, isa: Isa) {
-        let bytes = match self.digests_normalised {
-            true => self.normalised.as_slice(),
-            false => self.tokens.as_slice(),
+        let bytes = if self.digests_normalised {
+            self.normalised.as_slice()
+        } else {
+            self.tokens.as_slice()
         };
         self.digests.push(isa, bytes);
     }

@@ -164,9 +164,10 @@ impl Words {
                 return Run::Stretch;
             }
         }
-        match text[run.start] == b'_' && text[run].iter().all(|byte| *byte == b'_') {
-            true => Run::Skip,
-            false => Run::Word,
+        if text[run.start] == b'_' && text[run].iter().all(|byte| *byte == b'_') {
+            Run::Skip
+        } else {
+            Run::Word
         }
     }
 

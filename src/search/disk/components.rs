@@ -220,9 +220,10 @@ fn find_buckets(
         let before = u64::from(band) * parts;
         keys.map(&each, &mut |done| advance(progress, before + done, 0, 0))?;
         push_all(&members, Streams::flush)?;
-        match spill.is_due() {
-            true => spill.checkpoint(BUCKET, &(band + 1))?,
-            false => spill.note(BUCKET, &(band + 1))?,
+        if spill.is_due() {
+            spill.checkpoint(BUCKET, &(band + 1))?
+        } else {
+            spill.note(BUCKET, &(band + 1))?
         }
     }
     members.into_inner().map_err(|_| panicked())?.finish_one()

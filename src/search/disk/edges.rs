@@ -63,9 +63,10 @@ pub(super) fn panicked() -> Error {
 }
 
 pub(super) fn stop_if_asked(progress: &dyn Progress) -> Result<()> {
-    match progress.is_stopped() {
-        true => Err(Error::Stopped),
-        false => Ok(()),
+    if progress.is_stopped() {
+        Err(Error::Stopped)
+    } else {
+        Ok(())
     }
 }
 

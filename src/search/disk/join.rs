@@ -337,9 +337,10 @@ impl Join<'_> {
             push_all(&self.pairs, Streams::flush)?;
             state.groups = number + 1;
             state.shared_elements = shared_elements.load(Ordering::Relaxed);
-            match self.spill.is_due() {
-                true => self.spill.checkpoint(JOIN, state)?,
-                false => self.spill.note(JOIN, state)?,
+            if self.spill.is_due() {
+                self.spill.checkpoint(JOIN, state)?
+            } else {
+                self.spill.note(JOIN, state)?
             }
         }
         Ok(())

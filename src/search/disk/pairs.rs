@@ -107,9 +107,10 @@ impl SpilledPairs {
                 compared.parts = done;
                 let observed = parts.observed().map(Observations::counts);
                 compared.observed = observed.unwrap_or_default();
-                match spill.is_due() {
-                    true => spill.checkpoint(COMPARE, &compared),
-                    false => spill.note(COMPARE, &compared),
+                if spill.is_due() {
+                    spill.checkpoint(COMPARE, &compared)
+                } else {
+                    spill.note(COMPARE, &compared)
                 }
             }
         })?;

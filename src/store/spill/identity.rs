@@ -92,9 +92,10 @@ impl RunIdentity {
             }
         }
         let (before, now) = (earlier.inputs.len(), self.inputs.len());
-        match before == now {
-            true => None,
-            false => of_run(format!("it reads {before} files, not {now}")),
+        if before == now {
+            None
+        } else {
+            of_run(format!("it reads {before} files, not {now}"))
         }
     }
 }

@@ -276,9 +276,10 @@ impl StreamFile {
         let path = spill.folder.join(&name);
         let of_run = spill.folder.file_name().unwrap_or_default();
         let salted = [of_run.as_encoded_bytes(), b"/", name.as_bytes()].concat();
-        let extent = match is_kept {
-            true => spill.files().extent(&name),
-            false => Extent::default(),
+        let extent = if is_kept {
+            spill.files().extent(&name)
+        } else {
+            Extent::default()
         };
         StreamFile {
             salt: xxh3_64(&salted),

@@ -116,9 +116,10 @@ impl FolderComparison {
                 ratio,
                 low,
                 high,
-                match change.is_noisy() {
-                    true => format!("{verdict}, noisy"),
-                    false => verdict.to_string(),
+                if change.is_noisy() {
+                    format!("{verdict}, noisy")
+                } else {
+                    verdict.to_string()
                 },
             ]);
         }

@@ -72,9 +72,10 @@ impl Pooled {
     /// Measured similarities, as text.
     fn measured(&self) -> String {
         let [least, most] = self.similarity.map(|similarity| format!("{similarity:.3}"));
-        match least == most {
-            true => least,
-            false => format!("{least} to {most}"),
+        if least == most {
+            least
+        } else {
+            format!("{least} to {most}")
         }
     }
 }

@@ -87,9 +87,10 @@ impl Scale {
     /// Position of a number, clamped to the ends.
     pub(super) fn at(&self, value: f64) -> f64 {
         let [from, to] = self.ends;
-        let share = match self.is_log {
-            true => (value / self.low).ln() / (self.high / self.low).ln(),
-            false => (value - self.low) / (self.high - self.low),
+        let share = if self.is_log {
+            (value / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
         };
         let share = if share.is_finite() {
             share.clamp(0.0, 1.0)
@@ -162,9 +163,10 @@ pub(super) fn tick_label(value: f64) -> String {
         scaled if (0.0..1e4).contains(&scaled) && scaled.fract() == 0.0 => count(scaled as u64),
         scaled => {
             let text = digits(scaled, 2);
-            match text.contains('.') {
-                true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-                false => text,
+            if text.contains('.') {
+                text.trim_end_matches('0').trim_end_matches('.').to_owned()
+            } else {
+                text
             }
         }
     };

@@ -120,9 +120,10 @@ impl Growth {
                 .flat_map(|(look, (name, points))| marks(look, name, points));
             let group = series.first().map_or("", |(name, _)| (self.together)(name));
             let plot = Plot {
-                title: match is_split && !group.is_empty() {
-                    true => format!("{}, {group}", self.title),
-                    false => self.title.clone(),
+                title: if is_split && !group.is_empty() {
+                    format!("{}, {group}", self.title)
+                } else {
+                    self.title.clone()
                 },
                 description: format!("{} by {}", self.y, self.x),
                 x: x.clone(),
@@ -132,14 +133,12 @@ impl Growth {
             let names: Vec<String> = series.iter().map(|(name, _)| name.clone()).collect();
             html! { div.with-legend { (plot.draw()) (legend(&names)) } }
         };
-        let groups: Vec<&[_]> = match is_split {
-            false => vec![&self.series],
-            true => {
-                let together = |a: &(String, _), b: &(String, _)| {
-                    (self.together)(&a.0) == (self.together)(&b.0)
-                };
-                self.series.chunk_by(together).collect()
-            }
+        let groups: Vec<&[_]> = if is_split {
+            let together =
+                |a: &(String, _), b: &(String, _)| (self.together)(&a.0) == (self.together)(&b.0);
+            self.series.chunk_by(together).collect()
+        } else {
+            vec![&self.series]
         };
         let plots = groups.iter().flat_map(|group| group.chunks(LOOKS));
         let is_some = !self.series.is_empty();

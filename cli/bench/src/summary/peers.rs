@@ -120,9 +120,10 @@ pub(super) fn sections(cases: &[MeasuredCase<'_>], tables: &Tables) -> Vec<Secti
 }
 
 fn shown(ratio: f64) -> String {
-    match ratio < 1.0 {
-        true => format!("{} **behind**", digits(ratio, 3)),
-        false => digits(ratio, 3),
+    if ratio < 1.0 {
+        format!("{} **behind**", digits(ratio, 3))
+    } else {
+        digits(ratio, 3)
     }
 }
 

@@ -43,9 +43,10 @@ pub(crate) fn markdown(sections: &[Section]) -> String {
 fn findings(tables: &Tables) -> Section {
     let mut table = Table::new(["finding"]);
     for finding in error::findings(&tables.errors) {
-        let expected = match finding.is_known {
-            true => " (expected of a scheme that does not mix)",
-            false => "",
+        let expected = if finding.is_known {
+            " (expected of a scheme that does not mix)"
+        } else {
+            ""
         };
         table.push([format!("{finding}{expected}")]);
     }

@@ -153,9 +153,10 @@ pub(super) fn digits_if(value: Option<f64>, count: u32) -> String {
 
 /// A share as a percentage with one decimal.
 pub(crate) fn percent(share: f64) -> String {
-    match share.is_finite() {
-        true => format!("{:.1} %", 100.0 * share),
-        false => "-".to_owned(),
+    if share.is_finite() {
+        format!("{:.1} %", 100.0 * share)
+    } else {
+        "-".to_owned()
     }
 }
 

@@ -215,11 +215,10 @@ pub(super) fn documents(number: u64) -> String {
 
 /// What a device that is emulated by the CPU tells, if there is one.
 fn software(cases: &[&MeasuredCase<'_>]) -> &'static str {
-    match cases.iter().any(|case| case.case.is_on_software()) {
-        true => {
-            " A device marked (software) is a program on the CPU; its speed says nothing of GPUs."
-        }
-        false => "",
+    if cases.iter().any(|case| case.case.is_on_software()) {
+        " A device marked (software) is a program on the CPU; its speed says nothing of GPUs."
+    } else {
+        ""
     }
 }
 

@@ -115,9 +115,10 @@ impl Axes {
                 [] => scope.num_perms.to_vec(),
                 named => named.to_vec(),
             },
-            length: match plan.lengths.is_empty() {
-                true => LENGTH,
-                false => lengths.first().copied().unwrap_or(LENGTH),
+            length: if plan.lengths.is_empty() {
+                LENGTH
+            } else {
+                lengths.first().copied().unwrap_or(LENGTH)
             },
             lengths,
             threads: plan.threads_or(doubled_threads)?,
@@ -168,9 +169,10 @@ fn swept(schemes: &[String], effort: Effort) -> Vec<String> {
     };
     let is_swept = |name: &&String| candidates.contains(&name.as_str());
     let swept: Vec<String> = schemes.iter().filter(is_swept).cloned().collect();
-    match swept.is_empty() {
-        true => schemes.iter().take(1).cloned().collect(),
-        false => swept,
+    if swept.is_empty() {
+        schemes.iter().take(1).cloned().collect()
+    } else {
+        swept
     }
 }
 

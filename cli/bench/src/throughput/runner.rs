@@ -199,9 +199,12 @@ fn measure_run(
     let run = &entrant.run;
     let workload = &mut *entrant.workload;
     let (passes, has_ceiling) = (pace.passes, run.threads == 1);
-    let ceiling = |workload: &dyn Workload| match has_ceiling {
-        true => workload.ceiling_updates_per_s(),
-        false => None,
+    let ceiling = |workload: &dyn Workload| {
+        if has_ceiling {
+            workload.ceiling_updates_per_s()
+        } else {
+            None
+        }
     };
     let mut measured = pools.of(run.threads)?.install(|| {
         if !pace.is_long {

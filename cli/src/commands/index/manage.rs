@@ -291,9 +291,10 @@ fn write_documents(index: &Index) -> simgpu::Result<()> {
             .flat_map(|word| word.to_le_bytes())
             .map(|byte| format!("{byte:02x}"))
             .collect();
-        let signature = match signature.is_empty() {
-            true => String::new(),
-            false => format!(",\"signature\":\"{signature}\""),
+        let signature = if signature.is_empty() {
+            String::new()
+        } else {
+            format!(",\"signature\":\"{signature}\"")
         };
         written(writeln!(
             stdout,

@@ -107,11 +107,12 @@ impl HitsArguments {
     /// Refuses a report on stdout beside the results, which are called so in messages.
     fn check(&self, report: Option<ReportArgument>, results: &str) -> anyhow::Result<()> {
         let is_stdout = self.output.as_deref().is_some_and(is_stream);
-        match is_stdout && report.is_some() {
-            true => Err(Usage::error(&format!(
+        if is_stdout && report.is_some() {
+            Err(Usage::error(&format!(
                 "`output` - writes the {results} to stdout and nothing else; omit `report`, or name an output file"
-            ))),
-            false => Ok(()),
+            )))
+        } else {
+            Ok(())
         }
     }
 

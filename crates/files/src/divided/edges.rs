@@ -107,9 +107,10 @@ impl Edges {
         shared: &mut SharedMembers,
     ) -> Result<()> {
         let is_open = |bucket: OpenBucket| (bucket.band, bucket.key) == (band, key);
-        match self.bucket.is_some_and(is_open) {
-            true => self.add_member(band, key, place, shared),
-            false => Ok(()),
+        if self.bucket.is_some_and(is_open) {
+            self.add_member(band, key, place, shared)
+        } else {
+            Ok(())
         }
     }
 

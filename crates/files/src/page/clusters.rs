@@ -61,9 +61,12 @@ impl Shown<'_> {
         while let Some([_, last]) = ranges.last().copied().filter(|[_, last]| *last < most) {
             ranges.push([last + 1, last.saturating_mul(2)]);
         }
-        let labels = ranges.iter().map(|[least, last]| match least == last {
-            true => short_size(*least),
-            false => format!("{}–{}", short_size(*least), short_size(*last)),
+        let labels = ranges.iter().map(|[least, last]| {
+            if least == last {
+                short_size(*least)
+            } else {
+                format!("{}–{}", short_size(*least), short_size(*last))
+            }
         });
         let labels: Vec<String> = labels.collect();
         // As many labels as there is room for.
@@ -77,9 +80,10 @@ impl Shown<'_> {
             .map(|(at, ([least, last], label))| {
                 let sizes = self.report.cluster_sizes.range(least..=last);
                 let count = sizes.map(|(_, clusters)| clusters).sum();
-                let range = match least == last {
-                    true => grouped(*least),
-                    false => format!("{} to {}", grouped(*least), grouped(*last)),
+                let range = if least == last {
+                    grouped(*least)
+                } else {
+                    format!("{} to {}", grouped(*least), grouped(*last))
                 };
                 Bar {
                     label: (at % step == 0).then_some(label),

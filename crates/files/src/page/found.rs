@@ -100,9 +100,10 @@ impl Shown<'_> {
 
     /// What a similarity of 1 says.
     pub(super) fn equality(&self) -> &'static str {
-        match self.is_contained() {
-            true => "the larger document has all shingles of the smaller one",
-            false => "all shingles in common",
+        if self.is_contained() {
+            "the larger document has all shingles of the smaller one"
+        } else {
+            "all shingles in common"
         }
     }
 

@@ -51,9 +51,10 @@ impl<const HAS_VNNI: bool> Avx512<HAS_VNNI> {
         }
         // SAFETY: `self` proves that the CPU has all these instructions.
         unsafe {
-            match HAS_VNNI {
-                false => compiled(Avx512(()), kernel),
-                true => compiled_with_vnni(Avx512(()), kernel),
+            if HAS_VNNI {
+                compiled_with_vnni(Avx512(()), kernel)
+            } else {
+                compiled(Avx512(()), kernel)
             }
         }
     }
@@ -389,10 +390,11 @@ impl<const HAS_VNNI: bool> Lanes for Avx512<HAS_VNNI> {
 
     #[inline(always)]
     fn add_dots(self, sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
-        match HAS_VNNI {
+        if HAS_VNNI {
             // SAFETY: the value proves that the CPU has VNNI, too.
-            true => unsafe { add_dots(sum, a, b) },
-            false => intrinsic!(_mm512_add_epi32(sum, _mm512_madd_epi16(a, b))),
+            unsafe { add_dots(sum, a, b) }
+        } else {
+            intrinsic!(_mm512_add_epi32(sum, _mm512_madd_epi16(a, b)))
         }
     }
 

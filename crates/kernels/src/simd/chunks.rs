@@ -589,12 +589,15 @@ mod tests {
             permutations.family(),
             Family::Mersenne31 | Family::Mersenne61
         );
-        let least = |k: usize| match is_narrow {
-            true => narrow
-                .iter()
-                .map(|x| permutations.value(k, (*x).into()))
-                .min(),
-            false => set.iter().map(|x| permutations.value(k, *x)).min(),
+        let least = |k: usize| {
+            if is_narrow {
+                narrow
+                    .iter()
+                    .map(|x| permutations.value(k, (*x).into()))
+                    .min()
+            } else {
+                set.iter().map(|x| permutations.value(k, *x)).min()
+            }
         };
         let expected: Vec<u64> = (0..a.len()).filter_map(least).collect();
         for isa in Isa::available() {

@@ -250,9 +250,10 @@ impl Kernel for HashChunks<'_> {
                     let start = chunk.start + at;
                     lanes.fill(&mut rows[lane], &self.bytes[start..start + len]);
                     lens[lane] = len as u32;
-                    flags[lane] = match block + 1 == chunk.blocks() {
-                        true => is_first | CHUNK_END | chunk.root,
-                        false => is_first,
+                    flags[lane] = if block + 1 == chunk.blocks() {
+                        is_first | CHUNK_END | chunk.root
+                    } else {
+                        is_first
                     };
                 }
                 let of_block = [counter, lanes.load(&lens), lanes.load(&flags)];

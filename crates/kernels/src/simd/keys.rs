@@ -186,9 +186,10 @@ impl Keys {
 
     /// How far errors differ.
     pub(super) fn reach<L: Lanes, F: Keyed>(&self) -> u16 {
-        match self.are_dots::<L>() {
-            true => REACH_OF_DOTS,
-            false => F::REACH,
+        if self.are_dots::<L>() {
+            REACH_OF_DOTS
+        } else {
+            F::REACH
         }
     }
 

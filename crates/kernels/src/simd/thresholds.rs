@@ -34,16 +34,22 @@ impl BothWays {
 }
 
 fn both32<F: Family32 + ByChunks<Number = u32> + 'static>(family: F) -> BothWays {
-    BothWays::U32(Box::new(move |isa, by_chunks, set, row| match by_chunks {
-        true => chunks::lower(isa, &family, set, row),
-        false => lower32(isa, &family, set, row),
+    BothWays::U32(Box::new(move |isa, by_chunks, set, row| {
+        if by_chunks {
+            chunks::lower(isa, &family, set, row)
+        } else {
+            lower32(isa, &family, set, row)
+        }
     }))
 }
 
 fn both64<F: Family64 + ByChunks<Number = u64> + 'static>(family: F) -> BothWays {
-    BothWays::U64(Box::new(move |isa, by_chunks, set, row| match by_chunks {
-        true => chunks::lower(isa, &family, set, row),
-        false => lower64(isa, &family, set, row),
+    BothWays::U64(Box::new(move |isa, by_chunks, set, row| {
+        if by_chunks {
+            chunks::lower(isa, &family, set, row)
+        } else {
+            lower64(isa, &family, set, row)
+        }
     }))
 }
 

@@ -40,9 +40,10 @@ impl Evidence {
 
     /// The mean over `all` pairs, of which the others are no candidates.
     fn mean(self, all: f64) -> f64 {
-        match self.pairs > all {
-            true => self.sum / self.pairs,
-            false => (self.sum + NO_CANDIDATE * (all - self.pairs)) / all,
+        if self.pairs > all {
+            self.sum / self.pairs
+        } else {
+            (self.sum + NO_CANDIDATE * (all - self.pairs)) / all
         }
     }
 }

@@ -303,9 +303,10 @@ impl Evidence {
 fn clusters(pairs: &[(u32, Scored)], sizes: &[u32], log_prior: f64) -> Clusters {
     let clusters = Clusters::of(pairs, sizes, log_prior, 0.0);
     let few = FEW_SHARE * sizes.len() as f64;
-    match (clusters.linked() as f64) < few.max(FEW as f64) {
-        true => Clusters::of(pairs, sizes, log_prior, LOG_ODDS_OF_FEW),
-        false => clusters,
+    if (clusters.linked() as f64) < few.max(FEW as f64) {
+        Clusters::of(pairs, sizes, log_prior, LOG_ODDS_OF_FEW)
+    } else {
+        clusters
     }
 }
 

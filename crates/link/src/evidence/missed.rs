@@ -58,9 +58,10 @@ impl Missed {
 
     /// The expected recall: least, expected, most. `right` pairs within entities are expected to be right.
     pub(crate) fn recall(&self, right: f64) -> [f64; 3] {
-        let alone = match self.found_alone > 0.0 {
-            true => right * (1.0 / self.found_alone - 1.0),
-            false => f64::INFINITY,
+        let alone = if self.found_alone > 0.0 {
+            right * (1.0 / self.found_alone - 1.0)
+        } else {
+            f64::INFINITY
         };
         let [fewest, likely, most] = self.between;
         let most = most.max(alone) + self.nearly;

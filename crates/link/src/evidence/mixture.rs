@@ -325,9 +325,10 @@ impl Mixture {
         let agrees = agreement(&same);
         if is_strong && agrees < least {
             for (level, share) in same.iter_mut().enumerate() {
-                *share *= match AGREES[level] {
-                    true => least / agrees.max(1e-9),
-                    false => (1.0 - least) / (1.0 - agrees).max(1e-9),
+                *share *= if AGREES[level] {
+                    least / agrees.max(1e-9)
+                } else {
+                    (1.0 - least) / (1.0 - agrees).max(1e-9)
                 };
             }
         }
@@ -339,9 +340,10 @@ impl Mixture {
     fn covered(&self, setting: &Setting<'_>) -> Vec<f64> {
         let of_field = |field: usize, is_same: bool| {
             let rates = &setting.rates[field];
-            let shares = match is_same {
-                true => self.same_by_level(field, rates),
-                false => rates.u,
+            let shares = if is_same {
+                self.same_by_level(field, rates)
+            } else {
+                rates.u
             };
             let (mut sure, mut other) = (0.0, 0.0);
             for (share, is_sure) in shares.iter().zip(&rates.is_sure).skip(1) {

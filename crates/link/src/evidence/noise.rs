@@ -59,9 +59,10 @@ impl Evidence {
             self.is_at_chance(mixture, *field) && self.may_be_noise(mixture, *field)
         });
         let noise: Vec<usize> = noise.collect();
-        match self.only_doubts(&noise) {
-            true => noise,
-            false => Vec::new(),
+        if self.only_doubts(&noise) {
+            noise
+        } else {
+            Vec::new()
         }
     }
 

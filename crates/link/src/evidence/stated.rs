@@ -117,9 +117,10 @@ fn of_entity<'a>(
             .iter()
             .map(|row| row.iter().map(|log| probability(*log, factor)).collect())
             .collect();
-        *sum = match is_sampled {
-            true => mean(&sampled, &by_third(&rows, &compared, factor), &rows),
-            false => mean(&sampled, &rows, &rows),
+        *sum = if is_sampled {
+            mean(&sampled, &by_third(&rows, &compared, factor), &rows)
+        } else {
+            mean(&sampled, &rows, &rows)
         };
     }
     let all: f64 = members

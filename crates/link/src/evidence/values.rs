@@ -159,9 +159,10 @@ impl Fields {
         let mut fields = Fields::default();
         for (place, column) in columns.enumerate() {
             let field = Field::of_column(place, column);
-            match field.says_something() {
-                true => fields.used.push(field),
-                false => fields.unused.push(field.unused(Reason::Empty)),
+            if field.says_something() {
+                fields.used.push(field)
+            } else {
+                fields.unused.push(field.unused(Reason::Empty))
             }
         }
         fields.set_copies_aside();
@@ -340,9 +341,10 @@ pub(crate) fn clean(text: &str, replaced: Replaced<'_>) -> String {
         }
         cleaned.push_str(replaced(word).unwrap_or(word));
     }
-    match NULLS.contains(&&*cleaned) {
-        true => String::new(),
-        false => cleaned,
+    if NULLS.contains(&&*cleaned) {
+        String::new()
+    } else {
+        cleaned
     }
 }
 

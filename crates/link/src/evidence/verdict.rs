@@ -114,12 +114,13 @@ impl Evidence {
         reason = "a number of pairs"
     )]
     pub(crate) fn recall(&self) -> Result<[f64; 3], String> {
-        match self.missed.hides_too_many() {
-            false => Ok(self.missed.recall(self.expected.right)),
-            true => Err(format!(
+        if self.missed.hides_too_many() {
+            Err(format!(
                 "some {} pairs share at least half of the strong fields and differ in two or more: related things, such as a household, or the same thing with several errors",
                 grouped(self.missed.nearly.round() as u64)
-            )),
+            ))
+        } else {
+            Ok(self.missed.recall(self.expected.right))
         }
     }
 

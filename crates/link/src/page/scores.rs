@@ -26,9 +26,10 @@ const BARS: f64 = 60.0;
 impl LinkReport {
     /// The histogram, with the threshold.
     pub(super) fn scores(&self) -> Markup {
-        let [accepted, others] = match self.has_two() {
-            true => ["Best pairs", "Runners-up"],
-            false => ["Pairs within an entity", "Pairs of two entities"],
+        let [accepted, others] = if self.has_two() {
+            ["Best pairs", "Runners-up"]
+        } else {
+            ["Pairs within an entity", "Pairs of two entities"]
         };
         html! {
             section {
@@ -125,9 +126,10 @@ impl<'a> Chart<'a> {
         }
         let least = (first / bin + 1e-6).floor() * bin;
         let greatest = (last / bin + 1e-6).floor() * bin + bin;
-        let ends = match is_cosine {
-            true => [0.0, 1.0],
-            false => [least, greatest],
+        let ends = if is_cosine {
+            [0.0, 1.0]
+        } else {
+            [least, greatest]
         };
         Some(Chart {
             report,

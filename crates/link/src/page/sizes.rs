@@ -23,9 +23,10 @@ impl LinkReport {
 
     fn entities_of(&self, of_sizes: &EntitySizes) -> Markup {
         let (least, most) = (grouped(of_sizes.least), grouped(of_sizes.most));
-        let size = match least == most {
-            true => least,
-            false => format!("{least} to {most}"),
+        let size = if least == most {
+            least
+        } else {
+            format!("{least} to {most}")
         };
         let entities = match of_sizes.entities {
             1 => "1 entity".to_owned(),

@@ -238,9 +238,10 @@ impl<'a> Chooser<'a> {
                 insert_new(&mut self.moved, entered.places(), entered.first);
             }
         }
-        match self.moved.len() as u64 * ENTRY > self.rules.memory {
-            true => Err(too_large(self.rules.memory)),
-            false => Ok(()),
+        if self.moved.len() as u64 * ENTRY > self.rules.memory {
+            Err(too_large(self.rules.memory))
+        } else {
+            Ok(())
         }
     }
 

@@ -196,9 +196,10 @@ impl CutsOfRows for CutFile {
             let count = self.ends[row] - self.end(row);
             let (of, behind) = rest.split_at(usize::try_from(count).unwrap_or(rest.len()));
             rest = behind;
-            match self.is_removed[row] {
-                true => cuts.push_removed(Removal::MaxCovered),
-                false => cuts.push(of.iter().map(|[start, end]| *start as usize..*end as usize)),
+            if self.is_removed[row] {
+                cuts.push_removed(Removal::MaxCovered)
+            } else {
+                cuts.push(of.iter().map(|[start, end]| *start as usize..*end as usize))
             }
         }
         Ok((Cow::Owned(cuts), rows.start))

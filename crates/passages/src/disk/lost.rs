@@ -143,12 +143,11 @@ impl LostCounter {
             len: segment.len,
             other,
         };
-        match are_touched {
-            true => {
-                let [a, b, c, d] = of(windows.start).pack();
-                self.touched.push(&[a, b, c, d, further as u32])?;
-            }
-            false => self.kept.push(&of(0).pack())?,
+        if are_touched {
+            let [a, b, c, d] = of(windows.start).pack();
+            self.touched.push(&[a, b, c, d, further as u32])?;
+        } else {
+            self.kept.push(&of(0).pack())?
         }
         Ok(windows.start + segment.len)
     }

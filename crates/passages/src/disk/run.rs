@@ -265,9 +265,10 @@ impl PassagesRun<'_> {
         if let Some(ids) = &mut places.ids {
             ids.end()?;
         }
-        match complete {
-            true => spill.note(IDS, &places.find_repeated_ids()?)?,
-            false => places = self.complete(places, documents, Some(spill))?,
+        if complete {
+            spill.note(IDS, &places.find_repeated_ids()?)?
+        } else {
+            places = self.complete(places, documents, Some(spill))?
         }
         if let Some(ids) = &mut places.ids {
             ids.hold(row_number(documents)?)?;

@@ -217,9 +217,10 @@ impl Search<'_> {
                     len: end - first,
                     link: Link::Place(place),
                 };
-                match first < end {
-                    true => links.push_all(&[led.pack()]),
-                    false => Ok(()),
+                if first < end {
+                    links.push_all(&[led.pack()])
+                } else {
+                    Ok(())
                 }
             };
             for held in &inside.held {
@@ -383,9 +384,10 @@ impl FoundInParts {
                         }
                         .pack()
                     };
-                    match is_mixed {
-                        true => copies.push(link(first.first, later.first)),
-                        false => links.push(link(later.first, first.first)),
+                    if is_mixed {
+                        copies.push(link(first.first, later.first))
+                    } else {
+                        links.push(link(later.first, first.first))
                     }
                 }
             }
@@ -480,9 +482,10 @@ impl Listed {
             self.repeats.push(&Links { first, ..*links }.pack())?;
         }
         self.places += found.places;
-        match self.places > MOST_SYMBOLS {
-            true => Err(too_long()),
-            false => Ok(()),
+        if self.places > MOST_SYMBOLS {
+            Err(too_long())
+        } else {
+            Ok(())
         }
     }
 }

@@ -122,10 +122,7 @@ impl Shown<'_> {
                     div {
                         p.who { b { (head(piece)) } " " (place(&example.document)) ", " (self.place_in(example.start, example.end)) }
                         @if let Some(excerpt) = piece {
-                            @let marks = match is_cut && !excerpt.is_removed {
-                                true => excerpt.cuts.clone(),
-                                false => vec![excerpt.part.clone()],
-                            };
+                            @let marks = if is_cut && !excerpt.is_removed { excerpt.cuts.clone() } else { vec![excerpt.part.clone()] };
                             p.words { bdi { (words(&marked(excerpt, &marks), PASSAGE)) } }
                         }
                     }

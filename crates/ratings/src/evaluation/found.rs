@@ -100,9 +100,10 @@ pub(super) struct Found {
 impl FoundFile {
     /// Finds the file that states a result, by the reports of the run and by the names of its fields.
     pub(super) fn find(result: &Path, temporary: &Path) -> Result<Self> {
-        match is_folder(result)? {
-            true => FoundFile::of_folder(result),
-            false => FoundFile::of_file(result, temporary),
+        if is_folder(result)? {
+            FoundFile::of_folder(result)
+        } else {
+            FoundFile::of_file(result, temporary)
         }
     }
 

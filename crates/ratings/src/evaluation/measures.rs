@@ -27,9 +27,10 @@ impl Share {
         let centre = (share + Z * Z / (2.0 * n)) / scale;
         let half = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
         let low = if part == 0 { 0.0 } else { centre - half };
-        let high = match u128::from(part) == whole {
-            true => 1.0,
-            false => centre + half,
+        let high = if u128::from(part) == whole {
+            1.0
+        } else {
+            centre + half
         };
         Some(Share {
             share,

@@ -49,9 +49,10 @@ impl RecordPairs {
     }
 
     fn in_order(&self, [a, b]: [u32; 2]) -> [u32; 2] {
-        match self.are_of_two {
-            true => [a, b],
-            false => [a.min(b), a.max(b)],
+        if self.are_of_two {
+            [a, b]
+        } else {
+            [a.min(b), a.max(b)]
         }
     }
 

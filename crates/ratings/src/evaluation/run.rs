@@ -201,11 +201,10 @@ impl<'a> EvaluationRun<'a> {
                 first(&shared.first_in_truth),
                 first(&shared.first_in_result)
             );
-            let choose = match are_entities {
-                true => "choose the field of the id with `id_field`",
-                false => {
-                    "choose the fields of both ids with `truth_fields`, of two inputs that of A first"
-                }
+            let choose = if are_entities {
+                "choose the field of the id with `id_field`"
+            } else {
+                "choose the fields of both ids with `truth_fields`, of two inputs that of A first"
             };
             if is_complete || are_entities {
                 return Err(Error::Input {
@@ -369,9 +368,12 @@ fn measure(found: &Found, truth: &Truth, known: &[u32], examples: usize) -> Resu
         }
         FoundRecords::United(components) => {
             // What only the truth has was united with nothing.
-            let root = |id| match (id as usize) < components.len() {
-                true => components.root(id),
-                false => id,
+            let root = |id| {
+                if (id as usize) < components.len() {
+                    components.root(id)
+                } else {
+                    id
+                }
             };
             let of_records: Vec<u32> = (0..ids[0]).map(root).collect();
             measure_entities(&of_records, &entities_of(truth, ids[0])[0], examples)

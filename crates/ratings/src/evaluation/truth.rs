@@ -157,17 +157,15 @@ impl Truth {
         let mut entities = Labels::default();
         for (side, of_side) in files.iter().enumerate() {
             let has_ids = id.is_some() || all_have_ids(of_side, reading)?;
-            let wanted = match has_ids {
-                true => &fields[..],
-                false => &fields[..1],
-            };
+            let wanted = if has_ids { &fields[..] } else { &fields[..1] };
             truth.rows += reading.for_each(of_side, wanted, |row| {
-                let id = match has_ids {
-                    true => None,
-                    false => Some(IdText {
+                let id = if has_ids {
+                    None
+                } else {
+                    Some(IdText {
                         text: format!("{}:{}", row.file.relative, row.row),
                         is_integer: false,
-                    }),
+                    })
                 };
                 let id = id.as_ref().map_or_else(|| row.required(1), Ok)?;
                 let number = truth.number(&mut found.ids, side, id)?;

@@ -202,8 +202,9 @@ pub(super) fn updates(scheme: &Scheme, shingles: u64) -> u64 {
 /// The input in words: `words 5 of driver-docs`.
 pub(super) fn input_name(shingling: &Shingling, corpus: &BenchCorpus) -> String {
     let unit = &shingling.unit;
-    match unit.takes_size() {
-        true => format!("{unit} {} of {}", shingling.size, corpus.name),
-        false => format!("{unit} of {}", corpus.name),
+    if unit.takes_size() {
+        format!("{unit} {} of {}", shingling.size, corpus.name)
+    } else {
+        format!("{unit} of {}", corpus.name)
     }
 }

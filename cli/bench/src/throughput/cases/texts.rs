@@ -24,9 +24,10 @@ impl Builder<'_> {
             Effort::Full => axes.schemes.as_slice(),
             Effort::Quick | Effort::Usual => axes.swept.get(..1).unwrap_or_default(),
         };
-        let units: &[Unit] = match is_quick {
-            true => &[Unit::Words, Unit::Bytes],
-            false => &[Unit::Words, Unit::Bytes, Unit::Chars],
+        let units: &[Unit] = if is_quick {
+            &[Unit::Words, Unit::Bytes]
+        } else {
+            &[Unit::Words, Unit::Bytes, Unit::Chars]
         };
         for scheme in schemes {
             let scheme = Scheme::named(scheme)?.with_num_perm(axes.num_perm)?;
@@ -40,9 +41,10 @@ impl Builder<'_> {
                 }
             }
         }
-        let isas = match is_quick {
-            true => axes.isas.rchunks(1).next().unwrap_or_default(),
-            false => axes.isas.as_slice(),
+        let isas = if is_quick {
+            axes.isas.rchunks(1).next().unwrap_or_default()
+        } else {
+            axes.isas.as_slice()
         };
         for unit in [
             Unit::Bytes,

@@ -68,9 +68,12 @@ fn day_of(text: &str) -> Option<String> {
         .split(separated)
         .filter(|part| !part.is_empty())
         .collect();
-    let number = |part: &str| match part.bytes().all(|byte| byte.is_ascii_digit()) {
-        true => part.parse::<u32>().ok(),
-        false => None,
+    let number = |part: &str| {
+        if part.bytes().all(|byte| byte.is_ascii_digit()) {
+            part.parse::<u32>().ok()
+        } else {
+            None
+        }
     };
     let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
     let [year, month, day] = match (&parts[..], &lengths[..]) {
@@ -136,9 +139,10 @@ fn likeness(pair: &Pair<'_>) -> Likeness {
         return Likeness::Close;
     }
     let days = [pair.a, pair.b].map(day_in);
-    let edits = match days == [pair.a, pair.b] {
-        true => pair.edits(),
-        false => edits(days[0], days[1]),
+    let edits = if days == [pair.a, pair.b] {
+        pair.edits()
+    } else {
+        edits(days[0], days[1])
     };
     match edits {
         0 | 1 => Likeness::Close,

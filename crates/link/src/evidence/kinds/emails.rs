@@ -48,9 +48,10 @@ fn split(address: &str) -> (&str, &str) {
 /// That of names, of the parts before the `@` where only these differ: colleagues share a domain.
 fn likeness(pair: &Pair<'_>) -> Likeness {
     let [(a, domain), (b, other)] = [pair.a, pair.b].map(split);
-    let alike = match domain == other {
-        true => names::likeness_of(a, b),
-        false => names::likeness_of(pair.a, pair.b),
+    let alike = if domain == other {
+        names::likeness_of(a, b)
+    } else {
+        names::likeness_of(pair.a, pair.b)
     };
     let by_parts = match a == b || edits(pair.a, pair.b) <= 1 {
         true => Likeness::Close,

@@ -88,17 +88,19 @@ pub(super) fn up_to(distance: f64, bounds: [f64; 3]) -> Likeness {
 
 /// The Jaro-Winkler similarity of two names.
 pub(crate) fn jaro_winkler(a: &str, b: &str) -> f64 {
-    match a.is_ascii() && b.is_ascii() {
-        true => jaro_winkler::similarity(a.bytes(), b.bytes()),
-        false => jaro_winkler::similarity(a.chars(), b.chars()),
+    if a.is_ascii() && b.is_ascii() {
+        jaro_winkler::similarity(a.bytes(), b.bytes())
+    } else {
+        jaro_winkler::similarity(a.chars(), b.chars())
     }
 }
 
 /// Insertions, deletions, replacements and exchanges of neighbours.
 pub(super) fn edits(a: &str, b: &str) -> usize {
-    match a.is_ascii() && b.is_ascii() {
-        true => osa::distance(a.bytes(), b.bytes()),
-        false => osa::distance(a.chars(), b.chars()),
+    if a.is_ascii() && b.is_ascii() {
+        osa::distance(a.bytes(), b.bytes())
+    } else {
+        osa::distance(a.chars(), b.chars())
     }
 }
 

@@ -56,9 +56,10 @@ fn parsed(text: &str) -> Option<Parsed> {
         unit(before, &[' ', '-', '+'])?,
         unit(after, &[' ', '-', '.', ','])?,
     ];
-    let (whole, fraction) = match is_fraction {
-        true => ("", Some(digits)),
-        false => split_fraction(digits),
+    let (whole, fraction) = if is_fraction {
+        ("", Some(digits))
+    } else {
+        split_fraction(digits)
     };
     let fraction = fraction.unwrap_or_default();
     if !fraction.chars().all(is_digit) {
@@ -86,9 +87,10 @@ fn split_fraction(digits: &str) -> (&str, Option<&str>) {
         && !whole.starts_with('0')
         && whole.len() <= 3
         && fraction.len() == 3;
-    match is_repeated || is_thousands {
-        true => (digits, None),
-        false => (whole, Some(fraction)),
+    if is_repeated || is_thousands {
+        (digits, None)
+    } else {
+        (whole, Some(fraction))
     }
 }
 

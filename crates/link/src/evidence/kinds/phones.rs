@@ -83,9 +83,10 @@ fn has_zero(value: &str) -> bool {
 /// The digits without the prefix of a country and without leading zeros.
 fn national(number: &str) -> Option<String> {
     let digits = digits(number);
-    let abroad = match number.starts_with('+') {
-        true => Some(&*digits),
-        false => digits.strip_prefix("00"),
+    let abroad = if number.starts_with('+') {
+        Some(&*digits)
+    } else {
+        digits.strip_prefix("00")
     };
     let national = match abroad {
         Some(abroad) => abroad.get(country(abroad)..)?,
@@ -107,9 +108,10 @@ fn country(abroad: &str) -> usize {
 }
 
 fn likeness(pair: &Pair<'_>) -> Likeness {
-    let (shorter, longer) = match pair.a.len() <= pair.b.len() {
-        true => (pair.a, pair.b),
-        false => (pair.b, pair.a),
+    let (shorter, longer) = if pair.a.len() <= pair.b.len() {
+        (pair.a, pair.b)
+    } else {
+        (pair.b, pair.a)
     };
     match pair.edits() {
         0 | 1 => Likeness::Close,

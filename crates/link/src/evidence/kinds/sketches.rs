@@ -58,9 +58,10 @@ impl Sketch {
         }
         let share = |length: u32| (shared / f64::from(length)).min(1.0);
         let jaro = (share(self.length) + share(other.length) + 1.0) / 3.0 + ROUNDING;
-        match jaro > WINKLER_FROM {
-            true => jaro + WINKLER * (1.0 - jaro).max(0.0),
-            false => jaro,
+        if jaro > WINKLER_FROM {
+            jaro + WINKLER * (1.0 - jaro).max(0.0)
+        } else {
+            jaro
         }
     }
 }
