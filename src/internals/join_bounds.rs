@@ -1,6 +1,6 @@
 //! The bounds by which the exact join rejects pairs (MMDS 3.9.3 to 3.9.6), for sets without weights.
 
-use crate::pipeline::{Criterion, PairFilter, SetSummary};
+use crate::pipeline::{Criterion, PairFilter, PlacedElement, SetSummary};
 
 /// The number of first elements of a set of `len` under which it is indexed, and searched (MMDS 3.9.4).
 pub fn prefix_len(criterion: Criterion, len: usize) -> usize {
@@ -12,14 +12,25 @@ pub fn allows_sizes(criterion: Criterion, a: u64, b: u64) -> bool {
     criterion.allows_sizes(a, b)
 }
 
-/// Whether two sets may be similar that have their first common element at these places, each a set's size and a place
-/// from 0 (MMDS 3.9.5 and 3.9.6).
-pub fn allows_places(criterion: Criterion, a: (u64, u32), b: (u64, u32)) -> bool {
+/// An element of a set: the number of elements of the set, and the place of this one, from 0.
+#[derive(Clone, Copy, Debug)]
+pub struct ElementPlace {
+    /// The number of elements of the set.
+    pub len: u64,
+    /// The place of the element, from 0.
+    pub place: u32,
+}
+
+/// Whether two sets may be similar that have their first common element at these places (MMDS 3.9.5 and 3.9.6).
+pub fn allows_places(criterion: Criterion, a: ElementPlace, b: ElementPlace) -> bool {
     let filter = PairFilter {
         criterion,
         are_weighted: false,
     };
-    let of_len = |(len, place)| (SetSummary::of_len(len), place);
-    let (a, b) = (of_len(a), of_len(b));
-    filter.passes((&a.0, a.1), (&b.0, b.1))
+    let sets = [a, b].map(|element| SetSummary::of_len(element.len));
+    let placed = |set, element: ElementPlace| PlacedElement {
+        set,
+        place: element.place,
+    };
+    filter.passes(placed(&sets[0], a), placed(&sets[1], b))
 }

@@ -3,7 +3,7 @@
 mod join_bounds;
 mod permutations;
 
-pub use self::join_bounds::{allows_places, allows_sizes, prefix_len};
+pub use self::join_bounds::{ElementPlace, allows_places, allows_sizes, prefix_len};
 pub use self::permutations::{GivenPermutations, RandomPermutations};
 #[cfg(feature = "gpu")]
 pub use crate::backend::gpu::{DeviceLoad, GpuProgram, MadeProgram, gpu_programs};

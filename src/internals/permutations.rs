@@ -52,7 +52,8 @@ impl Signer for RandomPermutations {
             .fold(self.seed.into(), |mixed, element| fmix64(mixed ^ element));
         for slot in 0..num_perm {
             shuffle(&mut places, &mut draws);
-            sign_slot(sets, &rows, slots, (slot, num_perm), |row| places[*row]);
+            let column = slots.iter_mut().skip(slot).step_by(num_perm);
+            write_least(sets, &rows, column, |row| places[*row]);
         }
         Ok(())
     }
@@ -91,7 +92,8 @@ impl<F: Fn(usize, u64) -> u32 + Send + Sync> Signer for GivenPermutations<F> {
         let (rows, slots) = rows_and_slots(sets, signatures, self.num_perm)?;
         for slot in 0..self.num_perm {
             let value = |row: &u64| (self.value)(slot, *row);
-            sign_slot(sets, rows, slots, (slot, self.num_perm), value);
+            let column = slots.iter_mut().skip(slot).step_by(self.num_perm);
+            write_least(sets, rows, column, value);
         }
         Ok(())
     }
@@ -114,17 +116,16 @@ fn rows_and_slots<'a>(
     }
 }
 
-/// Writes one slot of each signature: the least value of the set's rows.
-fn sign_slot<Row>(
+/// Writes one slot of each signature, a column of them: the least value of the set's rows.
+fn write_least<'s, Row>(
     sets: &ShingleSets<'_>,
     rows: &[Row],
-    slots: &mut [u32],
-    (slot, num_perm): (usize, usize),
+    column: impl Iterator<Item = &'s mut u32>,
     value: impl Fn(&Row) -> u32,
 ) {
-    for set in 0..sets.len() {
+    for (set, slot) in column.take(sets.len()).enumerate() {
         let values = rows[sets.range(set)].iter().map(&value);
-        slots[set * num_perm + slot] = values.fold(u32::MAX, u32::min);
+        *slot = values.fold(u32::MAX, u32::min);
     }
 }
 

@@ -50,6 +50,18 @@ pub struct Buckets {
     reference: Option<Reference>,
 }
 
+/// The members of buckets, one bucket after the other.
+pub(super) struct BucketLists {
+    /// The end of each bucket in `members`.
+    pub(super) ends: Vec<usize>,
+    /// Positions, ascending within a bucket.
+    pub(super) members: Vec<u32>,
+    /// The place of the bucket's element in the set of each member; empty for band keys.
+    pub(super) places: Vec<u32>,
+    /// The number of the first bucket of each band, and the number of all buckets.
+    pub(super) bands: Vec<u32>,
+}
+
 /// A document in a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[doc(hidden)]
@@ -218,8 +230,13 @@ impl Buckets {
                 after_band(bands.len() - 2)?;
             }
         }
-        let members = (members, Vec::new());
-        Ok(Buckets::new(documents, ends, members, bands, &[])?.against(reference))
+        let lists = BucketLists {
+            ends,
+            members,
+            places: Vec::new(),
+            bands,
+        };
+        Ok(Buckets::new(documents, lists, &[])?.against(reference))
     }
 
     /// The buckets of these members, each of two or more, of documents with positions below `documents`.
@@ -240,8 +257,13 @@ impl Buckets {
             ends.push(positions.len());
         }
         first_of_bands.resize(bands + 1, row_number(ends.len())?);
-        let members = (positions, Vec::new());
-        Buckets::new(documents, ends, members, first_of_bands, &[])
+        let lists = BucketLists {
+            ends,
+            members: positions,
+            places: Vec::new(),
+            bands: first_of_bands,
+        };
+        Buckets::new(documents, lists, &[])
     }
 
     /// A bucket for each of these pairs of positions below `documents`, of which the lower one comes first.
@@ -249,21 +271,23 @@ impl Buckets {
     /// # Errors
     /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) for 2^32 pairs or more.
     pub(crate) fn of_pairs(documents: usize, pairs: &[(u32, u32)]) -> Result<Self> {
-        let members = pairs.iter().flat_map(|(lo, hi)| [*lo, *hi]).collect();
-        let ends = (1..=pairs.len()).map(|pair| 2 * pair).collect();
-        let bands = vec![0, row_number(pairs.len())?];
-        Buckets::new(documents, ends, (members, Vec::new()), bands, &[])
+        let lists = BucketLists {
+            ends: (1..=pairs.len()).map(|pair| 2 * pair).collect(),
+            members: pairs.iter().flat_map(|(lo, hi)| [*lo, *hi]).collect(),
+            places: Vec::new(),
+            bands: vec![0, row_number(pairs.len())?],
+        };
+        Buckets::new(documents, lists, &[])
     }
 
-    /// Buckets of members that are positions below `documents`, with a place beside each, or no places. The positions
-    /// of `others` have an index, too.
-    pub(super) fn new(
-        documents: usize,
-        ends: Vec<usize>,
-        (mut members, places): (Vec<u32>, Vec<u32>),
-        bands: Vec<u32>,
-        others: &[u32],
-    ) -> Result<Self> {
+    /// Buckets of members that are positions below `documents`. The positions of `others` have an index, too.
+    pub(super) fn new(documents: usize, lists: BucketLists, others: &[u32]) -> Result<Self> {
+        let BucketLists {
+            ends,
+            mut members,
+            places,
+            bands,
+        } = lists;
         let used = Bits::zeros(row_number(documents)?);
         let all = members.par_iter().chain(others).with_min_len(MEMBERS);
         in_parallel(|| all.for_each(|member| used.set(*member)));
@@ -401,7 +425,8 @@ impl Buckets {
         self.filter.as_ref().is_none_or(|filter| {
             let passes = |(at_a, at_b)| {
                 let (place_a, place_b) = (self.rows.place(a, at_a), self.rows.place(b, at_b));
-                filter.passes((a, place_a), (b, place_b))
+                let (a, b) = (filter.placed(a, place_a), filter.placed(b, place_b));
+                filter.filter.passes(a, b)
             };
             let first = || first_common(self.row(a), self.row(b));
             filter.may_be_similar(a, b) && first().is_none_or(passes)

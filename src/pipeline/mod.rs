@@ -100,7 +100,7 @@ pub use measure::{Loss, Measure, Overlap};
 pub use packing::PackedSignatures;
 pub(crate) use prefix_filter::WEIGHT_ROUNDING;
 #[doc(hidden)]
-pub use prefix_filter::{PairFilter, SetSummary};
+pub use prefix_filter::{PairFilter, PlacedElement, SetSummary};
 #[doc(hidden)]
 pub use prefixes::Element;
 pub(crate) use prefixes::{Prefix, PrefixFinder, PrefixScratch, SmallSizes, compared_among};

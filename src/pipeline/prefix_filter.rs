@@ -126,16 +126,29 @@ impl PairFilter {
     /// Whether two sets may be similar that have a common element at these places, from 0, and none before (the position
     /// filter of PPJoin, MMDS 3.9.6). Sets that pass with a later common element pass with the first, too.
     #[doc(hidden)]
-    pub fn passes(
-        &self,
-        (a, place_a): (&SetSummary, u32),
-        (b, place_b): (&SetSummary, u32),
-    ) -> bool {
+    pub fn passes(&self, a: PlacedElement<'_>, b: PlacedElement<'_>) -> bool {
         if self.are_weighted {
             return true;
         }
-        let most = (a.len - u64::from(place_a)).min(b.len - u64::from(place_b));
-        most as usize >= (self.criterion).least_overlap(a.len as usize, b.len as usize)
+        let most = a.suffix_len().min(b.suffix_len());
+        most as usize >= (self.criterion).least_overlap(a.set.len as usize, b.set.len as usize)
+    }
+}
+
+/// An element of a set.
+#[derive(Clone, Copy, Debug)]
+#[doc(hidden)]
+pub struct PlacedElement<'a> {
+    /// The set.
+    pub set: &'a SetSummary,
+    /// The place of the element in the order of the set, from 0.
+    pub place: u32,
+}
+
+impl PlacedElement<'_> {
+    /// The number of elements of the set from this one on.
+    fn suffix_len(&self) -> u64 {
+        self.set.len - u64::from(self.place)
     }
 }
 
@@ -166,10 +179,12 @@ impl PrefixFilter {
         &self.small[start..end]
     }
 
-    /// Whether two sets may be similar that have their first common element at these places, from 0.
-    pub(super) fn passes(&self, (a, place_a): (u32, u32), (b, place_b): (u32, u32)) -> bool {
-        let (a, b) = (&self.sets[a as usize], &self.sets[b as usize]);
-        self.filter.passes((a, place_a), (b, place_b))
+    /// The element of set `index` at a place, from 0.
+    pub(super) fn placed(&self, index: u32, place: u32) -> PlacedElement<'_> {
+        PlacedElement {
+            set: &self.sets[index as usize],
+            place,
+        }
     }
 }
 
@@ -192,7 +207,10 @@ mod tests {
             let (a, b) = (set(sizes.0.into()), set(sizes.1.into()));
             let places = (places.0.min(sizes.0 - 1), places.1.min(sizes.1 - 1));
             let earlier = (places.0.saturating_sub(steps.0), places.1.saturating_sub(steps.1));
-            let passes = |places: (u32, u32)| filter.passes((&a, places.0), (&b, places.1));
+            let passes = |places: (u32, u32)| {
+                let placed = |set, place| PlacedElement { set, place };
+                filter.passes(placed(&a, places.0), placed(&b, places.1))
+            };
             prop_assert!(!passes(places) || passes(earlier));
         }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::bucket::Buckets;
+use super::bucket::{BucketLists, Buckets};
 use super::criterion::Criterion;
 use super::prefix_filter::{PairFilter, Parity, PrefixFilter, SetSummary};
 use super::reference::Reference;
@@ -308,7 +308,13 @@ impl Prefixes {
         drop(entries);
         let small = sets.iter().filter(|(_, summary)| is_small(summary));
         let small: Vec<u32> = small.map(|(position, _)| *position).collect();
-        let buckets = Buckets::new(documents, ends, (members, places), bands, &small)?;
+        let lists = BucketLists {
+            ends,
+            members,
+            places,
+            bands,
+        };
+        let buckets = Buckets::new(documents, lists, &small)?;
         let mut positions = buckets.positions().iter().peekable();
         let of_index = sets.into_iter().filter_map(|(position, summary)| {
             let is_shared = positions.next_if_eq(&&position).is_some();

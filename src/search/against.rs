@@ -123,9 +123,16 @@ mod tests {
     /// So little memory that every stage is on disk.
     const LITTLE: usize = 4 << 10;
 
+    struct SplitCorpus {
+        /// The documents, those of the reference first.
+        lists: Vec<List>,
+        /// The number of documents of the reference.
+        reference: u32,
+    }
+
     /// A reference and an input, one after the other: parts of the same families, which share documents, and a chain that
     /// leads from one to the other and back.
-    fn corpus(seed: u64) -> (Vec<List>, u32) {
+    fn corpus(seed: u64) -> SplitCorpus {
         let all = [families(seed, 20), chain(30)].concat();
         let is_old = |(row, _): &(u64, &List)| fmix64(seed << 32 | row).is_multiple_of(2);
         let (old, new): (Vec<_>, Vec<_>) = (0u64..).zip(&all).partition(is_old);
@@ -135,10 +142,10 @@ mod tests {
         let copies: Vec<List> = old.iter().step_by(9).cloned().collect();
         let reference = [old, copies.clone()].concat();
         let documents = u32::try_from(reference.len()).unwrap();
-        (
-            reference.into_iter().chain(new).chain(copies).collect(),
-            documents,
-        )
+        SplitCorpus {
+            lists: reference.into_iter().chain(new).chain(copies).collect(),
+            reference: documents,
+        }
     }
 
     /// The pairs of similar documents, the lesser row first, and their similarity if it is computed.
@@ -256,11 +263,8 @@ mod tests {
         }
     }
 
-    fn in_memory(
-        (lists, reference): &(Vec<List>, u32),
-        classes: Option<&[u64]>,
-        task: &Dedup,
-    ) -> Outcome {
+    fn in_memory(corpus: &SplitCorpus, classes: Option<&[u64]>, task: &Dedup) -> Outcome {
+        let SplitCorpus { lists, reference } = corpus;
         let source = &mut InMemory {
             documents: &batch(lists),
             reference: Some(*reference as usize),
@@ -270,11 +274,8 @@ mod tests {
         outcome(find_removals(source, &engine_of_tokens(), task, &Silent).unwrap())
     }
 
-    fn on_disk(
-        (lists, reference): &(Vec<List>, u32),
-        classes: Option<&[u64]>,
-        task: &Dedup,
-    ) -> Outcome {
+    fn on_disk(corpus: &SplitCorpus, classes: Option<&[u64]>, task: &Dedup) -> Outcome {
+        let SplitCorpus { lists, reference } = corpus;
         let (folder, documents, told) = (tempfile::tempdir().unwrap(), batch(lists), Told::new());
         let mut source = Spilling::new(&documents, folder.path(), LITTLE, &told).classes(classes);
         source.memory.reference = Some(*reference as usize);
@@ -364,7 +365,8 @@ mod tests {
     }
 
     /// Counts follow from what was removed, and leave out the reference.
-    fn assert_counts((lists, reference): &(Vec<List>, u32), found: &Outcome) {
+    fn assert_counts(corpus: &SplitCorpus, found: &Outcome) {
+        let SplitCorpus { lists, reference } = corpus;
         let (counts, of) = (&found.counts, *reference as usize);
         let inputs = (lists.len() - of) as u64;
         assert_eq!(counts.reference, Some(u64::from(*reference)));
@@ -394,7 +396,7 @@ mod tests {
     fn greedy_removes_what_its_definition_says() {
         for (seed, threshold) in [(1, 0.5), (2, 0.7)] {
             let corpus = corpus(seed);
-            let (lists, reference) = &corpus;
+            let SplitCorpus { lists, reference } = &corpus;
             for (search, similar) in searches(lists, threshold) {
                 for (keep, classes) in preferences(lists.len()) {
                     let classes = classes.as_deref();
@@ -423,7 +425,7 @@ mod tests {
     fn components_are_those_of_their_definition() {
         for (seed, threshold) in [(3, 0.5), (4, 0.7)] {
             let corpus = corpus(seed);
-            let (lists, reference) = &corpus;
+            let SplitCorpus { lists, reference } = &corpus;
             for (search, similar) in searches(lists, threshold) {
                 for (keep, classes) in preferences(lists.len()) {
                     let classes = classes.as_deref();
@@ -457,7 +459,7 @@ mod tests {
 
     #[test]
     fn without_a_reference_nothing_changes() {
-        let (lists, _) = corpus(5);
+        let lists = corpus(5).lists;
         for clustering in [Clustering::Greedy, Clustering::Connected] {
             for (search, _) in searches(&lists, 0.5) {
                 let task = Dedup {
@@ -487,7 +489,10 @@ mod tests {
     fn a_copy_of_the_reference_is_removed_whole() {
         let lists = families(6, 20);
         let documents = u32::try_from(lists.len()).unwrap();
-        let corpus = ([lists.clone(), lists.clone()].concat(), documents);
+        let corpus = SplitCorpus {
+            lists: [lists.clone(), lists.clone()].concat(),
+            reference: documents,
+        };
         for (search, _) in searches(&lists, 0.5) {
             for clustering in [Clustering::Greedy, Clustering::Connected] {
                 let task = Dedup {
@@ -510,7 +515,7 @@ mod tests {
 
     #[test]
     fn signatures_are_removed_as_their_documents_are() {
-        let (lists, reference) = corpus(12);
+        let SplitCorpus { lists, reference } = corpus(12);
         let engine = engine_of_tokens();
         let (old, new) = lists.split_at(reference as usize);
         let [of_old, of_new] = [old, new].map(|lists| engine.sign(&batch(lists)).unwrap());
@@ -566,7 +571,7 @@ mod tests {
     fn a_bound_on_buckets_counts_the_reference() {
         let corpus = corpus(7);
         for clustering in [Clustering::Greedy, Clustering::Connected] {
-            for (search, _) in searches(&corpus.0, 0.5) {
+            for (search, _) in searches(&corpus.lists, 0.5) {
                 for max_bucket in [1, 2] {
                     let task = Dedup {
                         clustering,
@@ -583,7 +588,7 @@ mod tests {
     #[test]
     fn a_stopped_run_goes_on_against_its_reference() {
         let corpus = corpus(8);
-        let (lists, reference) = &corpus;
+        let SplitCorpus { lists, reference } = &corpus;
         let documents = batch(lists);
         let engine = engine_of_tokens();
         for (number, (search, _)) in searches(lists, 0.5).into_iter().enumerate() {
@@ -625,10 +630,11 @@ mod tests {
 
     /// The pairs across, in memory and on disk.
     fn pairs_found(
-        (lists, reference): &(Vec<List>, u32),
+        corpus: &SplitCorpus,
         engine: &Engine,
         task: &Pairs,
     ) -> (Vec<DocumentPair>, PairsFound) {
+        let SplitCorpus { lists, reference } = corpus;
         let (old, new) = lists.split_at(*reference as usize);
         let mut found = Vec::new();
         let each = &mut |pair| {
@@ -666,7 +672,7 @@ mod tests {
         let engine = engine_of_tokens();
         for seed in [9, 10] {
             let corpus = corpus(seed);
-            let (lists, reference) = &corpus;
+            let SplitCorpus { lists, reference } = &corpus;
             let documents = u32::try_from(lists.len()).unwrap();
             let first = |row: u32| {
                 let of_side = if row < *reference { 0 } else { *reference };
@@ -717,7 +723,7 @@ mod tests {
             let engine = Engine::builder().shingling(shingling).work_bytes(1);
             let engine = engine.build().unwrap();
             let corpus = corpus(11);
-            let (lists, reference) = &corpus;
+            let SplitCorpus { lists, reference } = &corpus;
             let documents = u32::try_from(lists.len()).unwrap();
             let within = |a: &List, b: &List| -> Option<u64> {
                 match distance {

@@ -21,6 +21,18 @@ pub struct KeptDocuments {
     of_bucket: HashMap<(u32, u64), u32>,
 }
 
+/// A block of documents, the kept ones that are held included, in the order of positions.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Block<'a> {
+    /// Their number.
+    pub documents: usize,
+    /// The reference among them.
+    pub reference: Option<Reference>,
+    /// What is known of them.
+    pub records: &'a PartRecords,
+}
+
 impl KeptDocuments {
     /// The number of kept documents that are held.
     #[doc(hidden)]
@@ -28,18 +40,21 @@ impl KeptDocuments {
         self.count
     }
 
-    /// Clusters a block of `documents`, the kept ones included, in the order of positions, and the `reference` among them.
-    /// The similarity and the ranks of `task` are not used.
+    /// Clusters a block. The similarity and the ranks of `task` are not used.
     #[doc(hidden)]
     pub fn cluster(
         &self,
-        (documents, reference): (usize, Option<Reference>),
-        records: &PartRecords,
+        block: Block<'_>,
         shape: &PartShape,
         task: &ClusterTask<'_>,
         observed: Observed<'_>,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Clusters> {
+        let Block {
+            documents,
+            reference,
+            records,
+        } = block;
         let (buckets, unlisted) = match &records.members {
             Members::OfBands(members) => {
                 let mut members = members.clone();
@@ -161,7 +176,8 @@ mod tests {
         prop::collection::vec((keys, set), 1..40)
     }
 
-    fn add(records: &mut PartRecords, position: u32, (keys, set): &Document) {
+    fn add(records: &mut PartRecords, position: u32, document: &Document) {
+        let (keys, set) = document;
         for (band, key) in (0..).zip(keys.iter().copied()) {
             records.add_member(Member {
                 band,
@@ -204,8 +220,12 @@ mod tests {
                 }
                 let observed = Observed::Components(&observed);
                 let go_on = &mut |_| Ok(());
-                let block = (held.len(), None);
-                let found = kept.cluster(block, &records, &shape, &task, observed, go_on);
+                let block = Block {
+                    documents: held.len(),
+                    reference: None,
+                    records: &records,
+                };
+                let found = kept.cluster(block, &shape, &task, observed, go_on);
                 let found = found.unwrap();
                 all.add(&found, |position| held[position as usize]);
                 let left = kept.keep(held.len(), &mut records, &found.removals, &task).unwrap();

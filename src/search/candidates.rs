@@ -103,11 +103,11 @@ pub(super) fn tell_of_lsh(progress: &dyn Progress, reason: &str) {
 }
 
 impl Join {
-    /// Decides between a join of the held sets and LSH, for which it returns the sets. A join that `is_bounded` and does
-    /// not fit in memory is an error.
+    /// Decides between a join of the held sets and LSH, for which it returns the sets. If the search names the join, one
+    /// that `is_bounded` and does not fit in memory is an error.
     pub(super) fn choose(
         held: Option<ExactSets>,
-        (method, is_bounded): (CandidateMethod, bool),
+        is_bounded: bool,
         corpus: &Corpus,
         context: &mut Context<'_>,
     ) -> Result<ControlFlow<Join, Option<ExactSets>>> {
@@ -119,7 +119,7 @@ impl Join {
         let reference = corpus.reference_of(Sets::len(&sets), context.pairing);
         let join = Join::of(sets, reference, context)?;
         let cost = join.cost;
-        let is_join = method == CandidateMethod::Join;
+        let is_join = search.candidates == CandidateMethod::Join;
         if is_join && is_bounded && !cost.fits(search) {
             return Err(search.join_too_large().into());
         }
@@ -213,6 +213,7 @@ mod tests {
     ) -> (Result<ControlFlow<u64, bool>>, Told) {
         let banding = Banding::new(2, 1, 2).unwrap();
         let search = Search {
+            candidates: method,
             join_bytes,
             ..Search::through_lsh(0.5, banding, Verification::Exact)
         };
@@ -228,12 +229,7 @@ mod tests {
             progress: &told,
             timings,
         };
-        let chosen = Join::choose(
-            Some(sets),
-            (method, is_bounded),
-            &Corpus::default(),
-            context,
-        );
+        let chosen = Join::choose(Some(sets), is_bounded, &Corpus::default(), context);
         let chosen = chosen.map(|chosen| match chosen {
             ControlFlow::Break(join) => ControlFlow::Break(join.most_pairs()),
             ControlFlow::Continue(sets) => ControlFlow::Continue(sets.is_some()),

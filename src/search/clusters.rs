@@ -28,7 +28,8 @@ impl Clustered {
     pub(super) fn of(
         part: Part<'_>,
         classes: Option<&[u64]>,
-        (task, search): (&Dedup, &Search),
+        task: &Dedup,
+        search: &Search,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<(PartDocuments, Self, Box<dyn Similarity + Send>)> {
         let Part {

@@ -158,7 +158,7 @@ pub trait Notes<R> {
 
 /// Notes nothing.
 impl Notes<()> for () {
-    fn note(&mut self, (): (), _: u32) -> Result<()> {
+    fn note(&mut self, _records: (), _first_row: u32) -> Result<()> {
         Ok(())
     }
 }

@@ -61,17 +61,36 @@ impl Corpus {
     }
 }
 
-/// Finds the documents to remove if these are all similar pairs, by position, that the search of `task` finds. `classes`
-/// are those of [`Source::classes`].
+/// Documents whose similar pairs are known.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct ListedSearch<'a> {
+    /// The documents.
+    pub corpus: Corpus,
+    /// All pairs, by position, that the search finds.
+    pub pairs: ListedPairs,
+    /// The slots of the signatures of that search.
+    pub num_perm: usize,
+    /// Those of [`Source::classes`].
+    pub classes: Option<&'a [u64]>,
+    /// The time so far.
+    pub timings: Timings,
+}
+
+/// Finds the documents to remove if the pairs are those that the search of `task` finds.
 #[doc(hidden)]
 pub fn find_listed_removals(
-    corpus: Corpus,
-    mut pairs: ListedPairs,
-    (task, num_perm): (&Dedup, usize),
-    classes: Option<&[u64]>,
+    listed: ListedSearch<'_>,
+    task: &Dedup,
     progress: &dyn Progress,
-    timings: Timings,
 ) -> Result<FoundRemovals> {
+    let ListedSearch {
+        corpus,
+        mut pairs,
+        num_perm,
+        classes,
+        timings,
+    } = listed;
     pairs.sort();
     let search = &task.search;
     let buckets = pairs.buckets(corpus.distinct.len())?;

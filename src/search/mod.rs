@@ -86,7 +86,7 @@ mod tests;
 
 pub use against::{dedup_against, pairs_against};
 #[doc(hidden)]
-pub use blocks::KeptDocuments;
+pub use blocks::{Block, KeptDocuments};
 #[doc(hidden)]
 pub use context::Context;
 #[doc(hidden)]
@@ -104,7 +104,7 @@ pub use known::KnownDocument;
 #[doc(hidden)]
 pub use known_index::{AddingRun, InterruptedRun, KnownIndex};
 #[doc(hidden)]
-pub use listed::{find_listed_removals, read_digests};
+pub use listed::{ListedSearch, find_listed_removals, read_digests};
 #[doc(hidden)]
 pub use observations::Observations;
 pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};

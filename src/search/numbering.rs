@@ -150,7 +150,7 @@ impl Numbered {
             .map(|(at, reason)| (start + at, *reason));
         let is_in_memory = match &mut self.writer {
             Some(writer) => {
-                dropped.try_for_each(|row| writer.drop(row))?;
+                dropped.try_for_each(|(row, reason)| writer.drop(row, reason))?;
                 false
             }
             None => {
@@ -362,7 +362,9 @@ impl Held {
             lengths,
             dropped,
         } = self;
-        dropped.into_iter().try_for_each(|row| writer.drop(row))?;
+        dropped
+            .into_iter()
+            .try_for_each(|(row, reason)| writer.drop(row, reason))?;
         for (first, lengths) in (0..).step_by(BLOCK).zip(lengths.chunks(BLOCK)) {
             let rows = (first..).take(lengths.len());
             let digests = rows.map(|row| signed.next_if(row).or_else(|| bare.next_if(row)));

@@ -198,8 +198,13 @@ impl SignaturesInMemory<'_> {
         each: &mut dyn FnMut(DocumentPair) -> Result<()>,
     ) -> Result<PairsFound> {
         let mut timings = Timings::default();
-        let compared = (reference, Pairing::Across);
-        let searched = self.searched(compared, &task.search, progress, &mut timings)?;
+        let context = &mut Context {
+            search: &task.search,
+            pairing: Pairing::Across,
+            progress,
+            timings: &mut timings,
+        };
+        let searched = self.searched(reference, context)?;
         let search = PairSearch::new(searched, task, progress, &mut timings)?;
         let each = &mut |pair, _: Option<[&str; 2]>| each(pair);
         let streamed = timings.time("compare", 0, || search.for_each(progress, each))?;

@@ -35,7 +35,8 @@ impl Part<'_> {
     /// All documents of a search.
     pub(super) fn whole(
         corpus: Corpus,
-        (buckets, compared): (Buckets, Compared),
+        buckets: Buckets,
+        compared: Compared,
         search: &Search,
         observed: &Observations,
     ) -> Self {

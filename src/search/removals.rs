@@ -156,8 +156,13 @@ impl SignaturesInMemory<'_> {
         let of_reference = reference.map_or(0, SignaturesInMemory::rows);
         let classes = classes_after(of_reference, classes);
         let mut timings = Timings::default();
-        let compared = (reference, task.pairing());
-        let searched = self.searched(compared, &task.search, progress, &mut timings)?;
+        let context = &mut Context {
+            search: &task.search,
+            pairing: task.pairing(),
+            progress,
+            timings: &mut timings,
+        };
+        let searched = self.searched(reference, context)?;
         let found = removals(searched, classes.as_deref(), task, progress, timings)?;
         found.in_memory()
     }
@@ -255,10 +260,10 @@ pub(super) fn removals(
         removed_for_reference: reference.map(|_| 0),
         ..counts
     };
-    let mut found = PartResults::begin(spill.clone(), (rows, reference), counts, observed.clone());
+    let mut found = PartResults::begin(spill.clone(), rows, reference, counts, observed.clone());
     let cluster = |part: Part<'_>, advance: &mut dyn FnMut(u64) -> Result<()>| {
         let (documents, clustered, similarity) =
-            Clustered::of(part, classes, (task, &search), advance)?;
+            Clustered::of(part, classes, task, &search, advance)?;
         // Of many parts, each thread frees its own.
         let similarity = Some(similarity).filter(|_| spill.is_none());
         Ok((documents, clustered, similarity))
@@ -451,7 +456,8 @@ impl PartResults {
     /// Begins with the `counts` of documents, or goes on from a checkpoint.
     fn begin(
         spill: Option<Arc<Spill>>,
-        (rows, reference): (u32, Option<u32>),
+        rows: u32,
+        reference: Option<u32>,
         counts: Counts,
         observed: Option<Observations>,
     ) -> Self {
@@ -1118,7 +1124,7 @@ mod tests {
         let observed = Observations::none(2);
         let begin = |spill| {
             let counts = Counts::default();
-            PartResults::begin(spill, (9, None), counts, Some(observed.clone())).compared
+            PartResults::begin(spill, 9, None, counts, Some(observed.clone())).compared
         };
         assert_eq!((begin(None).parts, observed.counts()), (0, vec![0; 4]));
         let found = begin(Some(spill));

@@ -121,7 +121,7 @@ impl DroppedRows {
         }
     }
 
-    /// On disk: records of [`words_of`]. `rows` are those of the inputs.
+    /// On disk: records of [`dropped_words`]. `rows` are those of the inputs.
     pub(super) fn stored(rows: Range<u32>, file: StreamFile) -> Result<Self> {
         if file.bytes() == 0 {
             return Ok(DroppedRows::default());
@@ -170,6 +170,6 @@ impl DroppedRows {
 }
 
 /// A dropped row as two words.
-pub(super) fn words_of((row, reason): (u32, Dropped)) -> [u32; 2] {
+pub(super) fn dropped_words(row: u32, reason: Dropped) -> [u32; 2] {
     [row, u32::from(reason == Dropped::Empty)]
 }

@@ -41,13 +41,11 @@ pub fn sign_batch(
 ) -> Result<SignedDocuments> {
     engine.shingler().check_forms(documents)?;
     let starts: Vec<usize> = (0..documents.len()).step_by(PIECE).collect();
-    let memory = || {
-        (
-            Scratch::default(),
-            ShingleBatch::new(engine.shingler().width()),
-        )
+    let memory = || PieceMemory {
+        scratch: Scratch::default(),
+        shingles: ShingleBatch::new(engine.shingler().width()),
     };
-    let sign = |memory: &mut (Scratch, ShingleBatch), start| {
+    let sign = |memory: &mut PieceMemory, start| {
         let end = documents.len().min(start + PIECE);
         let piece = DocumentRange::new(documents, start..end);
         sign_piece(&piece, engine, search, memory)
@@ -78,12 +76,19 @@ pub fn is_one_small(documents: &dyn Documents) -> bool {
     documents.len() == 1 && documents.get(0).bytes() < SMALL_BYTES
 }
 
+/// Memory that a thread uses again for each piece.
+struct PieceMemory {
+    scratch: Scratch,
+    shingles: ShingleBatch,
+}
+
 fn sign_piece(
     documents: &DocumentRange<'_>,
     engine: &Engine,
     search: &Search,
-    (scratch, shingles): &mut (Scratch, ShingleBatch),
+    memory: &mut PieceMemory,
 ) -> Result<SignedDocuments> {
+    let PieceMemory { scratch, shingles } = memory;
     let (shingler, signer) = (engine.shingler(), engine.signer());
     shingles.clear();
     let digests = shingler.shingle_with_digests(documents, scratch, shingles);

@@ -13,8 +13,8 @@ use super::verification::Verification;
 use crate::clock::in_parallel;
 use crate::documents::{DigestMap, digest};
 use crate::error::{Conflict, Error, Result, row_number};
-use crate::pipeline::{Measure, Pairing, Signatures};
-use crate::progress::{Progress, Timings, advance};
+use crate::pipeline::{Measure, Signatures};
+use crate::progress::{Progress, advance};
 use crate::scheme::{Scheme, Slots};
 
 /// Signatures in memory, in place of documents. Documents with equal signatures count as identical, even if their units
@@ -50,11 +50,10 @@ impl SignaturesInMemory<'_> {
     /// Finds the candidate pairs.
     pub(super) fn searched(
         &self,
-        (reference, pairing): (Option<&SignaturesInMemory<'_>>, Pairing),
-        search: &Search,
-        progress: &dyn Progress,
-        timings: &mut Timings,
+        reference: Option<&SignaturesInMemory<'_>>,
+        context: &mut Context<'_>,
     ) -> Result<Searched> {
+        let (search, progress) = (context.search, context.progress);
         check_search(search)?;
         let num_perm = self.scheme.num_perm();
         if let Some(reference) = reference {
@@ -69,7 +68,7 @@ impl SignaturesInMemory<'_> {
         }
         let mut banded = search.banded(num_perm);
         let bytes = (rows * num_perm * self.slots.width().bytes()) as u64;
-        let corpus = timings.time("read", bytes, || {
+        let corpus = context.timings.time("read", bytes, || {
             let mut numbered = SignedRows::new(self.scheme, bytes);
             let sink = &mut banded;
             if let Some(reference) = reference {
@@ -79,12 +78,6 @@ impl SignaturesInMemory<'_> {
             self.number(&mut numbered, sink, progress)?;
             Ok::<_, Error>(numbered.corpus)
         })?;
-        let context = &mut Context {
-            search,
-            pairing,
-            progress,
-            timings,
-        };
         Searched::of_banded(corpus, banded, num_perm, context)
     }
 }

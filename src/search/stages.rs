@@ -165,22 +165,23 @@ impl Searched {
         let mut corpus = source.read(pass, &mut context.timings.0)?;
         banded.end()?;
         warn_of_few_shingles(engine.shingler().shingling(), &corpus, context.progress);
+        let search = Search {
+            candidates: method,
+            ..context.search.clone()
+        };
+        let context = &mut context.with(&search);
         match (corpus.on_disk.take(), banded.finish_on_disk()?) {
             (Some(documents), Some(keys)) => {
-                let search = Search {
-                    candidates: method,
-                    ..context.search.clone()
-                };
-                let context = &mut context.with(&search);
-                Searched::on_disk(corpus, (documents, keys), source, engine, context)
+                let spilled = Spilled { documents, keys };
+                Searched::on_disk(corpus, spilled, source, engine, context)
             }
-            _ => Searched::in_memory(corpus, (method, banded), source, engine, context),
+            _ => Searched::in_memory(corpus, banded, source, engine, context),
         }
     }
 
     fn in_memory(
         corpus: Corpus,
-        (method, mut banded): (CandidateMethod, Banded),
+        mut banded: Banded,
         source: &dyn Source,
         engine: &Engine,
         context: &mut Context<'_>,
@@ -198,13 +199,18 @@ impl Searched {
             grouped(bytes.div_ceil(1_000_000))
         ));
         let mut held = banded.sets.take();
-        if method != CandidateMethod::Lsh {
+        if search.candidates != CandidateMethod::Lsh {
             let is_bounded = source.budget().is_none();
-            match Join::choose(held, (method, is_bounded), &corpus, context)? {
+            match Join::choose(held, is_bounded, &corpus, context)? {
                 ControlFlow::Break(join) => {
                     let most_pairs = Some(join.most_pairs());
-                    let (found, search) = (join.finish()?, search.joined());
-                    return Ok(Searched::whole(corpus, found, most_pairs, num_perm, search));
+                    let (buckets, compared) = join.finish()?;
+                    let found = Found {
+                        buckets,
+                        compared,
+                        most_pairs,
+                    };
+                    return Ok(Searched::whole(corpus, found, num_perm, search.joined()));
                 }
                 ControlFlow::Continue(sets) => held = sets,
             }
@@ -219,14 +225,9 @@ impl Searched {
             }
             _ => Compared::of_signatures(banded.signatures),
         };
-        let found = (buckets, compared);
-        Ok(Searched::whole(
-            corpus,
-            found,
-            None,
-            num_perm,
-            search.through_bands(),
-        ))
+        let found = Found::through_bands(buckets, compared);
+        let search = search.through_bands();
+        Ok(Searched::whole(corpus, found, num_perm, search))
     }
 
     /// Documents in memory that are verified by signature, or not at all if `banded` holds no signatures.
@@ -238,18 +239,17 @@ impl Searched {
         context: &mut Context<'_>,
     ) -> Result<Self> {
         let buckets = buckets_of(banded.keys, &corpus, context)?;
-        let found = (buckets, Compared::of_signatures(banded.signatures));
+        let found = Found::through_bands(buckets, Compared::of_signatures(banded.signatures));
         let search = context.search.through_bands();
-        Ok(Searched::whole(corpus, found, None, num_perm, search))
+        Ok(Searched::whole(corpus, found, num_perm, search))
     }
 
-    fn whole(
-        corpus: Corpus,
-        found: (Buckets, Compared),
-        most_pairs: Option<u64>,
-        num_perm: usize,
-        search: Search,
-    ) -> Self {
+    fn whole(corpus: Corpus, found: Found, num_perm: usize, search: Search) -> Self {
+        let Found {
+            buckets,
+            compared,
+            most_pairs,
+        } = found;
         let observed = Observations::none(num_perm);
         Searched {
             num_perm,
@@ -258,7 +258,9 @@ impl Searched {
             counts: search.counts(&corpus),
             dropped: DroppedRows::held(corpus.first_input()..corpus.rows, &corpus.dropped),
             most_pairs,
-            parts: Parts::Whole(Box::new(Part::whole(corpus, found, &search, &observed))),
+            parts: Parts::Whole(Box::new(Part::whole(
+                corpus, buckets, compared, &search, &observed,
+            ))),
             observed,
             search,
         }
@@ -266,11 +268,15 @@ impl Searched {
 
     fn on_disk(
         corpus: Corpus,
-        (mut documents, keys): (SpilledDocuments, SpilledKeys),
+        spilled: Spilled,
         source: &dyn Source,
         engine: &Engine,
         context: &mut Context<'_>,
     ) -> Result<Self> {
+        let Spilled {
+            mut documents,
+            keys,
+        } = spilled;
         let spill = Arc::clone(&documents.spill);
         let dropped = std::mem::take(&mut documents.dropped);
         let used = spill.take_use(SpilledDocuments::PARTS);
@@ -307,6 +313,30 @@ impl Searched {
     /// The estimates of compared candidates; `None` without estimates.
     pub(crate) fn observed(&self) -> Option<&Observations> {
         (self.search.verification == Verification::Signature).then_some(&self.observed)
+    }
+}
+
+/// What the first pass wrote to disk.
+struct Spilled {
+    documents: SpilledDocuments,
+    keys: SpilledKeys,
+}
+
+/// What finds the candidate pairs in memory, and what compares them.
+struct Found {
+    buckets: Buckets,
+    compared: Compared,
+    /// At least the number of candidate pairs, if it is known.
+    most_pairs: Option<u64>,
+}
+
+impl Found {
+    fn through_bands(buckets: Buckets, compared: Compared) -> Self {
+        Found {
+            buckets,
+            compared,
+            most_pairs: None,
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use simgpu::error::Result;
-use simgpu::internals::{allows_places, allows_sizes, prefix_len};
+use simgpu::internals::{ElementPlace, allows_places, allows_sizes, prefix_len};
 use simgpu::pipeline::{
     Comparer, Criterion, Prefixes, Similarity, Verified, jaccard, similar_pairs,
 };
@@ -34,13 +34,17 @@ fn indexed(criterion: Criterion, set: &str) -> &str {
 
 /// Whether sets may be similar whose first common symbol is the i-th of a set of `len` symbols, and in the other set the
 /// j-th, followed by q more (3.9.6).
-fn allows_suffix(criterion: Criterion, (len, i): (u64, u32), (j, q): (u32, u32)) -> bool {
-    allows_places(criterion, (len, i - 1), (u64::from(j + q), j - 1))
+fn allows_suffix(criterion: Criterion, [len, i]: [u32; 2], [j, q]: [u32; 2]) -> bool {
+    let element = |len: u32, number: u32| ElementPlace {
+        len: len.into(),
+        place: number - 1,
+    };
+    allows_places(criterion, element(len, i), element(j + q, j))
 }
 
 /// The same if the size of the other set is unknown: it may be the best one (3.9.5).
-fn allows_position(criterion: Criterion, (len, i): (u64, u32), j: u32) -> bool {
-    (0..40).any(|q| allows_suffix(criterion, (len, i), (j, q)))
+fn allows_position(criterion: Criterion, first: [u32; 2], j: u32) -> bool {
+    (0..40).any(|q| allows_suffix(criterion, first, [j, q]))
 }
 
 #[test]
@@ -73,7 +77,7 @@ fn section_3_9_5_positions_exclude_pairs() {
         ("ac", "bc")
     );
     assert!(similarity(s, t) < 0.9);
-    assert!(!allows_position(NINE_TENTHS, (10, 2), 2));
+    assert!(!allows_position(NINE_TENTHS, [10, 2], 2));
     assert!(joined(NINE_TENTHS, &[s, t]).is_empty());
 }
 
@@ -82,7 +86,7 @@ fn section_3_9_5_positions_exclude_pairs() {
 fn example_3_27_position_filter() {
     let mut buckets = Vec::new();
     for (i, symbol) in (1..).zip(indexed(NINE_TENTHS, "acdefghijk").chars()) {
-        let allowed = (1..=10).filter(|j| allows_position(NINE_TENTHS, (10, i), *j));
+        let allowed = (1..=10).filter(|j| allows_position(NINE_TENTHS, [10, i], *j));
         buckets.extend(allowed.map(|j| (symbol, j)));
     }
     assert_eq!(buckets, [('a', 1), ('a', 2), ('c', 1)]);
@@ -110,7 +114,7 @@ fn example_3_28_suffix_lengths() {
 fn example_3_29_buckets_to_search() {
     let searched = |i: u32| {
         let all = (0..20).flat_map(|q| (1..20).map(move |j| (q, j)));
-        let allowed = all.filter(|(q, j)| allows_suffix(FOUR_FIFTHS, (10, i), (*j, *q)));
+        let allowed = all.filter(|(q, j)| allows_suffix(FOUR_FIFTHS, [10, i], [*j, *q]));
         allowed.collect::<BTreeSet<(u32, u32)>>()
     };
     let expected: [&[(u32, u32)]; 3] = [
@@ -144,12 +148,13 @@ fn section_3_9_6_is_the_filter_of_ppjoin() {
         for (of_s, of_t) in lengths {
             for (i, j) in (1..=of_s).flat_map(|i| (1..=of_t).map(move |j| (i, j))) {
                 let (p, q) = (of_s - i, of_t - j);
-                let (shared, union) = match p >= q {
-                    true => (q + 1, i + p + j - 1),
-                    false => (p + 1, i + j + q - 1),
+                let (shared, union) = if p >= q {
+                    (q + 1, i + p + j - 1)
+                } else {
+                    (p + 1, i + j + q - 1)
                 };
                 let of_the_book = shared * denominator >= numerator * union;
-                let passes = allows_suffix(criterion, (of_s.into(), i), (j, q));
+                let passes = allows_suffix(criterion, [of_s, i], [j, q]);
                 assert_eq!(passes, of_the_book, "{of_s} {i}, {of_t} {j}");
                 allowed += u32::from(passes);
             }

@@ -17,7 +17,9 @@ use super::source::FileSource;
 use simgpu::error::{Error, Result};
 use simgpu::pipeline::ListedPairs;
 use simgpu::progress::Timings;
-use simgpu::search::{Corpus, Dedup, FoundRemovals, Source, find_listed_removals, read_digests};
+use simgpu::search::{
+    Corpus, Dedup, FoundRemovals, ListedSearch, Source, find_listed_removals, read_digests,
+};
 use simgpu_io::{
     InputReport, Inputs, ListedPair, OnBadRecord, SkippedRecord, for_each_listed_pair, id_text,
     odd_pair,
@@ -63,9 +65,14 @@ impl PairsFile {
         self.check_inputs(source, &corpus)?;
         let bytes = std::fs::metadata(&self.path).map_or(0, |file| file.len());
         let pairs = timings.time("read pairs", bytes, || self.distinct_pairs(source, &corpus))?;
-        let asked = (task, self.num_perm);
-        let mut found =
-            find_listed_removals(corpus, pairs, asked, source.classes(), progress, timings)?;
+        let listed = ListedSearch {
+            corpus,
+            pairs,
+            num_perm: self.num_perm,
+            classes: source.classes(),
+            timings,
+        };
+        let mut found = find_listed_removals(listed, task, progress)?;
         found.expected_precision = self.report.expected_precision;
         Ok(found)
     }

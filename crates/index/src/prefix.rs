@@ -10,7 +10,7 @@
 //! long, too short or share too little are left out before they are read.
 
 use super::lists::ListKey;
-use simgpu::pipeline::{Criterion, PairFilter, SetSummary};
+use simgpu::pipeline::{Criterion, PairFilter, PlacedElement, SetSummary};
 
 /// What stands in place of a band in keys of lists: shingles of prefixes, and other ones.
 const LEADING: u16 = 0;
@@ -87,8 +87,9 @@ pub(super) fn may_be_similar(criterion: Criterion, own: (u64, u32), shape: u32) 
         criterion,
         are_weighted: false,
     };
-    let summary = SetSummary::of_len;
-    filter.passes((&summary(own.0), own.1), (&summary(len), place))
+    let sets = [own.0, len].map(SetSummary::of_len);
+    let placed = |set, place| PlacedElement { set, place };
+    filter.passes(placed(&sets[0], own.1), placed(&sets[1], place))
 }
 
 #[cfg(test)]

@@ -155,6 +155,22 @@ const LEAST_GROWING: usize = 1 << 20;
 /// The thread that sends looks for finished loads this often at first, and while nothing comes back this often.
 const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_micros(200)];
 
+/// The shingle that comes next into a load.
+#[derive(Clone, Copy, Debug, Default)]
+struct NextShingle {
+    document: usize,
+    shingle: usize,
+}
+
+impl NextShingle {
+    fn first_of(document: usize) -> Self {
+        NextShingle {
+            document,
+            shingle: 0,
+        }
+    }
+}
+
 impl Channel {
     pub(super) fn new(
         device: Arc<Device>,
@@ -231,15 +247,14 @@ impl Channel {
             left: Vec::new(),
             failure: None,
         };
-        // The next document, and its shingle.
-        let mut next = (0, 0);
-        while next.0 < documents.len() {
+        let mut next = NextShingle::default();
+        while next.document < documents.len() {
             let (writing, segment) = {
                 let state = match shared.open(dispatch, is_hybrid) {
                     Ok(Some(state)) => state,
                     other => {
-                        sent.give_up(next.0);
-                        sent.left.extend(next.0..documents.len());
+                        sent.give_up(next.document);
+                        sent.left.extend(next.document..documents.len());
                         sent.failure = other.err();
                         break;
                     }
@@ -380,7 +395,7 @@ impl Shared {
         self: &Arc<Self>,
         mut state: MutexGuard<'_, ChannelState>,
         documents: &[Option<Document<'d>>],
-        next: &mut (usize, usize),
+        next: &mut NextShingle,
         left: &mut Vec<usize>,
     ) -> (Option<Writing<'d>>, Segment) {
         let Some(Filling {
@@ -407,17 +422,20 @@ impl Shared {
             strings: Vec::new(),
         };
         let mut is_full = false;
-        while next.0 < documents.len() && !is_full {
-            let (index, from) = *next;
+        while next.document < documents.len() && !is_full {
+            let NextShingle {
+                document: index,
+                shingle: from,
+            } = *next;
             let Some(document) = documents[index].filter(|document| document.count > 0) else {
                 left.push(index);
-                *next = (index + 1, 0);
+                *next = NextShingle::first_of(index + 1);
                 continue;
             };
             if is_whole && Load::default().room(shape, &document) < document.count {
                 // A row needs the whole document, which fits no load.
                 left.push(index);
-                *next = (index + 1, 0);
+                *next = NextShingle::first_of(index + 1);
                 continue;
             }
             let rows_before = dispatch.rows(load);
@@ -429,8 +447,11 @@ impl Shared {
                     segment.documents.extend(of_rows);
                     writing.strings.push(&document.bytes[added.bytes]);
                     *next = match from + added.shingles {
-                        end if end == document.count => (index + 1, 0),
-                        end => (index, end),
+                        end if end == document.count => NextShingle::first_of(index + 1),
+                        end => NextShingle {
+                            document: index,
+                            shingle: end,
+                        },
                     };
                 }
                 None => is_full = true,

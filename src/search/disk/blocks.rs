@@ -3,7 +3,7 @@
 use super::parts::{BEFORE_SET, Known, LargeComponent, Parts, place_of};
 use crate::error::{Result, row_number};
 use crate::pipeline::{ClusterTask, Clusters, Reference};
-use crate::search::blocks::KeptDocuments;
+use crate::search::blocks::{Block, KeptDocuments};
 use crate::search::part::{GreedyInBlocks, Observed, PartRecords};
 use crate::search::verification::Verification;
 use crate::store::spill::Streams;
@@ -47,14 +47,22 @@ impl GreedyInBlocks for Blocks<'_> {
         let mut all = Clusters::default();
         let same_block = |a: &u32, b: &u32| block_of[*a as usize] == block_of[*b as usize];
         for (number, here) in order.chunk_by(same_block).enumerate() {
-            self.add_block(number, &blocks, (here, held.len()), &mut records)?;
+            let first = held.len();
             held.extend_from_slice(here);
+            // All positions are row numbers.
+            row_number(held.len())?;
+            let position_of = self.positions_from(first, here)?;
+            self.add_block(number, &blocks, &position_of, &mut records)?;
             let observed = match &groups {
                 Some(groups) => Observed::Groups(groups, held.clone()),
                 None => Observed::Components(&self.parts.observed),
             };
-            let block = (held.len(), self.reference_among(&held));
-            let found = kept.cluster(block, &records, shape, task, observed, advance)?;
+            let block = Block {
+                documents: held.len(),
+                reference: self.reference_among(&held),
+                records: &records,
+            };
+            let found = kept.cluster(block, shape, task, observed, advance)?;
             all.add(&found, |position| held[position as usize]);
             let left = kept.keep(held.len(), &mut records, &found.removals, task)?;
             held = left
@@ -93,28 +101,31 @@ impl Blocks<'_> {
         Some(Reference::new(documents, self.parts.pairing))
     }
 
-    /// Adds what is known of the documents `here` of a block, which get the positions from `first` on.
+    /// The position of a row among the documents `here` of a block, if it is one of them. They get the positions from
+    /// `first` on.
+    fn positions_from(&self, first: usize, here: &[u32]) -> Result<impl Fn(u32) -> Option<u32>> {
+        let mut positions: Vec<(u32, u32)> =
+            here.iter().copied().zip(row_number(first)?..).collect();
+        positions.sort_unstable();
+        Ok(move |row: u32| {
+            let of_component = self.position_of(row)?;
+            let at = positions.binary_search_by_key(&of_component, |(position, _)| *position);
+            Some(positions[at.ok()?].1)
+        })
+    }
+
+    /// Adds what is known of the documents of a block, given what finds the position of a row.
     fn add_block(
         &self,
         number: usize,
         blocks: &[(Known, Option<Streams>)],
-        (here, first): (&[u32], usize),
+        position_of: &impl Fn(u32) -> Option<u32>,
         records: &mut PartRecords,
     ) -> Result<()> {
-        // All of the new positions are row numbers.
-        row_number(first + here.len())?;
-        let first = row_number(first)?;
-        let mut positions: Vec<(u32, u32)> = here.iter().copied().zip(0..).collect();
-        positions.sort_unstable();
-        let position_of = |row: u32| {
-            let of_component = self.position_of(row)?;
-            let at = positions.binary_search_by_key(&of_component, |(position, _)| *position);
-            Some(first + positions[at.ok()?].1)
-        };
         for (known, blocks) in blocks {
             if let Some(blocks) = blocks {
                 blocks.for_each_block(number, |block| {
-                    self.parts.add_records(*known, block, &position_of, records)
+                    self.parts.add_records(*known, block, position_of, records)
                 })?;
             }
         }

@@ -79,8 +79,14 @@ pub(crate) fn distribute(
         if before.is_some() {
             return distribution.restored(&connected.members);
         }
-        let repeats = (connected.repeats, &connected.repeated);
-        let documents = distribution.documents(&connected.lengths, repeats, ids, preferences)?;
+        let lengths = &connected.lengths;
+        let documents = distribution.documents(
+            lengths,
+            connected.repeats,
+            &connected.repeated,
+            ids,
+            preferences,
+        )?;
         Ok((documents, distribution.members(&connected.members)?))
     })?;
     timings.add_disk_use(spill.take_use(done.parts));
@@ -187,7 +193,8 @@ impl Distribution<'_> {
     fn documents(
         &self,
         lengths: &StreamFile,
-        (repeats, repeated): (Sorted<2>, &Bits),
+        repeats: Sorted<2>,
+        repeated: &Bits,
         mut ids: Option<LinesOfIds<'_>>,
         mut preferences: Option<NextPreference<'_>>,
     ) -> Result<Vec<StreamFile>> {

@@ -102,8 +102,8 @@ impl DocumentWriter {
     }
 
     /// Notes that a document is removed without another one.
-    pub(crate) fn drop(&mut self, dropped: (u32, Dropped)) -> Result<()> {
-        let words = short::words_of(dropped);
+    pub(crate) fn drop(&mut self, row: u32, reason: Dropped) -> Result<()> {
+        let words = short::dropped_words(row, reason);
         self.dropped.push(0, bytemuck::cast_slice(&words))
     }
 

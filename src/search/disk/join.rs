@@ -21,8 +21,8 @@ use super::documents::{SpilledSets, number_of, sets_of, words_of};
 use super::edges::{Compared, Edges, panicked, push_all, stop_if_asked};
 use crate::error::Result;
 use crate::pipeline::{
-    Element, PairFilter, Prefix, PrefixFinder, PrefixScratch, Prefixes, SetSummary, SmallSizes,
-    compared_among,
+    Element, PairFilter, PlacedElement, Prefix, PrefixFinder, PrefixScratch, Prefixes, SetSummary,
+    SmallSizes, compared_among,
 };
 use crate::progress::{Progress, advance};
 use crate::search::candidates::{JoinCost, tell_of_lsh};
@@ -443,9 +443,17 @@ impl Sharer {
         }
     }
 
+    /// The shared element.
+    fn placed(&self) -> PlacedElement<'_> {
+        PlacedElement {
+            set: &self.summary,
+            place: self.place,
+        }
+    }
+
     fn may_be_similar(&self, other: &Self, filter: &PairFilter) -> bool {
         filter.may_be_similar(&self.summary, &other.summary)
-            && filter.passes((&self.summary, self.place), (&other.summary, other.place))
+            && filter.passes(self.placed(), other.placed())
     }
 }
 

@@ -10,8 +10,8 @@ use simgpu::pipeline::{
 };
 use simgpu::progress::Counts;
 use simgpu::search::{
-    BucketsOf, CandidateMethod, Dedup, KeptDocuments, Observations, Observed, PartShape, Search,
-    count_clusters,
+    Block, BucketsOf, CandidateMethod, Dedup, KeptDocuments, Observations, Observed, PartShape,
+    Search, count_clusters,
 };
 
 /// What is searched for in components.
@@ -265,14 +265,12 @@ impl ComponentSearch {
         let (shape, observed) = (&self.shape, Observed::Components(&self.observed));
         let go_on = &mut |_| Ok(());
         let reference = held.reference(Pairing::Distinct)?;
-        let clusters = before.cluster(
-            (held.len(), reference),
-            &held.records,
-            shape,
-            task,
-            observed,
-            go_on,
-        )?;
+        let block = Block {
+            documents: held.len(),
+            reference,
+            records: &held.records,
+        };
+        let clusters = before.cluster(block, shape, task, observed, go_on)?;
         self.take(&clusters, &held.places, &held.keepers);
         Ok(clusters)
     }

@@ -291,12 +291,16 @@ impl<F: ByChunks> Lower<'_, F> {
             let (piece, after) = rest.split_at(piece_of(rest.len(), C));
             rest = after;
             let piece = F::mixed(piece, &mut numbers);
-            if !has_repeats && lower_piece::<L, F, C>(lanes, family, piece, row, scratch, true) {
-                continue;
+            let mut may_stop = !has_repeats;
+            // One call of `lower_piece`, which is inlined with all that it calls: a second one is a second copy of it.
+            loop {
+                has_repeats = !may_stop && find_distinct(piece, C, &mut kept);
+                let piece = if has_repeats { &kept } else { piece };
+                if lower_piece::<L, F, C>(lanes, family, piece, row, scratch, may_stop) {
+                    break;
+                }
+                may_stop = false;
             }
-            has_repeats = find_distinct(piece, C, &mut kept);
-            let piece = if has_repeats { &kept } else { piece };
-            lower_piece::<L, F, C>(lanes, family, piece, row, scratch, false);
         }
         (scratch.numbers, scratch.distinct) = (numbers, kept);
     }
@@ -388,15 +392,12 @@ impl<F: ByChunks> Block<'_, F> {
             return false;
         }
 
-        let (whole, rest) = row.as_chunks_mut::<8>();
-        for (i, slots) in whole.iter_mut().enumerate() {
-            self.lower_slots::<L, C>(lanes, 8 * i, chunks, slots);
-        }
-        if !rest.is_empty() {
+        // The last slots may be fewer than eight: all go by way of a copy, so that there is one call to inline.
+        for (i, row) in row.chunks_mut(8).enumerate() {
             let mut slots = [F::Number::MAX; 8];
-            slots[..rest.len()].copy_from_slice(rest);
-            self.lower_slots::<L, C>(lanes, 8 * whole.len(), chunks, &mut slots);
-            rest.copy_from_slice(&slots[..rest.len()]);
+            slots[..row.len()].copy_from_slice(row);
+            self.lower_slots::<L, C>(lanes, 8 * i, chunks, &mut slots);
+            row.copy_from_slice(&slots[..row.len()]);
         }
 
         let pairs = self.family.pairs();

@@ -327,10 +327,13 @@ impl<S: Symbol> Kernel for FindMinima<'_, S> {
             hash_first(lanes, symbols, count + gram - width, width, words);
         }
         while 2 * width < gram {
-            join(lanes, words, count + gram - 2 * width, (width, level));
+            join(lanes, words, count + gram - 2 * width, width, level);
             (width, level) = (2 * width, level + 1);
         }
-        let last = (width < gram).then_some((gram - width, level));
+        let last = (width < gram).then_some(SecondPart {
+            offset: gram - width,
+            level,
+        });
         width = 1;
         if places >= STEP {
             least_of_step(lanes, words, windows + places - STEP, last);
@@ -342,7 +345,8 @@ impl<S: Symbol> Kernel for FindMinima<'_, S> {
             least(lanes, words, windows + places - PARTS * width, width);
             width *= PARTS;
         }
-        least_of_windows(lanes, words, windows, (width, places), starts)
+        let offsets = std::array::from_fn(|part| (part * width).min(places - width));
+        least_of_windows(lanes, words, windows, offsets, starts)
     }
 }
 
@@ -460,7 +464,7 @@ fn hash_doubled<L: Lanes, S: Symbol>(lanes: L, symbols: &[S], count: usize, word
 
 /// Replaces `count` hashes by those of parts of twice the width. In place: what is written is never read again.
 #[inline(always)]
-fn join<L: Lanes>(lanes: L, words: &mut [u32], count: usize, (width, level): (usize, usize)) {
+fn join<L: Lanes>(lanes: L, words: &mut [u32], count: usize, width: usize, level: usize) {
     for at in (0..count).step_by(L::COUNT) {
         let (first, second) = (lanes.load(&words[at..]), lanes.load(&words[at + width..]));
         let hash = Turned(level).join(lanes, first, second);
@@ -471,13 +475,22 @@ fn join<L: Lanes>(lanes: L, words: &mut [u32], count: usize, (width, level): (us
 /// The numbers of lanes.
 const LANE_NUMBERS: [u32; ROWS] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// Completes the hashes of a vector of places, adding second parts so far behind, if any, and replaces their low bits by
-/// their places.
+/// The part that completes a hash.
+#[derive(Clone, Copy)]
+struct SecondPart {
+    /// How far it is behind the first one.
+    offset: usize,
+    /// The level on which the two are joined.
+    level: usize,
+}
+
+/// Completes the hashes of a vector of places by second parts, if there are any, and replaces their low bits by their
+/// places.
 #[allow(clippy::cast_possible_truncation, reason = "a block is short")]
 #[inline(always)]
-fn placed<L: Lanes>(lanes: L, words: &[u32], at: usize, second: Option<(usize, usize)>) -> L::U32 {
+fn placed<L: Lanes>(lanes: L, words: &[u32], at: usize, second: Option<SecondPart>) -> L::U32 {
     let mut hash = lanes.load(&words[at..]);
-    if let Some((offset, level)) = second {
+    if let Some(SecondPart { offset, level }) = second {
         hash = Turned(level).join(lanes, hash, lanes.load(&words[at + offset..]));
     }
     let mixed = lanes.xor(hash, lanes.shift_right(hash, 15));
@@ -488,7 +501,7 @@ fn placed<L: Lanes>(lanes: L, words: &[u32], at: usize, second: Option<(usize, u
 
 /// Replaces `count` hashes by hashes with places.
 #[inline(always)]
-fn place<L: Lanes>(lanes: L, words: &mut [u32], count: usize, second: Option<(usize, usize)>) {
+fn place<L: Lanes>(lanes: L, words: &mut [u32], count: usize, second: Option<SecondPart>) {
     for at in (0..count).step_by(L::COUNT) {
         lanes.store(placed(lanes, words, at, second), &mut words[at..]);
     }
@@ -496,12 +509,7 @@ fn place<L: Lanes>(lanes: L, words: &mut [u32], count: usize, second: Option<(us
 
 /// Replaces hashes by the minima of [`STEP`] hashes with places, `count` of them.
 #[inline(always)]
-fn least_of_step<L: Lanes>(
-    lanes: L,
-    words: &mut [u32],
-    count: usize,
-    second: Option<(usize, usize)>,
-) {
+fn least_of_step<L: Lanes>(lanes: L, words: &mut [u32], count: usize, second: Option<SecondPart>) {
     const PASSES: usize = STEP.ilog2() as usize;
     let mut before = [Step::zero(lanes); PASSES];
     for at in (0..count + PASSES * STEP).step_by(STEP) {
@@ -541,18 +549,17 @@ fn least<L: Lanes>(lanes: L, words: &mut [u32], count: usize, width: usize) {
     }
 }
 
-/// Replaces minima of `width` places by those of the first windows, and writes the windows that have another than the one
-/// before, of which it returns the number.
+/// Replaces minima by those of the first windows, which join the minima at these offsets. Writes the windows that have
+/// another than the one before, and returns their number.
 #[allow(clippy::cast_possible_truncation, reason = "a block is short")]
 #[inline(always)]
 fn least_of_windows<L: Lanes>(
     lanes: L,
     words: &mut [u32],
     windows: usize,
-    (width, places): (usize, usize),
+    offsets: [usize; PARTS],
     starts: &mut [u32],
 ) -> usize {
-    let offsets = std::array::from_fn(|part| (part * width).min(places - width));
     let mut found = 0;
     let mut before = least_of(lanes, words, offsets);
     for first in (0..windows).step_by(64) {

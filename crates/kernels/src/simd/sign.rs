@@ -206,7 +206,7 @@ impl<const IS_MIXED: bool> Family32 for Affine32<IS_MIXED> {
     }
 
     #[inline(always)]
-    fn value<L: Lanes>(lanes: L, by: &(L::U32, L::U32), x: L::U32) -> L::U32 {
+    fn value<L: Lanes>(lanes: L, by: &Self::Constants<L>, x: L::U32) -> L::U32 {
         lanes.add(lanes.mul(by.0, x), by.1)
     }
 
