@@ -7,7 +7,7 @@
 mod stages;
 
 use criterion::{Criterion, Throughput};
-use simgpu::backend::gpu::HostSide;
+use simgpu::internals::HostSide;
 use simgpu::pipeline::{Banding, Shingler, Shingling, Unit};
 use simgpu::scheme::Scheme;
 

@@ -8,10 +8,10 @@ use std::str::FromStr;
 
 #[cfg(feature = "gpu")]
 use super::gpu;
+#[cfg(not(feature = "gpu"))]
+use super::no_gpu as gpu;
 use super::scalar::Scalar;
 use super::simd::Simd;
-#[cfg(not(feature = "gpu"))]
-use crate::error::Unsupported;
 use crate::error::{Error, Result};
 use crate::pipeline::Signer;
 use crate::scheme::{Permutations, Scheme};
@@ -52,14 +52,21 @@ pub struct Hardware {
     pub gpu: gpu::GpuOptions,
 }
 
-impl Default for Hardware {
-    /// The fastest instructions, the first device.
-    fn default() -> Self {
+impl Hardware {
+    /// These vector instructions, the first device.
+    pub(crate) fn with_isa(isa: Isa) -> Self {
         Hardware {
-            isa: Isa::best(),
+            isa,
             #[cfg(feature = "gpu")]
             gpu: gpu::GpuOptions::default(),
         }
+    }
+}
+
+impl Default for Hardware {
+    /// The fastest instructions, the first device.
+    fn default() -> Self {
+        Hardware::with_isa(Isa::best())
     }
 }
 
@@ -102,14 +109,7 @@ impl Backend {
     /// # Errors
     /// As [`Backend::signer`].
     pub fn signer_on(self, scheme: &Scheme, isa: Isa) -> Result<Box<dyn Signer>> {
-        self.signer_with(
-            scheme,
-            &Hardware {
-                isa,
-                #[cfg(feature = "gpu")]
-                gpu: gpu::GpuOptions::default(),
-            },
-        )
+        self.signer_with(scheme, &Hardware::with_isa(isa))
     }
 
     /// Opens the backend on chosen hardware.
@@ -170,10 +170,6 @@ impl Backend {
         )
     }
 
-    #[cfg_attr(
-        not(feature = "gpu"),
-        allow(unused_variables, reason = "only GPUs have a price")
-    )]
     fn open(
         self,
         permutations: &Permutations,
@@ -181,30 +177,12 @@ impl Backend {
         hardware: &Hardware,
         updates: Option<u64>,
     ) -> Result<Box<dyn Signer>> {
-        let simd = || -> Box<dyn Signer> { Box::new(Simd::new(permutations, empty, hardware.isa)) };
+        let cpu = || -> Box<dyn Signer> { Box::new(Simd::new(permutations, empty, hardware.isa)) };
         Ok(match self {
             Backend::Scalar => Box::new(Scalar::new(permutations, empty)),
-            Backend::Simd => simd(),
-            #[cfg(not(feature = "gpu"))]
-            Backend::Auto => simd(),
-            #[cfg(feature = "gpu")]
-            Backend::Auto => {
-                gpu::auto::choose(permutations, empty, &hardware.gpu, updates, || simd())
-            }
-            #[cfg(feature = "gpu")]
-            Backend::Gpu | Backend::Hybrid => Box::new(gpu::Gpu::new(
-                permutations,
-                empty,
-                &hardware.gpu,
-                simd(),
-                self == Backend::Hybrid,
-            )?),
-            #[cfg(not(feature = "gpu"))]
-            Backend::Gpu | Backend::Hybrid => {
-                return Err(Error::Unsupported(Unsupported::NotInBuild {
-                    backend: self.to_string(),
-                }));
-            }
+            Backend::Simd => cpu(),
+            Backend::Auto => gpu::choose(permutations, empty, hardware, updates, &cpu),
+            Backend::Gpu | Backend::Hybrid => gpu::open(self, permutations, empty, hardware, &cpu)?,
         })
     }
 }
@@ -229,49 +207,5 @@ impl FromStr for Backend {
                 name: name.to_owned(),
                 known: Backend::names().collect::<Vec<_>>().join(", "),
             })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::error::Unsupported;
-
-    fn reason(scheme: &str, hardware: &Hardware) -> Option<Unsupported> {
-        let scheme = Scheme::named(scheme).unwrap();
-        match Backend::Gpu.signer_with(&scheme, hardware) {
-            Err(Error::Unsupported(reason)) => Some(reason),
-            _ => None,
-        }
-    }
-
-    #[cfg(feature = "gpu")]
-    #[test]
-    fn callers_match_on_why_no_device_signs() {
-        let best = Hardware::default();
-        for scheme in ["fast", "rensa"] {
-            assert_eq!(reason(scheme, &best), Some(Unsupported::SchemeNotOnDevices));
-        }
-        let adapters = gpu::adapters().len();
-        let mut missing = Hardware::default();
-        missing.gpu.device = Some(adapters);
-        let expected = match adapters {
-            0 => Unsupported::NoAdapter,
-            adapters => Unsupported::NoSuchDevice {
-                device: adapters,
-                adapters,
-            },
-        };
-        assert_eq!(reason("affine32", &missing), Some(expected));
-    }
-
-    #[cfg(not(feature = "gpu"))]
-    #[test]
-    fn callers_match_on_a_missing_feature() {
-        let expected = Unsupported::NotInBuild {
-            backend: "gpu".to_owned(),
-        };
-        let hardware = Hardware::default();
-        assert_eq!(reason("affine32", &hardware), Some(expected));
     }
 }

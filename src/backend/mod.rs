@@ -13,6 +13,9 @@ mod simd;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 
+#[cfg(not(feature = "gpu"))]
+mod no_gpu;
+
 mod choice;
 
 pub use choice::{Backend, Hardware};

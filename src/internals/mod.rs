@@ -6,7 +6,9 @@ mod permutations;
 pub use self::join_bounds::{ElementPlace, allows_places, allows_sizes, prefix_len};
 pub use self::permutations::{GivenPermutations, RandomPermutations};
 #[cfg(feature = "gpu")]
-pub use crate::backend::gpu::{DeviceLoad, GpuProgram, MadeProgram, gpu_programs};
+pub use crate::backend::gpu::internals::{
+    DeviceLoad, GpuProgram, HostSide, MadeProgram, gpu_programs,
+};
 pub use crate::pipeline::for_each_word;
 pub use crate::simd::{ceiling, thresholds};
 

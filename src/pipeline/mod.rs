@@ -69,8 +69,6 @@ mod removal;
 pub use band::BandKeys;
 pub(crate) use band::KeyRows;
 pub use banding::{Banding, ErrorWeights, band_key, check_threshold};
-#[cfg(feature = "gpu")]
-pub(crate) use banding::{check_keys, keys_of_row};
 pub use bucket::Buckets;
 #[doc(hidden)]
 pub use bucket::Member;
@@ -112,9 +110,7 @@ pub use removal::{Dropped, Removal};
 pub use removal::{NamedRow, Removed, VerificationNames};
 pub(crate) use shingle::NormalisedTexts;
 pub(crate) use shingle::Rarities;
-#[cfg(feature = "gpu")]
-pub(crate) use shingle::TextWindow;
-#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub use shingle::for_each_word;
 #[doc(hidden)]
 pub use shingle::{Mixed, UnitPlaces, place_code_tokens, place_lines, place_paragraphs};
@@ -123,10 +119,6 @@ pub use shingle::{
 };
 pub use shingle_sizes::{SizeEffect, SizeRule, SizeSurvey, survey_sizes};
 pub(crate) use sign::DeviceBatch;
-#[cfg(feature = "gpu")]
-pub(crate) use sign::SignOnDevice;
-#[cfg(feature = "gpu")]
-pub(crate) use sign::signed_keys;
 #[doc(hidden)]
 pub use sign::{DeviceSigner, keys_of_rows};
 pub use sign::{DeviceUse, Signatures, SignaturesMut, Signer};
@@ -136,3 +128,11 @@ pub use tune::{BandingEffect, Tuning, tune};
 pub use verify::{
     Comparer, SimilarBlock, SimilarPair, Similarity, Unverified, Verified, jaccard, similar_pairs,
 };
+
+/// What signing on a device needs of the stages.
+#[cfg(feature = "gpu")]
+pub(crate) mod device {
+    pub(crate) use super::banding::{check_keys, keys_of_row};
+    pub(crate) use super::shingle::device::TextWindow;
+    pub(crate) use super::sign::{SignOnDevice, signed_keys};
+}

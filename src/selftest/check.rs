@@ -4,8 +4,6 @@ use super::machine::Machine;
 use super::signatures;
 use super::texts::{self, TextCase};
 use super::values::{self, SingleValue};
-#[cfg(feature = "gpu")]
-use crate::backend::gpu::{GpuOptions, Integers, adapters};
 use crate::backend::{Backend, Hardware};
 use crate::error::Result;
 use crate::scheme::Scheme;
@@ -36,7 +34,7 @@ pub struct Selftest {
     pub isa: Option<Isa>,
     /// The device for [`Backend::Gpu`] and [`Backend::Hybrid`]. Both forms of its kernels are checked.
     #[cfg(feature = "gpu")]
-    pub gpu: GpuOptions,
+    pub gpu: crate::backend::gpu::GpuOptions,
 }
 
 /// The result of checking one group of values.
@@ -102,61 +100,19 @@ impl Selftest {
             _ => false,
         };
         if includes_scalar {
-            let hardware = self.hardware(Isa::named("portable")?);
+            let hardware = Hardware::with_isa(Isa::named("portable")?);
             machines.push(Machine::new(Backend::Scalar, hardware)?);
         }
         if matches!(self.backend, Backend::Auto | Backend::Simd) {
             for isa in Isa::available() {
                 if self.isa.is_none_or(|selected| selected == *isa) {
-                    machines.push(Machine::new(Backend::Simd, self.hardware(*isa))?);
+                    machines.push(Machine::new(Backend::Simd, Hardware::with_isa(*isa))?);
                 }
             }
         }
         #[cfg(feature = "gpu")]
-        for hardware in self.devices() {
-            let backend = match self.backend {
-                Backend::Hybrid => Backend::Hybrid,
-                _ => Backend::Gpu,
-            };
-            let machine = Machine::new(backend, hardware)?;
-            // An adapter without 64-bit integers has a single form, listed once.
-            if !machines.iter().any(|listed| listed.name == machine.name) {
-                machines.push(machine);
-            }
-        }
+        self.add_devices(&mut machines)?;
         Ok(machines)
-    }
-
-    fn hardware(&self, isa: Isa) -> Hardware {
-        Hardware {
-            isa,
-            #[cfg(feature = "gpu")]
-            gpu: self.gpu.clone(),
-        }
-    }
-
-    /// All devices to check, each with both forms of its kernels.
-    #[cfg(feature = "gpu")]
-    fn devices(&self) -> Vec<Hardware> {
-        let devices: Vec<Option<usize>> = match self.backend {
-            Backend::Gpu | Backend::Hybrid => vec![self.gpu.device],
-            Backend::Auto => {
-                let adapters = adapters();
-                let hardware = adapters.iter().filter(|adapter| !adapter.is_software);
-                hardware.map(|adapter| Some(adapter.number)).collect()
-            }
-            _ => Vec::new(),
-        };
-        let forms = devices
-            .into_iter()
-            .flat_map(|device| [Integers::U64, Integers::U32].map(|integers| (device, integers)));
-        let of_form = |(device, integers)| {
-            let mut hardware = self.hardware(self.isa.unwrap_or_else(Isa::best));
-            hardware.gpu.device = device;
-            hardware.gpu.integers = Some(integers);
-            hardware
-        };
-        forms.map(of_form).collect()
     }
 }
 
@@ -267,8 +223,7 @@ mod tests {
         let selftest = Selftest {
             backend: Backend::Scalar,
             isa: Some(Isa::best()),
-            #[cfg(feature = "gpu")]
-            gpu: GpuOptions::default(),
+            ..Selftest::default()
         };
         let machines = selftest.machines().unwrap();
         let names: Vec<&str> = machines.iter().map(|machine| &*machine.name).collect();

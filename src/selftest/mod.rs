@@ -18,4 +18,7 @@ mod values;
 
 mod check;
 
+#[cfg(feature = "gpu")]
+mod devices;
+
 pub use check::{Check, CheckOutcome, Selftest};

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::adapter::adapters;
 use super::device::lock;
-use super::options::GpuOptions;
 use super::shader::{Integers, computes};
 use super::signer::Gpu;
+use crate::backend::Hardware;
 use crate::documents::Documents;
 use crate::error::Result;
 use crate::pipeline::{
@@ -50,10 +50,11 @@ fn is_worth_a_search(updates: Option<u64>) -> bool {
 pub(in crate::backend) fn choose(
     permutations: &Permutations,
     empty: u64,
-    options: &GpuOptions,
+    hardware: &Hardware,
     updates: Option<u64>,
-    cpu: impl Fn() -> Box<dyn Signer>,
+    cpu: &dyn Fn() -> Box<dyn Signer>,
 ) -> Box<dyn Signer> {
+    let options = &hardware.gpu;
     let (number, family) = (options.device.unwrap_or(0), permutations.family());
     // The search for adapters is slow, and in vain for such a family.
     if !computes(family, Integers::U64) {
@@ -214,6 +215,7 @@ impl Signer for Chosen {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::gpu::GpuOptions;
     use crate::backend::simd::Simd;
     use crate::scheme::Scheme;
     use crate::simd::Isa;
@@ -249,14 +251,12 @@ mod tests {
     fn software_is_never_chosen() {
         let scheme = Scheme::default();
         for adapter in adapters().iter().filter(|adapter| adapter.is_software) {
-            let options = GpuOptions {
-                device: Some(adapter.number),
-                ..GpuOptions::default()
-            };
+            let mut hardware = Hardware::default();
+            hardware.gpu.device = Some(adapter.number);
             let (permutations, empty) = (scheme.permutations(), scheme.empty_slot());
             let cpu =
                 || -> Box<dyn Signer> { Box::new(Simd::new(&permutations, empty, Isa::best())) };
-            let chosen = choose(&permutations, empty, &options, None, cpu);
+            let chosen = choose(&permutations, empty, &hardware, None, &cpu);
             assert_eq!(chosen.describe(), cpu().describe());
         }
     }

@@ -7,10 +7,6 @@ use super::workgroup::{QUAD, Workgroup};
 /// Limits of one load, and how long it may take.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    not(feature = "internals"),
-    allow(unreachable_pub, reason = "public with the feature `internals` only")
-)]
 pub struct Bounds {
     /// Shingles or text, in bytes.
     pub input_bytes: usize,

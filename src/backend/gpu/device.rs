@@ -118,7 +118,7 @@ impl Device {
             Integers::U32
         };
         let integers = options.integers.unwrap_or(best).min(best);
-        if options.lose_after().is_some() {
+        if options.hooks.lose_after.is_some() {
             return Ok(Arc::new(Device::of(adapter, integers)?));
         }
         let mut opened = lock(&OPENED);

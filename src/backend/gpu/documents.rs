@@ -9,9 +9,9 @@ use std::ops::Range;
 use super::load::Document;
 use crate::documents::{Document as Input, DocumentRange, Documents};
 use crate::error::Result;
+use crate::pipeline::device::TextWindow;
 use crate::pipeline::{
     DeviceBatch, NormalisedTexts, ShingleBatch, ShingleSets, Shingler, SignaturesMut, Signer,
-    TextWindow,
 };
 use crate::scheme::Hashes;
 

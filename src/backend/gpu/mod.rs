@@ -46,38 +46,22 @@ mod products;
 mod signer;
 
 #[cfg(feature = "internals")]
-mod measure;
+#[doc(hidden)]
+pub mod internals;
 
-#[cfg(feature = "internals")]
-mod host_side;
-
-#[cfg(feature = "internals")]
-mod programs;
-
-pub(super) mod auto;
+mod auto;
 
 #[cfg(test)]
 mod tests;
 
 pub use self::adapter::{Adapter, adapters, has_searched};
-#[cfg(feature = "internals")]
+pub(super) use self::auto::choose;
 #[doc(hidden)]
 pub use self::bounds::Bounds;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub use self::host_side::HostSide;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub use self::measure::DeviceLoad;
 pub use self::options::GpuOptions;
-#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub use self::options::Hooks;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub use self::programs::{GpuProgram, MadeProgram, gpu_programs};
-#[cfg(feature = "internals")]
 #[doc(hidden)]
 pub use self::shader::Products;
 pub use self::shader::{Integers, computes};
-pub(super) use self::signer::Gpu;
+pub(super) use self::signer::open;

@@ -21,19 +21,13 @@ pub struct GpuOptions {
     /// The integers that shaders use; `None` selects the widest that the adapter has.
     pub integers: Option<Integers>,
     /// Hooks of this project's own tests.
-    #[cfg(any(test, feature = "internals"))]
     #[doc(hidden)]
     pub hooks: Hooks,
 }
 
 /// What only this project's own tests change.
-#[cfg(any(test, feature = "internals"))]
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, Default)]
-#[cfg_attr(
-    not(feature = "internals"),
-    allow(unreachable_pub, reason = "public with the feature `internals` only")
-)]
 pub struct Hooks {
     /// Limits of a load.
     pub bounds: Bounds,
@@ -41,30 +35,4 @@ pub struct Hooks {
     pub lose_after: Option<u32>,
     /// How shaders multiply; `None` has it measured.
     pub products: Option<Products>,
-}
-
-impl GpuOptions {
-    /// Limits of a load.
-    pub(super) fn bounds(&self) -> Bounds {
-        #[cfg(any(test, feature = "internals"))]
-        return self.hooks.bounds;
-        #[cfg(not(any(test, feature = "internals")))]
-        Bounds::default()
-    }
-
-    /// How shaders multiply; `None` has it measured.
-    pub(super) fn products(&self) -> Option<Products> {
-        #[cfg(any(test, feature = "internals"))]
-        return self.hooks.products;
-        #[cfg(not(any(test, feature = "internals")))]
-        None
-    }
-
-    /// Loads after which a test has the device lost.
-    pub(super) fn lose_after(&self) -> Option<u32> {
-        #[cfg(any(test, feature = "internals"))]
-        return self.hooks.lose_after;
-        #[cfg(not(any(test, feature = "internals")))]
-        None
-    }
 }

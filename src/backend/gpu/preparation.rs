@@ -70,7 +70,7 @@ impl PreparedDevice {
         let most = device.limits.max_compute_invocations_per_workgroup;
         let most = most.min(device.limits.max_compute_workgroup_size_x);
         let workgroup = Workgroup::new(row_slots, most);
-        let mut bounds = options.bounds();
+        let mut bounds = options.hooks.bounds;
         bounds.tile_bytes = bounds.tile_bytes.min(shader.most_tile_bytes());
         let shape = LoadShape {
             bounds: bounds.within(
@@ -102,7 +102,7 @@ impl PreparedDevice {
                 device.clone(),
                 coefficients.map_err(refused)?,
                 shape,
-                options.lose_after(),
+                options.hooks.lose_after,
             ),
             cpu,
             is_hybrid,

@@ -6,7 +6,7 @@
 
 use super::workgroup::{QUAD, Workgroup};
 use crate::error::Unsupported;
-use crate::pipeline::TextWindow;
+use crate::pipeline::device::TextWindow;
 use crate::scheme::Family;
 use crate::simd::sign::{Family32, Family64, Mersenne31, Mersenne61, Mersenne61Wide};
 
@@ -21,10 +21,6 @@ pub enum Integers {
 
 /// How a shader multiplies numbers of 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(
-    not(feature = "internals"),
-    allow(unreachable_pub, reason = "public with the feature `internals` only")
-)]
 pub enum Products {
     /// By multiplications of 32 bits.
     #[default]

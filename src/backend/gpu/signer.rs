@@ -11,11 +11,13 @@ use super::rows::{KeyRows, SignatureRows};
 use super::shader::{Integers, ShaderInput};
 use super::slot::KeyPass;
 use crate::backend::rows::wrong_width;
+use crate::backend::{Backend, Hardware};
 use crate::documents::Documents;
 use crate::error::Result;
+use crate::pipeline::device::{SignOnDevice, TextWindow, check_keys, keys_of_row, signed_keys};
 use crate::pipeline::{
-    Banding, DeviceBatch, DeviceSigner, DeviceUse, ShingleSets, Shingler, SignOnDevice,
-    SignaturesMut, Signer, TextWindow, UnfinishedRows, check_keys, keys_of_row, signed_keys,
+    Banding, DeviceBatch, DeviceSigner, DeviceUse, ShingleSets, Shingler, SignaturesMut, Signer,
+    UnfinishedRows,
 };
 use crate::scheme::Word;
 use crate::scheme::{Hashes, SlotVec, Slots, SlotsMut};
@@ -23,6 +25,22 @@ use crate::scheme::{Permutations, Width};
 
 /// The GPU backend for one scheme.
 pub(in crate::backend) struct Gpu(pub(super) PreparedDevice);
+
+/// Opens the device for [`Backend::Gpu`] or [`Backend::Hybrid`].
+///
+/// # Errors
+/// [`Error::Unsupported`](crate::Error::Unsupported) when there is no device, or it cannot compute the scheme.
+pub(in crate::backend) fn open(
+    backend: Backend,
+    permutations: &Permutations,
+    empty: u64,
+    hardware: &Hardware,
+    cpu: &dyn Fn() -> Box<dyn Signer>,
+) -> Result<Box<dyn Signer>> {
+    let is_hybrid = backend == Backend::Hybrid;
+    let gpu = Gpu::new(permutations, empty, &hardware.gpu, cpu(), is_hybrid)?;
+    Ok(Box::new(gpu))
+}
 
 impl Gpu {
     /// Opens a device for a scheme. `cpu` signs what the device does not.
@@ -37,7 +55,7 @@ impl Gpu {
         is_hybrid: bool,
     ) -> Result<Self> {
         let mut gpu = PreparedDevice::new(permutations, empty, options, cpu, is_hybrid)?;
-        match options.products() {
+        match options.hooks.products {
             Some(products) => gpu.products = products,
             // On software, all products are made by the same instructions.
             None if gpu.device.is_software => {}

@@ -10,13 +10,16 @@ use super::options::{GpuOptions, Hooks};
 use super::preparation::PreparedDevice;
 use super::products::{choose, speed_by_bytes};
 use super::shader::{Products, has_products};
-use super::{Gpu, Integers, adapters, computes};
+use super::signer::Gpu;
+use super::{Integers, adapters, computes};
 use crate::backend::scalar::Scalar;
 use crate::backend::simd::Simd;
+use crate::backend::{Backend, Hardware};
 use crate::documents::TextBatch;
+use crate::error::{Error, Unsupported};
+use crate::pipeline::device::SignOnDevice;
 use crate::pipeline::{
-    DeviceBatch, NormalisedTexts, ShingleSets, Shingler, Shingling, SignOnDevice, Signatures,
-    Signer, Unit,
+    DeviceBatch, NormalisedTexts, ShingleSets, Shingler, Shingling, Signatures, Signer, Unit,
 };
 use crate::scheme::Word;
 use crate::scheme::{
@@ -538,4 +541,30 @@ fn in_form(integers: Integers, products: Products) -> GpuOptions {
         },
         ..GpuOptions::default()
     }
+}
+
+#[test]
+fn callers_match_on_why_no_device_signs() {
+    let reason = |scheme: &str, hardware: &Hardware| {
+        let scheme = Scheme::named(scheme).unwrap();
+        match Backend::Gpu.signer_with(&scheme, hardware) {
+            Err(Error::Unsupported(reason)) => Some(reason),
+            _ => None,
+        }
+    };
+    let best = Hardware::default();
+    for scheme in ["fast", "rensa"] {
+        assert_eq!(reason(scheme, &best), Some(Unsupported::SchemeNotOnDevices));
+    }
+    let adapters = adapters().len();
+    let mut missing = Hardware::default();
+    missing.gpu.device = Some(adapters);
+    let expected = match adapters {
+        0 => Unsupported::NoAdapter,
+        adapters => Unsupported::NoSuchDevice {
+            device: adapters,
+            adapters,
+        },
+    };
+    assert_eq!(reason("affine32", &missing), Some(expected));
 }

@@ -48,6 +48,9 @@ mod grams;
 
 mod single_tokens;
 
+#[cfg(feature = "gpu")]
+pub(crate) mod device;
+
 pub use normalise::Normalise;
 #[doc(hidden)]
 pub use occurrences::Mixed;
@@ -57,10 +60,8 @@ pub(crate) use rarity::Rarities;
 pub use scratch::Scratch;
 pub use sets::{ShingleBatch, ShingleSets};
 pub use shingler::Shingler;
-#[cfg(feature = "gpu")]
-pub(crate) use shingler::TextWindow;
 pub use shingling::{Shingling, Unit, Weighting};
 pub use stop_words::StopWords;
 pub(crate) use text_buffer::NormalisedTexts;
-#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub use words::for_each_word;

@@ -45,23 +45,6 @@ pub struct Shingler {
     rarities: Option<Arc<Rarities>>,
 }
 
-/// Windows of a text that are its shingles: of so many bytes, or of so many characters.
-#[cfg(feature = "gpu")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum TextWindow {
-    Bytes(usize),
-    Chars(usize),
-}
-
-#[cfg(feature = "gpu")]
-impl TextWindow {
-    /// The number of units.
-    pub(crate) fn units(self) -> usize {
-        let (TextWindow::Bytes(size) | TextWindow::Chars(size)) = self;
-        size
-    }
-}
-
 /// The base hash of exact sets.
 fn exact_hash(unit: &Unit) -> BaseHash {
     if unit.is_made_of_words() {
@@ -219,33 +202,6 @@ impl Shingler {
             }
         }
         Ok(())
-    }
-
-    /// The window, if the hashes of a text are murmur3-32 with seed 0 of all windows of the normalised text;
-    /// otherwise `None`. A text shorter than the window is one window, an empty text none.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn text_window(&self) -> Option<TextWindow> {
-        let size = self.shingling.size.get();
-        let window = match self.shingling.unit {
-            Unit::Bytes => TextWindow::Bytes(size),
-            Unit::Chars => TextWindow::Chars(size),
-            _ => return None,
-        };
-        let is_fused = self.hash == BaseHash::Murmur3_32
-            && self.width == Width::U32
-            && self.shingling.weighting == Weighting::Equal;
-        is_fused.then_some(window)
-    }
-
-    /// The same shingler for texts that are already normalised.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn of_normalised(&self) -> Self {
-        let mut shingler = self.clone();
-        shingler.shingling.normalise = Normalise {
-            keep_whitespace: true,
-            ..Normalise::default()
-        };
-        shingler
     }
 
     /// The number of windows of a normalised text, or 2 if there are more.

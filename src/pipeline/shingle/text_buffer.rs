@@ -1,8 +1,5 @@
 //! Normalised texts, back to back.
 
-#[cfg(feature = "gpu")]
-use std::borrow::Cow;
-
 use super::normalise::Bytes;
 use super::shingler::Shingler;
 use crate::simd::digests::DigestBatch;
@@ -43,12 +40,6 @@ impl NormalisedTexts {
     pub(crate) fn bytes(&self, i: usize) -> &[u8] {
         let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes.as_slice()[start..self.ends[i]]
-    }
-
-    /// A text. Normalised text is UTF-8, so this borrows it.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn text(&self, i: usize) -> Cow<'_, str> {
-        String::from_utf8_lossy(self.bytes(i))
     }
 
     /// The digests of texts whose units are bytes or characters, as

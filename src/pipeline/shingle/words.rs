@@ -49,12 +49,10 @@ impl<F: FnMut(&[u8])> WordSink for Each<F> {
 /// Calls `emit` with each word of `text` in order.
 ///
 /// With `merge_blanks`, a run of white space counts as one space, as in [`Normalise`].
-#[cfg(any(test, feature = "internals"))]
 pub fn for_each_word(text: &str, merge_blanks: bool, emit: impl FnMut(&str)) {
     for_each_word_with(Isa::best(), text, merge_blanks, emit);
 }
 
-#[cfg(any(test, feature = "internals"))]
 fn for_each_word_with(isa: Isa, text: &str, merge_blanks: bool, mut emit: impl FnMut(&str)) {
     // Words begin and end at character boundaries, so this never fails.
     let mut sink = Each(|word: &[u8]| emit(std::str::from_utf8(word).unwrap_or_default()));

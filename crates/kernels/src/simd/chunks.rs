@@ -28,7 +28,6 @@
 )]
 
 use std::cell::RefCell;
-#[cfg(feature = "internals")]
 use std::marker::PhantomData;
 
 use super::coefficients::Pair;
@@ -247,7 +246,6 @@ fn chunk_length<L: Lanes, F: ByChunks>(shingles: usize) -> usize {
 }
 
 /// The share of shingles in the chunk of a piece that is always evaluated; `None` if a set is not signed by chunks.
-#[cfg(feature = "internals")]
 pub(super) fn evaluated<F: ByChunks>(
     isa: Isa,
     shingles: usize,
@@ -259,10 +257,8 @@ pub(super) fn evaluated<F: ByChunks>(
     })
 }
 
-#[cfg(feature = "internals")]
 struct ChunkLength<F>(usize, PhantomData<F>);
 
-#[cfg(feature = "internals")]
 impl<F: ByChunks> Kernel for ChunkLength<F> {
     type Output = usize;
 

@@ -72,10 +72,10 @@ pub mod agreement;
 
 mod prefetch;
 
-#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod ceiling;
 
-#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod thresholds;
 
 #[cfg(all(test, unix))]

@@ -3,17 +3,16 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use super::adapter::noop;
-use super::device::{Device, lock};
-use super::options::GpuOptions;
-use super::preparation::PreparedDevice;
-use super::shader::Integers;
-use super::signer::Gpu;
+use crate::backend::gpu::adapter::noop;
+use crate::backend::gpu::device::{Device, lock};
+use crate::backend::gpu::options::GpuOptions;
+use crate::backend::gpu::preparation::PreparedDevice;
+use crate::backend::gpu::shader::Integers;
+use crate::backend::gpu::signer::Gpu;
 use crate::backend::simd::Simd;
 use crate::error::{Error, Result, Unsupported};
-use crate::pipeline::{
-    Banding, DeviceBatch, NormalisedTexts, Shingler, SignOnDevice, Signer, UnfinishedRows,
-};
+use crate::pipeline::device::SignOnDevice;
+use crate::pipeline::{Banding, DeviceBatch, NormalisedTexts, Shingler, Signer, UnfinishedRows};
 use crate::scheme::Scheme;
 use crate::simd::Isa;
 

@@ -4,13 +4,13 @@
 
 use std::sync::Arc;
 
-use super::adapter::{found, noop};
-use super::device::{Attempt, Device, Program};
-use super::options::GpuOptions;
-use super::preparation::PreparedDevice;
-use super::shader::{Integers, Products, ShaderInput, SignShader, has_products};
-use super::signer::Gpu;
-use super::workgroup::QUAD;
+use crate::backend::gpu::adapter::{found, noop};
+use crate::backend::gpu::device::{Attempt, Device, Program};
+use crate::backend::gpu::options::GpuOptions;
+use crate::backend::gpu::preparation::PreparedDevice;
+use crate::backend::gpu::shader::{Integers, Products, ShaderInput, SignShader, has_products};
+use crate::backend::gpu::signer::Gpu;
+use crate::backend::gpu::workgroup::QUAD;
 use crate::backend::simd::Simd;
 use crate::error::{Error, Result, Unsupported};
 use crate::pipeline::Banding;

@@ -2,13 +2,13 @@
 
 use std::sync::mpsc::channel;
 
-use super::device::{Attempt, Failure};
-use super::documents::{DeviceWork, Texts};
-use super::options::GpuOptions;
-use super::preparation::PreparedDevice;
-use super::resident::ResidentLoad;
-use super::shader::ShaderInput;
-use super::signer::Gpu;
+use crate::backend::gpu::device::{Attempt, Failure};
+use crate::backend::gpu::documents::{DeviceWork, Texts};
+use crate::backend::gpu::options::GpuOptions;
+use crate::backend::gpu::preparation::PreparedDevice;
+use crate::backend::gpu::resident::ResidentLoad;
+use crate::backend::gpu::shader::ShaderInput;
+use crate::backend::gpu::signer::Gpu;
 use crate::backend::simd::Simd;
 use crate::documents::Documents;
 use crate::error::{Error, Result, Unsupported};
