@@ -69,21 +69,36 @@ scripts/test-python.sh --packages hosts >"$packages" 2>&1 &
 installing=$!
 trap 'kill "$installing" 2>/dev/null || true; rm -f "$packages"' EXIT
 
-# The library as embedders compile it, bare and with all features, and the command as the Python package has it, without a GPU.
-cargo check --quiet --package simgpu --no-default-features --lib
-cargo check --quiet --package simgpu --no-default-features --features gpu,selftest --lib
-cargo check --quiet --package simgpu-cli --no-default-features
+# Runs a step, and says how long it took.
+step() {
+    local name=$1 start=$SECONDS
+    shift
+    "$@"
+    echo "step $name: $((SECONDS - start)) s"
+}
 
-cargo test --quiet --workspace --all-features --tests --benches
-cargo test --quiet --workspace --all-features --doc
+# The library as embedders compile it, bare and with all features, and the command as the Python package has it, without a GPU.
+check_features() {
+    cargo check --quiet --package simgpu --no-default-features --lib
+    cargo check --quiet --package simgpu --no-default-features --features gpu,selftest --lib
+    cargo check --quiet --package simgpu-cli --no-default-features
+}
+step "checks of features" check_features
+
+step "compilation of tests" cargo test --quiet --workspace --all-features --tests --benches --no-run
+step "tests of Rust" cargo test --quiet --workspace --all-features --tests --benches
+step "examples in documentation" cargo test --quiet --workspace --all-features --doc
 
 # The model of a GPU's way: its own tests, its runs beside their predictions, and what pages say of it.
-"${PYTHON:-python3}" -B scripts/gpu_model/test_model.py --quiet
-scripts/gpu-model.sh check >/dev/null
-scripts/gpu-model.sh tables
+check_gpu_model() {
+    "${PYTHON:-python3}" -B scripts/gpu_model/test_model.py --quiet
+    scripts/gpu-model.sh check >/dev/null
+    scripts/gpu-model.sh tables
+}
+step "model of a GPU" check_gpu_model
 
 wait "$installing" || {
     cat "$packages" >&2
     exit 1
 }
-scripts/test-python.sh hosts
+step "tests of Python" scripts/test-python.sh hosts
