@@ -1,11 +1,10 @@
 //! What the CPU backends share: which thread signs which set.
 
-use rayon::prelude::*;
-
 use crate::error::{Conflict, Error};
 use crate::pipeline::ShingleSets;
 use crate::scheme::Family;
 use crate::scheme::lower;
+use crate::threads::{for_each_chunk, map_blocks};
 
 /// Which threads sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,26 +47,27 @@ pub(super) fn sign_rows<H, S>(
         }
         return;
     }
-    let rows = slots.par_chunks_mut(num_perm).enumerate();
-    let rows = rows.with_max_len(rows_at_a_time(sets.len()));
-    rows.for_each(|(i, row)| {
-        let set = &hashes[sets.range(i)];
-        if set.len() <= SHINGLES_AT_A_TIME {
-            sign_row(set, row, empty, &sign);
-            return;
-        }
-        // The least of the pieces, and nothing else: `empty` may be less than any value.
-        let pieces = set.par_chunks(SHINGLES_AT_A_TIME).map(|piece| {
-            let mut partial = vec![empty; num_perm];
-            sign(piece, &mut partial);
-            partial
-        });
-        let lowest = pieces.reduce_with(|mut left, right| {
-            lower(&mut left, &right);
-            left
-        });
-        if let Some(lowest) = lowest {
-            row.copy_from_slice(&lowest);
+    let chunk = num_perm * rows_at_a_time(sets.len());
+    for_each_chunk(slots, chunk, |first, rows| {
+        for (row, i) in rows.chunks_mut(num_perm).zip(first / num_perm..) {
+            let set = &hashes[sets.range(i)];
+            if set.len() <= SHINGLES_AT_A_TIME {
+                sign_row(set, row, empty, &sign);
+                continue;
+            }
+            // The least of the pieces, and nothing else: `empty` may be less than any value.
+            let pieces = map_blocks(set.len(), SHINGLES_AT_A_TIME, |piece| {
+                let mut partial = vec![empty; num_perm];
+                sign(&set[piece], &mut partial);
+                partial
+            });
+            let lowest = pieces.into_iter().reduce(|mut left, right| {
+                lower(&mut left, &right);
+                left
+            });
+            if let Some(lowest) = lowest {
+                row.copy_from_slice(&lowest);
+            }
         }
     });
 }

@@ -2,14 +2,13 @@
 
 use std::cell::Cell;
 
-use rayon::prelude::*;
-
 use super::rows::{Threads, rows_at_a_time, sign_rows, wrong_width};
 use crate::documents::Documents;
 use crate::error::Result;
 use crate::pipeline::{Scratch, ShingleSets, Shingler, SignaturesMut, Signer};
 use crate::scheme::{Family, Hashes, Permutations, SlotsMut, Width, lower};
 use crate::simd::{Isa, SetSigner};
+use crate::threads::try_for_each_chunk;
 
 /// The SIMD backend for one scheme.
 pub(super) struct Simd {
@@ -126,9 +125,7 @@ impl Simd {
         slots: &mut [S],
         borrow: fn(&mut [S]) -> SlotsMut<'_>,
     ) -> Result<()> {
-        let rows = slots.par_chunks_mut(self.num_perm).enumerate();
-        let rows = rows.with_max_len(rows_at_a_time(documents.len()));
-        rows.try_for_each(|(i, row)| {
+        let sign_row = |i: usize, row: &mut [S]| {
             let mut scratch = SCRATCH.take().unwrap_or_default();
             let mut signed = Ok(());
             let mut is_first = true;
@@ -156,6 +153,11 @@ impl Simd {
                 SCRATCH.set(Some(scratch));
             }
             signed
+        };
+        let chunk = self.num_perm * rows_at_a_time(documents.len());
+        try_for_each_chunk(slots, chunk, |first, rows| {
+            let mut rows = rows.chunks_mut(self.num_perm).zip(first / self.num_perm..);
+            rows.try_for_each(|(row, i)| sign_row(i, row))
         })
     }
 }

@@ -1,10 +1,8 @@
 //! Collects the band keys of all documents of a run.
 
-use rayon::prelude::*;
-
 use super::banding::{Banding, band_key, slots_of_band};
 use super::sign::Signatures;
-use crate::clock::in_parallel;
+use crate::threads::for_each_chunk;
 
 /// The band keys of documents: one column of keys per band, 8 bytes per band and document.
 ///
@@ -82,12 +80,11 @@ impl BandKeys {
     )]
     pub fn push(&mut self, signatures: &Signatures) {
         let banding = self.banding;
-        let columns = self.columns.par_iter_mut().enumerate();
-        let extend = |(band, column): (usize, &mut Vec<u64>)| {
+        for_each_chunk(&mut self.columns, 1, |band, columns| {
             let slots = |i| slots_of_band(signatures.row(i), banding, band);
-            column.extend((0..signatures.len()).map(|i| band_key(band as u32, slots(i))));
-        };
-        in_parallel(|| columns.for_each(extend));
+            let keys = (0..signatures.len()).map(|i| band_key(band as u32, slots(i)));
+            columns[0].extend(keys);
+        });
     }
 
     /// Appends the keys of documents.
@@ -97,7 +94,7 @@ impl BandKeys {
             return;
         }
         debug_assert_eq!(rows.bands, self.columns.len());
-        let extend = |(band, column): (usize, &mut Vec<u64>)| {
+        let extend = |band: usize, column: &mut Vec<u64>| {
             if rows.are_kept.is_empty() {
                 column.extend(rows.all_of(band))
             } else {
@@ -106,13 +103,16 @@ impl BandKeys {
         };
         let keys = rows.keys.len();
         if keys <= 2 * JOB {
-            self.columns.iter_mut().enumerate().for_each(extend);
+            let columns = self.columns.iter_mut().enumerate();
+            columns.for_each(|(band, column)| extend(band, column));
             return;
         }
-        let of_job = rows.bands * JOB / keys;
-        let columns = self.columns.par_iter_mut().enumerate();
-        let columns = columns.with_min_len(of_job);
-        in_parallel(|| columns.for_each(extend));
+        let of_job = (rows.bands * JOB / keys).max(1);
+        for_each_chunk(&mut self.columns, of_job, |first, columns| {
+            for (column, band) in columns.iter_mut().zip(first..) {
+                extend(band, column);
+            }
+        });
     }
 
     /// Bands and rows.

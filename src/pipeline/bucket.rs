@@ -13,6 +13,7 @@ use super::reference::Reference;
 use crate::bits::Bits;
 use crate::clock::in_parallel;
 use crate::error::{Result, row_number};
+use crate::threads::{for_each_block, for_each_chunk, map_each_mut};
 
 /// Buckets: groups of two or more documents with a key in common, in one or more bands.
 ///
@@ -90,11 +91,11 @@ impl DocumentBuckets {
     fn of(documents: usize, ends: &[usize], members: &[u32], of_members: &[u32]) -> Self {
         // The entries of each row that are not entered yet.
         let missing = zeros(documents);
-        let all = members.par_iter().with_min_len(MEMBERS);
-        let count = |member: &u32| {
-            missing[*member as usize].fetch_add(1, Relaxed);
-        };
-        in_parallel(|| all.for_each(count));
+        for_each_block(members.len(), MEMBERS, &|range| {
+            for member in &members[range] {
+                missing[*member as usize].fetch_add(1, Relaxed);
+            }
+        });
         let mut end = 0;
         let ranges = missing.iter().map(|missing| {
             let start = end;
@@ -148,24 +149,20 @@ const MEMBERS: usize = 1 << 14;
 )]
 fn for_each_member(ends: &[usize], each: impl Fn(u32, usize) + Sync) {
     let members = ends.last().copied().unwrap_or(0);
-    let jobs = (0..members.div_ceil(MEMBERS)).into_par_iter();
-    let work = |job| {
-        let start = job * MEMBERS;
-        let mut bucket = ends.partition_point(|end| *end <= start);
-        for at in start..members.min(start + MEMBERS) {
+    for_each_block(members, MEMBERS, &|range| {
+        let mut bucket = ends.partition_point(|end| *end <= range.start);
+        for at in range {
             while ends[bucket] <= at {
                 bucket += 1;
             }
             each(bucket as u32, at);
         }
-    };
-    in_parallel(|| jobs.for_each(work));
+    });
 }
 
 /// Numbers that threads enter at the same time.
 fn zeros(len: usize) -> Vec<AtomicU32> {
-    let zeros = (0..len).into_par_iter().with_min_len(MEMBERS);
-    in_parallel(|| zeros.map(|_| AtomicU32::new(0)).collect())
+    (0..len).map(|_| AtomicU32::new(0)).collect()
 }
 
 fn into_numbers(entered: Vec<AtomicU32>) -> Vec<u32> {
@@ -176,19 +173,20 @@ fn into_numbers(entered: Vec<AtomicU32>) -> Vec<u32> {
 /// Sorts the numbers in each of these ranges, which follow each other.
 fn sort_rows(ranges: &[(usize, usize)], mut numbers: &mut [u32]) {
     let mut start = 0;
-    let some = ranges.chunks(MEMBERS / 4).map(|ranges| {
+    let parts = ranges.chunks(MEMBERS / 4).map(|ranges| {
         let end = ranges.last().map_or(start, |(_, end)| *end);
-        let (of_some, rest) = std::mem::take(&mut numbers).split_at_mut(end - start);
+        let (of_part, rest) = std::mem::take(&mut numbers).split_at_mut(end - start);
         numbers = rest;
-        (std::mem::replace(&mut start, end), ranges, of_some)
+        (std::mem::replace(&mut start, end), ranges, of_part)
     });
-    let some: Vec<_> = some.collect();
-    let sort = |(first, ranges, numbers): (usize, &[(usize, usize)], &mut [u32])| {
-        for (start, end) in ranges {
-            numbers[start - first..end - first].sort_unstable();
+    let mut parts: Vec<_> = parts.collect();
+    for_each_chunk(&mut parts, 1, |_, parts| {
+        for (first, ranges, numbers) in parts {
+            for (start, end) in *ranges {
+                numbers[start - *first..end - *first].sort_unstable();
+            }
         }
-    };
-    in_parallel(|| some.into_par_iter().for_each(sort));
+    });
 }
 
 impl Buckets {
@@ -214,10 +212,11 @@ impl Buckets {
         let sorted_bytes = size_of::<(u64, u32)>() * documents.max(1);
         let at_a_time = (SORTED_BYTES / sorted_bytes).clamp(1, rayon::current_num_threads());
         while !columns.as_slice().is_empty() {
-            let some: Vec<_> = columns.by_ref().take(at_a_time).collect();
-            let found = some.into_par_iter();
-            let found = found.map(|column| buckets_of_column(column, reference.as_ref()));
-            for (sizes, of_band) in in_parallel(|| found.collect::<Result<Vec<_>>>())? {
+            let mut some: Vec<_> = columns.by_ref().take(at_a_time).map(Some).collect();
+            let found = map_each_mut(&mut some, |_, column| {
+                buckets_of_column(column.take().unwrap_or_default(), reference.as_ref())
+            });
+            for (sizes, of_band) in found.into_iter().collect::<Result<Vec<_>>>()? {
                 members.extend_from_slice(&of_band);
                 ends.extend(sizes.into_iter().scan(
                     ends.last().copied().unwrap_or(0),
@@ -289,12 +288,18 @@ impl Buckets {
             bands,
         } = lists;
         let used = Bits::zeros(row_number(documents)?);
-        let all = members.par_iter().chain(others).with_min_len(MEMBERS);
-        in_parallel(|| all.for_each(|member| used.set(*member)));
+        for all in [&members[..], others] {
+            for_each_block(all.len(), MEMBERS, &|range| {
+                all[range].iter().for_each(|member| used.set(*member));
+            });
+        }
         let indexes = used.ranked();
         let positions: Vec<u32> = indexes.ones().collect();
-        let all = members.par_iter_mut().with_min_len(MEMBERS);
-        in_parallel(|| all.for_each(|member| *member = indexes.rank(*member)));
+        for_each_chunk(&mut members, MEMBERS, |_, members| {
+            for member in members {
+                *member = indexes.rank(*member);
+            }
+        });
         drop(indexes);
         Ok(Buckets {
             rows: DocumentBuckets::of(positions.len(), &ends, &members, &places),

@@ -14,6 +14,7 @@ use super::removal::Removal;
 use super::verify::{Comparer, Verified, batches, reaches};
 use crate::clock::in_parallel;
 use crate::error::Result;
+use crate::threads::{even_block, try_collect_blocks};
 
 /// Documents above which a bucket is searched by all threads together.
 const LARGE: usize = 4096;
@@ -86,11 +87,13 @@ impl Connected<'_> {
             .partition(|bucket| len(bucket) > LARGE);
         let mut spanned = Vec::new();
         for batch in batches(&small, len) {
-            let found = batch.par_iter().map_init(
-                || self.task.similarity.comparer(),
-                |comparer, bucket| self.span(*bucket, &mut **comparer, &mut || Ok(())),
-            );
-            let found: Vec<Option<Spanned>> = in_parallel(|| found.collect::<Result<_>>())?;
+            let found = try_collect_blocks(batch.len(), even_block(batch.len()), |range| {
+                let mut comparer = self.task.similarity.comparer();
+                let buckets = batch[range].iter();
+                buckets
+                    .map(|bucket| self.span(*bucket, &mut *comparer, &mut || Ok(())))
+                    .collect::<Result<Vec<Option<Spanned>>>>()
+            })?;
             spanned.extend(found.into_iter().flatten());
             advance(band as u64)?;
         }
@@ -218,10 +221,13 @@ impl Connected<'_> {
             Ok(is_similar.then_some((other, verified)))
         };
         let similar: Vec<Option<_>> = if partners.len() > LARGE {
-            let partners = partners.par_iter().with_min_len(LARGE / 8);
-            let new = || self.task.similarity.comparer();
-            let compared = partners.map_init(new, |own, other| compare(&mut **own, *other));
-            in_parallel(|| compared.collect::<Result<_>>())?
+            try_collect_blocks(partners.len(), LARGE / 8, |range| {
+                let mut own = self.task.similarity.comparer();
+                let partners = partners[range].iter();
+                partners
+                    .map(|other| compare(&mut *own, *other))
+                    .collect::<Result<_>>()
+            })?
         } else {
             let compared = partners.iter().map(|other| compare(comparer, *other));
             compared.collect::<Result<_>>()?

@@ -18,6 +18,7 @@ use super::removal::Removal;
 use super::verify::{Comparer, Verified, batches, reaches};
 use crate::clock::in_parallel;
 use crate::error::{Result, row_number};
+use crate::threads::{collect_blocks, even_block, map_blocks, try_collect_blocks};
 
 /// Which documents are decided at the same time. The result does not depend on it.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +39,9 @@ const GROUPING: Grouping = Grouping {
 
 /// Partners above which one document's comparisons are divided among threads.
 const MANY: usize = 1024;
+
+/// Places whose groups are worth a job, 10 µs or more.
+const PLACES: usize = 1 << 10;
 
 /// Documents that are known to be kept, before all others in keep order.
 #[derive(Clone, Copy, Debug, Default)]
@@ -207,24 +211,32 @@ impl Greedy<'_> {
         while let Some((last, _)) = rest.get(grouping.batch).or(rest.last()) {
             let (batch, after) = rest.split_at(rest.partition_point(|(root, _)| root <= last));
             rest = after;
-            let groups = batch.par_chunk_by(|(a, _), (b, _)| a == b);
-            let decided = groups.map_init(
-                || self.task.similarity.comparer(),
-                |comparer, group| {
-                    let places = group.iter().map(|(_, place)| *place);
-                    if group.len() > grouping.small {
-                        return Ok(Decided {
-                            undecided: places.collect(),
-                            ..Decided::default()
-                        });
-                    }
-                    let kept = group.partition_point(|(_, place)| (*place as usize) < not_compared);
-                    let group = places.map(|place| (order[place as usize], NearKept::default()));
-                    self.decide_small_group(&group.collect::<Vec<_>>(), kept, &mut **comparer)
-                },
-            );
-            let none = || Ok(Decided::default());
-            let decided = in_parallel(|| decided.reduce(none, |all, more| Ok(all?.with(more?))))?;
+            let groups: Vec<&[(u32, u32)]> = batch.chunk_by(|(a, _), (b, _)| a == b).collect();
+            let decide = |group: &[(u32, u32)], comparer: &mut dyn Comparer| {
+                let places = group.iter().map(|(_, place)| *place);
+                if group.len() > grouping.small {
+                    return Ok(Decided {
+                        undecided: places.collect(),
+                        ..Decided::default()
+                    });
+                }
+                let kept = group.partition_point(|(_, place)| (*place as usize) < not_compared);
+                let group = places.map(|place| (order[place as usize], NearKept::default()));
+                self.decide_small_group(&group.collect::<Vec<_>>(), kept, comparer)
+            };
+            let decided = map_blocks(groups.len(), even_block(groups.len()), |range| {
+                let mut comparer = self.task.similarity.comparer();
+                groups[range]
+                    .iter()
+                    .try_fold(Decided::default(), |all, group| {
+                        Ok(all.with(decide(group, &mut *comparer)?))
+                    })
+            });
+            let decided = decided
+                .into_iter()
+                .try_fold(Decided::default(), |all, more: Result<Decided>| {
+                    more.map(|more| all.with(more))
+                })?;
             self.clusters.add(&decided.clusters, |position| position);
             self.visited += decided.documents;
             undecided.extend(decided.undecided);
@@ -240,13 +252,15 @@ impl Greedy<'_> {
         let groups = SharedComponents::new(order.len());
         self.buckets.for_each_neighbours(|a, b| groups.unite(a, b));
         let places = 0..row_number(order.len())?;
-        Ok(in_parallel(|| {
-            let places = places.into_par_iter().zip(order);
-            let grouped = places.map(|(place, index)| (groups.root(*index), place));
-            let mut grouped: Vec<_> = grouped.collect();
-            grouped.par_sort_unstable();
-            grouped
-        }))
+        let mut grouped = collect_blocks(order.len(), PLACES, |range| {
+            // All places are row numbers.
+            let places = (places.start..).skip(range.start).zip(&order[range]);
+            places
+                .map(|(place, index)| (groups.root(*index), place))
+                .collect()
+        });
+        in_parallel(|| grouped.par_sort_unstable());
+        Ok(grouped)
     }
 
     /// Decides a group that is small.
@@ -282,14 +296,17 @@ impl Greedy<'_> {
             advance(u64::from(self.visited))?;
         }
         let groups = self.groups(block);
-        let decided = groups.par_iter().map_init(
-            || self.task.similarity.comparer(),
-            |comparer, group| {
+        let decided = try_collect_blocks(groups.len(), even_block(groups.len()), |range| {
+            let mut comparer = self.task.similarity.comparer();
+            let decide = |group: &Vec<usize>| {
                 let group = group.iter().map(|at| (block[*at], found[*at]));
-                self.decide_group(&group.collect::<Vec<_>>(), 0, &mut **comparer)
-            },
-        );
-        let decided: Vec<Vec<NearKept>> = in_parallel(|| decided.collect::<Result<_>>())?;
+                self.decide_group(&group.collect::<Vec<_>>(), 0, &mut *comparer)
+            };
+            groups[range]
+                .iter()
+                .map(decide)
+                .collect::<Result<Vec<Vec<NearKept>>>>()
+        })?;
         for (at, decided) in groups.iter().flatten().zip(decided.into_iter().flatten()) {
             found[*at] = decided;
         }
@@ -315,20 +332,20 @@ impl Greedy<'_> {
     }
 
     fn compare_with_kept(&self, batch: &[u32]) -> Result<Vec<NearKept>> {
-        let found = batch.par_iter().with_min_len(16).map_init(
-            || (self.task.similarity.comparer(), Vec::new()),
-            |(comparer, partners), index| {
+        try_collect_blocks(batch.len(), even_block(batch.len()).max(16), |range| {
+            let (mut comparer, mut partners) = (self.task.similarity.comparer(), Vec::new());
+            let compare = |index: &u32| {
                 partners.clear();
                 for bucket in self.buckets.row(*index) {
                     partners.extend_from_slice(self.listed(*bucket));
                 }
-                self.buckets.choose(*index, partners);
+                self.buckets.choose(*index, &mut partners);
                 let mut found = NearKept::default();
-                self.compare(*index, partners, &mut **comparer, &mut found)?;
+                self.compare(*index, &partners, &mut *comparer, &mut found)?;
                 Ok(found)
-            },
-        );
-        in_parallel(|| found.collect())
+            };
+            batch[range].iter().map(compare).collect()
+        })
     }
 
     /// Compares a document with kept ones.
@@ -340,18 +357,13 @@ impl Greedy<'_> {
         found: &mut NearKept,
     ) -> Result<()> {
         if partners.len() > MANY {
-            let parts: Vec<NearKept> = partners
-                .par_chunks(MANY)
-                .map_init(
-                    || self.task.similarity.comparer(),
-                    |comparer, part| {
-                        let mut found = NearKept::default();
-                        self.compare(index, part, &mut **comparer, &mut found)?;
-                        Ok(found)
-                    },
-                )
-                .collect::<Result<_>>()?;
-            for part in parts {
+            let parts = map_blocks(partners.len(), MANY, |range| {
+                let mut found = NearKept::default();
+                let mut comparer = self.task.similarity.comparer();
+                self.compare(index, &partners[range], &mut *comparer, &mut found)?;
+                Ok(found)
+            });
+            for part in parts.into_iter().collect::<Result<Vec<_>>>()? {
                 found.compared += part.compared;
                 found.similar += part.similar;
                 self.improve(found, part.best);

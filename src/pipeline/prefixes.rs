@@ -17,6 +17,7 @@ use super::reference::Reference;
 use crate::clock::in_parallel;
 use crate::error::{Error, Result, row_number};
 use crate::scheme::spread;
+use crate::threads::{even_block, for_each_block, try_collect_blocks};
 
 /// The sets of documents in memory, by position.
 pub trait Sets: Sync {
@@ -157,19 +158,22 @@ impl Prefixes {
         let finder = PrefixFinder::new(criterion, sets.are_weighted(), words.sum())?;
         let mut done = 0;
         for batch in positions.chunks(BATCH) {
-            let counted = batch.par_iter();
-            in_parallel(|| counted.for_each(|position| finder.count(sets.get(*position))));
+            for_each_block(batch.len(), even_block(batch.len()), &|range| {
+                let positions = batch[range].iter();
+                positions.for_each(|position| finder.count(sets.get(*position)));
+            });
             done += batch.len() as u64;
             advance(done)?;
         }
         let mut prefixes = Prefixes::new(finder.filter, documents);
         for batch in positions.chunks(BATCH) {
-            let found = batch
-                .par_iter()
-                .map_init(PrefixScratch::default, |scratch, position| {
-                    finder.find(sets.get(*position), scratch)
-                });
-            let found: Vec<Option<Prefix>> = in_parallel(|| found.collect::<Result<_>>())?;
+            let found = try_collect_blocks(batch.len(), even_block(batch.len()), |range| {
+                let mut scratch = PrefixScratch::default();
+                let positions = batch[range].iter();
+                positions
+                    .map(|position| finder.find(sets.get(*position), &mut scratch))
+                    .collect::<Result<Vec<Option<Prefix>>>>()
+            })?;
             for (position, prefix) in batch.iter().zip(found) {
                 if let Some(prefix) = prefix {
                     prefixes.push(*position, &prefix);

@@ -8,6 +8,7 @@ use super::verify::jaccard;
 use crate::documents::Documents;
 use crate::error::Result;
 use crate::scheme::{Scheme, fmix64};
+use crate::threads::{collect_blocks, even_block};
 
 /// The sizes that [`survey_sizes`] tries.
 const SIZES: std::ops::RangeInclusive<usize> = 1..=12;
@@ -121,16 +122,20 @@ pub fn survey_sizes<D: Documents + Sync + ?Sized>(
         let size = std::num::NonZeroUsize::MIN.saturating_add(size - 1);
         let shingler = Shingler::new(shingling.clone().with_size(size)?, scheme, None)?;
         shingler.check_forms(documents)?;
-        let sets: Vec<Vec<u64>> = (0..documents.len())
-            .into_par_iter()
-            .map_init(Scratch::default, |scratch, row| {
+        let rows = documents.len();
+        let sets = collect_blocks(rows, even_block(rows), |range| {
+            let mut scratch = Scratch::default();
+            let exact_set = |row| {
                 let mut set = Vec::new();
-                shingler.exact_set(documents.get(row), scratch, &mut set);
+                shingler.exact_set(documents.get(row), &mut scratch, &mut set);
                 set
-            })
-            .collect();
+            };
+            range.map(exact_set).collect::<Vec<Vec<u64>>>()
+        });
         let similarity = |(a, b): &(usize, usize)| jaccard(&sets[*a], &sets[*b]);
-        let mut similarities: Vec<f64> = pairs.par_iter().map(similarity).collect();
+        let mut similarities = collect_blocks(pairs.len(), even_block(pairs.len()), |range| {
+            pairs[range].iter().map(similarity).collect()
+        });
         similarities.sort_unstable_by(f64::total_cmp);
         let mut all = sets.concat();
         let shingles = all.len();

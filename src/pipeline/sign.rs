@@ -164,7 +164,11 @@ pub struct DeviceUse {
 #[derive(Clone, Copy)]
 #[allow(missing_debug_implementations, reason = "it only lends a signer")]
 pub struct DeviceSigner<'a>(
-    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "only devices read it"))] pub(crate) &'a dyn SignOnDevice,
+    #[cfg_attr(
+        not(feature = "gpu"),
+        allow(dead_code, reason = "only devices read it")
+    )]
+    pub(crate) &'a dyn SignOnDevice,
 );
 
 /// Sends documents to a device. What comes back is collected later.

@@ -5,13 +5,11 @@
 
 use std::ops::ControlFlow;
 
-use rayon::prelude::*;
-
 use super::candidates::CandidateSource;
 use super::measure::Overlap;
 use super::sign::Signatures;
-use crate::clock::in_parallel;
 use crate::error::Result;
+use crate::threads::{even_block, try_collect_blocks};
 
 /// Computes or estimates the Jaccard similarity of documents.
 ///
@@ -43,11 +41,11 @@ pub trait Similarity: Sync {
     /// # Panics
     /// If a position is not below the number of documents.
     fn verify_pairs(&self, pairs: &[(u32, u32)]) -> Result<Vec<Verified>> {
-        let pairs = pairs.par_iter().with_min_len(64).map_init(
-            || self.comparer(),
-            |comparer, (a, b)| comparer.compare(*a, *b, 0.0),
-        );
-        in_parallel(|| pairs.collect())
+        try_collect_blocks(pairs.len(), even_block(pairs.len()).max(64), |range| {
+            let mut comparer = self.comparer();
+            let pairs = pairs[range].iter();
+            pairs.map(|(a, b)| comparer.compare(*a, *b, 0.0)).collect()
+        })
     }
 }
 
@@ -211,11 +209,13 @@ pub fn similar_pairs(
     };
     let mut documents = 0;
     for batch in batches(&indexes, |index| source.most_partners(*index)) {
-        let found = batch.par_iter().map_init(
-            || (similarity.comparer(), Vec::new()),
-            |(comparer, partners), index| of_document(&mut **comparer, partners, *index),
-        );
-        let found: Vec<(u64, Vec<SimilarPair>)> = in_parallel(|| found.collect::<Result<_>>())?;
+        let found = try_collect_blocks(batch.len(), even_block(batch.len()), |range| {
+            let (mut comparer, mut partners) = (similarity.comparer(), Vec::new());
+            let batch = batch[range].iter();
+            batch
+                .map(|index| of_document(&mut *comparer, &mut partners, *index))
+                .collect::<Result<Vec<(u64, Vec<SimilarPair>)>>>()
+        })?;
         documents += batch.len() as u64;
         let block = SimilarBlock {
             compared: found.iter().map(|(compared, _)| compared).sum(),

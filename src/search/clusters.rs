@@ -12,6 +12,7 @@ use crate::clock::in_parallel;
 use crate::error::Result;
 use crate::pipeline::{ClusterTask, Clustering, Clusters, KeepOrder, Measure, Removal, Similarity};
 use crate::progress::Counts;
+use crate::threads::{collect_blocks, map_blocks};
 
 /// The clusters of a part.
 pub(super) struct Clustered {
@@ -93,8 +94,10 @@ impl Clustered {
         let is_equal = |removal: &&Removal| {
             !removal.is_identical && removal.similarity == Some(1.0) && removal.overlap.is_some()
         };
-        let removed = self.removed.par_iter().filter(is_equal);
-        in_parallel(|| removed.count()) as u64
+        let counts = map_blocks(self.removed.len(), CHUNK, |range| {
+            self.removed[range].iter().filter(is_equal).count() as u64
+        });
+        counts.into_iter().sum()
     }
 }
 
@@ -167,28 +170,25 @@ impl Groups {
             }),
         };
         // Positions ascend here as they do there, so that little needs to be searched.
-        let of_distinct = |(rows, first): (&[u32], &u32)| {
-            let start = removals.partition_point(|removal| removal.document < *first);
+        let mut removed = collect_blocks(corpus.distinct.len(), CHUNK, |range| {
+            let positions = (0..).skip(range.start).zip(&corpus.distinct[range.clone()]);
+            let start =
+                removals.partition_point(|removal| (removal.document as usize) < range.start);
             let mut next = removals[start..].iter().peekable();
-            let distinct = rows.iter().zip(*first..).map(|(row, position)| {
+            let distinct = positions.map(|(position, row)| {
                 let removal = next.next_if(|removal| removal.document == position);
                 (*row, position, removal.copied())
             });
-            distinct.filter_map(removal_at).collect::<Vec<_>>()
-        };
-        let chunks = corpus.distinct.par_chunks(CHUNK);
-        let firsts: Vec<u32> = (0..).step_by(CHUNK).take(chunks.len()).collect();
-        let distinct = chunks.zip(&firsts);
-        let distinct = distinct.flat_map_iter(of_distinct);
-        let repeats = corpus
-            .repeats
-            .par_iter()
-            .filter_map(|(row, position)| removal_at((*row, *position, removal_of(*position))));
-        in_parallel(|| {
-            let mut removed: Vec<Removal> = distinct.chain(repeats).collect();
-            removed.par_sort_unstable_by_key(|removed| removed.document);
-            removed
-        })
+            distinct.filter_map(removal_at).collect::<Vec<Removal>>()
+        });
+        removed.append(&mut collect_blocks(corpus.repeats.len(), CHUNK, |range| {
+            let repeats = corpus.repeats[range].iter();
+            repeats
+                .filter_map(|(row, position)| removal_at((*row, *position, removal_of(*position))))
+                .collect()
+        }));
+        in_parallel(|| removed.par_sort_unstable_by_key(|removed| removed.document));
+        removed
     }
 }
 

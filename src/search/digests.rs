@@ -7,10 +7,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-use rayon::prelude::*;
-
-use crate::clock::in_parallel;
 use crate::documents::DigestMap;
+use crate::threads::for_each_block;
 
 /// As many as keep the threads of a large machine busy, and few enough that a piece has several documents for each.
 const SHARDS: usize = 64;
@@ -56,7 +54,7 @@ impl Digests {
         first_row: u32,
     ) -> Vec<AtomicU32> {
         let firsts: Vec<AtomicU32> = (0..documents).map(|_| AtomicU32::new(0)).collect();
-        let add = |(shard, documents): (usize, &[u32])| {
+        let add = |shard: usize, documents: &[u32]| {
             let mut table = self.shards[shard]
                 .write()
                 .unwrap_or_else(PoisonError::into_inner);
@@ -71,11 +69,14 @@ impl Digests {
         };
         if documents > 2 * JOB {
             let shards: Vec<_> = by_shard.shards().collect();
-            let of_job = shards.len() * JOB / documents;
-            let shards = shards.into_par_iter().with_min_len(of_job);
-            in_parallel(|| shards.for_each(add));
+            let of_job = (shards.len() * JOB / documents).max(1);
+            for_each_block(shards.len(), of_job, &|range| {
+                let shards = shards[range].iter();
+                shards.for_each(|(shard, documents)| add(*shard, documents));
+            });
         } else {
-            by_shard.shards().for_each(add)
+            let shards = by_shard.shards();
+            shards.for_each(|(shard, documents)| add(shard, documents));
         }
         firsts
     }

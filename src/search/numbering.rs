@@ -7,21 +7,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::vec::IntoIter;
 
-use rayon::prelude::*;
-
 use super::corpus::Corpus;
 use super::digests::{ByShard, Digests};
 use super::disk::DocumentWriter;
 use super::shingled::{Role, ShingledPiece};
 use super::short::ShortDocuments;
-use crate::clock::in_parallel;
 use crate::documents::DigestMap;
 use crate::error::{Error, Result, row_number};
 use crate::pipeline::Dropped;
 use crate::store::spill::Spill;
+use crate::threads::for_each_chunk;
 
 /// The share of the memory of a run on disk for digests of earlier documents, one in so many.
 const RECENT_SHARE: usize = 8;
+
+/// Repeats that are worth a job, 10 µs or more.
+const JOB: usize = 1 << 12;
 
 /// Documents that are written at a time.
 const BLOCK: usize = 1 << 16;
@@ -220,8 +221,11 @@ impl Numbered {
         } = self;
         if !repeats.is_empty() {
             let positions = positions(&corpus);
-            let all = repeats.par_iter_mut();
-            in_parallel(|| all.for_each(|(_, first)| *first = positions[*first as usize]));
+            for_each_chunk(&mut repeats, JOB, |_, repeats| {
+                for (_, first) in repeats {
+                    *first = positions[*first as usize];
+                }
+            });
         }
         corpus.repeats = repeats;
         let signed = corpus.distinct.len();

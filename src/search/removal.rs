@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use crate::clock::in_parallel;
 use crate::pipeline::{Clusters, Loss, Removal};
 use crate::progress::Counts;
+use crate::threads::{collect_blocks, map_blocks};
 
 /// Adds the pairs of clusters to the counts of a run.
 #[doc(hidden)]
@@ -28,9 +29,11 @@ pub(super) fn count_losses(counts: &mut Counts, removed: &[Removal]) {
         Some(Loss { lost, shingles }) => [lost.into(), shingles.into(), 0],
         None => [0, 0, 1],
     };
-    let losses = removed.par_iter().with_min_len(JOB).map(loss);
     let add = |a: [u64; 3], b: [u64; 3]| std::array::from_fn(|i| a[i].saturating_add(b[i]));
-    let [lost, shingles, unknown] = in_parallel(|| losses.reduce(|| [0; 3], add));
+    let losses = map_blocks(removed.len(), JOB, |range| {
+        removed[range].iter().map(loss).fold([0; 3], add)
+    });
+    let [lost, shingles, unknown] = losses.into_iter().fold([0; 3], add);
     for (count, of_removed) in [
         (&mut counts.lost_shingles, lost),
         (&mut counts.removed_shingles, shingles),
@@ -70,22 +73,20 @@ impl ClusterSizes {
         row_of: impl Fn(u32) -> u32 + Sync,
         reference: u32,
     ) {
-        let kept = removed.par_iter().with_min_len(JOB);
-        let kept = kept.map(|removed| removed.kept);
-        let found = in_parallel(|| {
-            let mut kept: Vec<u32> = kept.collect();
-            kept.par_sort_unstable();
-            let clusters = kept.par_chunk_by(|a, b| a == b);
-            let sizes = clusters.fold(ClusterSizes::default, |mut sizes, removed| {
-                sizes.add_cluster(removed.len() as u64, row_of(removed[0]), reference);
-                sizes
-            });
-            sizes.reduce(ClusterSizes::default, |mut sizes, more| {
-                sizes.add_all(more);
-                sizes
-            })
+        let mut kept = collect_blocks(removed.len(), JOB, |range| {
+            let removed = removed[range].iter();
+            removed.map(|removed| removed.kept).collect::<Vec<u32>>()
         });
-        self.add_all(found);
+        in_parallel(|| kept.par_sort_unstable());
+        let clusters: Vec<&[u32]> = kept.chunk_by(|a, b| a == b).collect();
+        let found = map_blocks(clusters.len(), JOB, |range| {
+            let mut sizes = ClusterSizes::default();
+            for removed in &clusters[range] {
+                sizes.add_cluster(removed.len() as u64, row_of(removed[0]), reference);
+            }
+            sizes
+        });
+        found.into_iter().for_each(|found| self.add_all(found));
     }
 
     /// Adds the cluster of so many removed documents and the kept one at this row.

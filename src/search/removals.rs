@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::clusters::Clustered;
@@ -23,7 +22,6 @@ use super::signature_rows::SignaturesInMemory;
 use super::source::{InMemory, Source};
 use super::stages::Searched;
 use super::verification::Verification;
-use crate::clock::in_parallel;
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Conflict, Error, Result};
@@ -31,6 +29,7 @@ use crate::pipeline::VerificationNames;
 use crate::pipeline::{Clustering, KeepPolicy, Removal, Similarity};
 use crate::progress::{Counts, Progress, Timings};
 use crate::store::spill::Spill;
+use crate::threads::{for_each_chunk, map_blocks};
 
 /// Deduplicates documents in memory: keeps one document of each cluster of near-duplicates.
 ///
@@ -387,6 +386,9 @@ enum Sink {
     Spilled(RemovalWriter),
 }
 
+/// Removals that are worth a job, 10 µs or more.
+const REMOVALS: usize = 1 << 12;
+
 impl Sink {
     /// Adds the documents removed from a part. They and the documents that they name are numbered as in the part.
     fn add(&mut self, documents: &PartDocuments, mut removed: Vec<Removal>) -> Result<()> {
@@ -394,8 +396,11 @@ impl Sink {
             Sink::Spilled(writer) => writer.add(documents, &removed),
             Sink::Held(held) => {
                 let row = |number| documents.row(number);
-                let all = removed.par_iter_mut();
-                in_parallel(|| all.for_each(|removal| *removal = removal.name(row, row)));
+                for_each_chunk(&mut removed, REMOVALS, |_, removed| {
+                    for removal in removed {
+                        *removal = removal.name(row, row);
+                    }
+                });
                 if held.is_empty() {
                     *held = removed
                 } else {
@@ -491,10 +496,12 @@ impl PartResults {
                 clustered.count_in(counts);
                 let reference = self.reference;
                 if let Some(removed) = &mut counts.removed_for_reference {
-                    let kept = clustered.removed.par_iter();
-                    let kept = kept.map(|removal| documents.row(removal.kept));
-                    let of_reference = kept.filter(|row| *row < reference);
-                    *removed += in_parallel(|| of_reference.count()) as u64;
+                    let counts = map_blocks(clustered.removed.len(), REMOVALS, |range| {
+                        let kept = clustered.removed[range].iter();
+                        let kept = kept.map(|removal| documents.row(removal.kept));
+                        kept.filter(|row| *row < reference).count() as u64
+                    });
+                    *removed += counts.into_iter().sum::<u64>();
                 }
                 sizes.add(&clustered.removed, |row| documents.row(row), reference);
                 self.similarity = similarity;

@@ -2,20 +2,18 @@
 
 use std::collections::hash_map::Entry;
 
-use rayon::prelude::*;
-
 use super::context::Context;
 use super::corpus::Corpus;
 use super::first_pass::{SignedBatch, Sink};
 use super::parameters::{CandidateMethod, Search};
 use super::stages::Searched;
 use super::verification::Verification;
-use crate::clock::in_parallel;
 use crate::documents::{DigestMap, digest};
 use crate::error::{Conflict, Error, Result, row_number};
 use crate::pipeline::{Measure, Signatures};
 use crate::progress::{Progress, advance};
 use crate::scheme::{Scheme, Slots};
+use crate::threads::{collect_blocks, even_block};
 
 /// Signatures in memory, in place of documents. Documents with equal signatures count as identical, even if their units
 /// differ.
@@ -172,11 +170,11 @@ impl<'a> SignedRows<'a> {
     pub fn take(&mut self, slots: Slots<'_>, sink: &mut dyn Sink) -> Result<()> {
         let (num_perm, empty) = (self.scheme.num_perm(), self.scheme.empty_slot());
         let row = |i: usize| slots.range(i * num_perm..(i + 1) * num_perm);
-        let digests = (0..slots.len() / num_perm)
-            .into_par_iter()
-            .with_min_len(64)
-            .map(|i| digest_of(row(i), empty));
-        let digests: Vec<Option<u128>> = in_parallel(|| digests.collect());
+        let rows = slots.len() / num_perm;
+        let digests = collect_blocks(rows, even_block(rows).max(64), |range| {
+            let digests = range.map(|i| digest_of(row(i), empty));
+            digests.collect::<Vec<Option<u128>>>()
+        });
         let corpus = &mut self.corpus;
         let first = corpus.distinct.len();
         let mut distinct = Signatures::new(num_perm, slots.width());

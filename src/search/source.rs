@@ -4,13 +4,9 @@ use std::fmt;
 use std::iter;
 use std::ops::Range;
 
-use rayon::current_num_threads;
-use rayon::prelude::*;
-
 use super::corpus::Corpus;
 use super::first_pass::{FirstPass, Parsed, Pieces};
 use crate::bits::Bits;
-use crate::clock::in_parallel;
 use crate::documents::{DocumentBatch, DocumentRange, Documents};
 use crate::engine::Engine;
 use crate::error::Result;
@@ -19,6 +15,8 @@ use crate::progress::{Progress, StageTime, advance};
 use crate::store::spill::Budget;
 use crate::store::{ExactSets, Texts};
 use crate::threads::{Ahead, map_in_order};
+use crate::threads::{collect_blocks, even_block};
+use rayon::current_num_threads;
 
 /// Documents that a run reads in order: once, or twice if it counts them first. Exact verification reads some of them
 /// again.
@@ -226,13 +224,21 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
             if batch.is_empty() {
                 return Ok(());
             }
-            let hashes = batch.par_iter().map_init(Scratch::default, |scratch, row| {
-                let mut hashes = Vec::new();
-                let document = self.documents.get(*row as usize);
-                engine.shingler().exact_list(document, scratch, &mut hashes);
-                (*row, hashes)
+            let of_batch = collect_blocks(batch.len(), even_block(batch.len()), |range| {
+                let mut scratch = Scratch::default();
+                let exact_list = |row: &u32| {
+                    let mut hashes = Vec::new();
+                    let document = self.documents.get(*row as usize);
+                    engine
+                        .shingler()
+                        .exact_list(document, &mut scratch, &mut hashes);
+                    (*row, hashes)
+                };
+                batch[range]
+                    .iter()
+                    .map(exact_list)
+                    .collect::<Vec<(u32, Vec<u64>)>>()
             });
-            let of_batch: Vec<(u32, Vec<u64>)> = in_parallel(|| hashes.collect());
             sets.take(&of_batch)?;
             let of_rows = batch.iter().map(|row| self.bytes(*row as usize) as u64);
             bytes += of_rows.sum::<u64>();

@@ -3,8 +3,6 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::channel::Sent;
 use super::device::Attempt;
 use super::documents::DeviceWork;
@@ -15,6 +13,7 @@ use crate::error::Result;
 use crate::pipeline::NormalisedTexts;
 use crate::scheme::Word;
 use crate::scheme::lower;
+use crate::threads::map_each_mut;
 
 /// The bytes of documents that are sent together, at least.
 const BATCH_BYTES: usize = 1 << 20;
@@ -30,17 +29,18 @@ pub(super) fn make<D: DeviceWork, K: RowKind>(
     rows: &mut [K::Number],
     dispatch: &Attempt<Dispatch>,
 ) -> Result<()> {
-    let shares = share_out(documents, rows, kind.row_len());
-    shares.into_par_iter().try_for_each(|(first, rows)| {
+    let mut shares = share_out(documents, rows, kind.row_len());
+    let made = map_each_mut(&mut shares, |_, (first, rows)| {
         let share = Share {
             gpu,
             documents,
             kind,
-            first,
+            first: *first,
             rows,
         };
         share.make(dispatch)
-    })
+    });
+    made.into_iter().collect()
 }
 
 /// Cuts the documents into shares of about the same size, one per thread: the number of the first document, and the

@@ -27,6 +27,7 @@ use crate::search::parameters::Search;
 use crate::search::source::{LinesOfIds, NextPreference, SetsByRow, Source};
 use crate::search::verification::Verification;
 use crate::store::spill::{Sorted, Spill, Stored, StreamFile, Streams};
+use crate::threads::collect_blocks;
 
 /// Parts at least, so that all threads have work.
 const LEAST_PARTS: usize = 8;
@@ -232,8 +233,12 @@ impl Distribution<'_> {
                 let is_wanted = is_repeat || self.edges.in_buckets.get(row);
                 is_wanted.then(|| self.part_of(*first))
             };
-            let parts = rows.clone().into_par_iter().zip(&firsts).map(part);
-            let parts: Vec<Option<u16>> = in_parallel(|| parts.collect());
+            let parts = collect_blocks(firsts.len(), JOB, |range| {
+                let rows = rows.clone().skip(range.start);
+                rows.zip(&firsts[range])
+                    .map(part)
+                    .collect::<Vec<Option<u16>>>()
+            });
             documents.push_each(&parts, |i, record| {
                 let (source, value) = preferences
                     .get(i)
@@ -324,8 +329,12 @@ impl Distribution<'_> {
     ) -> Result<()> {
         let records: Vec<(u32, &[u8])> = records.collect::<Result<_>>()?;
         let part = |(row, _): &(u32, &[u8])| is_wanted(*row).then(|| self.part_of(*row));
-        let parts = records.par_iter().map(part);
-        let parts: Vec<Option<u16>> = in_parallel(|| parts.collect());
+        let parts = collect_blocks(records.len(), JOB, |range| {
+            records[range]
+                .iter()
+                .map(part)
+                .collect::<Vec<Option<u16>>>()
+        });
         streams.push_each(&parts, |i, record| record.extend_from_slice(records[i].1))?;
         advance(self.progress, self.documents, 0, 0)
     }
@@ -341,8 +350,9 @@ impl SetsByRow for SetsOfParts<'_> {
     fn take(&mut self, sets: &[(u32, Vec<u64>)]) -> Result<()> {
         let distribution = self.distribution;
         let part = |(row, _): &(u32, Vec<u64>)| Some(distribution.part_of(*row));
-        let parts = sets.par_iter().with_min_len(JOB).map(part);
-        let parts: Vec<Option<u16>> = in_parallel(|| parts.collect());
+        let parts = collect_blocks(sets.len(), JOB, |range| {
+            sets[range].iter().map(part).collect::<Vec<Option<u16>>>()
+        });
         self.streams.push_each(&parts, |i, record| {
             let (row, set) = &sets[i];
             push_set(record, *row, set);

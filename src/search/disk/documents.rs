@@ -3,15 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::bits::Bits;
-use crate::clock::in_parallel;
 use crate::error::{Result, row_number};
 use crate::pipeline::{BandKeys, Dropped, KeyRows, PackedSignatures};
 use crate::search::short::{self, DroppedRows};
 use crate::store::spill::{Partitions, Sorted, Spill, Stored, StreamFile, Streams};
+use crate::threads::{collect_blocks, try_for_each_chunk};
 
 /// Parts of the digests, and of the keys of each band.
 const PARTS: usize = 16;
@@ -93,10 +92,11 @@ impl DocumentWriter {
             let [a, b, c, d] = bytemuck::cast((*digest)?);
             Some([a, b, c, d, row])
         };
-        let digests = rows.into_par_iter().zip(digests).with_min_len(JOB);
-        let digests = digests.filter_map(of_row);
-        self.digests
-            .push_each(&in_parallel(|| digests.collect::<Vec<_>>()))?;
+        let digests = collect_blocks(digests.len(), JOB, |range| {
+            let rows = rows.clone().skip(range.start);
+            rows.zip(&digests[range]).filter_map(of_row).collect()
+        });
+        self.digests.push_each(&digests)?;
         let mut some = lengths.chunks(LENGTHS);
         some.try_for_each(|lengths| self.lengths.push(0, bytemuck::cast_slice(lengths)))
     }
@@ -313,13 +313,14 @@ impl KeyWriter {
         if rows.is_empty() {
             return Ok(());
         }
-        let bands = self.bands.par_iter_mut().enumerate();
-        let bands = bands.with_min_len(JOB.div_ceil(rows.len()));
-        let add = |(number, band): (usize, &mut Partitions<3>)| {
-            let mut keys = rows.iter().zip(keys_of(number));
-            keys.try_for_each(|(row, key)| band.push(&[(key >> 32) as u32, *key as u32, *row]))
-        };
-        in_parallel(|| bands.try_for_each(add))
+        try_for_each_chunk(&mut self.bands, JOB.div_ceil(rows.len()), |first, bands| {
+            for (band, number) in bands.iter_mut().zip(first..) {
+                for (row, key) in rows.iter().zip(keys_of(number)) {
+                    band.push(&[(key >> 32) as u32, *key as u32, *row])?;
+                }
+            }
+            Ok(())
+        })
     }
 
     /// Adds the packed signatures of documents.

@@ -4,11 +4,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::documents::{number_of, sets_of, words_of};
 use super::join::prefixes_of;
-use crate::clock::in_parallel;
 use crate::error::{Result, row_number};
 use crate::pipeline::{Member, Pairing, SharedComponents};
 use crate::progress::{Progress, advance, grouped};
@@ -20,6 +17,7 @@ use crate::search::source::Classify;
 use crate::search::verification::Verification;
 use crate::store::Texts;
 use crate::store::spill::{Stored, StreamFile};
+use crate::threads::try_collect_blocks;
 
 /// The documents that share a bucket or repeat others, in parts: each component is in one part as a whole.
 #[derive(Debug)]
@@ -117,11 +115,10 @@ impl Parts {
         while !left.is_empty() {
             let (batch, rest) = left.split_at(left.len().min(rayon::current_num_threads()));
             left = rest;
-            let results = batch.par_iter().map(|go| {
-                let (part, large) = self.load(go)?;
-                work(part, large)
-            });
-            let results = in_parallel(|| results.collect::<Result<Vec<T>>>())?;
+            let results = try_collect_blocks(batch.len(), 1, |range| {
+                let (part, large) = self.load(&batch[range.start])?;
+                work(part, large).map(|result| vec![result])
+            })?;
             done += results.len() as u64;
             let mut results = results.into_iter().map(Step::Result);
             results.try_for_each(&mut each)?;

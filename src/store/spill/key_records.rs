@@ -5,11 +5,9 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::{Spill, Stored, StreamFile, Streams};
-use crate::clock::in_parallel;
 use crate::error::Result;
+use crate::threads::{collect_blocks, map_blocks};
 
 /// The key of a record: two words, compared in order.
 pub(crate) type Key = [u32; 2];
@@ -193,8 +191,7 @@ impl<'a> Segments<'a> {
             bytes += part.file().bytes();
             some.push(part);
         }
-        let loaded = some.par_iter().map(|part| Loaded::of(part.file()));
-        in_parallel(|| loaded.collect())
+        map_blocks(some.len(), 1, |range| Loaded::of(some[range.start].file()))
     }
 }
 
@@ -270,11 +267,13 @@ impl Loaded {
     ) -> Vec<Result<T>> {
         let end = self.records.len().min(self.next + BLOCK);
         let some = &self.records[std::mem::replace(&mut self.next, end)..end];
-        let some = some.par_iter().with_min_len(JOB).map(|(key, range)| {
-            let bytes = Stored::new(&self.bytes[range.clone()], &self.path);
-            read(*key, bytes)
-        });
-        in_parallel(|| some.collect())
+        collect_blocks(some.len(), JOB, |block| {
+            let records = some[block].iter().map(|(key, range)| {
+                let bytes = Stored::new(&self.bytes[range.clone()], &self.path);
+                read(*key, bytes)
+            });
+            records.collect::<Vec<Result<T>>>()
+        })
     }
 }
 

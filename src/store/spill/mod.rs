@@ -17,15 +17,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rayon::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::clock::in_parallel;
 use crate::error::{Error, Result};
 use crate::progress::{DiskUse, Progress};
 use crate::store::disk::metadata_of_name;
 use crate::store::{Locked, SETS_IN_MEMORY, announce_files};
+use crate::threads::collect_blocks;
 
 mod bytes;
 mod checkpoint;
@@ -484,8 +483,9 @@ fn parts_of<const N: usize>(
 ) -> Vec<Option<u16>> {
     assert!(u16::try_from(count).is_ok(), "2^16 parts or more");
     let part = |record: &[u32; N]| u16::try_from(part_of(record[0], range, count)).ok();
-    let parts = records.par_iter().with_min_len(JOB).map(part);
-    in_parallel(|| parts.collect())
+    collect_blocks(records.len(), JOB, |range| {
+        records[range].iter().map(part).collect()
+    })
 }
 
 /// The first words of the records of part `part` of `count`, if those of all parts are `range`.

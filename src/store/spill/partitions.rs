@@ -8,11 +8,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::{Spill, Stored, StreamFile, Streams};
-use crate::clock::in_parallel;
 use crate::error::Result;
+use crate::threads::map_each_mut;
 
 /// Records of `N` words, distributed by their first word: each part has a range of first words, and the ranges ascend.
 #[derive(Debug)]
@@ -147,15 +145,18 @@ impl<const N: usize> Sorted<N> {
         while !parts.is_empty() {
             let rest = parts.split_off(parts.len().min(threads));
             done += parts.len() as u64;
-            let mapped = parts.into_par_iter().map(|(part, range)| {
+            let mut some: Vec<_> = parts.into_iter().map(Some).collect();
+            let mapped = map_each_mut(&mut some, |_, part| {
                 let mut results = Vec::new();
-                for_each_sorted(&part, range, most_bytes, &mut |records| {
-                    results.push(each(records)?);
-                    Ok(())
-                })?;
+                if let Some((part, range)) = part.take() {
+                    for_each_sorted(&part, range, most_bytes, &mut |records| {
+                        results.push(each(records)?);
+                        Ok(())
+                    })?;
+                }
                 Ok(results)
             });
-            let mapped: Vec<Vec<T>> = in_parallel(|| mapped.collect::<Result<_>>())?;
+            let mapped = mapped.into_iter().collect::<Result<Vec<Vec<T>>>>()?;
             all.extend(mapped.into_iter().flatten());
             advance(done)?;
             parts = rest;

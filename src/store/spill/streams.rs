@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use rayon::prelude::*;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::checkpoint::{Extent, HEADER};
 use super::{Spill, Stored};
-use crate::clock::in_parallel;
 use crate::error::{Error, Result};
+use crate::threads::try_for_each_chunk;
 
 /// Streams of bytes, one file each. A record lies in one block as a whole.
 ///
@@ -142,8 +141,7 @@ impl Streams {
         // Each thread looks through all records for those of its streams.
         let jobs = (of.len() / JOB).clamp(1, rayon::current_num_threads());
         let of_job = count.div_ceil(jobs).max(1);
-        let push = |(job, streams): (usize, &mut [Stream])| {
-            let first = job * of_job;
+        let push = |first: usize, streams: &mut [Stream]| {
             let mut records = of.iter().enumerate();
             records.try_for_each(|(record, stream)| {
                 let stream = stream.and_then(|stream| usize::from(stream).checked_sub(first));
@@ -153,13 +151,10 @@ impl Streams {
                 }
             })
         };
-        match jobs {
-            1 => push((0, &mut self.streams)),
-            _ => {
-                let streams = self.streams.par_chunks_mut(of_job).enumerate();
-                in_parallel(|| streams.try_for_each(push))
-            }
+        if jobs == 1 {
+            return push(0, &mut self.streams);
         }
+        try_for_each_chunk(&mut self.streams, of_job, push)
     }
 
     /// Ends all streams.
