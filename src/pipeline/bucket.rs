@@ -4,16 +4,13 @@ use std::cmp::Ordering;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use rayon::prelude::*;
-
 use super::band::BandKeys;
 use super::candidates::CandidateSource;
 use super::prefix_filter::PrefixFilter;
 use super::reference::Reference;
 use crate::bits::Bits;
-use crate::clock::in_parallel;
 use crate::error::{Result, row_number};
-use crate::threads::{for_each_block, for_each_chunk, map_each_mut};
+use crate::threads::{for_each_block, for_each_chunk, map_each_mut, sort};
 
 /// Buckets: groups of two or more documents with a key in common, in one or more bands.
 ///
@@ -247,7 +244,7 @@ impl Buckets {
         bands: usize,
         mut members: Vec<Member>,
     ) -> Result<Self> {
-        in_parallel(|| members.par_sort_unstable());
+        sort(&mut members);
         let (mut ends, mut positions) = (Vec::new(), Vec::with_capacity(members.len()));
         let mut first_of_bands = Vec::with_capacity(bands + 1);
         for bucket in members.chunk_by(|a, b| (a.band, a.key) == (b.band, b.key)) {
@@ -559,7 +556,7 @@ fn buckets_of_column(
     let wanted = reference.map(|reference| InputKeys::of(&column, reference));
     let is_wanted = |(key, _): &(u64, u32)| wanted.as_ref().is_none_or(|keys| keys.may_have(*key));
     let mut sorted: Vec<(u64, u32)> = column.into_iter().zip(0..).filter(is_wanted).collect();
-    sorted.par_sort_unstable();
+    sort(&mut sorted);
     let (mut sizes, mut members) = (Vec::new(), Vec::new());
     for run in sorted.chunk_by(|a, b| a.0 == b.0) {
         let positions = run.iter().map(|(_, position)| *position);

@@ -5,16 +5,13 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use rayon::prelude::*;
-
 use super::bucket::Buckets;
 use super::cluster::{ClusterTask, Clusters};
 use super::components::Components;
 use super::removal::Removal;
 use super::verify::{Comparer, Verified, batches, reaches};
-use crate::clock::in_parallel;
 use crate::error::Result;
-use crate::threads::{even_block, try_collect_blocks};
+use crate::threads::{even_block, sort_by_key, try_collect_blocks};
 
 /// Documents above which a bucket is searched by all threads together.
 const LARGE: usize = 4096;
@@ -293,7 +290,7 @@ impl Connected<'_> {
             removal.similarity = verified.similarity;
             removal.overlap = verified.swapped().overlap;
         }
-        in_parallel(|| removals.par_sort_unstable_by_key(|removal| removal.document));
+        sort_by_key(&mut removals, |removal| removal.document);
         clusters.removals = removals;
         Ok(clusters)
     }

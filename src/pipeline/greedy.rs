@@ -9,16 +9,15 @@
 
 use std::borrow::Cow;
 
-use rayon::prelude::*;
-
 use super::bucket::{Buckets, shares};
 use super::cluster::{ClusterTask, Clusters, Omitted};
 use super::components::{Components, SharedComponents};
 use super::removal::Removal;
 use super::verify::{Comparer, Verified, batches, reaches};
-use crate::clock::in_parallel;
 use crate::error::{Result, row_number};
-use crate::threads::{collect_blocks, even_block, map_blocks, try_collect_blocks};
+use crate::threads::{
+    collect_blocks, even_block, map_blocks, sort, sort_by_key, try_collect_blocks,
+};
 
 /// Which documents are decided at the same time. The result does not depend on it.
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +98,7 @@ impl Clusters {
         let of_reference = buckets.of_reference();
         if task.ranks.is_some() {
             let key = |index: &u32| task.rank(buckets.positions()[*index as usize]);
-            in_parallel(|| order[of_reference..].par_sort_unstable_by_key(key));
+            sort_by_key(&mut order[of_reference..], key);
         }
         let mut greedy = Greedy {
             kept: vec![0; buckets.count()],
@@ -138,7 +137,7 @@ impl Clusters {
         }
         let mut clusters = greedy.clusters;
         let removals = &mut clusters.removals;
-        in_parallel(|| removals.par_sort_unstable_by_key(|removal| removal.document));
+        sort_by_key(removals, |removal| removal.document);
         Ok(clusters)
     }
 
@@ -242,7 +241,7 @@ impl Greedy<'_> {
             undecided.extend(decided.undecided);
             advance(u64::from(self.visited))?;
         }
-        in_parallel(|| undecided.par_sort_unstable());
+        sort(&mut undecided);
         Ok(undecided)
     }
 
@@ -259,7 +258,7 @@ impl Greedy<'_> {
                 .map(|(place, index)| (groups.root(*index), place))
                 .collect()
         });
-        in_parallel(|| grouped.par_sort_unstable());
+        sort(&mut grouped);
         Ok(grouped)
     }
 

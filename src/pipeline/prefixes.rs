@@ -8,16 +8,13 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 
-use rayon::prelude::*;
-
 use super::bucket::{BucketLists, Buckets};
 use super::criterion::Criterion;
 use super::prefix_filter::{PairFilter, Parity, PrefixFilter, SetSummary};
 use super::reference::Reference;
-use crate::clock::in_parallel;
 use crate::error::{Error, Result, row_number};
 use crate::scheme::spread;
-use crate::threads::{even_block, for_each_block, try_collect_blocks};
+use crate::threads::{even_block, for_each_block, sort, try_collect_blocks};
 
 /// The sets of documents in memory, by position.
 pub trait Sets: Sync {
@@ -182,7 +179,7 @@ impl Prefixes {
             done += batch.len() as u64;
             advance(done)?;
         }
-        in_parallel(|| prefixes.entries.par_sort_unstable());
+        sort(&mut prefixes.entries);
         Ok(prefixes)
     }
 
@@ -289,7 +286,7 @@ impl Prefixes {
             mut sets,
         } = self;
         if of_whole.is_some() {
-            in_parallel(|| entries.par_sort_unstable());
+            sort(&mut entries);
             sets.sort_unstable_by_key(|(position, _)| *position);
         }
         let band_bits = band_bits(of_whole.unwrap_or(entries.len() as u64));
@@ -327,7 +324,7 @@ impl Prefixes {
         let sets: Vec<SetSummary> = of_index.collect();
         let small = sets.iter().zip(0..).filter(|(set, _)| is_small(set));
         let mut small: Vec<(u64, u32)> = small.map(|(set, index)| (set.len, index)).collect();
-        in_parallel(|| small.par_sort_unstable());
+        sort(&mut small);
         Ok(buckets.with_filter(PrefixFilter {
             filter,
             sets,

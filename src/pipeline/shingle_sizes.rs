@@ -1,14 +1,12 @@
 //! Sizes of shingles to choose from, by what random documents of a sample share (MMDS 3.2.2).
 
-use rayon::prelude::*;
-
 use super::banding::Banding;
 use super::shingle::{Scratch, Shingler, Shingling};
 use super::verify::jaccard;
 use crate::documents::Documents;
 use crate::error::Result;
 use crate::scheme::{Scheme, fmix64};
-use crate::threads::{collect_blocks, even_block};
+use crate::threads::{collect_blocks, even_block, sort};
 
 /// The sizes that [`survey_sizes`] tries.
 const SIZES: std::ops::RangeInclusive<usize> = 1..=12;
@@ -139,7 +137,7 @@ pub fn survey_sizes<D: Documents + Sync + ?Sized>(
         similarities.sort_unstable_by(f64::total_cmp);
         let mut all = sets.concat();
         let shingles = all.len();
-        all.par_sort_unstable();
+        sort(&mut all);
         all.dedup();
         Ok(SizeEffect {
             size: size.get(),

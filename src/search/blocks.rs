@@ -5,12 +5,10 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
-
 use super::part::{Members, Observed, PartRecords, PartShape};
-use crate::clock::in_parallel;
 use crate::error::{Result, row_number};
 use crate::pipeline::{ClusterTask, Clusters, KeptBefore, Member, Reference, Removal};
+use crate::threads::{sort, sort_by_key};
 
 /// The documents of earlier blocks that stay. In a block, they have the first positions.
 #[derive(Debug, Default)]
@@ -58,7 +56,7 @@ impl KeptDocuments {
         let (buckets, unlisted) = match &records.members {
             Members::OfBands(members) => {
                 let mut members = members.clone();
-                in_parallel(|| members.par_sort_unstable());
+                sort(&mut members);
                 let unlisted = self.unlisted(&members, task);
                 (shape.buckets_of(documents, members)?, unlisted)
             }
@@ -107,7 +105,7 @@ impl KeptDocuments {
             stays[removal.document as usize] = false;
         }
         if let Members::OfBands(members) = &mut records.members {
-            in_parallel(|| members.par_sort_unstable_by_key(|member| member.position));
+            sort_by_key(members, |member| member.position);
             members.retain(|member| {
                 let is_before = member.position < self.count;
                 stays[member.position as usize] && (is_before || self.lists(member, task))

@@ -1,18 +1,15 @@
 //! Clusters the documents of a part, and says which of them to remove.
 
-use rayon::prelude::*;
-
 use super::corpus::Corpus;
 use super::deduplication::Dedup;
 use super::parameters::Search;
 use super::part::{Part, PartDocuments};
 use super::removal::{count_clusters, count_losses};
 use super::verification::Verification;
-use crate::clock::in_parallel;
 use crate::error::Result;
 use crate::pipeline::{ClusterTask, Clustering, Clusters, KeepOrder, Measure, Removal, Similarity};
 use crate::progress::Counts;
-use crate::threads::{collect_blocks, map_blocks};
+use crate::threads::{collect_blocks, map_blocks, sort_by_key};
 
 /// The clusters of a part.
 pub(super) struct Clustered {
@@ -187,7 +184,7 @@ impl Groups {
                 .filter_map(|(row, position)| removal_at((*row, *position, removal_of(*position))))
                 .collect()
         }));
-        in_parallel(|| removed.par_sort_unstable_by_key(|removed| removed.document));
+        sort_by_key(&mut removed, |removed| removed.document);
         removed
     }
 }

@@ -3,12 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
-use crate::clock::in_parallel;
 use crate::pipeline::{Clusters, Loss, Removal};
 use crate::progress::Counts;
-use crate::threads::{collect_blocks, map_blocks};
+use crate::threads::{collect_blocks, map_blocks, sort};
 
 /// Adds the pairs of clusters to the counts of a run.
 #[doc(hidden)]
@@ -77,7 +74,7 @@ impl ClusterSizes {
             let removed = removed[range].iter();
             removed.map(|removed| removed.kept).collect::<Vec<u32>>()
         });
-        in_parallel(|| kept.par_sort_unstable());
+        sort(&mut kept);
         let clusters: Vec<&[u32]> = kept.chunk_by(|a, b| a == b).collect();
         let found = map_blocks(clusters.len(), JOB, |range| {
             let mut sizes = ClusterSizes::default();

@@ -1,13 +1,12 @@
 //! Signs documents whose numbers are not known.
 
-use rayon::prelude::*;
-
 use super::parameters::Search;
 use super::verification::Verification;
 use crate::documents::{DocumentRange, Documents};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::pipeline::{PackedSignatures, Scratch, ShingleBatch, Signatures, keys_of_rows};
+use crate::threads::map_blocks;
 
 /// Documents of a batch, signed: entry i of each list belongs to document i.
 #[derive(Clone, Debug, Default)]
@@ -40,23 +39,17 @@ pub fn sign_batch(
     search: &Search,
 ) -> Result<SignedDocuments> {
     engine.shingler().check_forms(documents)?;
-    let starts: Vec<usize> = (0..documents.len()).step_by(PIECE).collect();
-    let memory = || PieceMemory {
-        scratch: Scratch::default(),
-        shingles: ShingleBatch::new(engine.shingler().width()),
-    };
-    let sign = |memory: &mut PieceMemory, start| {
-        let end = documents.len().min(start + PIECE);
-        let piece = DocumentRange::new(documents, start..end);
-        sign_piece(&piece, engine, search, memory)
+    let sign = |range| {
+        let piece = DocumentRange::new(documents, range);
+        sign_piece(&piece, engine, search)
     };
     if is_one_small(documents) {
-        return sign(&mut memory(), 0);
+        return sign(0..1);
     }
-    let pieces = starts.into_par_iter().map_init(memory, sign);
-    let pieces: Vec<SignedDocuments> = pieces.collect::<Result<_>>()?;
+    let pieces = map_blocks(documents.len(), PIECE, sign);
     let mut all = SignedDocuments::default();
     for piece in pieces {
+        let piece = piece?;
         all.digests.extend(piece.digests);
         all.shingles.extend(piece.shingles);
         all.lengths.extend(piece.lengths);
@@ -76,22 +69,14 @@ pub fn is_one_small(documents: &dyn Documents) -> bool {
     documents.len() == 1 && documents.get(0).bytes() < SMALL_BYTES
 }
 
-/// Memory that a thread uses again for each piece.
-struct PieceMemory {
-    scratch: Scratch,
-    shingles: ShingleBatch,
-}
-
 fn sign_piece(
     documents: &DocumentRange<'_>,
     engine: &Engine,
     search: &Search,
-    memory: &mut PieceMemory,
 ) -> Result<SignedDocuments> {
-    let PieceMemory { scratch, shingles } = memory;
     let (shingler, signer) = (engine.shingler(), engine.signer());
-    shingles.clear();
-    let digests = shingler.shingle_with_digests(documents, scratch, shingles);
+    let mut shingles = ShingleBatch::new(shingler.width());
+    let digests = shingler.shingle_with_digests(documents, &mut Scratch::default(), &mut shingles);
     let sets = shingles.sets();
     let mut keys = vec![0; sets.len() * search.banding.bands()];
     let mut words = Vec::new();

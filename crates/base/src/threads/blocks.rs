@@ -133,6 +133,16 @@ pub fn map_each_mut<I: Send, T: Send>(
     })
 }
 
+/// Sorts a list. Equal items may change places.
+pub fn sort<T: Ord + Send>(items: &mut [T]) {
+    in_parallel(|| items.par_sort_unstable());
+}
+
+/// Sorts a list by a key of each item. Items with equal keys may change places.
+pub fn sort_by_key<T: Send, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K + Sync) {
+    in_parallel(|| items.par_sort_unstable_by_key(key));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -28,8 +28,8 @@ use std::time::Duration;
 use rayon::Scope;
 
 pub use self::blocks::{
-    collect_blocks, even_block, for_each_block, for_each_chunk, map_blocks, map_each_mut,
-    try_collect_blocks, try_for_each_chunk,
+    collect_blocks, even_block, for_each_block, for_each_chunk, map_blocks, map_each_mut, sort,
+    sort_by_key, try_collect_blocks, try_for_each_chunk,
 };
 use crate::clock::{alone, count_serial, in_parallel};
 
