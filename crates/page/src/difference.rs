@@ -47,10 +47,10 @@ pub enum Piece<'a> {
     Rest,
 }
 
-/// The pieces of two texts; `None` if they have the same words. Unless both `are_whole`, a text may go on after its end, so
+/// The pieces of two texts; `None` if they have the same words. Unless both are whole, a text may go on after its end, so
 /// that nothing is said of words there that the other lacks.
 #[doc(hidden)]
-pub fn differences<'a>(a: &'a str, b: &'a str, are_whole: bool) -> Option<[Vec<Piece<'a>>; 2]> {
+pub fn differences<'a>(a: &'a str, b: &'a str, is_whole: bool) -> Option<[Vec<Piece<'a>>; 2]> {
     let texts = [a, b];
     let common = common_beginning(a, b);
     let mut words = texts.map(|text| words(&text[common..]));
@@ -62,7 +62,7 @@ pub fn differences<'a>(a: &'a str, b: &'a str, are_whole: bool) -> Option<[Vec<P
     }
     let keys =
         [0, 1].map(|side| -> Vec<&str> { words[side].0.iter().map(|word| word.key).collect() });
-    let is_cut = words[0].1 || words[1].1 || !are_whole;
+    let is_cut = words[0].1 || words[1].1 || !is_whole;
     let mut steps = capture_diff_slices(Algorithm::Patience, &keys[0], &keys[1]);
     let is_equal = |step: &DiffOp| matches!(step, DiffOp::Equal { .. });
     if is_cut {
@@ -85,12 +85,16 @@ pub fn differences<'a>(a: &'a str, b: &'a str, are_whole: bool) -> Option<[Vec<P
         let count = steps.len();
         for (at, step) in steps.iter().enumerate() {
             let (_, old, new) = step.as_tag_tuple();
-            let of_step = &words[side].0[if side == 0 { old } else { new }];
+            let step_words = &words[side].0[if side == 0 { old } else { new }];
             match step {
                 DiffOp::Equal { .. } => {
-                    pieces.same(of_step, at == 0 && common == 0, at + 1 == count && !is_cut);
+                    pieces.same(
+                        step_words,
+                        at == 0 && common == 0,
+                        at + 1 == count && !is_cut,
+                    );
                 }
-                _ => pieces.other(of_step),
+                _ => pieces.other(step_words),
             }
         }
         if is_cut {

@@ -93,7 +93,7 @@ pub fn hold_out(
     let is_left = |rating: &&Rating| held[rating.user as usize] != Some(rating.item);
     let left = ratings.all().iter().filter(is_left).copied().collect();
     let left = Ratings::new(ratings.users(), ratings.items(), left)?;
-    let popular = by_popularity(&left);
+    let popular = most_popular(&left);
     let recommender = Recommender::new(&left, task, progress)?;
     let mut held_out = Vec::with_capacity(users.len());
     recommend(&recommender, &users, progress, &mut |user, found| {
@@ -121,7 +121,7 @@ fn rank_of(item: u32, mut items: impl Iterator<Item = u32>) -> Option<u32> {
 }
 
 /// All items, those with the most ratings first; of equally many the one with the smaller number.
-fn by_popularity(ratings: &Ratings) -> Vec<u32> {
+fn most_popular(ratings: &Ratings) -> Vec<u32> {
     let mut raters = vec![0_u32; ratings.items() as usize];
     for rating in ratings.all() {
         raters[rating.item as usize] += 1;

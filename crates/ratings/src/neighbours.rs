@@ -158,11 +158,11 @@ pub fn neighbours(
     progress.begin("compare", u64::from(rows));
     for first in (0..rows).step_by(BLOCK as usize) {
         let block = first..rows.min(first.saturating_add(BLOCK));
-        let of_block = block.clone().into_par_iter().map_init(
+        let found_in_block = block.clone().into_par_iter().map_init(
             || Counting::new(rows as usize),
             |counting, row| counting.neighbours(bags, sizes, row, task),
         );
-        for (neighbours, unsupported) in of_block.collect::<Result<Vec<_>>>()? {
+        for (neighbours, unsupported) in found_in_block.collect::<Result<Vec<_>>>()? {
             found.all.extend(neighbours);
             found.starts.push(found.all.len());
             found.unsupported += unsupported;
@@ -223,19 +223,19 @@ impl Counting {
                 unsupported += 1;
                 continue;
             }
-            let of_either = elements.len() + bags.elements.get(other).len() - support as usize;
+            let in_either = elements.len() + bags.elements.get(other).len() - support as usize;
             let union = sizes[row as usize] + sizes[other as usize] - shared;
             found.push(Neighbour {
                 row: other,
                 similarity: shared as f64 / union as f64,
                 support,
-                union: row_number(of_either)?,
+                union: row_number(in_either)?,
             });
         }
         let order = |a: &Neighbour, b: &Neighbour| {
-            let by_similarity = b.similarity.total_cmp(&a.similarity);
-            let by_support = by_similarity.then(b.support.cmp(&a.support));
-            by_support.then(a.row.cmp(&b.row))
+            let similarity = b.similarity.total_cmp(&a.similarity);
+            let support = similarity.then(b.support.cmp(&a.support));
+            support.then(a.row.cmp(&b.row))
         };
         if found.len() > task.top {
             found.select_nth_unstable_by(task.top - 1, order);

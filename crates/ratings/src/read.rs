@@ -75,7 +75,7 @@ impl RatingFields {
 /// A rating of a chunk, whose texts lie in [`RatingsOfChunk`].
 #[derive(Debug)]
 struct ParsedRating {
-    are_integers: [bool; 2],
+    is_integer: [bool; 2],
     stars: Option<f64>,
 }
 
@@ -160,7 +160,7 @@ impl RatingsOfChunk {
         self.ids.push(&user.text);
         self.ids.push(&item.text);
         self.ratings.push(ParsedRating {
-            are_integers: [user.is_integer(), item.is_integer()],
+            is_integer: [user.is_integer(), item.is_integer()],
             stars,
         });
         self.times.push(time.as_ref().map_or("", |time| &time.text));
@@ -208,9 +208,9 @@ impl RatingsRead {
         }
         *before += chunk.records;
         for (i, parsed) in chunk.ratings.iter().enumerate() {
-            let [of_user, of_item] = parsed.are_integers;
-            let user = self.users.add(chunk.ids.get(2 * i), of_user)?;
-            let item = self.items.add(chunk.ids.get(2 * i + 1), of_item)?;
+            let [user_is_integer, item_is_integer] = parsed.is_integer;
+            let user = self.users.add(chunk.ids.get(2 * i), user_is_integer)?;
+            let item = self.items.add(chunk.ids.get(2 * i + 1), item_is_integer)?;
             self.ratings.push(Rating {
                 user,
                 item,

@@ -175,11 +175,11 @@ impl Scores {
 
     /// All items with votes. None has any afterwards.
     fn drain(&mut self) -> Vec<Recommendation> {
-        let of = &mut self.of;
+        let votes = &mut self.of;
         let items = self.touched.drain(..);
         items
             .map(|item| {
-                let Votes { score, most } = std::mem::take(&mut of[item as usize]);
+                let Votes { score, most } = std::mem::take(&mut votes[item as usize]);
                 Recommendation {
                     item,
                     score,
@@ -207,14 +207,14 @@ pub fn recommend(
     progress.begin("recommend", users.len() as u64);
     let mut done = 0;
     for block in users.chunks(BLOCK) {
-        let of_block: Vec<Vec<Recommendation>> = block
+        let found_in_block: Vec<Vec<Recommendation>> = block
             .par_iter()
             .map_init(
                 || Scores::new(recommender.ratings.items()),
                 |scores, user| recommender.recommend_with(*user, scores),
             )
             .collect();
-        for (user, found) in block.iter().zip(of_block) {
+        for (user, found) in block.iter().zip(found_in_block) {
             each(*user, &found)?;
         }
         done += block.len() as u64;

@@ -59,7 +59,7 @@ pub struct HitRates {
 }
 
 impl HitRates {
-    pub(super) fn of(evaluation: &Evaluation) -> Result<Self> {
+    pub(super) fn new(evaluation: &Evaluation) -> Result<Self> {
         let users = evaluation.held_out.len() as u64;
         let (hits, popularity_hits) = (evaluation.hits(), evaluation.popularity_hits());
         Ok(HitRates {
@@ -103,8 +103,8 @@ pub struct RatingsParameters {
 }
 
 impl RatingsParameters {
-    pub(super) fn of(task: &RatingsTask) -> Self {
-        let of_neighbours = task.neighbours();
+    pub(super) fn new(task: &RatingsTask) -> Self {
+        let neighbours = task.neighbours();
         let (top, voting) = match task {
             RatingsTask::Neighbours(task) => (task.top, None),
             RatingsTask::Recommend(task, _) | RatingsTask::HoldOut(task) => {
@@ -112,11 +112,11 @@ impl RatingsParameters {
             }
         };
         RatingsParameters {
-            by: of_neighbours.by.name(),
-            rated_as: of_neighbours.rated_as.name(),
-            liked_from: of_neighbours.scale.liked_from,
-            hated_to: of_neighbours.scale.hated_to,
-            min_support: of_neighbours.min_support,
+            by: neighbours.by.name(),
+            rated_as: neighbours.rated_as.name(),
+            liked_from: neighbours.scale.liked_from,
+            hated_to: neighbours.scale.hated_to,
+            min_support: neighbours.min_support,
             top,
             neighbours: voting,
             recommend: match task {
@@ -158,8 +158,10 @@ impl RatingsReport {
     /// Warns of items without a name.
     pub(crate) fn warn_of_unnamed(&self, names: &str, progress: &dyn Progress) {
         if let Some(unnamed @ 1..) = self.counts.unnamed {
-            let of = self.counts.items;
-            progress.warn(&format!("{unnamed} of {of} items have no name in {names}"));
+            let items = self.counts.items;
+            progress.warn(&format!(
+                "{unnamed} of {items} items have no name in {names}"
+            ));
         }
     }
 

@@ -58,7 +58,7 @@ impl Rated {
                 unnamed: self.names.as_ref().map(ItemNames::missing),
                 ..RatingsCounts::default()
             },
-            parameters: RatingsParameters::of(task),
+            parameters: RatingsParameters::new(task),
             hit_rates: None,
             not_read: NotRead::default(),
             skipped: skipped
@@ -152,9 +152,9 @@ impl<'a> Answer<'a> {
                 progress.begin("write", u64::from(found.rows()));
                 let mut batch: Vec<RankedNeighbour> = Vec::new();
                 for row in 0..found.rows() {
-                    let of_row = found.of(row);
-                    batch.extend((1..).zip(of_row).map(|(rank, it)| (row, rank, *it)));
-                    written.add(of_row.len());
+                    let neighbours = found.of(row);
+                    batch.extend((1..).zip(neighbours).map(|(rank, it)| (row, rank, *it)));
+                    written.add(neighbours.len());
                     if batch.len() >= BATCH || row + 1 == found.rows() {
                         each(names.neighbours(*by, &std::mem::take(&mut batch))?)?;
                         advance(progress, u64::from(row + 1), 0, 0)?;
@@ -192,7 +192,7 @@ impl<'a> Answer<'a> {
             Answer::Neighbours(_, found) => found.unsupported_pairs(),
             Answer::Recommend(_, recommender, _) => recommender.neighbours().unsupported_pairs(),
             Answer::HeldOut(evaluation) => {
-                report.hit_rates = Some(HitRates::of(evaluation)?);
+                report.hit_rates = Some(HitRates::new(evaluation)?);
                 return Ok(());
             }
         };

@@ -96,13 +96,13 @@ fn bags(last: &BTreeMap<(u32, u32), Rating>, by: By, rated_as: RatedAs) -> Vec<B
 
 fn reference_neighbours(bags: &[Bag], row: usize, task: &NeighbourTask) -> Vec<Neighbour> {
     let mut found = Vec::new();
-    for (other, of_other) in bags.iter().enumerate() {
-        let of_row = &bags[row];
-        let keys: BTreeSet<_> = of_row.keys().chain(of_other.keys()).collect();
+    for (other, other_bag) in bags.iter().enumerate() {
+        let bag = &bags[row];
+        let keys: BTreeSet<_> = bag.keys().chain(other_bag.keys()).collect();
         let count = |bag: &Bag, key| bag.get(key).copied().unwrap_or(0);
         let pairs = || {
             keys.iter()
-                .map(|key| (count(of_row, key), count(of_other, key)))
+                .map(|key| (count(bag, key), count(other_bag, key)))
         };
         let shared: u32 = pairs().map(|(a, b)| a.min(b)).sum();
         let all: u32 = pairs().map(|(a, b)| a.max(b)).sum();
@@ -222,11 +222,11 @@ fn recommendations_equal_those_of_brute_force() {
             let scores = reference_scores(&last, user, &task.neighbours);
             let mut expected: Vec<u32> = (0..ITEMS).collect();
             expected.retain(|item| scores[*item as usize] > 1e-12);
-            let by_score = |a: &u32, b: &u32| {
-                let of = |item: &u32| scores[*item as usize];
-                of(b).partial_cmp(&of(a)).unwrap().then(a.cmp(b))
+            let order = |a: &u32, b: &u32| {
+                let score = |item: &u32| scores[*item as usize];
+                score(b).partial_cmp(&score(a)).unwrap().then(a.cmp(b))
             };
-            expected.sort_by(by_score);
+            expected.sort_by(order);
             expected.truncate(task.top);
             assert_eq!(found.len(), expected.len(), "{task:?}, {user}");
             for (found, expected) in found.iter().zip(expected) {

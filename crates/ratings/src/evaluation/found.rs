@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::pairs::{Listed, RecordPairs};
-use super::rows::{IdText, Row, RowsReading, id_field};
+use super::rows::{IdText, RecordRow, RowsReading, id_field};
 use simgpu::error::{Error, Result};
 use simgpu::pipeline::Components;
 use simgpu::store::disk::is_folder;
@@ -101,13 +101,13 @@ impl FoundFile {
     /// Finds the file that states a result, by the reports of the run and by the names of its fields.
     pub(super) fn find(result: &Path, temporary: &Path) -> Result<Self> {
         if is_folder(result)? {
-            FoundFile::of_folder(result)
+            FoundFile::in_folder(result)
         } else {
-            FoundFile::of_file(result, temporary)
+            FoundFile::from_file(result, temporary)
         }
     }
 
-    fn of_folder(folder: &Path) -> Result<Self> {
+    fn in_folder(folder: &Path) -> Result<Self> {
         let Some(mark) = read_json::<Mark>(&folder.join(REPORT))? else {
             let problem = format!("it holds no complete run: there is no {REPORT} of simgpu in it");
             return Err(refused(folder, problem));
@@ -147,7 +147,7 @@ impl FoundFile {
         }
     }
 
-    fn of_file(path: &Path, temporary: &Path) -> Result<Self> {
+    fn from_file(path: &Path, temporary: &Path) -> Result<Self> {
         let inputs = Inputs::find(&[path.to_owned()], None)?;
         let [input] = &inputs.files[..] else {
             return Err(refused(path, "it is not one file".to_owned()));
@@ -167,7 +167,7 @@ impl FoundFile {
         } else if has(["id", "kept_id"]) {
             ("dedup", Form::Removed)
         } else if names.is_empty() {
-            of_empty(path)?
+            form_of_empty(path)?
         } else {
             let listed = listed("field", &names);
             return Err(refused(
@@ -187,7 +187,7 @@ impl FoundFile {
     /// Reads the result.
     pub(super) fn read(&self, reading: RowsReading<'_>) -> Result<Found> {
         let inputs = Inputs::find(std::slice::from_ref(&self.path), None)?;
-        let are_two = match self.form {
+        let has_two_sides = match self.form {
             Form::Pairs(Sides::ByFiles) => !self.has_pair_in_one_file(&inputs, reading)?,
             form => form == Form::Pairs(Sides::Two),
         };
@@ -198,13 +198,13 @@ impl FoundFile {
                 FoundRecords::United(Components::default()),
             ),
             Form::Pairs(_) => {
-                let pairs = FoundRecords::Pairs(RecordPairs::new(are_two));
+                let pairs = FoundRecords::Pairs(RecordPairs::new(has_two_sides));
                 (["id_a", "id_b"], pairs)
             }
         };
         let fields = names.map(|name| id_field(FieldPath::of_name(name), ValueField::ID));
         let mut found = Found {
-            ids: (0..if are_two { 2 } else { 1 })
+            ids: (0..if has_two_sides { 2 } else { 1 })
                 .map(|_| Labels::default())
                 .collect(),
             records,
@@ -263,9 +263,9 @@ impl Found {
     fn add_alone(&mut self, id: &IdText, entities: &mut Labels) -> Result<()> {
         let number = number(&mut self.ids[0], id)?;
         match &mut self.records {
-            FoundRecords::Entities(of_records) if of_records.len() == number as usize => {
+            FoundRecords::Entities(labels) if labels.len() == number as usize => {
                 // Clusters are numbers, so that no other is called like this.
-                of_records.push(entities.add(&format!("alone {number}"), false)?);
+                labels.push(entities.add(&format!("alone {number}"), false)?);
             }
             FoundRecords::Entities(_) => self.repeated += 1,
             FoundRecords::United(components) => grow(components, &self.ids[0])?,
@@ -274,16 +274,16 @@ impl Found {
         Ok(())
     }
 
-    fn add(&mut self, row: &Row<'_>, entities: &mut Labels) -> Result<()> {
+    fn add(&mut self, row: &RecordRow<'_>, entities: &mut Labels) -> Result<()> {
         let [first, second] = row.both()?;
         let a = number(&mut self.ids[0], first)?;
-        let of_second = self.ids.len() - 1;
+        let last_side = self.ids.len() - 1;
         let listed = match &mut self.records {
-            FoundRecords::Entities(of_records) => {
+            FoundRecords::Entities(labels) => {
                 let entity = number(entities, second)?;
-                match of_records.get(a as usize) {
+                match labels.get(a as usize) {
                     None => {
-                        of_records.push(entity);
+                        labels.push(entity);
                         Listed::New
                     }
                     Some(known) if *known == entity => Listed::Repeated,
@@ -295,7 +295,7 @@ impl Found {
                 unite(components, &self.ids[0], [a, b])?
             }
             FoundRecords::Pairs(pairs) => {
-                let b = number(&mut self.ids[of_second], second)?;
+                let b = number(&mut self.ids[last_side], second)?;
                 pairs.add([a, b])
             }
         };
@@ -317,10 +317,12 @@ pub(super) fn number(ids: &mut Labels, id: &IdText) -> Result<u32> {
 pub(super) fn unite(components: &mut Components, ids: &Labels, pair: [u32; 2]) -> Result<Listed> {
     grow(components, ids)?;
     let [a, b] = pair;
-    Ok(match a == b {
-        true => Listed::Itself,
-        false if components.unite(a, b) => Listed::New,
-        false => Listed::Repeated,
+    Ok(if a == b {
+        Listed::Itself
+    } else if components.unite(a, b) {
+        Listed::New
+    } else {
+        Listed::Repeated
     })
 }
 
@@ -333,7 +335,7 @@ pub(super) fn grow(components: &mut Components, ids: &Labels) -> Result<()> {
 }
 
 /// The error of an id in two entities.
-pub(super) fn two_entities(row: &Row<'_>, id: &IdText, entity: &IdText) -> Error {
+pub(super) fn two_entities(row: &RecordRow<'_>, id: &IdText, entity: &IdText) -> Error {
     let problem = format!(
         "the id {:?} is in entity {:?}, and in an earlier record in another one",
         id.text, entity.text
@@ -364,7 +366,7 @@ fn sides_of_links(path: &Path) -> Result<Sides> {
 }
 
 /// What a file without records is, by the report beside it.
-fn of_empty(path: &Path) -> Result<(&'static str, Form)> {
+fn form_of_empty(path: &Path) -> Result<(&'static str, Form)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let file_mark = read_json::<Mark>(&path.with_file_name(format!("{name}.report.json")))?;
     if file_mark.is_some_and(|mark| mark.command == "pairs") {

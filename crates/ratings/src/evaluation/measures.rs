@@ -17,7 +17,7 @@ pub struct Share {
 
 impl Share {
     /// The share `part` of `whole`; `None` of nothing.
-    fn of(part: u64, whole: u128) -> Option<Self> {
+    fn new(part: u64, whole: u128) -> Option<Self> {
         if whole == 0 {
             return None;
         }
@@ -72,14 +72,14 @@ impl Agreement {
     /// The agreement of so many found and true ones, of which `right` are both.
     pub(super) fn new(found: u64, true_: u64, right: u64) -> Self {
         let either = (u128::from(found) + u128::from(true_)).saturating_sub(right.into());
-        let f1 = Share::of(right, either);
+        let f1 = Share::new(right, either);
         Agreement {
             found,
             true_,
             right,
-            precision: Share::of(right, found.into()),
-            recall: Share::of(right, true_.into()),
-            f1: f1.map(|of_either| of_either.map(|share| 2.0 * share / (1.0 + share))),
+            precision: Share::new(right, found.into()),
+            recall: Share::new(right, true_.into()),
+            f1: f1.map(|share| share.map(|share| 2.0 * share / (1.0 + share))),
         }
     }
 }
@@ -111,26 +111,27 @@ impl BCubed {
 mod tests {
     use super::*;
 
-    fn is_near((low, high): (f64, f64), expected: (f64, f64)) -> bool {
-        (low - expected.0).abs() < 5e-4 && (high - expected.1).abs() < 5e-4
+    fn is_near(share: &Share, low: f64, high: f64) -> bool {
+        let interval = share.interval;
+        (interval.0 - low).abs() < 5e-4 && (interval.1 - high).abs() < 5e-4
     }
 
     #[test]
     fn intervals_are_those_of_the_literature() {
         // Newcombe 1998, table I, method 3.
-        for (part, whole, expected) in [
-            (81, 263, (0.2553, 0.3662)),
-            (15, 148, (0.0624, 0.1605)),
-            (0, 20, (0.0, 0.1611)),
-            (1, 29, (0.0061, 0.1718)),
+        for (part, whole, low, high) in [
+            (81, 263, 0.2553, 0.3662),
+            (15, 148, 0.0624, 0.1605),
+            (0, 20, 0.0, 0.1611),
+            (1, 29, 0.0061, 0.1718),
         ] {
-            let share = Share::of(part, whole).unwrap();
-            assert!(is_near(share.interval, expected), "{share:?}");
+            let share = Share::new(part, whole).unwrap();
+            assert!(is_near(&share, low, high), "{share:?}");
         }
-        assert_eq!(Share::of(7, 7).unwrap().interval.1, 1.0);
-        assert_eq!(Share::of(0, 0), None);
-        let large = Share::of(u64::MAX, 2 * u128::from(u64::MAX)).unwrap();
-        assert!(is_near(large.interval, (0.5, 0.5)));
+        assert_eq!(Share::new(7, 7).unwrap().interval.1, 1.0);
+        assert_eq!(Share::new(0, 0), None);
+        let large = Share::new(u64::MAX, 2 * u128::from(u64::MAX)).unwrap();
+        assert!(is_near(&large, 0.5, 0.5));
     }
 
     #[test]

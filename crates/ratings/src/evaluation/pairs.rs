@@ -13,7 +13,7 @@ pub(super) const NO_ENTITY: u32 = u32::MAX;
 /// the first is of A and the second of B, which number their records apart.
 #[derive(Debug)]
 pub(super) struct RecordPairs {
-    are_of_two: bool,
+    has_two_sides: bool,
     pairs: Vec<[u32; 2]>,
     known: HashSet<[u32; 2]>,
 }
@@ -28,9 +28,9 @@ pub(super) enum Listed {
 }
 
 impl RecordPairs {
-    pub(super) fn new(are_of_two: bool) -> Self {
+    pub(super) fn new(has_two_sides: bool) -> Self {
         RecordPairs {
-            are_of_two,
+            has_two_sides,
             pairs: Vec::new(),
             known: HashSet::new(),
         }
@@ -38,7 +38,7 @@ impl RecordPairs {
 
     /// Lists a pair.
     pub(super) fn add(&mut self, pair: [u32; 2]) -> Listed {
-        if !self.are_of_two && pair[0] == pair[1] {
+        if !self.has_two_sides && pair[0] == pair[1] {
             return Listed::Itself;
         }
         if !self.known.insert(self.in_order(pair)) {
@@ -49,7 +49,7 @@ impl RecordPairs {
     }
 
     fn in_order(&self, [a, b]: [u32; 2]) -> [u32; 2] {
-        if self.are_of_two {
+        if self.has_two_sides {
             [a, b]
         } else {
             [a.min(b), a.max(b)]
@@ -111,13 +111,13 @@ impl TruePairs<'_> {
     fn count(self) -> Result<u64> {
         match self {
             TruePairs::Listed(pairs) => Ok(pairs.pairs.len() as u64),
-            TruePairs::Within([all]) => {
-                sum(members(all).values().map(|of| pairs_of(of.len() as u64)))
-            }
+            TruePairs::Within([all]) => sum(members(all)
+                .values()
+                .map(|entity| pairs_of(entity.len() as u64))),
             TruePairs::Within(both) => {
-                let (of_a, of_b) = (members(&both[0]), members(&both[1]));
-                let products = of_a.iter().map(|(entity, a)| {
-                    let b = of_b.get(entity).map_or(0, Vec::len) as u64;
+                let (members_a, members_b) = (members(&both[0]), members(&both[1]));
+                let products = members_a.iter().map(|(entity, a)| {
+                    let b = members_b.get(entity).map_or(0, Vec::len) as u64;
                     (a.len() as u64).checked_mul(b).ok_or_else(too_many)
                 });
                 sum(products)
@@ -145,9 +145,9 @@ impl TruePairs<'_> {
             TruePairs::Within([all]) => {
                 let members = members(all);
                 let later = |a: u32| {
-                    let of = &members[&all[a as usize]];
-                    let place = of.partition_point(|b| *b <= a);
-                    of[place..].iter().copied()
+                    let entity = &members[&all[a as usize]];
+                    let place = entity.partition_point(|b| *b <= a);
+                    entity[place..].iter().copied()
                 };
                 missed_of(all, later, found, most)
             }
@@ -194,8 +194,8 @@ fn members(entities: &[u32]) -> HashMap<u32, Vec<u32>> {
 mod tests {
     use super::*;
 
-    fn listed(are_of_two: bool, pairs: &[[u32; 2]]) -> RecordPairs {
-        let mut listed = RecordPairs::new(are_of_two);
+    fn listed(has_two_sides: bool, pairs: &[[u32; 2]]) -> RecordPairs {
+        let mut listed = RecordPairs::new(has_two_sides);
         for pair in pairs {
             listed.add(*pair);
         }
@@ -214,14 +214,14 @@ mod tests {
 
     #[test]
     fn pairs_are_listed_once() {
-        let mut of_one = RecordPairs::new(false);
-        assert_eq!(of_one.add([1, 2]), Listed::New);
-        assert_eq!(of_one.add([2, 1]), Listed::Repeated);
-        assert_eq!(of_one.add([2, 2]), Listed::Itself);
-        let mut of_two = RecordPairs::new(true);
-        assert_eq!(of_two.add([1, 2]), Listed::New);
-        assert_eq!(of_two.add([2, 1]), Listed::New);
-        assert_eq!(of_two.add([2, 2]), Listed::New);
+        let mut in_one = RecordPairs::new(false);
+        assert_eq!(in_one.add([1, 2]), Listed::New);
+        assert_eq!(in_one.add([2, 1]), Listed::Repeated);
+        assert_eq!(in_one.add([2, 2]), Listed::Itself);
+        let mut across = RecordPairs::new(true);
+        assert_eq!(across.add([1, 2]), Listed::New);
+        assert_eq!(across.add([2, 1]), Listed::New);
+        assert_eq!(across.add([2, 2]), Listed::New);
     }
 
     #[test]

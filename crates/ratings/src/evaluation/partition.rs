@@ -82,11 +82,11 @@ impl Partitions<'_> {
             ),
             b_cubed: (!cells.is_empty()).then(|| {
                 let mean = |size: &dyn Fn(&Cell) -> u64| {
-                    let of = |cell: &Cell| {
+                    let part = |cell: &Cell| {
                         let records = cell.records as f64;
                         records * records / size(cell) as f64
                     };
-                    let mut parts: Vec<f64> = cells.iter().map(of).collect();
+                    let mut parts: Vec<f64> = cells.iter().map(part).collect();
                     // The sum must not depend on how entities are numbered.
                     parts.sort_by(f64::total_cmp);
                     parts.iter().sum::<f64>() / self.found.len() as f64
@@ -123,13 +123,13 @@ impl Partitions<'_> {
     /// The first wrong pairs, at most `most`: the first record of an entity found, with the first record in it of each
     /// further true entity.
     pub(super) fn wrong(self, most: usize) -> Vec<[usize; 2]> {
-        apart(self.found, self.truth, most)
+        separated_pairs(self.found, self.truth, most)
     }
 
     /// The first missed pairs, at most `most`: the first record of a true entity, with its first record in each further
     /// entity found.
     pub(super) fn missed(self, most: usize) -> Vec<[usize; 2]> {
-        apart(self.truth, self.found, most)
+        separated_pairs(self.truth, self.found, most)
     }
 }
 
@@ -142,7 +142,7 @@ fn sizes(cells: &[Cell], entity: impl Fn(&Cell) -> u32) -> HashMap<u32, u64> {
 }
 
 /// The first pairs of records that one partition unites and the other does not.
-fn apart(united: &[u32], parted: &[u32], most: usize) -> Vec<[usize; 2]> {
+fn separated_pairs(united: &[u32], parted: &[u32], most: usize) -> Vec<[usize; 2]> {
     let mut firsts: HashMap<u32, usize> = HashMap::new();
     let mut seen = HashSet::new();
     let mut pairs = Vec::new();
@@ -221,14 +221,14 @@ mod tests {
                 truth: &truth,
             };
             let agreement = partitions.compare().unwrap();
-            let (of_found, of_truth) = (pairs_within(&found), pairs_within(&truth));
+            let (in_found, in_truth) = (pairs_within(&found), pairs_within(&truth));
             let count = |set: &BTreeSet<_>| set.len() as u64;
-            let right = of_found.intersection(&of_truth).count() as u64;
-            let expected = Agreement::new(count(&of_found), count(&of_truth), right);
+            let right = in_found.intersection(&in_truth).count() as u64;
+            let expected = Agreement::new(count(&in_found), count(&in_truth), right);
             assert_eq!(agreement.pairs, expected);
-            let (of_found, of_truth) = (sets(&found), sets(&truth));
-            let exact = of_found.intersection(&of_truth).count() as u64;
-            let (found_sets, true_sets) = (of_found.len() as u64, of_truth.len() as u64);
+            let (in_found, in_truth) = (sets(&found), sets(&truth));
+            let exact = in_found.intersection(&in_truth).count() as u64;
+            let (found_sets, true_sets) = (in_found.len() as u64, in_truth.len() as u64);
             let expected = Agreement::new(found_sets, true_sets, exact);
             assert_eq!(agreement.entities, expected);
             if let Some(b_cubed) = agreement.b_cubed {

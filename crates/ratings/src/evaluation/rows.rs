@@ -17,19 +17,26 @@ pub(super) struct IdText {
     pub(super) is_integer: bool,
 }
 
-/// A record.
-#[derive(Debug)]
-pub(super) struct Row<'a> {
+/// Where a record is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RecordPlace<'a> {
     pub(super) file: &'a InputFile,
     /// The number of the record in its file, from 0.
     pub(super) row: u64,
+    /// Its line, if the format has lines.
     line: Option<u64>,
+}
+
+/// A record.
+#[derive(Debug)]
+pub(super) struct RecordRow<'a> {
+    pub(super) place: RecordPlace<'a>,
     /// The values of the fields, in their order; `None` if one is missing, null or empty.
     values: Vec<Option<IdText>>,
     fields: &'a [ValueField],
 }
 
-impl Row<'_> {
+impl RecordRow<'_> {
     /// The value of a field.
     pub(super) fn value(&self, field: usize) -> Option<&IdText> {
         self.values.get(field)?.as_ref()
@@ -55,24 +62,23 @@ impl Row<'_> {
 
     /// The error of a record that cannot be used.
     pub(super) fn error(&self, problem: &str, remedy: &str) -> Error {
-        error_at(self.file, (self.row, self.line), problem, remedy)
+        self.place.error(problem, remedy)
     }
 }
 
-fn error_at(
-    file: &InputFile,
-    (row, line): (u64, Option<u64>),
-    problem: &str,
-    remedy: &str,
-) -> Error {
-    let place = match line {
-        Some(line) => format!("line {line}"),
-        None => format!("row {row}"),
-    };
-    Error::Input {
-        path: file.named.clone(),
-        problem: format!("{place}: {problem}"),
-        remedy: conversion(problem, &file.named, remedy).unwrap_or_else(|| remedy.to_owned()),
+impl RecordPlace<'_> {
+    /// The error of a record that cannot be used.
+    fn error(&self, problem: &str, remedy: &str) -> Error {
+        let place = match self.line {
+            Some(line) => format!("line {line}"),
+            None => format!("row {}", self.row),
+        };
+        let file = &self.file.named;
+        Error::Input {
+            path: file.clone(),
+            problem: format!("{place}: {problem}"),
+            remedy: conversion(problem, file, remedy).unwrap_or_else(|| remedy.to_owned()),
+        }
     }
 }
 
@@ -130,7 +136,7 @@ impl RowsReading<'_> {
         self,
         files: &[InputFile],
         fields: &[ValueField],
-        mut each: impl FnMut(&Row<'_>) -> Result<()>,
+        mut each: impl FnMut(&RecordRow<'_>) -> Result<()>,
     ) -> Result<u64> {
         let stored = files.iter().map(InputFile::stored_bytes).sum();
         self.progress.begin("read", stored);
@@ -149,16 +155,17 @@ impl RowsReading<'_> {
             if let Some(Event::Chunk((number, size, parsed))) = event {
                 bytes += size as u64;
                 for (line, values) in parsed {
-                    let (file, row) = (&files[number], rows[number]);
+                    let place = RecordPlace {
+                        file: &files[number],
+                        row: rows[number],
+                        line,
+                    };
                     rows[number] += 1;
                     all += 1;
-                    let values = values.map_err(|problem| {
-                        error_at(file, (row, line), &problem, "correct the record")
-                    })?;
-                    each(&Row {
-                        file,
-                        row,
-                        line,
+                    let values =
+                        values.map_err(|problem| place.error(&problem, "correct the record"))?;
+                    each(&RecordRow {
+                        place,
                         values,
                         fields,
                     })?;

@@ -143,7 +143,7 @@ impl<'a> EvaluationRun<'a> {
             let truth = Truth::read(&self.fields, &self.truth_files()?, &mut found, reading)?;
             Ok::<_, Error>((found, truth, known))
         })?;
-        let shared = Shared::of(&found, &truth, &known);
+        let shared = Shared::new(&found, &truth, &known);
         self.check_shared(&shared, &found, &truth)?;
         let measured = timings.time("compare", 0, || {
             measure(&found, &truth, &known, self.examples)
@@ -159,13 +159,13 @@ impl<'a> EvaluationRun<'a> {
 
     /// Refuses a number of truths that does not fit the result.
     fn check_truths(&self, inputs: usize) -> Result<()> {
-        let are_entities = matches!(self.fields, TruthFields::Entity { .. });
-        let needed = if are_entities { inputs } else { 1 };
+        let has_entities = matches!(self.fields, TruthFields::Entity { .. });
+        let needed = if has_entities { inputs } else { 1 };
         let given = 1 + usize::from(self.truth_of_second.is_some());
         if given == needed {
             return Ok(());
         }
-        let expected = match (are_entities, needed) {
+        let expected = match (has_entities, needed) {
             (true, 2) => {
                 "two, the entities of A and those of B, since the result links two inputs, or pairs of ids"
             }
@@ -191,7 +191,7 @@ impl<'a> EvaluationRun<'a> {
     /// Refuses a truth that shares no id with the result, and warns of ids that one of both does not have.
     fn check_shared(&self, shared: &Shared, found: &Found, truth: &Truth) -> Result<()> {
         let is_complete = matches!(found.records, FoundRecords::Entities(_));
-        let are_entities = matches!(truth.records, TrueRecords::Entities(_));
+        let has_entities = matches!(truth.records, TrueRecords::Entities(_));
         let name = self.truth_name();
         let first = |id: &Option<String>| id.clone().unwrap_or_default();
         if shared.both == 0 && shared.in_result > 0 {
@@ -201,12 +201,12 @@ impl<'a> EvaluationRun<'a> {
                 first(&shared.first_in_truth),
                 first(&shared.first_in_result)
             );
-            let choose = if are_entities {
+            let choose = if has_entities {
                 "choose the field of the id with `id_field`"
             } else {
                 "choose the fields of both ids with `truth_fields`, of two inputs that of A first"
             };
-            if is_complete || are_entities {
+            if is_complete || has_entities {
                 return Err(Error::Input {
                     path: name.into(),
                     problem,
@@ -233,7 +233,7 @@ impl<'a> EvaluationRun<'a> {
                 &result,
             );
         }
-        if are_entities {
+        if has_entities {
             warn(
                 shared.not_in_truth,
                 &shared.first_not_in_truth,
@@ -262,10 +262,10 @@ impl<'a> EvaluationRun<'a> {
         let truths = [Some(self.truth), self.truth_of_second]
             .into_iter()
             .flatten();
-        let of_stream = |inputs: &Inputs| inputs.names_stream().then(|| "stdin".to_owned());
+        let name_of_stream = |inputs: &Inputs| inputs.names_stream().then(|| "stdin".to_owned());
         let files = truths.flat_map(|inputs| {
             let names = inputs.names().map(str::to_owned);
-            names.chain(of_stream(inputs)).collect::<Vec<_>>()
+            names.chain(name_of_stream(inputs)).collect::<Vec<_>>()
         });
         Ok(EvaluationReport {
             simgpu_report: REPORT_VERSION,
@@ -324,7 +324,7 @@ struct Shared {
 
 impl Shared {
     /// `known` is the number of ids of the result, of each collection.
-    fn of(found: &Found, truth: &Truth, known: &[u32]) -> Self {
+    fn new(found: &Found, truth: &Truth, known: &[u32]) -> Self {
         let mut shared = Shared::default();
         for ((ids, has), known) in found.ids.iter().zip(&truth.has).zip(known) {
             for number in 0..ids.len() {
@@ -363,8 +363,8 @@ fn measure(found: &Found, truth: &Truth, known: &[u32], examples: usize) -> Resu
     let ids: Vec<u32> = found.ids.iter().map(Labels::len).collect();
     match &found.records {
         FoundRecords::Pairs(pairs) => measure_pairs(pairs, truth, &ids, examples),
-        FoundRecords::Entities(of_records) => {
-            measure_entities(of_records, &entities_of(truth, known[0])[0], examples)
+        FoundRecords::Entities(labels) => {
+            measure_entities(labels, &entities_of(truth, known[0])[0], examples)
         }
         FoundRecords::United(components) => {
             // What only the truth has was united with nothing.
@@ -375,8 +375,8 @@ fn measure(found: &Found, truth: &Truth, known: &[u32], examples: usize) -> Resu
                     id
                 }
             };
-            let of_records: Vec<u32> = (0..ids[0]).map(root).collect();
-            measure_entities(&of_records, &entities_of(truth, ids[0])[0], examples)
+            let labels: Vec<u32> = (0..ids[0]).map(root).collect();
+            measure_entities(&labels, &entities_of(truth, ids[0])[0], examples)
         }
     }
 }
@@ -385,8 +385,8 @@ fn measure(found: &Found, truth: &Truth, known: &[u32], examples: usize) -> Resu
 fn entities_of(truth: &Truth, ids: u32) -> Vec<Vec<u32>> {
     match &truth.records {
         TrueRecords::United(components) => vec![(0..ids).map(|id| components.root(id)).collect()],
-        TrueRecords::Entities(of_sides) => {
-            let mut entities = of_sides.clone();
+        TrueRecords::Entities(sides) => {
+            let mut entities = sides.clone();
             entities[0].resize(ids as usize, NO_ENTITY);
             entities
         }
@@ -397,12 +397,12 @@ fn entities_of(truth: &Truth, ids: u32) -> Vec<Vec<u32>> {
 fn measure_entities(found: &[u32], truth: &[u32], examples: usize) -> Result<Measured> {
     let records = found.iter().zip(truth).enumerate();
     let labelled = records.filter(|(_, (_, truth))| **truth != NO_ENTITY);
-    let (numbers, (of_found, of_truth)): (Vec<usize>, (Vec<u32>, Vec<u32>)) = labelled
+    let (numbers, (found_labels, true_labels)): (Vec<usize>, (Vec<u32>, Vec<u32>)) = labelled
         .map(|(record, (found, truth))| (record, (*found, *truth)))
         .unzip();
     let partitions = Partitions {
-        found: &of_found,
-        truth: &of_truth,
+        found: &found_labels,
+        truth: &true_labels,
     };
     let agreement = partitions.compare()?;
     let named = |pairs: Vec<[usize; 2]>| {
@@ -436,8 +436,8 @@ fn measure_pairs(
         }
         TrueRecords::United(_) | TrueRecords::Entities(_) => {
             let mut entities = entities_of(truth, ids[0]);
-            for (of_side, ids) in entities.iter_mut().zip(ids) {
-                of_side.resize(*ids as usize, NO_ENTITY);
+            for (labels, ids) in entities.iter_mut().zip(ids) {
+                labels.resize(*ids as usize, NO_ENTITY);
             }
             within = entities;
             let labelled = within

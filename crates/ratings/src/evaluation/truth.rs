@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::found::{Found, grow, number, two_entities, unite};
 use super::pairs::{Listed, NO_ENTITY, RecordPairs};
-use super::rows::{IdText, Row, RowsReading, id_field};
+use super::rows::{IdText, RecordRow, RowsReading, id_field};
 use simgpu::error::{Error, Result};
 use simgpu::pipeline::Components;
 use simgpu_io::{FieldPath, InputFile, Labels, ValueField, field_names, listed_fields};
@@ -82,8 +82,8 @@ impl Truth {
     ) -> Result<Self> {
         match fields {
             TruthFields::Pairs(named) => {
-                let of_pairs = pair_fields(named.as_ref(), &files[0], found, reading)?;
-                Truth::read_pairs(&of_pairs, &files[0], found, reading)
+                let pair = pair_fields(named.as_ref(), &files[0], found, reading)?;
+                Truth::read_pairs(&pair, &files[0], found, reading)
             }
             TruthFields::Entity { id, entity } => {
                 Truth::read_entities(id.as_ref(), entity, files, found, reading)
@@ -155,21 +155,22 @@ impl Truth {
         let unknown = TrueRecords::Entities(vec![Vec::new(); files.len()]);
         let mut truth = Truth::new(unknown, files.len(), &fields);
         let mut entities = Labels::default();
-        for (side, of_side) in files.iter().enumerate() {
-            let has_ids = id.is_some() || all_have_ids(of_side, reading)?;
+        for (side, side_files) in files.iter().enumerate() {
+            let has_ids = id.is_some() || all_have_ids(side_files, reading)?;
             let wanted = if has_ids { &fields[..] } else { &fields[..1] };
-            truth.rows += reading.for_each(of_side, wanted, |row| {
+            truth.rows += reading.for_each(side_files, wanted, |row| {
                 let id = if has_ids {
                     None
                 } else {
                     Some(IdText {
-                        text: format!("{}:{}", row.file.relative, row.row),
+                        text: format!("{}:{}", row.place.file.relative, row.place.row),
                         is_integer: false,
                     })
                 };
                 let id = id.as_ref().map_or_else(|| row.required(1), Ok)?;
                 let number = truth.number(&mut found.ids, side, id)?;
-                truth.label((side, number), id, row, &mut entities)
+                let id = NumberedId { side, number, id };
+                truth.label(&id, row, &mut entities)
             })?;
         }
         if truth.rows > truth.unlabelled {
@@ -187,12 +188,11 @@ impl Truth {
     /// Notes the entity of a record.
     fn label(
         &mut self,
-        (side, number_of_id): (usize, u32),
-        id: &IdText,
-        row: &Row<'_>,
+        numbered: &NumberedId<'_>,
+        row: &RecordRow<'_>,
         entities: &mut Labels,
     ) -> Result<()> {
-        let TrueRecords::Entities(of_records) = &mut self.records else {
+        let TrueRecords::Entities(sides) = &mut self.records else {
             return Ok(());
         };
         let Some(name) = row.value(0) else {
@@ -200,15 +200,15 @@ impl Truth {
             return Ok(());
         };
         let entity = number(entities, name)?;
-        let of_records = &mut of_records[side];
-        let place = number_of_id as usize;
-        if of_records.len() <= place {
-            of_records.resize(place + 1, NO_ENTITY);
+        let labels = &mut sides[numbered.side];
+        let place = numbered.number as usize;
+        if labels.len() <= place {
+            labels.resize(place + 1, NO_ENTITY);
         }
-        match of_records[place] {
-            NO_ENTITY => of_records[place] = entity,
+        match labels[place] {
+            NO_ENTITY => labels[place] = entity,
             known if known == entity => self.repeated += 1,
-            _ => return Err(two_entities(row, id, name)),
+            _ => return Err(two_entities(row, numbered.id, name)),
         }
         Ok(())
     }
@@ -223,6 +223,15 @@ impl Truth {
         has[place] = true;
         Ok(number)
     }
+}
+
+/// An id of the truth.
+struct NumberedId<'a> {
+    /// The file of records that has it.
+    side: usize,
+    /// Its number among those of its side.
+    number: u32,
+    id: &'a IdText,
 }
 
 /// The fields of pairs: those that are named, or those of the program's own outputs, or the first two.
@@ -264,10 +273,10 @@ fn pair_fields(
         }
     };
     let last = found.ids.len() - 1;
-    let are_ids =
+    let has_ids =
         found.ids[0].number(pair[0]).is_some() && found.ids[last].number(pair[1]).is_some();
-    let are_numbers = pair.iter().all(|name| name.parse::<i64>().is_ok());
-    if own.is_none() && (are_ids || are_numbers) {
+    let has_numbers = pair.iter().all(|name| name.parse::<i64>().is_ok());
+    if own.is_none() && (has_ids || has_numbers) {
         let [a, b] = pair;
         let problem =
             format!("its first line, {a:?} and {b:?}, holds ids, not the names of columns");
