@@ -150,8 +150,8 @@ fn items(texts: &[String], questions: &[String]) -> Vec<ItemRecord> {
     };
     let distinct: BTreeSet<&str> = questions.iter().map(String::as_str).collect();
     let ngrams = |text: &&str| text.split_whitespace().count().saturating_sub(4);
-    let of_questions: usize = distinct.iter().map(ngrams).sum();
-    let made_up = (0..NGRAMS.saturating_sub(of_questions) / (WORDS - 4)).map(made_up);
+    let all_ngrams: usize = distinct.iter().map(ngrams).sum();
+    let made_up = (0..NGRAMS.saturating_sub(all_ngrams) / (WORDS - 4)).map(made_up);
     let all = distinct.into_iter().map(str::to_owned).chain(made_up);
     let record = |question| ItemRecord {
         question,

@@ -27,7 +27,7 @@ struct Run {
 
 impl Alignment {
     /// Aligns an item with a window of a document, which begins with the word `first`.
-    pub(super) fn of(item: &[u32], window: &[u32], first: usize) -> Self {
+    pub(super) fn new(item: &[u32], window: &[u32], first: usize) -> Self {
         let runs = runs(item, window);
         let mut at = vec![None; item.len()];
         for run in best_chain(&runs) {
@@ -328,7 +328,7 @@ mod tests {
         fn aligned_words_are_equal_and_in_order(
             item in prop::collection::vec(0u32..6, 0..20), document in prop::collection::vec(0u32..6, 0..30), first in 0usize..3,
         ) {
-            let alignment = Alignment::of(&item, &document, first);
+            let alignment = Alignment::new(&item, &document, first);
             let pairs: Vec<_> = alignment.pairs().collect();
             prop_assert!(pairs.iter().all(|(i, at)| item[*i] == document[*at - first]));
             prop_assert!(pairs.is_sorted_by(|a, b| a.0 < b.0 && a.1 < b.1));
@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn equal_texts_are_aligned_from_end_to_end() {
         let words: Vec<u32> = (0..50).collect();
-        let alignment = Alignment::of(&words, &words, 0);
+        let alignment = Alignment::new(&words, &words, 0);
         assert!(alignment.pairs().eq((0..50).map(|i| (i, i))));
         assert_eq!(
             (alignment.range(), alignment.hole(&[1, 2])),

@@ -222,7 +222,7 @@ impl Place<'_> {
         let variants = items.flat_map(|item| &item.variants);
         let mut texts = variants.flat_map(|variant| variant.options.iter().chain(&variant.answers));
         texts.any(|text| {
-            Words::of(text)
+            Words::read(text)
                 .iter()
                 .take(BEGINNING)
                 .any(|other| other == word)
@@ -239,13 +239,13 @@ impl Place<'_> {
         in_place.windows(2).all(|pair| {
             let [(i, left), (j, right)] = [pair[0], pair[1]];
             let between = self.document.between(left, right);
-            let of_item = self.detail.words.span(i).end..self.detail.words.span(j).start;
+            let item_gap = self.detail.words.span(i).end..self.detail.words.span(j).start;
             let ends_in_item = |c: char| is_question_mark(c) || c == '\n';
             let is_apart = j > i + 1 || right > left + 1;
             let ends = between.contains(is_question_mark)
                 || before_blank_line(between)
                     .is_some_and(|before| is_apart || before.contains(is_end));
-            !ends || self.detail.plain()[of_item].contains(ends_in_item)
+            !ends || self.detail.plain()[item_gap].contains(ends_in_item)
         })
     }
 }

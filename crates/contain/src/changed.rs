@@ -31,20 +31,28 @@ impl CutsOfRows for Changed {
             .partition_point(|(row, _)| (*row as usize) < rows.start);
         let mut places = self.places[places..].iter().peekable();
         for row in rows.clone() {
-            if removed.next_if(|(of, _)| *of as usize == row).is_some() {
+            if removed
+                .next_if(|(removed, _)| *removed as usize == row)
+                .is_some()
+            {
                 cuts.push_dropped();
                 continue;
             }
-            let of_row = places.next_if(|(of, _)| *of as usize == row);
-            cuts.push(of_row.map_or(&[][..], |(_, places)| places).iter().cloned());
+            let changed = places.next_if(|(changed, _)| *changed as usize == row);
+            cuts.push(
+                changed
+                    .map_or(&[][..], |(_, places)| places)
+                    .iter()
+                    .cloned(),
+            );
         }
         Ok((Cow::Owned(cuts), rows.start))
     }
 }
 
 impl Changed {
-    /// Adds what becomes of the next document.
-    pub(super) fn add(&mut self, (row, bytes): (u32, usize), fate: &Fate) {
+    /// Adds what becomes of the next document, whose text has so many bytes.
+    pub(super) fn add(&mut self, row: u32, bytes: usize, fate: &Fate) {
         match fate {
             Fate::Removed(class) => {
                 self.removed.push((row, *class));

@@ -13,7 +13,7 @@ use super::lack::Lack;
 use super::numbers::{Number, numbers};
 use super::options::{FoundOptions, answer_follows, find_options};
 use super::part::{Detail, Kind, Part};
-use super::scan::{Contain, Grams, Places, distinct};
+use super::scan::{Contain, GramPlaces, Grams, distinct};
 use super::words::Words;
 
 /// The most words between two n-grams of a candidate.
@@ -40,7 +40,7 @@ struct Deciding<'a> {
     contain: &'a Contain,
     document: Document<'a>,
     /// All n-grams found.
-    found: Places,
+    found: GramPlaces,
     /// The passages found.
     passages: BTreeMap<usize, &'a Grams>,
     /// What documents are compared with, of the questions compared so far.
@@ -68,29 +68,29 @@ impl Contain {
     pub(super) fn decide(
         &self,
         document: Document<'_>,
-        by_part: &[(usize, Grams)],
+        parts: &[(usize, Grams)],
         found: &[(usize, u32)],
     ) -> Findings {
-        let of_kind = |kind: Kind| {
-            let of_kind = by_part.iter().filter(move |(part, grams)| {
+        let found_of_kind = |kind: Kind| {
+            let found = parts.iter().filter(move |(part, grams)| {
                 let part = &self.parts[*part];
                 part.kind == kind && self.is_candidate(part, grams)
             });
-            of_kind.map(|(part, grams)| (*part, grams))
+            found.map(|(part, grams)| (*part, grams))
         };
         let mut deciding = Deciding {
             contain: self,
             document,
-            found: Places::of(found),
-            passages: of_kind(Kind::Passage).collect(),
+            found: GramPlaces::new(found),
+            passages: found_of_kind(Kind::Passage).collect(),
             details: BTreeMap::new(),
             candidates: Vec::new(),
         };
         let mut parts: Vec<PartOfQuestion> = Vec::new();
-        for (number, grams) in of_kind(Kind::Question) {
+        for (number, grams) in found_of_kind(Kind::Question) {
             parts.extend(deciding.add_question(number, grams));
         }
-        for (number, grams) in of_kind(Kind::Options) {
+        for (number, grams) in found_of_kind(Kind::Options) {
             deciding.add_by_options(&self.parts[number], grams);
         }
         deciding.add_by_passages();
@@ -164,7 +164,7 @@ impl Contain {
         let is_asked = lacks.is_empty();
         let has_options = around
             .options
-            .is_some_and(|options| options.are_all || !is_template);
+            .is_some_and(|options| options.is_exhaustive || !is_template);
         if !has_options && !has_passage {
             lacks.push(Lack::Passage);
         } else if !has_options && around.own < self.rule.min_ngrams {
@@ -184,7 +184,7 @@ impl Contain {
 
     /// The share of the n-grams of an item's passage that are found; 0 without one.
     fn share_of_passage(&self, item: usize, found: Option<&Grams>) -> f64 {
-        let passage = self.of_items[item].passage;
+        let passage = self.item_parts[item].passage;
         let all = passage.map_or(0, |passage| self.parts[passage].distinct);
         found.map_or(0, |grams| distinct(grams)) as f64 / all.max(1) as f64
     }
@@ -213,7 +213,7 @@ impl Contain {
         hit.lacks = vec![Lack::Question];
         hit.parts = vec![ItemPart::Passage];
         hit.bytes = document.original(self.extent(grams));
-        hit.item_bytes = Words::of(&part.text).span_of(first..last + self.table.size());
+        hit.item_bytes = Words::read(&part.text).span_of(first..last + self.table.size());
         hit
     }
 
@@ -240,7 +240,7 @@ impl Contain {
                 .map(weight)
                 .fold(0.0, |sum, weight| sum + weight)
         };
-        let [of_found, of_all] = [&found, &all].map(sum);
+        let [weight_found, weight_all] = [&found, &all].map(sum);
         let count = |(gram, at): &(u32, usize)| (self.table.parts(*gram).len(), *at, *gram);
         let mut rarest: Vec<(usize, usize, u32)> = first.iter().map(count).collect();
         rarest.sort_unstable();
@@ -251,8 +251,8 @@ impl Contain {
         Hit {
             item,
             class: Class::Template,
-            score: if of_all > 0.0 {
-                of_found / of_all
+            score: if weight_all > 0.0 {
+                weight_found / weight_all
             } else {
                 // Where all items have the same n-grams, none is rarer.
                 found.len() as f64 / all.len().max(1) as f64
@@ -288,7 +288,7 @@ impl Deciding<'_> {
             // A passage leads to its questions, where these do not tell their items.
             let items = part.items.iter().map(|item| *item as usize);
             let items = items.filter(|item| {
-                let has_passage = contain.of_items[*item].passage.is_some();
+                let has_passage = contain.item_parts[*item].passage.is_some();
                 !(has_passage && part.needs_more())
             });
             let asked = Asked {
@@ -315,9 +315,9 @@ impl Deciding<'_> {
     /// Adds the item of a question with options where n-grams of these lie.
     fn add_by_options(&mut self, options: &Part, grams: &Grams) {
         let item = options.items[0] as usize;
-        let question = self.contain.of_items[item].question;
+        let question = self.contain.item_parts[item].question;
         let part = &self.contain.parts[question];
-        let of_question = self.found.of_part(part);
+        let question_grams = self.found.in_part(part);
         for grams in grams.chunk_by(|a, b| b.0 - a.0 <= GAP) {
             if !self.contain.is_candidate(options, grams) {
                 continue;
@@ -327,7 +327,7 @@ impl Deciding<'_> {
             let before = part.len() + slack(part) + most_words(&self.contain.items[item]);
             let start = first.saturating_sub(before);
             let end = (last + self.contain.table.size()).min(self.document.len());
-            self.add_within(question, start..end, &of_question, item);
+            self.add_within(question, start..end, &question_grams, item);
         }
     }
 
@@ -345,12 +345,12 @@ impl Deciding<'_> {
                 .iter()
                 .map(|item| *item as usize)
             {
-                let question = contain.of_items[item].question;
+                let question = contain.item_parts[item].question;
                 let part = &contain.parts[question];
                 if !part.needs_more() {
                     continue;
                 }
-                let grams = self.found.of_part(part);
+                let grams = self.found.in_part(part);
                 for window in self.near(part, &grams, &extent) {
                     self.add_within(question, window, &grams, item);
                 }
@@ -412,7 +412,7 @@ impl Deciding<'_> {
                 self.candidates.push(candidate);
             }
         }
-        let part = PartOfQuestion::of(asked.question, place, has_options)?;
+        let part = PartOfQuestion::new(asked.question, place, has_options)?;
         let words = aligned.range()?;
         Some(Added { part, words })
     }
@@ -434,7 +434,7 @@ impl Contain {
         if is_led && place.aligned.share(0..place.part.len()) < LEAST {
             return None;
         }
-        let passage = self.of_items[item].passage.and_then(|part| {
+        let passage = self.item_parts[item].passage.and_then(|part| {
             let grams = passages.get(&part).copied()?;
             // A passage may contain the question, which alone is no evidence of the passage.
             let elsewhere = grams.iter().filter(|(at, _)| !range.contains(at));
@@ -451,7 +451,7 @@ impl Contain {
                 variant,
                 own: own.len(),
                 options,
-                has_passage: self.of_items[item].passage.map(|_| passage.is_some()),
+                has_passage: self.item_parts[item].passage.map(|_| passage.is_some()),
                 is_shared: self.items[item].is_shared(),
             };
             (self.class(place, around), options, variant)
@@ -467,8 +467,8 @@ impl Contain {
         if let Some(grams) = passage {
             parts.push(ItemPart::Passage);
             if class == Class::Contaminated {
-                let of_passage = self.extent(grams);
-                words = words.start.min(of_passage.start)..words.end.max(of_passage.end);
+                let passage = self.extent(grams);
+                words = words.start.min(passage.start)..words.end.max(passage.end);
             }
         }
         if options.is_some() {
@@ -501,7 +501,9 @@ impl Contain {
             aligned: place.aligned.count() as f64 / place.part.len() as f64,
             count: place.aligned.count(),
             context: self.share_of_passage(item, passage)
-                + f64::from(u8::from(options.is_some_and(|options| options.are_all))),
+                + f64::from(u8::from(
+                    options.is_some_and(|options| options.is_exhaustive),
+                )),
             words: range,
         })
     }
@@ -573,14 +575,14 @@ fn explained(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
 
 /// The hit of each item at its best place, the first of equals, with the further places of its class.
 pub(super) fn at_best(candidates: Vec<Candidate>) -> BTreeMap<usize, Hit> {
-    let mut of_item: BTreeMap<usize, Vec<Candidate>> = BTreeMap::new();
+    let mut places_of_item: BTreeMap<usize, Vec<Candidate>> = BTreeMap::new();
     for candidate in candidates {
-        of_item
+        places_of_item
             .entry(candidate.hit.item)
             .or_default()
             .push(candidate);
     }
-    let hits = of_item.into_iter().filter_map(|(item, mut places)| {
+    let hits = places_of_item.into_iter().filter_map(|(item, mut places)| {
         // The sort keeps the order of equals.
         places.sort_by_key(Candidate::rank);
         let mut places = places.into_iter().map(|candidate| candidate.hit);
@@ -603,13 +605,13 @@ pub(super) fn at_best(candidates: Vec<Candidate>) -> BTreeMap<usize, Hit> {
 fn window(part: &Part, document: Document<'_>, cluster: &[(usize, u32)]) -> Range<usize> {
     let words = part.len();
     let place = |(at, gram): (usize, u32)| {
-        let of_part = part.grams.iter().position(|other| *other == gram);
-        (at, of_part.unwrap_or(0))
+        let in_part = part.grams.iter().position(|other| *other == gram);
+        (at, in_part.unwrap_or(0))
     };
-    let (first, of_first) = place(cluster[0]);
-    let (last, of_last) = place(cluster[cluster.len() - 1]);
-    let start = first.saturating_sub(of_first + slack(part));
-    let end = (last + words - of_last + slack(part)).min(document.len());
+    let (first, first_in_part) = place(cluster[0]);
+    let (last, last_in_part) = place(cluster[cluster.len() - 1]);
+    let start = first.saturating_sub(first_in_part + slack(part));
+    let end = (last + words - last_in_part + slack(part)).min(document.len());
     start..end
 }
 
@@ -618,14 +620,14 @@ fn align(part: &Part, detail: &Detail, document: Document<'_>, window: Range<usi
     let first = window.start;
     let words = document.numbers(window.clone());
     if !detail.has_numbers {
-        return Alignment::of(&part.numbers, &words, first);
+        return Alignment::new(&part.numbers, &words, first);
     }
     let mut values = BTreeMap::new();
     let item = (0..part.len()).map(|i| detail.token(i));
-    let (item, of_item) = with_numbers(&part.numbers, &numbers(item), &mut values);
+    let (item, item_places) = with_numbers(&part.numbers, &numbers(item), &mut values);
     let tokens = window.map(|at| document.token(at));
-    let (words, of_words) = with_numbers(&words, &numbers(tokens), &mut values);
-    Alignment::of(&item, &words, 0).expand(&of_item, &of_words, first)
+    let (words, word_places) = with_numbers(&words, &numbers(tokens), &mut values);
+    Alignment::new(&item, &words, 0).expand(&item_places, &word_places, first)
 }
 
 /// Words with a symbol for each number instead of its words, and the words of each. Equal values have one symbol.
@@ -661,7 +663,7 @@ fn with_numbers(
 fn most_words(item: &Item) -> usize {
     let words = |variant: &Variant| {
         let options = variant.options.iter();
-        options.map(|option| Words::of(option).len()).sum()
+        options.map(|option| Words::read(option).len()).sum()
     };
     item.variants.iter().map(words).max().unwrap_or(0)
 }
@@ -680,7 +682,8 @@ fn class_of_short(place: Place<'_>, around: Around<'_>) -> (Class, Vec<Lack>) {
         place.lacks_of_template()
     };
     let options = around.options;
-    let has_options = options.is_some_and(|options| options.are_all || !place.part.is_template);
+    let has_options =
+        options.is_some_and(|options| options.is_exhaustive || !place.part.is_template);
     let is_verbatim = || !is_short && place.part.is_told_verbatim() && place.is_verbatim();
     if !has_options && !is_verbatim() {
         lacks.push(Lack::Options);

@@ -26,7 +26,8 @@ impl<'a> Document<'a> {
     pub(super) fn new(
         text: &'a str,
         escapes: &'a PlainText,
-        (words, numbers): (&'a WordHashes, &'a mut [u32]),
+        words: &'a WordHashes,
+        numbers: &'a mut [u32],
         vocabulary: &'a Vocabulary,
     ) -> Self {
         Document {

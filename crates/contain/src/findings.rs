@@ -33,7 +33,7 @@ pub(super) struct PartOfQuestion {
 
 impl PartOfQuestion {
     /// What a place has of a question; `None` if less than half. Its options count as all that it lacks.
-    pub(super) fn of(part: usize, place: Place<'_>, has_options: bool) -> Option<Self> {
+    pub(super) fn new(part: usize, place: Place<'_>, has_options: bool) -> Option<Self> {
         if place.content_share() < 0.5 {
             return None;
         }

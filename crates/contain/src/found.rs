@@ -29,12 +29,12 @@ pub(super) fn found_at(
     let rows: BTreeSet<u32> = rows.collect();
     let mut ids: BTreeMap<u32, _> = places.ids_of(&rows)?;
     let at = |row: u32| {
-        let (file, of_file) = places.place(row);
+        let (file, row_in_file) = places.place(row);
         let id = ids.remove(&row);
         let at = FoundAt {
             id: id.unwrap_or_else(|| raw_json("null".into())),
             file: file.to_owned(),
-            row: of_file,
+            row: row_in_file,
         };
         (row, at)
     };

@@ -27,8 +27,11 @@ impl Contain {
     /// The phrases of items whose n-grams so many documents have outside of items that they ask, the most frequent first. N-grams
     /// in a row are one phrase while their numbers of documents are alike: at most twice the least.
     pub fn frequent(&self, spread: &Spread, least: u64) -> Vec<FrequentPhrase> {
-        let documents = |gram: u32| spread.of_grams.get(&gram).copied().unwrap_or(0);
-        let frequent = spread.of_grams.iter().filter(|(_, count)| **count >= least);
+        let documents = |gram: u32| spread.documents_by_gram.get(&gram).copied().unwrap_or(0);
+        let frequent = spread
+            .documents_by_gram
+            .iter()
+            .filter(|(_, count)| **count >= least);
         let parts = frequent.flat_map(|(gram, _)| self.table.parts(*gram));
         let parts: BTreeSet<u32> = parts.copied().collect();
         let mut phrases: BTreeMap<String, FrequentPhrase> = BTreeMap::new();

@@ -7,14 +7,14 @@ use simgpu::pipeline::Mixed;
 
 /// Finds the number of a thing by its hash, without a copy of the thing.
 #[derive(Debug, Default)]
-pub(super) struct ByHash {
+pub(super) struct HashNumbers {
     /// The first thing of each hash.
     first: HashMap<u64, u32, BuildHasherDefault<Mixed>>,
     /// Further ones, of the few hashes that have them.
     others: HashMap<u64, Vec<u32>, BuildHasherDefault<Mixed>>,
 }
 
-impl ByHash {
+impl HashNumbers {
     /// The number with this hash for which `is_equal` holds.
     pub(super) fn find(&self, hash: u64, is_equal: impl Fn(u32) -> bool) -> Option<u32> {
         let first = *self.first.get(&hash)?;
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn things_of_one_hash_are_told_apart() {
-        let mut numbers = ByHash::default();
+        let mut numbers = HashNumbers::default();
         assert_eq!(numbers.find(7, |_| true), None);
         for number in [3, 1, 4] {
             assert_eq!(numbers.find(7, |other| other == number), None);

@@ -56,14 +56,15 @@ impl<'a> HitsOutput<'a> {
     pub(super) fn new(
         output: &OutputFolder,
         format: HitsFormat,
-        (places, has_samples): (&'a Places, bool),
+        places: &'a Places,
+        has_samples: bool,
     ) -> Result<Self> {
         let (file, path) = output.create(format.file_name())?;
         let target = match format {
             HitsFormat::JsonLines => Target::Lines(JsonLines::new(file, path)),
             HitsFormat::Parquet => {
                 let ids = places.id_column();
-                Target::Table(Box::new(HitTable::new(file, path, (ids, has_samples))?))
+                Target::Table(Box::new(HitTable::new(file, path, ids, has_samples)?))
             }
         };
         Ok(HitsOutput { places, target })
@@ -148,7 +149,7 @@ fn sample_fields() -> Fields {
 }
 
 impl HitTable {
-    fn new(file: File, path: PathBuf, (ids, has_samples): (IdColumn, bool)) -> Result<Self> {
+    fn new(file: File, path: PathBuf, ids: IdColumn, has_samples: bool) -> Result<Self> {
         let mut columns = vec![
             ids.field("id"),
             text("file"),
@@ -291,8 +292,8 @@ fn samples<'a>(samples: impl Iterator<Item = Option<&'a Sample>>) -> ArrayRef {
     for sample in samples {
         let texts = sample.map_or(["", "", ""], |it| [&*it.before, &*it.text, &*it.after]);
         for (i, text) in texts.into_iter().enumerate() {
-            if let Some(of_field) = column.field_builder::<StringBuilder>(i) {
-                of_field.append_value(text);
+            if let Some(strings) = column.field_builder::<StringBuilder>(i) {
+                strings.append_value(text);
             }
         }
         column.append(true);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::by_hash::ByHash;
+use super::hash_numbers::HashNumbers;
 use super::part::OWN;
 use super::signs::{Signs, all_signs};
 use super::words::{PlainText, Words};
@@ -95,7 +95,7 @@ pub(super) fn groups(
     records: impl IntoIterator<Item = ItemRecord>,
 ) -> Result<Vec<Vec<ItemRecord>>> {
     let mut groups: Vec<Vec<ItemRecord>> = Vec::new();
-    let mut of_id = ByHash::default();
+    let mut variants_of_id = HashNumbers::default();
     for record in records {
         let hash = xxh3_64_with_seed(record.id.as_bytes(), xxh3_64(record.benchmark.as_bytes()));
         let is_same = |group: u32| {
@@ -105,7 +105,7 @@ pub(super) fn groups(
         let known = if record.id.is_empty() {
             None
         } else {
-            of_id.find(hash, is_same)
+            variants_of_id.find(hash, is_same)
         };
         match known.map(|group| &mut groups[group as usize]) {
             Some(group) => {
@@ -117,7 +117,7 @@ pub(super) fn groups(
             }
             None => {
                 if !record.id.is_empty() {
-                    of_id.add(hash, number(groups.len())?);
+                    variants_of_id.add(hash, number(groups.len())?);
                 }
                 groups.push(vec![record]);
             }
@@ -156,7 +156,7 @@ pub(super) fn number(count: usize) -> Result<u32> {
 pub(super) struct Items {
     pub(super) items: Vec<Item>,
     /// By the hash of their words.
-    of_words: ByHash,
+    numbers: HashNumbers,
 }
 
 impl Items {
@@ -175,7 +175,7 @@ impl Items {
             .map(|first| [&mut first.benchmark, &mut first.id].map(std::mem::take));
         let [benchmark, id] = names.unwrap_or_default();
         let variant = variant(records);
-        let words = |text: &str| Words::of(text).joined();
+        let words = |text: &str| Words::read(text).joined();
         let is_equal = |a: &str, b: &str| a == b || words(a) == words(b) && have_same_signs(a, b);
         let is_same = |item: u32| {
             let item = &self.items[item as usize];
@@ -183,7 +183,7 @@ impl Items {
                 && is_equal(&item.question, &question)
                 && is_equal(&item.passage, &passage)
         };
-        if let Some(known) = self.of_words.find(hash, is_same) {
+        if let Some(known) = self.numbers.find(hash, is_same) {
             let item = &mut self.items[known as usize];
             item.merge(&id, [&question, &passage], &variant);
             if !id.is_empty() {
@@ -195,7 +195,7 @@ impl Items {
             return Ok(false);
         }
         let number = number(self.items.len())?;
-        self.of_words.add(hash, number);
+        self.numbers.add(hash, number);
         self.items.push(Item {
             benchmark,
             ids: vec![id],
@@ -214,7 +214,7 @@ pub(super) fn have_same_signs(a: &str, b: &str) -> bool {
     let signs = |text: &str| {
         let mut escapes = PlainText::default();
         let plain = escapes.read(text);
-        all_signs(plain, &Words::of_plain(plain))
+        all_signs(plain, &Words::read_plain(plain))
     };
     let differ =
         |(a, b): (Option<Signs>, Option<Signs>)| a.is_some_and(|a| b.is_some_and(|b| a.differ(&b)));
@@ -225,23 +225,23 @@ pub(super) fn have_same_signs(a: &str, b: &str) -> bool {
 fn text_hash(question: &str, passage: &str) -> u64 {
     let is_told = |c: &char| c.is_alphanumeric() || "()[]{}<>+*/=^~|&#@%_".contains(*c);
     let texts = question.chars().chain(['\n']).chain(passage.chars());
-    let told = texts.nfkc().filter(is_told).flat_map(char::to_lowercase);
-    let told: String = told.collect();
-    xxh3_64(told.as_bytes())
+    let letters = texts.nfkc().filter(is_told).flat_map(char::to_lowercase);
+    let letters: String = letters.collect();
+    xxh3_64(letters.as_bytes())
 }
 
 /// The options and answers of the records of one id.
 fn variant(records: Vec<ItemRecord>) -> Variant {
     let are_told = records.len() > 1 && records.iter().any(|it| it.is_correct.is_some());
     // Each record has one of the options as its answer.
-    let are_options = are_told && records.iter().all(|it| it.options.is_empty());
+    let has_options_as_answers = are_told && records.iter().all(|it| it.options.is_empty());
     let mut variant = Variant::default();
     for record in records {
         variant.options.extend(record.options);
         if record.answer.is_empty() {
             continue;
         }
-        if are_options {
+        if has_options_as_answers {
             variant.options.push(record.answer.clone());
         }
         if !are_told || record.is_correct == Some(true) {

@@ -21,7 +21,7 @@ mod words;
 
 mod word_hashes;
 
-mod by_hash;
+mod hash_numbers;
 
 mod vocabulary;
 

@@ -150,18 +150,18 @@ fn roman(written: &str) -> Option<u64> {
         return None;
     }
     let (mut rest, mut value) = (written, 0);
-    for (sign, of_sign) in SIGNS {
+    for (sign, sign_value) in SIGNS {
         while let Some(behind) = rest.strip_prefix(sign) {
-            (rest, value) = (behind, value + of_sign);
+            (rest, value) = (behind, value + sign_value);
         }
     }
     // Written back, so that `IIII` and `MIX` with letters in another order are none.
     let mut again = String::new();
     let mut left = value;
-    for (sign, of_sign) in SIGNS {
-        while left >= *of_sign {
+    for (sign, sign_value) in SIGNS {
+        while left >= *sign_value {
             again.push_str(sign);
-            left -= of_sign;
+            left -= sign_value;
         }
     }
     (rest.is_empty() && again == written).then_some(value)
@@ -403,7 +403,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> String {
-        let words = Words::of_plain(text);
+        let words = Words::read_plain(text);
         let token = |i: usize| Token::new(words.word(i).into(), text, words.span(i));
         values((0..words.len()).map(token)).join(" ")
     }

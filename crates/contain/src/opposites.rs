@@ -82,7 +82,7 @@ static WORDNET: LazyLock<HashSet<(&str, &str)>> = LazyLock::new(|| {
 });
 
 /// Whether two words are opposites.
-pub(super) fn are_opposite(a: &str, b: &str) -> bool {
+pub(super) fn is_opposite(a: &str, b: &str) -> bool {
     let lists = |a: &str, b: &str| {
         let mut found = OPPOSITES.iter().filter(|(word, _)| *word == a);
         found.any(|(_, others)| others.contains(&b))
@@ -91,19 +91,19 @@ pub(super) fn are_opposite(a: &str, b: &str) -> bool {
         let mut beginnings = DENYING.iter();
         b.len() >= DENIED && beginnings.any(|beginning| a.strip_prefix(beginning) == Some(b))
     };
-    lists(a, b) || lists(b, a) || denies(a, b) || denies(b, a) || are_antonyms(a, b)
+    lists(a, b) || lists(b, a) || denies(a, b) || denies(b, a) || is_antonym(a, b)
 }
 
 /// Whether WordNet has two words, in the same inflection, as opposites.
-fn are_antonyms(a: &str, b: &str) -> bool {
+fn is_antonym(a: &str, b: &str) -> bool {
     let mut shared = INFLECTIONS
         .iter()
         .filter(|end| a.ends_with(*end) && b.ends_with(*end));
     shared.any(|inflection| {
-        let [of_a, of_b] = [a, b].map(|word| stems(word, inflection));
-        let mut pairs = of_a
+        let [stems_a, stems_b] = [a, b].map(|word| stems(word, inflection));
+        let mut pairs = stems_a
             .iter()
-            .flat_map(|a| of_b.iter().map(move |b| (&**a, &**b)));
+            .flat_map(|a| stems_b.iter().map(move |b| (&**a, &**b)));
         pairs.any(|pair| WORDNET.contains(&pair))
     })
 }
@@ -133,7 +133,7 @@ fn stems(word: &str, inflection: &str) -> Vec<String> {
 pub(super) fn ask_otherwise(a: &str, b: &str) -> bool {
     OTHERS.iter().any(|meanings| {
         let meaning = |word: &str| meanings.iter().position(|words| words.contains(&word));
-        meaning(a).is_some_and(|of_a| meaning(b).is_some_and(|of_b| of_a != of_b))
+        meaning(a).is_some_and(|stems_a| meaning(b).is_some_and(|stems_b| stems_a != stems_b))
     })
 }
 
@@ -155,7 +155,7 @@ mod tests {
             ("ascending", "descending"),
             ("大", "小"),
         ] {
-            assert!(are_opposite(a, b) && are_opposite(b, a), "{a} {b}");
+            assert!(is_opposite(a, b) && is_opposite(b, a), "{a} {b}");
         }
         for (a, b) in [
             ("inside", "side"),
@@ -164,7 +164,7 @@ mod tests {
             ("late", "later"),
             ("", ""),
         ] {
-            assert!(!are_opposite(a, b), "{a} {b}");
+            assert!(!is_opposite(a, b), "{a} {b}");
         }
     }
 

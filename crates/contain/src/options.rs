@@ -15,12 +15,15 @@ pub(super) struct FoundOptions {
     /// The end of the last one.
     pub(super) end: usize,
     /// Whether none is missing.
-    pub(super) are_all: bool,
+    pub(super) is_exhaustive: bool,
 }
 
 /// Whether a variant has options enough to tell it by them.
-pub(super) fn are_told(variant: &Variant) -> bool {
-    let words = variant.options.iter().map(|option| Words::of(option).len());
+pub(super) fn tells_options_apart(variant: &Variant) -> bool {
+    let words = variant
+        .options
+        .iter()
+        .map(|option| Words::read(option).len());
     let (options, words) = words
         .filter(|words| *words > 0)
         .fold((0, 0), |(options, all), words| (options + 1, all + words));
@@ -38,7 +41,7 @@ pub(super) fn find_options(
     let options: Vec<Words> = variant
         .options
         .iter()
-        .map(|option| Words::of(option))
+        .map(|option| Words::read(option))
         .collect();
     let all: usize = options.iter().map(Words::len).sum();
     let behind = question.end..(question.end + all * 3 / 2 + 30).min(document.len());
@@ -58,7 +61,7 @@ pub(super) fn find_options(
     let least = (0.6 * with_words().count() as f64).max(2.0);
     (found as f64 >= least && letters >= LEAST_WORDS).then(|| FoundOptions {
         end,
-        are_all: found == with_words().count(),
+        is_exhaustive: found == with_words().count(),
     })
 }
 
@@ -71,7 +74,7 @@ fn find(text: &Words, document: Document<'_>, room: &Range<usize>) -> Option<usi
 /// Whether an answer stands in the words behind the question or its options.
 pub(super) fn answer_follows(answer: &str, document: Document<'_>, end: usize) -> bool {
     const BEHIND: usize = 5;
-    let answer = Words::of(answer);
+    let answer = Words::read(answer);
     let room = end..(end + BEHIND + answer.len()).min(document.len());
     answer.len() > 0 && find(&answer, document, &room).is_some()
 }

@@ -11,7 +11,7 @@ use super::decide::{Candidate, at_best};
 use super::document::Document;
 use super::findings::Findings;
 use super::part::{Kind, Part};
-use super::parts::OfItem;
+use super::parts::ItemParts;
 use super::scan::{Contain, Grams};
 use super::words::Words;
 
@@ -33,11 +33,23 @@ impl RuleOf {
     }
 }
 
+/// A run of n-grams that a document shares with a part of an item.
+struct Overlap<'a> {
+    item: usize,
+    part: &'a Part,
+    /// All n-grams of the part in the document.
+    grams: &'a Grams,
+    /// The words of the run in the document.
+    words: Range<usize>,
+}
+
 impl Contain {
     /// Whether an item has an n-gram by a rule of others.
-    pub(super) fn has_ngrams(&self, of_item: &OfItem) -> bool {
-        let parts = [of_item.question].into_iter().chain(of_item.passage);
-        let mut parts = parts.chain(of_item.answers.iter().copied());
+    pub(super) fn has_ngrams(&self, parts_of_item: &ItemParts) -> bool {
+        let parts = [parts_of_item.question]
+            .into_iter()
+            .chain(parts_of_item.passage);
+        let mut parts = parts.chain(parts_of_item.answers.iter().copied());
         parts.any(|part| {
             let part = &self.parts[part];
             self.rule.of.part(part.kind).is_some() && !part.grams.is_empty()
@@ -51,15 +63,20 @@ impl Contain {
         let mut parts_of: BTreeSet<(usize, ItemPart)> = BTreeSet::new();
         for (number, grams) in found {
             let part = &self.parts[*number];
-            let Some(of_item) = self.rule.of.part(part.kind) else {
+            let Some(parts_of_item) = self.rule.of.part(part.kind) else {
                 continue;
             };
             all.extend(grams.iter().map(|(_, gram)| *gram));
             for item in part.items.iter().map(|item| *item as usize) {
-                parts_of.insert((item, of_item));
+                parts_of.insert((item, parts_of_item));
                 for run in grams.chunk_by(|a, b| b.0 <= a.0 + size) {
-                    let words = run[0].0..run[run.len() - 1].0 + size;
-                    candidates.push(self.overlap((item, part), document, (grams, words)));
+                    let overlap = Overlap {
+                        item,
+                        part,
+                        grams,
+                        words: run[0].0..run[run.len() - 1].0 + size,
+                    };
+                    candidates.push(self.candidate_of(overlap, document));
                 }
             }
         }
@@ -77,12 +94,13 @@ impl Contain {
     }
 
     /// An item at one of the places of its n-grams.
-    fn overlap(
-        &self,
-        (item, part): (usize, &Part),
-        document: Document<'_>,
-        (grams, words): (&Grams, Range<usize>),
-    ) -> Candidate {
+    fn candidate_of(&self, overlap: Overlap<'_>, document: Document<'_>) -> Candidate {
+        let Overlap {
+            item,
+            part,
+            grams,
+            words,
+        } = overlap;
         let size = self.table.size();
         let here: BTreeSet<u32> = grams
             .iter()
@@ -102,7 +120,7 @@ impl Contain {
         hit.content = [in_place, part.len()];
         hit.bytes = document.original(words.clone());
         if let (Some(first), Some(last)) = (first, last) {
-            hit.item_bytes = Words::of(&part.text).span_of(first..last + 1);
+            hit.item_bytes = Words::read(&part.text).span_of(first..last + 1);
         }
         Candidate {
             hit,

@@ -45,7 +45,8 @@ impl ContainReport {
         &self,
         contain: &Contain,
         examples: &Examples,
-        (documents, at): (&[LeakingDocument], &BTreeMap<u32, FoundAt>),
+        documents: &[LeakingDocument],
+        at: &BTreeMap<u32, FoundAt>,
     ) -> String {
         let shown = Shown {
             report: self,
@@ -89,7 +90,7 @@ impl ContainReport {
 }
 
 /// The documents that are asked or hold something, in words.
-fn by_class(counts: &ByClass) -> [(Class, u64); 4] {
+fn class_counts(counts: &ByClass) -> [(Class, u64); 4] {
     [
         (Class::Contaminated, counts.contaminated),
         (Class::Passage, counts.passage),
@@ -363,7 +364,7 @@ impl Shown<'_> {
     }
 
     fn class(&self, class: Class, title: &str, note: &str) -> Markup {
-        let hits: Vec<&ShownHit> = self.examples.of(class).collect();
+        let hits: Vec<&ShownHit> = self.examples.with_class(class).collect();
         html! {
             @if !hits.is_empty() {
                 section id=(class.name()) {
@@ -521,7 +522,7 @@ fn row(of: &BenchmarkReport) -> Markup {
             td data-name="benchmark" { span { (name(&short(&of.benchmark))) } }
             td.number data-name="items" { (grouped(of.items)) }
             td.share data-name="share asked" { (share_bar(asked as f64 / of.items.max(1) as f64)) " " (share(asked, of.items)) }
-            @for (class, count) in by_class(&of.found_items) {
+            @for (class, count) in class_counts(&of.found_items) {
                 td.number data-name=(if class == Class::Contaminated { "asked" } else { class.name() }) { (grouped(count)) }
             }
             td.number data-name="not recognisable" { (grouped(of.undecidable_items)) }

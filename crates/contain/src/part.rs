@@ -108,7 +108,7 @@ pub(super) struct Question {
 }
 
 impl Question {
-    fn of(text: &str, words: &Words) -> Self {
+    fn read(text: &str, words: &Words) -> Self {
         let within = |bytes: Range<usize>| {
             let is_within = move |i: &usize| {
                 let span = words.span(*i);
@@ -179,7 +179,7 @@ impl Question {
         // What asks is told last: it takes longest.
         let is_short = words < 12 && text.trim_end().ends_with(['.', '!', '。', '！']);
         is_short && {
-            let question = Question::of(text, &Words::of(text));
+            let question = Question::read(text, &Words::read(text));
             question.asks == Asks::Open && question.blank.is_none()
         }
     }
@@ -252,8 +252,8 @@ impl Part {
     pub(super) fn detail(&self, size: usize) -> Detail {
         let mut escapes = PlainText::default();
         let plain = escapes.read(&self.text);
-        let words = Words::of_plain(plain);
-        let question = Question::of(plain, &words);
+        let words = Words::read_plain(plain);
+        let question = Question::read(plain, &words);
         let content = self.content(size);
         let content = match &question.docstring {
             // Another language has another signature, and another form of the name.

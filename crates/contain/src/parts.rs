@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::by_hash::ByHash;
 use super::class::{Rule, RuleOf};
+use super::hash_numbers::HashNumbers;
 
 use super::items::{Item, ItemRecord, Items, have_same_signs, number};
 use super::part::{Kind, Part, Question, weight};
@@ -28,7 +28,7 @@ const FEW_NGRAMS: usize = 4;
 
 /// The parts of an item.
 #[derive(Debug, Default)]
-pub(super) struct OfItem {
+pub(super) struct ItemParts {
     pub(super) question: usize,
     pub(super) passage: Option<usize>,
     /// Its answers behind the question, for a rule that compares them.
@@ -56,12 +56,12 @@ struct ReadGroup {
 }
 
 impl ReadGroup {
-    fn of(mut records: Vec<ItemRecord>, words: &mut WordHashes) -> Self {
+    fn new(mut records: Vec<ItemRecord>, words: &mut WordHashes) -> Self {
         let texts = records.first_mut().map(|first| {
             [&mut first.question, &mut first.passage].map(|text| std::mem::take(text).into())
         });
         let [question, passage]: [Arc<str>; 2] = texts.unwrap_or_default();
-        let mut read = |kind, text| ReadPart::of(kind, text, words);
+        let mut read = |kind, text| ReadPart::new(kind, text, words);
         ReadGroup {
             records,
             question: read(Kind::Question, question),
@@ -91,17 +91,17 @@ impl ReadPart {
     /// The parts that an item has beyond its question, which may have few words, and its passage.
     fn further(item: &Item, has_few_words: bool, rule: Rule, words: &mut WordHashes) -> Vec<Self> {
         let answers = behind_question(item, rule);
-        let answers = answers.map(|text| ReadPart::of(Kind::Answer, text.into(), words));
+        let answers = answers.map(|text| ReadPart::new(Kind::Answer, text.into(), words));
         let mut read: Vec<Self> = answers.collect();
         let needs_options = has_few_words || !item.passage.is_empty();
         if rule.of.weighs_evidence() && needs_options {
             let texts = with_options(item, rule.size);
-            read.extend(texts.map(|text| ReadPart::of(Kind::Options, text.into(), words)));
+            read.extend(texts.map(|text| ReadPart::new(Kind::Options, text.into(), words)));
         }
         read
     }
 
-    fn of(kind: Kind, text: Arc<str>, words: &mut WordHashes) -> Self {
+    fn new(kind: Kind, text: Arc<str>, words: &mut WordHashes) -> Self {
         let mut escapes = PlainText::default();
         words.read(Isa::best(), escapes.read(&text));
         let starts = words.starts.iter().copied();
@@ -127,7 +127,7 @@ fn with_options(item: &Item, size: usize) -> impl Iterator<Item = String> {
         let options = &variant.options[..LEADING];
         let ngrams = options
             .iter()
-            .map(|it| (Words::of(it).len() + 1).saturating_sub(size));
+            .map(|it| (Words::read(it).len() + 1).saturating_sub(size));
         let layouts = 1 + usize::from(ngrams.sum::<usize>() < FEW_NGRAMS);
         (0..layouts).map(move |layout| {
             let mut text = item.question.to_string();
@@ -150,10 +150,10 @@ pub(super) struct Parts {
     pub(super) parts: Vec<Part>,
     /// Those of [`Kind::Options`].
     pub(super) options: Vec<Part>,
-    pub(super) of_items: Vec<OfItem>,
+    pub(super) item_parts: Vec<ItemParts>,
     /// Bytes of their texts, equal ones each time.
     pub(super) bytes: usize,
-    of_words: ByHash,
+    part_numbers: HashNumbers,
 }
 
 impl Parts {
@@ -166,7 +166,7 @@ impl Parts {
         let mut groups = groups.into_iter();
         while groups.len() > 0 {
             let batch: Vec<Vec<ItemRecord>> = groups.by_ref().take(BATCH).collect();
-            let read = |words: &mut _, records| ReadGroup::of(records, words);
+            let read = |words: &mut _, records| ReadGroup::new(records, words);
             let read = batch.into_par_iter().map_init(WordHashes::default, read);
             let read: Vec<ReadGroup> = in_parallel(|| read.collect());
             for group in read {
@@ -178,12 +178,12 @@ impl Parts {
         }
         let Items { items, .. } = items;
         for (batch, first) in items.chunks(BATCH).zip((0..).step_by(BATCH)) {
-            let of_items = all.of_items[first..].par_iter();
-            let read = |words: &mut _, (item, of_item): (_, &OfItem)| {
-                let has_few_words = all.parts[of_item.question].has_few_words();
+            let item_parts = all.item_parts[first..].par_iter();
+            let read = |words: &mut _, (item, parts): (_, &ItemParts)| {
+                let has_few_words = all.parts[parts.question].has_few_words();
                 ReadPart::further(item, has_few_words, rule, words)
             };
-            let zipped = batch.par_iter().zip(of_items);
+            let zipped = batch.par_iter().zip(item_parts);
             let read = zipped.map_init(WordHashes::default, read);
             let read: Vec<Vec<ReadPart>> = in_parallel(|| read.collect());
             for (item, parts) in (first..).zip(read) {
@@ -195,10 +195,10 @@ impl Parts {
 
     /// Adds the parts of the next item.
     fn add(&mut self, question: ReadPart, passage: Option<ReadPart>) -> Result<()> {
-        let item = number(self.of_items.len())?;
+        let item = number(self.item_parts.len())?;
         let question = self.add_part(question, item)?;
         let passage = passage.map(|passage| self.add_part(passage, item));
-        self.of_items.push(OfItem {
+        self.item_parts.push(ItemParts {
             question,
             passage: passage.transpose()?,
             answers: Vec::new(),
@@ -217,7 +217,7 @@ impl Parts {
                 self.options.push(part);
             } else {
                 let part = self.add_part(read, number)?;
-                self.of_items[item].answers.push(part);
+                self.item_parts[item].answers.push(part);
             }
         }
         Ok(())
@@ -234,12 +234,12 @@ impl Parts {
                 && other.numbers == part.numbers
                 && have_same_signs(&other.text, &part.text)
         };
-        if let Some(part) = self.of_words.find(hash, is_same) {
+        if let Some(part) = self.part_numbers.find(hash, is_same) {
             self.parts[part as usize].items.push(item);
             return Ok(part as usize);
         }
         let number = number(self.parts.len())?;
-        self.of_words.add(hash, number);
+        self.part_numbers.add(hash, number);
         part.items.push(item);
         self.parts.push(part);
         Ok(number as usize)
@@ -269,7 +269,7 @@ fn behind_question(item: &Item, rule: Rule) -> impl Iterator<Item = String> {
     let answers = item.variants.iter().flat_map(|variant| &variant.answers);
     let answers = answers.filter(move |_| rule.of == RuleOf::Datatrove);
     answers.map(move |answer| {
-        let question = Words::of(&item.question);
+        let question = Words::read(&item.question);
         let words: Vec<&str> = question.iter().collect();
         let last = &words[words.len().saturating_sub(rule.size - 1)..];
         format!("{} {answer}", last.join(" "))

@@ -71,25 +71,25 @@ struct Lacking {
 #[derive(Clone, Debug, Default)]
 pub struct Spread {
     /// By number of the part: the documents that hold half of it, and those that lack a word of it.
-    of_parts: BTreeMap<usize, (u64, BTreeMap<usize, Lacking>)>,
+    lacking_by_part: BTreeMap<usize, (u64, BTreeMap<usize, Lacking>)>,
     /// The documents that have an n-gram outside of items that they ask.
-    pub(super) of_grams: BTreeMap<u32, u64>,
+    pub(super) documents_by_gram: BTreeMap<u32, u64>,
 }
 
 impl Spread {
     /// Adds what [`Contain::read`] finds in a document. `source` is what several of must have a phrase: the name of its file.
     pub fn add(&mut self, source: &str, findings: &Findings) {
         for gram in &findings.grams {
-            *self.of_grams.entry(*gram).or_default() += 1;
+            *self.documents_by_gram.entry(*gram).or_default() += 1;
         }
         for found in &findings.parts {
-            let (documents, words) = self.of_parts.entry(found.part).or_default();
+            let (documents, words) = self.lacking_by_part.entry(found.part).or_default();
             *documents += 1;
             for (word, instead) in &found.lacking {
-                let of_word = words.entry(*word).or_default();
-                of_word.documents += 1;
-                of_word.sources.add(xxh3_64(source.as_bytes()));
-                of_word.others.add(*instead);
+                let counts = words.entry(*word).or_default();
+                counts.documents += 1;
+                counts.sources.add(xxh3_64(source.as_bytes()));
+                counts.others.add(*instead);
             }
         }
     }
@@ -323,23 +323,26 @@ impl Phrases {
 impl Contain {
     /// The counts of documents that were read.
     pub fn phrases(&self, spread: &Spread) -> Phrases {
-        let questions = spread.of_parts.iter().map(|(number, (documents, words))| {
-            let part = &self.parts[*number];
-            let item = part.items.first().map(|item| &self.items[*item as usize]);
-            let words = words.iter().map(|(word, lacking)| WordCounts {
-                word: *word,
-                documents: lacking.documents,
-                sources: lacking.sources.0.len() as u64,
-                others: lacking.others.0.len() as u64,
+        let questions = spread
+            .lacking_by_part
+            .iter()
+            .map(|(number, (documents, words))| {
+                let part = &self.parts[*number];
+                let item = part.items.first().map(|item| &self.items[*item as usize]);
+                let words = words.iter().map(|(word, lacking)| WordCounts {
+                    word: *word,
+                    documents: lacking.documents,
+                    sources: lacking.sources.0.len() as u64,
+                    others: lacking.others.0.len() as u64,
+                });
+                QuestionCounts {
+                    benchmark: item.map_or_else(String::new, |item| item.benchmark.clone()),
+                    item: item.map_or_else(String::new, |item| item.id().to_owned()),
+                    question: self.vocabulary.joined(&part.numbers),
+                    documents: *documents,
+                    words: words.collect(),
+                }
             });
-            QuestionCounts {
-                benchmark: item.map_or_else(String::new, |item| item.benchmark.clone()),
-                item: item.map_or_else(String::new, |item| item.id().to_owned()),
-                question: self.vocabulary.joined(&part.numbers),
-                documents: *documents,
-                words: words.collect(),
-            }
-        });
         let questions = questions.filter(|of| !of.words.is_empty());
         Phrases {
             questions: questions.collect(),
@@ -363,24 +366,24 @@ impl Contain {
                 ),
             });
         }
-        let of_words: BTreeMap<&str, &QuestionCounts> = phrases
+        let known_questions: BTreeMap<&str, &QuestionCounts> = phrases
             .questions
             .iter()
             .map(|of| (&*of.question, of))
             .collect();
         let mut known = 0;
         for part in &mut self.parts {
-            if let Some(of) = of_words.get(&*self.vocabulary.joined(&part.numbers)) {
+            if let Some(of) = known_questions.get(&*self.vocabulary.joined(&part.numbers)) {
                 known += 1;
                 part.rest = of.rest();
                 let words = part.len();
                 part.rest.retain(|word| *word < words);
             }
         }
-        if known == 0 && !of_words.is_empty() {
+        if known == 0 && !known_questions.is_empty() {
             return Err(Error::Parameter {
                 name: "`phrases`",
-                value: format!("counts of {} other questions", of_words.len()),
+                value: format!("counts of {} other questions", known_questions.len()),
                 expected: "the counts of a run with these items".to_owned(),
             });
         }

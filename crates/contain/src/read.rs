@@ -59,14 +59,14 @@ enum At {
 impl ItemFields {
     /// The fields to read, in the order of [`At`]. A part without a field is read from one that no record has.
     fn values(&self) -> Vec<ValueField> {
-        let of = |path: Option<&FieldPath>, parameter| ValueField {
+        let field = |path: Option<&FieldPath>, parameter| ValueField {
             path: path.cloned().unwrap_or_else(|| FieldPath::new("")),
             parameter,
             hint: "",
             is_required: false,
         };
-        let part = |path| of(path, ValueField::ITEMS);
-        let known = |name| of(Some(&FieldPath::new(name)), "item_id_field");
+        let part = |path| field(path, ValueField::ITEMS);
+        let known = |name| field(Some(&FieldPath::new(name)), "item_id_field");
         let id = self.id.clone().unwrap_or_else(|| FieldPath::new("id"));
         vec![
             ValueField {
@@ -76,8 +76,8 @@ impl ItemFields {
             part(self.passage.as_ref()),
             part(self.options.as_ref()),
             part(self.answer.as_ref()),
-            of(Some(&id), "item_id_field"),
-            of(self.benchmark.as_ref(), "benchmark_field"),
+            field(Some(&id), "item_id_field"),
+            field(self.benchmark.as_ref(), "benchmark_field"),
             known("eval_key"),
             known("eval_instance_index"),
             known("is_correct"),
@@ -167,10 +167,10 @@ impl ItemFields {
             Ok((chunk.file, chunk.bytes(), parsed))
         };
         reading.map(map, |event| {
-            if let Some(Event::Chunk((number, size, (parsed, of_chunk)))) = event {
+            if let Some(Event::Chunk((number, size, (parsed, problems)))) = event {
                 bytes += size as u64;
-                for (all, of_chunk) in has_values.iter_mut().zip(of_chunk) {
-                    *all |= of_chunk;
+                for (all, problems) in has_values.iter_mut().zip(problems) {
+                    *all |= problems;
                 }
                 let file = &files[number];
                 for (line, record) in parsed {
@@ -309,12 +309,12 @@ mod tests {
             ..ItemFields::default()
         };
         let items = read("set.test.jsonl", lines, &fields).unwrap();
-        let told: Vec<_> = items
+        let instructed: Vec<_> = items
             .iter()
             .map(|it| (&*it.benchmark, &*it.id, it.options.join("|"), &*it.answer))
             .collect();
         assert_eq!(
-            told,
+            instructed,
             [
                 ("set", "set.test.jsonl:0", "red|blue|3".to_owned(), "blue"),
                 ("set", "k", String::new(), "so"),
@@ -327,12 +327,12 @@ mod tests {
     fn records_of_harnesses_are_known_by_their_fields() {
         let lines = "eval_key,eval_instance_index,question,answer,is_correct\nmmlu,4,Which?,red,True\nmmlu,4,Which?,blue,False\n";
         let items = read("x.csv", lines, &ItemFields::default()).unwrap();
-        let told: Vec<_> = items
+        let instructed: Vec<_> = items
             .iter()
             .map(|it| (&*it.benchmark, &*it.id, &*it.answer, it.is_correct))
             .collect();
         assert_eq!(
-            told,
+            instructed,
             [
                 ("mmlu", "mmlu-4", "red", Some(true)),
                 ("mmlu", "mmlu-4", "blue", Some(false))
@@ -343,10 +343,10 @@ mod tests {
     #[test]
     fn a_record_without_question_is_bad() {
         let failed = read("x.jsonl", "{\"question\": \"\"}\n", &ItemFields::default());
-        let told = failed.unwrap_err().to_string();
+        let message = failed.unwrap_err().to_string();
         assert!(
-            told.contains("line 1") && told.contains("\"question\""),
-            "{told}"
+            message.contains("line 1") && message.contains("\"question\""),
+            "{message}"
         );
     }
 }

@@ -108,7 +108,7 @@ pub struct Removable {
 
 impl Removable {
     /// What is removed of a document with these hits.
-    pub(super) fn of(text: &str, hits: &[Hit], rule: RuleOf) -> Self {
+    pub(super) fn new(text: &str, hits: &[Hit], rule: RuleOf) -> Self {
         if hits.iter().all(|hit| hit.class != Class::Contaminated) {
             return Removable::default();
         }
@@ -335,7 +335,7 @@ impl ContainReport {
             not_read: places.not_read.clone(),
             skipped: places.skipped_records(),
             skipped_items,
-            phrases: if phrases.are_given { "given" } else { "none" },
+            phrases: if phrases.is_given { "given" } else { "none" },
             public_phrases: phrases.public,
             frequent_phrases: phrases.frequent,
             benchmarks,
@@ -370,7 +370,7 @@ pub(super) struct Counted {
 #[derive(Debug, Default)]
 pub(super) struct FoundPhrases {
     /// Whether counts were given, by which phrases are excused.
-    pub(super) are_given: bool,
+    pub(super) is_given: bool,
     pub(super) public: Vec<PublicPhrase>,
     pub(super) frequent: Vec<FrequentPhrase>,
 }
@@ -397,7 +397,7 @@ pub(super) fn skipped_items(
 
 /// What is found of an item in all documents.
 #[derive(Clone, Debug, Default)]
-struct OfItem {
+struct ItemTally {
     is_decidable: bool,
     /// Documents by class.
     documents: BTreeMap<Class, u64>,
@@ -406,12 +406,24 @@ struct OfItem {
     first: Option<(Class, u32)>,
 }
 
+/// A document after it was read.
+pub(super) struct ReadDocument<'a> {
+    pub(super) row: u32,
+    /// The file that has it.
+    pub(super) file: &'a str,
+    /// The bytes of its text.
+    pub(super) bytes: usize,
+    /// What actions would remove of it.
+    pub(super) removable: Removable,
+    pub(super) hits: &'a [Hit],
+}
+
 /// What is found in all documents.
 #[derive(Debug)]
 pub(super) struct Tally<'a> {
     contain: &'a Contain,
     pub(super) counts: ContainCounts,
-    items: Vec<OfItem>,
+    items: Vec<ItemTally>,
     /// The number of each benchmark, and what is found of it.
     numbers: BTreeMap<&'a str, usize>,
     benchmarks: Vec<BenchmarkReport>,
@@ -449,12 +461,12 @@ impl<'a> Tally<'a> {
             });
         }
         for (number, item) in contain.items().iter().enumerate() {
-            let of_item = OfItem {
+            let tally_of_item = ItemTally {
                 is_decidable: contain.is_decidable(number),
-                ..OfItem::default()
+                ..ItemTally::default()
             };
-            let undecidable = u64::from(!of_item.is_decidable);
-            tally.items.push(of_item);
+            let undecidable = u64::from(!tally_of_item.is_decidable);
+            tally.items.push(tally_of_item);
             let benchmark = &mut tally.benchmarks[tally.numbers[&*item.benchmark]];
             benchmark.items += 1;
             benchmark.undecidable_items += undecidable;
@@ -468,17 +480,13 @@ impl<'a> Tally<'a> {
         self.contain
     }
 
-    /// Counts the text of a document of a file and its hits.
-    pub(super) fn add(
-        &mut self,
-        (row, file): (u32, &str),
-        (bytes, removable): (usize, Removable),
-        hits: &[Hit],
-    ) {
-        self.counts.bytes += bytes as u64;
-        self.counts.removable.add(removable);
-        self.add_leaks(row, file, hits);
-        let mut of_benchmarks: BTreeMap<usize, Class> = BTreeMap::new();
+    /// Counts the text of a document and its hits.
+    pub(super) fn add(&mut self, document: &ReadDocument<'_>) {
+        let hits = document.hits;
+        self.counts.bytes += document.bytes as u64;
+        self.counts.removable.add(document.removable);
+        self.add_leaks(document.row, document.file, hits);
+        let mut benchmarks: BTreeMap<usize, Class> = BTreeMap::new();
         for hit in hits {
             self.counts.hits.count(hit.class);
             self.counts.excused += u64::from(hit.lacks == [Lack::Phrase]);
@@ -492,16 +500,16 @@ impl<'a> Tally<'a> {
             item.parts.sort_unstable();
             item.parts.dedup();
             if item.first.is_none_or(|(class, _)| hit.class < class) {
-                item.first = Some((hit.class, row));
+                item.first = Some((hit.class, document.row));
             }
             let benchmark = self.numbers[&*self.contain.items()[hit.item].benchmark];
-            let first = of_benchmarks.entry(benchmark).or_insert(hit.class);
+            let first = benchmarks.entry(benchmark).or_insert(hit.class);
             *first = hit.class.min(*first);
         }
         if let Some(class) = hits.iter().map(|hit| hit.class).min() {
             self.counts.documents.count(class);
         }
-        for (benchmark, class) in of_benchmarks {
+        for (benchmark, class) in benchmarks {
             self.benchmarks[benchmark].documents.count(class);
         }
     }
@@ -516,9 +524,9 @@ impl<'a> Tally<'a> {
         if !self.files.contains_key(file) {
             self.files.insert(file.to_owned(), LeakingFile::default());
         }
-        if let Some(of_file) = self.files.get_mut(file) {
-            of_file.documents += 1;
-            of_file.hits += items;
+        if let Some(leaking) = self.files.get_mut(file) {
+            leaking.documents += 1;
+            leaking.hits += items;
         }
         self.leaking.push(LeakingDocument { row, items });
         if self.leaking.len() > 64 * LEAKING {
@@ -729,7 +737,7 @@ pub(super) struct HitEvidence {
 }
 
 impl HitEvidence {
-    pub(super) fn of(hit: &Hit, contain: &Contain, text: Option<&str>) -> Self {
+    pub(super) fn new(hit: &Hit, contain: &Contain, text: Option<&str>) -> Self {
         const AROUND: usize = 60;
         const MOST: usize = 400;
         let item = &contain.items()[hit.item];
@@ -763,14 +771,14 @@ impl HitEvidence {
                 .map(|lack| lack.name().to_owned())
                 .collect(),
             rarest: rarest.collect(),
-            sample: text.map(|text| Sample::of(text, hit, AROUND, MOST)),
+            sample: text.map(|text| Sample::new(text, hit, AROUND, MOST)),
         }
     }
 }
 
 impl Sample {
     /// The first bytes of what was found, and some on both sides.
-    pub(super) fn of(text: &str, hit: &Hit, around: usize, most: usize) -> Self {
+    pub(super) fn new(text: &str, hit: &Hit, around: usize, most: usize) -> Self {
         let boundary = |at: usize| {
             (0..=at.min(text.len()))
                 .rev()

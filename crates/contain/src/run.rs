@@ -16,8 +16,8 @@ use super::items::ITEMS;
 use super::phrases::{Phrases, Spread};
 use super::read::{ItemFields, ItemsReading};
 use super::report::{
-    ContainParameters, ContainReport, FoundPhrases, HitEvidence, Removable, Sample, Tally,
-    skipped_items,
+    ContainParameters, ContainReport, FoundPhrases, HitEvidence, ReadDocument, Removable, Sample,
+    Tally, skipped_items,
 };
 use super::scan::{Contain, Scratch};
 use super::shown::Examples;
@@ -293,18 +293,17 @@ impl<'a> ContainRun<'a> {
             unfinished: None,
         })?;
         let tally = Tally::new(&contain, item_records);
-        let mut found =
-            timings.time("read", 0, || self.read((&files, temporary), tally, &spill))?;
+        let mut found = timings.time("read", 0, || self.read(&files, temporary, tally, &spill))?;
         let documents = found.places.records() - found.places.bad_records();
         let mut frequent = contain.frequent(&found.spread, least_frequent(documents));
         timings.time("write", 0, || {
-            self.write(output.as_ref(), (&files, temporary), &mut found, &frequent)
+            self.write(output.as_ref(), &files, temporary, &mut found, &frequent)
         })?;
         let mut public = contain.phrases(&found.spread).public();
         public.truncate(LISTED);
         frequent.truncate(LISTED);
         let phrases = FoundPhrases {
-            are_given: self.phrases.is_some(),
+            is_given: self.phrases.is_some(),
             public,
             frequent,
         };
@@ -321,7 +320,7 @@ impl<'a> ContainRun<'a> {
         let report =
             ContainReport::new(tally.finish(), self.parameters(), phrases, &places, skipped);
         if let Some(output) = &output {
-            output.write_page(&report.page(&contain, &examples, (&leaking, &at)))?;
+            output.write_page(&report.page(&contain, &examples, &leaking, &at))?;
         }
         let elapsed_s = timings.complete(self.options.started);
         if let Some(output) = output {
@@ -378,7 +377,7 @@ impl<'a> ContainRun<'a> {
         }
         let count = records.len();
         let mut contain =
-            Contain::new(records, self.rule).map_err(|error| of_file(files, error))?;
+            Contain::new(records, self.rule).map_err(|error| items_error(files, error))?;
         if let Some(path) = &self.ignore {
             let phrases = read_ignored(path)?;
             contain = contain.with_ignored(phrases.iter().map(String::as_str))?;
@@ -403,14 +402,15 @@ impl<'a> ContainRun<'a> {
     /// Reads all documents past the table of the items. Ids and hits wait on disk.
     fn read<'t>(
         &self,
-        (files, temporary): (&[InputFile], &Path),
+        files: &[InputFile],
+        temporary: &Path,
         mut tally: Tally<'t>,
         spill: &Arc<Spill>,
     ) -> Result<Found<'t>> {
         let progress = self.options.progress;
         progress.begin("read", files.iter().map(InputFile::stored_bytes).sum());
-        let are_held = AtomicBool::new(false);
-        let mut noted = Noted::new(self.on_bad_record, files, (0, &are_held), Vec::new());
+        let is_held = AtomicBool::new(false);
+        let mut noted = Noted::new(self.on_bad_record, files, (0, &is_held), Vec::new());
         noted.spill(spill)?;
         let mut hits = JsonLines::new(spill, "hits");
         let (mut changed, mut spread) = (Changed::default(), Spread::default());
@@ -419,7 +419,7 @@ impl<'a> ContainRun<'a> {
         let reading = FilesReading::new(files, self.reading(Columns::Needed, temporary))?;
         let contain = tally.contain();
         reading.map(
-            |chunk| self.scan(&chunk, (files, contain)),
+            |chunk| self.scan(&chunk, files, contain),
             |event| {
                 match event {
                     Some(Event::Chunk((records, scanned))) => {
@@ -429,10 +429,15 @@ impl<'a> ContainRun<'a> {
                         for (row, document) in (first..).zip(&scanned) {
                             bytes += document.bytes as u64;
                             let found = &document.findings.hits;
-                            let of_text = (document.bytes, document.removable);
-                            tally.add((row, source), of_text, found);
+                            tally.add(&ReadDocument {
+                                row,
+                                file: source,
+                                bytes: document.bytes,
+                                removable: document.removable,
+                                hits: found,
+                            });
                             spread.add(source, &document.findings);
-                            changed.add((row, document.bytes), &document.fate);
+                            changed.add(row, document.bytes, &document.fate);
                             for (hit, sample) in found.iter().zip(&document.shown) {
                                 examples.offer(row, hit, sample);
                             }
@@ -472,7 +477,8 @@ impl<'a> ContainRun<'a> {
     fn scan(
         &self,
         chunk: &Chunk,
-        (files, contain): (&[InputFile], &Contain),
+        files: &[InputFile],
+        contain: &Contain,
     ) -> Result<(ChunkRecords, Vec<Scanned>)> {
         if matches!(self.action, ContainAction::Cut(_)) {
             let file = &files[chunk.file];
@@ -506,14 +512,16 @@ impl<'a> ContainRun<'a> {
     fn scanned(&self, text: &str, findings: Findings, contain: &Contain) -> Scanned {
         let hits = &findings.hits;
         let sample = self.samples.then_some(text);
-        let evidence = hits.iter().map(|hit| HitEvidence::of(hit, contain, sample));
+        let evidence = hits
+            .iter()
+            .map(|hit| HitEvidence::new(hit, contain, sample));
         let shown = sample.map(|text| hits.iter().map(|hit| Examples::sample(text, hit)));
         Scanned {
             bytes: text.len(),
             evidence: evidence.collect(),
             shown: shown.map(Iterator::collect).unwrap_or_default(),
             fate: self.action.fate(text, hits, self.rule.of),
-            removable: Removable::of(text, hits, self.rule.of),
+            removable: Removable::new(text, hits, self.rule.of),
             findings,
         }
     }
@@ -557,7 +565,7 @@ impl<'a> ContainRun<'a> {
 }
 
 /// What is wrong with the items as an error of their first file.
-fn of_file(files: &[InputFile], error: Error) -> Error {
+fn items_error(files: &[InputFile], error: Error) -> Error {
     match (error, files.first()) {
         (
             Error::Parameter {

@@ -9,10 +9,10 @@ use super::class::{Class, Hit, Rule};
 use super::document::Document;
 use super::findings::Findings;
 use super::items::{ITEMS, Item, ItemRecord, groups};
-use super::options::are_told;
+use super::options::tells_options_apart;
 use super::part::{Commonness, Kind, OWN, Part, TEMPLATE};
-use super::parts::{OfItem, Parts};
-use super::table::{Search, Table};
+use super::parts::{ItemParts, Parts};
+use super::table::{Table, TableSearch};
 use super::vocabulary::Vocabulary;
 use super::words::{PlainText, Words};
 use simgpu::clock::in_parallel;
@@ -40,7 +40,7 @@ pub struct Contain {
     pub(super) items: Vec<Item>,
     pub(super) rule: Rule,
     pub(super) parts: Vec<Part>,
-    pub(super) of_items: Vec<OfItem>,
+    pub(super) item_parts: Vec<ItemParts>,
     pub(super) table: Table,
     /// N-grams that count as those of a template.
     pub(super) ignored: BTreeSet<u32>,
@@ -53,7 +53,7 @@ pub struct Contain {
 #[derive(Debug, Default)]
 pub struct Scratch {
     plain: PlainText,
-    search: Search,
+    search: TableSearch,
 }
 
 /// N-grams of a part in a document: their first words there, and their numbers.
@@ -73,7 +73,7 @@ impl Contain {
             vocabulary,
             mut parts,
             options,
-            of_items,
+            item_parts,
             bytes,
             ..
         } = all;
@@ -85,12 +85,12 @@ impl Contain {
                 expected: "less than 4 GiB".to_owned(),
             });
         }
-        let table = Table::of(&mut parts, &vocabulary, rule.size);
+        let table = Table::new(&mut parts, &vocabulary, rule.size);
         let mut contain = Contain {
             items,
             rule,
             parts,
-            of_items,
+            item_parts,
             table,
             ignored: BTreeSet::new(),
             leads: HashMap::default(),
@@ -152,9 +152,9 @@ impl Contain {
     /// # Errors
     /// [`Error::Parameter`] for a phrase with fewer words than an n-gram.
     pub fn with_ignored<'a>(mut self, phrases: impl IntoIterator<Item = &'a str>) -> Result<Self> {
-        let (mut plain, mut search) = (PlainText::default(), Search::default());
+        let (mut plain, mut search) = (PlainText::default(), TableSearch::default());
         for phrase in phrases {
-            let words = Words::of(phrase);
+            let words = Words::read(phrase);
             if words.len() < self.rule.size {
                 return Err(Error::Parameter {
                     name: "`ignore`",
@@ -180,19 +180,19 @@ impl Contain {
     /// not only an instruction of many items; else its passage or its options must tell it. An item whose words many records
     /// share, so that only their signs differ, is never found. By a rule of others, whether it has an n-gram.
     pub fn is_decidable(&self, item: usize) -> bool {
-        let Some(of_item) = self.of_items.get(item) else {
+        let Some(parts) = self.item_parts.get(item) else {
             return false;
         };
         if !self.rule.of.weighs_evidence() {
-            return self.has_ngrams(of_item);
+            return self.has_ngrams(parts);
         }
-        let part = &self.parts[of_item.question];
+        let part = &self.parts[parts.question];
         let item = &self.items[item];
-        let has_options = || item.variants.iter().any(are_told);
+        let has_options = || item.variants.iter().any(tells_options_apart);
         if item.is_shared() {
             return false;
         }
-        match of_item.passage {
+        match parts.passage {
             Some(passage) => !self.parts[passage].is_template || has_options(),
             None if part.is_short() => has_options(),
             None => !part.is_template || part.is_told_verbatim() || has_options(),
@@ -214,27 +214,27 @@ impl Contain {
     pub fn read(&self, text: &str, scratch: &mut Scratch) -> Findings {
         let Scratch { plain, search } = scratch;
         self.find(plain.read(text), search);
-        let Search {
+        let TableSearch {
             words,
             numbers,
             found,
             ..
         } = search;
         let mut findings = Findings::default();
-        let by_part = self.by_part(found);
-        if by_part.is_empty() {
+        let grams_by_part = self.grams_by_part(found);
+        if grams_by_part.is_empty() {
             return findings;
         }
-        let document = Document::new(text, plain, (words, numbers), &self.vocabulary);
+        let document = Document::new(text, plain, words, numbers, &self.vocabulary);
         if !self.rule.of.weighs_evidence() {
-            return self.overlaps(document, &by_part);
+            return self.overlaps(document, &grams_by_part);
         }
         let is_candidate = |(part, grams): &(usize, Grams)| {
             let part = &self.parts[*part];
             self.is_candidate(part, grams)
         };
-        if by_part.iter().any(is_candidate) {
-            findings = self.decide(document, &by_part, found);
+        if grams_by_part.iter().any(is_candidate) {
+            findings = self.decide(document, &grams_by_part, found);
         }
         let asked = findings.hits.iter();
         let asked: Vec<&Hit> = asked
@@ -255,9 +255,9 @@ impl Contain {
     }
 
     /// Finds the n-grams of items in a text without escapes.
-    pub(super) fn find(&self, plain: &str, search: &mut Search) {
+    pub(super) fn find(&self, plain: &str, search: &mut TableSearch) {
         self.table
-            .find(plain, (&self.parts, &self.vocabulary), search);
+            .find(plain, &self.parts, &self.vocabulary, search);
     }
 
     /// How many parts share an n-gram. Rules of others know no template.
@@ -287,7 +287,7 @@ impl Contain {
     }
 
     /// The n-grams of each part that open a candidate, in order, and all n-grams of parts that a lead or options lead to.
-    fn by_part(&self, found: &[(usize, u32)]) -> Vec<(usize, Grams)> {
+    fn grams_by_part(&self, found: &[(usize, u32)]) -> Vec<(usize, Grams)> {
         /// N-grams of more questions with options than this lead to none of them.
         const SHARED: usize = 64;
         let mut all: Vec<(u32, usize, u32)> = Vec::new();
@@ -305,9 +305,9 @@ impl Contain {
         }
         all.retain(|(part, ..)| !led.contains(part));
         if !led.is_empty() {
-            let places = Places::of(found);
+            let places = GramPlaces::new(found);
             for part in led {
-                let grams = places.of_part(&self.parts[part as usize]).into_iter();
+                let grams = places.in_part(&self.parts[part as usize]).into_iter();
                 all.extend(grams.map(|(at, gram)| (part, at, gram)));
             }
         }
@@ -333,17 +333,17 @@ impl Contain {
 }
 
 /// Where the n-grams found are, by n-gram.
-pub(crate) struct Places(Vec<(u32, usize)>);
+pub(crate) struct GramPlaces(Vec<(u32, usize)>);
 
-impl Places {
-    pub(super) fn of(found: &[(usize, u32)]) -> Self {
+impl GramPlaces {
+    pub(super) fn new(found: &[(usize, u32)]) -> Self {
         let mut places: Vec<(u32, usize)> = found.iter().map(|(at, gram)| (*gram, *at)).collect();
         places.sort_unstable();
-        Places(places)
+        GramPlaces(places)
     }
 
     /// Those that a part has, template or not, in order.
-    pub(super) fn of_part(&self, part: &Part) -> Grams {
+    pub(super) fn in_part(&self, part: &Part) -> Grams {
         let grams = part.distinct_grams().into_iter();
         let mut found: Grams = grams
             .flat_map(|gram| {

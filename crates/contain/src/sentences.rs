@@ -171,7 +171,7 @@ pub(super) fn asking(text: &str) -> (Range<usize>, Asks) {
     let best = kinds.iter().max().copied().unwrap_or(Asks::Open);
     let mut i = kinds.iter().rposition(|kind| *kind == best).unwrap_or(0);
     let Range { mut start, end } = sentences[i].clone();
-    while i > 0 && Words::of(&text[start..end]).len() < 5 {
+    while i > 0 && Words::read(&text[start..end]).len() < 5 {
         i -= 1;
         start = sentences[i].start;
     }
@@ -184,7 +184,7 @@ fn kind(sentence: &str) -> Asks {
     if bare.ends_with(is_question_mark) {
         return Asks::Mark;
     }
-    let words = Words::of(sentence);
+    let words = Words::read(sentence);
     let word = |i: usize| (i < words.len()).then(|| words.word(i));
     let begins = word(0).is_some_and(|first| {
         let is_wh = WH.contains(&first) && !["when", "where"].contains(&first);

@@ -22,7 +22,7 @@ pub(super) struct ShownHit {
 /// Near misses and other hits of each class, the same in every run, of different items.
 #[derive(Debug)]
 pub(super) struct Examples {
-    of_classes: Vec<Lowest<ShownHit>>,
+    classes: Vec<Lowest<ShownHit>>,
     near_misses: Lowest<ShownHit>,
 }
 
@@ -30,7 +30,7 @@ impl Default for Examples {
     fn default() -> Self {
         let lowest = Class::ALL.iter().map(|_| Lowest::new(SHOWN, 1));
         Examples {
-            of_classes: lowest.collect(),
+            classes: lowest.collect(),
             near_misses: Lowest::new(SHOWN, 1),
         }
     }
@@ -39,7 +39,7 @@ impl Default for Examples {
 impl Examples {
     /// The part of a text that is shown.
     pub(super) fn sample(text: &str, hit: &Hit) -> Sample {
-        Sample::of(text, hit, AROUND, FOUND)
+        Sample::new(text, hit, AROUND, FOUND)
     }
 
     pub(super) fn offer(&mut self, row: u32, hit: &Hit, sample: &Sample) {
@@ -55,8 +55,8 @@ impl Examples {
             let lowest = &mut self.near_misses;
             return lowest.offer(pair_at_random(row, item), item, shown());
         }
-        let of_class = Class::ALL.iter().zip(&mut self.of_classes);
-        for (_, lowest) in of_class.filter(|(class, _)| **class == hit.class) {
+        let examples = Class::ALL.iter().zip(&mut self.classes);
+        for (_, lowest) in examples.filter(|(class, _)| **class == hit.class) {
             lowest.offer(pair_at_random(row, item), item, shown());
         }
     }
@@ -67,15 +67,15 @@ impl Examples {
     }
 
     /// The hits of a class, near misses apart.
-    pub(super) fn of(&self, class: Class) -> impl Iterator<Item = &ShownHit> {
-        let of_class = Class::ALL.iter().zip(&self.of_classes);
-        let of_class = of_class.filter(move |(of, _)| **of == class);
-        of_class.flat_map(|(_, lowest)| lowest.items())
+    pub(super) fn with_class(&self, class: Class) -> impl Iterator<Item = &ShownHit> {
+        let examples = Class::ALL.iter().zip(&self.classes);
+        let examples = examples.filter(move |(of, _)| **of == class);
+        examples.flat_map(|(_, lowest)| lowest.items())
     }
 
     /// The rows of all hits.
     pub(super) fn rows(&self) -> impl Iterator<Item = u32> {
-        let all = self.of_classes.iter().chain([&self.near_misses]);
+        let all = self.classes.iter().chain([&self.near_misses]);
         all.flat_map(|lowest| lowest.items().map(|hit| hit.row))
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::asked::Place;
 use super::letters::is_divided;
 use super::numbers::{Token, is_number, values};
-use super::opposites::{are_opposite, ask_otherwise};
+use super::opposites::{ask_otherwise, is_opposite};
 use super::sentences::{IMPERATIVES, WH};
 use super::signs::signs;
 
@@ -79,9 +79,9 @@ impl Place<'_> {
         short.any(|differing| {
             let asks = self.is_in_asking_sentence(&differing.items);
             (is_few || asks) && self.is_denied(differing)
-                || self.pairs(differing).any(|(of_item, of_document)| {
-                    (is_few || asks) && are_opposite(of_item, &of_document)
-                        || asks && ask_otherwise(of_item, &of_document)
+                || self.pairs(differing).any(|(item_word, document_word)| {
+                    (is_few || asks) && is_opposite(item_word, &document_word)
+                        || asks && ask_otherwise(item_word, &document_word)
                 })
         })
     }
@@ -89,13 +89,13 @@ impl Place<'_> {
     /// Whether one side alone denies.
     fn is_denied(&self, differing: &Differing) -> bool {
         let Differing { items, documents } = differing;
-        let of_item = |i: usize| self.detail.words.word(i);
-        let is_denied = items.clone().any(|i| denies(of_item(i)));
+        let item_word = |i: usize| self.detail.words.word(i);
+        let is_denied = items.clone().any(|i| denies(item_word(i)));
         let denied = documents.clone().any(|at| denies(&self.document.word(at)));
         let ends = |text: &str| DENYING_ENDS.iter().any(|end| text.contains(end));
         // The word behind belongs to the end of a Japanese one.
         let words = items.start..(items.end + 1).min(self.part.len());
-        let item: String = words.map(of_item).collect();
+        let item: String = words.map(item_word).collect();
         let words = documents.start..(documents.end + 1).min(self.document.len());
         let document = self.document.joined(words).replace(' ', "");
         is_denied != denied || ends(&item) != ends(&document)
@@ -105,10 +105,10 @@ impl Place<'_> {
     fn pairs(&self, differing: &Differing) -> impl Iterator<Item = (&str, String)> {
         let documents = differing.documents.clone();
         differing.items.clone().flat_map(move |i| {
-            let of_item = self.detail.words.word(i);
+            let item_word = self.detail.words.word(i);
             documents
                 .clone()
-                .map(move |at| (of_item, self.document.word(at)))
+                .map(move |at| (item_word, self.document.word(at)))
         })
     }
 
@@ -166,13 +166,13 @@ impl Place<'_> {
     /// other edits is one of them. Numbers in words and of Rome are the same as figures.
     pub(super) fn has_other_figures(&self) -> bool {
         let differing = self.differing();
-        let (mut others, mut are_all) = (0, true);
+        let (mut others, mut has_only_numbers) = (0, true);
         for Differing { items, documents } in &differing {
-            let of_item = || items.clone().map(|i| self.detail.token(i));
-            let of_document = || documents.clone().map(|at| self.document.token(at));
-            let (mine, theirs) = (values(of_item()), values(of_document()));
-            are_all &= of_item()
-                .chain(of_document())
+            let item_tokens = || items.clone().map(|i| self.detail.token(i));
+            let document_tokens = || documents.clone().map(|at| self.document.token(at));
+            let (mine, theirs) = (values(item_tokens()), values(document_tokens()));
+            has_only_numbers &= item_tokens()
+                .chain(document_tokens())
                 .all(|token| is_number(&token));
             let is_edit = items.len() <= NUMBER && documents.len() <= NUMBER;
             if is_edit && !theirs.is_empty() {
@@ -180,7 +180,7 @@ impl Place<'_> {
             }
         }
         let all = values((0..self.part.len()).map(|i| self.detail.token(i)));
-        others > 0 && (3 * others >= all.len() || are_all)
+        others > 0 && (3 * others >= all.len() || has_only_numbers)
     }
 
     /// A third of the item's signs have another sign or none in their place, or nothing else differs: a sibling.
@@ -194,10 +194,10 @@ impl Place<'_> {
         let mut punctuation = [0; 2];
         for pair in pairs.windows(2).filter(|pair| is_adjacent(pair)) {
             let [(i, x), (j, y)] = [pair[0], pair[1]];
-            let of_item = &plain[words.span(i).end..words.span(j).start];
-            if of_item.contains([',', ';', ':']) {
-                let of_document = self.document.between(x, y);
-                punctuation[usize::from(of_document.contains([',', ';', ':']))] += 1;
+            let item_gap = &plain[words.span(i).end..words.span(j).start];
+            if item_gap.contains([',', ';', ':']) {
+                let document_gap = self.document.between(x, y);
+                punctuation[usize::from(document_gap.contains([',', ';', ':']))] += 1;
             }
             let mine = signs(plain, words.span(i), words.span(j));
             let document = self.document;
@@ -221,11 +221,11 @@ impl Place<'_> {
     /// A third of the item's names have another name in their place, or, in the sentence that asks, one of them has another
     /// one of them in its place: a sibling.
     pub(super) fn has_other_names(&self) -> bool {
-        let of_item = |i: usize| is_name(self.detail.plain(), self.detail.words.span(i));
-        let of_document = |i: usize| is_name(self.document.plain, self.document.span(i));
+        let is_item_name = |i: usize| is_name(self.detail.plain(), self.detail.words.span(i));
+        let is_document_name = |i: usize| is_name(self.document.plain, self.document.span(i));
         let other = |items: Range<usize>, mut documents: Range<usize>| {
-            let mine = items.filter(|i| of_item(*i)).count();
-            if mine > 0 && documents.any(of_document) {
+            let mine = items.filter(|i| is_item_name(*i)).count();
+            if mine > 0 && documents.any(is_document_name) {
                 mine
             } else {
                 0
@@ -254,7 +254,7 @@ impl Place<'_> {
                 others += other(i + 1..i + 1 + left, x + 1..x + 1 + after);
             }
         }
-        let names = (0..self.part.len()).filter(|i| of_item(*i)).count();
+        let names = (0..self.part.len()).filter(|i| is_item_name(*i)).count();
         others > 0 && 3 * others >= names || self.asks_of_another()
     }
 

@@ -169,7 +169,7 @@ mod tests {
 
     /// The signs before the last word.
     fn last(text: &str) -> Option<Signs> {
-        all_signs(text, &Words::of_plain(text)).pop().flatten()
+        all_signs(text, &Words::read_plain(text)).pop().flatten()
     }
 
     #[test]

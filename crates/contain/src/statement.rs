@@ -122,7 +122,7 @@ impl Place<'_> {
         let Some(range) = self.aligned.range() else {
             return false;
         };
-        let answer = Words::of(answer);
+        let answer = Words::read(answer);
         let len = answer.len().min(BEGINNING);
         if len == 0 || range.end + len > document.len() {
             return false;

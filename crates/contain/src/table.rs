@@ -60,7 +60,7 @@ pub(super) struct Table {
 
 /// Memory of a search, which is used again from document to document.
 #[derive(Debug, Default)]
-pub(super) struct Search {
+pub(super) struct TableSearch {
     pub(super) words: WordHashes,
     /// The number of each word that was compared with those of items, or [`UNREAD`]; empty where no n-gram may be one of
     /// items.
@@ -73,7 +73,7 @@ pub(super) struct Search {
 
 impl Table {
     /// The table of these parts, which learn their n-grams. They have fewer than 2^32 words.
-    pub(super) fn of(parts: &mut [Part], vocabulary: &Vocabulary, size: usize) -> Self {
+    pub(super) fn new(parts: &mut [Part], vocabulary: &Vocabulary, size: usize) -> Self {
         let is_other = |part: &Part| part.kind != Kind::Options;
         let first_options = parts.partition_point(is_other);
         let mut words = 0;
@@ -90,7 +90,7 @@ impl Table {
         let places = parts.iter().map(|part| part.places(size)).sum();
         let mut first_of = vec![0; words];
         table.add_distinct(parts, vocabulary, places, &mut first_of);
-        let firsts = Places::of(&table.numbers, words);
+        let firsts = PlaceSet::new(&table.numbers, words);
         let rank = |place: &mut u32| *place = firsts.rank(*place);
         in_parallel(|| {
             table.numbers.par_iter_mut().for_each(rank);
@@ -244,11 +244,12 @@ impl Table {
     pub(super) fn find(
         &self,
         plain: &str,
-        (parts, vocabulary): (&[Part], &Vocabulary),
-        search: &mut Search,
+        parts: &[Part],
+        vocabulary: &Vocabulary,
+        search: &mut TableSearch,
     ) {
         let isa = Isa::best();
-        let Search {
+        let TableSearch {
             words,
             numbers,
             keys,
@@ -279,8 +280,8 @@ impl Table {
         }
         found.retain(|(at, number)| {
             let places = *at..at + self.size;
-            let mut of_item = self.first_words(*number, parts).iter().zip(places);
-            of_item.all(|(word, at)| {
+            let mut words_of_item = self.first_words(*number, parts).iter().zip(places);
+            words_of_item.all(|(word, at)| {
                 if numbers[at] == UNREAD && is_word(plain, words.starts[at], vocabulary.word(*word))
                 {
                     numbers[at] = *word;
@@ -310,7 +311,7 @@ impl Table {
         let first = self.bucket(key) * SLOTS;
         let tags = self.tags.get(first..).unwrap_or_default().iter();
         let tags = tags.take_while(|tag| **tag != EMPTY).zip(first..);
-        let same = tags.filter(move |(of_slot, _)| **of_slot == tag(key));
+        let same = tags.filter(move |(known, _)| **known == tag(key));
         same.map(|(_, slot)| self.numbers[slot])
     }
 }
@@ -374,15 +375,15 @@ impl LastParts {
 }
 
 /// A set of places, which tells how many of them are before a place.
-struct Places {
+struct PlaceSet {
     bits: Vec<u64>,
     /// How many are before the bits of each word.
     before: Vec<u32>,
 }
 
-impl Places {
+impl PlaceSet {
     /// These places, of so many.
-    fn of(places: &[u32], all: usize) -> Self {
+    fn new(places: &[u32], all: usize) -> Self {
         let mut bits = vec![0u64; all.div_ceil(64)];
         for place in places {
             bits[*place as usize / 64] |= 1 << (place % 64);
@@ -392,7 +393,7 @@ impl Places {
             count += bits.count_ones();
             count - bits.count_ones()
         });
-        Places {
+        PlaceSet {
             before: before.collect(),
             bits,
         }

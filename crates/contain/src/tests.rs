@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::table::Search;
+use super::table::TableSearch;
 use super::vocabulary::tests::words_of_one_hash;
 use super::{
     Class, Contain, Hit, ItemPart, ItemRecord, Lack, Phrases, Rule, RuleOf, Scratch, Spread,
@@ -71,7 +71,7 @@ fn the_table_finds_the_ngrams_that_comparing_all_finds() {
         };
         let contain = Contain::new(questions.iter().map(|text| record(text)), rule).unwrap();
         for document in texts(seed + 10, 20, 60) {
-            let mut search = Search::default();
+            let mut search = TableSearch::default();
             contain.find(&document, &mut search);
             let found: Vec<(usize, Vec<usize>)> = search
                 .found
@@ -132,18 +132,18 @@ fn evidence_is_confirmed_by_the_texts() {
         for hit in contain.scan(&document) {
             hits += 1;
             let question = &contain.items()[hit.item].question;
-            let of_question: BTreeSet<String> = windows(question, 5)
+            let question_grams: BTreeSet<String> = windows(question, 5)
                 .into_iter()
                 .map(|(_, gram)| gram)
                 .collect();
-            let of_document: Vec<String> = windows(&document, 5)
+            let document_grams: Vec<String> = windows(&document, 5)
                 .into_iter()
                 .map(|(_, gram)| gram)
                 .collect();
-            assert_eq!(hit.ngrams, of_question.len());
-            let shared = of_question
+            assert_eq!(hit.ngrams, question_grams.len());
+            let shared = question_grams
                 .iter()
-                .filter(|gram| of_document.contains(gram))
+                .filter(|gram| document_grams.contains(gram))
                 .count();
             assert!((1..=shared).contains(&hit.found), "{hit:?}");
             let parts = |gram: &String| {
@@ -154,7 +154,7 @@ fn evidence_is_confirmed_by_the_texts() {
                     .count()
             };
             for (gram, count) in &hit.rarest {
-                assert!(of_question.contains(gram) && of_document.contains(gram));
+                assert!(question_grams.contains(gram) && document_grams.contains(gram));
                 assert_eq!(*count, parts(gram));
             }
             // Both spans begin and end with a word that the other text has.
@@ -279,7 +279,7 @@ fn rules_of_others_find_what_comparing_all_ngrams_finds() {
         };
         let contain = Contain::new(records.clone(), rule).unwrap();
         let ngrams = |text: &str| windows(text, size).into_iter().map(|(_, ngram)| ngram);
-        let of_item = |number: usize| -> BTreeSet<String> {
+        let item_grams = |number: usize| -> BTreeSet<String> {
             let (question, answer) = (&questions[number], &answers[number]);
             match of {
                 RuleOf::Gpt3 => ngrams(question).chain(ngrams(&passages[number])).collect(),
@@ -287,27 +287,33 @@ fn rules_of_others_find_what_comparing_all_ngrams_finds() {
                 _ => {
                     let words = |text: &str| windows(text, 1).len();
                     let all = ngrams(&format!("{question} {answer}")).collect::<Vec<_>>();
-                    let of_question = (words(question) + 1).saturating_sub(size);
-                    all.into_iter().skip(of_question).collect()
+                    let in_question = (words(question) + 1).saturating_sub(size);
+                    all.into_iter().skip(in_question).collect()
                 }
             }
         };
         let mut found = 0;
         for document in texts(7, 20, 40) {
-            let of_document: BTreeSet<String> = ngrams(&document).collect();
+            let document_grams: BTreeSet<String> = ngrams(&document).collect();
             let expected: Vec<(usize, usize)> = (0..12)
-                .map(|number| (number, of_item(number).intersection(&of_document).count()))
+                .map(|number| {
+                    (
+                        number,
+                        item_grams(number).intersection(&document_grams).count(),
+                    )
+                })
                 .filter(|(_, common)| *common > 0)
                 .collect();
             let hits = contain.scan(&document);
             let numbers: Vec<usize> = hits.iter().map(|hit| hit.item).collect();
-            let of_expected: Vec<usize> = expected.iter().map(|(number, _)| *number).collect();
-            assert_eq!(numbers, of_expected, "{of:?} {document}");
+            let expected_items: Vec<usize> = expected.iter().map(|(number, _)| *number).collect();
+            assert_eq!(numbers, expected_items, "{of:?} {document}");
             for hit in &hits {
                 assert_eq!((hit.class, hit.lacks.len()), (Class::Contaminated, 0));
                 let mut places = [&hit.bytes].into_iter().chain(&hit.also);
                 assert!(places.all(|bytes| {
-                    ngrams(&document[bytes.clone()]).any(|ngram| of_item(hit.item).contains(&ngram))
+                    ngrams(&document[bytes.clone()])
+                        .any(|ngram| item_grams(hit.item).contains(&ngram))
                 }));
             }
             found += hits.len();
@@ -405,7 +411,7 @@ fn records_of_a_template() -> Vec<ItemRecord> {
             "Which one of the following, if true, most helps to resolve the apparent discrepancy{ending}?"
         )
     };
-    let told = |(i, passage): (usize, &&str)| ItemRecord {
+    let with_passage = |(i, passage): (usize, &&str)| ItemRecord {
         id: format!("q{i}"),
         passage: (*passage).to_owned(),
         options: (0..4)
@@ -413,7 +419,7 @@ fn records_of_a_template() -> Vec<ItemRecord> {
             .collect(),
         ..record(&asks(i))
     };
-    let mut records: Vec<ItemRecord> = passages.iter().enumerate().map(told).collect();
+    let mut records: Vec<ItemRecord> = passages.iter().enumerate().map(with_passage).collect();
     // More of them, so that the question is in many parts.
     let more = (4..16).map(|i| ItemRecord {
         id: format!("q{i}"),
@@ -505,8 +511,8 @@ fn a_blank_line_ends_a_complete_sentence_alone() {
         .replace("white fiber.", "white fiber.\n\n")
         .replace("bolts in total", "bolts\n\nin total");
     assert!(contaminated(&contain.scan(&spaced)));
-    let apart = ROBE.replace("How many bolts in total", "How many bolts.\n\nIn total");
-    assert!(!contaminated(&contain.scan(&apart)));
+    let split = ROBE.replace("How many bolts in total", "How many bolts.\n\nIn total");
+    assert!(!contaminated(&contain.scan(&split)));
 }
 
 #[test]
@@ -668,10 +674,12 @@ fn copies_of_an_item_are_never_a_phrase() {
         (5_000, 20_000, 10),
     ] {
         let documents: Vec<String> = (0..all)
-            .map(|i| match i < copies {
-                true if i % 3 == 2 => format!("{} {edited} {}", filler(i, 6), filler(i + all, 6)),
-                true => format!("{} {ROBE} {}", filler(i, 6), filler(i + all, 6)),
-                false => filler(i, 12),
+            .map(|i| {
+                if i >= copies {
+                    return filler(i, 12);
+                }
+                let item = if i % 3 == 2 { &*edited } else { ROBE };
+                format!("{} {item} {}", filler(i, 6), filler(i + all, 6))
             })
             .collect();
         let found = with_own_phrases(&[record(ROBE)], &documents, files);

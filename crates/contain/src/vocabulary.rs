@@ -1,6 +1,6 @@
 //! The distinct words of all items, by number.
 
-use super::by_hash::ByHash;
+use super::hash_numbers::HashNumbers;
 use super::words::{is_word, push_word};
 
 /// A word that no item has.
@@ -16,7 +16,7 @@ pub(super) struct Vocabulary {
     letters: String,
     ends: Vec<usize>,
     hashes: Vec<u64>,
-    numbers: ByHash,
+    numbers: HashNumbers,
 }
 
 impl Vocabulary {

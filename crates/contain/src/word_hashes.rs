@@ -241,7 +241,7 @@ mod tests {
 
     /// Compares all words with those of `Words` on every instruction set.
     fn check(text: &str) {
-        let words = Words::of_plain(text);
+        let words = Words::read_plain(text);
         let starts: Vec<usize> = (0..words.len()).map(|i| words.span(i).start).collect();
         let hashes: Vec<u64> = words
             .iter()

@@ -25,9 +25,9 @@ pub(super) struct Words {
 }
 
 impl Words {
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn read(text: &str) -> Self {
         let mut plain = PlainText::default();
-        let mut words = Words::of_plain(plain.read(text));
+        let mut words = Words::read_plain(plain.read(text));
         for span in &mut words.spans {
             *span = plain.original(span.clone());
         }
@@ -35,7 +35,7 @@ impl Words {
     }
 
     /// The same of a text whose escapes stand for themselves.
-    pub(super) fn of_plain(text: &str) -> Self {
+    pub(super) fn read_plain(text: &str) -> Self {
         let (mut words, mut at) = (Words::default(), 0);
         while let Some(start) = word_start(text, at, text.len()) {
             at = push_word(text, start, &mut words.letters);
@@ -369,7 +369,7 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<String> {
-        Words::of(text).iter().map(str::to_owned).collect()
+        Words::read(text).iter().map(str::to_owned).collect()
     }
 
     #[test]
@@ -402,7 +402,7 @@ mod tests {
     #[test]
     fn spans_are_bytes_of_the_text_as_it_is() {
         let text = r"caf&eacute; &amp; d\u00e9j\u00e0<br>vu l’été";
-        let words = Words::of(text);
+        let words = Words::read(text);
         let spans: Vec<&str> = (0..words.len()).map(|i| &text[words.span(i)]).collect();
         assert_eq!(spans, ["caf&eacute;", r"d\u00e9j\u00e0", "vu", "l’été"]);
     }
@@ -410,7 +410,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn words_of_any_text_are_within_it(text in r#"[a-cA-C1é&;#x\\nu"'’,.<>/br \n_]{0,40}"#) {
-            let words = Words::of(&text);
+            let words = Words::read(&text);
             let mut end = 0;
             for i in 0..words.len() {
                 let span = words.span(i);
@@ -423,7 +423,7 @@ mod tests {
 
         #[test]
         fn words_are_compared_in_place(text in "[aAbé1İﬃⅢ\u{307}’',. -]{0,30}") {
-            let words = Words::of_plain(&text);
+            let words = Words::read_plain(&text);
             for i in 0..words.len() {
                 let span = words.span(i);
                 assert_eq!(word_end(&text, span.start), span.end);

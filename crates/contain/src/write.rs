@@ -38,7 +38,8 @@ impl ContainRun<'_> {
     pub(super) fn write(
         &self,
         output: Option<&OutputFolder>,
-        (files, temporary): (&[InputFile], &Path),
+        files: &[InputFile],
+        temporary: &Path,
         found: &mut Found<'_>,
         frequent: &[FrequentPhrase],
     ) -> Result<()> {
@@ -91,11 +92,11 @@ impl ContainRun<'_> {
 
     fn write_hits(&self, output: &OutputFolder, found: &Found<'_>) -> Result<()> {
         let places = &found.places;
-        let mut hits = HitsOutput::new(output, self.hits_format, (places, self.samples))?;
+        let mut hits = HitsOutput::new(output, self.hits_format, places, self.samples)?;
         let rows = found.hits.iter();
-        with_ids(places, rows, |row, id, of_row: Vec<HitEvidence>| {
-            let mut of_row = of_row.into_iter();
-            of_row.try_for_each(|evidence| hits.add(id.clone(), row, evidence))
+        with_ids(places, rows, |row, id, found: Vec<HitEvidence>| {
+            let mut found = found.into_iter();
+            found.try_for_each(|evidence| hits.add(id.clone(), row, evidence))
         })?;
         hits.finish()
     }
@@ -167,11 +168,11 @@ fn write_removed(output: &OutputFolder, found: &Found<'_>) -> Result<()> {
     let places = &found.places;
     let rows = found.changed.removed.iter().copied().map(Ok);
     with_ids(places, rows, |row, id, class| {
-        let (file, of_file) = places.place(row);
+        let (file, row_in_file) = places.place(row);
         lines.write(&RemovedLine {
             id,
             file,
-            row: of_file,
+            row: row_in_file,
             class: class.name(),
         })
     })?;
@@ -188,11 +189,11 @@ fn write_cuts(output: &OutputFolder, found: &Found<'_>) -> Result<()> {
         .iter()
         .map(|(row, cuts)| Ok((*row, cuts)));
     with_ids(places, rows, |row, id, cuts| {
-        let (file, of_file) = places.place(row);
+        let (file, row_in_file) = places.place(row);
         lines.write(&CutLine {
             id,
             file,
-            row: of_file,
+            row: row_in_file,
             cuts: cuts.iter().map(|cut| [cut.start, cut.end]).collect(),
         })
     })?;
