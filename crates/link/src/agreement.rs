@@ -34,28 +34,33 @@ impl Disagreement {
     ) -> Option<Self> {
         let step = pairs.len().div_ceil(SAMPLED).max(1);
         let sampled: Vec<&&Pair> = pairs.iter().step_by(step).collect();
-        let mut of_fields = vec![Disagreement::default(); tables.field_count()];
+        let mut counts = vec![Disagreement::default(); tables.field_count()];
         let mut scratch = Scratch::default();
         for pair in &sampled {
             let [a, b] = pair.rows.map(|row| tables.fields(row as usize));
-            for (place, ((a, b), of_field)) in a.zip(b).zip(&mut of_fields).enumerate() {
-                of_field.field = place;
+            for (place, ((a, b), disagreement)) in a.zip(b).zip(&mut counts).enumerate() {
+                disagreement.field = place;
                 let [a, b] = [a, b].map(|field| {
                     let field = std::iter::once((place, field));
                     symbols.list(field, equivalents, &mut scratch)
                 });
                 if a.norm > 0.0 && b.norm > 0.0 {
                     let similarity = a.cosine(&b, symbols.squares());
-                    of_field.compared += 1;
-                    of_field.different += usize::from(similarity < 1.0);
+                    disagreement.compared += 1;
+                    disagreement.different += usize::from(similarity < 1.0);
                 }
             }
         }
-        let too_often = of_fields.into_iter().filter(|of_field| {
-            let most = MOST_DIFFERENT * of_field.compared as f64;
-            2 * of_field.compared >= sampled.len() && of_field.different as f64 > most
+        let too_often = counts.into_iter().filter(|disagreement| {
+            let most = MOST_DIFFERENT * disagreement.compared as f64;
+            2 * disagreement.compared >= sampled.len() && disagreement.different as f64 > most
         });
-        too_often.max_by_key(|of_field| (of_field.different, std::cmp::Reverse(of_field.field)))
+        too_often.max_by_key(|disagreement| {
+            (
+                disagreement.different,
+                std::cmp::Reverse(disagreement.field),
+            )
+        })
     }
 }
 

@@ -18,7 +18,7 @@ use std::sync::Mutex;
 use rayon::prelude::*;
 
 use super::Tables;
-use super::symbols::{Lists, quotient};
+use super::symbols::{Lists, WeightedLists, quotient};
 use simgpu::error::{Error, Result};
 use simgpu::progress::{Progress, advance};
 
@@ -55,19 +55,19 @@ pub(crate) struct Limits {
     /// The most candidates of a record whose common symbols were left out.
     pub(crate) compared: usize,
     /// The most candidates of any other record.
-    pub(crate) of_record: usize,
+    pub(crate) candidates: usize,
     /// The number of pairs above which the floor rises.
     pub(crate) pairs: usize,
 }
 
 impl Limits {
     /// Looks up 2^31 entries in all: a minute on two cores.
-    pub(crate) fn of(records: usize) -> Self {
+    pub(crate) fn new(records: usize) -> Self {
         Limits {
             floor: LEAST_COSINE,
             entries: (1 << 31) / records.max(1),
             compared: 64,
-            of_record: 1024,
+            candidates: 1024,
             pairs: (16 * records).max(1 << 20),
         }
     }
@@ -94,29 +94,27 @@ const BLOCK: usize = 1 << 13;
 /// Finds the pairs of records with a cosine of at least the floor; of two files, pairs of one record of each.
 pub(crate) fn find(
     tables: &Tables<'_>,
-    lists: &Lists,
-    squares: &[f64],
+    records: WeightedLists<'_>,
     progress: &dyn Progress,
 ) -> Result<Candidates> {
     let searched = tables.rows_of(false).len();
-    find_within(tables, lists, squares, Limits::of(searched), progress)
+    find_within(tables, records, Limits::new(searched), progress)
 }
 
 fn find_within(
     tables: &Tables<'_>,
-    lists: &Lists,
-    squares: &[f64],
+    records: WeightedLists<'_>,
     limits: Limits,
     progress: &dyn Progress,
 ) -> Result<Candidates> {
-    let among = tables.rows_of(tables.are_two());
-    let mut search = Search::of(among, !tables.are_two(), (lists, squares), limits);
+    let among = tables.rows_of(tables.has_two_files());
+    let mut search = Search::new(among, !tables.has_two_files(), records, limits);
     let rows = tables.rows_of(false);
     progress.begin("compare", rows.len() as u64);
     let mut found = Candidates::default();
     for block in rows.clone().step_by(BLOCK) {
         let end = (block + BLOCK).min(rows.end);
-        let of_block: Vec<Neighbours> = (block..end)
+        let found_in_block: Vec<Neighbours> = (block..end)
             .into_par_iter()
             .with_min_len(8)
             .map_init(
@@ -126,7 +124,7 @@ fn find_within(
                     if progress.is_stopped() {
                         Neighbours::default()
                     } else {
-                        search.of_record(row, &mut lent.sums)
+                        search.neighbours(row, &mut lent.sums)
                     }
                 },
             )
@@ -134,7 +132,7 @@ fn find_within(
         if progress.is_stopped() {
             return Err(Error::Stopped);
         }
-        for neighbours in of_block {
+        for neighbours in found_in_block {
             found.cut += u64::from(neighbours.is_cut);
             found.crowded += u64::from(neighbours.is_crowded);
             found.below += neighbours.below;
@@ -155,18 +153,17 @@ pub(crate) struct Nearest<'a>(Search<'a>);
 
 impl<'a> Nearest<'a> {
     /// Searches `among` these records; `is_within` says whether it is asked for records of them.
-    pub(crate) fn of(
+    pub(crate) fn new(
         among: Range<usize>,
         is_within: bool,
-        weights: (&'a Lists, &'a [f64]),
+        records: WeightedLists<'a>,
         limits: Limits,
     ) -> Self {
-        let of_record = 1;
         let limits = Limits {
-            of_record,
+            candidates: 1,
             ..limits
         };
-        Nearest(Search::of(among, is_within, weights, limits))
+        Nearest(Search::new(among, is_within, records, limits))
     }
 
     /// The most similar record to each of these, and its cosine; `None` if none has the least cosine of a candidate.
@@ -178,11 +175,11 @@ impl<'a> Nearest<'a> {
         progress.begin("compare", records.len() as u64);
         let mut best = Vec::with_capacity(records.len());
         for block in records.chunks(BLOCK) {
-            let of_record = |lent: &mut Lent<'_>, row: &usize| {
+            let nearest = |lent: &mut Lent<'_>, row: &usize| {
                 if progress.is_stopped() {
                     None
                 } else {
-                    let found = self.0.of_record(*row, &mut lent.sums).pairs;
+                    let found = self.0.neighbours(*row, &mut lent.sums).pairs;
                     let best = found.into_iter().min_by(Pair::before)?;
                     let other = best.rows.map(|row| row as usize);
                     Some((best.score, other[usize::from(other[0] == *row)]))
@@ -192,7 +189,7 @@ impl<'a> Nearest<'a> {
                 block
                     .par_iter()
                     .with_min_len(8)
-                    .map_init(|| self.0.sums(), of_record),
+                    .map_init(|| self.0.sums(), nearest),
             );
             advance(progress, best.len() as u64, best.len() as u64, 0)?;
         }
@@ -235,7 +232,7 @@ impl Index {
         clippy::cast_possible_truncation,
         reason = "rows are numbered by 32 bits"
     )]
-    fn of(rows: Range<usize>, lists: &Lists, symbols: usize) -> Self {
+    fn new(rows: Range<usize>, lists: &Lists, symbols: usize) -> Self {
         let mut ends = vec![0; symbols];
         for row in rows.clone() {
             for number in lists.numbers(row) {
@@ -278,7 +275,7 @@ impl Index {
 #[derive(Default)]
 struct Sums {
     /// All 0 between two searches.
-    of_row: Vec<f64>,
+    sums: Vec<f64>,
     /// The records whose sums are not 0.
     touched: Vec<u32>,
     /// A bit for each symbol, if the record that is compared has it. All 0 between two searches.
@@ -336,25 +333,23 @@ struct Neighbours {
 struct Search<'a> {
     /// Whether records are searched among themselves, not among those of another file.
     is_within: bool,
-    lists: &'a Lists,
-    squares: &'a [f64],
+    records: WeightedLists<'a>,
     index: Index,
     limits: Limits,
     spare: Mutex<Vec<Sums>>,
 }
 
 impl<'a> Search<'a> {
-    fn of(
+    fn new(
         among: Range<usize>,
         is_within: bool,
-        (lists, squares): (&'a Lists, &'a [f64]),
+        records: WeightedLists<'a>,
         limits: Limits,
     ) -> Self {
         Search {
             is_within,
-            lists,
-            squares,
-            index: Index::of(among, lists, squares.len()),
+            records,
+            index: Index::new(among, records.lists, records.squares.len()),
             limits,
             spare: Mutex::default(),
         }
@@ -364,28 +359,30 @@ impl<'a> Search<'a> {
         let spare = self.spare.lock().ok().and_then(|mut spare| spare.pop());
         Lent {
             sums: spare.unwrap_or_else(|| Sums {
-                of_row: vec![0.0; self.index.rows],
+                sums: vec![0.0; self.index.rows],
                 touched: Vec::new(),
-                marks: vec![0; self.squares.len().div_ceil(64)],
+                marks: vec![0; self.records.squares.len().div_ceil(64)],
             }),
             spare: &self.spare,
         }
     }
 
-    fn of_record(&self, row: usize, sums: &mut Sums) -> Neighbours {
+    /// Finds the candidates of a record.
+    fn neighbours(&self, row: usize, sums: &mut Sums) -> Neighbours {
+        let lists = self.records.lists;
         let is_cut = self.add_up(row, sums);
-        let norm = self.lists.norm(row);
+        let norm = lists.norm(row);
         let other = |place: u32| self.index.first + place as usize;
-        let of_sum = |place: u32, sum: f64| quotient(sum, norm, self.lists.norm(other(place)));
+        let cosine = |place: u32, sum: f64| quotient(sum, norm, lists.norm(other(place)));
         let is_within = self.is_within;
         let mut below = 0;
         let mut scored: Vec<(f64, u32)> = Vec::new();
         for place in sums.touched.drain(..) {
-            let sum = std::mem::take(&mut sums.of_row[place as usize]);
+            let sum = std::mem::take(&mut sums.sums[place as usize]);
             if is_within && other(place) == row {
                 continue;
             }
-            let score = of_sum(place, sum);
+            let score = cosine(place, sum);
             if is_cut || score >= self.limits.floor {
                 scored.push((score, place));
             } else if score >= LEAST_COSINE && (!is_within || other(place) > row) {
@@ -396,7 +393,7 @@ impl<'a> Search<'a> {
         let most = if is_cut {
             self.limits.compared
         } else {
-            self.limits.of_record
+            self.limits.candidates
         };
         let is_crowded = scored.len() > most;
         if is_crowded {
@@ -421,14 +418,15 @@ impl<'a> Search<'a> {
     /// Sets the cosines of a record and others. Many lists are compared with one: so its symbols are marked, and no lists
     /// are merged.
     fn compare(&self, row: usize, others: &mut [(f64, u32)], sums: &mut Sums) {
-        let numbers = self.lists.numbers(row);
+        let WeightedLists { lists, squares } = self.records;
+        let numbers = lists.numbers(row);
         sums.mark(numbers);
         for (score, place) in others {
             let other = self.index.first + *place as usize;
-            let shared = self.lists.numbers(other).iter();
+            let shared = lists.numbers(other).iter();
             let shared = shared.filter(|number| sums.is_marked(**number));
-            let dot = shared.fold(0.0, |dot, number| dot + self.squares[*number as usize]);
-            *score = quotient(dot, self.lists.norm(row), self.lists.norm(other));
+            let dot = shared.fold(0.0, |dot, number| dot + squares[*number as usize]);
+            *score = quotient(dot, lists.norm(row), lists.norm(other));
         }
         sums.unmark(numbers);
     }
@@ -436,15 +434,15 @@ impl<'a> Search<'a> {
     /// Adds up the shared weights. Returns whether common symbols were left out.
     fn add_up(&self, row: usize, sums: &mut Sums) -> bool {
         let mut entries = 0;
-        for number in self.lists.numbers(row) {
+        for number in self.records.lists.numbers(row) {
             let rows_with = self.index.rows_with(*number);
             entries += rows_with.len();
             if entries > self.limits.entries {
                 return true;
             }
-            let square = self.squares[*number as usize];
+            let square = self.records.squares[*number as usize];
             for place in rows_with {
-                let sum = &mut sums.of_row[*place as usize];
+                let sum = &mut sums.sums[*place as usize];
                 if *sum == 0.0 {
                     sums.touched.push(*place);
                 }
@@ -536,7 +534,7 @@ mod tests {
         let weight = |symbol: &String| {
             let with = all
                 .iter()
-                .filter(|of_record| of_record.contains(symbol))
+                .filter(|symbols| symbols.contains(symbol))
                 .count();
             ((records + 1.0) / with as f64).ln()
         };
@@ -579,8 +577,12 @@ mod tests {
         let tables = Tables { files, distinct };
         let equal = Equivalents::default();
         let symbols = Symbols::count(&tables, &equal, &Silent).unwrap();
-        let lists = Lists::of_records(&tables, &symbols, &equal, &Silent).unwrap();
-        find_within(&tables, &lists, symbols.squares(), limits, &Silent).unwrap()
+        let lists = Lists::from_records(&tables, &symbols, &equal, &Silent).unwrap();
+        let records = WeightedLists {
+            lists: &lists,
+            squares: symbols.squares(),
+        };
+        find_within(&tables, records, limits, &Silent).unwrap()
     }
 
     #[test]
@@ -590,7 +592,7 @@ mod tests {
             for b in [None, Some(b)] {
                 let truth = cosines(&a, b.as_deref(), 0.1 - 1e-9);
                 let second = b.as_deref().map(table);
-                let found = search(&table(&a), second.as_ref(), Limits::of(60));
+                let found = search(&table(&a), second.as_ref(), Limits::new(60));
                 assert!(truth.len() > 100 && found.cut == 0 && found.crowded == 0);
                 assert!(found.pairs.is_sorted_by(|x, y| x.before(y).is_lt()));
                 for pair in &found.pairs {
@@ -610,7 +612,7 @@ mod tests {
         let a = texts(3, 80);
         let truth = cosines(&a, None, 0.1 - 1e-9);
         let small = |change: fn(&mut Limits)| {
-            let mut limits = Limits::of(80);
+            let mut limits = Limits::new(80);
             change(&mut limits);
             let found = search(&table(&a), None, limits);
             for pair in &found.pairs {
@@ -620,7 +622,7 @@ mod tests {
             found
         };
         assert!(small(|limits| (limits.entries, limits.compared) = (100, 3)).cut > 0);
-        assert!(small(|limits| limits.of_record = 3).crowded > 0);
+        assert!(small(|limits| limits.candidates = 3).crowded > 0);
         let raised = small(|limits| limits.pairs = 50);
         assert!(raised.floor > 0.1);
         // No record is cut or crowded, so that each pair is kept or counted.

@@ -25,6 +25,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::candidates::{Limits, Nearest};
+use super::symbols::WeightedLists;
 use super::{Lists, Symbols, Tables};
 use simgpu::error::Result;
 use simgpu::progress::Progress;
@@ -72,7 +73,8 @@ pub struct Contest {
 /// Compares partners across two files with neighbours inside of the larger one.
 pub(crate) fn contest(
     tables: &Tables<'_>,
-    (lists, symbols): (&Lists, &Symbols),
+    lists: &Lists,
+    symbols: &Symbols,
     progress: &dyn Progress,
 ) -> Result<Contest> {
     let [first, second] = [false, true].map(|is_second| tables.rows_of(is_second));
@@ -84,22 +86,26 @@ pub(crate) fn contest(
         (first, second)
     };
     let nearest = |among: &Range<usize>, is_within: bool| {
-        let weights = (lists, symbols.squares());
-        Nearest::of(among.clone(), is_within, weights, Limits::of(tables.rows()))
+        let records = WeightedLists {
+            lists,
+            squares: symbols.squares(),
+        };
+        let limits = Limits::new(tables.rows());
+        Nearest::new(among.clone(), is_within, records, limits)
     };
     let nearest = [nearest(&other, false), nearest(&own, true)];
     let odds = other.len() as f64 / own.len().saturating_sub(1).max(1) as f64;
     let is_one_source = dispersion.is_some_and(|it| it <= MOST_DISPERSION);
-    let of = |most: usize| {
+    let outcomes_of_most = |most: usize| {
         // Evenly spread.
         let step = own.len().div_ceil(most).max(1);
         let records: Vec<usize> = own.clone().step_by(step).collect();
         outcomes(tables, &records, &nearest, progress)
     };
-    let mut found = of(FIRST_RECORDS)?;
+    let mut found = outcomes_of_most(FIRST_RECORDS)?;
     let is_open = is_one_source && is_within(&found, odds, FIRST_ERRORS);
     if is_open && own.len() > FIRST_RECORDS {
-        found = of(MOST_RECORDS)?;
+        found = outcomes_of_most(MOST_RECORDS)?;
     }
     let is_chance = found.len() as u64 >= LEAST_RECORDS && is_within(&found, odds, MOST_ERRORS);
     let across = found.iter().filter(|outcome| outcome.is_across).count() as u64;
@@ -122,8 +128,9 @@ fn outcomes(
     let (across, inside) = (other.find(records, progress)?, own.find(records, progress)?);
     let found = records.iter().zip(across.into_iter().zip(inside));
     let outcomes = found.filter_map(|(record, (across, inside))| {
-        let of_copies = Some((1.0, *record)).filter(|_| tables.distinct.copies(*record) > 1);
-        let inside = of_copies.or(inside);
+        // A copy of the record is the most similar one there can be.
+        let copy = Some((1.0, *record)).filter(|_| tables.distinct.copies(*record) > 1);
+        let inside = copy.or(inside);
         let is_across = across.map(|best| best.0) > inside.map(|best| best.0);
         let (score, found) = if is_across { across } else { inside }?;
         Some(Outcome {
@@ -184,19 +191,19 @@ impl Blocks {
     /// Joins the blocks of two records, and adds to their difference.
     fn add(&mut self, rows: [usize; 2], difference: f64) {
         let [a, b] = rows.map(|row| self.leader(row));
-        let mut of_block = difference;
+        let mut block_difference = difference;
         for leader in [a, b] {
             if let Some(known) = self.difference.remove(&leader) {
                 self.squares -= known * known;
-                of_block += known;
+                block_difference += known;
             }
         }
         if a != b {
             self.earlier.insert(a.max(b), a.min(b));
         }
-        self.difference.insert(a.min(b), of_block);
+        self.difference.insert(a.min(b), block_difference);
         self.sum += difference;
-        self.squares += of_block * of_block;
+        self.squares += block_difference * block_difference;
     }
 }
 
@@ -233,18 +240,18 @@ mod tests {
         let distinct = &Distinct::find(&files, &equivalents, &Silent).unwrap();
         let tables = &Tables { files, distinct };
         let symbols = &Symbols::count(tables, &equivalents, &Silent).unwrap();
-        let lists = &Lists::of_records(tables, symbols, &equivalents, &Silent).unwrap();
-        contest(tables, (lists, symbols), &Silent).unwrap()
+        let lists = &Lists::from_records(tables, symbols, &equivalents, &Silent).unwrap();
+        contest(tables, lists, symbols, &Silent).unwrap()
     }
 
     #[test]
     fn files_of_one_source_differ_by_chance() {
-        for (seed, of_a, of_b) in [(1, 300, 300), (2, 120, 500), (3, 900, 200), (4, 400, 400)] {
-            let found = outcome(&titles(seed, of_a), &titles(seed + 100, of_b));
+        for (seed, a, b) in [(1, 300, 300), (2, 120, 500), (3, 900, 200), (4, 400, 400)] {
+            let found = outcome(&titles(seed, a), &titles(seed + 100, b));
             assert!(found.is_chance, "{seed} {found:?}");
             assert!((0.6..1.6).contains(&found.dispersion), "{found:?}");
-            assert_eq!(found.of_second, of_b >= of_a);
-            assert_eq!(found.across + found.inside, of_a.max(of_b));
+            assert_eq!(found.of_second, b >= a);
+            assert_eq!(found.across + found.inside, a.max(b));
         }
     }
 

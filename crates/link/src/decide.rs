@@ -15,7 +15,7 @@ use super::links::{Accepted, Bins, Choice, Nearby, Scorer};
 use super::{
     BARS, Candidates, Contest, Disagreement, Distinct, Entities, Estimate, Evidence, FieldTexts,
     Joined, Levels, Link, Lists, Matching, Pair, Points, RoundScores, Rounds, Score, Start,
-    Symbols, Tables, Verdict, all_pairs, contest, of_entities, of_rounds, why_rough,
+    Symbols, Tables, Verdict, all_pairs, contest, estimate_entities, estimate_rounds, why_rough,
 };
 use simgpu::error::{Error, Result};
 use simgpu::progress::{Progress, Timings, grouped};
@@ -53,12 +53,12 @@ impl Decision<'_> {
             let accepted = timings.time("match", 0, || self.accept(candidates, &scorer, choice))?;
             return Ok((scorer, accepted));
         }
-        let (scorer, accepted) = self.by_scores(candidates, choice, timings)?;
+        let (scorer, accepted) = self.link_by_scores(candidates, choice, timings)?;
         if !self.may_be_chance(&scorer, &accepted) {
             return Ok((scorer, accepted));
         }
         let outcome = timings.time("contest", 0, || {
-            contest(self.tables, (self.lists, self.symbols), self.progress)
+            contest(self.tables, self.lists, self.symbols, self.progress)
         })?;
         choice.contest = Some(outcome);
         if outcome.is_chance {
@@ -73,7 +73,7 @@ impl Decision<'_> {
     fn may_be_chance(&self, scorer: &Scorer, accepted: &Accepted) -> bool {
         let task = self.task;
         let is_given = task.threshold.is_some() || task.share.is_some();
-        self.tables.are_two()
+        self.tables.has_two_files()
             && matches!(scorer, Scorer::Text)
             && accepted.estimate.expected_precision.is_none()
             && !is_given
@@ -103,7 +103,7 @@ impl Decision<'_> {
     }
 
     /// The links by text, or by the score that is asked for; if that is `auto`, `choice` gets to know why by this one.
-    fn by_scores(
+    fn link_by_scores(
         &self,
         candidates: &mut Candidates,
         choice: &mut Choice,
@@ -113,7 +113,7 @@ impl Decision<'_> {
         let scorer = timings.time("score", 0, || self.score(asked, candidates))?;
         let accepted = timings.time("match", 0, || self.accept(candidates, &scorer, choice))?;
         let chooses =
-            asked == Score::Auto && self.tables.are_two() && self.task.threshold.is_none();
+            asked == Score::Auto && self.tables.has_two_files() && self.task.threshold.is_none();
         if !chooses || self.task.matching == Matching::ManyToMany {
             return Ok((scorer, accepted));
         }
@@ -123,15 +123,15 @@ impl Decision<'_> {
             );
             return Ok((scorer, accepted));
         }
-        let (by_points, because) =
-            timings.time("points", 0, || self.by_points(candidates, choice))?;
+        let (linked_by_points, because) =
+            timings.time("points", 0, || self.link_by_points(candidates, choice))?;
         choice.because = Some(because);
-        Ok(by_points.unwrap_or((scorer, accepted)))
+        Ok(linked_by_points.unwrap_or((scorer, accepted)))
     }
 
     /// The links by points, if they tell how many are right, and why they are taken or not. Otherwise, the candidates are as
     /// they were, by text.
-    fn by_points(
+    fn link_by_points(
         &self,
         candidates: &mut Candidates,
         choice: &Choice,
@@ -166,21 +166,12 @@ impl Decision<'_> {
         choice: &Choice,
     ) -> Result<Accepted> {
         let (tables, task) = (self.tables, self.task);
-        match (tables.are_two(), scorer) {
-            (_, Scorer::Evidence(evidence)) => Ok(by_evidence(
-                tables,
-                candidates,
-                (scorer, evidence),
-                (task, choice),
-            )),
+        match (tables.has_two_files(), scorer) {
+            (_, Scorer::Evidence(evidence)) => {
+                Ok(self.accept_by_evidence(candidates, scorer, evidence, choice))
+            }
             (true, _) => match_files(tables, &candidates.pairs, scorer, task, task.threshold),
-            (false, _) => Ok(form_entities(
-                tables,
-                self.symbols,
-                candidates,
-                scorer,
-                (task, choice),
-            )),
+            (false, _) => Ok(self.form_entities(candidates, scorer, choice)),
         }
     }
 
@@ -192,15 +183,15 @@ impl Decision<'_> {
             Score::Auto | Score::Evidence | Score::Text => return Ok(Scorer::Text),
             Score::Points => {
                 let progress = self.progress;
-                let levels = Levels::of_pairs(tables, self.symbols, equivalents, pairs, progress)?;
+                let levels = Levels::compare(tables, self.symbols, equivalents, pairs, progress)?;
                 let start = self.start_of_points(pairs, candidates.floor)?;
                 let points = Points::learn(&levels, pairs, tables.rows(), &start, progress)?;
-                let scores = points.of_pairs(&levels);
+                let scores = points.score_pairs(&levels);
                 (Scorer::Points(points), scores)
             }
             Score::Textbook => {
-                let texts = FieldTexts::of_records(tables, equivalents, self.progress)?;
-                let scores = texts.of_pairs(pairs, self.progress)?;
+                let texts = FieldTexts::from_records(tables, equivalents, self.progress)?;
+                let scores = texts.score_pairs(pairs, self.progress)?;
                 (Scorer::Textbook(texts), scores)
             }
         };
@@ -214,62 +205,126 @@ impl Decision<'_> {
     /// Pairs that are taken for the same thing at first.
     fn start_of_points(&self, pairs: &[Pair], floor: f64) -> Result<Start> {
         let (distinct, matching) = (self.tables.distinct, self.task.matching);
-        if self.tables.are_two() {
-            let [mut accepted, ..] = Rounds::of(pairs, distinct, matching).places;
+        if self.tables.has_two_files() {
+            let [mut accepted, ..] = Rounds::accept(pairs, distinct, matching).places;
             accepted.sort_unstable();
             accepted.dedup();
             let both = matching == Matching::OneToOne;
             return Ok(Start::OnePartner { accepted, both });
         }
-        let by_text = BySimilarity::of(pairs, distinct, floor);
-        let estimate = by_text.estimate(None);
+        let similarities = Similarities::new(pairs, distinct, floor);
+        let estimate = similarities.estimate(None);
         match estimate.unknown_because {
             Some(because) => Err(Error::CannotLearn(because)),
-            None => Ok(Start::FirstPairs(by_text.reaching(estimate.threshold))),
+            None => Ok(Start::FirstPairs(similarities.reaching(estimate.threshold))),
         }
     }
 }
 
-/// The entities that the evidence makes of one file.
-fn by_evidence(
-    tables: &Tables<'_>,
-    candidates: &Candidates,
-    (scorer, evidence): (&Scorer, &Evidence),
-    (task, choice): (&Link, &Choice),
-) -> Accepted {
-    let distinct = tables.distinct;
-    let clusters = &evidence.clusters;
-    let joining: HashSet<[u32; 2]> = clusters.joining.iter().map(|pair| pair.records).collect();
-    let places = candidates.pairs.iter().enumerate();
-    let links = places.filter(|(_, pair)| joining.contains(&pair.rows));
-    let entities = Entities {
-        first: clusters.first.clone(),
-        links: links.map(|(place, _)| place).collect(),
-    };
-    let equal_score = |record: usize| scorer.of_equal(record, tables, &task.equivalents);
-    let bins = bins_of(&candidates.pairs, &entities, distinct, scorer, equal_score);
-    let estimate = estimate_by_evidence(evidence, choice, distinct);
-    let equal = (tables.files.rows() - distinct.len()) as u64;
-    let nearby = BARS.iter().zip(&evidence.at_bars).map(|(bar, clusters)| {
+impl Decision<'_> {
+    /// The entities that the evidence makes of one file.
+    fn accept_by_evidence(
+        &self,
+        candidates: &Candidates,
+        scorer: &Scorer,
+        evidence: &Evidence,
+        choice: &Choice,
+    ) -> Accepted {
+        let (tables, distinct) = (self.tables, self.tables.distinct);
+        let clusters = &evidence.clusters;
+        let joining: HashSet<[u32; 2]> = clusters.joining.iter().map(|pair| pair.records).collect();
+        let places = candidates.pairs.iter().enumerate();
+        let links = places.filter(|(_, pair)| joining.contains(&pair.rows));
         let entities = Entities {
             first: clusters.first.clone(),
-            links: Vec::new(),
+            links: links.map(|(place, _)| place).collect(),
         };
-        Nearby {
-            threshold: bar.log2(),
-            links: clusters.joining.len() as u64 + equal,
-            entities: Some(large_entities(&entities.of_rows(distinct))),
-            expected_precision: None,
-        }
+        let equivalents = &self.task.equivalents;
+        let equal_score = |record: usize| scorer.score_of_copies(record, tables, equivalents);
+        let bins = bins_of(&candidates.pairs, &entities, distinct, scorer, equal_score);
+        let estimate = estimate_by_evidence(evidence, choice, distinct);
+        let equal = (tables.files.rows() - distinct.len()) as u64;
+        let nearby = BARS.iter().zip(&evidence.at_bars).map(|(bar, clusters)| {
+            let entities = Entities {
+                first: clusters.first.clone(),
+                links: Vec::new(),
+            };
+            Nearby {
+                threshold: bar.log2(),
+                links: clusters.joining.len() as u64 + equal,
+                entities: Some(large_entities(&entities.first_rows(distinct))),
+                expected_precision: None,
+            }
+        });
+        let nearby = nearby.collect();
+        let joined = entities.joined(&candidates.pairs, distinct, equal_score);
+        Accepted::new(joined, Some(entities.first_rows(distinct)), estimate, bins)
+            .with_nearby(nearby)
+    }
+
+    /// Forms the entities of one file.
+    fn form_entities(&self, candidates: &Candidates, scorer: &Scorer, choice: &Choice) -> Accepted {
+        let Decision {
+            tables,
+            symbols,
+            task,
+            ..
+        } = *self;
+        let distinct = tables.distinct;
+        let pairs = &candidates.pairs;
+        let mut estimate = choose_entity_threshold(tables, candidates, scorer, task.threshold);
+        let entities = Entities::form(pairs, distinct, estimate.threshold);
+        let equal_score = |record: usize| scorer.score_of_copies(record, tables, &task.equivalents);
+        let bins = bins_of(pairs, &entities, distinct, scorer, equal_score);
+        let is_within = |pair: &&Pair| {
+            let [a, b] = pair.rows.map(|row| entities.first[row as usize]);
+            a == b
+        };
+        let within: Vec<&Pair> = pairs.iter().filter(is_within).collect();
+        let copies = (0..distinct.len()).map(|record| distinct.copies(record));
+        let equal_pairs = copies.map(|copies| copies * (copies - 1) / 2).sum();
+        let joined = entities.joined(pairs, distinct, equal_score);
+        let at = |threshold: f64| {
+            let entities = Entities::form(pairs, distinct, threshold);
+            let equal = (tables.files.rows() - distinct.len()) as u64;
+            Nearby {
+                threshold,
+                links: entities.links.len() as u64 + equal,
+                entities: Some(large_entities(&entities.first_rows(distinct))),
+                expected_precision: None,
+            }
+        };
+        let nearby = nearby(estimate.threshold, scorer).map(at);
+        let reaching = reaching(pairs, estimate.threshold).len();
+        let rough = estimate.expected_precision.and_then(|precision| {
+            let wrong = (1.0 - precision) * reaching as f64;
+            why_rough(reaching, wrong, "")
+        });
+        let doubted = doubt_of_equal(distinct, &entities, equal_pairs).or_else(|| {
+        let found = Disagreement::find(tables, symbols, &task.equivalents, &within)?;
+        Some(format!(
+            "field {} of {} differs in {} of {} linked pairs, which may be related records, such as a household; check some of them by hand",
+            found.field + 1,
+            tables.field_count(),
+            grouped(found.different as u64),
+            grouped(found.compared as u64)
+        ))
     });
-    let nearby = nearby.collect();
-    let joined = entities.joined(&candidates.pairs, distinct, equal_score);
-    Accepted::new(joined, Some(entities.of_rows(distinct)), estimate, bins).with_nearby(nearby)
+        let too_weak = choice
+            .verdict
+            .as_ref()
+            .map(|(verdict, _)| verdict.because().to_owned());
+        if let Some(because) = too_weak.or(doubted).or(rough) {
+            estimate.withhold(because);
+        }
+        Accepted::new(joined, Some(entities.first_rows(distinct)), estimate, bins)
+            .with_nearby(nearby.into())
+    }
 }
 
 /// What is expected of the entities that the evidence makes.
 fn estimate_by_evidence(evidence: &Evidence, choice: &Choice, distinct: &Distinct) -> Estimate {
-    let mut estimate = Estimate::of_threshold(0.0);
+    let mut estimate = Estimate::at_threshold(0.0);
     match (evidence.expected.precision(), &choice.verdict) {
         (Some([least, right, most]), Some((Verdict::Links, _))) => {
             estimate.expected_precision = Some(right);
@@ -301,15 +356,15 @@ fn bins_of(
     scorer: &Scorer,
     equal_score: impl Fn(usize) -> f64,
 ) -> Bins {
-    let mut bins = Bins::of(scorer);
+    let mut bins = Bins::new(scorer);
     for pair in pairs {
         let [a, b] = pair.rows.map(|row| row as usize);
-        let of_copies = distinct.copies(a) * distinct.copies(b);
-        let of_score = bins.at(pair.score);
+        let copies = distinct.copies(a) * distinct.copies(b);
+        let score_bin = bins.at(pair.score);
         if entities.first[a] == entities.first[b] {
-            of_score.accepted += of_copies
+            score_bin.accepted += copies
         } else {
-            of_score.runners_up += of_copies
+            score_bin.runners_up += copies
         }
     }
     for record in (0..distinct.len()).filter(|record| distinct.copies(*record) > 1) {
@@ -324,7 +379,7 @@ const MOST_COPIES: u64 = 64;
 
 /// The similarities of the candidate pairs of one file, in descending order. Nothing else shows how many pairs are of the
 /// same thing, whatever their score.
-struct BySimilarity {
+struct Similarities {
     /// With each similarity, how many pairs of copies it counts for, each copy in one pair.
     similarities: Vec<(f64, u64)>,
     /// How many pairs equal records count for.
@@ -332,8 +387,8 @@ struct BySimilarity {
     floor: f64,
 }
 
-impl BySimilarity {
-    fn of(pairs: &[Pair], distinct: &Distinct, floor: f64) -> Self {
+impl Similarities {
+    fn new(pairs: &[Pair], distinct: &Distinct, floor: f64) -> Self {
         let counted = |pair: &Pair| {
             let [a, b] = pair.rows.map(|row| distinct.copies(row as usize));
             (pair.similarity, a.min(b).min(MOST_COPIES))
@@ -341,7 +396,7 @@ impl BySimilarity {
         let mut similarities: Vec<(f64, u64)> = pairs.iter().map(counted).collect();
         similarities.par_sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let copies = (0..distinct.len()).map(|record| distinct.copies(record));
-        BySimilarity {
+        Similarities {
             similarities,
             equal: copies.map(|copies| (copies / 2).min(MOST_COPIES)).sum(),
             floor,
@@ -349,7 +404,7 @@ impl BySimilarity {
     }
 
     fn estimate(&self, threshold: Option<f64>) -> Estimate {
-        of_entities(&self.similarities, self.equal, self.floor, threshold)
+        estimate_entities(&self.similarities, self.equal, self.floor, threshold)
     }
 
     /// The number of pairs that reach a similarity.
@@ -359,7 +414,7 @@ impl BySimilarity {
     }
 
     /// The estimate for a threshold that so many pairs reach: that of the similarity that as many pairs reach.
-    fn of_number(&self, threshold: f64, pairs: usize) -> Estimate {
+    fn estimate_for_count(&self, threshold: f64, pairs: usize) -> Estimate {
         let as_similar = self.similarities.get(pairs.saturating_sub(1));
         Estimate {
             threshold,
@@ -369,24 +424,24 @@ impl BySimilarity {
 }
 
 /// Chooses the threshold for the entities of one file.
-fn estimate_entities(
+fn choose_entity_threshold(
     tables: &Tables<'_>,
     candidates: &Candidates,
     scorer: &Scorer,
     threshold: Option<f64>,
 ) -> Estimate {
     let pairs = &candidates.pairs;
-    let by_similarity = BySimilarity::of(pairs, tables.distinct, candidates.floor);
+    let similarities = Similarities::new(pairs, tables.distinct, candidates.floor);
     let number = |threshold: f64| pairs.partition_point(|pair| pair.score >= threshold);
     match scorer {
-        Scorer::Text | Scorer::Evidence(_) => by_similarity.estimate(threshold),
+        Scorer::Text | Scorer::Evidence(_) => similarities.estimate(threshold),
         Scorer::Points(points) => {
             let threshold = threshold.unwrap_or_else(|| points.threshold());
-            by_similarity.of_number(threshold, number(threshold))
+            similarities.estimate_for_count(threshold, number(threshold))
         }
         Scorer::Textbook(_) => {
             let threshold = threshold.unwrap_or_else(|| {
-                let as_many = by_similarity.reaching(by_similarity.estimate(None).threshold);
+                let as_many = similarities.reaching(similarities.estimate(None).threshold);
                 let last = as_many.checked_sub(1).and_then(|place| pairs.get(place));
                 // Without any, only equal records are linked.
                 last.map_or(*Score::Textbook.range(tables.field_count()).end(), |pair| {
@@ -399,7 +454,7 @@ fn estimate_entities(
                     "in one file, nothing shows how often the score of the textbook is wrong"
                         .to_owned(),
                 ),
-                ..by_similarity.of_number(threshold, number(threshold))
+                ..similarities.estimate_for_count(threshold, number(threshold))
             }
         }
     }
@@ -413,15 +468,15 @@ fn match_files(
     task: &Link,
     threshold: Option<f64>,
 ) -> Result<Accepted> {
-    let rounds = Rounds::of(pairs, tables.distinct, task.matching);
+    let rounds = Rounds::accept(pairs, tables.distinct, task.matching);
     let scores = rounds.places.each_ref().map(|places| {
         let scores = places.iter().map(|place| pairs[*place].score);
         scores.collect::<Vec<f64>>()
     });
     let first = tables.files.first.len();
     let second = tables.files.rows() - first;
-    let of_round = RoundScores {
-        of_round: scores.each_ref().map(Vec::as_slice),
+    let round_scores = RoundScores {
+        rounds: scores.each_ref().map(Vec::as_slice),
         records: match task.matching {
             Matching::OneToOne => first.min(second),
             Matching::ManyToOne | Matching::ManyToMany => first,
@@ -431,7 +486,7 @@ fn match_files(
         Scorer::Points(points) => Some(points.expected),
         Scorer::Text | Scorer::Textbook(_) | Scorer::Evidence(_) => None,
     };
-    let estimate = of_rounds(&of_round, task.share, threshold, partners);
+    let estimate = estimate_rounds(&round_scores, task.share, threshold, partners);
     let mut joined = rounds.joined;
     match task.matching {
         Matching::ManyToMany => {
@@ -444,7 +499,7 @@ fn match_files(
             Matching::ManyToMany => pairs_of_copies(reaching(pairs, threshold), tables.distinct),
             _ => scores[0].partition_point(|score| *score >= threshold) as u64,
         };
-        let estimate = of_rounds(&of_round, task.share, Some(threshold), partners);
+        let estimate = estimate_rounds(&round_scores, task.share, Some(threshold), partners);
         Nearby {
             threshold,
             links,
@@ -453,7 +508,7 @@ fn match_files(
         }
     };
     let nearby = nearby(estimate.threshold, scorer).map(at);
-    let mut bins = Bins::of(scorer);
+    let mut bins = Bins::new(scorer);
     scores[0]
         .iter()
         .for_each(|score| bins.at(*score).accepted += 1);
@@ -470,12 +525,12 @@ fn reaching(pairs: &[Pair], threshold: f64) -> &[Pair] {
 
 /// The numbers of pairs of copies of pairs.
 fn pairs_of_copies(pairs: &[Pair], distinct: &Distinct) -> u64 {
-    let of_copies = |pair: &Pair| -> u64 {
+    let pairs_of_copies = |pair: &Pair| -> u64 {
         let copies = pair.rows.map(|record| distinct.copies(record as usize));
         copies.iter().product()
     };
     // Rows have 32 bits, so that all pairs of two files have 64.
-    pairs.iter().map(of_copies).sum()
+    pairs.iter().map(pairs_of_copies).sum()
 }
 
 /// A lower threshold and a higher one.
@@ -489,12 +544,16 @@ fn nearby(threshold: f64, scorer: &Scorer) -> [f64; 2] {
 
 /// All pairs of the copies of both records, unless equal records make too many: they would fill the disk, and say nothing.
 fn every_pair(pairs: &[Pair], distinct: &Distinct) -> Result<Vec<Joined>> {
-    let of_copies = |pair: &Pair| -> u64 {
+    let pairs_of_copies = |pair: &Pair| -> u64 {
         let copies = pair.rows.map(|record| distinct.copies(record as usize));
         copies.iter().product()
     };
     // Rows have 32 bits, so that all pairs of two files have 64.
-    let equal: u64 = pairs.iter().map(of_copies).filter(|pairs| *pairs > 1).sum();
+    let equal: u64 = pairs
+        .iter()
+        .map(pairs_of_copies)
+        .filter(|pairs| *pairs > 1)
+        .sum();
     if equal > MOST_EQUAL_PAIRS {
         return Err(Error::Parameter {
             name: "`match`",
@@ -509,65 +568,6 @@ fn every_pair(pairs: &[Pair], distinct: &Distinct) -> Result<Vec<Joined>> {
         });
     }
     Ok(all_pairs(pairs, distinct))
-}
-
-/// Forms the entities of one file.
-fn form_entities(
-    tables: &Tables<'_>,
-    symbols: &Symbols,
-    candidates: &Candidates,
-    scorer: &Scorer,
-    (task, choice): (&Link, &Choice),
-) -> Accepted {
-    let distinct = tables.distinct;
-    let pairs = &candidates.pairs;
-    let mut estimate = estimate_entities(tables, candidates, scorer, task.threshold);
-    let entities = Entities::of_pairs(pairs, distinct, estimate.threshold);
-    let equal_score = |record: usize| scorer.of_equal(record, tables, &task.equivalents);
-    let bins = bins_of(pairs, &entities, distinct, scorer, equal_score);
-    let is_within = |pair: &&Pair| {
-        let [a, b] = pair.rows.map(|row| entities.first[row as usize]);
-        a == b
-    };
-    let within: Vec<&Pair> = pairs.iter().filter(is_within).collect();
-    let copies = (0..distinct.len()).map(|record| distinct.copies(record));
-    let equal_pairs = copies.map(|copies| copies * (copies - 1) / 2).sum();
-    let joined = entities.joined(pairs, distinct, equal_score);
-    let at = |threshold: f64| {
-        let entities = Entities::of_pairs(pairs, distinct, threshold);
-        let equal = (tables.files.rows() - distinct.len()) as u64;
-        Nearby {
-            threshold,
-            links: entities.links.len() as u64 + equal,
-            entities: Some(large_entities(&entities.of_rows(distinct))),
-            expected_precision: None,
-        }
-    };
-    let nearby = nearby(estimate.threshold, scorer).map(at);
-    let reaching = reaching(pairs, estimate.threshold).len();
-    let rough = estimate.expected_precision.and_then(|precision| {
-        let wrong = (1.0 - precision) * reaching as f64;
-        why_rough(reaching, wrong, "")
-    });
-    let doubted = doubt_of_equal(distinct, &entities, equal_pairs).or_else(|| {
-        let found = Disagreement::find(tables, symbols, &task.equivalents, &within)?;
-        Some(format!(
-            "field {} of {} differs in {} of {} linked pairs, which may be related records, such as a household; check some of them by hand",
-            found.field + 1,
-            tables.field_count(),
-            grouped(found.different as u64),
-            grouped(found.compared as u64)
-        ))
-    });
-    let too_weak = choice
-        .verdict
-        .as_ref()
-        .map(|(verdict, _)| verdict.because().to_owned());
-    if let Some(because) = too_weak.or(doubted).or(rough) {
-        estimate.withhold(because);
-    }
-    Accepted::new(joined, Some(entities.of_rows(distinct)), estimate, bins)
-        .with_nearby(nearby.into())
 }
 
 /// Why nothing shows that the pairs within entities are right, if many of them have equal fields.

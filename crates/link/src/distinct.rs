@@ -25,9 +25,9 @@ pub(crate) struct Distinct {
     /// Where the rows of each distinct record end.
     ends: Vec<u32>,
     /// How many distinct records are of the first file.
-    of_first: usize,
+    in_first: usize,
     /// The distinct record of each row.
-    of_row: Vec<u32>,
+    records: Vec<u32>,
 }
 
 impl Distinct {
@@ -42,18 +42,18 @@ impl Distinct {
         let mut keys: Vec<Option<u128>> = Vec::with_capacity(rows);
         for block in (0..rows).step_by(BLOCK) {
             let end = (block + BLOCK).min(rows);
-            let of_block = (block..end).into_par_iter().map_init(
+            let block_keys = (block..end).into_par_iter().map_init(
                 || (Words::default(), Vec::new()),
                 |(words, bytes), row| key(files, row, equivalents, words, bytes),
             );
-            keys.par_extend(of_block);
+            keys.par_extend(block_keys);
             advance(progress, end as u64, end as u64, 0)?;
         }
-        Ok(Distinct::of_keys(&keys, files.first.len()))
+        Ok(Distinct::from_keys(&keys, files.first.len()))
     }
 
     /// Groups the rows with equal keys within the first rows, and within the others.
-    pub(super) fn of_keys(keys: &[Option<u128>], first_file: usize) -> Self {
+    pub(super) fn from_keys(keys: &[Option<u128>], first_file: usize) -> Self {
         let mut keyed: Vec<(bool, u128, u32)> = (0_u32..)
             .zip(keys)
             .filter_map(|(row, key)| Some((row as usize >= first_file, (*key)?, row)))
@@ -70,12 +70,12 @@ impl Distinct {
         for (row, first) in first_row.iter().enumerate() {
             let first = *first as usize;
             if first == row {
-                distinct.of_first += usize::from(row < first_file);
-                distinct.of_row.push(number(sizes.len()));
+                distinct.in_first += usize::from(row < first_file);
+                distinct.records.push(number(sizes.len()));
                 sizes.push(1);
             } else {
-                let record = distinct.of_row[first];
-                distinct.of_row.push(record);
+                let record = distinct.records[first];
+                distinct.records.push(record);
                 sizes[record as usize] += 1;
             }
         }
@@ -86,7 +86,7 @@ impl Distinct {
             total += std::mem::replace(end, total);
         }
         distinct.rows = vec![0; keys.len()];
-        for (row, record) in (0..).zip(&distinct.of_row) {
+        for (row, record) in (0..).zip(&distinct.records) {
             let end = &mut distinct.ends[*record as usize];
             distinct.rows[*end as usize] = row;
             *end += 1;
@@ -97,7 +97,7 @@ impl Distinct {
     /// Takes every row for a distinct record.
     #[cfg(test)]
     pub(crate) fn all(files: &Files<'_>) -> Self {
-        Distinct::of_keys(&vec![None; files.rows()], files.first.len())
+        Distinct::from_keys(&vec![None; files.rows()], files.first.len())
     }
 
     /// The number of distinct records.
@@ -107,15 +107,15 @@ impl Distinct {
 
     /// The number of rows.
     pub(crate) fn rows_in_all(&self) -> usize {
-        self.of_row.len()
+        self.records.len()
     }
 
     /// The distinct records of the first file, or of the second one.
-    pub(crate) fn of_file(&self, is_second: bool) -> std::ops::Range<usize> {
+    pub(crate) fn in_file(&self, is_second: bool) -> std::ops::Range<usize> {
         if is_second {
-            self.of_first..self.len()
+            self.in_first..self.len()
         } else {
-            0..self.of_first
+            0..self.in_first
         }
     }
 
@@ -145,8 +145,8 @@ impl Distinct {
     }
 
     /// The distinct record of a row.
-    pub(crate) fn of_row(&self, row: usize) -> usize {
-        self.of_row[row] as usize
+    pub(crate) fn record(&self, row: usize) -> usize {
+        self.records[row] as usize
     }
 }
 
@@ -194,7 +194,7 @@ mod tests {
         let files = Files { first, second };
         let names = Equivalents::parse("William, Bill").unwrap();
         let distinct = Distinct::find(&files, &names, &Silent).unwrap();
-        for (row, record) in distinct.of_row.iter().enumerate() {
+        for (row, record) in distinct.records.iter().enumerate() {
             let rows = distinct.rows(*record as usize);
             assert!(rows.contains(&u32::try_from(row).unwrap()));
         }

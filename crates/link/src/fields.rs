@@ -307,9 +307,9 @@ impl RecordFields {
                 };
                 let id = self.id(id.as_ref(), side)?;
                 for paths in self.paths(side) {
-                    let of_field;
-                    (of_field, parts) = parts.split_at(paths.len());
-                    tokens.push_token(text_of(of_field).as_bytes());
+                    let field_parts;
+                    (field_parts, parts) = parts.split_at(paths.len());
+                    tokens.push_token(text_of(field_parts).as_bytes());
                 }
                 tokens.finish_document();
                 Ok(id)

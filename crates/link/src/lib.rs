@@ -91,11 +91,13 @@ pub(crate) use matching::{Entities, Joined, Rounds, all_pairs};
 pub use parameters::Link;
 pub use points::{FieldPoints, LevelPoints};
 pub(crate) use points::{Levels, Points, Start};
-pub(crate) use symbols::{Lists, Scratch, SymbolText, Symbols, for_each_shared, for_each_symbol};
+pub(crate) use symbols::{
+    Lists, Scratch, SymbolText, Symbols, WeightedLists, for_each_shared, for_each_symbol,
+};
 pub use task::link;
 pub(crate) use textbook::FieldTexts;
 pub use threshold::Estimate;
-pub(crate) use threshold::{RoundScores, of_entities, of_rounds, why_rough};
+pub(crate) use threshold::{RoundScores, estimate_entities, estimate_rounds, why_rough};
 pub use words::Equivalents;
 pub(crate) use words::Words;
 
@@ -191,13 +193,13 @@ impl<'a> Tables<'a> {
     }
 
     /// Whether there are two files.
-    pub(crate) fn are_two(&self) -> bool {
+    pub(crate) fn has_two_files(&self) -> bool {
         self.files.second.is_some()
     }
 
     /// The records of the first file, or of the second one.
     pub(crate) fn rows_of(&self, is_second: bool) -> std::ops::Range<usize> {
-        self.distinct.of_file(is_second)
+        self.distinct.in_file(is_second)
     }
 
     /// Whether a record is of the second file.

@@ -138,7 +138,7 @@ pub(crate) struct Choice {
 
 impl Scorer {
     /// The score of a distinct record and its copy.
-    pub(super) fn of_equal(
+    pub(super) fn score_of_copies(
         &self,
         record: usize,
         tables: &Tables<'_>,
@@ -148,15 +148,17 @@ impl Scorer {
             Scorer::Text => 1.0,
             Scorer::Points(points) => {
                 let mut words = Words::default();
-                let of_fields = tables.fields(record).map(|field| {
+                let equal_fields = tables.fields(record).map(|field| {
                     words.read(&String::from_utf8_lossy(field), equivalents);
                     (words.iter().len() > 0).then_some(1.0)
                 });
-                let all: Vec<Option<f64>> = of_fields.chain([Some(1.0)]).collect();
-                points.of_similarities(&all).iter().sum()
+                let all: Vec<Option<f64>> = equal_fields.chain([Some(1.0)]).collect();
+                points.points_of(&all).iter().sum()
             }
             Scorer::Textbook(texts) => texts.points([record; 2]).sum(),
-            Scorer::Evidence(evidence) => evidence.of_equal(record) / std::f64::consts::LN_2,
+            Scorer::Evidence(evidence) => {
+                evidence.log_odds_of_copies(record) / std::f64::consts::LN_2
+            }
         }
     }
 }
@@ -164,20 +166,20 @@ impl Scorer {
 /// The numbers of pairs by score.
 #[derive(Debug)]
 pub(super) struct Bins {
-    of_bin: BTreeMap<i64, ScoreBin>,
+    bins: BTreeMap<i64, ScoreBin>,
     /// The scores of a bin, a multiple of which it begins at.
     width: f64,
 }
 
 impl Bins {
-    pub(super) fn of(scorer: &Scorer) -> Self {
+    pub(super) fn new(scorer: &Scorer) -> Self {
         let width = match scorer {
             Scorer::Text => 0.02,
             Scorer::Points(_) | Scorer::Evidence(_) => 1.0,
             Scorer::Textbook(_) => 10.0,
         };
-        let of_bin = BTreeMap::new();
-        Bins { of_bin, width }
+        let bins = BTreeMap::new();
+        Bins { bins, width }
     }
 
     /// The bin of a score.
@@ -187,7 +189,7 @@ impl Bins {
     )]
     pub(super) fn at(&mut self, score: f64) -> &mut ScoreBin {
         let bin = (score / self.width).floor() as i64;
-        self.of_bin.entry(bin).or_default()
+        self.bins.entry(bin).or_default()
     }
 }
 
@@ -234,8 +236,8 @@ pub(super) fn best_two(pairs: &[Pair], rows: usize) -> Vec<[Option<usize>; 2]> {
     let mut best = vec![[None; 2]; rows];
     for (place, pair) in pairs.iter().enumerate() {
         for row in pair.rows {
-            let of_row: &mut [Option<usize>; 2] = &mut best[row as usize];
-            if let Some(free) = of_row.iter_mut().find(|place| place.is_none()) {
+            let places: &mut [Option<usize>; 2] = &mut best[row as usize];
+            if let Some(free) = places.iter_mut().find(|place| place.is_none()) {
                 *free = Some(place);
             }
         }
@@ -350,9 +352,9 @@ impl Linked<'_> {
 
     /// The numbers of pairs by score, with the least score of each bin, as if there were no threshold.
     pub fn histogram(&self) -> impl Iterator<Item = (f64, ScoreBin)> {
-        let bins = &self.accepted.bins;
-        let of_bin = bins.of_bin.iter();
-        of_bin.map(|(bin, pairs)| (*bin as f64 * bins.width, *pairs))
+        let Bins { bins, width } = &self.accepted.bins;
+        bins.iter()
+            .map(move |(bin, pairs)| (*bin as f64 * width, *pairs))
     }
 
     /// The difference between the least scores of two neighbouring bins of the histogram.
@@ -466,7 +468,7 @@ impl Linked<'_> {
 
     /// The best pair of one record of a link, besides the link.
     fn other_than(&self, joined: &Joined, row: u32) -> Option<Pair> {
-        let record = self.distinct.of_row(row as usize);
+        let record = self.distinct.record(row as usize);
         let with = |other: u32, of: Pair| {
             let rows = [row.min(other), row.max(other)];
             (other != row && rows != joined.pair.rows).then_some(Pair { rows, ..of })
@@ -482,7 +484,9 @@ impl Linked<'_> {
             let tables = self.tables();
             let equal = Pair {
                 rows: [0; 2],
-                score: self.scorer.of_equal(record, &tables, self.equivalents),
+                score: self
+                    .scorer
+                    .score_of_copies(record, &tables, self.equivalents),
                 similarity: 1.0,
             };
             return with(*other, equal);
@@ -525,22 +529,22 @@ impl Linked<'_> {
         let (points, whole_points) = match &self.scorer {
             Scorer::Text => (Vec::new(), None),
             Scorer::Evidence(evidence) => {
-                let records = rows.map(|row| self.distinct.of_row(row));
-                let of_fields = evidence.explain(records, similarities.len());
-                let (of_levels, points): (Vec<String>, Vec<f64>) = of_fields.into_iter().unzip();
-                levels = of_levels;
+                let records = rows.map(|row| self.distinct.record(row));
+                let explained = evidence.explain(records, similarities.len());
+                let (names, points): (Vec<String>, Vec<f64>) = explained.into_iter().unzip();
+                levels = names;
                 let others = link.score - points.iter().sum::<f64>();
                 (points, Some(others))
             }
             Scorer::Points(points) => {
                 let mut all = similarities.clone();
                 all.push(Some(link.similarity));
-                let mut of_columns = points.of_similarities(&all);
-                let whole = of_columns.pop();
-                (of_columns, whole)
+                let mut column_points = points.points_of(&all);
+                let whole = column_points.pop();
+                (column_points, whole)
             }
             Scorer::Textbook(texts) => {
-                let records = rows.map(|row| self.distinct.of_row(row));
+                let records = rows.map(|row| self.distinct.record(row));
                 (texts.points(records).collect(), None)
             }
         };
@@ -556,7 +560,7 @@ impl Linked<'_> {
     /// The rarest symbols that two records share.
     fn rarest_shared(&self, rows: [usize; 2]) -> Vec<(String, u32)> {
         const MOST: usize = 5;
-        let [a, b] = rows.map(|row| self.lists.numbers(self.distinct.of_row(row)));
+        let [a, b] = rows.map(|row| self.lists.numbers(self.distinct.record(row)));
         let fields = self.files.field_count();
         let mut numbers = Vec::new();
         for_each_shared(a, b, |number| {

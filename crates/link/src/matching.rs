@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::ops::Range;
 
 use super::candidates::Pair;
 use super::distinct::Distinct;
@@ -69,12 +70,14 @@ impl Rounds {
     /// Accepts candidate pairs of distinct records, which are in the order of acceptance, for all copies of both. Of pairs with
     /// equal scores, the one with the earlier row of the first file comes first, then that with the earlier row of the second
     /// one. A matching of many to many accepts all pairs, so its rounds are those of many to one.
-    pub(crate) fn of(pairs: &[Pair], distinct: &Distinct, matching: Matching) -> Self {
+    pub(crate) fn accept(pairs: &[Pair], distinct: &Distinct, matching: Matching) -> Self {
         let mut struck = vec![0_u32; pairs.len()];
         let mut rounds = Rounds::default();
         for round in 0..rounds.places.len() {
             let joined = match matching {
-                Matching::OneToOne => one_to_one(pairs, distinct, &mut struck, round == 0),
+                Matching::OneToOne => {
+                    OneToOne::new(pairs, distinct, &mut struck).accept(round == 0)
+                }
                 Matching::ManyToOne | Matching::ManyToMany => {
                     many_to_one(pairs, distinct, &mut struck)
                 }
@@ -88,84 +91,109 @@ impl Rounds {
     }
 }
 
-/// One round. `struck` counts the pairs of copies that earlier rounds accepted. In later rounds, which rows remain to each other
-/// is not known, but how many.
-fn one_to_one(
-    pairs: &[Pair],
-    distinct: &Distinct,
-    struck: &mut [u32],
-    is_first: bool,
-) -> Vec<Joined> {
-    let copies = (0..distinct.len()).map(|record| distinct.rows(record).len());
-    let mut left: Vec<usize> = copies.collect();
-    let mut joined = Vec::new();
-    let has_copies = |pair: &Pair| {
-        pair.rows
-            .iter()
-            .any(|row| distinct.copies(*row as usize) > 1)
-    };
-    let is_equal = |x: &Pair, y: &Pair| (x.score, x.similarity) == (y.score, y.similarity);
-    let mut start = 0;
-    for equal in pairs.chunk_by(is_equal) {
-        let places = start..start + equal.len();
-        start = places.end;
-        if is_first && equal.len() > 1 && equal.iter().any(has_copies) {
-            in_turn(pairs, places, distinct, (&mut left, struck), &mut joined);
-            continue;
-        }
-        for place in places {
-            let [a, b] = pairs[place].rows.map(|row| row as usize);
-            // Most pairs of later rounds, before any look at copies.
-            if left[a] == 0 || left[b] == 0 {
-                continue;
-            }
-            let [of_a, of_b] = [a, b].map(|record| distinct.last_rows(record, left[record]));
-            let unstruck = distinct.copies(a) * distinct.copies(b) - u64::from(struck[place]);
-            for ((x, y), _) in of_a.iter().zip(of_b).zip(0..unstruck) {
-                joined.push(Joined::new([*x, *y], place, pairs));
-                (left[a], left[b]) = (left[a] - 1, left[b] - 1);
-                struck[place] += 1;
-            }
-        }
-    }
-    joined
+/// One round of a matching of one to one.
+struct OneToOne<'a> {
+    /// In the order of acceptance.
+    pairs: &'a [Pair],
+    distinct: &'a Distinct,
+    /// For each pair, how many pairs of copies this round and earlier ones accepted.
+    struck: &'a mut [u32],
+    /// For each distinct record, how many of its rows have no partner yet: the last ones.
+    free: Vec<usize>,
+    joined: Vec<Joined>,
 }
 
-/// Accepts pairs of equal scores whose records have copies: row by row of the first file, each with the earliest row that is
-/// left to it.
-fn in_turn(
-    pairs: &[Pair],
-    places: std::ops::Range<usize>,
-    distinct: &Distinct,
-    (left, struck): (&mut [usize], &mut [u32]),
-    joined: &mut Vec<Joined>,
-) {
-    let next = |record: u32, left: &[usize]| {
-        let rows = distinct.last_rows(record as usize, left[record as usize]);
-        rows.first().copied()
-    };
-    let mut partners: BTreeMap<u32, Vec<(u32, usize)>> = BTreeMap::new();
-    for place in places {
-        let [a, b] = pairs[place].rows;
-        partners.entry(a).or_default().push((b, place));
-    }
-    let records = partners.keys();
-    let mut turns: BinaryHeap<Reverse<(u32, u32)>> = records
-        .filter_map(|record| Some(Reverse((next(*record, left)?, *record))))
-        .collect();
-    while let Some(Reverse((row, record))) = turns.pop() {
-        let of_record = partners.get(&record).into_iter().flatten();
-        let partners =
-            of_record.filter_map(|(other, place)| Some((next(*other, left)?, *other, *place)));
-        let Some((other_row, other, place)) = partners.min() else {
-            continue;
-        };
-        joined.push(Joined::new([row, other_row], place, pairs));
-        for record in [record, other] {
-            left[record as usize] -= 1;
+impl<'a> OneToOne<'a> {
+    fn new(pairs: &'a [Pair], distinct: &'a Distinct, struck: &'a mut [u32]) -> Self {
+        let copies = (0..distinct.len()).map(|record| distinct.rows(record).len());
+        OneToOne {
+            pairs,
+            distinct,
+            struck,
+            free: copies.collect(),
+            joined: Vec::new(),
         }
-        struck[place] += 1;
-        turns.extend(next(record, left).map(|row| Reverse((row, record))));
+    }
+
+    /// Accepts the pairs of the round. In later rounds, how many rows of two records may still be paired is known, but not
+    /// which ones.
+    fn accept(mut self, is_first: bool) -> Vec<Joined> {
+        let (pairs, distinct) = (self.pairs, self.distinct);
+        let has_copies = |pair: &Pair| {
+            pair.rows
+                .iter()
+                .any(|row| distinct.copies(*row as usize) > 1)
+        };
+        let is_equal = |x: &Pair, y: &Pair| (x.score, x.similarity) == (y.score, y.similarity);
+        let mut start = 0;
+        for equal in pairs.chunk_by(is_equal) {
+            let places = start..start + equal.len();
+            start = places.end;
+            if is_first && equal.len() > 1 && equal.iter().any(has_copies) {
+                self.take_turns(places);
+            } else {
+                places.for_each(|place| self.accept_copies(place));
+            }
+        }
+        self.joined
+    }
+
+    /// Accepts as many pairs of copies of two records as there can be.
+    fn accept_copies(&mut self, place: usize) {
+        let [a, b] = self.pairs[place].rows.map(|row| row as usize);
+        // Most pairs of later rounds end here, before any look at copies.
+        if self.free[a] == 0 || self.free[b] == 0 {
+            return;
+        }
+        let [rows_a, rows_b] =
+            [a, b].map(|record| self.distinct.last_rows(record, self.free[record]));
+        let all = self.distinct.copies(a) * self.distinct.copies(b);
+        let unstruck = all - u64::from(self.struck[place]);
+        for ((x, y), _) in rows_a.iter().zip(rows_b).zip(0..unstruck) {
+            self.joined.push(Joined::new([*x, *y], place, self.pairs));
+            self.free[a] -= 1;
+            self.free[b] -= 1;
+            self.struck[place] += 1;
+        }
+    }
+
+    /// The earliest row of a record that has no partner yet.
+    fn next_row(&self, record: u32) -> Option<u32> {
+        let free = self.free[record as usize];
+        self.distinct
+            .last_rows(record as usize, free)
+            .first()
+            .copied()
+    }
+
+    /// Accepts pairs of equal scores whose records have copies: row by row of the first file, each with the earliest row that
+    /// is left to it.
+    fn take_turns(&mut self, places: Range<usize>) {
+        let mut partners: BTreeMap<u32, Vec<(u32, usize)>> = BTreeMap::new();
+        for place in places {
+            let [a, b] = self.pairs[place].rows;
+            partners.entry(a).or_default().push((b, place));
+        }
+        let records = partners.keys();
+        let mut turns: BinaryHeap<Reverse<(u32, u32)>> = records
+            .filter_map(|record| Some(Reverse((self.next_row(*record)?, *record))))
+            .collect();
+        while let Some(Reverse((row, record))) = turns.pop() {
+            let candidates = partners.get(&record).into_iter().flatten();
+            let free = candidates
+                .filter_map(|(other, place)| Some((self.next_row(*other)?, *other, *place)));
+            let Some((other_row, other, place)) = free.min() else {
+                continue;
+            };
+            self.joined
+                .push(Joined::new([row, other_row], place, self.pairs));
+            for record in [record, other] {
+                self.free[record as usize] -= 1;
+            }
+            self.struck[place] += 1;
+            // The next copy of the record has its turn when its row comes.
+            turns.extend(self.next_row(record).map(|row| Reverse((row, record))));
+        }
     }
 }
 
@@ -179,8 +207,8 @@ fn many_to_one(pairs: &[Pair], distinct: &Distinct, struck: &mut [u32]) -> Vec<J
         if let (Some(partner), false) = (partner, has_partner[a]) {
             has_partner[a] = true;
             struck[place] += 1;
-            let of_copies = distinct.rows(a).iter();
-            joined.extend(of_copies.map(|row| Joined::new([*row, *partner], place, pairs)));
+            let copies = distinct.rows(a).iter();
+            joined.extend(copies.map(|row| Joined::new([*row, *partner], place, pairs)));
         }
     }
     joined
@@ -190,8 +218,8 @@ fn many_to_one(pairs: &[Pair], distinct: &Distinct, struck: &mut [u32]) -> Vec<J
 pub(crate) fn all_pairs(pairs: &[Pair], distinct: &Distinct) -> Vec<Joined> {
     let mut joined = Vec::new();
     for (place, pair) in pairs.iter().enumerate() {
-        let [of_a, of_b] = pair.rows.map(|record| distinct.rows(record as usize));
-        let all = of_a.iter().flat_map(|a| of_b.iter().map(|b| [*a, *b]));
+        let [rows_a, rows_b] = pair.rows.map(|record| distinct.rows(record as usize));
+        let all = rows_a.iter().flat_map(|a| rows_b.iter().map(|b| [*a, *b]));
         joined.extend(all.map(|rows| Joined::new(rows, place, pairs)));
     }
     joined
@@ -210,7 +238,7 @@ impl Entities {
     /// Joins records, the pairs with the highest scores first: the entities of both records become one if at least half of
     /// the pairs of a record of each reach the threshold, all copies counted. So a chain of records, each similar to the
     /// next, does not grow from one thing to another; and no order of the records matters.
-    pub(crate) fn of_pairs(pairs: &[Pair], distinct: &Distinct, threshold: f64) -> Self {
+    pub(crate) fn form(pairs: &[Pair], distinct: &Distinct, threshold: f64) -> Self {
         let rows = distinct.len();
         let reaching = &pairs[..pairs.partition_point(|pair| pair.score >= threshold)];
         let mut sizes: Vec<u64> = (0..rows).map(|record| distinct.copies(record)).collect();
@@ -218,9 +246,9 @@ impl Entities {
         let mut shared: Vec<HashMap<u32, u64>> = vec![HashMap::new(); rows];
         for pair in reaching {
             let [a, b] = pair.rows;
-            let of_copies = sizes[a as usize] * sizes[b as usize];
-            *shared[a as usize].entry(b).or_default() += of_copies;
-            *shared[b as usize].entry(a).or_default() += of_copies;
+            let copies = sizes[a as usize] * sizes[b as usize];
+            *shared[a as usize].entry(b).or_default() += copies;
+            *shared[b as usize].entry(a).or_default() += copies;
         }
         let mut entity: Vec<u32> = (0..).take(rows).collect();
         let mut members: Vec<Vec<u32>> = entity.iter().map(|row| vec![*row]).collect();
@@ -235,16 +263,17 @@ impl Entities {
             if reach < (sizes[into as usize] * sizes[from as usize]).div_ceil(2) {
                 continue;
             }
-            let [of_into, of_from] = [into, from].map(|entity| members[entity as usize].len());
-            if of_into < of_from {
+            // Members move from the smaller entity, so that each moves at most log2(n) times.
+            let [size_into, size_from] = [into, from].map(|entity| members[entity as usize].len());
+            if size_into < size_from {
                 (into, from) = (from, into);
             }
             sizes[into as usize] += sizes[from as usize];
             for (other, pairs) in std::mem::take(&mut shared[from as usize]) {
-                let of_other = &mut shared[other as usize];
-                of_other.remove(&from);
+                let shared_by_other = &mut shared[other as usize];
+                shared_by_other.remove(&from);
                 if other != into {
-                    *of_other.entry(into).or_default() += pairs;
+                    *shared_by_other.entry(into).or_default() += pairs;
                     *shared[into as usize].entry(other).or_default() += pairs;
                 }
             }
@@ -254,18 +283,16 @@ impl Entities {
             links.push(place);
         }
         let mut first: Vec<u32> = (0..).take(rows).collect();
-        for of_entity in &members {
-            let least = of_entity.iter().copied().min().unwrap_or(0);
-            of_entity
-                .iter()
-                .for_each(|row| first[*row as usize] = least);
+        for rows in &members {
+            let least = rows.iter().copied().min().unwrap_or(0);
+            rows.iter().for_each(|row| first[*row as usize] = least);
         }
         Entities { first, links }
     }
 
     /// For each row, the first one of its entity.
-    pub(crate) fn of_rows(&self, distinct: &Distinct) -> Vec<u32> {
-        let records = (0..distinct.rows_in_all()).map(|row| distinct.of_row(row));
+    pub(crate) fn first_rows(&self, distinct: &Distinct) -> Vec<u32> {
+        let records = (0..distinct.rows_in_all()).map(|row| distinct.record(row));
         records
             .map(|record| distinct.first_row(self.first[record] as usize))
             .collect()
@@ -352,8 +379,8 @@ mod tests {
         }
     }
 
-    /// Distinct records with a random number of copies each, among each other; those from `of_first` on are of a second file.
-    fn copied(seed: u64, records: u32, of_first: u32, most: u64) -> Distinct {
+    /// Distinct records with a random number of copies each, among each other; those from `in_first` on are of a second file.
+    fn copied(seed: u64, records: u32, in_first: u32, most: u64) -> Distinct {
         let copies = |record: u32| {
             let random = fmix64(seed << 32 | u64::from(record) | 1 << 31);
             (0..1 + random % most).map(move |copy| (fmix64(random + copy), record))
@@ -363,10 +390,10 @@ mod tests {
             rows.sort_unstable();
             rows.into_iter().map(|(_, record)| Some(u128::from(record)))
         };
-        let mut keys: Vec<Option<u128>> = rows(0..of_first).collect();
+        let mut keys: Vec<Option<u128>> = rows(0..in_first).collect();
         let first_file = keys.len();
-        keys.extend(rows(of_first..records));
-        Distinct::of_keys(&keys, first_file)
+        keys.extend(rows(in_first..records));
+        Distinct::from_keys(&keys, first_file)
     }
 
     /// All pairs of rows, in the order of acceptance.
@@ -387,7 +414,7 @@ mod tests {
             let all = expanded(&pairs, &distinct);
             with_copies += usize::from(all.len() > pairs.len());
             for matching in [Matching::OneToOne, Matching::ManyToOne] {
-                let rounds = Rounds::of(&pairs, &distinct, matching);
+                let rounds = Rounds::accept(&pairs, &distinct, matching);
                 let is_one_to_one = matching == Matching::OneToOne;
                 let expected = slow_round(&all, &BTreeSet::new(), is_one_to_one);
                 let expected: Vec<Pair> = expected.into_iter().map(|place| all[place]).collect();
@@ -422,7 +449,7 @@ mod tests {
             let distinct = copied(seed, a + b, a, 1);
             for matching in [Matching::OneToOne, Matching::ManyToOne] {
                 let mut struck = BTreeSet::new();
-                for round in Rounds::of(&pairs, &distinct, matching).places {
+                for round in Rounds::accept(&pairs, &distinct, matching).places {
                     let expected = slow_round(&pairs, &struck, matching == Matching::OneToOne);
                     assert_eq!(round, expected, "{seed} {matching:?}");
                     struck.extend(round);
@@ -494,7 +521,7 @@ mod tests {
                 .collect();
             pairs.sort_unstable_by(Pair::before);
             for threshold in [0.25, 0.5] {
-                let entities = Entities::of_pairs(&pairs, &distinct, threshold);
+                let entities = Entities::form(&pairs, &distinct, threshold);
                 let mut found = BTreeMap::<u32, BTreeSet<u32>>::new();
                 for (record, first) in entities.first.iter().enumerate() {
                     let of_entity = found

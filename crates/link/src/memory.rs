@@ -123,12 +123,12 @@ impl<'a> LinkInMemory<'a> {
         let task = &self.fields.task(task, FieldPath::flat);
         task.check(self.fields.compared.len(), self.second.is_some())?;
         self.fields.check(self.second.is_some())?;
-        let first = self.read(self.first, (NAMES[0], Side::A), progress)?;
+        let first = self.read(self.first, Side::A, progress)?;
         let second = self.second;
-        let second = second.map(|rows| self.read(rows, (NAMES[1], Side::B), progress));
+        let second = second.map(|rows| self.read(rows, Side::B, progress));
         let second = second.transpose()?;
-        let of_second = second.as_ref().map(|file| &file.records);
-        let mut linked = link(&first.records, of_second, task, progress)?;
+        let second_records = second.as_ref().map(|file| &file.records);
+        let mut linked = link(&first.records, second_records, task, progress)?;
         let files = [Some(&first), second.as_ref()].into_iter().flatten();
         let files: Vec<&Places> = files.map(|file| &file.places).collect();
         linked.counts.skipped = files.iter().map(|file| file.skipped.len() as u64).sum();
@@ -152,9 +152,13 @@ impl<'a> LinkInMemory<'a> {
     fn read(
         &self,
         rows: &[RecordBatch],
-        (name, side): (&str, Side),
+        side: Side,
         progress: &dyn Progress,
     ) -> Result<RecordsFile> {
+        let name = match side {
+            Side::A => NAMES[0],
+            Side::B => NAMES[1],
+        };
         let fields = self.fields.values(side);
         progress.begin("read", rows.iter().map(|rows| rows.num_rows() as u64).sum());
         let file = SourceFile {
@@ -187,9 +191,9 @@ impl<'a> LinkInMemory<'a> {
             let read = places.records();
             advance(progress, read, read, 0)?;
         }
-        let file = RecordsFile::complete(records, places, self.unique_ids)?;
+        let file = RecordsFile::complete(side, records, places, self.unique_ids)?;
         // Each column is there.
-        file.warn((name, side), &self.fields, &|_| None, progress);
+        file.warn(name, &self.fields, &|_| None, progress);
         Ok(file)
     }
 }

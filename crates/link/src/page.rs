@@ -131,7 +131,7 @@ impl LinkReport {
         };
         html! {
             @match (estimate.expected_recall, estimate.recall_range) {
-                (Some(recall), of_recall) => li { strong { "some " (percent(recall)) } br; (range(of_recall)) (what) }
+                (Some(recall), shares) => li { strong { "some " (percent(recall)) } br; (range(shares)) (what) }
                 (None, Some([least, most])) => li {
                     strong { (percent(least)) " to " (percent(most)) } br;
                     (what)
@@ -386,7 +386,7 @@ mod tests {
             estimate: Estimate {
                 share: Some(0.5),
                 unknown_because: Some("runners-up score as high".to_owned()),
-                ..Estimate::of_threshold(3.25)
+                ..Estimate::at_threshold(3.25)
             },
             warnings: vec!["2 records <were> searched".to_owned()],
             points: Some(Vec::from([Some(0), None].map(|field| FieldPoints {

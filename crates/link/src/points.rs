@@ -105,13 +105,13 @@ fn least_of(level: usize) -> Option<f64> {
 /// The levels of candidate pairs: one row per pair, with a column per field and one for the whole record.
 #[derive(Debug)]
 pub(crate) struct Levels {
-    of_pairs: Vec<u8>,
+    rows: Vec<u8>,
     columns: usize,
 }
 
 impl Levels {
     /// Compares the fields of all pairs.
-    pub(crate) fn of_pairs(
+    pub(crate) fn compare(
         tables: &Tables<'_>,
         symbols: &Symbols,
         equivalents: &Equivalents,
@@ -120,13 +120,13 @@ impl Levels {
     ) -> Result<Self> {
         let fields = tables.field_count();
         let columns = fields + 1;
-        let mut of_pairs = vec![0; pairs.len() * columns];
+        let mut rows = vec![0; pairs.len() * columns];
         // One field at a time, since the lists of its values take as much memory as the values.
         for field in 0..fields {
-            let values = Values::of_field(tables, field, symbols, equivalents, progress)?;
+            let values = Values::from_field(tables, field, symbols, equivalents, progress)?;
             progress.begin("score", pairs.len() as u64);
             let mut done = 0;
-            let blocks = of_pairs.chunks_mut(BLOCK * columns);
+            let blocks = rows.chunks_mut(BLOCK * columns);
             for (rows, pairs) in blocks.zip(pairs.chunks(BLOCK)) {
                 rows.par_chunks_mut(columns)
                     .zip(pairs)
@@ -139,12 +139,11 @@ impl Levels {
                 advance(progress, done, 0, 0)?;
             }
         }
-        of_pairs
-            .par_chunks_mut(columns)
+        rows.par_chunks_mut(columns)
             .zip(pairs)
             .with_min_len(CHUNK)
             .for_each(|(row, pair)| row[fields] = level(Some(pair.similarity)));
-        Ok(Levels { of_pairs, columns })
+        Ok(Levels { rows, columns })
     }
 
     /// The sums of the weights of all pairs by column and level.
@@ -152,7 +151,7 @@ impl Levels {
         let columns = self.columns;
         let zero = || vec![[0.0; LEVELS]; columns];
         let parts: Vec<Vec<[f64; LEVELS]>> = self
-            .of_pairs
+            .rows
             .par_chunks(CHUNK * columns)
             .zip(weights.par_chunks(CHUNK))
             .map(|(rows, weights)| {
@@ -186,7 +185,7 @@ pub(crate) enum Start {
 #[derive(Clone, Debug)]
 pub(crate) struct Points {
     /// By column and level.
-    of_level: Vec<[f64; LEVELS]>,
+    points: Vec<[f64; LEVELS]>,
     same: Vec<[f64; LEVELS]>,
     different: Vec<[f64; LEVELS]>,
     /// The score at which a pair is of the same thing as likely as not.
@@ -217,8 +216,8 @@ impl Points {
                 "some {begun:.0} candidate pairs look like pairs of the same thing, and {LEAST_PAIRS} are the fewest to learn from"
             )));
         }
-        let of_all = levels.counts(&vec![1.0; pairs.len()]);
-        let mut points = Points::from_likely(levels, &likely, &of_all, 0.0);
+        let all = levels.counts(&vec![1.0; pairs.len()]);
+        let mut points = Points::from_likely(levels, &likely, &all, 0.0);
         progress.begin("learn", ROUNDS);
         for round in 0..ROUNDS {
             let (likely, even) = match start {
@@ -228,7 +227,7 @@ impl Points {
                 }
                 Start::FirstPairs(count) => points.expect_pairs(levels, *count as f64),
             };
-            points = Points::from_likely(levels, &likely, &of_all, even);
+            points = Points::from_likely(levels, &likely, &all, even);
             advance(progress, round + 1, 0, 0)?;
         }
         let left = points.expected;
@@ -237,7 +236,7 @@ impl Points {
                 "of some {begun:.0} pairs that look alike {left:.0} remained as their fields were compared"
             )));
         }
-        let whole = &points.of_level[levels.columns - 1][1..];
+        let whole = &points.points[levels.columns - 1][1..];
         let rise = whole[whole.len() - 1] - whole[0];
         if rise < LEAST_RISE {
             return Err(Error::CannotLearn(
@@ -253,18 +252,18 @@ impl Points {
         self.even + 99_f64.log2()
     }
 
-    /// The points that follow from the probabilities of the pairs. `of_all` counts all pairs by column and level, and `even` is
+    /// The points that follow from the probabilities of the pairs. `all` counts all pairs by column and level, and `even` is
     /// the score at which a pair had the probability 1/2.
-    fn from_likely(levels: &Levels, likely: &[f64], of_all: &[[f64; LEVELS]], even: f64) -> Self {
+    fn from_likely(levels: &Levels, likely: &[f64], all: &[[f64; LEVELS]], even: f64) -> Self {
         let same = levels.counts(likely);
-        let different: Vec<[f64; LEVELS]> = of_all
+        let different: Vec<[f64; LEVELS]> = all
             .iter()
             .zip(&same)
             .map(|(all, same)| std::array::from_fn(|level| (all[level] - same[level]).max(0.0)))
             .collect();
-        let of_level = same.iter().zip(&different);
+        let counts = same.iter().zip(&different);
         Points {
-            of_level: of_level
+            points: counts
                 .map(|(same, different)| points_of(same, different))
                 .collect(),
             same: shares(same),
@@ -280,15 +279,15 @@ impl Points {
     }
 
     fn columns<'a>(&'a self, row: &'a [u8]) -> impl Iterator<Item = f64> + 'a {
-        let of_level = self.of_level.iter().zip(row);
-        of_level.map(|(of_level, level)| of_level[usize::from(*level)])
+        let columns = self.points.iter().zip(row);
+        columns.map(|(points, level)| points[usize::from(*level)])
     }
 
     /// The points of every pair.
-    pub(crate) fn of_pairs(&self, levels: &Levels) -> Vec<f64> {
-        let mut sums = vec![0.0; levels.of_pairs.len() / levels.columns];
+    pub(crate) fn score_pairs(&self, levels: &Levels) -> Vec<f64> {
+        let mut sums = vec![0.0; levels.rows.len() / levels.columns];
         sums.par_iter_mut()
-            .zip(levels.of_pairs.par_chunks_exact(levels.columns))
+            .zip(levels.rows.par_chunks_exact(levels.columns))
             .for_each(|(sum, row)| *sum = self.sum(row));
         sums
     }
@@ -303,7 +302,7 @@ impl Points {
     ) -> (Vec<f64>, f64) {
         let prior = self.expected / pairs.len() as f64;
         let even = ((1.0 - prior) / prior).max(f64::MIN_POSITIVE).log2();
-        let mut odds_of = self.of_pairs(levels);
+        let mut odds_of = self.score_pairs(levels);
         odds_of.par_iter_mut().for_each(|points| {
             let log = *points - even;
             *points = if log < -LEAST_LIKELY {
@@ -312,11 +311,11 @@ impl Points {
                 log.min(80.0).exp2()
             };
         });
-        let mut of_record = vec![0.0; records];
+        let mut sums = vec![0.0; records];
         for (odds, pair) in odds_of.iter().zip(pairs) {
             if *odds > 0.0 {
                 for side in sides {
-                    of_record[pair.rows[*side] as usize] += odds;
+                    sums[pair.rows[*side] as usize] += odds;
                 }
             }
         }
@@ -324,7 +323,7 @@ impl Points {
             if *odds > 0.0 {
                 let rivals = sides
                     .iter()
-                    .map(|side| of_record[pair.rows[*side] as usize] - *odds);
+                    .map(|side| sums[pair.rows[*side] as usize] - *odds);
                 let all = 1.0 + *odds + rivals.sum::<f64>();
                 *odds /= all;
             }
@@ -334,7 +333,7 @@ impl Points {
 
     /// The probability of every pair, if so many of them are of the same thing, and the score that has even odds.
     fn expect_pairs(&self, levels: &Levels, count: f64) -> (Vec<f64>, f64) {
-        let points = self.of_pairs(levels);
+        let points = self.score_pairs(levels);
         let probability = |points: f64, even: f64| match points - even {
             log if log < -LEAST_LIKELY => 0.0,
             log => 1.0 / (1.0 + (-log).exp2()),
@@ -361,7 +360,7 @@ impl Points {
     }
 
     /// The points of a pair of records by its similarities: one per field, and that of the whole record.
-    pub(crate) fn of_similarities(&self, similarities: &[Option<f64>]) -> Vec<f64> {
+    pub(crate) fn points_of(&self, similarities: &[Option<f64>]) -> Vec<f64> {
         let row: Vec<u8> = similarities
             .iter()
             .map(|similarity| level(*similarity))
@@ -371,29 +370,27 @@ impl Points {
 
     /// The table of all levels.
     pub(crate) fn table(&self) -> Vec<FieldPoints> {
-        let columns = self.of_level.len();
-        let of_column = |column: usize| FieldPoints {
+        let columns = self.points.len();
+        let field_points = |column: usize| FieldPoints {
             field: (column + 1 < columns).then_some(column),
             levels: (0..LEVELS)
                 .map(|level| LevelPoints {
                     least: least_of(level),
                     of_same: self.same[column][level],
                     of_different: self.different[column][level],
-                    points: self.of_level[column][level],
+                    points: self.points[column][level],
                 })
                 .collect(),
         };
-        (0..columns).map(of_column).collect()
+        (0..columns).map(field_points).collect()
     }
 }
 
 /// The shares of each column's levels.
 fn shares(mut counts: Vec<[f64; LEVELS]>) -> Vec<[f64; LEVELS]> {
-    for of_column in &mut counts {
-        let all: f64 = of_column.iter().sum();
-        of_column
-            .iter_mut()
-            .for_each(|count| *count /= all.max(1.0));
+    for column in &mut counts {
+        let all: f64 = column.iter().sum();
+        column.iter_mut().for_each(|count| *count /= all.max(1.0));
     }
     counts
 }
@@ -437,7 +434,7 @@ fn points_of(same: &[f64; LEVELS], different: &[f64; LEVELS]) -> [f64; LEVELS] {
             means[place] = (mean, weight, before.2);
         }
     }
-    let of_level = |level: usize| {
+    let points_at = |level: usize| {
         let lower = means.iter().rfind(|mean| mean.2 <= level);
         lower.or(means.first()).map_or(0.0, |mean| mean.0)
     };
@@ -445,7 +442,7 @@ fn points_of(same: &[f64; LEVELS], different: &[f64; LEVELS]) -> [f64; LEVELS] {
         if level == MISSING {
             0.0
         } else {
-            of_level(level)
+            points_at(level)
         }
     })
 }
@@ -462,7 +459,7 @@ mod tests {
     /// Candidate pairs of 60 and 60 records, or of 120 of one file: one in six is of the same thing, and its fields are more
     /// often equal.
     fn made_up(seed: u64) -> (Levels, Vec<Pair>) {
-        let mut of_pairs = Vec::new();
+        let mut rows = Vec::new();
         let mut pairs = Vec::new();
         for a in 0..60_u32 {
             for b in 60..120_u32 {
@@ -480,7 +477,7 @@ mod tests {
                 }
                 row[COLUMNS - 1] = row[COLUMNS - 1].max(1);
                 let similarity = f64::from(row[COLUMNS - 1]) / 12.0 + f64::from(a + b) * 1e-9;
-                of_pairs.push(row);
+                rows.push(row);
                 pairs.push(Pair {
                     rows: [a, b],
                     score: similarity,
@@ -491,7 +488,7 @@ mod tests {
         let mut order: Vec<usize> = (0..pairs.len()).collect();
         order.sort_unstable_by(|x, y| pairs[*x].before(&pairs[*y]));
         let levels = Levels {
-            of_pairs: order.iter().flat_map(|i| of_pairs[*i]).collect(),
+            rows: order.iter().flat_map(|i| rows[*i]).collect(),
             columns: COLUMNS,
         };
         (levels, order.into_iter().map(|i| pairs[i]).collect())
@@ -507,13 +504,13 @@ mod tests {
                 .sum::<f64>()
                 / weight
         };
-        let of_place = |i: usize| {
+        let mean_at = |i: usize| {
             let least = |from: usize| (i..values.len()).map(move |to| mean(from, to));
             (0..=i)
                 .map(|from| least(from).fold(f64::INFINITY, f64::min))
                 .fold(f64::NEG_INFINITY, f64::max)
         };
-        (0..values.len()).map(of_place).collect()
+        (0..values.len()).map(mean_at).collect()
     }
 
     /// Points by the formulas at the top of this file, pair by pair.
@@ -521,7 +518,7 @@ mod tests {
         (0..COLUMNS)
             .map(|column| {
                 let count = |level: usize, weight: &dyn Fn(f64) -> f64| -> f64 {
-                    let rows = levels.of_pairs.chunks(COLUMNS).zip(likely);
+                    let rows = levels.rows.chunks(COLUMNS).zip(likely);
                     let on_level = rows.filter(|(row, _)| usize::from(row[column]) == level);
                     on_level.map(|(_, likely)| weight(*likely)).sum()
                 };
@@ -544,12 +541,12 @@ mod tests {
                         (ratio.log2(), m + u + 1.0)
                     })
                     .collect();
-                let of_seen = slow_isotonic(&raw);
-                let of_level = |level: usize| {
+                let means = slow_isotonic(&raw);
+                let points_at = |level: usize| {
                     let place = seen.iter().rposition(|seen| *seen <= level).unwrap_or(0);
-                    of_seen[place]
+                    means[place]
                 };
-                std::array::from_fn(|level| if level == 0 { 0.0 } else { of_level(level) })
+                std::array::from_fn(|level| if level == 0 { 0.0 } else { points_at(level) })
             })
             .collect()
     }
@@ -558,7 +555,7 @@ mod tests {
         points
             .iter()
             .zip(row)
-            .map(|(of, level)| of[usize::from(*level)])
+            .map(|(points, level)| points[usize::from(*level)])
             .sum()
     }
 
@@ -566,8 +563,8 @@ mod tests {
     fn learned_points_agree_with_a_slow_reference() {
         for seed in 0..4 {
             let (levels, pairs) = made_up(seed);
-            let distinct = Distinct::of_keys(&[None; 120], 60);
-            let [accepted, ..] = Rounds::of(&pairs, &distinct, Matching::OneToOne).places;
+            let distinct = Distinct::from_keys(&[None; 120], 60);
+            let [accepted, ..] = Rounds::accept(&pairs, &distinct, Matching::OneToOne).places;
             let count = accepted.len() / 2;
             for both in [Some(true), Some(false), None] {
                 let start = match both {
@@ -587,7 +584,7 @@ mod tests {
                 }
                 let mut points = slow_points(&levels, &likely);
                 for _ in 0..ROUNDS {
-                    let rows: Vec<&[u8]> = levels.of_pairs.chunks(COLUMNS).collect();
+                    let rows: Vec<&[u8]> = levels.rows.chunks(COLUMNS).collect();
                     let prior = likely.iter().sum::<f64>() / likely.len() as f64;
                     let odds: Vec<f64> = rows
                         .iter()
@@ -605,7 +602,7 @@ mod tests {
                             })
                             .collect(),
                         None => {
-                            let of = |even: f64| -> Vec<f64> {
+                            let likely_at = |even: f64| -> Vec<f64> {
                                 let p =
                                     |row: &&[u8]| 1.0 / (1.0 + (even - sum(&points, row)).exp2());
                                 rows.iter().map(p).collect()
@@ -613,21 +610,21 @@ mod tests {
                             let (mut low, mut high) = (-100.0_f64, 100.0);
                             for _ in 0..80 {
                                 let middle = f64::midpoint(low, high);
-                                if of(middle).iter().sum::<f64>() > count as f64 {
+                                if likely_at(middle).iter().sum::<f64>() > count as f64 {
                                     low = middle
                                 } else {
                                     high = middle
                                 }
                             }
-                            of(low)
+                            likely_at(low)
                         }
                     };
                     points = slow_points(&levels, &likely);
                 }
                 for (row, score) in levels
-                    .of_pairs
+                    .rows
                     .chunks(COLUMNS)
-                    .zip(learned.of_pairs(&levels))
+                    .zip(learned.score_pairs(&levels))
                 {
                     let expected = sum(&points, row);
                     assert!(
@@ -652,7 +649,7 @@ mod tests {
             "{error}"
         );
         let equal = Levels {
-            of_pairs: vec![5; levels.of_pairs.len()],
+            rows: vec![5; levels.rows.len()],
             columns: COLUMNS,
         };
         let error =

@@ -20,6 +20,8 @@ const CHOOSE: &str =
 
 /// The records of a collection, and where they are.
 pub(super) struct RecordsFile {
+    /// Which of the two collections it is.
+    side: Side,
     pub(super) records: TokenBatch,
     pub(super) places: Places,
 }
@@ -44,8 +46,8 @@ impl RecordsReading<'_> {
         let other_delimiters = fit_delimiters(&mut files, Wanted::Values(&fields), progress);
         let stored = files.iter().map(InputFile::stored_bytes).sum();
         progress.begin("read", stored);
-        let are_held = AtomicBool::new(false);
-        let mut noted = Noted::new(self.on_bad_record, &files, (0, &are_held), Vec::new());
+        let is_held = AtomicBool::new(false);
+        let mut noted = Noted::new(self.on_bad_record, &files, (0, &is_held), Vec::new());
         let reading = FilesReading::new(
             &files,
             Reading {
@@ -59,7 +61,7 @@ impl RecordsReading<'_> {
         let mut bytes = 0;
         let parse = |chunk: Chunk| {
             let (parsed, batch) = self.fields.parse(&chunk, side, &fields);
-            let of_chunk = ChunkRecords {
+            let chunk_records = ChunkRecords {
                 file: chunk.file,
                 records: RecordIds::of(parsed),
                 sources: Ok(FieldValues::default()),
@@ -67,14 +69,14 @@ impl RecordsReading<'_> {
                 bytes: chunk.bytes(),
                 chunk: None,
             };
-            Ok((of_chunk, batch))
+            Ok((chunk_records, batch))
         };
         reading.map(parse, |event| {
             match event {
-                Some(Event::Chunk((of_chunk, batch))) => {
+                Some(Event::Chunk((chunk_records, batch))) => {
                     let row = row_number(records.len())?;
-                    bytes += of_chunk.bytes as u64;
-                    noted.note(of_chunk, row)?;
+                    bytes += chunk_records.bytes as u64;
+                    noted.note(chunk_records, row)?;
                     records.append(&batch);
                 }
                 Some(Event::End { file, fingerprint }) => noted.end_file(file, fingerprint)?,
@@ -82,7 +84,7 @@ impl RecordsReading<'_> {
             }
             advance(progress, reading.consumed(), records.len() as u64, bytes)
         })?;
-        let file = RecordsFile::complete(records, noted.places, self.unique_ids);
+        let file = RecordsFile::complete(side, records, noted.places, self.unique_ids);
         let mut file = file.map_err(|error| match error {
             Error::NoGoodRecord(first) => Error::no_good_record(&first, CHOOSE),
             error => error,
@@ -93,7 +95,7 @@ impl RecordsReading<'_> {
             _ => "the inputs",
         };
         let names = |missing: &FieldPath| listed_fields(&files, missing, &self.temporary);
-        file.warn((name, side), self.fields, &names, progress);
+        file.warn(name, self.fields, &names, progress);
         inputs.not_read().warn(progress);
         file.places.not_read = inputs.not_read().clone();
         file.places.other_delimiters = other_delimiters;
@@ -104,6 +106,7 @@ impl RecordsReading<'_> {
 impl RecordsFile {
     /// The records of a collection that was read to its end.
     pub(super) fn complete(
+        side: Side,
         records: TokenBatch,
         mut places: Places,
         unique_ids: bool,
@@ -114,26 +117,31 @@ impl RecordsFile {
         places.fill_first_rows(row_number(records.len())?);
         let repeated = places.find_repeated_ids()?;
         places.count_repeated_ids(repeated, unique_ids)?;
-        Ok(RecordsFile { records, places })
+        Ok(RecordsFile {
+            side,
+            records,
+            places,
+        })
     }
 
-    /// Warns of repeated ids, and of fields that no record has: `names` says which fields there are instead.
+    /// Warns of repeated ids, and of fields that no record has. `name` is that of the collection, and `names` says which
+    /// fields there are instead.
     pub(super) fn warn(
         &self,
-        (name, side): (&str, Side),
+        name: &str,
         fields: &RecordFields,
         names: &dyn Fn(&FieldPath) -> Option<String>,
         progress: &dyn Progress,
     ) {
         warn_of_repeated_ids(progress, self.places.repeated_ids);
-        for warning in self.places.warnings(fields.id_path(side)) {
+        for warning in self.places.warnings(fields.id_path(self.side)) {
             progress.warn(&warning);
         }
         if self.records.is_empty() {
             progress.warn(&format!("no records in {name}"));
             return;
         }
-        for (i, field) in fields.paths(side).enumerate() {
+        for (i, field) in fields.paths(self.side).enumerate() {
             let has_value = |row| {
                 self.records
                     .tokens(row)

@@ -7,7 +7,7 @@ const LEAST: [u64; 12] = [2, 3, 4, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000];
 
 /// The entities of some sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct OfSizes {
+pub(super) struct SizeClass {
     /// The least and the greatest size that occurs.
     pub(super) sizes: [u64; 2],
     pub(super) entities: u64,
@@ -19,16 +19,16 @@ pub(super) struct OfSizes {
 }
 
 /// Counts the entities of one file by size; of an example, at most `shown` rows.
-pub(super) fn entity_sizes(linked: &Linked<'_>, shown: usize) -> Vec<OfSizes> {
+pub(super) fn entity_sizes(linked: &Linked<'_>, shown: usize) -> Vec<SizeClass> {
     let Some(first) = linked.entities() else {
         return Vec::new();
     };
-    let distinct = |row: u32| linked.distinct.of_row(row as usize);
+    let distinct = |row: u32| linked.distinct.record(row as usize);
     let mut members: Vec<(u32, u32)> = first.iter().copied().zip(0..).collect();
     members.sort_unstable();
-    let mut found: Vec<OfSizes> = Vec::new();
+    let mut found: Vec<SizeClass> = Vec::new();
     // Of each range, how many distinct records the example has.
-    let mut of_range: [Option<(usize, usize)>; LEAST.len()] = [None; LEAST.len()];
+    let mut examples: [Option<(usize, usize)>; LEAST.len()] = [None; LEAST.len()];
     for entity in members.chunk_by(|a, b| a.0 == b.0) {
         let size = entity.len() as u64;
         let Some(range) = LEAST.partition_point(|least| *least <= size).checked_sub(1) else {
@@ -39,16 +39,16 @@ pub(super) fn entity_sizes(linked: &Linked<'_>, shown: usize) -> Vec<OfSizes> {
         rows.sort_by_key(is_copy);
         let differing = rows.iter().filter(|row| !is_copy(row)).count();
         rows.truncate(shown);
-        let one = OfSizes {
+        let one = SizeClass {
             sizes: [size; 2],
             entities: 1,
             records: size,
             example_records: size,
             example: rows,
         };
-        match &mut of_range[range] {
+        match &mut examples[range] {
             None => {
-                of_range[range] = Some((found.len(), differing));
+                examples[range] = Some((found.len(), differing));
                 found.push(one);
             }
             Some((place, most)) => {
@@ -64,7 +64,7 @@ pub(super) fn entity_sizes(linked: &Linked<'_>, shown: usize) -> Vec<OfSizes> {
             }
         }
     }
-    found.sort_by_key(|of_sizes| of_sizes.sizes);
+    found.sort_by_key(|class| class.sizes);
     found
 }
 
@@ -96,7 +96,7 @@ mod tests {
         let found = entity_sizes(&linked, 6);
         let counts: Vec<([u64; 2], u64, u64)> = found
             .iter()
-            .map(|of_sizes| (of_sizes.sizes, of_sizes.entities, of_sizes.records))
+            .map(|class| (class.sizes, class.entities, class.records))
             .collect();
         let expected = [
             ([2, 2], 2, 4),

@@ -100,14 +100,14 @@ impl std::fmt::Display for SymbolText<'_> {
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     /// The records of the first and of the second file that have it.
-    of_file: [u32; 2],
+    records_by_file: [u32; 2],
     /// Its number, if two records have it.
     number: Option<u32>,
 }
 
 impl Count {
     fn records(&self) -> u32 {
-        self.of_file[0] + self.of_file[1]
+        self.records_by_file[0] + self.records_by_file[1]
     }
 }
 
@@ -215,9 +215,9 @@ impl Symbols {
 
     /// How differently the records of two files use symbols: the mean of chi-squared over the symbols of at least `least` records,
     /// each with one degree of freedom. Random parts of one file have 1; `None` without such symbols.
-    pub(crate) fn dispersion(&self, of_first: usize, least: u32) -> Option<f64> {
+    pub(crate) fn dispersion(&self, first_records: usize, least: u32) -> Option<f64> {
         let all = f64::from(self.records);
-        let share = of_first as f64 / all;
+        let share = first_records as f64 / all;
         let counts = self.shards.iter().flat_map(HashMap::values);
         // A symbol of all records is in both files in any case.
         let frequent = counts.filter(|count| (least..self.records).contains(&count.records()));
@@ -225,7 +225,7 @@ impl Symbols {
         let chi_squared = |count: &Count| {
             let records = f64::from(count.records());
             let variance = records * share * (1.0 - share) * (all - records) / (all - 1.0);
-            (f64::from(count.of_file[0]) - share * records).powi(2) / variance
+            (f64::from(count.records_by_file[0]) - share * records).powi(2) / variance
         };
         // In one order, so that the sum has the same bits in every run.
         let mut values: Vec<f64> = frequent.map(chi_squared).collect();
@@ -285,8 +285,8 @@ fn counted(
             })
             .collect();
         shards.par_iter_mut().enumerate().for_each(|(i, shard)| {
-            for (key, side) in lists.iter().flat_map(|of_shards| &of_shards[i]) {
-                shard.entry(*key).or_default().of_file[usize::from(*side)] += 1;
+            for (key, side) in lists.iter().flat_map(|shard_lists| &shard_lists[i]) {
+                shard.entry(*key).or_default().records_by_file[usize::from(*side)] += 1;
             }
         });
         advance(progress, end as u64, end as u64, 0)?;
@@ -314,19 +314,35 @@ pub(crate) struct List {
 impl List {
     /// The cosine of the angle between the vectors of the weights of two lists; 0 if either is empty.
     pub(crate) fn cosine(&self, other: &List, squares: &[f64]) -> f64 {
-        cosine(
-            (&self.numbers, self.norm),
-            (&other.numbers, other.norm),
-            squares,
-        )
+        self.vector().cosine(other.vector(), squares)
+    }
+
+    fn vector(&self) -> SymbolVector<'_> {
+        SymbolVector {
+            numbers: &self.numbers,
+            norm: self.norm,
+        }
     }
 }
 
-/// The cosine of two lists of symbols, each with its length. Sums from the rarest symbol on.
-pub(crate) fn cosine(a: (&[u32], f64), b: (&[u32], f64), squares: &[f64]) -> f64 {
-    let mut dot = 0.0;
-    for_each_shared(a.0, b.0, |number| dot += squares[number as usize]);
-    quotient(dot, a.1, b.1)
+/// The weights of a list's symbols, as a vector.
+#[derive(Clone, Copy)]
+struct SymbolVector<'a> {
+    /// The numbered symbols, in ascending order.
+    numbers: &'a [u32],
+    /// The length of the vector.
+    norm: f64,
+}
+
+impl SymbolVector<'_> {
+    /// The cosine of two vectors. Sums from the rarest symbol on.
+    fn cosine(self, other: SymbolVector<'_>, squares: &[f64]) -> f64 {
+        let mut dot = 0.0;
+        for_each_shared(self.numbers, other.numbers, |number| {
+            dot += squares[number as usize];
+        });
+        quotient(dot, self.norm, other.norm)
+    }
 }
 
 /// The cosine for a sum of squares of shared weights. It is 1 for equal values, and for no others: a value alone makes a
@@ -361,18 +377,18 @@ pub(crate) struct Lists {
 
 impl Lists {
     /// The symbols of all records.
-    pub(crate) fn of_records(
+    pub(crate) fn from_records(
         tables: &Tables<'_>,
         symbols: &Symbols,
         equivalents: &Equivalents,
         progress: &dyn Progress,
     ) -> Result<Self> {
         let fields = |row| tables.fields(row).enumerate();
-        Lists::of(tables.rows(), fields, symbols, equivalents, progress)
+        Lists::from_fields(tables.rows(), fields, symbols, equivalents, progress)
     }
 
     /// As many lists, each of the symbols of some fields with their places.
-    fn of<'f, F: Iterator<Item = (usize, &'f [u8])>>(
+    fn from_fields<'f, F: Iterator<Item = (usize, &'f [u8])>>(
         count: usize,
         fields: impl Fn(usize) -> F + Sync,
         symbols: &Symbols,
@@ -384,7 +400,7 @@ impl Lists {
         for block in (0..count).step_by(BLOCK) {
             let end = (block + BLOCK).min(count);
             let chunks: Vec<usize> = (block..end).step_by(CHUNK).collect();
-            let of_chunks: Vec<Lists> = chunks
+            let chunk_lists: Vec<Lists> = chunks
                 .into_par_iter()
                 .map_init(Scratch::default, |scratch, start| {
                     let mut lists = Lists::default();
@@ -394,7 +410,7 @@ impl Lists {
                     lists
                 })
                 .collect();
-            of_chunks.iter().for_each(|chunk| lists.append(chunk));
+            chunk_lists.iter().for_each(|chunk| lists.append(chunk));
             advance(progress, end as u64, end as u64, 0)?;
         }
         Ok(lists)
@@ -426,12 +442,23 @@ impl Lists {
 
     /// The cosine of two records.
     pub(crate) fn cosine(&self, a: usize, b: usize, squares: &[f64]) -> f64 {
-        cosine(
-            (self.numbers(a), self.norm(a)),
-            (self.numbers(b), self.norm(b)),
-            squares,
-        )
+        self.vector(a).cosine(self.vector(b), squares)
     }
+
+    fn vector(&self, row: usize) -> SymbolVector<'_> {
+        SymbolVector {
+            numbers: self.numbers(row),
+            norm: self.norm(row),
+        }
+    }
+}
+
+/// The symbols of many records, with the square of the weight of each symbol.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WeightedLists<'a> {
+    pub(crate) lists: &'a Lists,
+    /// By the number of the symbol.
+    pub(crate) squares: &'a [f64],
 }
 
 /// The symbols of the distinct values of a field: records share most values, and each is weighed once. Values need no order
@@ -439,14 +466,14 @@ impl Lists {
 #[derive(Debug)]
 pub(crate) struct Values {
     /// The value of each record, by its number.
-    of_record: Vec<u32>,
+    value_of_record: Vec<u32>,
     /// By value.
     lists: Lists,
 }
 
 impl Values {
     /// The values of a field of all records.
-    pub(crate) fn of_field(
+    pub(crate) fn from_field(
         tables: &Tables<'_>,
         field: usize,
         symbols: &Symbols,
@@ -460,23 +487,26 @@ impl Values {
         let mut records: Vec<(Option<u128>, u32)> =
             digests.map(|row| (digest(row as usize), row)).collect();
         records.par_sort_unstable();
-        let mut of_record = vec![0; records.len()];
+        let mut value_of_record = vec![0; records.len()];
         let mut first_records = Vec::new();
         for (number, equal) in (0..).zip(records.chunk_by(|a, b| a.0 == b.0)) {
             for (_, row) in equal {
-                of_record[*row as usize] = number;
+                value_of_record[*row as usize] = number;
             }
             first_records.push(equal[0].1 as usize);
         }
         drop(records);
         let first = |number: usize| value(first_records[number]);
-        let lists = Lists::of(first_records.len(), first, symbols, equivalents, progress)?;
-        Ok(Values { of_record, lists })
+        let lists = Lists::from_fields(first_records.len(), first, symbols, equivalents, progress)?;
+        Ok(Values {
+            value_of_record,
+            lists,
+        })
     }
 
     /// The cosine of the values of two records; `None` where one has no word.
     pub(crate) fn similarity(&self, records: [usize; 2], squares: &[f64]) -> Option<f64> {
-        let [a, b] = records.map(|record| self.of_record[record] as usize);
+        let [a, b] = records.map(|record| self.value_of_record[record] as usize);
         let has_words = self.lists.norm(a) > 0.0 && self.lists.norm(b) > 0.0;
         has_words.then(|| {
             if a == b {

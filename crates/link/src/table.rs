@@ -11,6 +11,19 @@ use super::rows::{EntityToWrite, LinkToWrite, Placed, rounded};
 use simgpu::error::{Error, Result};
 use simgpu_io::Places;
 
+/// What the columns of a record are called.
+#[derive(Clone, Copy)]
+struct RecordColumns {
+    row: &'static str,
+    id: &'static str,
+}
+
+impl RecordColumns {
+    const fn new(row: &'static str, id: &'static str) -> Self {
+        RecordColumns { row, id }
+    }
+}
+
 /// The columns of a table.
 #[derive(Default)]
 struct Columns {
@@ -33,7 +46,7 @@ impl Columns {
     /// The rows of records, and their ids if they have any.
     fn records<'a>(
         &mut self,
-        (row, id): (&str, &str),
+        names: RecordColumns,
         places: &Places,
         records: impl Iterator<Item = Option<Placed<'a>>> + Clone,
         may_be_null: bool,
@@ -42,12 +55,16 @@ impl Columns {
             let row = record.map(|record| record.places.place(record.row).1);
             row.map(u64::cast_signed)
         });
-        self.push(row, may_be_null, Arc::new(rows.collect::<Int64Array>()));
+        self.push(
+            names.row,
+            may_be_null,
+            Arc::new(rows.collect::<Int64Array>()),
+        );
         if places.ids.is_some() {
             let ids = records.map(|record| record.map(|record| record.places.id(record.row)));
             let ids = ids.map(Option::transpose).collect::<Result<Vec<_>>>()?;
             let column = places.id_column().array_of_options(ids.into_iter());
-            self.push(id, may_be_null, column);
+            self.push(names.id, may_be_null, column);
         }
         Ok(())
     }
@@ -71,8 +88,8 @@ pub(crate) fn links_table(
 ) -> Result<RecordBatch> {
     let mut columns = Columns::default();
     let side = |side: usize| links.iter().map(move |link| Some(link.records[side]));
-    columns.records(("row_a", "id_a"), a, side(0), false)?;
-    columns.records(("row_b", "id_b"), b, side(1), false)?;
+    columns.records(RecordColumns::new("row_a", "id_a"), a, side(0), false)?;
+    columns.records(RecordColumns::new("row_b", "id_b"), b, side(1), false)?;
     let scores = links.iter().map(|link| rounded(link.score));
     let scores = Float64Array::from_iter_values(scores);
     columns.push("score", false, Arc::new(scores));
@@ -99,9 +116,9 @@ pub(crate) fn links_table(
     let mut symbols = ListBuilder::new(StringBuilder::new()).with_field(item(DataType::Utf8));
     let mut records = ListBuilder::new(Int64Builder::new()).with_field(item(DataType::Int64));
     for link in links {
-        for (symbol, of_symbol) in &link.shared {
+        for (symbol, records_with) in &link.shared {
             symbols.values().append_value(symbol);
-            records.values().append_value(i64::from(*of_symbol));
+            records.values().append_value(i64::from(*records_with));
         }
         symbols.append(true);
         records.append(true);
@@ -112,8 +129,10 @@ pub(crate) fn links_table(
         let others = links.iter().map(|link| link.runner_up);
         others.map(move |other| other.map(|(records, _)| records[side]))
     };
-    columns.records(("runner_up_row_a", "runner_up_id_a"), a, other(0), true)?;
-    columns.records(("runner_up_row_b", "runner_up_id_b"), b, other(1), true)?;
+    let names = RecordColumns::new("runner_up_row_a", "runner_up_id_a");
+    columns.records(names, a, other(0), true)?;
+    let names = RecordColumns::new("runner_up_row_b", "runner_up_id_b");
+    columns.records(names, b, other(1), true)?;
     let scores = links.iter().map(|link| link.runner_up.map(|other| other.1));
     columns.scores("runner_up_score", scores);
     let distances = links
@@ -128,12 +147,13 @@ pub(crate) fn links_table(
 pub(crate) fn entities_table(records: &[EntityToWrite], places: &Places) -> Result<RecordBatch> {
     let mut columns = Columns::default();
     let placed = |row| Some(Placed { places, row });
-    let of = |row: fn(&EntityToWrite) -> u32| records.iter().map(move |record| placed(row(record)));
-    columns.records(("row", "id"), places, of(|record| record.row), false)?;
+    let own = records.iter().map(|record| placed(record.row));
+    let first = records.iter().map(|record| placed(record.first));
+    columns.records(RecordColumns::new("row", "id"), places, own, false)?;
     columns.records(
-        ("entity", "entity_id"),
+        RecordColumns::new("entity", "entity_id"),
         places,
-        of(|record| record.first),
+        first,
         false,
     )?;
     columns.table()

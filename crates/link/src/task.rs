@@ -5,7 +5,8 @@ use rayon::prelude::*;
 use super::decide::{Decision, large_entities};
 use super::links::{Accepted, Choice, LinkCounts, Linked, Scorer, best_two};
 use super::{
-    Candidates, Distinct, Evidence, Files, Link, Lists, Pair, Score, Symbols, Tables, Verdict, find,
+    Candidates, Distinct, Evidence, Files, Link, Lists, Pair, Score, Symbols, Tables, Verdict,
+    WeightedLists, find,
 };
 use simgpu::documents::TokenBatch;
 use simgpu::error::{Error, Result};
@@ -65,12 +66,18 @@ pub fn link<'a>(
         Symbols::count(&tables, equivalents, progress)
     })?;
     let lists = timings.time("weigh", 0, || {
-        Lists::of_records(&tables, &symbols, equivalents, progress)
+        Lists::from_records(&tables, &symbols, equivalents, progress)
     })?;
     let (evidence, mut choice) = timings.time("learn", 0, || choose(&tables, task, progress))?;
     let mut candidates = timings.time("compare", 0, || match &evidence {
         Some(evidence) => Ok(evidence_pairs(evidence, &lists, symbols.squares())),
-        None => find(&tables, &lists, symbols.squares(), progress),
+        None => {
+            let records = WeightedLists {
+                lists: &lists,
+                squares: symbols.squares(),
+            };
+            find(&tables, records, progress)
+        }
     })?;
     let decision = Decision {
         tables: &tables,
@@ -82,12 +89,7 @@ pub fn link<'a>(
     let (scorer, accepted) =
         decision.decide(evidence, &mut candidates, &mut choice, &mut timings)?;
     Ok(Linked {
-        counts: count(
-            &tables,
-            (&lists, &symbols),
-            (&candidates, &scorer),
-            &accepted,
-        ),
+        counts: decision.counts(&candidates, &scorer, &accepted),
         best: best_two(&candidates.pairs, distinct.len()),
         files,
         distinct,
@@ -102,36 +104,39 @@ pub fn link<'a>(
     })
 }
 
-/// The numbers of a search.
-fn count(
-    tables: &Tables<'_>,
-    (lists, symbols): (&Lists, &Symbols),
-    (candidates, scorer): (&Candidates, &Scorer),
-    accepted: &Accepted,
-) -> LinkCounts {
-    let files = tables.files;
-    let without_words = (0..tables.rows()).filter(|row| lists.norm(*row) == 0.0);
-    let are_equal = accepted
-        .joined
-        .iter()
-        .filter(|joined| joined.place.is_none());
-    LinkCounts {
-        records_a: files.first.len() as u64,
-        records_b: files.second.map_or(0, TokenBatch::len) as u64,
-        skipped: 0,
-        empty: without_words.count() as u64,
-        equal_records: (files.rows() - tables.rows()) as u64,
-        symbols: symbols.len() as u64,
-        candidate_pairs: match scorer {
-            Scorer::Evidence(evidence) => evidence.candidates as u64,
-            _ => candidates.pairs.len() as u64,
-        },
-        pairs_below_floor: candidates.below,
-        cut_records: candidates.cut,
-        crowded_records: candidates.crowded,
-        links: accepted.joined.len() as u64,
-        equal_links: are_equal.count() as u64,
-        entities: accepted.entities.as_deref().map_or(0, large_entities),
+impl Decision<'_> {
+    /// The numbers of the search.
+    fn counts(&self, candidates: &Candidates, scorer: &Scorer, accepted: &Accepted) -> LinkCounts {
+        let Decision {
+            tables,
+            lists,
+            symbols,
+            ..
+        } = *self;
+        let files = tables.files;
+        let without_words = (0..tables.rows()).filter(|row| lists.norm(*row) == 0.0);
+        let equal_links = accepted
+            .joined
+            .iter()
+            .filter(|joined| joined.place.is_none());
+        LinkCounts {
+            records_a: files.first.len() as u64,
+            records_b: files.second.map_or(0, TokenBatch::len) as u64,
+            skipped: 0,
+            empty: without_words.count() as u64,
+            equal_records: (files.rows() - tables.rows()) as u64,
+            symbols: symbols.len() as u64,
+            candidate_pairs: match scorer {
+                Scorer::Evidence(evidence) => evidence.candidates as u64,
+                _ => candidates.pairs.len() as u64,
+            },
+            pairs_below_floor: candidates.below,
+            cut_records: candidates.cut,
+            crowded_records: candidates.crowded,
+            links: accepted.joined.len() as u64,
+            equal_links: equal_links.count() as u64,
+            entities: accepted.entities.as_deref().map_or(0, large_entities),
+        }
     }
 }
 
@@ -146,7 +151,7 @@ fn choose(
         verdict: None,
         contest: None,
     };
-    match (task.score, tables.are_two(), task.threshold) {
+    match (task.score, tables.has_two_files(), task.threshold) {
         (Score::Auto, _, Some(_)) => {
             choice.because = Some("a threshold is given, which is a cosine".to_owned());
             return Ok((None, choice));
@@ -155,7 +160,7 @@ fn choose(
         (Score::Auto | Score::Evidence, ..) => {}
         (Score::Text | Score::Points | Score::Textbook, ..) => return Ok((None, choice)),
     }
-    let evidence = Evidence::find(tables, (&task.equivalents, &task.field_kinds), progress)?;
+    let evidence = Evidence::find(tables, &task.equivalents, &task.field_kinds, progress)?;
     let verdict = evidence.verdict(&task.field_names);
     let copies = |record: u32| tables.distinct.copies(record as usize);
     let report = evidence.report(&verdict, copies);

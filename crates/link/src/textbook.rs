@@ -35,7 +35,7 @@ pub(crate) struct FieldTexts {
 
 impl FieldTexts {
     /// Reads the fields of all records.
-    pub(crate) fn of_records(
+    pub(crate) fn from_records(
         tables: &Tables<'_>,
         equivalents: &Equivalents,
         progress: &dyn Progress,
@@ -82,15 +82,15 @@ impl FieldTexts {
     }
 
     /// The points of every pair.
-    pub(crate) fn of_pairs(&self, pairs: &[Pair], progress: &dyn Progress) -> Result<Vec<f64>> {
+    pub(crate) fn score_pairs(&self, pairs: &[Pair], progress: &dyn Progress) -> Result<Vec<f64>> {
         progress.begin("score", pairs.len() as u64);
         let points = |pair: &Pair| self.points(pair.rows.map(|row| row as usize)).sum::<f64>();
-        let mut of_pairs: Vec<f64> = Vec::with_capacity(pairs.len());
+        let mut scores: Vec<f64> = Vec::with_capacity(pairs.len());
         for block in pairs.chunks(BLOCK) {
-            of_pairs.par_extend(block.par_iter().map(points));
-            advance(progress, of_pairs.len() as u64, 0, 0)?;
+            scores.par_extend(block.par_iter().map(points));
+            advance(progress, scores.len() as u64, 0, 0)?;
         }
-        Ok(of_pairs)
+        Ok(scores)
     }
 }
 
@@ -121,7 +121,7 @@ mod tests {
         let distinct = &Distinct::all(&files);
         let tables = Tables { files, distinct };
         let equivalents = Equivalents::parse(equivalents).unwrap();
-        let texts = FieldTexts::of_records(&tables, &equivalents, &Silent);
+        let texts = FieldTexts::from_records(&tables, &equivalents, &Silent);
         texts.unwrap().points([0, 1]).collect()
     }
 

@@ -72,7 +72,7 @@ pub struct Estimate {
 
 impl Estimate {
     /// A threshold of which nothing is expected.
-    pub(crate) fn of_threshold(threshold: f64) -> Self {
+    pub(crate) fn at_threshold(threshold: f64) -> Self {
         Estimate {
             threshold,
             share: None,
@@ -98,7 +98,7 @@ impl Estimate {
 
 impl Estimate {
     /// States what is expected of so many accepted pairs of two files, of which some are correct.
-    fn state(&mut self, (accepted, correct): (f64, f64), recall: [f64; 2]) {
+    fn state(&mut self, accepted: f64, correct: f64, recall: [f64; 2]) {
         let precision = correct / accepted;
         let error = BIAS + 2.0 * ((accepted - correct).max(0.0) + 1.0).sqrt() / accepted;
         self.expected_precision = Some(precision);
@@ -117,7 +117,7 @@ impl Estimate {
 /// The scores of three rounds, each in descending order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RoundScores<'a> {
-    pub(crate) of_round: [&'a [f64]; 3],
+    pub(crate) rounds: [&'a [f64]; 3],
     /// The records that may have a partner.
     pub(crate) records: usize,
 }
@@ -144,7 +144,7 @@ const MOST_COMPETING: f64 = 0.25;
 
 impl RoundScores<'_> {
     fn reaching(&self, round: usize, score: f64) -> usize {
-        self.of_round[round].partition_point(|known| *known >= score)
+        self.rounds[round].partition_point(|known| *known >= score)
     }
 
     /// The records below a score in a round.
@@ -155,7 +155,7 @@ impl RoundScores<'_> {
     /// Some scores of the first two rounds, in descending order.
     fn tried(&self) -> Vec<f64> {
         let mut scores = Vec::new();
-        for round in &self.of_round[..2] {
+        for round in &self.rounds[..2] {
             let step = round.len().div_ceil(TRIED / 2).max(1);
             scores.extend(round.iter().copied().step_by(step));
             scores.extend(round.last());
@@ -167,7 +167,7 @@ impl RoundScores<'_> {
 
     /// The score that as many records of the second round lie below as of the third round below `score`.
     fn as_far_up(&self, score: f64) -> Option<f64> {
-        let second = self.of_round[1];
+        let second = self.rounds[1];
         let reaching = self.reaching(2, score);
         match reaching {
             0 => None,
@@ -209,7 +209,7 @@ impl RoundScores<'_> {
 /// Chooses the threshold for accepted pairs. `share` is the known share of records that have a partner, and `threshold` a
 /// given threshold.
 /// `partners` is the number of records with a partner by another estimate: the greater one counts.
-pub(crate) fn of_rounds(
+pub(crate) fn estimate_rounds(
     scores: &RoundScores<'_>,
     share: Option<f64>,
     threshold: Option<f64>,
@@ -222,10 +222,15 @@ pub(crate) fn of_rounds(
     // A share that was said too high would hide wrong pairs.
     let careful = without_partner.max(estimated);
     let correct = scores.correct_above(threshold, careful);
-    let recall = recall_range(scores, correct, (share, 1.0 - estimated), partners);
-    let median = scores.of_round[0].get(accepted / 2).copied();
+    let known = PartnersKnown {
+        given: share,
+        estimated: 1.0 - estimated,
+        other_estimate: partners,
+    };
+    let recall = recall_range(scores, correct, known);
+    let median = scores.rounds[0].get(accepted / 2).copied();
     let competing = median.map_or(0, |median| scores.reaching(1, median));
-    let runners_up = scores.of_round[1].len();
+    let runners_up = scores.rounds[1].len();
     let share_error = ERROR_OF_SHARE / (scores.records.max(1) as f64).sqrt();
     let is_share_known = runners_up >= LEAST_RUNNERS_UP && 1.0 - estimated >= share_error;
     let unknown_because = if accepted == 0 {
@@ -252,15 +257,15 @@ pub(crate) fn of_rounds(
         why_rough(accepted, wrong, ": state `share` or `threshold`")
     };
     let share = is_share_known.then_some(1.0 - estimated);
-    let mut told = Estimate {
+    let mut estimate = Estimate {
         share,
         unknown_because,
-        ..Estimate::of_threshold(threshold)
+        ..Estimate::at_threshold(threshold)
     };
-    if told.unknown_because.is_none() {
-        told.state((accepted as f64, correct), recall);
+    if estimate.unknown_because.is_none() {
+        estimate.state(accepted as f64, correct, recall);
     }
-    told
+    estimate
 }
 
 /// How far the expected precision may be off, beside the error of counts. In 24 pairs of tables it was up to 0.037 off.
@@ -269,26 +274,31 @@ const BIAS: f64 = 0.03;
 /// A recall is stated as one figure if its range is at most this wide.
 const WIDEST: f64 = 0.1;
 
+/// What is known of how many records have a partner.
+#[derive(Clone, Copy)]
+struct PartnersKnown {
+    /// The share of the records, if the task states it.
+    given: Option<f64>,
+    /// The share by the runners-up.
+    estimated: f64,
+    /// The number by another estimate.
+    other_estimate: Option<f64>,
+}
+
 /// The least and the greatest recall, if so many links are right: by the numbers of records with a partner that are known, or
-/// estimated with an error. `estimated` is the share by the runners-up, and `partners` a number by another estimate. The
-/// estimates err on both sides: on people by 4,000 to 20,000 records, runners-up found 0.66 to 0.8 of the true number, and
-/// points 1.2.
-fn recall_range(
-    scores: &RoundScores<'_>,
-    correct: f64,
-    (given, estimated): (Option<f64>, f64),
-    partners: Option<f64>,
-) -> [f64; 2] {
+/// estimated with an error. The estimates err on both sides: on people by 4,000 to 20,000 records, runners-up found 0.66 to 0.8
+/// of the true number, and points 1.2.
+fn recall_range(scores: &RoundScores<'_>, correct: f64, partners: PartnersKnown) -> [f64; 2] {
     let records = scores.records as f64;
     let recall = |partners: f64| (correct / partners.max(correct).max(1.0)).min(1.0);
-    if let Some(share) = given {
+    if let Some(share) = partners.given {
         return [recall(share * records); 2];
     }
-    let by_share = estimated * records;
-    let partners = partners.unwrap_or(by_share);
+    let runners_up = partners.estimated * records;
+    let other = partners.other_estimate.unwrap_or(runners_up);
     let error = ERROR_OF_SHARE * records.sqrt();
-    let most = (by_share.max(partners) + error).min(records);
-    [most, by_share.min(partners) - error].map(recall)
+    let most = (runners_up.max(other) + error).min(records);
+    [most, runners_up.min(other) - error].map(recall)
 }
 
 /// Why the expected number of wrong pairs among the accepted ones is rough, if it is; and what to do.
@@ -347,15 +357,15 @@ const SPREAD: usize = 4;
 
 /// Chooses the threshold for one file from the scores of all candidate pairs, in descending order, from `floor` to 1, each with
 /// the number of pairs that it counts for; `equal` pairs more have a score of 1.
-pub(crate) fn of_entities(
+pub(crate) fn estimate_entities(
     scores: &[(f64, u64)],
     equal: u64,
     floor: f64,
     threshold: Option<f64>,
 ) -> Estimate {
     let bin_of = |score: f64| bin((score - floor) / (1.0 - floor).max(f64::MIN_POSITIVE));
-    let of_equal = [(1.0, equal)];
-    let all = of_equal.iter().chain(scores);
+    let equal_pairs = [(1.0, equal)];
+    let all = equal_pairs.iter().chain(scores);
     let density = smoothed(all.map(|(score, pairs)| (bin_of(*score), *pairs)));
     let valley = valley(&density);
     let middle = |bin: usize| floor + (1.0 - floor) * (bin as f64 + 0.5) / BINS as f64;
@@ -374,7 +384,7 @@ pub(crate) fn of_entities(
     Estimate {
         expected_precision: precision.filter(|_| unknown_because.is_none()),
         unknown_because,
-        ..Estimate::of_threshold(threshold)
+        ..Estimate::at_threshold(threshold)
     }
 }
 
@@ -483,11 +493,11 @@ mod tests {
         for (seed, share) in [(1, 0.3), (20, 0.6), (40, 0.95)] {
             let (rounds, first) = made_up(seed, share);
             let scores = RoundScores {
-                of_round: [&rounds[0], &rounds[1], &rounds[2]],
+                rounds: [&rounds[0], &rounds[1], &rounds[2]],
                 records: RECORDS,
             };
             for threshold in [None, Some(0.45)] {
-                let estimate = of_rounds(&scores, None, threshold, None);
+                let estimate = estimate_rounds(&scores, None, threshold, None);
                 let found = estimate.share.unwrap();
                 assert!((found - share).abs() < 0.1, "{share}: {estimate:?}");
                 let accepted = first.iter().filter(|pair| pair.0 >= estimate.threshold);
@@ -515,12 +525,12 @@ mod tests {
             };
             let rounds = [of(0), of(1), of(2)];
             let scores = RoundScores {
-                of_round: [&rounds[0], &rounds[1], &rounds[2]],
+                rounds: [&rounds[0], &rounds[1], &rounds[2]],
                 records,
             };
-            let estimate = of_rounds(&scores, None, None, None);
-            let told = (estimate.expected_precision, estimate.expected_recall);
-            assert_eq!(told, (None, None), "{records}: {estimate:?}");
+            let estimate = estimate_rounds(&scores, None, None, None);
+            let stated = (estimate.expected_precision, estimate.expected_recall);
+            assert_eq!(stated, (None, None), "{records}: {estimate:?}");
         }
         // Three of a thousand pairs, far above the others, are too few for a precision of 90 %.
         assert!(
@@ -536,17 +546,17 @@ mod tests {
     fn competing_runners_up_leave_precision_unknown() {
         let round: Vec<f64> = descending((0..100).map(|i| random(3, i)).collect());
         let scores = RoundScores {
-            of_round: [&round, &round, &round],
+            rounds: [&round, &round, &round],
             records: 100,
         };
-        let estimate = of_rounds(&scores, None, None, None);
+        let estimate = estimate_rounds(&scores, None, None, None);
         assert!(estimate.expected_precision.is_none(), "{estimate:?}");
         assert!(estimate.unknown_because.is_some());
         let none = RoundScores {
-            of_round: [&[], &[], &[]],
+            rounds: [&[], &[], &[]],
             records: 0,
         };
-        let estimate = of_rounds(&none, None, None, None);
+        let estimate = estimate_rounds(&none, None, None, None);
         assert_eq!(estimate.unknown_because.unwrap(), "no pair was accepted");
     }
 
@@ -555,11 +565,15 @@ mod tests {
         let far = (0..5000).map(|i| 0.1 + 0.3 * random(1, i).powi(3));
         let near = (0..600).map(|i| 0.7 + 0.3 * random(2, i));
         let scores = single(far.clone().chain(near).collect());
-        let estimate = of_entities(&scores, 0, 0.1, None);
+        let estimate = estimate_entities(&scores, 0, 0.1, None);
         assert!((0.3..0.72).contains(&estimate.threshold), "{estimate:?}");
         assert!(estimate.expected_precision.unwrap() > 0.95, "{estimate:?}");
-        let none = of_entities(&single(far.collect()), 0, 0.1, None);
+        let none = estimate_entities(&single(far.collect()), 0, 0.1, None);
         assert!(none.unknown_because.is_some(), "{none:?}");
-        assert!(of_entities(&[], 0, 1.0, None).expected_precision.is_none());
+        assert!(
+            estimate_entities(&[], 0, 1.0, None)
+                .expected_precision
+                .is_none()
+        );
     }
 }

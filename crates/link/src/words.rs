@@ -140,7 +140,7 @@ impl Words {
                 self.ends.push(start);
             }
             if !letter.is_whitespace() {
-                self.value.push(of_keyboard(letter));
+                self.value.push(keyboard_letter(letter));
             } else if !self.value.is_empty() && !self.value.ends_with(' ') {
                 self.value.push(' ');
             }
@@ -193,7 +193,7 @@ pub(crate) fn is_of_word(letter: char) -> bool {
 }
 
 /// The quote or dash that a keyboard has, for a typographic one.
-pub(crate) fn of_keyboard(letter: char) -> char {
+pub(crate) fn keyboard_letter(letter: char) -> char {
     match letter {
         '\u{2018}'..='\u{201B}' => '\'',
         '\u{201C}'..='\u{201F}' => '"',

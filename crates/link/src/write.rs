@@ -72,9 +72,9 @@ impl Writing<'_> {
         progress.begin("write", links.len() as u64);
         let mut explained = Vec::with_capacity(links.len());
         for block in links.chunks(BLOCK) {
-            let of_block: Vec<LinkToWrite<'_>> =
+            let links_of_block: Vec<LinkToWrite<'_>> =
                 block.par_iter().map(|link| self.link(link)).collect();
-            explained.extend(of_block);
+            explained.extend(links_of_block);
             advance(progress, explained.len() as u64, explained.len() as u64, 0)?;
         }
         links_table(&explained, &self.names, self.sides(), self.linked.score())
@@ -135,8 +135,8 @@ impl Writing<'_> {
 
     /// The accepted and rejected pairs next to the threshold.
     fn examples(&self) -> Result<Vec<Value>> {
-        let of_links = self.linked.examples();
-        let lines = of_links.iter().map(|(link, is_accepted)| {
+        let linked_pairs = self.linked.examples();
+        let lines = linked_pairs.iter().map(|(link, is_accepted)| {
             let line = link_line(&self.link(link))?;
             let mut example: Value = serde_json::from_slice(&line)
                 .map_err(|error| Error::Defect(format!("a link is no JSON: {error}")))?;
@@ -153,19 +153,19 @@ impl Writing<'_> {
             return Ok(Vec::new());
         };
         let sizes = entity_sizes(self.linked, SHOWN).into_iter();
-        let written = sizes.map(|of_size| {
-            let records = of_size.example.iter().map(|row| {
+        let written = sizes.map(|class| {
+            let records = class.example.iter().map(|row| {
                 Ok(EntityRecord {
                     id: places.id(*row)?.into_owned(),
                     values: self.linked.fields_of(*row as usize),
                 })
             });
             Ok(EntitySizes {
-                least: of_size.sizes[0],
-                most: of_size.sizes[1],
-                entities: of_size.entities,
-                records: of_size.records,
-                example_records: of_size.example_records,
+                least: class.sizes[0],
+                most: class.sizes[1],
+                entities: class.entities,
+                records: class.records,
+                example_records: class.example_records,
                 example: records.collect::<Result<_>>()?,
             })
         });

@@ -82,7 +82,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn of(&self, block: usize) -> &[u32] {
+    fn block(&self, block: usize) -> &[u32] {
         let start = if block == 0 { 0 } else { self.ends[block - 1] };
         &self.records[start..self.ends[block]]
     }
@@ -108,9 +108,13 @@ impl Blocks {
         let (taken, others) = order.split_at(taken);
         let (mut left_out, mut lacks) = (self.left_out, self.lacks.clone());
         for block in others {
-            leave_out(&mut left_out, &mut lacks, self.of(*block).iter().copied());
+            leave_out(
+                &mut left_out,
+                &mut lacks,
+                self.block(*block).iter().copied(),
+            );
         }
-        for records in taken.iter().map(|block| self.of(*block)) {
+        for records in taken.iter().map(|block| self.block(*block)) {
             records
                 .iter()
                 .for_each(|record| lacks[*record as usize] = false);
@@ -152,11 +156,11 @@ fn pairs_of(records: usize) -> u64 {
 pub(crate) fn find(fields: &[Field], records: usize) -> Candidates {
     let blocks = all_blocks(fields, records);
     let mut order: Vec<usize> = (0..blocks.ends.len()).collect();
-    order.sort_by_key(|block| blocks.of(*block).len());
+    order.sort_by_key(|block| blocks.block(*block).len());
     let most = [PAIRS_PER_RECORD, SAMPLED_PER_RECORD].map(|pairs| budget(pairs, records));
     let mut pairs = [0; 2];
     let taken = order.iter().take_while(|block| {
-        let records = blocks.of(**block).len();
+        let records = blocks.block(**block).len();
         let is_sampled = usize::from(records > WHOLE);
         pairs[is_sampled] += pairs_of(records);
         pairs[is_sampled] <= most[is_sampled]
@@ -164,8 +168,8 @@ pub(crate) fn find(fields: &[Field], records: usize) -> Candidates {
     let taken = taken.count();
     let left_out = blocks.leave_out(&order, taken);
     order.truncate(taken);
-    let largest = order.last().map_or(0, |block| blocks.of(*block).len());
-    let of_record = Places::of(&blocks, &order, records);
+    let largest = order.last().map_or(0, |block| blocks.block(*block).len());
+    let places = BlockPlaces::new(&blocks, &order, records);
     const CHUNK: usize = 256;
     let parts: Vec<Vec<Candidate>> = order
         .par_chunks(CHUNK)
@@ -173,7 +177,7 @@ pub(crate) fn find(fields: &[Field], records: usize) -> Candidates {
         .map(|(chunk, part)| {
             let mut pairs = Vec::new();
             for (place, block) in (chunk * CHUNK..).zip(part) {
-                take(blocks.of(*block), number(place), &of_record, &mut pairs);
+                take(blocks.block(*block), number(place), &places, &mut pairs);
             }
             pairs
         })
@@ -204,8 +208,8 @@ fn all_blocks(fields: &[Field], records: usize) -> Blocks {
                 .zip(&field.codes)
                 .filter(|(_, code)| **code != MISSING)
             {
-                let of_value = words.of(*code).iter();
-                keyed.extend(of_value.map(|(word, _)| (u64::from(*word), row)));
+                let parts = words.vector(*code).iter();
+                keyed.extend(parts.map(|(word, _)| (u64::from(*word), row)));
             }
             blocks.add(keyed);
         }
@@ -226,17 +230,17 @@ fn all_blocks(fields: &[Field], records: usize) -> Blocks {
 }
 
 /// For each record, the places of its blocks in the order in which they are taken.
-struct Places {
+struct BlockPlaces {
     places: Vec<u32>,
     ends: Vec<usize>,
 }
 
-impl Places {
-    fn of(blocks: &Blocks, order: &[usize], records: usize) -> Self {
+impl BlockPlaces {
+    fn new(blocks: &Blocks, order: &[usize], records: usize) -> Self {
         let mut ends = vec![0; records];
         for block in order {
             blocks
-                .of(*block)
+                .block(*block)
                 .iter()
                 .for_each(|record| ends[*record as usize] += 1);
         }
@@ -246,16 +250,16 @@ impl Places {
         }
         let mut places = vec![0; total];
         for (place, block) in (0..).zip(order) {
-            for record in blocks.of(*block) {
+            for record in blocks.block(*block) {
                 let end = &mut ends[*record as usize];
                 places[*end] = place;
                 *end += 1;
             }
         }
-        Places { places, ends }
+        BlockPlaces { places, ends }
     }
 
-    fn of_record(&self, record: u32) -> &[u32] {
+    fn all(&self, record: u32) -> &[u32] {
         let record = record as usize;
         let start = if record == 0 {
             0
@@ -267,7 +271,7 @@ impl Places {
 
     /// The blocks of a record that come before the one at `place`.
     fn before(&self, record: u32, place: u32) -> &[u32] {
-        let places = self.of_record(record);
+        let places = self.all(record);
         &places[..places.partition_point(|other| *other < place)]
     }
 }
@@ -287,7 +291,7 @@ fn have_common(a: &[u32], b: &[u32]) -> bool {
 }
 
 /// Takes the pairs of a block that no earlier block has.
-fn take(block: &[u32], place: u32, places: &Places, pairs: &mut Vec<Candidate>) {
+fn take(block: &[u32], place: u32, places: &BlockPlaces, pairs: &mut Vec<Candidate>) {
     let mut ring = block.to_vec();
     if ring.len() > WHOLE {
         ring.sort_unstable_by_key(|record| fmix64(u64::from(*record) | 1 << 40));
@@ -351,13 +355,13 @@ mod tests {
     fn fields(records: u64, values: &[u64]) -> Fields {
         let columns = (0_u64..).zip(values).map(|(field, values)| {
             let value = |row| format!("v{}", fmix64(row << 8 | field) % values);
-            Column::of(
+            Column::new(
                 &(0..records).map(value).collect::<Vec<_>>(),
                 Some(Kind::Name),
                 &|_| None,
             )
         });
-        Fields::of_columns(columns)
+        Fields::from_columns(columns)
     }
 
     #[test]
@@ -382,13 +386,13 @@ mod tests {
         // Three values of two thousand records each, and words that hardly any two share.
         let fields = fields(6000, &[3, 1 << 40]).used;
         let found = find(&fields, 6000);
-        let mut of_value: BTreeMap<u32, f64> = BTreeMap::new();
+        let mut pairs_of_value: BTreeMap<u32, f64> = BTreeMap::new();
         for pair in &found.pairs {
             let [a, b] = pair.records.map(|record| fields[0].codes[record as usize]);
             assert_eq!(a, b);
-            *of_value.entry(a).or_default() += f64::from(pair.weight);
+            *pairs_of_value.entry(a).or_default() += f64::from(pair.weight);
         }
-        for (value, pairs) in of_value {
+        for (value, pairs) in pairs_of_value {
             let records = f64::from(fields[0].records[value as usize]);
             let all = records * (records - 1.0) / 2.0;
             assert!((pairs / all - 1.0).abs() < 1e-3, "{pairs} {all}");
@@ -407,11 +411,11 @@ mod tests {
             _ => format!("v{}", row / 40),
         });
         let columns = [common, rare.collect()];
-        let fields = Fields::of_columns(columns.iter().map(|column| {
+        let fields = Fields::from_columns(columns.iter().map(|column| {
             let mut column = column.clone();
             // A field of one value is not used.
             column[0] = "other".to_owned();
-            Column::of(&column, None, &|_| None)
+            Column::new(&column, None, &|_| None)
         }));
         let found = find(&fields.used, records).left_out;
         let expected = LeftOut {

@@ -61,17 +61,17 @@ impl Clusters {
     /// Joins records, the pairs with the highest odds first. All `pairs` are of connected records, in the order of
     /// [`connected`]; `sizes` counts the copies of each record, and `log_prior` is the natural logarithm of the share of all
     /// pairs that are of the same thing. Only pairs with log odds above `least`, 0 or more, join two clusters.
-    pub(crate) fn of(pairs: &[(u32, Scored)], sizes: &[u32], log_prior: f64, least: f64) -> Self {
+    pub(crate) fn form(pairs: &[(u32, Scored)], sizes: &[u32], log_prior: f64, least: f64) -> Self {
         let mut first: Vec<u32> = (0..).take(sizes.len()).collect();
         let components: Vec<&[(u32, Scored)]> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
         let joined: Vec<Joined> = components
             .par_iter()
-            .map(|pairs| Component::of(pairs, sizes).join(pairs, log_prior, least))
+            .map(|pairs| Component::new(pairs, sizes).join(pairs, log_prior, least))
             .collect();
         let mut joining = Vec::new();
-        for (of_records, pairs) in joined {
-            for (record, of_entity) in of_records {
-                first[record as usize] = of_entity;
+        for (entities, pairs) in joined {
+            for (record, first_record) in entities {
+                first[record as usize] = first_record;
             }
             joining.extend(pairs);
         }
@@ -146,7 +146,7 @@ struct Component {
 }
 
 impl Component {
-    fn of(pairs: &[(u32, Scored)], sizes: &[u32]) -> Self {
+    fn new(pairs: &[(u32, Scored)], sizes: &[u32]) -> Self {
         let mut records: Vec<u32> = pairs.iter().flat_map(|(_, pair)| pair.records).collect();
         records.sort_unstable();
         records.dedup();
@@ -161,10 +161,10 @@ impl Component {
         };
         for (_, pair) in pairs {
             let [a, b] = pair.records.map(|record| component.number(record));
-            let of_copies = pair.weight * component.sizes[a as usize] * component.sizes[b as usize];
+            let copies = pair.weight * component.sizes[a as usize] * component.sizes[b as usize];
             let evidence = Evidence {
-                sum: pair.log_odds.clamp(-CLIP, CLIP) * of_copies,
-                pairs: of_copies,
+                sum: pair.log_odds.clamp(-CLIP, CLIP) * copies,
+                pairs: copies,
             };
             component.add([a, b], evidence);
         }
@@ -258,7 +258,7 @@ mod tests {
         let within = connected(&rows, &vec![1.0; pairs.len()], records, |place| {
             pairs[place].log_odds
         });
-        Clusters::of(&within, &vec![1; records], log_prior, 0.0).first
+        Clusters::form(&within, &vec![1; records], log_prior, 0.0).first
     }
 
     #[test]
@@ -299,15 +299,15 @@ mod tests {
         });
         for pair in order {
             let [a, b] = pair.records.map(|record| first[record as usize]);
-            let of = |entity: u32| {
+            let members = |entity: u32| {
                 (0..records)
                     .filter(|record| first[*record] == entity)
                     .collect::<Vec<_>>()
             };
-            let (of_a, of_b) = (of(a), of(b));
+            let (members_a, members_b) = (members(a), members(b));
             let mut sum = 0.0;
-            for x in &of_a {
-                for y in &of_b {
+            for x in &members_a {
+                for y in &members_b {
                     let rows = [number(*x.min(y)), number(*x.max(y))];
                     let known = pairs.iter().find(|pair| pair.records == rows);
                     sum += known.map_or(NO_CANDIDATE, |pair| pair.log_odds.clamp(-CLIP, CLIP));

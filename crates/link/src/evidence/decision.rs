@@ -5,11 +5,11 @@ use rayon::prelude::*;
 use super::candidates::{LeftOut, find};
 use super::clusters::{Clusters, Scored, connected};
 use super::kinds::Kind;
-use super::levels::{EQUAL, Levels, compare, crossed, name};
+use super::levels::{EQUAL, Levels, compare, crossed, level_name};
 use super::missed::{Missed, found_alone, nearly};
 use super::mixture::{Mixture, Setting, Weights};
-use super::patterns::{MOST_FIELDS, Patterns};
-use super::rates::{Rates, Things};
+use super::patterns::{MOST_FIELDS, Patterns, WeightedPairs};
+use super::rates::{Rates, Sample, Things};
 use super::stated::{Expected, pairs_of};
 use super::values::{Column, Fields, Reason, number};
 use crate::Tables;
@@ -77,7 +77,8 @@ impl Evidence {
     /// Decides which of the distinct records of one file are one thing.
     pub(crate) fn find(
         tables: &Tables<'_>,
-        (equivalents, kinds): (&Equivalents, &[Option<Kind>]),
+        equivalents: &Equivalents,
+        kinds: &[Option<Kind>],
         progress: &dyn Progress,
     ) -> Result<Self> {
         let replaced = |word: &str| equivalents.replaced(word);
@@ -91,7 +92,7 @@ impl Evidence {
                 String::from_utf8_lossy(value)
             });
             let set = kinds.get(field).copied().flatten();
-            columns.push(Column::of(&texts.collect::<Vec<_>>(), set, &replaced));
+            columns.push(Column::new(&texts.collect::<Vec<_>>(), set, &replaced));
             advance(progress, field as u64 + 1, 0, 0)?;
         }
         let copies = (0..tables.rows()).map(|record| tables.distinct.copies(record));
@@ -100,8 +101,8 @@ impl Evidence {
                 .unwrap_or(MOST_COPIES)
                 .min(MOST_COPIES)
         });
-        Evidence::of(
-            Fields::of_columns(columns.into_iter()),
+        Evidence::decide(
+            Fields::from_columns(columns.into_iter()),
             &sizes.collect::<Vec<u32>>(),
             progress,
         )
@@ -109,7 +110,11 @@ impl Evidence {
 
     /// Decides which records are one thing; `sizes` counts the equal ones of each. Where fields are noise, all begins anew
     /// without them, as if they had not been compared.
-    pub(super) fn of(mut fields: Fields, sizes: &[u32], progress: &dyn Progress) -> Result<Self> {
+    pub(super) fn decide(
+        mut fields: Fields,
+        sizes: &[u32],
+        progress: &dyn Progress,
+    ) -> Result<Self> {
         fields.keep(MOST_FIELDS);
         loop {
             let mut evidence = Evidence::before(fields, sizes.len());
@@ -149,7 +154,7 @@ impl Evidence {
 
     /// Compares and learns in rounds, until fields turn out to be noise: those.
     fn learn(&mut self, sizes: &[u32], progress: &dyn Progress) -> Result<Vec<usize>> {
-        let compared = Compared::of(self, sizes, progress)?;
+        let compared = ComparedPairs::new(self, sizes, progress)?;
         self.left_out = compared.left_out;
         if self.fields.used.is_empty() || compared.pairs.is_empty() {
             return Ok(Vec::new());
@@ -163,7 +168,7 @@ impl Evidence {
                 return Ok(noise);
             }
         }
-        self.expected = Expected::of(&self.pairs, &self.clusters.first, sizes);
+        self.expected = Expected::count(&self.pairs, &self.clusters.first, sizes);
         self.missed = self.find_missed(sizes);
         Ok(Vec::new())
     }
@@ -175,7 +180,7 @@ impl Evidence {
         };
         let mut missed = Missed {
             between: [0.0; 3],
-            found_alone: found_alone(mixture, weights, (&self.fields.used, &self.rates)),
+            found_alone: found_alone(mixture, weights, &self.fields.used, &self.rates),
             nearly: nearly(mixture, &self.doubted),
             same: mixture.shares[mixture.same()] * mixture.all_pairs,
         };
@@ -189,11 +194,15 @@ impl Evidence {
     }
 
     /// One round: rates with the entities of the round before, the mixture, and new entities.
-    fn round(&mut self, compared: &Compared, sizes: &[u32], is_last: bool) {
+    fn round(&mut self, compared: &ComparedPairs, sizes: &[u32], is_last: bool) {
         let used = &self.fields.used;
         self.rates = self.count_rates(compared, sizes);
-        let pairs = (&*compared.pairs, &*compared.weights);
-        let patterns = Patterns::of(used, &self.rates, &compared.levels, pairs);
+        let pairs = WeightedPairs {
+            records: &compared.pairs,
+            weights: &compared.weights,
+            levels: &compared.levels,
+        };
+        let patterns = Patterns::group(used, &self.rates, pairs);
         let setting = Setting {
             fields: used,
             rates: &self.rates,
@@ -205,9 +214,9 @@ impl Evidence {
         };
         let before = self.learned.as_ref().map(|(mixture, _)| mixture);
         let mixture = Mixture::learn(&setting, &patterns, before);
-        let weights = Weights::of(&mixture, &setting);
-        let of_pattern = mixture.log_odds(&weights, &patterns);
-        let log_odds = |place: usize| of_pattern[patterns.of_pair[place] as usize];
+        let weights = Weights::new(&mixture, &setting);
+        let pattern_odds = mixture.log_odds(&weights, &patterns);
+        let log_odds = |place: usize| pattern_odds[patterns.numbers[place] as usize];
         let different = &compared.pairs[..compared.different.len()];
         self.candidates = different.len();
         self.pairs = connected(different, &compared.different, sizes.len(), log_odds);
@@ -235,7 +244,7 @@ impl Evidence {
     }
 
     /// Counts how often values agree by chance. Copies whose equality is no evidence are different things.
-    fn count_rates(&self, compared: &Compared, sizes: &[u32]) -> Vec<Rates> {
+    fn count_rates(&self, compared: &ComparedPairs, sizes: &[u32]) -> Vec<Rates> {
         let mut times = sizes.to_vec();
         for (record, _) in self.equality.iter().filter(|(_, log_odds)| *log_odds > 0.0) {
             times[*record as usize] = 1;
@@ -249,9 +258,13 @@ impl Evidence {
         let different: Vec<bool> = compared.random.iter().map(is_different).collect();
         let fields = self.fields.used.iter().enumerate();
         let rates = fields.map(|(column, field)| {
-            let sampled = (&compared.of_random, column, &*different);
-            let is_crossed = self.is_crossed(column);
-            Rates::of(field, &things, sampled, is_crossed, compared.largest)
+            let sample = Sample {
+                levels: &compared.random_levels,
+                column,
+                different: &different,
+                is_crossed: self.is_crossed(column),
+            };
+            Rates::count(field, &things, &sample, compared.largest)
         });
         rates.collect()
     }
@@ -269,11 +282,11 @@ impl Evidence {
     /// used has none. Equal records have the levels of equal values.
     pub(crate) fn explain(&self, pair: [usize; 2], fields: usize) -> Vec<(String, f64)> {
         let used = &self.fields.used;
-        let mut of_field = vec![("unused".to_owned(), 0.0); fields];
+        let mut explained = vec![("unused".to_owned(), 0.0); fields];
         let mut pair = pair.map(number);
         pair.sort_unstable();
         let Some((_, weights)) = &self.learned else {
-            return of_field;
+            return explained;
         };
         let mut row = vec![0; used.len()];
         compare(used, &self.crossed, pair, &mut row);
@@ -284,13 +297,13 @@ impl Evidence {
                 level => level,
             };
             let points = weights.shared[field][usize::from(level)].log2();
-            of_field[used[field].place] = (name(level), points);
+            explained[used[field].place] = (level_name(level), points);
         }
-        of_field
+        explained
     }
 
     /// The log odds that two equal records are the same thing.
-    pub(crate) fn of_equal(&self, record: usize) -> f64 {
+    pub(crate) fn log_odds_of_copies(&self, record: usize) -> f64 {
         let record = number(record);
         let place = self
             .equality
@@ -301,10 +314,10 @@ impl Evidence {
 
 /// The entities that pairs make, which are in the order of [`connected`].
 fn clusters(pairs: &[(u32, Scored)], sizes: &[u32], log_prior: f64) -> Clusters {
-    let clusters = Clusters::of(pairs, sizes, log_prior, 0.0);
+    let clusters = Clusters::form(pairs, sizes, log_prior, 0.0);
     let few = FEW_SHARE * sizes.len() as f64;
     if (clusters.linked() as f64) < few.max(FEW as f64) {
-        Clusters::of(pairs, sizes, log_prior, LOG_ODDS_OF_FEW)
+        Clusters::form(pairs, sizes, log_prior, LOG_ODDS_OF_FEW)
     } else {
         clusters
     }
@@ -325,7 +338,7 @@ fn shown(pairs: &[[u32; 2]], log_odds: impl Fn(usize) -> f64 + Sync) -> Vec<Scor
 }
 
 /// The pairs that are compared, and the levels of their fields.
-struct Compared {
+struct ComparedPairs {
     /// Candidates, then each record with copies as a pair of equal ones.
     pairs: Vec<[u32; 2]>,
     /// How many pairs each stands for, copies included.
@@ -334,14 +347,14 @@ struct Compared {
     different: Vec<f32>,
     levels: Levels,
     random: Vec<[u32; 2]>,
-    of_random: Levels,
+    random_levels: Levels,
     /// The records of the largest block that was taken.
     largest: usize,
     left_out: LeftOut,
 }
 
-impl Compared {
-    fn of(evidence: &Evidence, sizes: &[u32], progress: &dyn Progress) -> Result<Self> {
+impl ComparedPairs {
+    fn new(evidence: &Evidence, sizes: &[u32], progress: &dyn Progress) -> Result<Self> {
         let (used, crossed) = (&evidence.fields.used, &evidence.crossed);
         progress.begin("compare", 1);
         let found = find(used, sizes.len());
@@ -359,9 +372,9 @@ impl Compared {
             weights.push(pairs_of(*copies));
         }
         let random = random_pairs(sizes.len());
-        Ok(Compared {
-            levels: Levels::of(used, crossed, &pairs, progress)?,
-            of_random: Levels::of(used, crossed, &random, progress)?,
+        Ok(ComparedPairs {
+            levels: Levels::compare(used, crossed, &pairs, progress)?,
+            random_levels: Levels::compare(used, crossed, &random, progress)?,
             pairs,
             weights,
             different,
@@ -422,7 +435,7 @@ pub(super) mod tests {
 
     /// A person: given name, surname, street, phone, date of birth. Members of a household share surname, street and phone.
     fn person(person: u64, household: u64) -> [String; 5] {
-        let random = |field: u64, of: u64| fmix64(of << 8 | field);
+        let random = |field: u64, seed: u64| fmix64(seed << 8 | field);
         let born = random(4, person);
         [
             word(random(0, person) % 60),
@@ -436,10 +449,10 @@ pub(super) mod tests {
     fn evidence(records: &[[String; 5]]) -> Evidence {
         let columns = (0..5).map(|field| {
             let texts = records.iter().map(|record| &*record[field]);
-            Column::of(&texts.collect::<Vec<&str>>(), None, &|_| None)
+            Column::new(&texts.collect::<Vec<&str>>(), None, &|_| None)
         });
-        let fields = Fields::of_columns(columns);
-        Evidence::of(fields, &vec![1; records.len()], &Silent).unwrap()
+        let fields = Fields::from_columns(columns);
+        Evidence::decide(fields, &vec![1; records.len()], &Silent).unwrap()
     }
 
     /// 1,500 persons in households of three, and 400 of them again with an error.
@@ -527,14 +540,14 @@ pub(super) mod tests {
             .map(|(_, points)| points)
             .collect();
         // By the definition, from what the report says.
-        let of_class = |class: &ClassEvidence| {
+        let odds_of_class = |class: &ClassEvidence| {
             let shared: f64 = class.shares.iter().map(|field| points[*field]).sum();
             class.pairs / report.all_pairs * shared.exp2()
         };
         let same = report.classes.iter().find(|class| class.is_same).unwrap();
         let others = report.classes.iter().filter(|class| !class.is_same);
-        let others: f64 = others.map(of_class).sum();
-        let log_odds = (of_class(same) / others).ln();
+        let others: f64 = others.map(odds_of_class).sum();
+        let log_odds = (odds_of_class(same) / others).ln();
         assert!(
             (log_odds - pair.log_odds).abs() < 1e-6,
             "{log_odds} {}",

@@ -72,13 +72,13 @@ impl Field {
 /// The levels of pairs of records, a row of as many columns as fields for each pair.
 #[derive(Debug)]
 pub(crate) struct Levels {
-    pub(crate) of_pairs: Vec<u8>,
+    pub(crate) levels: Vec<u8>,
     pub(crate) fields: usize,
 }
 
 impl Levels {
     /// Compares all fields of all pairs; `crossed` are the places of fields whose values may stand crosswise.
-    pub(crate) fn of(
+    pub(crate) fn compare(
         fields: &[Field],
         crossed: &[[usize; 2]],
         pairs: &[[u32; 2]],
@@ -87,20 +87,17 @@ impl Levels {
         progress.begin("score", pairs.len() as u64);
         let columns = fields.len().max(1);
         // All codes of a record in one place: records of pairs are far apart.
-        let codes = of_records(fields);
+        let codes = record_codes(fields);
         // Without a field, there are no codes.
-        let record_codes = |record: u32| &codes[record as usize * fields.len()..][..fields.len()];
-        let mut of_pairs = vec![NONE; pairs.len() * columns];
+        let codes_of = |record: u32| &codes[record as usize * fields.len()..][..fields.len()];
+        let mut levels = vec![NONE; pairs.len() * columns];
         let mut done = 0;
-        for (rows, pairs) in of_pairs
-            .chunks_mut(BLOCK * columns)
-            .zip(pairs.chunks(BLOCK))
-        {
+        for (rows, pairs) in levels.chunks_mut(BLOCK * columns).zip(pairs.chunks(BLOCK)) {
             rows.par_chunks_mut(columns)
                 .zip(pairs)
                 .with_min_len(CHUNK)
                 .for_each(|(row, pair)| {
-                    let codes = pair.map(record_codes);
+                    let codes = pair.map(codes_of);
                     compare_codes(fields, codes, row);
                     cross_all(fields, crossed, *pair, row);
                 });
@@ -108,12 +105,12 @@ impl Levels {
             advance(progress, done, 0, 0)?;
         }
         let fields = fields.len();
-        Ok(Levels { of_pairs, fields })
+        Ok(Levels { levels, fields })
     }
 
     /// The rows of the pairs.
     pub(crate) fn rows(&self) -> impl ExactSizeIterator<Item = &[u8]> {
-        self.of_pairs.chunks_exact(self.fields.max(1))
+        self.levels.chunks_exact(self.fields.max(1))
     }
 }
 
@@ -138,7 +135,7 @@ fn cross_all(fields: &[Field], crossed: &[[usize; 2]], pair: [u32; 2], row: &mut
 }
 
 /// The codes of all fields of each record, one after the other.
-fn of_records(fields: &[Field]) -> Vec<u32> {
+fn record_codes(fields: &[Field]) -> Vec<u32> {
     let records = fields.first().map_or(0, |field| field.codes.len());
     let mut codes = Vec::with_capacity(records * fields.len());
     for record in 0..records {
@@ -155,9 +152,9 @@ fn cross(fields: &[Field], [f, g]: [usize; 2], [a, b]: [u32; 2], row: &mut [u8])
         return;
     }
     let alike = |x: Option<(&str, Sketch)>, y: Option<(&str, Sketch)>| match (x, y) {
-        (Some((x, of_x)), Some((y, of_y))) => {
+        (Some((x, sketch_x)), Some((y, sketch_y))) => {
             let is_alike =
-                || of_x.most_jaro_winkler(of_y) >= CROSSED && jaro_winkler(x, y) >= CROSSED;
+                || sketch_x.most_jaro_winkler(sketch_y) >= CROSSED && jaro_winkler(x, y) >= CROSSED;
             u8::from(x == y || is_alike()) * 2
         }
         _ => 1,
@@ -175,7 +172,7 @@ fn cross(fields: &[Field], [f, g]: [usize; 2], [a, b]: [u32; 2], row: &mut [u8])
 }
 
 /// What a level is called in reports; equal values by their rarity, from 1.
-pub(crate) fn name(level: u8) -> String {
+pub(crate) fn level_name(level: u8) -> String {
     match level {
         NONE => "missing".to_owned(),
         CLOSE => "close".to_owned(),
@@ -192,8 +189,8 @@ pub(crate) fn crossed(fields: &[Field]) -> Vec<[usize; 2]> {
     let mut pairs = Vec::new();
     for (f, field) in fields.iter().enumerate() {
         for (g, other) in fields.iter().enumerate().skip(f + 1) {
-            let are_names = [field, other].iter().all(|field| field.kind == Kind::Name);
-            if are_names && share_in(field, other) >= SHARED && share_in(other, field) >= SHARED {
+            let has_names = [field, other].iter().all(|field| field.kind == Kind::Name);
+            if has_names && share_in(field, other) >= SHARED && share_in(other, field) >= SHARED {
                 pairs.push([f, g]);
             }
         }
@@ -220,8 +217,8 @@ mod tests {
     fn levels(columns: &[&[&str]]) -> Vec<Vec<u8>> {
         let columns = columns
             .iter()
-            .map(|values| Column::of(values, None, &|_| None));
-        let fields = Fields::of_columns(columns).used;
+            .map(|values| Column::new(values, None, &|_| None));
+        let fields = Fields::from_columns(columns).used;
         let others = 1..super::super::values::number(fields[0].codes.len());
         others
             .map(|other| {
@@ -249,8 +246,8 @@ mod tests {
     fn exchanged_names_stand_crosswise() {
         let given = ["ann", "lee", "bob", "kim", "lee"];
         let surname = ["lee", "ann", "ray", "ann", "kim"];
-        let columns = [given, surname].map(|values| Column::of(&values, None, &|_| None));
-        let fields = Fields::of_columns(columns.into_iter()).used;
+        let columns = [given, surname].map(|values| Column::new(&values, None, &|_| None));
+        let fields = Fields::from_columns(columns.into_iter()).used;
         let crossed = crossed(&fields);
         assert_eq!(crossed, [[0, 1]]);
         let row = |pair| {

@@ -76,7 +76,8 @@ impl Missed {
 pub(crate) fn found_alone(
     mixture: &Mixture,
     weights: &Weights,
-    (fields, rates): (&[Field], &[Rates]),
+    fields: &[Field],
+    rates: &[Rates],
 ) -> f64 {
     let drawing: Vec<Drawing> = (0..fields.len())
         .map(|field| Drawing {
@@ -84,14 +85,14 @@ pub(crate) fn found_alone(
             levels: mixture.same_by_level(field, &rates[field]),
         })
         .collect();
-    let mut of_class = vec![0.0; mixture.classes()];
+    let mut likelihoods = vec![0.0; mixture.classes()];
     let mut levels = vec![NONE; fields.len()];
     let mut found = 0;
     for pair in 0..DRAWN {
         for ((level, drawing), field) in levels.iter_mut().zip(&drawing).zip(0..) {
             *level = drawing.level(fmix64(pair << 8 | field));
         }
-        let log_odds = weights.log_odds(mixture, &levels, &mut of_class);
+        let log_odds = weights.log_odds(mixture, &levels, &mut likelihoods);
         found += u64::from(log_odds > 0.0);
     }
     found as f64 / DRAWN as f64
@@ -112,10 +113,10 @@ impl Drawing {
             return NONE;
         }
         let all: f64 = self.levels.iter().sum();
-        let mut left = unit(random >> 32) * all;
+        let mut rest = unit(random >> 32) * all;
         for (level, share) in self.levels.iter().enumerate() {
-            left -= share;
-            if left < 0.0 {
+            rest -= share;
+            if rest < 0.0 {
                 return number(level).to_le_bytes()[0];
             }
         }

@@ -107,7 +107,7 @@ impl Mixture {
     ) -> Self {
         let mut mixture = Mixture::start(setting, patterns, before);
         for round in 0..ROUNDS {
-            let weights = Weights::of(&mixture, setting);
+            let weights = Weights::new(&mixture, setting);
             let sums = mixture.expect(&weights, patterns);
             let change = mixture.maximise(&sums, setting, round);
             if round + 1 >= LEAST_ROUNDS && change < NO_CHANGE {
@@ -250,11 +250,11 @@ impl Mixture {
             .par_chunks(CHUNK)
             .map(|chunk| {
                 let mut sums = zero();
-                let mut of_class = vec![0.0; self.classes()];
+                let mut likelihoods = vec![0.0; self.classes()];
                 for pattern in chunk {
                     let levels = patterns.levels(*pattern);
-                    weights.likelihoods(self, levels, &mut of_class);
-                    sums.add(self, levels, patterns.counts[*pattern], &mut of_class);
+                    weights.likelihoods(self, levels, &mut likelihoods);
+                    sums.add(self, levels, patterns.counts[*pattern], &mut likelihoods);
                 }
                 sums
             })
@@ -277,14 +277,14 @@ impl Mixture {
             .filter(|(_, share)| **share > 0.0)
         {
             // A class whose share sinks to nothing stays possible.
-            *share = (sums.of_class[class] / (self.all_pairs * covered[class])).max(1e-300);
+            *share = (sums.likelihoods[class] / (self.all_pairs * covered[class])).max(1e-300);
             change = change.max((*share - self.shares[class]).abs());
         }
         self.shares = shares;
         for (all_but, sums) in self.all_but.iter_mut().zip(&sums.all_but) {
             let fields = sums.iter().zip(setting.rates);
             all_but.seen = fields
-                .map(|(levels, rates)| Seen::of(levels, rates))
+                .map(|(levels, rates)| Seen::count(levels, rates))
                 .collect();
         }
         for field in 0..self.learned.len() {
@@ -306,7 +306,7 @@ impl Mixture {
             *related = std::array::from_fn(|level| counts[level] + BELIEVED_PAIRS * first[level]);
         }
         let seen = in_six(&sums.same[field]);
-        learned.seen = Seen::of(&sums.same[field], rates);
+        learned.seen = Seen::count(&sums.same[field], rates);
         if round < LEVELS_FROM {
             return;
         }
@@ -338,7 +338,7 @@ impl Mixture {
     /// For each class, the probability that a pair of it is covered: has an equal value that is rare, two equal values, or a text
     /// that is close or near.
     fn covered(&self, setting: &Setting<'_>) -> Vec<f64> {
-        let of_field = |field: usize, is_same: bool| {
+        let covering = |field: usize, is_same: bool| {
             let rates = &setting.rates[field];
             let shares = if is_same {
                 self.same_by_level(field, rates)
@@ -347,9 +347,10 @@ impl Mixture {
             };
             let (mut sure, mut other) = (0.0, 0.0);
             for (share, is_sure) in shares.iter().zip(&rates.is_sure).skip(1) {
-                match is_sure {
-                    true => sure += share,
-                    false => other += share,
+                if *is_sure {
+                    sure += share;
+                } else {
+                    other += share;
                 }
             }
             if setting.fields[field].kind == Kind::Text {
@@ -358,7 +359,7 @@ impl Mixture {
             [sure, other].map(|share| (1.0 - rates.missing) * share)
         };
         let both: Vec<[[f64; 2]; 2]> = (0..self.learned.len())
-            .map(|field| [false, true].map(|is_same| of_field(field, is_same)))
+            .map(|field| [false, true].map(|is_same| covering(field, is_same)))
             .collect();
         let classes = 0..self.classes();
         classes
@@ -372,11 +373,11 @@ impl Mixture {
                     add(both[*field][class >> place & 1]);
                 }
                 for field in &self.weak {
-                    let [by_chance, of_same] = both[*field];
+                    let [chance, same] = both[*field];
                     add(match class {
-                        0 => by_chance,
-                        class if class == self.same() => of_same,
-                        _ => [0, 1].map(|at| f64::midpoint(by_chance[at], of_same[at])),
+                        0 => chance,
+                        class if class == self.same() => same,
+                        _ => [0, 1].map(|at| f64::midpoint(chance[at], same[at])),
                     });
                 }
                 (1.0 - none - one).max(1e-12)
@@ -389,7 +390,7 @@ impl Mixture {
         let same = &self.learned[field].same;
         std::array::from_fn(|level| match level {
             0 => 0.0,
-            level if level < CLOSE_AT => same[0] * rates.of_rarity[level],
+            level if level < CLOSE_AT => same[0] * rates.rarity_shares[level],
             level => same[1 + level - CLOSE_AT],
         })
     }
@@ -398,7 +399,7 @@ impl Mixture {
     pub(crate) fn log_odds(&self, weights: &Weights, patterns: &Patterns) -> Vec<f64> {
         let odds = (0..patterns.len()).into_par_iter().map_init(
             || vec![0.0; self.classes()],
-            |of_class, pattern| weights.log_odds(self, patterns.levels(pattern), of_class),
+            |likelihoods, pattern| weights.log_odds(self, patterns.levels(pattern), likelihoods),
         );
         odds.collect()
     }
@@ -419,8 +420,8 @@ pub(crate) struct Weights {
 }
 
 impl Weights {
-    pub(crate) fn of(mixture: &Mixture, setting: &Setting<'_>) -> Self {
-        let by_field = |field: usize| {
+    pub(crate) fn new(mixture: &Mixture, setting: &Setting<'_>) -> Self {
+        let weights_of = |field: usize| {
             let rates = &setting.rates[field];
             let same = mixture.same_by_level(field, rates);
             let related = mixture.learned[field]
@@ -432,30 +433,35 @@ impl Weights {
                 level if level == missing => 1.0,
                 level => ratio(same[level], level),
             });
-            let of_related = std::array::from_fn(|level| match &related {
+            let related = std::array::from_fn(|level| match &related {
                 Some(related) if level >= CLOSE_AT => ratio(related[level], level),
                 _ => 1.0,
             });
-            (shared, of_related)
+            (shared, related)
         };
-        let (shared, related) = (0..mixture.learned.len()).map(by_field).unzip();
+        let (shared, related) = (0..mixture.learned.len()).map(weights_of).unzip();
         Weights { shared, related }
     }
 
-    /// The natural logarithm of the odds that a pair on these levels is of the same thing. `of_class` has a place per class.
-    pub(crate) fn log_odds(&self, mixture: &Mixture, levels: &[u8], of_class: &mut [f64]) -> f64 {
-        self.likelihoods(mixture, levels, of_class);
+    /// The natural logarithm of the odds that a pair on these levels is of the same thing. `likelihoods` has a place per class.
+    pub(crate) fn log_odds(
+        &self,
+        mixture: &Mixture,
+        levels: &[u8],
+        likelihoods: &mut [f64],
+    ) -> f64 {
+        self.likelihoods(mixture, levels, likelihoods);
         let same = mixture.same();
-        let others = sum(&of_class[..same]);
-        of_class[same].max(1e-300).ln() - others.ln()
+        let others = sum(&likelihoods[..same]);
+        likelihoods[same].max(1e-300).ln() - others.ln()
     }
 
     /// The likelihood of each class, times its share, in relation to chance.
-    fn likelihoods(&self, mixture: &Mixture, levels: &[u8], of_class: &mut [f64]) {
-        of_class[0] = 1.0;
+    fn likelihoods(&self, mixture: &Mixture, levels: &[u8], likelihoods: &mut [f64]) {
+        likelihoods[0] = 1.0;
         for (place, field) in mixture.lattice.iter().enumerate() {
             let level = usize::from(levels[*field]);
-            let (without, with) = of_class.split_at_mut(1 << place);
+            let (without, with) = likelihoods.split_at_mut(1 << place);
             let (shared, related) = (self.shared[*field][level], self.related[*field][level]);
             for (with, without) in with.iter_mut().zip(without) {
                 *with = *without * shared;
@@ -469,11 +475,11 @@ impl Weights {
             whole *= shared;
         }
         let same = mixture.same();
-        of_class[same] *= whole / half;
-        for (likelihood, share) in of_class.iter_mut().zip(&mixture.shares) {
+        likelihoods[same] *= whole / half;
+        for (likelihood, share) in likelihoods.iter_mut().zip(&mixture.shares) {
             *likelihood *= half * share;
         }
-        of_class[0] = 1.0;
+        likelihoods[0] = 1.0;
     }
 }
 
@@ -504,7 +510,7 @@ fn sum(values: &[f64]) -> f64 {
 
 /// Sums of the expectation step.
 struct Sums {
-    of_class: Vec<f64>,
+    likelihoods: Vec<f64>,
     /// By field and level, over pairs of the same thing.
     same: Vec<[f64; LEVELS]>,
     /// The same, with pairs that lack one field only, for each of [`Mixture::all_but`].
@@ -515,34 +521,34 @@ struct Sums {
 
 impl Sums {
     fn new(mixture: &Mixture) -> Self {
-        let by_field = vec![[0.0; LEVELS]; mixture.learned.len()];
+        let field_sums = vec![[0.0; LEVELS]; mixture.learned.len()];
         Sums {
-            of_class: vec![0.0; mixture.classes()],
-            all_but: vec![by_field.clone(); mixture.all_but.len()],
-            same: by_field.clone(),
-            related: by_field,
+            likelihoods: vec![0.0; mixture.classes()],
+            all_but: vec![field_sums.clone(); mixture.all_but.len()],
+            same: field_sums.clone(),
+            related: field_sums,
         }
     }
 
     /// Adds so many pairs of a pattern, whose likelihoods are given.
-    fn add(&mut self, mixture: &Mixture, levels: &[u8], count: f64, of_class: &mut [f64]) {
-        let scale = count / sum(of_class);
-        for (sum, likelihood) in self.of_class.iter_mut().zip(of_class.iter_mut()) {
+    fn add(&mut self, mixture: &Mixture, levels: &[u8], count: f64, likelihoods: &mut [f64]) {
+        let scale = count / sum(likelihoods);
+        for (sum, likelihood) in self.likelihoods.iter_mut().zip(likelihoods.iter_mut()) {
             *likelihood *= scale;
             *sum += *likelihood;
         }
-        let same = of_class[mixture.same()];
+        let same = likelihoods[mixture.same()];
         add_levels(&mut self.same, levels, same);
         for (all_but, sums) in mixture.all_but.iter().zip(&mut self.all_but) {
             let lacking = mixture.strong_place(all_but.lacks);
-            let lacking = lacking.map_or(0.0, |place| of_class[mixture.same() ^ 1 << place]);
+            let lacking = lacking.map_or(0.0, |place| likelihoods[mixture.same() ^ 1 << place]);
             add_levels(sums, levels, same + lacking);
         }
         for (place, field) in mixture.lattice.iter().enumerate() {
             if mixture.learned[*field].related.is_some() {
-                let without = of_class.chunks(1 << place).step_by(2);
+                let without = likelihoods.chunks(1 << place).step_by(2);
                 let sum: f64 = without.map(sum).sum();
-                self.related[*field][usize::from(levels[*field])] += sum - of_class[0];
+                self.related[*field][usize::from(levels[*field])] += sum - likelihoods[0];
             }
         }
     }
@@ -555,9 +561,9 @@ impl Sums {
                     .for_each(|(sum, other)| *sum += other);
             }
         };
-        self.of_class
+        self.likelihoods
             .iter_mut()
-            .zip(&other.of_class)
+            .zip(&other.likelihoods)
             .for_each(|(sum, other)| *sum += other);
         add(&mut self.same, &other.same);
         self.all_but

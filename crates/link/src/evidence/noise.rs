@@ -5,7 +5,7 @@
 //! the things apart. What tells one from the other:
 //!
 //! - Numbers, phones and the like are noise: who shares a name and a street shares them, too, or is another one.
-//! - A name, a date or a text is noise only where all else is what one thing has, by [`Evidence::are_things`].
+//! - A name, a date or a text is noise only where all else is what one thing has, by [`Evidence::is_one_thing_each`].
 //!
 //! Where the last rule lacks something, nobody can tell which of both it is, and [`Evidence::suspect`] says so.
 //!
@@ -95,14 +95,19 @@ impl Evidence {
         agreeing.len() >= LEAST_BESIDE
             && match self.fields.used[field].kind.noise() {
                 Noise::Always => true,
-                Noise::OfThings => self.are_things(mixture, field, &agreeing),
+                Noise::OfThings => self.is_one_thing_each(mixture, field, &agreeing),
             }
     }
 
     /// Whether pairs that share all fields but one are one thing each, and not things that only this field tells apart: no other
     /// field is doubted, it does not agree more often than by chance, three others or more do, with errors in each, the pairs
     /// are more than those of twins, and also more than those that lack one field more, such as brothers and sisters.
-    fn are_things(&self, mixture: &Mixture, field: usize, agreeing: &[(usize, Seen)]) -> bool {
+    fn is_one_thing_each(
+        &self,
+        mixture: &Mixture,
+        field: usize,
+        agreeing: &[(usize, Seen)],
+    ) -> bool {
         let Some(pairs) = mixture.pairs_without(field) else {
             return false;
         };
@@ -123,12 +128,12 @@ impl Evidence {
         let used = &self.fields.used;
         let has = |field: &usize| agreeing.iter().any(|(other, _)| other == field);
         let has_names = self.crossed.iter().any(|places| places.iter().all(has));
-        let of_kind = |kind: Kind| {
+        let fields_of_kind = |kind: Kind| {
             let fields = agreeing.iter().map(|(field, _)| &used[*field]);
             fields.filter(move |field| field.kind == kind)
         };
-        let texts = of_kind(Kind::Text).filter(|text| text.with_digits() < MOST_WITH_DIGITS);
-        has_names && of_kind(Kind::Date).next().is_some() || texts.count() >= LEAST_TEXTS
+        let texts = fields_of_kind(Kind::Text).filter(|text| text.with_digits() < MOST_WITH_DIGITS);
+        has_names && fields_of_kind(Kind::Date).next().is_some() || texts.count() >= LEAST_TEXTS
     }
 
     /// Whether values of a name may stand in another one.
@@ -241,10 +246,10 @@ mod tests {
     fn evidence(records: &Records) -> Evidence {
         let columns = (0..records[0].len()).map(|field| {
             let texts = records.iter().map(|record| &*record[field]);
-            Column::of(&texts.collect::<Vec<&str>>(), None, &|_| None)
+            Column::new(&texts.collect::<Vec<&str>>(), None, &|_| None)
         });
-        let fields = Fields::of_columns(columns);
-        Evidence::of(fields, &vec![1; records.len()], &Silent).unwrap()
+        let fields = Fields::from_columns(columns);
+        Evidence::decide(fields, &vec![1; records.len()], &Silent).unwrap()
     }
 
     /// Columns that say nothing: a text, words of which many repeat, words that hardly do, dates.

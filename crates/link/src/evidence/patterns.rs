@@ -30,6 +30,17 @@ impl Hash for Key {
 
 type Numbers = HashMap<Key, u32, BuildHasherDefault<Mixed>>;
 
+/// The pairs that are compared.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WeightedPairs<'a> {
+    /// The records of each pair.
+    pub(crate) records: &'a [[u32; 2]],
+    /// How many pairs each stands for.
+    pub(crate) weights: &'a [f64],
+    /// The levels of its fields.
+    pub(crate) levels: &'a Levels,
+}
+
 /// The patterns of all pairs.
 #[derive(Debug, Default)]
 pub(crate) struct Patterns {
@@ -37,7 +48,7 @@ pub(crate) struct Patterns {
     levels: Vec<u8>,
     fields: usize,
     /// The pattern of each pair.
-    pub(crate) of_pair: Vec<u32>,
+    pub(crate) numbers: Vec<u32>,
     /// How many pairs each pattern stands for.
     pub(crate) counts: Vec<f64>,
     /// Whether all pairs of a pattern are candidates, as far as is known: chance is only counted there.
@@ -45,13 +56,8 @@ pub(crate) struct Patterns {
 }
 
 impl Patterns {
-    /// Groups the pairs, which have these weights. The rarity of equal values is that of `rates`.
-    pub(crate) fn of(
-        fields: &[Field],
-        rates: &[Rates],
-        levels: &Levels,
-        (pairs, weights): (&[[u32; 2]], &[f64]),
-    ) -> Self {
+    /// Groups the pairs. The rarity of equal values is that of `rates`.
+    pub(crate) fn group(fields: &[Field], rates: &[Rates], pairs: WeightedPairs<'_>) -> Self {
         let columns = fields.len();
         let key = |row: &[u8], record: u32| {
             let mut key = 0_u128;
@@ -64,34 +70,32 @@ impl Patterns {
             }
             Key(key)
         };
-        let chunks = levels.of_pairs.par_chunks(CHUNK * columns.max(1));
+        let chunks = pairs.levels.levels.par_chunks(CHUNK * columns.max(1));
         let chunks = chunks
-            .zip(pairs.par_chunks(CHUNK))
-            .zip(weights.par_chunks(CHUNK));
+            .zip(pairs.records.par_chunks(CHUNK))
+            .zip(pairs.weights.par_chunks(CHUNK));
         let parts: Vec<Part> = chunks
-            .map(|((rows, pairs), weights)| {
+            .map(|((rows, records), weights)| {
                 let mut part = Part::default();
-                let rows = rows.chunks_exact(columns.max(1)).zip(pairs).zip(weights);
+                let rows = rows.chunks_exact(columns.max(1)).zip(records).zip(weights);
                 rows.for_each(|((row, [a, _]), weight)| part.add(key(row, *a), *weight));
                 part
             })
             .collect();
         let mut all = Part::default();
-        let mut of_pair = Vec::with_capacity(pairs.len());
+        let mut numbers = Vec::with_capacity(pairs.records.len());
         for part in parts {
-            let of_part = part.keys.iter().zip(&part.counts);
-            let numbers: Vec<u32> = of_part
+            // Parts come in order, so that patterns have the same numbers whatever the threads did.
+            let counted = part.keys.iter().zip(&part.counts);
+            let renumbered: Vec<u32> = counted
                 .map(|(key, count)| all.number(*key, *count))
                 .collect();
-            of_pair.extend(
-                part.of_pair
-                    .iter()
-                    .map(|pattern| numbers[*pattern as usize]),
-            );
+            let patterns = part.patterns.iter();
+            numbers.extend(patterns.map(|pattern| renumbered[*pattern as usize]));
         }
         let mut patterns = Patterns {
             fields: columns,
-            of_pair,
+            numbers,
             counts: all.counts,
             ..Patterns::default()
         };
@@ -123,13 +127,14 @@ struct Part {
     numbers: Numbers,
     keys: Vec<Key>,
     counts: Vec<f64>,
-    of_pair: Vec<u32>,
+    /// The pattern of each pair.
+    patterns: Vec<u32>,
 }
 
 impl Part {
     fn add(&mut self, key: Key, weight: f64) {
         let pattern = self.number(key, weight);
-        self.of_pair.push(pattern);
+        self.patterns.push(pattern);
     }
 
     /// The number of a pattern, to which so many pairs are added.

@@ -21,13 +21,26 @@ pub(crate) struct Things<'a> {
     pub(crate) times: &'a [u32],
 }
 
+/// A field in random pairs of records.
+#[derive(Debug)]
+pub(crate) struct Sample<'a> {
+    /// The levels of all fields of the pairs.
+    pub(crate) levels: &'a Levels,
+    /// The column of the field.
+    pub(crate) column: usize,
+    /// For each pair, whether it is of two things.
+    pub(crate) different: &'a [bool],
+    /// Whether values of the field may stand crosswise, so that it has that level.
+    pub(crate) is_crossed: bool,
+}
+
 /// The rates of a field among pairs of different things.
 #[derive(Clone, Debug)]
 pub(crate) struct Rates {
     /// The share of the pairs that have the field on each level.
     pub(crate) u: [f64; LEVELS],
     /// The share of the things whose value is on each level of rarity: how m of equal values is split.
-    pub(crate) of_rarity: [f64; LEVELS],
+    pub(crate) rarity_shares: [f64; LEVELS],
     /// The level of each value where it is equal.
     pub(crate) levels: Vec<u8>,
     /// The share of the pairs of which a record lacks the field.
@@ -39,13 +52,11 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
-    /// Counts a field. `sampled` are the levels of random pairs in the column `column`, `different` tells which of them are of
-    /// two things, and values of more than `largest` records made no block.
-    pub(crate) fn of(
+    /// Counts a field. Values of more than `largest` records made no block.
+    pub(crate) fn count(
         field: &Field,
         things: &Things<'_>,
-        (sampled, column, different): (&Levels, usize, &[bool]),
-        is_crossed: bool,
+        sample: &Sample<'_>,
         largest: usize,
     ) -> Self {
         let counts = once_per_entity(field, things);
@@ -53,7 +64,7 @@ impl Rates {
         let share = |value: usize| counts[value] / all.max(1.0);
         let mut rates = Rates {
             u: [0.0; LEVELS],
-            of_rarity: [0.0; LEVELS],
+            rarity_shares: [0.0; LEVELS],
             levels: (0..counts.len())
                 .map(|value| rarity(share(value)))
                 .collect(),
@@ -64,25 +75,26 @@ impl Rates {
         for (value, level) in rates.levels.iter().enumerate() {
             let (level, share) = (usize::from(*level), share(value));
             rates.u[level] += share * share;
-            rates.of_rarity[level] += share;
+            rates.rarity_shares[level] += share;
             rates.is_sure[level] &= field.records[value] as usize <= largest;
         }
         let equal: f64 = rates.u.iter().sum();
         let mut unequal = [0.0; LEVELS - CLOSE as usize];
-        let rows = sampled.rows().zip(different);
+        let rows = sample.levels.rows().zip(sample.different);
         for (row, _) in rows.filter(|(_, is_different)| **is_different) {
-            if let Some(level) = row[column].checked_sub(CLOSE) {
+            if let Some(level) = row[sample.column].checked_sub(CLOSE) {
                 unequal[usize::from(level)] += 1.0;
             }
         }
-        let is_possible = |level: usize| level != usize::from(CROSSWISE - CLOSE) || is_crossed;
+        let is_possible =
+            |level: usize| level != usize::from(CROSSWISE - CLOSE) || sample.is_crossed;
         let unequal = unequal.iter().enumerate();
         let unequal =
             unequal.map(|(level, pairs)| pairs + if is_possible(level) { UNSEEN } else { 0.0 });
         let unequal: Vec<f64> = unequal.collect();
-        let of_unequal: f64 = unequal.iter().sum();
+        let all_unequal: f64 = unequal.iter().sum();
         for (u, pairs) in rates.u[usize::from(CLOSE)..].iter_mut().zip(&unequal) {
-            *u = pairs / of_unequal * (1.0 - equal);
+            *u = pairs / all_unequal * (1.0 - equal);
         }
         let close = match field.kind {
             Kind::Text => rates.u[usize::from(CLOSE)],
@@ -126,10 +138,10 @@ fn once_per_entity(field: &Field, things: &Things<'_>) -> Vec<f64> {
         .collect();
     keyed.par_sort_unstable();
     let mut counts = vec![0.0; field.values.len()];
-    for of_thing in keyed.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+    for records in keyed.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
         // Of a thing with copies, those of the record with the most count.
-        let times = of_thing.iter().map(|(_, _, times)| *times).max();
-        counts[of_thing[0].0 as usize] += f64::from(times.unwrap_or(1));
+        let times = records.iter().map(|(_, _, times)| *times).max();
+        counts[records[0].0 as usize] += f64::from(times.unwrap_or(1));
     }
     counts
 }

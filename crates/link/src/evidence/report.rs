@@ -3,7 +3,7 @@
 use super::candidates::LeftOut;
 use super::decision::Evidence;
 use super::kinds::Kind;
-use super::levels::{self, CLOSE, LEVELS};
+use super::levels::{CLOSE, LEVELS, level_name};
 use super::values::{Reason, Unused, number};
 use super::verdict::Verdict;
 
@@ -84,7 +84,7 @@ pub struct ClassEvidence {
 }
 
 impl FieldEvidence {
-    fn of_unused(unused: &Unused) -> Self {
+    fn from_unused(unused: &Unused) -> Self {
         FieldEvidence {
             field: unused.place,
             used: match unused.why {
@@ -109,18 +109,18 @@ impl FieldEvidence {
 impl Evidence {
     /// What was learned. `copies` counts the equal ones of a record.
     pub(crate) fn report(&self, verdict: &Verdict, copies: impl Fn(u32) -> u64) -> EvidenceReport {
-        let by_chance = self
+        let equal = self
             .equality
             .iter()
             .filter(|(_, log_odds)| *log_odds <= 0.0);
         let mut fields: Vec<FieldEvidence> = (0..self.rates.len())
             .map(|field| self.field(field))
             .collect();
-        fields.extend(self.fields.unused.iter().map(FieldEvidence::of_unused));
+        fields.extend(self.fields.unused.iter().map(FieldEvidence::from_unused));
         fields.sort_by_key(|field| field.field);
         EvidenceReport {
             verdict: verdict.name(),
-            equal_by_chance: by_chance.map(|(record, _)| copies(*record) - 1).sum(),
+            equal_by_chance: equal.map(|(record, _)| copies(*record) - 1).sum(),
             all_pairs: self
                 .learned
                 .as_ref()
@@ -160,22 +160,22 @@ impl Evidence {
         let same = mixture.same_by_level(field, rates);
         let is_text = mixture.learned[field].related.is_some();
         let seen = (1..LEVELS).filter(|level| rates.u[*level] > 0.0);
-        let of_level = seen.map(|level| LevelEvidence {
-            level: levels::name(number(level).to_le_bytes()[0]),
+        let levels = seen.map(|level| LevelEvidence {
+            level: level_name(number(level).to_le_bytes()[0]),
             of_same: same[level],
             of_different: rates.u[level],
             points: weights.shared[field][level].log2(),
             related_points: (is_text && level >= usize::from(CLOSE))
                 .then(|| weights.related[field][level].log2()),
         });
-        of_level.collect()
+        levels.collect()
     }
 
     fn classes(&self) -> Vec<ClassEvidence> {
         let Some((mixture, _)) = &self.learned else {
             return Vec::new();
         };
-        let of_class = (0..mixture.classes()).map(|class| {
+        let classes = (0..mixture.classes()).map(|class| {
             let shared = mixture.lattice.iter().enumerate();
             let shared = shared.filter(|(place, _)| class >> place & 1 == 1);
             let mut shares: Vec<usize> = shared
@@ -188,7 +188,7 @@ impl Evidence {
                 pairs: mixture.shares[class] * mixture.all_pairs,
             }
         });
-        let mut classes: Vec<ClassEvidence> = of_class
+        let mut classes: Vec<ClassEvidence> = classes
             .filter(|class| class.is_same || class.pairs >= LEAST_PAIRS)
             .collect();
         classes.sort_by(|a, b| {

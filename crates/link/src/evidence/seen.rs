@@ -25,7 +25,7 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// Counts the levels of some pairs, which chance has at `rates`.
-    pub(crate) fn of(levels: &[f64; LEVELS], rates: &Rates) -> Self {
+    pub(crate) fn count(levels: &[f64; LEVELS], rates: &Rates) -> Self {
         let seen = in_six(levels);
         let pairs: f64 = seen.iter().sum();
         Seen {
@@ -38,12 +38,12 @@ impl Seen {
 
     /// Whether it is equal, or agrees, in more pairs than chance explains.
     pub(crate) fn is_beyond_chance(&self, rates: &Rates) -> bool {
-        let by_chance = in_six(&rates.u);
-        let is_beyond = |share: f64, by_chance: f64| {
-            let expected = by_chance * self.pairs;
+        let chance = in_six(&rates.u);
+        let is_beyond = |share: f64, chance: f64| {
+            let expected = chance * self.pairs;
             share * self.pairs > expected + STANDARD_ERRORS * expected.sqrt() + 1.0
         };
-        is_beyond(self.equal, by_chance[0]) || is_beyond(self.agrees, agreement(&by_chance))
+        is_beyond(self.equal, chance[0]) || is_beyond(self.agrees, agreement(&chance))
     }
 }
 
@@ -71,13 +71,13 @@ pub(crate) fn in_six(levels: &[f64; LEVELS]) -> [f64; 6] {
 }
 
 /// The bits by which counts of levels differ from chance, with five pairs by chance added.
-fn divergence(seen: &[f64; 6], by_chance: &[f64; 6]) -> f64 {
+fn divergence(seen: &[f64; 6], chance: &[f64; 6]) -> f64 {
     const ADDED: f64 = 5.0;
     let all: f64 = seen.iter().sum();
-    let both = seen.iter().zip(by_chance);
-    let bits = both.map(|(seen, by_chance)| {
-        let share = (seen + ADDED * by_chance) / (all + ADDED);
-        share * (share.max(1e-9) / by_chance.max(1e-9)).log2()
+    let both = seen.iter().zip(chance);
+    let bits = both.map(|(seen, chance)| {
+        let share = (seen + ADDED * chance) / (all + ADDED);
+        share * (share.max(1e-9) / chance.max(1e-9)).log2()
     });
     bits.sum()
 }

@@ -36,7 +36,7 @@ impl Expected {
     /// Counts the pairs of different records within entities: each is right with its own probability, or by way of a third
     /// record of the entity, whichever is more likely. Where only some pairs were compared, two records hardly have a third one
     /// in common: there, the way may lead by two.
-    pub(crate) fn of(pairs: &[(u32, Scored)], first: &[u32], sizes: &[u32]) -> Self {
+    pub(crate) fn count(pairs: &[(u32, Scored)], first: &[u32], sizes: &[u32]) -> Self {
         let entity = |pair: &Scored| pair.records.map(|record| first[record as usize]);
         let within = pairs.iter().map(|(_, pair)| (entity(pair), pair));
         let within = within
@@ -61,7 +61,7 @@ impl Expected {
                 let end = within.partition_point(|(other, _)| *other <= entity);
                 let places = within[start..end].iter().map(|(_, pair)| *pair);
                 let members: Vec<u32> = members.iter().map(|(_, record)| *record).collect();
-                of_entity(&members, places, sizes)
+                expect_of_entity(&members, places, sizes)
             })
             .collect();
         let mut all = Expected::default();
@@ -86,7 +86,7 @@ impl Expected {
     }
 }
 
-fn of_entity<'a>(
+fn expect_of_entity<'a>(
     members: &[u32],
     pairs: impl Iterator<Item = &'a Scored>,
     sizes: &[u32],
@@ -111,14 +111,18 @@ fn of_entity<'a>(
             }
         }
     }
-    let mut of_factor = [0.0; 3];
-    for (sum, factor) in of_factor.iter_mut().zip([1.0, FACTOR.recip(), FACTOR]) {
+    let mut shares = [0.0; 3];
+    for (sum, factor) in shares.iter_mut().zip([1.0, FACTOR.recip(), FACTOR]) {
         let rows: Vec<Vec<f64>> = odds
             .iter()
             .map(|row| row.iter().map(|log| probability(*log, factor)).collect())
             .collect();
         *sum = if is_sampled {
-            mean(&sampled, &by_third(&rows, &compared, factor), &rows)
+            mean(
+                &sampled,
+                &with_third_record(&rows, &compared, factor),
+                &rows,
+            )
         } else {
             mean(&sampled, &rows, &rows)
         };
@@ -127,12 +131,12 @@ fn of_entity<'a>(
         .iter()
         .map(|record| f64::from(sizes[*record as usize]))
         .sum();
-    let of_copies: f64 = members
+    let pairs_of_copies: f64 = members
         .iter()
         .map(|record| pairs_of(sizes[*record as usize]))
         .sum();
-    let pairs = all * (all - 1.0) / 2.0 - of_copies;
-    let [right, least, most] = of_factor.map(|share| share * pairs);
+    let pairs = all * (all - 1.0) / 2.0 - pairs_of_copies;
+    let [right, least, most] = shares.map(|share| share * pairs);
     Expected {
         pairs,
         right,
@@ -148,7 +152,7 @@ pub(crate) fn pairs_of(copies: u32) -> f64 {
 }
 
 /// The probabilities that sampled records are the same thing as others: their own, or by way of a third record.
-fn by_third(rows: &[Vec<f64>], pairs: &[([usize; 2], f64)], factor: f64) -> Vec<Vec<f64>> {
+fn with_third_record(rows: &[Vec<f64>], pairs: &[([usize; 2], f64)], factor: f64) -> Vec<Vec<f64>> {
     let mut further = rows.to_vec();
     for ([a, b], log_odds) in pairs {
         let probability = probability(*log_odds, factor);
@@ -167,12 +171,12 @@ fn mean(sampled: &[u32], lower: &[Vec<f64>], rows: &[Vec<f64>]) -> f64 {
     for (i, row) in lower.iter().enumerate() {
         for (j, other) in rows.iter().enumerate().skip(i + 1) {
             let direct = row[sampled[j] as usize];
-            let by_third = row
+            let third = row
                 .iter()
                 .zip(other)
                 .map(|(x, y)| x * y)
                 .fold(0.0, f64::max);
-            sum += direct.max(by_third);
+            sum += direct.max(third);
             pairs += 1.0;
         }
     }
@@ -197,12 +201,12 @@ mod tests {
 
     #[test]
     fn a_third_record_makes_a_pair_likely() {
-        let even = Expected::of(&[pair(0, 1, 0.0)], &[0, 0, 2], &[1; 3]);
+        let even = Expected::count(&[pair(0, 1, 0.0)], &[0, 0, 2], &[1; 3]);
         assert_eq!((even.pairs, even.right), (1.0, 0.5));
         assert!((even.least - 0.25).abs() < 1e-12 && (even.most - 0.75).abs() < 1e-12);
         // 0 and 2 are no candidates, but both are 1 with a probability of .9.
         let nine = 9_f64.ln();
-        let third = Expected::of(&[pair(0, 1, nine), pair(1, 2, nine)], &[0; 3], &[1; 3]);
+        let third = Expected::count(&[pair(0, 1, nine), pair(1, 2, nine)], &[0; 3], &[1; 3]);
         assert_eq!(third.pairs, 3.0);
         assert!(
             (third.right - (0.9 + 0.9 + 0.81)).abs() < 1e-12,
@@ -215,7 +219,7 @@ mod tests {
 
     #[test]
     fn copies_count_as_records() {
-        let expected = Expected::of(&[pair(0, 1, 0.0)], &[0, 0], &[2, 3]);
+        let expected = Expected::count(&[pair(0, 1, 0.0)], &[0, 0], &[2, 3]);
         assert_eq!((expected.pairs, expected.right), (6.0, 3.0));
     }
 
@@ -230,7 +234,7 @@ mod tests {
         // Six neighbours, six pairs with one record between, three with two.
         let near = 6.0 * 0.9 + 6.0 * 0.81;
         for (weight, opposite) in [(1.0, 0.0), (20.0, 0.729)] {
-            let expected = Expected::of(&ring(weight), &[0; 6], &[1; 6]);
+            let expected = Expected::count(&ring(weight), &[0; 6], &[1; 6]);
             let right = near + 3.0 * opposite;
             assert!((expected.right - right).abs() < 1e-9, "{expected:?}");
         }
@@ -241,7 +245,7 @@ mod tests {
         let records = 200;
         let pairs =
             (0..records).flat_map(|a| (a + 1..records).map(move |b| pair(a, b, 9_f64.ln())));
-        let expected = Expected::of(&pairs.collect::<Vec<_>>(), &[0; 200], &[1; 200]);
+        let expected = Expected::count(&pairs.collect::<Vec<_>>(), &[0; 200], &[1; 200]);
         assert_eq!(expected.pairs, 19_900.0);
         assert!((expected.right / expected.pairs - 0.9).abs() < 1e-9);
     }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use super::kinds::{Kind, Parts, Sketch};
-use crate::words::{is_of_word, normalised, of_keyboard};
+use crate::words::{is_of_word, keyboard_letter, normalised};
 use simgpu::scheme::fmix64;
 
 /// The code of a value that is missing.
@@ -37,7 +37,7 @@ pub(crate) struct WordVectors {
 
 impl WordVectors {
     /// The vector of a value.
-    pub(crate) fn of(&self, value: u32) -> &[(u32, f32)] {
+    pub(crate) fn vector(&self, value: u32) -> &[(u32, f32)] {
         let value = value as usize;
         let start = if value == 0 { 0 } else { self.ends[value - 1] };
         &self.entries[start..self.ends[value]]
@@ -45,7 +45,7 @@ impl WordVectors {
 
     /// The cosine of two values, from 0 to 1.
     pub(crate) fn cosine(&self, a: u32, b: u32) -> f64 {
-        let (mut a, mut b) = (self.of(a), self.of(b));
+        let (mut a, mut b) = (self.vector(a), self.vector(b));
         let mut sum = 0.0;
         while let ([x, rest_a @ ..], [y, rest_b @ ..]) = (a, b) {
             if x.0 == y.0 {
@@ -65,18 +65,18 @@ impl WordVectors {
         clippy::cast_possible_truncation,
         reason = "weights need no more digits"
     )]
-    fn of_values(values: &[String], codes: &[u32], parts: Parts) -> Self {
+    fn from_values(values: &[String], codes: &[u32], parts: Parts) -> Self {
         let mut numbers: HashMap<Cow<'_, str>, u32> = HashMap::new();
         let mut words: Vec<Vec<u32>> = Vec::with_capacity(values.len());
         for value in values {
-            let of_value = parts(value).into_iter().map(|word| {
+            let numbered = parts(value).into_iter().map(|word| {
                 let next = numbers.len() as u32;
                 *numbers.entry(word).or_insert(next)
             });
-            let mut of_value: Vec<u32> = of_value.collect();
-            of_value.sort_unstable();
-            of_value.dedup();
-            words.push(of_value);
+            let mut numbered: Vec<u32> = numbered.collect();
+            numbered.sort_unstable();
+            numbered.dedup();
+            words.push(numbered);
         }
         let mut records = vec![0_u32; numbers.len()];
         for code in codes.iter().filter(|code| **code != MISSING) {
@@ -87,10 +87,10 @@ impl WordVectors {
         let all = codes.len() as f64;
         let weight = |word: u32| (1.0 + all / f64::from(records[word as usize].max(1))).ln();
         let mut vectors = WordVectors::default();
-        for of_value in &words {
-            let square: f64 = of_value.iter().map(|word| weight(*word).powi(2)).sum();
+        for words in &words {
+            let square: f64 = words.iter().map(|word| weight(*word).powi(2)).sum();
             let length = square.sqrt().max(1e-9);
-            let entries = of_value.iter();
+            let entries = words.iter();
             let entries = entries.map(|word| (*word, (weight(*word) / length) as f32));
             vectors.entries.extend(entries);
             vectors.ends.push(vectors.entries.len());
@@ -155,10 +155,10 @@ pub(crate) struct Fields {
 
 impl Fields {
     /// Numbers the cleaned values, one column per field, of so many records; finds the kinds; sets copies aside.
-    pub(crate) fn of_columns(columns: impl Iterator<Item = Column>) -> Self {
+    pub(crate) fn from_columns(columns: impl Iterator<Item = Column>) -> Self {
         let mut fields = Fields::default();
         for (place, column) in columns.enumerate() {
-            let field = Field::of_column(place, column);
+            let field = Field::from_column(place, column);
             if field.says_something() {
                 fields.used.push(field)
             } else {
@@ -169,7 +169,7 @@ impl Fields {
         for field in &mut fields.used {
             let parts = field.kind.parts();
             if mean_parts(&field.values, parts) > SEVERAL_PARTS {
-                field.words = Some(WordVectors::of_values(&field.values, &field.codes, parts));
+                field.words = Some(WordVectors::from_values(&field.values, &field.codes, parts));
             }
         }
         fields
@@ -177,13 +177,13 @@ impl Fields {
 
     /// Keeps so many fields: those whose values are rarest.
     pub(crate) fn keep(&mut self, most: usize) {
-        let mut by_worth: Vec<(f64, usize)> = self
+        let mut worths: Vec<(f64, usize)> = self
             .used
             .iter()
             .map(|field| (field.bits() * (1.0 - field.missing), field.place))
             .collect();
-        by_worth.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        for (_, place) in by_worth.iter().skip(most) {
+        worths.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        for (_, place) in worths.iter().skip(most) {
             if let Some(at) = self.used.iter().position(|field| field.place == *place) {
                 self.set_aside(at, Reason::Many);
             }
@@ -224,7 +224,7 @@ impl Fields {
     /// The places of the fields of which a field is a copy, those with most of its words; `None` if it is none.
     fn copied_from(&self, at: usize, sample: &[usize]) -> Option<Vec<usize>> {
         let (mut looked_at, mut copied) = (0_u32, 0_u32);
-        let mut of_field = vec![0_u32; self.used.len()];
+        let mut copied_words = vec![0_u32; self.used.len()];
         for row in sample {
             let Some(value) = self.used[at].value(*row) else {
                 continue;
@@ -241,15 +241,21 @@ impl Fields {
                 .collect();
             looked_at += 1;
             copied += u32::from(2 * known.len() >= value.split(' ').count());
-            known.iter().for_each(|other| of_field[*other] += 1);
+            known.iter().for_each(|other| copied_words[*other] += 1);
         }
         if f64::from(copied) <= COPIED * f64::from(looked_at) {
             return None;
         }
-        let most = of_field.iter().max().copied().unwrap_or_default();
+        let most = copied_words.iter().max().copied().unwrap_or_default();
         let holds_many =
             |(other, known): (usize, &u32)| (2 * known > most).then_some(self.used[other].place);
-        Some(of_field.iter().enumerate().filter_map(holds_many).collect())
+        Some(
+            copied_words
+                .iter()
+                .enumerate()
+                .filter_map(holds_many)
+                .collect(),
+        )
     }
 }
 
@@ -266,7 +272,7 @@ pub(crate) struct Column {
 
 impl Column {
     /// Cleans and numbers the values of a field, one per record, by the kind that is set or found.
-    pub(crate) fn of(
+    pub(crate) fn new(
         texts: &[impl AsRef<str> + Sync],
         set: Option<Kind>,
         replaced: Replaced<'_>,
@@ -278,7 +284,7 @@ impl Column {
             .zip(&cleaned)
             .filter(|(_, words)| !words.is_empty());
         let kind = set.unwrap_or_else(|| {
-            Kind::of(present.map(|(text, words)| (plain(text.as_ref()), &**words)))
+            Kind::detect(present.map(|(text, words)| (plain(text.as_ref()), &**words)))
         });
         if !kind.is_of_words() {
             let both = cleaned
@@ -286,8 +292,8 @@ impl Column {
                 .zip(texts)
                 .filter(|(words, _)| !words.is_empty());
             both.for_each(|(value, text)| {
-                if let Some(of_kind) = kind.clean(&plain(text.as_ref())) {
-                    *value = of_kind;
+                if let Some(cleaned) = kind.clean(&plain(text.as_ref())) {
+                    *value = cleaned;
                 }
             });
         }
@@ -350,20 +356,22 @@ pub(crate) fn clean(text: &str, replaced: Replaced<'_>) -> String {
 
 /// A text in lower case and without accents, as kinds read it.
 fn plain(text: &str) -> Cow<'_, str> {
-    match text.is_ascii() {
-        true if !text.bytes().any(|byte| byte.is_ascii_uppercase()) => Cow::Borrowed(text),
-        true => Cow::Owned(text.to_ascii_lowercase()),
-        false => Cow::Owned(normalised(text).map(of_keyboard).collect()),
+    if !text.is_ascii() {
+        Cow::Owned(normalised(text).map(keyboard_letter).collect())
+    } else if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        Cow::Owned(text.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(text)
     }
 }
 
 /// The mean number of parts, where a single part that is not the whole value counts as one more.
 fn mean_parts(values: &[String], parts: Parts) -> f64 {
-    let of_value = |value: &String| match &parts(value)[..] {
+    let count = |value: &String| match &parts(value)[..] {
         [whole] if whole == value => 1.0,
         parts => parts.len().max(2) as f64,
     };
-    values.iter().map(of_value).sum::<f64>() / values.len().max(1) as f64
+    values.iter().map(count).sum::<f64>() / values.len().max(1) as f64
 }
 
 fn mean_words(values: &[String]) -> f64 {
@@ -372,7 +380,7 @@ fn mean_words(values: &[String]) -> f64 {
 }
 
 impl Field {
-    fn of_column(place: usize, column: Column) -> Self {
+    fn from_column(place: usize, column: Column) -> Self {
         let Column {
             values,
             codes,
@@ -386,7 +394,7 @@ impl Field {
         Field {
             place,
             kind,
-            sketches: values.par_iter().map(|value| Sketch::of(value)).collect(),
+            sketches: values.par_iter().map(|value| Sketch::new(value)).collect(),
             values,
             codes,
             records,
@@ -444,7 +452,7 @@ mod tests {
     use super::*;
 
     fn column(values: &[&str]) -> Column {
-        Column::of(values, None, &|_| None)
+        Column::new(values, None, &|_| None)
     }
 
     #[test]
@@ -472,14 +480,14 @@ mod tests {
             "044 668 18 01",
             "Ring him!",
         ];
-        let column = |set| Column::of(&texts, set, &|_| None);
+        let column = |set| Column::new(&texts, set, &|_| None);
         let found = column(Some(Kind::Phone));
         assert_eq!(found.codes, [0, 0, MISSING, 1, 2]);
         assert_eq!(found.values, ["446681800", "446681801", "ring him"]);
         assert_eq!(column(Some(Kind::Name)).values.len(), 4);
         assert_eq!(column(None).kind, Kind::Text);
-        assert_eq!(Column::of(&texts[..4], None, &|_| None).kind, Kind::Phone);
-        let dates = Column::of(
+        assert_eq!(Column::new(&texts[..4], None, &|_| None).kind, Kind::Phone);
+        let dates = Column::new(
             &["4. März 1980", "１９８０－０３－０４", "1980–03–05"],
             Some(Kind::Date),
             &|_| None,
@@ -499,7 +507,7 @@ mod tests {
                     .collect::<Vec<_>>(),
             )
         };
-        let fields = Fields::of_columns(
+        let fields = Fields::from_columns(
             [
                 rows(|row| format!("given{}", row % 7)),
                 rows(|row| format!("surname{}", row % 11)),
@@ -548,7 +556,7 @@ mod tests {
             "the owl",
             "the fox red",
         ]);
-        let vectors = WordVectors::of_values(&column.values, &column.codes, Kind::Text.parts());
+        let vectors = WordVectors::from_values(&column.values, &column.codes, Kind::Text.parts());
         let cosine = |a, b| vectors.cosine(a, b);
         assert!((cosine(0, 0) - 1.0).abs() < 1e-6);
         assert!((cosine(0, 3) - 1.0).abs() < 1e-6);

@@ -59,16 +59,16 @@ impl Evidence {
         let strong = self.strong();
         let is_text = |field: &&usize| self.fields.used[**field].kind == Kind::Text;
         let texts = strong.iter().filter(is_text).count();
-        let are_texts = texts > 0 && strong.len() - texts < LEAST_STRONG;
+        let has_too_few_others = texts > 0 && strong.len() - texts < LEAST_STRONG;
         let precision = self.expected.precision().map(|[_, right, _]| right);
         let too_few = (strong.len() < LEAST_STRONG).then(|| self.too_few(names));
         let suspect = self.suspect().map(|suspect| self.either(suspect, names));
         let rough = suspect.or_else(|| self.rough());
         match (precision, too_few, rough) {
-            (_, Some(because), _) | (_, None, Some(because)) if are_texts => {
+            (_, Some(because), _) | (_, None, Some(because)) if has_too_few_others => {
                 Verdict::Texts(because)
             }
-            (None, None, None) if are_texts => Verdict::Texts(
+            (None, None, None) if has_too_few_others => Verdict::Texts(
                 "texts that differ show no more agreement than chance explains".to_owned(),
             ),
             (_, Some(because), _) => Verdict::TooWeak(because),
@@ -152,18 +152,18 @@ impl Evidence {
 
     /// Which fields tell records apart, where they are too few.
     fn too_few(&self, names: &[String]) -> String {
-        let said = self.strong().into_iter().map(|field| {
+        let named = self.strong().into_iter().map(|field| {
             let name = self.name(field, names);
             format!("{name} {:.0} bits", self.rates[field].bits)
         });
-        let said: Vec<String> = said.collect();
-        let found = match &said[..] {
+        let named: Vec<String> = named.collect();
+        let found = match &named[..] {
             [] => "no field tells records apart".to_owned(),
             [one] => format!("only one field tells records apart ({one})"),
             _ => format!(
                 "only {} fields tell records apart ({})",
-                said.len(),
-                said.join(", ")
+                named.len(),
+                named.join(", ")
             ),
         };
         format!(

@@ -99,7 +99,7 @@ impl LinkReport {
 }
 
 /// The row of what all fields together say. Without a similarity, fields have a column for levels.
-fn last_row(name: &str, similarity: Option<&Value>, of_all: &Value) -> Markup {
+fn last_row(name: &str, similarity: Option<&Value>, whole: &Value) -> Markup {
     html! {
         tr {
             th colspan="3" { (name) }
@@ -107,7 +107,7 @@ fn last_row(name: &str, similarity: Option<&Value>, of_all: &Value) -> Markup {
                 Some(similarity) => td.number { (number(similarity)) },
                 None => { td {} td {} }
             }
-            td.number { (signed(of_all)) }
+            td.number { (signed(whole)) }
         }
     }
 }

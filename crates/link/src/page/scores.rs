@@ -114,15 +114,15 @@ impl<'a> Chart<'a> {
         let bin = step((last - first) / BARS).max(report.bin_width);
         let is_cosine = report.score == "text";
         let mut bars: BTreeMap<i64, [u64; 2]> = BTreeMap::new();
-        for of_score in bins {
-            let mut bar = (of_score.score / bin + 1e-6).floor() as i64;
+        for bin_of_score in bins {
+            let mut bar = (bin_of_score.score / bin + 1e-6).floor() as i64;
             if is_cosine {
                 // A cosine of 1 is in the last bar below 1.
                 bar = bar.min((1.0 / bin).round() as i64 - 1);
             }
             let pairs = bars.entry(bar).or_default();
-            pairs[0] += of_score.pairs.accepted;
-            pairs[1] += of_score.pairs.runners_up;
+            pairs[0] += bin_of_score.pairs.accepted;
+            pairs[1] += bin_of_score.pairs.runners_up;
         }
         let least = (first / bin + 1e-6).floor() * bin;
         let greatest = (last / bin + 1e-6).floor() * bin + bin;

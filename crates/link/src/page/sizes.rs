@@ -15,36 +15,36 @@ impl LinkReport {
                 section {
                     h2 { "Entities" }
                     p.note { "Of each size, the entity with most records that differ: do they describe one thing?" }
-                    @for of_sizes in &self.entity_sizes { (self.entities_of(of_sizes)) }
+                    @for class in &self.entity_sizes { (self.entities_of(class)) }
                 }
             }
         }
     }
 
-    fn entities_of(&self, of_sizes: &EntitySizes) -> Markup {
-        let (least, most) = (grouped(of_sizes.least), grouped(of_sizes.most));
+    fn entities_of(&self, class: &EntitySizes) -> Markup {
+        let (least, most) = (grouped(class.least), grouped(class.most));
         let size = if least == most {
             least
         } else {
             format!("{least} to {most}")
         };
-        let entities = match of_sizes.entities {
+        let entities = match class.entities {
             1 => "1 entity".to_owned(),
             entities => format!("{} entities", grouped(entities)),
         };
-        let more = of_sizes
+        let more = class
             .example_records
-            .saturating_sub(of_sizes.example.len() as u64);
+            .saturating_sub(class.example.len() as u64);
         html! {
             article {
-                h3 { (size) " records: " (entities) ", " (counted(of_sizes.records, "record")) }
+                h3 { (size) " records: " (entities) ", " (counted(class.records, "record")) }
                 div.scroll { table {
                     thead { tr {
                         th { "id" }
                         @for name in &self.parameters.fields { th { bdi { (name) } } }
                     } }
                     tbody {
-                        @for record in &of_sizes.example {
+                        @for record in &class.example {
                             tr {
                                 th { bdi { (short(&record.id)) } }
                                 @for value in &record.values { td.cell { bdi { (short(value)) } } }

@@ -105,7 +105,7 @@ fn parts(value: &str) -> Vec<Cow<'_, str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{kind_of, of};
+    use super::super::tests::{compare_as, kind_of};
     use super::*;
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
             ("46.9480, 7.4474", Other),
         ] {
             assert_eq!(
-                of(Kind::Coordinates, "47.3769, 8.5417", other),
+                compare_as(Kind::Coordinates, "47.3769, 8.5417", other),
                 expected,
                 "{other}"
             );

@@ -165,8 +165,8 @@ fn day_in(value: &str) -> &str {
 fn parts_of(value: &str) -> [&str; 3] {
     let day = day_in(value);
     // Most values have this form, which takes no search.
-    if let (10, Some([year, month, of_month])) = (day.len(), digits_of(day)) {
-        return [year, month, of_month];
+    if let (10, Some([year, month, day_of_month])) = (day.len(), digits_of(day)) {
+        return [year, month, day_of_month];
     }
     let mut parts = day.split(' ');
     std::array::from_fn(|_| parts.next().unwrap_or_default())
@@ -175,15 +175,15 @@ fn parts_of(value: &str) -> [&str; 3] {
 /// The parts of a day of ten letters if all are digits.
 fn digits_of(day: &str) -> Option<[&str; 3]> {
     let parts = [day.get(..4)?, day.get(5..7)?, day.get(8..)?];
-    let are_digits = parts
+    let has_only_digits = parts
         .iter()
         .all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
-    (are_digits && [4, 7].iter().all(|at| day.as_bytes()[*at] == b' ')).then_some(parts)
+    (has_only_digits && [4, 7].iter().all(|at| day.as_bytes()[*at] == b' ')).then_some(parts)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{kind_of, of};
+    use super::super::tests::{compare_as, kind_of};
     use super::*;
 
     #[test]
@@ -263,7 +263,7 @@ mod tests {
             ("1980-03-04", "1955-12-25", Other),
             ("1980", "1985", Close),
         ] {
-            assert_eq!(of(Kind::Date, a, b), expected, "{a} {b}");
+            assert_eq!(compare_as(Kind::Date, a, b), expected, "{a} {b}");
         }
     }
 }

@@ -53,17 +53,19 @@ fn likeness(pair: &Pair<'_>) -> Likeness {
     } else {
         names::likeness_of(pair.a, pair.b)
     };
-    let by_parts = match a == b || edits(pair.a, pair.b) <= 1 {
-        true => Likeness::Close,
-        false if edits(a, b) <= 1 => Likeness::Near,
-        false => Likeness::Other,
+    let parts = if a == b || edits(pair.a, pair.b) <= 1 {
+        Likeness::Close
+    } else if edits(a, b) <= 1 {
+        Likeness::Near
+    } else {
+        Likeness::Other
     };
-    alike.min(by_parts)
+    alike.min(parts)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{kind_of, of};
+    use super::super::tests::{compare_as, kind_of};
     use super::*;
 
     #[test]
@@ -102,7 +104,7 @@ mod tests {
             ("bob.ray@mail.example", Other),
         ] {
             assert_eq!(
-                of(Kind::Email, "ann.smith@mail.example", other),
+                compare_as(Kind::Email, "ann.smith@mail.example", other),
                 expected,
                 "{other}"
             );

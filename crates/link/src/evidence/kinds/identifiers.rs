@@ -40,7 +40,7 @@ fn is_found(values: &[Sample<'_>]) -> bool {
     let words = mean(values, |value| {
         value.plain.split_whitespace().count() as f64
     });
-    let of_digits = |value: &str| !value.contains(char::is_alphabetic);
+    let has_no_letter = |value: &str| !value.contains(char::is_alphabetic);
     let digits = mean(values, |value| digits(value.words));
     let is_mixed = |value: &str| {
         let has = |of: fn(char) -> bool| value.contains(of);
@@ -49,7 +49,7 @@ fn is_found(values: &[Sample<'_>]) -> bool {
             && has(char::is_alphabetic)
     };
     let is_doi = |value: &str| value.contains('/') && without_scheme(value).starts_with("10.");
-    digits > DIGITS && (words < WORDS || share(values, of_digits) > LEAST)
+    digits > DIGITS && (words < WORDS || share(values, has_no_letter) > LEAST)
         || digits > DIGITS_OF_WORDS && share(values, is_mixed) > LEAST
         || share(values, is_doi) > LEAST
 }
@@ -85,7 +85,7 @@ fn likeness(pair: &Pair<'_>) -> Likeness {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{kind_of, of};
+    use super::super::tests::{compare_as, kind_of};
     use super::*;
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
             ("1234", "1256", Other),
             ("12", "13", Other),
         ] {
-            assert_eq!(of(Kind::Identifier, a, b), expected, "{a} {b}");
+            assert_eq!(compare_as(Kind::Identifier, a, b), expected, "{a} {b}");
         }
     }
 }

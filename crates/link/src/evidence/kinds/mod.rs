@@ -132,7 +132,7 @@ impl Kind {
     }
 
     /// The kind of values, each as a plain text and as words.
-    pub(crate) fn of<'a>(values: impl Iterator<Item = (Cow<'a, str>, &'a str)>) -> Self {
+    pub(crate) fn detect<'a>(values: impl Iterator<Item = (Cow<'a, str>, &'a str)>) -> Self {
         let values: Vec<(Cow<'a, str>, &str)> = values.take(LOOKED_AT).collect();
         let samples = values.iter().map(|(plain, words)| Sample {
             plain: plain.trim(),
@@ -175,14 +175,14 @@ mod tests {
     use crate::evidence::values::clean;
 
     /// The likeness of two values of a kind, for its tests.
-    pub(super) fn of(kind: Kind, a: &str, b: &str) -> Likeness {
+    pub(super) fn compare_as(kind: Kind, a: &str, b: &str) -> Likeness {
         let [a, b] = [a, b].map(|text| kind.clean(text).unwrap_or_else(|| text.to_owned()));
         assert_ne!(a, b);
         let pair = |a: &str, b: &str| {
             (kind.likeness())(&Pair {
                 a,
                 b,
-                sketches: [a, b].map(Sketch::of),
+                sketches: [a, b].map(Sketch::new),
                 cosine: &|| 0.0,
             })
         };
@@ -195,6 +195,6 @@ mod tests {
     pub(super) fn kind_of(values: &[&str]) -> Kind {
         let words: Vec<String> = values.iter().map(|value| clean(value, &|_| None)).collect();
         let values = values.iter().map(|value| Cow::Owned(value.to_lowercase()));
-        Kind::of(values.zip(words.iter().map(|words| &**words)))
+        Kind::detect(values.zip(words.iter().map(|words| &**words)))
     }
 }

@@ -97,13 +97,13 @@ fn split_fraction(digits: &str) -> (&str, Option<&str>) {
 /// The groups of three digits of a whole number, the first of which may be shorter; or all its digits.
 fn groups_of(whole: &str) -> Option<Vec<&str>> {
     let groups: Vec<&str> = whole.split([' ', '\'', ',', '.']).collect();
-    let are_digits = groups
+    let has_only_digits = groups
         .iter()
         .all(|group| group.bytes().all(|byte| byte.is_ascii_digit()));
     let separators = whole.bytes().filter(|byte| !byte.is_ascii_digit());
     let mut separators: Vec<u8> = separators.collect();
     separators.dedup();
-    let are_groups = match &groups[..] {
+    let is_grouped = match &groups[..] {
         [_] => true,
         [first, rest @ ..] => {
             matches!(first.len(), 1..=3)
@@ -112,7 +112,7 @@ fn groups_of(whole: &str) -> Option<Vec<&str>> {
         }
         [] => false,
     };
-    (are_digits && are_groups && separators.len() <= 1).then_some(groups)
+    (has_only_digits && is_grouped && separators.len() <= 1).then_some(groups)
 }
 
 fn likeness(pair: &Pair<'_>) -> Likeness {
@@ -124,7 +124,7 @@ fn likeness(pair: &Pair<'_>) -> Likeness {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{kind_of, of};
+    use super::super::tests::{compare_as, kind_of};
     use super::*;
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
             ("5", "-5", Other),
             ("100", "unknown price", Other),
         ] {
-            assert_eq!(of(Kind::Number, a, b), expected, "{a} {b}");
+            assert_eq!(compare_as(Kind::Number, a, b), expected, "{a} {b}");
         }
     }
 }

@@ -130,7 +130,7 @@ fn parts(value: &str) -> Vec<Cow<'_, str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{kind_of, of};
+    use super::super::tests::{compare_as, kind_of};
     use super::*;
 
     #[test]
@@ -197,7 +197,7 @@ mod tests {
             ("079 123 45 67", Other),
         ] {
             assert_eq!(
-                of(Kind::Phone, "+41 44 668 18 00", other),
+                compare_as(Kind::Phone, "+41 44 668 18 00", other),
                 expected,
                 "{other}"
             );

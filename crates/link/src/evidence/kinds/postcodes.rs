@@ -84,12 +84,12 @@ fn clean(text: &str) -> Option<String> {
 
 fn likeness(pair: &Pair<'_>) -> Likeness {
     let (a, b) = (pair.a, pair.b);
-    let [of_a, of_b] = [a, b].map(|code| code.chars().count());
+    let [length_a, length_b] = [a, b].map(|code| code.chars().count());
     let shared = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-    let rest = of_a.max(of_b) - shared;
+    let rest = length_a.max(length_b) - shared;
     match pair.edits() {
         0 | 1 => Likeness::Close,
-        _ if shared >= 4 && shared == of_a.min(of_b) => Likeness::Close,
+        _ if shared >= 4 && shared == length_a.min(length_b) => Likeness::Close,
         _ if rest <= 2 && shared >= 2 => Likeness::Near,
         _ if rest <= 3 && shared >= 2 => Likeness::Far,
         _ => Likeness::Other,
@@ -98,7 +98,7 @@ fn likeness(pair: &Pair<'_>) -> Likeness {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{kind_of, of};
+    use super::super::tests::{compare_as, kind_of};
     use super::*;
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
             ("12345", "12378", Near),
             ("d-80331", "ch-80339", Close),
         ] {
-            assert_eq!(of(Kind::Postcode, a, b), expected, "{a} {b}");
+            assert_eq!(compare_as(Kind::Postcode, a, b), expected, "{a} {b}");
         }
     }
 }

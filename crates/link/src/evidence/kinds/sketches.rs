@@ -25,7 +25,7 @@ pub(crate) struct Sketch {
 }
 
 impl Sketch {
-    pub(crate) fn of(value: &str) -> Self {
+    pub(crate) fn new(value: &str) -> Self {
         let mut sketch = Sketch::default();
         for letter in value.chars() {
             let group = 2 * group(letter);
@@ -109,29 +109,29 @@ mod tests {
     #[test]
     fn bounds_hold() {
         let values = values();
-        let mut told = 0;
+        let mut bounded = 0;
         for a in &values {
             for b in &values {
-                let [of_a, of_b] = [a, b].map(|value| Sketch::of(value));
-                let least = of_a.least_edits(of_b);
+                let [sketch_a, sketch_b] = [a, b].map(|value| Sketch::new(value));
+                let least = sketch_a.least_edits(sketch_b);
                 assert!(least <= edits(a, b), "{a:?} {b:?}");
                 if a.is_empty() || b.is_empty() {
                     continue;
                 }
-                let most = of_a.most_jaro_winkler(of_b);
+                let most = sketch_a.most_jaro_winkler(sketch_b);
                 assert!(jaro_winkler(a, b) <= most, "{a:?} {b:?}");
-                told += usize::from(most < 0.65);
+                bounded += usize::from(most < 0.65);
             }
         }
-        assert!(told > 0);
+        assert!(bounded > 0);
     }
 
     #[test]
     fn most_names_need_no_comparison() {
-        let names = ["martha", "robert", "ingrid", "paul", "susan", "kim"].map(Sketch::of);
+        let names = ["martha", "robert", "ingrid", "paul", "susan", "kim"].map(Sketch::new);
         let pairs = (0..6).flat_map(|a| (a + 1..6).map(move |b| [a, b]));
-        let told = pairs.filter(|[a, b]| names[*a].most_jaro_winkler(names[*b]) < 0.65);
-        assert!(told.count() >= 12);
+        let bounded = pairs.filter(|[a, b]| names[*a].most_jaro_winkler(names[*b]) < 0.65);
+        assert!(bounded.count() >= 12);
     }
 
     #[test]

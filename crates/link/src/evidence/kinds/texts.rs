@@ -45,7 +45,7 @@ mod tests {
             let pair = Pair {
                 a,
                 b,
-                sketches: [a, b].map(Sketch::of),
+                sketches: [a, b].map(Sketch::new),
                 cosine: &|| cosine,
             };
             assert_eq!((ROW.likeness)(&pair), expected, "{cosine}");
