@@ -1,9 +1,9 @@
 //! Whether the fields of linked records agree: members of a household share a street, and not their dates of birth.
 
-use super::Tables;
-use super::candidates::Pair;
-use super::symbols::{Scratch, Symbols};
-use super::words::Equivalents;
+use crate::candidates::RecordPair;
+use crate::symbols::{SymbolScratch, Symbols};
+use crate::tables::RecordTables;
+use crate::words::Equivalents;
 
 /// Pairs that are looked at, at most.
 const SAMPLED: usize = 1000;
@@ -27,15 +27,15 @@ impl Disagreement {
     /// Finds the field that differs most often, of those that most pairs have, if it differs too often for errors of writing. Looks
     /// at pairs at equal distances.
     pub(crate) fn find(
-        tables: &Tables<'_>,
+        tables: &RecordTables<'_>,
         symbols: &Symbols,
         equivalents: &Equivalents,
-        pairs: &[&Pair],
+        pairs: &[&RecordPair],
     ) -> Option<Self> {
         let step = pairs.len().div_ceil(SAMPLED).max(1);
-        let sampled: Vec<&&Pair> = pairs.iter().step_by(step).collect();
+        let sampled: Vec<&&RecordPair> = pairs.iter().step_by(step).collect();
         let mut counts = vec![Disagreement::default(); tables.field_count()];
-        let mut scratch = Scratch::default();
+        let mut scratch = SymbolScratch::default();
         for pair in &sampled {
             let [a, b] = pair.rows.map(|row| tables.fields(row as usize));
             for (place, ((a, b), disagreement)) in a.zip(b).zip(&mut counts).enumerate() {
@@ -66,8 +66,9 @@ impl Disagreement {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Distinct, Files};
     use super::*;
+    use crate::distinct::Distinct;
+    use crate::records::RecordFiles;
     use simgpu::documents::TokenBatch;
     use simgpu::progress::Silent;
 
@@ -90,19 +91,19 @@ mod tests {
             }
             table.finish_document();
         }
-        let files = Files {
+        let files = RecordFiles {
             first: &table,
             second: None,
         };
         let distinct = &Distinct::all(&files);
-        let tables = Tables { files, distinct };
-        let pair = |rows| Pair {
+        let tables = RecordTables { files, distinct };
+        let pair = |rows| RecordPair {
             rows,
             score: 1.0,
             similarity: 1.0,
         };
         let pairs = [pair([0, 1]), pair([2, 3]), pair([4, 5])];
-        let pairs: Vec<&Pair> = pairs.iter().collect();
+        let pairs: Vec<&RecordPair> = pairs.iter().collect();
         let names = Equivalents::default();
         let symbols = Symbols::count(&tables, &names, &Silent).unwrap();
         let found = Disagreement::find(&tables, &symbols, &names, &pairs).unwrap();

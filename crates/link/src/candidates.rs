@@ -17,8 +17,8 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 
-use super::Tables;
-use super::symbols::{Lists, WeightedLists, quotient};
+use crate::symbols::{Lists, WeightedLists, quotient};
+use crate::tables::RecordTables;
 use simgpu::error::{Error, Result};
 use simgpu::progress::{Progress, advance};
 
@@ -27,16 +27,16 @@ pub(crate) const LEAST_COSINE: f64 = 0.1;
 
 /// A pair of records, the lower row first.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Pair {
+pub(crate) struct RecordPair {
     pub(crate) rows: [u32; 2],
     pub(crate) score: f64,
     /// The cosine of the weights of both records: the score of texts, which decides between equal scores of other kinds.
     pub(crate) similarity: f64,
 }
 
-impl Pair {
+impl RecordPair {
     /// The order of acceptance: by descending score, then by descending similarity, then by rows.
-    pub(crate) fn before(&self, other: &Pair) -> std::cmp::Ordering {
+    pub(crate) fn before(&self, other: &RecordPair) -> std::cmp::Ordering {
         other
             .score
             .total_cmp(&self.score)
@@ -77,7 +77,7 @@ impl Limits {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Candidates {
     /// In the order of acceptance.
-    pub(crate) pairs: Vec<Pair>,
+    pub(crate) pairs: Vec<RecordPair>,
     /// Every pair with at least this cosine was found, but for those of the records counted below.
     pub(crate) floor: f64,
     /// Records whose common symbols were left out.
@@ -93,7 +93,7 @@ const BLOCK: usize = 1 << 13;
 
 /// Finds the pairs of records with a cosine of at least the floor; of two files, pairs of one record of each.
 pub(crate) fn find(
-    tables: &Tables<'_>,
+    tables: &RecordTables<'_>,
     records: WeightedLists<'_>,
     progress: &dyn Progress,
 ) -> Result<Candidates> {
@@ -102,19 +102,19 @@ pub(crate) fn find(
 }
 
 fn find_within(
-    tables: &Tables<'_>,
+    tables: &RecordTables<'_>,
     records: WeightedLists<'_>,
     limits: Limits,
     progress: &dyn Progress,
 ) -> Result<Candidates> {
     let among = tables.rows_of(tables.has_two_files());
-    let mut search = Search::new(among, !tables.has_two_files(), records, limits);
+    let mut search = NeighbourSearch::new(among, !tables.has_two_files(), records, limits);
     let rows = tables.rows_of(false);
     progress.begin("compare", rows.len() as u64);
     let mut found = Candidates::default();
     for block in rows.clone().step_by(BLOCK) {
         let end = (block + BLOCK).min(rows.end);
-        let found_in_block: Vec<Neighbours> = (block..end)
+        let found_in_block: Vec<FoundNeighbours> = (block..end)
             .into_par_iter()
             .with_min_len(8)
             .map_init(
@@ -122,7 +122,7 @@ fn find_within(
                 // A block of long lists takes seconds.
                 |lent, row| {
                     if progress.is_stopped() {
-                        Neighbours::default()
+                        FoundNeighbours::default()
                     } else {
                         search.neighbours(row, &mut lent.sums)
                     }
@@ -149,7 +149,7 @@ fn find_within(
 }
 
 /// Finds the most similar one of some records.
-pub(crate) struct Nearest<'a>(Search<'a>);
+pub(crate) struct Nearest<'a>(NeighbourSearch<'a>);
 
 impl<'a> Nearest<'a> {
     /// Searches `among` these records; `is_within` says whether it is asked for records of them.
@@ -163,7 +163,7 @@ impl<'a> Nearest<'a> {
             candidates: 1,
             ..limits
         };
-        Nearest(Search::new(among, is_within, records, limits))
+        Nearest(NeighbourSearch::new(among, is_within, records, limits))
     }
 
     /// The most similar record to each of these, and its cosine; `None` if none has the least cosine of a candidate.
@@ -180,7 +180,7 @@ impl<'a> Nearest<'a> {
                     None
                 } else {
                     let found = self.0.neighbours(*row, &mut lent.sums).pairs;
-                    let best = found.into_iter().min_by(Pair::before)?;
+                    let best = found.into_iter().min_by(RecordPair::before)?;
                     let other = best.rows.map(|row| row as usize);
                     Some((best.score, other[usize::from(other[0] == *row)]))
                 }
@@ -200,7 +200,7 @@ impl<'a> Nearest<'a> {
 impl Candidates {
     /// Brings the pairs into the order of acceptance. In one file, both records may find a pair.
     fn sort(&mut self) {
-        self.pairs.par_sort_unstable_by(Pair::before);
+        self.pairs.par_sort_unstable_by(RecordPair::before);
         self.pairs.dedup_by_key(|pair| pair.rows);
     }
 
@@ -219,7 +219,7 @@ impl Candidates {
 }
 
 /// The records of the searched file that have each symbol.
-struct Index {
+struct SymbolIndex {
     /// Where the list of each symbol ends.
     ends: Vec<usize>,
     rows_with: Vec<u32>,
@@ -227,7 +227,7 @@ struct Index {
     rows: usize,
 }
 
-impl Index {
+impl SymbolIndex {
     #[allow(
         clippy::cast_possible_truncation,
         reason = "rows are numbered by 32 bits"
@@ -252,7 +252,7 @@ impl Index {
                 *end += 1;
             }
         }
-        Index {
+        SymbolIndex {
             ends,
             rows_with,
             first: rows.start,
@@ -273,7 +273,7 @@ impl Index {
 
 /// Sums of squares by record of the searched file.
 #[derive(Default)]
-struct Sums {
+struct CosineSums {
     /// All 0 between two searches.
     sums: Vec<f64>,
     /// The records whose sums are not 0.
@@ -282,34 +282,34 @@ struct Sums {
     marks: Vec<u64>,
 }
 
-impl Sums {
+impl CosineSums {
     /// The word and the bit of a symbol.
     fn mark_of(number: u32) -> (usize, u64) {
         (number as usize / 64, 1 << (number % 64))
     }
 
     fn mark(&mut self, numbers: &[u32]) {
-        for (word, bit) in numbers.iter().map(|number| Sums::mark_of(*number)) {
+        for (word, bit) in numbers.iter().map(|number| CosineSums::mark_of(*number)) {
             self.marks[word] |= bit;
         }
     }
 
     fn unmark(&mut self, numbers: &[u32]) {
-        for (word, _) in numbers.iter().map(|number| Sums::mark_of(*number)) {
+        for (word, _) in numbers.iter().map(|number| CosineSums::mark_of(*number)) {
             self.marks[word] = 0;
         }
     }
 
     fn is_marked(&self, number: u32) -> bool {
-        let (word, bit) = Sums::mark_of(number);
+        let (word, bit) = CosineSums::mark_of(number);
         self.marks[word] & bit != 0
     }
 }
 
 /// Sums that a thread works with. They are as large as the searched file, so the next one takes them when they are dropped.
 struct Lent<'a> {
-    sums: Sums,
-    spare: &'a Mutex<Vec<Sums>>,
+    sums: CosineSums,
+    spare: &'a Mutex<Vec<CosineSums>>,
 }
 
 impl Drop for Lent<'_> {
@@ -322,34 +322,34 @@ impl Drop for Lent<'_> {
 
 /// The candidates of a record.
 #[derive(Default)]
-struct Neighbours {
-    pairs: Vec<Pair>,
+struct FoundNeighbours {
+    pairs: Vec<RecordPair>,
     is_cut: bool,
     is_crowded: bool,
     /// The pairs that only the raised floor leaves out; in one file, those with later records.
     below: u64,
 }
 
-struct Search<'a> {
+struct NeighbourSearch<'a> {
     /// Whether records are searched among themselves, not among those of another file.
     is_within: bool,
     records: WeightedLists<'a>,
-    index: Index,
+    index: SymbolIndex,
     limits: Limits,
-    spare: Mutex<Vec<Sums>>,
+    spare: Mutex<Vec<CosineSums>>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> NeighbourSearch<'a> {
     fn new(
         among: Range<usize>,
         is_within: bool,
         records: WeightedLists<'a>,
         limits: Limits,
     ) -> Self {
-        Search {
+        NeighbourSearch {
             is_within,
             records,
-            index: Index::new(among, records.lists, records.squares.len()),
+            index: SymbolIndex::new(among, records.lists, records.squares.len()),
             limits,
             spare: Mutex::default(),
         }
@@ -358,7 +358,7 @@ impl<'a> Search<'a> {
     fn sums(&self) -> Lent<'_> {
         let spare = self.spare.lock().ok().and_then(|mut spare| spare.pop());
         Lent {
-            sums: spare.unwrap_or_else(|| Sums {
+            sums: spare.unwrap_or_else(|| CosineSums {
                 sums: vec![0.0; self.index.rows],
                 touched: Vec::new(),
                 marks: vec![0; self.records.squares.len().div_ceil(64)],
@@ -368,7 +368,7 @@ impl<'a> Search<'a> {
     }
 
     /// Finds the candidates of a record.
-    fn neighbours(&self, row: usize, sums: &mut Sums) -> Neighbours {
+    fn neighbours(&self, row: usize, sums: &mut CosineSums) -> FoundNeighbours {
         let lists = self.records.lists;
         let is_cut = self.add_up(row, sums);
         let norm = lists.norm(row);
@@ -404,7 +404,7 @@ impl<'a> Search<'a> {
             self.compare(row, &mut scored, sums);
             scored.retain(|(score, _)| *score >= self.limits.floor);
         }
-        Neighbours {
+        FoundNeighbours {
             pairs: scored
                 .into_iter()
                 .map(|(score, place)| pair(row, other(place), score))
@@ -417,7 +417,7 @@ impl<'a> Search<'a> {
 
     /// Sets the cosines of a record and others. Many lists are compared with one: so its symbols are marked, and no lists
     /// are merged.
-    fn compare(&self, row: usize, others: &mut [(f64, u32)], sums: &mut Sums) {
+    fn compare(&self, row: usize, others: &mut [(f64, u32)], sums: &mut CosineSums) {
         let WeightedLists { lists, squares } = self.records;
         let numbers = lists.numbers(row);
         sums.mark(numbers);
@@ -432,7 +432,7 @@ impl<'a> Search<'a> {
     }
 
     /// Adds up the shared weights. Returns whether common symbols were left out.
-    fn add_up(&self, row: usize, sums: &mut Sums) -> bool {
+    fn add_up(&self, row: usize, sums: &mut CosineSums) -> bool {
         let mut entries = 0;
         for number in self.records.lists.numbers(row) {
             let rows_with = self.index.rows_with(*number);
@@ -457,8 +457,8 @@ impl<'a> Search<'a> {
     clippy::cast_possible_truncation,
     reason = "rows are numbered by 32 bits"
 )]
-fn pair(row: usize, other: usize, similarity: f64) -> Pair {
-    Pair {
+fn pair(row: usize, other: usize, similarity: f64) -> RecordPair {
+    RecordPair {
         rows: [row.min(other) as u32, row.max(other) as u32],
         score: similarity,
         similarity,
@@ -469,11 +469,12 @@ fn pair(row: usize, other: usize, similarity: f64) -> Pair {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use super::super::symbols::Symbols;
-    use super::super::tests::table;
-    use super::super::words::Equivalents;
-    use super::super::{Distinct, Files};
     use super::*;
+    use crate::distinct::Distinct;
+    use crate::records::RecordFiles;
+    use crate::symbols::Symbols;
+    use crate::tests::table;
+    use crate::words::Equivalents;
     use simgpu::documents::TokenBatch;
     use simgpu::progress::Silent;
     use simgpu::scheme::fmix64;
@@ -569,12 +570,12 @@ mod tests {
     }
 
     fn search(a: &TokenBatch, b: Option<&TokenBatch>, limits: Limits) -> Candidates {
-        let files = Files {
+        let files = RecordFiles {
             first: a,
             second: b,
         };
         let distinct = &Distinct::all(&files);
-        let tables = Tables { files, distinct };
+        let tables = RecordTables { files, distinct };
         let equal = Equivalents::default();
         let symbols = Symbols::count(&tables, &equal, &Silent).unwrap();
         let lists = Lists::from_records(&tables, &symbols, &equal, &Silent).unwrap();

@@ -24,9 +24,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::candidates::{Limits, Nearest};
-use super::symbols::WeightedLists;
-use super::{Lists, Symbols, Tables};
+use crate::candidates::{Limits, Nearest};
+use crate::symbols::WeightedLists;
+use crate::symbols::{Lists, Symbols};
+use crate::tables::RecordTables;
 use simgpu::error::Result;
 use simgpu::progress::Progress;
 
@@ -72,7 +73,7 @@ pub struct Contest {
 
 /// Compares partners across two files with neighbours inside of the larger one.
 pub(crate) fn contest(
-    tables: &Tables<'_>,
+    tables: &RecordTables<'_>,
     lists: &Lists,
     symbols: &Symbols,
     progress: &dyn Progress,
@@ -120,7 +121,7 @@ pub(crate) fn contest(
 
 /// Where some records of the larger file found the more similar one. The scores descend.
 fn outcomes(
-    tables: &Tables<'_>,
+    tables: &RecordTables<'_>,
     records: &[usize],
     [other, own]: &[Nearest<'_>; 2],
     progress: &dyn Progress,
@@ -154,7 +155,7 @@ struct Outcome {
 
 /// Whether the difference of wins is within so many standard errors of chance at every score. The scores descend.
 fn is_within(outcomes: &[Outcome], odds: f64, errors: f64) -> bool {
-    let mut blocks = Blocks::default();
+    let mut blocks = NeighbourBlocks::default();
     let mut equal_scores = outcomes.chunk_by(|a, b| a.score == b.score);
     equal_scores.all(|equal| {
         for outcome in equal {
@@ -167,7 +168,7 @@ fn is_within(outcomes: &[Outcome], odds: f64, errors: f64) -> bool {
 
 /// Records that are joined by what they found, with the difference of wins of each block.
 #[derive(Default)]
-struct Blocks {
+struct NeighbourBlocks {
     /// An earlier member of the block of a record; a record without one leads its block.
     earlier: HashMap<usize, usize>,
     difference: HashMap<usize, f64>,
@@ -176,7 +177,7 @@ struct Blocks {
     squares: f64,
 }
 
-impl Blocks {
+impl NeighbourBlocks {
     fn leader(&mut self, mut row: usize) -> usize {
         while let Some(next) = self.earlier.get(&row).copied() {
             // Halves the way for the next time.
@@ -209,10 +210,11 @@ impl Blocks {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::table;
-    use super::super::words::Equivalents;
-    use super::super::{Distinct, Files};
     use super::*;
+    use crate::distinct::Distinct;
+    use crate::records::RecordFiles;
+    use crate::tests::table;
+    use crate::words::Equivalents;
     use simgpu::progress::Silent;
     use simgpu::scheme::fmix64;
 
@@ -233,12 +235,12 @@ mod tests {
     fn outcome(a: &[[String; 1]], b: &[[String; 1]]) -> Contest {
         let (a, b) = (table(a), table(b));
         let equivalents = Equivalents::default();
-        let files = Files {
+        let files = RecordFiles {
             first: &a,
             second: Some(&b),
         };
         let distinct = &Distinct::find(&files, &equivalents, &Silent).unwrap();
-        let tables = &Tables { files, distinct };
+        let tables = &RecordTables { files, distinct };
         let symbols = &Symbols::count(tables, &equivalents, &Silent).unwrap();
         let lists = &Lists::from_records(tables, symbols, &equivalents, &Silent).unwrap();
         contest(tables, lists, symbols, &Silent).unwrap()

@@ -11,12 +11,20 @@ use std::collections::HashSet;
 
 use rayon::prelude::*;
 
-use super::links::{Accepted, Bins, Choice, Nearby, Scorer};
-use super::{
-    BARS, Candidates, Contest, Disagreement, Distinct, Entities, Estimate, Evidence, FieldTexts,
-    Joined, Levels, Link, Lists, Matching, Pair, Points, RoundScores, Rounds, Score, Start,
-    Symbols, Tables, Verdict, all_pairs, contest, estimate_entities, estimate_rounds, why_rough,
-};
+use crate::agreement::Disagreement;
+use crate::candidates::{Candidates, RecordPair};
+use crate::contest::{Contest, contest};
+use crate::distinct::Distinct;
+use crate::evidence::{BARS, Evidence, Verdict};
+use crate::links::{Accepted, Bins, Choice, Nearby, Scorer};
+use crate::matching::{Entities, Joined, Matching, Rounds, all_pairs};
+use crate::parameters::Link;
+use crate::points::{Points, SimilarityLevels, Start};
+use crate::score::Score;
+use crate::symbols::{Lists, Symbols};
+use crate::tables::RecordTables;
+use crate::textbook::FieldTexts;
+use crate::threshold::{Estimate, RoundScores, estimate_entities, estimate_rounds, why_rough};
 use simgpu::error::{Error, Result};
 use simgpu::progress::{Progress, Timings, grouped};
 
@@ -31,17 +39,17 @@ const NEARBY: [f64; 2] = [-0.1, 0.1];
 
 /// A search whose records are weighed.
 #[derive(Clone, Copy)]
-pub(super) struct Decision<'a> {
-    pub(super) tables: &'a Tables<'a>,
-    pub(super) symbols: &'a Symbols,
-    pub(super) lists: &'a Lists,
-    pub(super) task: &'a Link,
-    pub(super) progress: &'a dyn Progress,
+pub(crate) struct Decision<'a> {
+    pub(crate) tables: &'a RecordTables<'a>,
+    pub(crate) symbols: &'a Symbols,
+    pub(crate) lists: &'a Lists,
+    pub(crate) task: &'a Link,
+    pub(crate) progress: &'a dyn Progress,
 }
 
 impl Decision<'_> {
     /// Decides which candidates are links. `evidence` decides in one file, if there is any; `choice` is why.
-    pub(super) fn decide(
+    pub(crate) fn decide(
         &self,
         evidence: Option<Evidence>,
         candidates: &mut Candidates,
@@ -153,7 +161,7 @@ impl Decision<'_> {
         pairs
             .iter_mut()
             .for_each(|pair| pair.score = pair.similarity);
-        pairs.par_sort_unstable_by(Pair::before);
+        pairs.par_sort_unstable_by(RecordPair::before);
         let because = "how many links are right can be told neither by text nor by points";
         Ok((None, because.to_owned()))
     }
@@ -183,7 +191,8 @@ impl Decision<'_> {
             Score::Auto | Score::Evidence | Score::Text => return Ok(Scorer::Text),
             Score::Points => {
                 let progress = self.progress;
-                let levels = Levels::compare(tables, self.symbols, equivalents, pairs, progress)?;
+                let levels =
+                    SimilarityLevels::compare(tables, self.symbols, equivalents, pairs, progress)?;
                 let start = self.start_of_points(pairs, candidates.floor)?;
                 let points = Points::learn(&levels, pairs, tables.rows(), &start, progress)?;
                 let scores = points.score_pairs(&levels);
@@ -198,12 +207,12 @@ impl Decision<'_> {
         for (pair, score) in pairs.iter_mut().zip(scores) {
             pair.score = score;
         }
-        pairs.par_sort_unstable_by(Pair::before);
+        pairs.par_sort_unstable_by(RecordPair::before);
         Ok(scorer)
     }
 
     /// Pairs that are taken for the same thing at first.
-    fn start_of_points(&self, pairs: &[Pair], floor: f64) -> Result<Start> {
+    fn start_of_points(&self, pairs: &[RecordPair], floor: f64) -> Result<Start> {
         let (distinct, matching) = (self.tables.distinct, self.task.matching);
         if self.tables.has_two_files() {
             let [mut accepted, ..] = Rounds::accept(pairs, distinct, matching).places;
@@ -276,11 +285,11 @@ impl Decision<'_> {
         let entities = Entities::form(pairs, distinct, estimate.threshold);
         let equal_score = |record: usize| scorer.score_of_copies(record, tables, &task.equivalents);
         let bins = bins_of(pairs, &entities, distinct, scorer, equal_score);
-        let is_within = |pair: &&Pair| {
+        let is_within = |pair: &&RecordPair| {
             let [a, b] = pair.rows.map(|row| entities.first[row as usize]);
             a == b
         };
-        let within: Vec<&Pair> = pairs.iter().filter(is_within).collect();
+        let within: Vec<&RecordPair> = pairs.iter().filter(is_within).collect();
         let copies = (0..distinct.len()).map(|record| distinct.copies(record));
         let equal_pairs = copies.map(|copies| copies * (copies - 1) / 2).sum();
         let joined = entities.joined(pairs, distinct, equal_score);
@@ -350,7 +359,7 @@ fn estimate_by_evidence(evidence: &Evidence, choice: &Choice, distinct: &Distinc
 
 /// The numbers of pairs by score, within entities and between them.
 fn bins_of(
-    pairs: &[Pair],
+    pairs: &[RecordPair],
     entities: &Entities,
     distinct: &Distinct,
     scorer: &Scorer,
@@ -388,8 +397,8 @@ struct Similarities {
 }
 
 impl Similarities {
-    fn new(pairs: &[Pair], distinct: &Distinct, floor: f64) -> Self {
-        let counted = |pair: &Pair| {
+    fn new(pairs: &[RecordPair], distinct: &Distinct, floor: f64) -> Self {
+        let counted = |pair: &RecordPair| {
             let [a, b] = pair.rows.map(|row| distinct.copies(row as usize));
             (pair.similarity, a.min(b).min(MOST_COPIES))
         };
@@ -425,7 +434,7 @@ impl Similarities {
 
 /// Chooses the threshold for the entities of one file.
 fn choose_entity_threshold(
-    tables: &Tables<'_>,
+    tables: &RecordTables<'_>,
     candidates: &Candidates,
     scorer: &Scorer,
     threshold: Option<f64>,
@@ -462,8 +471,8 @@ fn choose_entity_threshold(
 
 /// Matches the records of two files; without a threshold, by the one that is expected to be the best.
 fn match_files(
-    tables: &Tables<'_>,
-    pairs: &[Pair],
+    tables: &RecordTables<'_>,
+    pairs: &[RecordPair],
     scorer: &Scorer,
     task: &Link,
     threshold: Option<f64>,
@@ -519,13 +528,13 @@ fn match_files(
 }
 
 /// The pairs that reach a threshold; they are in the order of acceptance.
-fn reaching(pairs: &[Pair], threshold: f64) -> &[Pair] {
+fn reaching(pairs: &[RecordPair], threshold: f64) -> &[RecordPair] {
     &pairs[..pairs.partition_point(|pair| pair.score >= threshold)]
 }
 
 /// The numbers of pairs of copies of pairs.
-fn pairs_of_copies(pairs: &[Pair], distinct: &Distinct) -> u64 {
-    let pairs_of_copies = |pair: &Pair| -> u64 {
+fn pairs_of_copies(pairs: &[RecordPair], distinct: &Distinct) -> u64 {
+    let pairs_of_copies = |pair: &RecordPair| -> u64 {
         let copies = pair.rows.map(|record| distinct.copies(record as usize));
         copies.iter().product()
     };
@@ -543,8 +552,8 @@ fn nearby(threshold: f64, scorer: &Scorer) -> [f64; 2] {
 }
 
 /// All pairs of the copies of both records, unless equal records make too many: they would fill the disk, and say nothing.
-fn every_pair(pairs: &[Pair], distinct: &Distinct) -> Result<Vec<Joined>> {
-    let pairs_of_copies = |pair: &Pair| -> u64 {
+fn every_pair(pairs: &[RecordPair], distinct: &Distinct) -> Result<Vec<Joined>> {
+    let pairs_of_copies = |pair: &RecordPair| -> u64 {
         let copies = pair.rows.map(|record| distinct.copies(record as usize));
         copies.iter().product()
     };
@@ -588,7 +597,7 @@ fn doubt_of_equal(distinct: &Distinct, entities: &Entities, equal_pairs: u64) ->
 }
 
 /// The number of entities of two or more records.
-pub(super) fn large_entities(first: &[u32]) -> u64 {
+pub(crate) fn large_entities(first: &[u32]) -> u64 {
     let mut sizes = vec![0_u32; first.len()];
     first.iter().for_each(|row| sizes[*row as usize] += 1);
     sizes.iter().filter(|size| **size > 1).count() as u64

@@ -9,8 +9,8 @@
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::Files;
-use super::words::{Equivalents, Words};
+use crate::records::RecordFiles;
+use crate::words::{Equivalents, Words};
 use simgpu::error::Result;
 use simgpu::progress::{Progress, advance};
 
@@ -33,7 +33,7 @@ pub(crate) struct Distinct {
 impl Distinct {
     /// Finds the records whose fields have equal normalised texts. Records without a word equal none.
     pub(crate) fn find(
-        files: &Files<'_>,
+        files: &RecordFiles<'_>,
         equivalents: &Equivalents,
         progress: &dyn Progress,
     ) -> Result<Self> {
@@ -53,7 +53,7 @@ impl Distinct {
     }
 
     /// Groups the rows with equal keys within the first rows, and within the others.
-    pub(super) fn from_keys(keys: &[Option<u128>], first_file: usize) -> Self {
+    pub(crate) fn from_keys(keys: &[Option<u128>], first_file: usize) -> Self {
         let mut keyed: Vec<(bool, u128, u32)> = (0_u32..)
             .zip(keys)
             .filter_map(|(row, key)| Some((row as usize >= first_file, (*key)?, row)))
@@ -96,7 +96,7 @@ impl Distinct {
 
     /// Takes every row for a distinct record.
     #[cfg(test)]
-    pub(crate) fn all(files: &Files<'_>) -> Self {
+    pub(crate) fn all(files: &RecordFiles<'_>) -> Self {
         Distinct::from_keys(&vec![None; files.rows()], files.first.len())
     }
 
@@ -161,7 +161,7 @@ fn number(record: usize) -> u32 {
 /// A hash of the normalised fields of a record; `None` if it has no word. Two records out of 2^32 have equal hashes by
 /// chance with a probability of 2^-65.
 fn key(
-    files: &Files<'_>,
+    files: &RecordFiles<'_>,
     row: usize,
     equivalents: &Equivalents,
     words: &mut Words,
@@ -184,14 +184,14 @@ fn key(
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::table;
     use super::*;
+    use crate::tests::table;
     use simgpu::documents::TokenBatch;
     use simgpu::progress::Silent;
 
     /// The rows of each distinct record.
     fn groups(first: &TokenBatch, second: Option<&TokenBatch>) -> Vec<Vec<u32>> {
-        let files = Files { first, second };
+        let files = RecordFiles { first, second };
         let names = Equivalents::parse("William, Bill").unwrap();
         let distinct = Distinct::find(&files, &names, &Silent).unwrap();
         for (row, record) in distinct.records.iter().enumerate() {

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::str::FromStr;
 
-use super::{Kind, Link};
+use crate::evidence::Kind;
+use crate::parameters::Link;
 use simgpu::documents::TokenBatch;
 use simgpu::error::Error;
 use simgpu_io::Id;
@@ -211,7 +212,7 @@ fn unescaped(text: &str) -> String {
 
 /// One of two inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     A,
     B,
 }
@@ -227,7 +228,7 @@ impl RecordFields {
     }
 
     /// Refuses names of a second input where there is one input only.
-    pub(super) fn check(&self, has_two_inputs: bool) -> Result<(), Error> {
+    pub(crate) fn check(&self, has_two_inputs: bool) -> Result<(), Error> {
         let differ = |name, a: &[FieldPath], b: &[FieldPath]| {
             let names = [a, b].map(|paths| joined(paths, FieldPath::to_string));
             let expected = "one name with one input: the name after = is that of the second input";
@@ -246,7 +247,7 @@ impl RecordFields {
     }
 
     /// The field of the id in an input.
-    pub(super) fn id_path(&self, side: Side) -> &FieldPath {
+    pub(crate) fn id_path(&self, side: Side) -> &FieldPath {
         match side {
             Side::A => &self.id.a,
             Side::B => &self.id.b,
@@ -254,7 +255,7 @@ impl RecordFields {
     }
 
     /// The paths of the parts of each compared field in an input.
-    pub(super) fn paths(&self, side: Side) -> impl Iterator<Item = &[FieldPath]> {
+    pub(crate) fn paths(&self, side: Side) -> impl Iterator<Item = &[FieldPath]> {
         self.compared.iter().map(move |field| match side {
             Side::A => &*field.a,
             Side::B => &*field.b,
@@ -262,7 +263,7 @@ impl RecordFields {
     }
 
     /// The parameters of a search by these fields, with their kinds and what `name` calls their parts.
-    pub(super) fn task(&self, task: &Link, name: fn(&FieldPath) -> String) -> Link {
+    pub(crate) fn task(&self, task: &Link, name: fn(&FieldPath) -> String) -> Link {
         Link {
             field_names: self
                 .paths(Side::A)
@@ -274,7 +275,7 @@ impl RecordFields {
     }
 
     /// The fields of an input to read, in the order of [`RecordFields::parse`].
-    pub(super) fn values(&self, side: Side) -> Vec<ValueField> {
+    pub(crate) fn values(&self, side: Side) -> Vec<ValueField> {
         let id = ValueField {
             path: self.id_path(side).clone(),
             parameter: ValueField::ID,
@@ -292,7 +293,7 @@ impl RecordFields {
 
     /// Parses the records of a chunk of an input, which was read with [`RecordFields::values`]. A good record becomes a
     /// document whose tokens are the values of its fields.
-    pub(super) fn parse(
+    pub(crate) fn parse(
         &self,
         chunk: &Chunk,
         side: Side,
@@ -347,7 +348,7 @@ fn text_of<'a>(parts: &'a [Option<Value<'_>>]) -> Cow<'a, str> {
 }
 
 /// What results call a field of these parts.
-pub(super) fn joined(paths: &[FieldPath], name: impl Fn(&FieldPath) -> String) -> String {
+pub(crate) fn joined(paths: &[FieldPath], name: impl Fn(&FieldPath) -> String) -> String {
     paths.iter().map(name).collect::<Vec<_>>().join("+")
 }
 

@@ -4,11 +4,19 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::{
-    Candidates, Contest, Distinct, Equivalents, Estimate, Evidence, EvidenceReport, FieldPoints,
-    FieldTexts, Files, Joined, LEAST_COSINE, Lists, Pair, Points, Score, Scratch, SymbolText,
-    Symbols, Tables, Verdict, Words, for_each_shared, for_each_symbol,
-};
+use crate::candidates::{Candidates, LEAST_COSINE, RecordPair};
+use crate::contest::Contest;
+use crate::distinct::Distinct;
+use crate::evidence::{Evidence, EvidenceReport, Verdict};
+use crate::matching::Joined;
+use crate::points::{FieldPoints, Points};
+use crate::records::RecordFiles;
+use crate::score::Score;
+use crate::symbols::{Lists, SymbolScratch, SymbolText, Symbols, for_each_shared, for_each_symbol};
+use crate::tables::RecordTables;
+use crate::textbook::FieldTexts;
+use crate::threshold::Estimate;
+use crate::words::{Equivalents, Words};
 use simgpu::progress::{Timings, counted, grouped};
 
 /// Two records that describe the same thing.
@@ -114,7 +122,7 @@ pub struct Nearby {
 
 /// How the pairs were scored, and what explains a score.
 #[derive(Debug)]
-pub(super) enum Scorer {
+pub(crate) enum Scorer {
     /// By their similarity.
     Text,
     /// By learned points.
@@ -129,19 +137,19 @@ pub(super) enum Scorer {
 #[derive(Debug)]
 pub(crate) struct Choice {
     /// Why by this score; `None` if the score was given, or is evidence.
-    pub(super) because: Option<String>,
+    pub(crate) because: Option<String>,
     /// What the evidence of one file is good for, if it was looked for.
-    pub(super) verdict: Option<(Verdict, EvidenceReport)>,
+    pub(crate) verdict: Option<(Verdict, EvidenceReport)>,
     /// Whether two files share records at all, if nothing else told.
-    pub(super) contest: Option<Contest>,
+    pub(crate) contest: Option<Contest>,
 }
 
 impl Scorer {
     /// The score of a distinct record and its copy.
-    pub(super) fn score_of_copies(
+    pub(crate) fn score_of_copies(
         &self,
         record: usize,
-        tables: &Tables<'_>,
+        tables: &RecordTables<'_>,
         equivalents: &Equivalents,
     ) -> f64 {
         match self {
@@ -165,14 +173,14 @@ impl Scorer {
 
 /// The numbers of pairs by score.
 #[derive(Debug)]
-pub(super) struct Bins {
+pub(crate) struct Bins {
     bins: BTreeMap<i64, ScoreBin>,
     /// The scores of a bin, a multiple of which it begins at.
     width: f64,
 }
 
 impl Bins {
-    pub(super) fn new(scorer: &Scorer) -> Self {
+    pub(crate) fn new(scorer: &Scorer) -> Self {
         let width = match scorer {
             Scorer::Text => 0.02,
             Scorer::Points(_) | Scorer::Evidence(_) => 1.0,
@@ -187,7 +195,7 @@ impl Bins {
         clippy::cast_possible_truncation,
         reason = "saturates, and scores are small"
     )]
-    pub(super) fn at(&mut self, score: f64) -> &mut ScoreBin {
+    pub(crate) fn at(&mut self, score: f64) -> &mut ScoreBin {
         let bin = (score / self.width).floor() as i64;
         self.bins.entry(bin).or_default()
     }
@@ -195,21 +203,21 @@ impl Bins {
 
 /// Which pairs of records are links.
 #[derive(Debug)]
-pub(super) struct Accepted {
+pub(crate) struct Accepted {
     /// The links, in the order of acceptance.
-    pub(super) joined: Vec<Joined>,
+    pub(crate) joined: Vec<Joined>,
     /// In one file: for each record, the first record of its entity.
-    pub(super) entities: Option<Vec<u32>>,
-    pub(super) estimate: Estimate,
+    pub(crate) entities: Option<Vec<u32>>,
+    pub(crate) estimate: Estimate,
     /// The numbers of pairs by score.
-    pub(super) bins: Bins,
+    pub(crate) bins: Bins,
     /// What a lower threshold would change, and a higher one.
-    pub(super) nearby: Vec<Nearby>,
+    pub(crate) nearby: Vec<Nearby>,
 }
 
 impl Accepted {
     /// Links in any order.
-    pub(super) fn new(
+    pub(crate) fn new(
         mut joined: Vec<Joined>,
         entities: Option<Vec<u32>>,
         estimate: Estimate,
@@ -226,13 +234,13 @@ impl Accepted {
     }
 
     /// The same with what other thresholds would change.
-    pub(super) fn with_nearby(self, nearby: Vec<Nearby>) -> Self {
+    pub(crate) fn with_nearby(self, nearby: Vec<Nearby>) -> Self {
         Accepted { nearby, ..self }
     }
 }
 
 /// For each row, the places of the first two pairs that have it.
-pub(super) fn best_two(pairs: &[Pair], rows: usize) -> Vec<[Option<usize>; 2]> {
+pub(crate) fn best_two(pairs: &[RecordPair], rows: usize) -> Vec<[Option<usize>; 2]> {
     let mut best = vec![[None; 2]; rows];
     for (place, pair) in pairs.iter().enumerate() {
         for row in pair.rows {
@@ -248,17 +256,17 @@ pub(super) fn best_two(pairs: &[Pair], rows: usize) -> Vec<[Option<usize>; 2]> {
 /// The links among the records of one or two files, and what explains them.
 #[derive(Debug)]
 pub struct Linked<'a> {
-    pub(super) files: Files<'a>,
-    pub(super) distinct: Distinct,
-    pub(super) equivalents: &'a Equivalents,
-    pub(super) symbols: Symbols,
-    pub(super) lists: Lists,
-    pub(super) candidates: Candidates,
+    pub(crate) files: RecordFiles<'a>,
+    pub(crate) distinct: Distinct,
+    pub(crate) equivalents: &'a Equivalents,
+    pub(crate) symbols: Symbols,
+    pub(crate) lists: Lists,
+    pub(crate) candidates: Candidates,
     /// For each distinct record, the places of its best two candidates.
-    pub(super) best: Vec<[Option<usize>; 2]>,
-    pub(super) accepted: Accepted,
-    pub(super) scorer: Scorer,
-    pub(super) choice: Choice,
+    pub(crate) best: Vec<[Option<usize>; 2]>,
+    pub(crate) accepted: Accepted,
+    pub(crate) scorer: Scorer,
+    pub(crate) choice: Choice,
     /// The numbers.
     pub counts: LinkCounts,
     /// The elapsed times of the stages.
@@ -393,7 +401,7 @@ impl Linked<'_> {
             _ => pairs.partition_point(|pair| pair.score >= threshold),
         };
         let first_rows = |place: usize| Joined {
-            pair: Pair {
+            pair: RecordPair {
                 rows: pairs[place]
                     .rows
                     .map(|record| self.distinct.first_row(record as usize)),
@@ -420,7 +428,7 @@ impl Linked<'_> {
     }
 
     /// The values of the fields of a record, whose row is among those of both files.
-    pub(super) fn fields_of(&self, row: usize) -> Vec<String> {
+    pub(crate) fn fields_of(&self, row: usize) -> Vec<String> {
         let fields = self.files.fields(row);
         fields
             .map(|field| String::from_utf8_lossy(field).into_owned())
@@ -441,7 +449,7 @@ impl Linked<'_> {
     }
 
     /// The rows of a pair, each counted in its own file.
-    fn rows_of(&self, pair: &Pair) -> [u32; 2] {
+    fn rows_of(&self, pair: &RecordPair) -> [u32; 2] {
         let [a, b] = pair.rows;
         [a, b - u32::try_from(self.start_of_b()).unwrap_or(0)]
     }
@@ -458,7 +466,7 @@ impl Linked<'_> {
             b,
             score: pair.score,
             similarity: pair.similarity,
-            runner_up: others.min_by(Pair::before).map(|other| {
+            runner_up: others.min_by(RecordPair::before).map(|other| {
                 let [a, b] = self.rows_of(&other);
                 let score = other.score;
                 RunnerUp { a, b, score }
@@ -467,11 +475,11 @@ impl Linked<'_> {
     }
 
     /// The best pair of one record of a link, besides the link.
-    fn other_than(&self, joined: &Joined, row: u32) -> Option<Pair> {
+    fn other_than(&self, joined: &Joined, row: u32) -> Option<RecordPair> {
         let record = self.distinct.record(row as usize);
-        let with = |other: u32, of: Pair| {
+        let with = |other: u32, of: RecordPair| {
             let rows = [row.min(other), row.max(other)];
-            (other != row && rows != joined.pair.rows).then_some(Pair { rows, ..of })
+            (other != row && rows != joined.pair.rows).then_some(RecordPair { rows, ..of })
         };
         let copies = match self.files.second {
             Some(_) => &[][..],
@@ -482,7 +490,7 @@ impl Linked<'_> {
             .find(|other| with(**other, joined.pair).is_some())
         {
             let tables = self.tables();
-            let equal = Pair {
+            let equal = RecordPair {
                 rows: [0; 2],
                 score: self
                     .scorer
@@ -502,8 +510,8 @@ impl Linked<'_> {
         pairs.next()
     }
 
-    fn tables(&self) -> Tables<'_> {
-        Tables {
+    fn tables(&self) -> RecordTables<'_> {
+        RecordTables {
             files: self.files,
             distinct: &self.distinct,
         }
@@ -512,7 +520,7 @@ impl Linked<'_> {
     /// Why the records of a link are linked.
     pub fn explain(&self, link: &RecordLink) -> Explanation {
         let rows = self.global_rows(link);
-        let mut scratch = Scratch::default();
+        let mut scratch = SymbolScratch::default();
         let fields = self.files.fields(rows[0]).zip(self.files.fields(rows[1]));
         let similarities: Vec<Option<f64>> = fields
             .enumerate()

@@ -8,8 +8,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::ops::Range;
 
-use super::candidates::Pair;
-use super::distinct::Distinct;
+use crate::candidates::RecordPair;
+use crate::distinct::Distinct;
 
 /// How many partners a record may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,15 +38,15 @@ impl Matching {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Joined {
     /// The rows of both in their files, and their score.
-    pub(crate) pair: Pair,
+    pub(crate) pair: RecordPair,
     /// The place among the candidates of the distinct records; `None` for equal records of one file.
     pub(crate) place: Option<usize>,
 }
 
 impl Joined {
-    fn new(rows: [u32; 2], place: usize, pairs: &[Pair]) -> Self {
+    fn new(rows: [u32; 2], place: usize, pairs: &[RecordPair]) -> Self {
         Joined {
-            pair: Pair {
+            pair: RecordPair {
                 rows,
                 ..pairs[place]
             },
@@ -70,7 +70,7 @@ impl Rounds {
     /// Accepts candidate pairs of distinct records, which are in the order of acceptance, for all copies of both. Of pairs with
     /// equal scores, the one with the earlier row of the first file comes first, then that with the earlier row of the second
     /// one. A matching of many to many accepts all pairs, so its rounds are those of many to one.
-    pub(crate) fn accept(pairs: &[Pair], distinct: &Distinct, matching: Matching) -> Self {
+    pub(crate) fn accept(pairs: &[RecordPair], distinct: &Distinct, matching: Matching) -> Self {
         let mut struck = vec![0_u32; pairs.len()];
         let mut rounds = Rounds::default();
         for round in 0..rounds.places.len() {
@@ -94,7 +94,7 @@ impl Rounds {
 /// One round of a matching of one to one.
 struct OneToOne<'a> {
     /// In the order of acceptance.
-    pairs: &'a [Pair],
+    pairs: &'a [RecordPair],
     distinct: &'a Distinct,
     /// For each pair, how many pairs of copies this round and earlier ones accepted.
     struck: &'a mut [u32],
@@ -104,7 +104,7 @@ struct OneToOne<'a> {
 }
 
 impl<'a> OneToOne<'a> {
-    fn new(pairs: &'a [Pair], distinct: &'a Distinct, struck: &'a mut [u32]) -> Self {
+    fn new(pairs: &'a [RecordPair], distinct: &'a Distinct, struck: &'a mut [u32]) -> Self {
         let copies = (0..distinct.len()).map(|record| distinct.rows(record).len());
         OneToOne {
             pairs,
@@ -119,12 +119,13 @@ impl<'a> OneToOne<'a> {
     /// which ones.
     fn accept(mut self, is_first: bool) -> Vec<Joined> {
         let (pairs, distinct) = (self.pairs, self.distinct);
-        let has_copies = |pair: &Pair| {
+        let has_copies = |pair: &RecordPair| {
             pair.rows
                 .iter()
                 .any(|row| distinct.copies(*row as usize) > 1)
         };
-        let is_equal = |x: &Pair, y: &Pair| (x.score, x.similarity) == (y.score, y.similarity);
+        let is_equal =
+            |x: &RecordPair, y: &RecordPair| (x.score, x.similarity) == (y.score, y.similarity);
         let mut start = 0;
         for equal in pairs.chunk_by(is_equal) {
             let places = start..start + equal.len();
@@ -198,7 +199,7 @@ impl<'a> OneToOne<'a> {
 }
 
 /// One round: every copy of a record of the first file has the same partner.
-fn many_to_one(pairs: &[Pair], distinct: &Distinct, struck: &mut [u32]) -> Vec<Joined> {
+fn many_to_one(pairs: &[RecordPair], distinct: &Distinct, struck: &mut [u32]) -> Vec<Joined> {
     let mut has_partner = vec![false; distinct.len()];
     let mut joined = Vec::new();
     for (place, pair) in pairs.iter().enumerate() {
@@ -215,7 +216,7 @@ fn many_to_one(pairs: &[Pair], distinct: &Distinct, struck: &mut [u32]) -> Vec<J
 }
 
 /// All pairs of copies of the first candidate pairs.
-pub(crate) fn all_pairs(pairs: &[Pair], distinct: &Distinct) -> Vec<Joined> {
+pub(crate) fn all_pairs(pairs: &[RecordPair], distinct: &Distinct) -> Vec<Joined> {
     let mut joined = Vec::new();
     for (place, pair) in pairs.iter().enumerate() {
         let [rows_a, rows_b] = pair.rows.map(|record| distinct.rows(record as usize));
@@ -238,7 +239,7 @@ impl Entities {
     /// Joins records, the pairs with the highest scores first: the entities of both records become one if at least half of
     /// the pairs of a record of each reach the threshold, all copies counted. So a chain of records, each similar to the
     /// next, does not grow from one thing to another; and no order of the records matters.
-    pub(crate) fn form(pairs: &[Pair], distinct: &Distinct, threshold: f64) -> Self {
+    pub(crate) fn form(pairs: &[RecordPair], distinct: &Distinct, threshold: f64) -> Self {
         let rows = distinct.len();
         let reaching = &pairs[..pairs.partition_point(|pair| pair.score >= threshold)];
         let mut sizes: Vec<u64> = (0..rows).map(|record| distinct.copies(record)).collect();
@@ -302,7 +303,7 @@ impl Entities {
     /// first one. `equal` is the score of a record and its copy.
     pub(crate) fn joined(
         &self,
-        pairs: &[Pair],
+        pairs: &[RecordPair],
         distinct: &Distinct,
         equal: impl Fn(usize) -> f64,
     ) -> Vec<Joined> {
@@ -317,7 +318,7 @@ impl Entities {
         for record in (0..distinct.len()).filter(|record| distinct.copies(*record) > 1) {
             let (rows, score) = (distinct.rows(record), equal(record));
             joined.extend(rows[1..].iter().map(|row| Joined {
-                pair: Pair {
+                pair: RecordPair {
                     rows: [rows[0], *row],
                     score,
                     similarity: 1.0,
@@ -336,8 +337,8 @@ mod tests {
     use super::*;
     use simgpu::scheme::fmix64;
 
-    fn pair(a: u32, b: u32, score: f64) -> Pair {
-        Pair {
+    fn pair(a: u32, b: u32, score: f64) -> RecordPair {
+        RecordPair {
             rows: [a, b],
             score,
             similarity: score,
@@ -345,7 +346,7 @@ mod tests {
     }
 
     /// Pairs of `a` first and `b` second records, with few distinct scores, in the order of acceptance.
-    fn pairs(seed: u64, a: u32, b: u32) -> Vec<Pair> {
+    fn pairs(seed: u64, a: u32, b: u32) -> Vec<RecordPair> {
         let mut pairs = Vec::new();
         for (i, row) in (0..a).enumerate() {
             for (j, other) in (a..a + b).enumerate() {
@@ -355,12 +356,16 @@ mod tests {
                 }
             }
         }
-        pairs.sort_unstable_by(Pair::before);
+        pairs.sort_unstable_by(RecordPair::before);
         pairs
     }
 
     /// One round by its definition: the best pair that may still be accepted, again and again.
-    fn slow_round(pairs: &[Pair], struck: &BTreeSet<usize>, is_one_to_one: bool) -> Vec<usize> {
+    fn slow_round(
+        pairs: &[RecordPair],
+        struck: &BTreeSet<usize>,
+        is_one_to_one: bool,
+    ) -> Vec<usize> {
         let mut accepted: Vec<usize> = Vec::new();
         loop {
             let may = |place: &usize| {
@@ -397,10 +402,10 @@ mod tests {
     }
 
     /// All pairs of rows, in the order of acceptance.
-    fn expanded(pairs: &[Pair], distinct: &Distinct) -> Vec<Pair> {
+    fn expanded(pairs: &[RecordPair], distinct: &Distinct) -> Vec<RecordPair> {
         let joined = all_pairs(pairs, distinct);
-        let mut all: Vec<Pair> = joined.into_iter().map(|joined| joined.pair).collect();
-        all.sort_unstable_by(Pair::before);
+        let mut all: Vec<RecordPair> = joined.into_iter().map(|joined| joined.pair).collect();
+        all.sort_unstable_by(RecordPair::before);
         all
     }
 
@@ -417,15 +422,16 @@ mod tests {
                 let rounds = Rounds::accept(&pairs, &distinct, matching);
                 let is_one_to_one = matching == Matching::OneToOne;
                 let expected = slow_round(&all, &BTreeSet::new(), is_one_to_one);
-                let expected: Vec<Pair> = expected.into_iter().map(|place| all[place]).collect();
-                let mut found: Vec<Pair> = rounds.joined.iter().map(|one| one.pair).collect();
-                found.sort_unstable_by(Pair::before);
+                let expected: Vec<RecordPair> =
+                    expected.into_iter().map(|place| all[place]).collect();
+                let mut found: Vec<RecordPair> = rounds.joined.iter().map(|one| one.pair).collect();
+                found.sort_unstable_by(RecordPair::before);
                 assert_eq!(found, expected, "{seed} {matching:?}");
                 // A record of many to one has as many runners-up as it has other candidates.
                 let [_, second, _] = rounds.places;
                 let second: Vec<f64> = second.iter().map(|place| pairs[*place].score).collect();
                 let struck = expected.iter().map(|pair| {
-                    let is_it = |other: &Pair| other.rows == pair.rows;
+                    let is_it = |other: &RecordPair| other.rows == pair.rows;
                     all.iter().position(is_it).unwrap()
                 });
                 let slow = slow_round(&all, &struck.collect(), is_one_to_one);
@@ -461,7 +467,7 @@ mod tests {
     /// Entities by their definition: all pairs of two entities are counted at each step. Copies of a record are one
     /// from the beginning.
     fn slow_entities(
-        pairs: &[Pair],
+        pairs: &[RecordPair],
         distinct: &Distinct,
         threshold: f64,
     ) -> BTreeSet<BTreeSet<u32>> {
@@ -511,7 +517,7 @@ mod tests {
             let rows = 14;
             let distinct = copied(seed, rows, rows, 1 + seed % 3 * 3);
             let all = (0..rows).flat_map(|a| (a + 1..rows).map(move |b| (a, b)));
-            let mut pairs: Vec<Pair> = all
+            let mut pairs: Vec<RecordPair> = all
                 .filter_map(|(a, b)| {
                     let random = fmix64(seed << 32 | u64::from(a * 100 + b));
                     let is_near = a % 4 == b % 4;
@@ -519,7 +525,7 @@ mod tests {
                         .then(|| pair(a, b, (random >> 20 & 7) as f64 / 8.0))
                 })
                 .collect();
-            pairs.sort_unstable_by(Pair::before);
+            pairs.sort_unstable_by(RecordPair::before);
             for threshold in [0.25, 0.5] {
                 let entities = Entities::form(&pairs, &distinct, threshold);
                 let mut found = BTreeMap::<u32, BTreeSet<u32>>::new();

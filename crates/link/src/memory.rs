@@ -5,11 +5,11 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use rayon::prelude::*;
 
-use super::fields::{ComparedField, IdFields, RecordFields, Side};
-use super::parameters::Link;
-use super::read::RecordsFile;
-use super::task::link;
-use super::write::{LinkReport, Writing};
+use crate::fields::{ComparedField, IdFields, RecordFields, Side};
+use crate::parameters::Link;
+use crate::read::RecordsFile;
+use crate::task::link;
+use crate::write::{LinkReport, Writing};
 use simgpu::documents::TokenBatch;
 use simgpu::error::{Result, row_number};
 use simgpu::progress::{Progress, advance};

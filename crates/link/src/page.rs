@@ -26,8 +26,8 @@ mod examples;
 
 use maud::{Markup, html};
 
-use super::write::{FileReport, LinkReport};
 use crate::evidence::LeftOut;
+use crate::write::{FileReport, LinkReport};
 use simgpu::progress::{counted, grouped};
 use simgpu_page::{Page, SKIPPED, listed, name, names, percent, scored, skipped};
 
@@ -321,10 +321,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{
-        EntityRecord, EntitySizes, Estimate, FieldPoints, HistogramBin, LevelPoints, LinkCounts,
-        LinkParameters, Nearby, ScoreBin,
-    };
+    use crate::links::{LinkCounts, Nearby, ScoreBin};
+    use crate::points::{FieldPoints, LevelPoints};
+    use crate::threshold::Estimate;
+    use crate::write::{EntityRecord, EntitySizes, HistogramBin, LinkParameters};
 
     /// The points of a field by its similarity.
     fn levels() -> Vec<LevelPoints> {

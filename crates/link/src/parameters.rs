@@ -1,6 +1,9 @@
 //! The parameters of a search for links.
 
-use super::{Equivalents, Kind, Matching, Score};
+use crate::evidence::Kind;
+use crate::matching::Matching;
+use crate::score::Score;
+use crate::words::Equivalents;
 use simgpu::error::{Error, Result};
 
 /// The parameters of a search for records that describe the same thing. Defaults suit most files.

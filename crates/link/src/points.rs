@@ -18,10 +18,10 @@
 
 use rayon::prelude::*;
 
-use super::Tables;
-use super::candidates::Pair;
-use super::symbols::{Symbols, Values};
-use super::words::Equivalents;
+use crate::candidates::RecordPair;
+use crate::symbols::{FieldValues, Symbols};
+use crate::tables::RecordTables;
+use crate::words::Equivalents;
 use simgpu::error::{Error, Result};
 use simgpu::progress::{Progress, advance};
 
@@ -104,18 +104,18 @@ fn least_of(level: usize) -> Option<f64> {
 
 /// The levels of candidate pairs: one row per pair, with a column per field and one for the whole record.
 #[derive(Debug)]
-pub(crate) struct Levels {
+pub(crate) struct SimilarityLevels {
     rows: Vec<u8>,
     columns: usize,
 }
 
-impl Levels {
+impl SimilarityLevels {
     /// Compares the fields of all pairs.
     pub(crate) fn compare(
-        tables: &Tables<'_>,
+        tables: &RecordTables<'_>,
         symbols: &Symbols,
         equivalents: &Equivalents,
-        pairs: &[Pair],
+        pairs: &[RecordPair],
         progress: &dyn Progress,
     ) -> Result<Self> {
         let fields = tables.field_count();
@@ -123,7 +123,7 @@ impl Levels {
         let mut rows = vec![0; pairs.len() * columns];
         // One field at a time, since the lists of its values take as much memory as the values.
         for field in 0..fields {
-            let values = Values::from_field(tables, field, symbols, equivalents, progress)?;
+            let values = FieldValues::from_field(tables, field, symbols, equivalents, progress)?;
             progress.begin("score", pairs.len() as u64);
             let mut done = 0;
             let blocks = rows.chunks_mut(BLOCK * columns);
@@ -143,7 +143,7 @@ impl Levels {
             .zip(pairs)
             .with_min_len(CHUNK)
             .for_each(|(row, pair)| row[fields] = level(Some(pair.similarity)));
-        Ok(Levels { rows, columns })
+        Ok(SimilarityLevels { rows, columns })
     }
 
     /// The sums of the weights of all pairs by column and level.
@@ -197,8 +197,8 @@ pub(crate) struct Points {
 impl Points {
     /// Learns the points from candidate pairs, which are in the order of acceptance by their similarities.
     pub(crate) fn learn(
-        levels: &Levels,
-        pairs: &[Pair],
+        levels: &SimilarityLevels,
+        pairs: &[RecordPair],
         records: usize,
         start: &Start,
         progress: &dyn Progress,
@@ -254,7 +254,12 @@ impl Points {
 
     /// The points that follow from the probabilities of the pairs. `all` counts all pairs by column and level, and `even` is
     /// the score at which a pair had the probability 1/2.
-    fn from_likely(levels: &Levels, likely: &[f64], all: &[[f64; LEVELS]], even: f64) -> Self {
+    fn from_likely(
+        levels: &SimilarityLevels,
+        likely: &[f64],
+        all: &[[f64; LEVELS]],
+        even: f64,
+    ) -> Self {
         let same = levels.counts(likely);
         let different: Vec<[f64; LEVELS]> = all
             .iter()
@@ -284,7 +289,7 @@ impl Points {
     }
 
     /// The points of every pair.
-    pub(crate) fn score_pairs(&self, levels: &Levels) -> Vec<f64> {
+    pub(crate) fn score_pairs(&self, levels: &SimilarityLevels) -> Vec<f64> {
         let mut sums = vec![0.0; levels.rows.len() / levels.columns];
         sums.par_iter_mut()
             .zip(levels.rows.par_chunks_exact(levels.columns))
@@ -295,8 +300,8 @@ impl Points {
     /// The probability of every pair, if records on these sides have at most one partner, and the score that has even odds.
     fn expect_one_partner(
         &self,
-        levels: &Levels,
-        pairs: &[Pair],
+        levels: &SimilarityLevels,
+        pairs: &[RecordPair],
         records: usize,
         sides: &[usize],
     ) -> (Vec<f64>, f64) {
@@ -332,7 +337,7 @@ impl Points {
     }
 
     /// The probability of every pair, if so many of them are of the same thing, and the score that has even odds.
-    fn expect_pairs(&self, levels: &Levels, count: f64) -> (Vec<f64>, f64) {
+    fn expect_pairs(&self, levels: &SimilarityLevels, count: f64) -> (Vec<f64>, f64) {
         let points = self.score_pairs(levels);
         let probability = |points: f64, even: f64| match points - even {
             log if log < -LEAST_LIKELY => 0.0,
@@ -449,8 +454,9 @@ fn points_of(same: &[f64; LEVELS], different: &[f64; LEVELS]) -> [f64; LEVELS] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Distinct, Matching, Rounds};
     use super::*;
+    use crate::distinct::Distinct;
+    use crate::matching::{Matching, Rounds};
     use simgpu::progress::Silent;
     use simgpu::scheme::fmix64;
 
@@ -458,7 +464,7 @@ mod tests {
 
     /// Candidate pairs of 60 and 60 records, or of 120 of one file: one in six is of the same thing, and its fields are more
     /// often equal.
-    fn made_up(seed: u64) -> (Levels, Vec<Pair>) {
+    fn made_up(seed: u64) -> (SimilarityLevels, Vec<RecordPair>) {
         let mut rows = Vec::new();
         let mut pairs = Vec::new();
         for a in 0..60_u32 {
@@ -478,7 +484,7 @@ mod tests {
                 row[COLUMNS - 1] = row[COLUMNS - 1].max(1);
                 let similarity = f64::from(row[COLUMNS - 1]) / 12.0 + f64::from(a + b) * 1e-9;
                 rows.push(row);
-                pairs.push(Pair {
+                pairs.push(RecordPair {
                     rows: [a, b],
                     score: similarity,
                     similarity,
@@ -487,7 +493,7 @@ mod tests {
         }
         let mut order: Vec<usize> = (0..pairs.len()).collect();
         order.sort_unstable_by(|x, y| pairs[*x].before(&pairs[*y]));
-        let levels = Levels {
+        let levels = SimilarityLevels {
             rows: order.iter().flat_map(|i| rows[*i]).collect(),
             columns: COLUMNS,
         };
@@ -514,7 +520,7 @@ mod tests {
     }
 
     /// Points by the formulas at the top of this file, pair by pair.
-    fn slow_points(levels: &Levels, likely: &[f64]) -> Vec<[f64; LEVELS]> {
+    fn slow_points(levels: &SimilarityLevels, likely: &[f64]) -> Vec<[f64; LEVELS]> {
         (0..COLUMNS)
             .map(|column| {
                 let count = |level: usize, weight: &dyn Fn(f64) -> f64| -> f64 {
@@ -648,7 +654,7 @@ mod tests {
             error.contains("3 candidate pairs") && error.contains("`score=text`"),
             "{error}"
         );
-        let equal = Levels {
+        let equal = SimilarityLevels {
             rows: vec![5; levels.rows.len()],
             columns: COLUMNS,
         };

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use super::fields::{RecordFields, Side, joined};
+use crate::fields::{RecordFields, Side, joined};
 use simgpu::documents::TokenBatch;
 use simgpu::error::{Error, Result, row_number};
 use simgpu::progress::{Progress, advance};
@@ -19,27 +19,27 @@ const CHOOSE: &str =
     "correct the records, or choose their `format` and their fields with `fields` and `id_field`";
 
 /// The records of a collection, and where they are.
-pub(super) struct RecordsFile {
+pub(crate) struct RecordsFile {
     /// Which of the two collections it is.
     side: Side,
-    pub(super) records: TokenBatch,
-    pub(super) places: Places,
+    pub(crate) records: TokenBatch,
+    pub(crate) places: Places,
 }
 
 /// How records are read.
-pub(super) struct RecordsReading<'a> {
-    pub(super) fields: &'a RecordFields,
-    pub(super) on_bad_record: OnBadRecord,
-    pub(super) unique_ids: bool,
-    pub(super) batch_bytes: usize,
-    pub(super) longest: LongestRecord,
-    pub(super) temporary: PathBuf,
-    pub(super) progress: &'a dyn Progress,
+pub(crate) struct RecordsReading<'a> {
+    pub(crate) fields: &'a RecordFields,
+    pub(crate) on_bad_record: OnBadRecord,
+    pub(crate) unique_ids: bool,
+    pub(crate) batch_bytes: usize,
+    pub(crate) longest: LongestRecord,
+    pub(crate) temporary: PathBuf,
+    pub(crate) progress: &'a dyn Progress,
 }
 
 impl RecordsReading<'_> {
     /// Reads the records of a collection.
-    pub(super) fn read(&self, inputs: &Inputs, side: Side) -> Result<RecordsFile> {
+    pub(crate) fn read(&self, inputs: &Inputs, side: Side) -> Result<RecordsFile> {
         let progress = self.progress;
         let mut files = inputs.with_copy_of_stream(&self.temporary, progress)?;
         let fields = self.fields.values(side);
@@ -105,7 +105,7 @@ impl RecordsReading<'_> {
 
 impl RecordsFile {
     /// The records of a collection that was read to its end.
-    pub(super) fn complete(
+    pub(crate) fn complete(
         side: Side,
         records: TokenBatch,
         mut places: Places,
@@ -126,7 +126,7 @@ impl RecordsFile {
 
     /// Warns of repeated ids, and of fields that no record has. `name` is that of the collection, and `names` says which
     /// fields there are instead.
-    pub(super) fn warn(
+    pub(crate) fn warn(
         &self,
         name: &str,
         fields: &RecordFields,

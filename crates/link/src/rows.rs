@@ -14,12 +14,12 @@ use simgpu_io::{Places, raw_json};
 
 /// A record, by its place.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Placed<'a> {
+pub(crate) struct PlacedRecord<'a> {
     pub(crate) places: &'a Places,
     pub(crate) row: u32,
 }
 
-impl<'a> Placed<'a> {
+impl<'a> PlacedRecord<'a> {
     fn id(self) -> Result<Box<RawValue>> {
         Ok(raw_json(self.places.id(self.row)?))
     }
@@ -31,7 +31,7 @@ impl<'a> Placed<'a> {
 
 /// A link to write.
 pub(crate) struct LinkToWrite<'a> {
-    pub(crate) records: [Placed<'a>; 2],
+    pub(crate) records: [PlacedRecord<'a>; 2],
     pub(crate) score: f64,
     /// Whether levels explain the score, and other explanations than the same thing take points away.
     pub(crate) is_by_evidence: bool,
@@ -41,7 +41,7 @@ pub(crate) struct LinkToWrite<'a> {
     pub(crate) fields: Vec<FieldToWrite<'a>>,
     pub(crate) shared: Vec<(String, u32)>,
     /// The records of the runner-up, and its score.
-    pub(crate) runner_up: Option<([Placed<'a>; 2], f64)>,
+    pub(crate) runner_up: Option<([PlacedRecord<'a>; 2], f64)>,
 }
 
 /// What a field says of a link.
@@ -72,8 +72,8 @@ struct LinkLine<'a> {
     /// The points that chance and related things take away.
     #[serde(skip_serializing_if = "Option::is_none")]
     other_points: Option<f64>,
-    shared: Vec<Shared<'a>>,
-    runner_up: Option<RunnerUp>,
+    shared: Vec<SharedSymbol<'a>>,
+    runner_up: Option<RunnerUpLine>,
     file_a: &'a str,
     row_a: u64,
     file_b: &'a str,
@@ -81,13 +81,13 @@ struct LinkLine<'a> {
 }
 
 #[derive(Serialize)]
-struct Shared<'a> {
+struct SharedSymbol<'a> {
     symbol: &'a str,
     records: u32,
 }
 
 #[derive(Serialize)]
-struct RunnerUp {
+struct RunnerUpLine {
     id_a: Box<RawValue>,
     id_b: Box<RawValue>,
     score: f64,
@@ -97,7 +97,7 @@ struct RunnerUp {
 
 /// Rounds a score for people and files: six digits after the point. A number below 1 stays below it, since only equal values
 /// have a similarity of 1.
-pub(super) fn rounded(score: f64) -> f64 {
+pub(crate) fn rounded(score: f64) -> f64 {
     const BELOW_ONE: f64 = 0.999_999;
     match (score * 1e6).round() / 1e6 {
         1.0 if score < 1.0 => BELOW_ONE,
@@ -111,7 +111,7 @@ pub(crate) fn link_line(link: &LinkToWrite<'_>) -> Result<Vec<u8>> {
     let (id_a, id_b) = (a.id()?, b.id()?);
     let ((file_a, row_a), (file_b, row_b)) = (a.place(), b.place());
     let runner_up = link.runner_up.map(|([a, b], score)| {
-        Ok::<_, simgpu::Error>(RunnerUp {
+        Ok::<_, simgpu::Error>(RunnerUpLine {
             id_a: a.id()?,
             id_b: b.id()?,
             score: rounded(score),
@@ -146,7 +146,7 @@ pub(crate) fn link_line(link: &LinkToWrite<'_>) -> Result<Vec<u8>> {
         shared: link
             .shared
             .iter()
-            .map(|(symbol, records)| Shared {
+            .map(|(symbol, records)| SharedSymbol {
                 symbol,
                 records: *records,
             })

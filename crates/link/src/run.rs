@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::fields::{ComparedField, IdFields, RecordFields, Side};
-use super::parameters::Link;
-use super::read::{RecordsFile, RecordsReading};
-use super::task::link;
-use super::write::{LinkReport, Writing};
+use crate::fields::{ComparedField, IdFields, RecordFields, Side};
+use crate::parameters::Link;
+use crate::read::{RecordsFile, RecordsReading};
+use crate::task::link;
+use crate::write::{LinkReport, Writing};
 use simgpu::error::Result;
 use simgpu::progress::{Timings, advance};
 use simgpu_files::{RunOptions, create_json, create_run_record};

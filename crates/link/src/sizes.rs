@@ -1,25 +1,25 @@
 //! How many entities there are of each size, with an example of each.
 
-use super::links::Linked;
+use crate::links::Linked;
 
 /// The least sizes that are counted together; the greatest of each is one less than the next.
 const LEAST: [u64; 12] = [2, 3, 4, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000];
 
 /// The entities of some sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SizeClass {
+pub(crate) struct SizeClass {
     /// The least and the greatest size that occurs.
-    pub(super) sizes: [u64; 2],
-    pub(super) entities: u64,
-    pub(super) records: u64,
+    pub(crate) sizes: [u64; 2],
+    pub(crate) entities: u64,
+    pub(crate) records: u64,
     /// The records of the example.
-    pub(super) example_records: u64,
+    pub(crate) example_records: u64,
     /// The rows of its first records, those that differ before copies.
-    pub(super) example: Vec<u32>,
+    pub(crate) example: Vec<u32>,
 }
 
 /// Counts the entities of one file by size; of an example, at most `shown` rows.
-pub(super) fn entity_sizes(linked: &Linked<'_>, shown: usize) -> Vec<SizeClass> {
+pub(crate) fn entity_sizes(linked: &Linked<'_>, shown: usize) -> Vec<SizeClass> {
     let Some(first) = linked.entities() else {
         return Vec::new();
     };
@@ -70,9 +70,11 @@ pub(super) fn entity_sizes(linked: &Linked<'_>, shown: usize) -> Vec<SizeClass> 
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::table;
     use super::*;
-    use crate::{Link, Score, link};
+    use crate::parameters::Link;
+    use crate::score::Score;
+    use crate::task::link;
+    use crate::tests::table;
     use simgpu::progress::Silent;
 
     #[test]

@@ -16,8 +16,8 @@ use std::hash::BuildHasherDefault;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128};
 
-use super::Tables;
-use super::words::{Equivalents, Words};
+use crate::tables::RecordTables;
+use crate::words::{Equivalents, Words};
 use simgpu::error::{Result, row_number};
 use simgpu::pipeline::Mixed;
 use simgpu::progress::{Progress, advance};
@@ -44,20 +44,23 @@ const VALUE_SHARE: f64 = 1.0 / 16.0;
 const NEARLY_ONE: f64 = 1.0 - 1e-10;
 
 /// A symbol as 64 bits: the hash of a word or of a value, or the three characters of a window.
-pub(crate) type Key = u64;
+pub(crate) type SymbolKey = u64;
 
 /// The key of a word.
-fn word_key(word: &str) -> Key {
+fn word_key(word: &str) -> SymbolKey {
     xxh3_64(word.as_bytes()) >> 2
 }
 
 /// The key of the value of a field, by the place of the field: swapped fields differ.
-fn value_key(value: &str, field: usize) -> Key {
+fn value_key(value: &str, field: usize) -> SymbolKey {
     xxh3_64_with_seed(value.as_bytes(), field as u64) >> 2 | VALUE
 }
 
 /// Calls `each` for all words and windows of the words, repeats included, with their text.
-pub(crate) fn for_each_symbol<'w>(words: &'w Words, mut each: impl FnMut(Key, SymbolText<'w>)) {
+pub(crate) fn for_each_symbol<'w>(
+    words: &'w Words,
+    mut each: impl FnMut(SymbolKey, SymbolText<'w>),
+) {
     for word in words.iter() {
         each(word_key(word), SymbolText::Word(word));
         let mut window = [' '; 3];
@@ -98,20 +101,20 @@ impl std::fmt::Display for SymbolText<'_> {
 
 /// What is known of a symbol.
 #[derive(Clone, Copy, Debug, Default)]
-struct Count {
+struct SymbolCount {
     /// The records of the first and of the second file that have it.
     records_by_file: [u32; 2],
     /// Its number, if two records have it.
     number: Option<u32>,
 }
 
-impl Count {
+impl SymbolCount {
     fn records(&self) -> u32 {
         self.records_by_file[0] + self.records_by_file[1]
     }
 }
 
-type Shard = HashMap<Key, Count, BuildHasherDefault<Mixed>>;
+type CountShard = HashMap<SymbolKey, SymbolCount, BuildHasherDefault<Mixed>>;
 
 /// How rare each symbol of one or two files is.
 ///
@@ -119,7 +122,7 @@ type Shard = HashMap<Key, Count, BuildHasherDefault<Mixed>>;
 /// files of one record each can be compared.
 #[derive(Debug)]
 pub(crate) struct Symbols {
-    shards: Vec<Shard>,
+    shards: Vec<CountShard>,
     records: u32,
     /// The square of the weight of each numbered symbol. Rare symbols come first.
     squares: Vec<f64>,
@@ -127,18 +130,18 @@ pub(crate) struct Symbols {
 
 /// Memory of a thread that reads records.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch {
+pub(crate) struct SymbolScratch {
     pub(crate) words: Words,
-    keys: Vec<Key>,
+    keys: Vec<SymbolKey>,
 }
 
-impl Scratch {
+impl SymbolScratch {
     /// The distinct symbols of some fields of a record, each with its place, in ascending order.
     fn keys<'f>(
         &mut self,
         fields: impl Iterator<Item = (usize, &'f [u8])>,
         equivalents: &Equivalents,
-    ) -> &[Key] {
+    ) -> &[SymbolKey] {
         self.keys.clear();
         for (place, field) in fields {
             self.words
@@ -159,20 +162,20 @@ impl Scratch {
     clippy::cast_possible_truncation,
     reason = "the shift leaves the bits of a shard's number"
 )]
-fn shard_of(key: Key) -> usize {
+fn shard_of(key: SymbolKey) -> usize {
     (simgpu::scheme::fmix64(key) >> 60) as usize % SHARDS
 }
 
 impl Symbols {
     /// Counts the symbols of all records, and numbers those that two records share, whichever files these are of.
     pub(crate) fn count(
-        tables: &Tables<'_>,
+        tables: &RecordTables<'_>,
         equivalents: &Equivalents,
         progress: &dyn Progress,
     ) -> Result<Self> {
         let mut shards = counted(tables, equivalents, progress)?;
         let records = row_number(tables.rows())?;
-        let mut shared: Vec<(u32, Key)> = shards
+        let mut shared: Vec<(u32, SymbolKey)> = shards
             .par_iter()
             .flat_map_iter(|shard| {
                 let counts = shard.iter().filter(|(_, count)| count.records() > 1);
@@ -188,7 +191,7 @@ impl Symbols {
                 }
             }
         });
-        let square = |(documents, key): &(u32, Key)| square_of(*key, *documents, records);
+        let square = |(documents, key): &(u32, SymbolKey)| square_of(*key, *documents, records);
         Ok(Symbols {
             squares: shared.par_iter().map(square).collect(),
             shards,
@@ -207,7 +210,7 @@ impl Symbols {
     }
 
     /// The number and the square of the weight of a symbol.
-    pub(crate) fn find(&self, key: Key) -> (Option<u32>, f64) {
+    pub(crate) fn find(&self, key: SymbolKey) -> (Option<u32>, f64) {
         let count = self.shards[shard_of(key)].get(&key).copied();
         let count = count.unwrap_or_default();
         (count.number, square_of(key, count.records(), self.records))
@@ -222,7 +225,7 @@ impl Symbols {
         // A symbol of all records is in both files in any case.
         let frequent = counts.filter(|count| (least..self.records).contains(&count.records()));
         // The variance of draws without replacement.
-        let chi_squared = |count: &Count| {
+        let chi_squared = |count: &SymbolCount| {
             let records = f64::from(count.records());
             let variance = records * share * (1.0 - share) * (all - records) / (all - 1.0);
             (f64::from(count.records_by_file[0]) - share * records).powi(2) / variance
@@ -235,7 +238,7 @@ impl Symbols {
     }
 
     /// How many records have a symbol.
-    pub(crate) fn records_with(&self, key: Key) -> u32 {
+    pub(crate) fn records_with(&self, key: SymbolKey) -> u32 {
         let count = self.shards[shard_of(key)].get(&key).copied();
         count.map_or(0, |count| count.records())
     }
@@ -245,7 +248,7 @@ impl Symbols {
         &self,
         fields: impl Iterator<Item = (usize, &'f [u8])>,
         equivalents: &Equivalents,
-        scratch: &mut Scratch,
+        scratch: &mut SymbolScratch,
     ) -> List {
         let mut list = List::default();
         for key in scratch.keys(fields, equivalents) {
@@ -261,19 +264,19 @@ impl Symbols {
 
 /// The numbers of records that have each symbol.
 fn counted(
-    tables: &Tables<'_>,
+    tables: &RecordTables<'_>,
     equivalents: &Equivalents,
     progress: &dyn Progress,
-) -> Result<Vec<Shard>> {
+) -> Result<Vec<CountShard>> {
     let rows = tables.rows();
     progress.begin("count", rows as u64);
-    let mut shards: Vec<Shard> = vec![Shard::default(); SHARDS];
+    let mut shards: Vec<CountShard> = vec![CountShard::default(); SHARDS];
     for block in (0..rows).step_by(BLOCK) {
         let end = (block + BLOCK).min(rows);
         let chunks: Vec<usize> = (block..end).step_by(CHUNK).collect();
-        let lists: Vec<Vec<Vec<(Key, u8)>>> = chunks
+        let lists: Vec<Vec<Vec<(SymbolKey, u8)>>> = chunks
             .into_par_iter()
-            .map_init(Scratch::default, |scratch, start| {
+            .map_init(SymbolScratch::default, |scratch, start| {
                 let mut lists = vec![Vec::new(); SHARDS];
                 for row in start..(start + CHUNK).min(end) {
                     let side = u8::from(tables.is_second(row));
@@ -295,7 +298,7 @@ fn counted(
 }
 
 /// The square of the weight of a symbol that so many of the records have.
-fn square_of(key: Key, documents: u32, records: u32) -> f64 {
+fn square_of(key: SymbolKey, documents: u32, records: u32) -> f64 {
     let weight = ((f64::from(records) + 1.0) / f64::from(documents.max(1))).ln();
     let is_value = key & WINDOW == 0 && key & VALUE != 0;
     let share = if is_value { VALUE_SHARE } else { 1.0 };
@@ -378,7 +381,7 @@ pub(crate) struct Lists {
 impl Lists {
     /// The symbols of all records.
     pub(crate) fn from_records(
-        tables: &Tables<'_>,
+        tables: &RecordTables<'_>,
         symbols: &Symbols,
         equivalents: &Equivalents,
         progress: &dyn Progress,
@@ -402,7 +405,7 @@ impl Lists {
             let chunks: Vec<usize> = (block..end).step_by(CHUNK).collect();
             let chunk_lists: Vec<Lists> = chunks
                 .into_par_iter()
-                .map_init(Scratch::default, |scratch, start| {
+                .map_init(SymbolScratch::default, |scratch, start| {
                     let mut lists = Lists::default();
                     for place in start..(start + CHUNK).min(end) {
                         lists.push(&symbols.list(fields(place), equivalents, scratch));
@@ -464,17 +467,17 @@ pub(crate) struct WeightedLists<'a> {
 /// The symbols of the distinct values of a field: records share most values, and each is weighed once. Values need no order
 /// of rows and no lists of them, as [`Distinct`](super::Distinct) has, which are made on one thread.
 #[derive(Debug)]
-pub(crate) struct Values {
+pub(crate) struct FieldValues {
     /// The value of each record, by its number.
     value_of_record: Vec<u32>,
     /// By value.
     lists: Lists,
 }
 
-impl Values {
+impl FieldValues {
     /// The values of a field of all records.
     pub(crate) fn from_field(
-        tables: &Tables<'_>,
+        tables: &RecordTables<'_>,
         field: usize,
         symbols: &Symbols,
         equivalents: &Equivalents,
@@ -498,7 +501,7 @@ impl Values {
         drop(records);
         let first = |number: usize| value(first_records[number]);
         let lists = Lists::from_fields(first_records.len(), first, symbols, equivalents, progress)?;
-        Ok(Values {
+        Ok(FieldValues {
             value_of_record,
             lists,
         })

@@ -6,8 +6,8 @@ use arrow_array::builder::{Int64Builder, ListBuilder, StringBuilder};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 
-use super::Score;
-use super::rows::{EntityToWrite, LinkToWrite, Placed, rounded};
+use crate::rows::{EntityToWrite, LinkToWrite, PlacedRecord, rounded};
+use crate::score::Score;
 use simgpu::error::{Error, Result};
 use simgpu_io::Places;
 
@@ -26,12 +26,12 @@ impl RecordColumns {
 
 /// The columns of a table.
 #[derive(Default)]
-struct Columns {
+struct LinkColumns {
     fields: Vec<Field>,
     arrays: Vec<ArrayRef>,
 }
 
-impl Columns {
+impl LinkColumns {
     fn push(&mut self, name: impl Into<String>, may_be_null: bool, array: ArrayRef) {
         let data_type = array.data_type().clone();
         self.fields.push(Field::new(name, data_type, may_be_null));
@@ -48,7 +48,7 @@ impl Columns {
         &mut self,
         names: RecordColumns,
         places: &Places,
-        records: impl Iterator<Item = Option<Placed<'a>>> + Clone,
+        records: impl Iterator<Item = Option<PlacedRecord<'a>>> + Clone,
         may_be_null: bool,
     ) -> Result<()> {
         let rows = records.clone().map(|record| {
@@ -86,7 +86,7 @@ pub(crate) fn links_table(
     [a, b]: [&Places; 2],
     score: Score,
 ) -> Result<RecordBatch> {
-    let mut columns = Columns::default();
+    let mut columns = LinkColumns::default();
     let side = |side: usize| links.iter().map(move |link| Some(link.records[side]));
     columns.records(RecordColumns::new("row_a", "id_a"), a, side(0), false)?;
     columns.records(RecordColumns::new("row_b", "id_b"), b, side(1), false)?;
@@ -145,8 +145,8 @@ pub(crate) fn links_table(
 /// One row per record: `row` and `id` (where records have ids), `entity` (the row of the first record of its entity) and
 /// `entity_id`.
 pub(crate) fn entities_table(records: &[EntityToWrite], places: &Places) -> Result<RecordBatch> {
-    let mut columns = Columns::default();
-    let placed = |row| Some(Placed { places, row });
+    let mut columns = LinkColumns::default();
+    let placed = |row| Some(PlacedRecord { places, row });
     let own = records.iter().map(|record| placed(record.row));
     let first = records.iter().map(|record| placed(record.first));
     columns.records(RecordColumns::new("row", "id"), places, own, false)?;

@@ -3,11 +3,15 @@
 use rayon::prelude::*;
 
 use super::decide::{Decision, large_entities};
-use super::links::{Accepted, Choice, LinkCounts, Linked, Scorer, best_two};
-use super::{
-    Candidates, Distinct, Evidence, Files, Link, Lists, Pair, Score, Symbols, Tables, Verdict,
-    WeightedLists, find,
-};
+use crate::candidates::{Candidates, RecordPair, find};
+use crate::distinct::Distinct;
+use crate::evidence::{Evidence, Verdict};
+use crate::links::{Accepted, Choice, LinkCounts, Linked, Scorer, best_two};
+use crate::parameters::Link;
+use crate::records::RecordFiles;
+use crate::score::Score;
+use crate::symbols::{Lists, Symbols, WeightedLists};
+use crate::tables::RecordTables;
 use simgpu::documents::TokenBatch;
 use simgpu::error::{Error, Result};
 use simgpu::progress::{Progress, Timings};
@@ -47,7 +51,7 @@ pub fn link<'a>(
     task: &'a Link,
     progress: &dyn Progress,
 ) -> Result<Linked<'a>> {
-    let files = Files {
+    let files = RecordFiles {
         first: a,
         second: b,
     };
@@ -58,7 +62,7 @@ pub fn link<'a>(
     let mut timings = Timings::default();
     let equivalents = &task.equivalents;
     let distinct = timings.time("group", 0, || Distinct::find(&files, equivalents, progress))?;
-    let tables = Tables {
+    let tables = RecordTables {
         files,
         distinct: &distinct,
     };
@@ -142,7 +146,7 @@ impl Decision<'_> {
 
 /// Looks for evidence in one file, if that is the score or may be; the evidence, if it decides, and why.
 fn choose(
-    tables: &Tables<'_>,
+    tables: &RecordTables<'_>,
     task: &Link,
     progress: &dyn Progress,
 ) -> Result<(Option<Evidence>, Choice)> {
@@ -179,14 +183,14 @@ fn choose(
 fn evidence_pairs(evidence: &Evidence, lists: &Lists, squares: &[f64]) -> Candidates {
     let scored = evidence.shown.par_iter().map(|pair| {
         let [a, b] = pair.records.map(|record| record as usize);
-        Pair {
+        RecordPair {
             rows: pair.records,
             score: pair.log_odds / std::f64::consts::LN_2,
             similarity: lists.cosine(a, b, squares),
         }
     });
-    let mut pairs: Vec<Pair> = scored.collect();
-    pairs.par_sort_unstable_by(Pair::before);
+    let mut pairs: Vec<RecordPair> = scored.collect();
+    pairs.par_sort_unstable_by(RecordPair::before);
     Candidates {
         pairs,
         ..Candidates::default()

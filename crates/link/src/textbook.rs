@@ -6,9 +6,9 @@
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Tables;
-use super::candidates::Pair;
-use super::words::{Equivalents, Words};
+use crate::candidates::RecordPair;
+use crate::tables::RecordTables;
+use crate::words::{Equivalents, Words};
 use simgpu::error::Result;
 use simgpu::pipeline::edit_distance;
 use simgpu::progress::{Progress, advance};
@@ -17,7 +17,7 @@ use simgpu::progress::{Progress, advance};
 const BLOCK: usize = 1 << 15;
 
 /// The points of two equal fields.
-pub(super) const MOST: f64 = 100.0;
+pub(crate) const MOST: f64 = 100.0;
 
 /// The most points of two fields that differ: letters know no signs or separators, such as those of `C++` and `C#`.
 const MOST_UNEQUAL: f64 = 99.0;
@@ -36,7 +36,7 @@ pub(crate) struct FieldTexts {
 impl FieldTexts {
     /// Reads the fields of all records.
     pub(crate) fn from_records(
-        tables: &Tables<'_>,
+        tables: &RecordTables<'_>,
         equivalents: &Equivalents,
         progress: &dyn Progress,
     ) -> Result<Self> {
@@ -82,9 +82,14 @@ impl FieldTexts {
     }
 
     /// The points of every pair.
-    pub(crate) fn score_pairs(&self, pairs: &[Pair], progress: &dyn Progress) -> Result<Vec<f64>> {
+    pub(crate) fn score_pairs(
+        &self,
+        pairs: &[RecordPair],
+        progress: &dyn Progress,
+    ) -> Result<Vec<f64>> {
         progress.begin("score", pairs.len() as u64);
-        let points = |pair: &Pair| self.points(pair.rows.map(|row| row as usize)).sum::<f64>();
+        let points =
+            |pair: &RecordPair| self.points(pair.rows.map(|row| row as usize)).sum::<f64>();
         let mut scores: Vec<f64> = Vec::with_capacity(pairs.len());
         for block in pairs.chunks(BLOCK) {
             scores.par_extend(block.par_iter().map(points));
@@ -106,20 +111,21 @@ fn points(a: &[u32], b: &[u32]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::table;
-    use super::super::{Distinct, Files};
     use super::*;
+    use crate::distinct::Distinct;
+    use crate::records::RecordFiles;
+    use crate::tests::table;
     use simgpu::progress::Silent;
     use simgpu::scheme::fmix64;
 
     fn points_of(records: &[&[&str]], equivalents: &str) -> Vec<f64> {
         let first = table(records);
-        let files = Files {
+        let files = RecordFiles {
             first: &first,
             second: None,
         };
         let distinct = &Distinct::all(&files);
-        let tables = Tables { files, distinct };
+        let tables = RecordTables { files, distinct };
         let equivalents = Equivalents::parse(equivalents).unwrap();
         let texts = FieldTexts::from_records(&tables, &equivalents, &Silent);
         texts.unwrap().points([0, 1]).collect()

@@ -7,14 +7,19 @@ use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Score;
-use super::fields::{RecordFields, Side, joined};
-use super::links::{LinkCounts, Linked, Nearby, RecordLink, ScoreBin};
-use super::parameters::Link;
-use super::rows::{EntityToWrite, FieldToWrite, LinkToWrite, Placed, link_line, write_entities};
-use super::sizes::entity_sizes;
-use super::table::{entities_table, links_table};
-use super::{Contest, Estimate, EvidenceReport, FieldPoints};
+use crate::contest::Contest;
+use crate::evidence::EvidenceReport;
+use crate::fields::{RecordFields, Side, joined};
+use crate::links::{LinkCounts, Linked, Nearby, RecordLink, ScoreBin};
+use crate::parameters::Link;
+use crate::points::FieldPoints;
+use crate::rows::{
+    EntityToWrite, FieldToWrite, LinkToWrite, PlacedRecord, link_line, write_entities,
+};
+use crate::score::Score;
+use crate::sizes::entity_sizes;
+use crate::table::{entities_table, links_table};
+use crate::threshold::Estimate;
 use simgpu::error::{Error, Result};
 use simgpu::progress::{Progress, advance};
 use simgpu_io::{
@@ -34,17 +39,17 @@ const SHOWN: usize = 6;
 const BLOCK: usize = 1 << 14;
 
 /// What is written of the links.
-pub(super) struct Writing<'a> {
-    pub(super) linked: &'a Linked<'a>,
+pub(crate) struct Writing<'a> {
+    pub(crate) linked: &'a Linked<'a>,
     /// The places of the records of one or two collections.
-    pub(super) files: &'a [&'a Places],
+    pub(crate) files: &'a [&'a Places],
     /// The names of the fields.
-    pub(super) names: Vec<String>,
+    pub(crate) names: Vec<String>,
 }
 
 impl Writing<'_> {
     /// Writes the links, and the entities of one collection.
-    pub(super) fn write(&self, output: &OutputFolder, progress: &dyn Progress) -> Result<()> {
+    pub(crate) fn write(&self, output: &OutputFolder, progress: &dyn Progress) -> Result<()> {
         let links: Vec<RecordLink> = self.linked.links().collect();
         progress.begin("write", links.len() as u64);
         let (mut file, path) = output.create(LINKS)?;
@@ -67,7 +72,7 @@ impl Writing<'_> {
     }
 
     /// The links as a table.
-    pub(super) fn links_table(&self, progress: &dyn Progress) -> Result<RecordBatch> {
+    pub(crate) fn links_table(&self, progress: &dyn Progress) -> Result<RecordBatch> {
         let links: Vec<RecordLink> = self.linked.links().collect();
         progress.begin("write", links.len() as u64);
         let mut explained = Vec::with_capacity(links.len());
@@ -81,7 +86,7 @@ impl Writing<'_> {
     }
 
     /// The entities of one collection as a table.
-    pub(super) fn entities_table(&self) -> Result<Option<RecordBatch>> {
+    pub(crate) fn entities_table(&self) -> Result<Option<RecordBatch>> {
         match (self.entities(), self.files) {
             (Some(records), [places]) => entities_table(&records, places).map(Some),
             _ => Ok(None),
@@ -102,9 +107,9 @@ impl Writing<'_> {
     }
 
     /// Where both records of a pair are.
-    fn placed(&self, rows: [u32; 2]) -> [Placed<'_>; 2] {
+    fn placed(&self, rows: [u32; 2]) -> [PlacedRecord<'_>; 2] {
         let [a, b] = self.sides();
-        [(a, rows[0]), (b, rows[1])].map(|(places, row)| Placed { places, row })
+        [(a, rows[0]), (b, rows[1])].map(|(places, row)| PlacedRecord { places, row })
     }
 
     fn link(&self, link: &RecordLink) -> LinkToWrite<'_> {
@@ -173,7 +178,7 @@ impl Writing<'_> {
     }
 
     /// The report.
-    pub(super) fn report(&self, task: &Link, fields: &RecordFields) -> Result<LinkReport> {
+    pub(crate) fn report(&self, task: &Link, fields: &RecordFields) -> Result<LinkReport> {
         let linked = self.linked;
         Ok(LinkReport {
             simgpu_report: REPORT_VERSION,
@@ -307,7 +312,7 @@ pub struct HistogramBin {
 }
 
 impl HistogramBin {
-    pub(super) fn new(score: f64, pairs: ScoreBin) -> Self {
+    pub(crate) fn new(score: f64, pairs: ScoreBin) -> Self {
         HistogramBin { score, pairs }
     }
 }

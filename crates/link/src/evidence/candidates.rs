@@ -50,7 +50,7 @@ pub(crate) struct Candidate {
 
 /// The candidate pairs.
 #[derive(Debug, Default)]
-pub(crate) struct Candidates {
+pub(crate) struct CandidatePairs {
     pub(crate) pairs: Vec<Candidate>,
     /// The records of the largest block that was taken.
     pub(crate) largest: usize,
@@ -73,7 +73,7 @@ pub struct LeftOut {
 
 /// Blocks of records that share something, one after the other.
 #[derive(Debug, Default)]
-struct Blocks {
+struct KeyBlocks {
     records: Vec<u32>,
     ends: Vec<usize>,
     left_out: LeftOut,
@@ -81,7 +81,7 @@ struct Blocks {
     lacks: Vec<bool>,
 }
 
-impl Blocks {
+impl KeyBlocks {
     fn block(&self, block: usize) -> &[u32] {
         let start = if block == 0 { 0 } else { self.ends[block - 1] };
         &self.records[start..self.ends[block]]
@@ -153,7 +153,7 @@ fn pairs_of(records: usize) -> u64 {
 }
 
 /// Finds the candidate pairs of so many records.
-pub(crate) fn find(fields: &[Field], records: usize) -> Candidates {
+pub(crate) fn find(fields: &[Field], records: usize) -> CandidatePairs {
     let blocks = all_blocks(fields, records);
     let mut order: Vec<usize> = (0..blocks.ends.len()).collect();
     order.sort_by_key(|block| blocks.block(*block).len());
@@ -183,7 +183,7 @@ pub(crate) fn find(fields: &[Field], records: usize) -> Candidates {
         })
         .collect();
     let pairs = parts.concat();
-    Candidates {
+    CandidatePairs {
         pairs,
         largest,
         left_out,
@@ -191,10 +191,10 @@ pub(crate) fn find(fields: &[Field], records: usize) -> Candidates {
 }
 
 /// The blocks of all keys: values, words, and pairs of values.
-fn all_blocks(fields: &[Field], records: usize) -> Blocks {
-    let mut blocks = Blocks {
+fn all_blocks(fields: &[Field], records: usize) -> KeyBlocks {
+    let mut blocks = KeyBlocks {
         lacks: vec![false; records],
-        ..Blocks::default()
+        ..KeyBlocks::default()
     };
     let rows = || (0..).take(records);
     for field in fields {
@@ -236,7 +236,7 @@ struct BlockPlaces {
 }
 
 impl BlockPlaces {
-    fn new(blocks: &Blocks, order: &[usize], records: usize) -> Self {
+    fn new(blocks: &KeyBlocks, order: &[usize], records: usize) -> Self {
         let mut ends = vec![0; records];
         for block in order {
             blocks

@@ -27,13 +27,13 @@ pub(crate) struct Scored {
 
 /// The evidence between two clusters: the sum of log odds, and how many pairs it is of.
 #[derive(Clone, Copy, Debug, Default)]
-struct Evidence {
+struct ClusterEvidence {
     sum: f64,
     pairs: f64,
 }
 
-impl Evidence {
-    fn add(&mut self, other: Evidence) {
+impl ClusterEvidence {
+    fn add(&mut self, other: ClusterEvidence) {
         self.sum += other.sum;
         self.pairs += other.pairs;
     }
@@ -64,16 +64,16 @@ impl Clusters {
     pub(crate) fn form(pairs: &[(u32, Scored)], sizes: &[u32], log_prior: f64, least: f64) -> Self {
         let mut first: Vec<u32> = (0..).take(sizes.len()).collect();
         let components: Vec<&[(u32, Scored)]> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
-        let joined: Vec<Joined> = components
+        let joined: Vec<JoinedComponent> = components
             .par_iter()
             .map(|pairs| Component::new(pairs, sizes).join(pairs, log_prior, least))
             .collect();
         let mut joining = Vec::new();
-        for (entities, pairs) in joined {
-            for (record, first_record) in entities {
+        for component in joined {
+            for (record, first_record) in component.entities {
                 first[record as usize] = first_record;
             }
-            joining.extend(pairs);
+            joining.extend(component.joining);
         }
         Clusters { first, joining }
     }
@@ -91,8 +91,13 @@ impl Clusters {
     }
 }
 
-/// Records with the first ones of their entities, and the pairs that joined two.
-type Joined = (Vec<(u32, u32)>, Vec<Scored>);
+/// The entities of the records of a component.
+struct JoinedComponent {
+    /// Each record with the first one of its entity.
+    entities: Vec<(u32, u32)>,
+    /// The pairs that joined two clusters.
+    joining: Vec<Scored>,
+}
 
 /// The pairs whose records are connected by pairs with positive odds, with the first record that they are connected to, by
 /// that record. No others can be in one entity. `log_odds` are those of each pair.
@@ -142,7 +147,7 @@ struct Component {
     records: Vec<u32>,
     sizes: Vec<f64>,
     /// The evidence between each cluster and others.
-    between: Vec<HashMap<u32, Evidence, BuildHasherDefault<Mixed>>>,
+    between: Vec<HashMap<u32, ClusterEvidence, BuildHasherDefault<Mixed>>>,
 }
 
 impl Component {
@@ -162,7 +167,7 @@ impl Component {
         for (_, pair) in pairs {
             let [a, b] = pair.records.map(|record| component.number(record));
             let copies = pair.weight * component.sizes[a as usize] * component.sizes[b as usize];
-            let evidence = Evidence {
+            let evidence = ClusterEvidence {
                 sum: pair.log_odds.clamp(-CLIP, CLIP) * copies,
                 pairs: copies,
             };
@@ -172,7 +177,7 @@ impl Component {
     }
 
     /// Adds evidence between two clusters, to what each has of the other.
-    fn add(&mut self, [a, b]: [u32; 2], evidence: Evidence) {
+    fn add(&mut self, [a, b]: [u32; 2], evidence: ClusterEvidence) {
         for (own, other) in [(a, b), (b, a)] {
             let between = &mut self.between[own as usize];
             between.entry(other).or_default().add(evidence);
@@ -185,7 +190,7 @@ impl Component {
     }
 
     /// The entity of each record, and the pairs that joined two.
-    fn join(mut self, pairs: &[(u32, Scored)], log_prior: f64, least: f64) -> Joined {
+    fn join(mut self, pairs: &[(u32, Scored)], log_prior: f64, least: f64) -> JoinedComponent {
         let positive = pairs.iter().map(|(_, pair)| *pair);
         let mut order: Vec<Scored> = positive.filter(|pair| pair.log_odds > least).collect();
         order.sort_unstable_by(|x, y| {
@@ -215,7 +220,7 @@ impl Component {
             // Records ascend, so that the first one of a cluster comes first.
             entities.push((*record, *first.entry(root).or_insert(*record)));
         }
-        (entities, joining)
+        JoinedComponent { entities, joining }
     }
 
     fn may_join(&self, [into, from]: [u32; 2], log_prior: f64) -> bool {

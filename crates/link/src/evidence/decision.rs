@@ -9,10 +9,10 @@ use super::levels::{EQUAL, Levels, compare, crossed, level_name};
 use super::missed::{Missed, found_alone, nearly};
 use super::mixture::{Mixture, Setting, Weights};
 use super::patterns::{MOST_FIELDS, Patterns, WeightedPairs};
-use super::rates::{Rates, Sample, Things};
+use super::rates::{FieldSample, Rates, Things};
 use super::stated::{Expected, pairs_of};
 use super::values::{Column, Fields, Reason, number};
-use crate::Tables;
+use crate::tables::RecordTables;
 use crate::words::Equivalents;
 use simgpu::error::Result;
 use simgpu::progress::{Progress, advance};
@@ -76,7 +76,7 @@ pub(crate) struct Evidence {
 impl Evidence {
     /// Decides which of the distinct records of one file are one thing.
     pub(crate) fn find(
-        tables: &Tables<'_>,
+        tables: &RecordTables<'_>,
         equivalents: &Equivalents,
         kinds: &[Option<Kind>],
         progress: &dyn Progress,
@@ -258,7 +258,7 @@ impl Evidence {
         let different: Vec<bool> = compared.random.iter().map(is_different).collect();
         let fields = self.fields.used.iter().enumerate();
         let rates = fields.map(|(column, field)| {
-            let sample = Sample {
+            let sample = FieldSample {
                 levels: &compared.random_levels,
                 column,
                 different: &different,

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::kinds::{Kind, Likeness, Pair, Sketch, jaro_winkler};
+use super::kinds::{Kind, Likeness, Sketch, ValuePair, jaro_winkler};
 use super::values::{Field, MISSING};
 use simgpu::error::Result;
 use simgpu::progress::{Progress, advance};
@@ -54,7 +54,7 @@ impl Field {
         let [a, b] = [x, y].map(|code| &*self.values[code as usize]);
         let cosine = &|| self.words.as_ref().map_or(0.0, |words| words.cosine(x, y));
         let sketches = [x, y].map(|code| self.sketches[code as usize]);
-        let pair = Pair {
+        let pair = ValuePair {
             a,
             b,
             sketches,

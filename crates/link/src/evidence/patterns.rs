@@ -19,16 +19,16 @@ pub(crate) const MOST_FIELDS: usize = 25;
 const CHUNK: usize = 1 << 15;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Key(u128);
+struct PatternKey(u128);
 
-impl Hash for Key {
+impl Hash for PatternKey {
     #[allow(clippy::cast_possible_truncation, reason = "both halves of the key")]
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(fmix64(self.0 as u64) ^ (self.0 >> 64) as u64);
     }
 }
 
-type Numbers = HashMap<Key, u32, BuildHasherDefault<Mixed>>;
+type Numbers = HashMap<PatternKey, u32, BuildHasherDefault<Mixed>>;
 
 /// The pairs that are compared.
 #[derive(Clone, Copy, Debug)]
@@ -68,21 +68,21 @@ impl Patterns {
                 };
                 key = key << 5 | u128::from(level);
             }
-            Key(key)
+            PatternKey(key)
         };
         let chunks = pairs.levels.levels.par_chunks(CHUNK * columns.max(1));
         let chunks = chunks
             .zip(pairs.records.par_chunks(CHUNK))
             .zip(pairs.weights.par_chunks(CHUNK));
-        let parts: Vec<Part> = chunks
+        let parts: Vec<ChunkPatterns> = chunks
             .map(|((rows, records), weights)| {
-                let mut part = Part::default();
+                let mut part = ChunkPatterns::default();
                 let rows = rows.chunks_exact(columns.max(1)).zip(records).zip(weights);
                 rows.for_each(|((row, [a, _]), weight)| part.add(key(row, *a), *weight));
                 part
             })
             .collect();
-        let mut all = Part::default();
+        let mut all = ChunkPatterns::default();
         let mut numbers = Vec::with_capacity(pairs.records.len());
         for part in parts {
             // Parts come in order, so that patterns have the same numbers whatever the threads did.
@@ -99,7 +99,7 @@ impl Patterns {
             counts: all.counts,
             ..Patterns::default()
         };
-        for Key(key) in all.keys {
+        for PatternKey(key) in all.keys {
             let places = (0..columns).rev();
             #[allow(clippy::cast_possible_truncation, reason = "five bits")]
             let row: Vec<u8> = places
@@ -123,22 +123,22 @@ impl Patterns {
 
 /// The patterns of a chunk.
 #[derive(Default)]
-struct Part {
+struct ChunkPatterns {
     numbers: Numbers,
-    keys: Vec<Key>,
+    keys: Vec<PatternKey>,
     counts: Vec<f64>,
     /// The pattern of each pair.
     patterns: Vec<u32>,
 }
 
-impl Part {
-    fn add(&mut self, key: Key, weight: f64) {
+impl ChunkPatterns {
+    fn add(&mut self, key: PatternKey, weight: f64) {
         let pattern = self.number(key, weight);
         self.patterns.push(pattern);
     }
 
     /// The number of a pattern, to which so many pairs are added.
-    fn number(&mut self, key: Key, weight: f64) -> u32 {
+    fn number(&mut self, key: PatternKey, weight: f64) -> u32 {
         let next = number(self.keys.len());
         let pattern = *self.numbers.entry(key).or_insert(next);
         if pattern == next {

@@ -23,7 +23,7 @@ pub(crate) struct Things<'a> {
 
 /// A field in random pairs of records.
 #[derive(Debug)]
-pub(crate) struct Sample<'a> {
+pub(crate) struct FieldSample<'a> {
     /// The levels of all fields of the pairs.
     pub(crate) levels: &'a Levels,
     /// The column of the field.
@@ -56,7 +56,7 @@ impl Rates {
     pub(crate) fn count(
         field: &Field,
         things: &Things<'_>,
-        sample: &Sample<'_>,
+        sample: &FieldSample<'_>,
         largest: usize,
     ) -> Self {
         let counts = once_per_entity(field, things);

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use maud::{Markup, html};
 
-use crate::Nearby;
+use crate::links::Nearby;
 use crate::write::LinkReport;
 use simgpu::progress::grouped;
 use simgpu_page::{percent, scored};

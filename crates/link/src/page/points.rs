@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
+use crate::points::{FieldPoints, LevelPoints};
 use crate::write::LinkReport;
-use crate::{FieldPoints, LevelPoints};
 
 impl LinkReport {
     /// The table of points, where points are the score.

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use crate::EntitySizes;
+use crate::write::EntitySizes;
 use crate::write::LinkReport;
 use simgpu::progress::{counted, grouped};
 use simgpu_page::short;

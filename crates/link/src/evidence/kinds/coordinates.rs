@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::likeness::{Likeness, Pair, share, up_to};
-use super::{Kind, Noise, Row};
+use super::likeness::{Likeness, ValuePair, share, up_to};
+use super::{Kind, KindRow, Noise};
 
 /// The least share of the values that are coordinates, and of those with so many digits after each point.
 const LEAST: f64 = 0.9;
@@ -19,7 +19,7 @@ const RADIUS_KM: f64 = 6371.0088;
 /// Cells of one degree, either way: places in one are candidates.
 const CELLS: f64 = 50.0;
 
-pub(super) const ROW: Row = Row {
+pub(super) const ROW: KindRow = KindRow {
     kind: Kind::Coordinates,
     name: "coordinates",
     is_found: |values| {
@@ -73,7 +73,7 @@ fn is_place([latitude, longitude]: [f64; 2]) -> bool {
     latitude.abs() <= 90.0 && longitude.abs() <= 180.0
 }
 
-fn likeness(pair: &Pair<'_>) -> Likeness {
+fn likeness(pair: &ValuePair<'_>) -> Likeness {
     let [Some(a), Some([latitude, longitude])] = [pair.a, pair.b].map(parsed) else {
         return Likeness::Other;
     };

@@ -1,7 +1,7 @@
 //! Dates: a day, with or without a time.
 
-use super::likeness::{Likeness, Pair, edits, share, words};
-use super::{Kind, Noise, Row};
+use super::likeness::{Likeness, ValuePair, edits, share, words};
+use super::{Kind, KindRow, Noise};
 
 /// The least share of the values that are dates.
 const LEAST: f64 = 0.8;
@@ -17,7 +17,7 @@ const MONTHS: [&str; 12] = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 ];
 
-pub(super) const ROW: Row = Row {
+pub(super) const ROW: KindRow = KindRow {
     kind: Kind::Date,
     name: "date",
     is_found: |values| {
@@ -121,7 +121,7 @@ fn named(a: &str, b: &str, year: u32) -> Option<[u32; 3]> {
     Some([year, u32::try_from(month).ok()? + 1, day])
 }
 
-fn likeness(pair: &Pair<'_>) -> Likeness {
+fn likeness(pair: &ValuePair<'_>) -> Likeness {
     let [a, b] = [pair.a, pair.b].map(parts_of);
     let ([year, month, day], [other_year, other_month, other_day]) = (a, b);
     let is_exchanged = year == other_year && month == other_day && day == other_month;

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::likeness::{Likeness, Pair, edits, share};
-use super::{Kind, Noise, Row, names};
+use super::likeness::{Likeness, ValuePair, edits, share};
+use super::{Kind, KindRow, Noise, names};
 
 /// The least share of the values that are addresses.
 const LEAST: f64 = 0.8;
 
-pub(super) const ROW: Row = Row {
+pub(super) const ROW: KindRow = KindRow {
     kind: Kind::Email,
     name: "email",
     is_found: |values| share(values, |value| clean(value).is_some()) > LEAST,
@@ -46,7 +46,7 @@ fn split(address: &str) -> (&str, &str) {
 }
 
 /// That of names, of the parts before the `@` where only these differ: colleagues share a domain.
-fn likeness(pair: &Pair<'_>) -> Likeness {
+fn likeness(pair: &ValuePair<'_>) -> Likeness {
     let [(a, domain), (b, other)] = [pair.a, pair.b].map(split);
     let alike = if domain == other {
         names::likeness_of(a, b)

@@ -1,7 +1,7 @@
 //! Identifiers: digits, or letters and digits, that name something, such as a number of social security, a DOI or an ISBN.
 
-use super::likeness::{Likeness, Pair, Sample, letters, mean, share, whole};
-use super::{Kind, Noise, Row};
+use super::likeness::{Likeness, ValuePair, ValueSample, letters, mean, share, whole};
+use super::{Kind, KindRow, Noise};
 
 /// Values of more digits than this share of their letters and digits, on average, are identifiers; single words with letters and
 /// digits of fewer are.
@@ -26,7 +26,7 @@ const SCHEMES: [&str; 8] = [
     "isbn",
 ];
 
-pub(super) const ROW: Row = Row {
+pub(super) const ROW: KindRow = KindRow {
     kind: Kind::Identifier,
     name: "identifier",
     is_found,
@@ -36,7 +36,7 @@ pub(super) const ROW: Row = Row {
     noise: Noise::Always,
 };
 
-fn is_found(values: &[Sample<'_>]) -> bool {
+fn is_found(values: &[ValueSample<'_>]) -> bool {
     let words = mean(values, |value| {
         value.plain.split_whitespace().count() as f64
     });
@@ -73,7 +73,7 @@ fn clean(text: &str) -> Option<String> {
 }
 
 /// Longer identifiers may have more edits.
-fn likeness(pair: &Pair<'_>) -> Likeness {
+fn likeness(pair: &ValuePair<'_>) -> Likeness {
     let shorter = pair.a.chars().count().min(pair.b.chars().count());
     match pair.edits() {
         0 | 1 if shorter >= 3 => Likeness::Close,

@@ -19,7 +19,7 @@ pub(crate) enum Likeness {
 }
 
 /// Two values that differ.
-pub(crate) struct Pair<'a> {
+pub(crate) struct ValuePair<'a> {
     pub(crate) a: &'a str,
     pub(crate) b: &'a str,
     pub(crate) sketches: [Sketch; 2],
@@ -27,7 +27,7 @@ pub(crate) struct Pair<'a> {
     pub(crate) cosine: &'a dyn Fn() -> f64,
 }
 
-impl Pair<'_> {
+impl ValuePair<'_> {
     /// The edits between both values, if there are at most [`MOST_EDITS`]; else more than these.
     pub(super) fn edits(&self) -> usize {
         let [a, b] = self.sketches;
@@ -46,7 +46,7 @@ impl Pair<'_> {
 
 /// A value from which the kind of its field is told.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sample<'a> {
+pub(super) struct ValueSample<'a> {
     /// In lower case and without accents.
     pub(super) plain: &'a str,
     /// Its words, with one blank between them.
@@ -54,13 +54,13 @@ pub(super) struct Sample<'a> {
 }
 
 /// The mean of what is measured of each value.
-pub(super) fn mean(values: &[Sample<'_>], of: impl Fn(Sample<'_>) -> f64) -> f64 {
+pub(super) fn mean(values: &[ValueSample<'_>], of: impl Fn(ValueSample<'_>) -> f64) -> f64 {
     let sum: f64 = values.iter().map(|value| of(*value)).sum();
     sum / values.len().max(1) as f64
 }
 
 /// The share of the values of a form.
-pub(super) fn share(values: &[Sample<'_>], is_of_form: impl Fn(&str) -> bool) -> f64 {
+pub(super) fn share(values: &[ValueSample<'_>], is_of_form: impl Fn(&str) -> bool) -> f64 {
     mean(values, |value| f64::from(is_of_form(value.plain)))
 }
 

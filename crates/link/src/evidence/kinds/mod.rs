@@ -40,8 +40,8 @@ mod texts;
 
 use std::borrow::Cow;
 
-use self::likeness::Sample;
-pub(crate) use self::likeness::{Likeness, Pair, jaro_winkler};
+use self::likeness::ValueSample;
+pub(crate) use self::likeness::{Likeness, ValuePair, jaro_winkler};
 pub(crate) use self::sketches::Sketch;
 
 /// Values that are looked at to tell the kind of a field.
@@ -84,21 +84,21 @@ pub(crate) enum Noise {
 }
 
 /// How a kind is found, cleaned and compared.
-struct Row {
+struct KindRow {
     kind: Kind,
     name: &'static str,
     /// Whether values are of this kind.
-    is_found: fn(&[Sample<'_>]) -> bool,
+    is_found: fn(&[ValueSample<'_>]) -> bool,
     /// A plain text as a value of this kind; `None` if it does not have the form, and is compared by its words.
     clean: fn(&str) -> Option<String>,
     /// The likeness of two values that differ.
-    likeness: fn(&Pair<'_>) -> Likeness,
+    likeness: fn(&ValuePair<'_>) -> Likeness,
     parts: Parts,
     noise: Noise,
 }
 
 /// All kinds, in the order in which they are looked for.
-static KINDS: [Row; 9] = [
+static KINDS: [KindRow; 9] = [
     dates::ROW,
     coordinates::ROW,
     emails::ROW,
@@ -126,7 +126,7 @@ impl Kind {
         self.row().name
     }
 
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static KindRow {
         let row = KINDS.iter().find(|row| row.kind == self);
         row.unwrap_or(&names::ROW)
     }
@@ -134,11 +134,11 @@ impl Kind {
     /// The kind of values, each as a plain text and as words.
     pub(crate) fn detect<'a>(values: impl Iterator<Item = (Cow<'a, str>, &'a str)>) -> Self {
         let values: Vec<(Cow<'a, str>, &str)> = values.take(LOOKED_AT).collect();
-        let samples = values.iter().map(|(plain, words)| Sample {
+        let samples = values.iter().map(|(plain, words)| ValueSample {
             plain: plain.trim(),
             words,
         });
-        let samples: Vec<Sample<'_>> = samples.collect();
+        let samples: Vec<ValueSample<'_>> = samples.collect();
         let found = KINDS.iter().find(|row| (row.is_found)(&samples));
         found.unwrap_or(&names::ROW).kind
     }
@@ -154,7 +154,7 @@ impl Kind {
     }
 
     /// How two values of this kind are compared.
-    pub(crate) fn likeness(self) -> fn(&Pair<'_>) -> Likeness {
+    pub(crate) fn likeness(self) -> fn(&ValuePair<'_>) -> Likeness {
         self.row().likeness
     }
 
@@ -179,7 +179,7 @@ mod tests {
         let [a, b] = [a, b].map(|text| kind.clean(text).unwrap_or_else(|| text.to_owned()));
         assert_ne!(a, b);
         let pair = |a: &str, b: &str| {
-            (kind.likeness())(&Pair {
+            (kind.likeness())(&ValuePair {
                 a,
                 b,
                 sketches: [a, b].map(Sketch::new),

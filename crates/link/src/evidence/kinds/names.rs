@@ -1,7 +1,7 @@
 //! Names: a few words.
 
-use super::likeness::{Likeness, Pair, from, jaro_winkler, words};
-use super::{Kind, Noise, Row};
+use super::likeness::{Likeness, ValuePair, from, jaro_winkler, words};
+use super::{Kind, KindRow, Noise};
 
 /// Least Jaro-Winkler similarities of names that are close, near and far.
 const LEAST: [f64; 3] = [0.9, 0.78, 0.65];
@@ -9,7 +9,7 @@ const LEAST: [f64; 3] = [0.9, 0.78, 0.65];
 /// The least cosine of the words of names that are close in any order.
 const REORDERED: f64 = 0.6;
 
-pub(super) const ROW: Row = Row {
+pub(super) const ROW: KindRow = KindRow {
     kind: Kind::Name,
     name: "name",
     is_found: |_| true,
@@ -19,7 +19,7 @@ pub(super) const ROW: Row = Row {
     noise: Noise::OfThings,
 };
 
-fn likeness(pair: &Pair<'_>) -> Likeness {
+fn likeness(pair: &ValuePair<'_>) -> Likeness {
     let [.., far] = LEAST;
     if (pair.cosine)() >= REORDERED {
         Likeness::Close
@@ -62,7 +62,7 @@ mod tests {
         }
         let cosine = &|| REORDERED;
         let (a, b) = ("ann lee", "lee ann");
-        let pair = Pair {
+        let pair = ValuePair {
             a,
             b,
             sketches: [a, b].map(Sketch::new),

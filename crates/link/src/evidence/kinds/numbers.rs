@@ -1,7 +1,7 @@
 //! Numbers: quantities such as prices.
 
-use super::likeness::{Likeness, Pair, share, up_to, whole};
-use super::{Kind, Noise, Row};
+use super::likeness::{Likeness, ValuePair, share, up_to, whole};
+use super::{Kind, KindRow, Noise};
 
 /// The least share of the values that are numbers, and of those that are written as quantities.
 const LEAST: f64 = 0.9;
@@ -17,7 +17,7 @@ const UNITS: [&str; 40] = [
     "sek", "nok", "dkk", "zł", "pln", "r$", "brl", "₩", "krw", "₽", "rub",
 ];
 
-pub(super) const ROW: Row = Row {
+pub(super) const ROW: KindRow = KindRow {
     kind: Kind::Number,
     name: "number",
     is_found: |values| {
@@ -115,7 +115,7 @@ fn groups_of(whole: &str) -> Option<Vec<&str>> {
     (has_only_digits && is_grouped && separators.len() <= 1).then_some(groups)
 }
 
-fn likeness(pair: &Pair<'_>) -> Likeness {
+fn likeness(pair: &ValuePair<'_>) -> Likeness {
     let [Ok(a), Ok(b)] = [pair.a, pair.b].map(str::parse::<f64>) else {
         return Likeness::Other;
     };

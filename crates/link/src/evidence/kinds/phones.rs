@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::likeness::{Likeness, Pair, share};
-use super::{Kind, Noise, Row};
+use super::likeness::{Likeness, ValuePair, share};
+use super::{Kind, KindRow, Noise};
 
 /// The least share of the values that may be numbers of phones, and of those that are written as such.
 const LEAST: f64 = 0.9;
@@ -22,7 +22,7 @@ const COUNTRIES: [u8; 44] = [
     57, 58, 60, 61, 62, 63, 64, 65, 66, 81, 82, 84, 86, 90, 91, 92, 93, 94, 95, 98,
 ];
 
-pub(super) const ROW: Row = Row {
+pub(super) const ROW: KindRow = KindRow {
     kind: Kind::Phone,
     name: "phone",
     is_found,
@@ -32,7 +32,7 @@ pub(super) const ROW: Row = Row {
     noise: Noise::Always,
 };
 
-fn is_found(values: &[super::likeness::Sample<'_>]) -> bool {
+fn is_found(values: &[super::likeness::ValueSample<'_>]) -> bool {
     let is_possible =
         |value: &str| number_in(value).is_some_and(|number| DIGITS.contains(&digits(number).len()));
     let marked = share(values, |value| is_possible(value) && is_marked(value));
@@ -107,7 +107,7 @@ fn country(abroad: &str) -> usize {
     }
 }
 
-fn likeness(pair: &Pair<'_>) -> Likeness {
+fn likeness(pair: &ValuePair<'_>) -> Likeness {
     let (shorter, longer) = if pair.a.len() <= pair.b.len() {
         (pair.a, pair.b)
     } else {

@@ -1,7 +1,7 @@
 //! Postcodes with letters, or with a part after a hyphen.
 
-use super::likeness::{Likeness, Pair, letters, share, whole};
-use super::{Kind, Noise, Row};
+use super::likeness::{Likeness, ValuePair, letters, share, whole};
+use super::{Kind, KindRow, Noise};
 
 /// The least share of the values that have the form of postcodes.
 const LEAST: f64 = 0.8;
@@ -33,7 +33,7 @@ const FORMS: [&str; 14] = [
 const FIVE: &str = "99999";
 const NINE: &str = "99999-9999";
 
-pub(super) const ROW: Row = Row {
+pub(super) const ROW: KindRow = KindRow {
     kind: Kind::Postcode,
     name: "postcode",
     is_found,
@@ -43,7 +43,7 @@ pub(super) const ROW: Row = Row {
     noise: Noise::Always,
 };
 
-fn is_found(values: &[super::likeness::Sample<'_>]) -> bool {
+fn is_found(values: &[super::likeness::ValueSample<'_>]) -> bool {
     let nine = share(values, |value| form(value) == NINE);
     let five = share(values, |value| form(value) == FIVE);
     let others = share(values, |value| FORMS.contains(&&*form(value)));
@@ -82,7 +82,7 @@ fn clean(text: &str) -> Option<String> {
     (1..=MOST_LETTERS).contains(&code.len()).then_some(code)
 }
 
-fn likeness(pair: &Pair<'_>) -> Likeness {
+fn likeness(pair: &ValuePair<'_>) -> Likeness {
     let (a, b) = (pair.a, pair.b);
     let [length_a, length_b] = [a, b].map(|code| code.chars().count());
     let shared = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();

@@ -1,7 +1,7 @@
 //! Texts: three words or more on average.
 
 use super::likeness::{from, mean, words};
-use super::{Kind, Noise, Row};
+use super::{Kind, KindRow, Noise};
 
 /// Least cosines of texts that are close, near and far.
 const LEAST: [f64; 3] = [0.65, 0.4, 0.2];
@@ -9,7 +9,7 @@ const LEAST: [f64; 3] = [0.65, 0.4, 0.2];
 /// Words of a text, at least, on average.
 const LEAST_WORDS: f64 = 3.0;
 
-pub(super) const ROW: Row = Row {
+pub(super) const ROW: KindRow = KindRow {
     kind: Kind::Text,
     name: "text",
     is_found: |values| mean(values, |value| value.words.split(' ').count() as f64) >= LEAST_WORDS,
@@ -23,7 +23,7 @@ pub(super) const ROW: Row = Row {
 mod tests {
     use super::super::likeness::Likeness;
     use super::super::tests::kind_of;
-    use super::super::{Pair, Sketch};
+    use super::super::{Sketch, ValuePair};
     use super::*;
 
     #[test]
@@ -42,7 +42,7 @@ mod tests {
         use Likeness::{Close, Far, Near, Other};
         for (cosine, expected) in [(0.65, Close), (0.64, Near), (0.39, Far), (0.19, Other)] {
             let (a, b) = ("a red book", "a red hen");
-            let pair = Pair {
+            let pair = ValuePair {
                 a,
                 b,
                 sketches: [a, b].map(Sketch::new),
