@@ -102,6 +102,28 @@ const FILES: &[&[&str]] = &[
     &["show"],
 ];
 
+/// The rooms of a search for links.
+#[rustfmt::skip] // A floor is a line.
+const LINK: &[&[&str]] = &[
+    // What is compared: normalised words, the records as they were read, and distinct ones.
+    &["words", "records"],
+    &["distinct"],
+    &["tables"],
+    &["symbols"],
+    &["candidates"],
+    // Scores, and what is made of them.
+    &["agreement", "contest", "evidence", "matching", "points", "textbook", "threshold"],
+    &["score"],
+    &["links", "parameters"],
+    &["decide"],
+    &["task"],
+    // What is read and written, and the runs.
+    &["fields", "report", "rows", "sizes"],
+    &["read", "table"],
+    &["page", "write"],
+    &["memory", "run"],
+];
+
 /// The rooms of the benchmark: what measures does not know how results are read.
 const BENCHMARK: &[&[&str]] = &[
     &["stage", "statistics", "plan", "corpus", "environment"],
@@ -182,12 +204,13 @@ const PACKAGES: [(Reader, &str); 15] = [
 ];
 
 /// Modules of packages whose rooms, or files, stand on floors. A package as a whole has no name in Rust.
-const FLOORS: [(&str, &str, &[&[&str]]); 9] = [
+const FLOORS: [(&str, &str, &[&[&str]]); 10] = [
     ("crates/base/src", "", BASE),
     ("crates/kernels/src", "", KERNELS),
     ("src", "", LIBRARY),
     ("src", "search", SEARCH),
     ("crates/files/src", "", FILES),
+    ("crates/link/src", "", LINK),
     ("cli/bench/src", "", BENCHMARK),
     ("cli/src", "", COMMAND),
     ("python/src", "", EXTENSION),

@@ -87,10 +87,7 @@ pub(crate) fn contest(
         (first, second)
     };
     let nearest = |among: &Range<usize>, is_within: bool| {
-        let records = WeightedLists {
-            lists,
-            squares: symbols.squares(),
-        };
+        let records = WeightedLists::new(lists, symbols);
         let limits = Limits::new(tables.rows());
         Nearest::new(among.clone(), is_within, records, limits)
     };

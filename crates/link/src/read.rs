@@ -11,7 +11,7 @@ use simgpu::search::Notes;
 use simgpu_files::{ChunkRecords, Noted, RecordIds, warn_of_repeated_ids};
 use simgpu_io::{
     Chunk, Event, FieldPath, FieldValues, FilesReading, InputFile, Inputs, LongestRecord,
-    OnBadRecord, Places, Reading, Wanted, fit_delimiters, listed_fields,
+    OnBadRecord, Places, Reading, Record, Wanted, fit_delimiters, listed_fields,
 };
 
 /// What to do if every record is bad.
@@ -61,15 +61,7 @@ impl RecordsReading<'_> {
         let mut bytes = 0;
         let parse = |chunk: Chunk| {
             let (parsed, batch) = self.fields.parse(&chunk, side, &fields);
-            let chunk_records = ChunkRecords {
-                file: chunk.file,
-                records: RecordIds::of(parsed),
-                sources: Ok(FieldValues::default()),
-                values: Ok(FieldValues::default()),
-                bytes: chunk.bytes(),
-                chunk: None,
-            };
-            Ok((chunk_records, batch))
+            Ok((ids_of_chunk(&chunk, parsed), batch))
         };
         reading.map(parse, |event| {
             match event {
@@ -100,6 +92,18 @@ impl RecordsReading<'_> {
         file.places.not_read = inputs.not_read().clone();
         file.places.other_delimiters = other_delimiters;
         Ok(file)
+    }
+}
+
+/// The ids of the records of a chunk, which has no sources and no values to prefer records by.
+fn ids_of_chunk(chunk: &Chunk, parsed: Vec<Record>) -> ChunkRecords {
+    ChunkRecords {
+        file: chunk.file,
+        records: RecordIds::of(parsed),
+        sources: Ok(FieldValues::default()),
+        values: Ok(FieldValues::default()),
+        bytes: chunk.bytes(),
+        chunk: None,
     }
 }
 

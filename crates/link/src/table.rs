@@ -69,6 +69,23 @@ impl LinkColumns {
         Ok(())
     }
 
+    /// The rarest symbols that both records of a link have, and the number of records that have each.
+    fn shared_symbols(&mut self, links: &[LinkToWrite<'_>]) {
+        let item = |data_type| Arc::new(Field::new("item", data_type, false));
+        let mut symbols = ListBuilder::new(StringBuilder::new()).with_field(item(DataType::Utf8));
+        let mut records = ListBuilder::new(Int64Builder::new()).with_field(item(DataType::Int64));
+        for link in links {
+            for (symbol, records_with) in &link.shared {
+                symbols.values().append_value(symbol);
+                records.values().append_value(i64::from(*records_with));
+            }
+            symbols.append(true);
+            records.append(true);
+        }
+        self.push("shared", false, Arc::new(symbols.finish()));
+        self.push("shared_records", false, Arc::new(records.finish()));
+    }
+
     fn table(self) -> Result<RecordBatch> {
         let schema = Arc::new(Schema::new(self.fields));
         RecordBatch::try_new(schema, self.arrays)
@@ -112,19 +129,7 @@ pub(crate) fn links_table(
         Score::Evidence => columns.scores("other_points", whole),
         Score::Auto | Score::Text | Score::Textbook => {}
     }
-    let item = |data_type| Arc::new(Field::new("item", data_type, false));
-    let mut symbols = ListBuilder::new(StringBuilder::new()).with_field(item(DataType::Utf8));
-    let mut records = ListBuilder::new(Int64Builder::new()).with_field(item(DataType::Int64));
-    for link in links {
-        for (symbol, records_with) in &link.shared {
-            symbols.values().append_value(symbol);
-            records.values().append_value(i64::from(*records_with));
-        }
-        symbols.append(true);
-        records.append(true);
-    }
-    columns.push("shared", false, Arc::new(symbols.finish()));
-    columns.push("shared_records", false, Arc::new(records.finish()));
+    columns.shared_symbols(links);
     let other = |side: usize| {
         let others = links.iter().map(|link| link.runner_up);
         others.map(move |other| other.map(|(records, _)| records[side]))

@@ -75,13 +75,7 @@ pub fn link<'a>(
     let (evidence, mut choice) = timings.time("learn", 0, || choose(&tables, task, progress))?;
     let mut candidates = timings.time("compare", 0, || match &evidence {
         Some(evidence) => Ok(evidence_pairs(evidence, &lists, symbols.squares())),
-        None => {
-            let records = WeightedLists {
-                lists: &lists,
-                squares: symbols.squares(),
-            };
-            find(&tables, records, progress)
-        }
+        None => find(&tables, WeightedLists::new(&lists, &symbols), progress),
     })?;
     let decision = Decision {
         tables: &tables,

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::points::points;
 use crate::evidence::{ClassEvidence, EvidenceReport, FieldEvidence};
-use crate::write::LinkReport;
+use crate::report::LinkReport;
 use simgpu::progress::counted;
 use simgpu_page::{listed, percent};
 

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::points::{WHOLE, points};
-use crate::write::LinkReport;
+use crate::report::LinkReport;
 use simgpu::progress::counted;
 use simgpu_page::{scored, short};
 

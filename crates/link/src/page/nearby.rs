@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use maud::{Markup, html};
 
 use crate::links::Nearby;
-use crate::write::LinkReport;
+use crate::report::LinkReport;
 use simgpu::progress::grouped;
 use simgpu_page::{percent, scored};
 

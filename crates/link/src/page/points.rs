@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::points::{FieldPoints, LevelPoints};
-use crate::write::LinkReport;
+use crate::report::LinkReport;
 
 impl LinkReport {
     /// The table of points, where points are the score.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 
-use crate::write::LinkReport;
+use crate::report::LinkReport;
 use simgpu::progress::grouped;
 use simgpu_page::{px, scored, short_number, step, ticks_of_counts};
 

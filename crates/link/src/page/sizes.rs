@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use crate::write::EntitySizes;
-use crate::write::LinkReport;
+use crate::report::EntitySizes;
+use crate::report::LinkReport;
 use simgpu::progress::{counted, grouped};
 use simgpu_page::short;
 
