@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::class::{Class, Hit, RuleOf};
-use super::overlap::gpt3_cuts;
+use crate::class::{Class, Hit, RuleOf};
+use crate::overlap::gpt3_cuts;
 use simgpu::error::{Error, Result};
 use simgpu_passages::{PassageUnit, PassageUnits, Shrinking, Snap};
 

@@ -1,12 +1,12 @@
 //! Whether a question is asked at a place: the words that ask are in place, and so is enough of the question.
 
-use super::align::Alignment;
-use super::document::Document;
-use super::items::Item;
-use super::lack::{Lack, lacking};
-use super::part::{Detail, LEAST_CONTENT, Part};
-use super::sentences::{Asks, is_end, is_question_mark};
-use super::words::Words;
+use crate::align::Alignment;
+use crate::document::Document;
+use crate::items::Item;
+use crate::lack::{Lack, lacking};
+use crate::part::{Detail, LEAST_CONTENT, Part};
+use crate::sentences::{Asks, is_end, is_question_mark};
+use crate::words::Words;
 
 /// A question beside the place of a document where most of its n-grams lie.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::action::Fate;
-use super::class::Class;
+use crate::action::Fate;
+use crate::class::Class;
 use simgpu::error::Result;
 use simgpu_passages::{Cuts, CutsOfRows};
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::lack::Lack;
+use crate::lack::Lack;
 use simgpu::error::{Error, Result};
 
 /// What a document holds of an item.

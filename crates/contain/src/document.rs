@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::ops::Range;
 
-use super::numbers::Token;
-use super::vocabulary::{UNREAD, Vocabulary};
-use super::word_hashes::WordHashes;
-use super::words::{PlainText, is_word, push_word, word_end};
+use crate::numbers::Token;
+use crate::vocabulary::{UNREAD, Vocabulary};
+use crate::word_hashes::WordHashes;
+use crate::words::{PlainText, is_word, push_word, word_end};
 
 /// A document after the search for n-grams.
 #[derive(Clone, Copy, Debug)]

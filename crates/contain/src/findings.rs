@@ -2,8 +2,8 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::asked::Place;
-use super::class::Hit;
+use crate::asked::Place;
+use crate::class::Hit;
 
 /// Words in the place of others that tell texts apart.
 const TOLD: usize = 8;

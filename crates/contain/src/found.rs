@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::changed::Changed;
-use super::phrases::Spread;
-use super::report::{FoundAt, Tally};
-use super::shown::Examples;
+use crate::changed::Changed;
+use crate::phrases::Spread;
+use crate::report::{FoundAt, Tally};
+use crate::shown::Examples;
 use simgpu::error::Result;
 use simgpu::store::spill;
 use simgpu_io::{Places, raw_json};

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::phrases::Spread;
-use super::scan::Contain;
+use crate::phrases::Spread;
+use crate::scan::Contain;
 use simgpu::error::{Error, Result};
 use simgpu_io::read_text;
 

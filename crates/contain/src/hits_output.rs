@@ -8,7 +8,7 @@ use arrow_array::ArrayRef;
 use arrow_array::builder::{ListBuilder, StringBuilder, StructBuilder, UInt64Builder};
 use arrow_schema::{DataType, Field, Fields};
 
-use super::report::{HitEvidence, HitLine, Sample};
+use crate::report::{HitEvidence, HitLine, Sample};
 use simgpu::error::Result;
 use simgpu_io::{
     ColumnWriter, IdColumn, JsonLines, OutputFolder, Places, column_strings, f64s, u64s,

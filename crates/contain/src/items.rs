@@ -6,10 +6,10 @@ use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::hash_numbers::HashNumbers;
-use super::part::OWN;
-use super::signs::{Signs, all_signs};
-use super::words::{PlainText, Words};
+use crate::hash_numbers::HashNumbers;
+use crate::part::OWN;
+use crate::signs::{Signs, all_signs};
+use crate::words::{PlainText, Words};
 use simgpu::error::{Error, Result};
 
 /// What errors call the items.
@@ -253,9 +253,9 @@ fn variant(records: Vec<ItemRecord>) -> Variant {
 
 #[cfg(test)]
 mod tests {
-    use super::super::class::Rule;
-    use super::super::scan::Contain;
     use super::*;
+    use crate::class::Rule;
+    use crate::scan::Contain;
 
     fn record(id: &str, question: &str, answer: &str, is_correct: Option<bool>) -> ItemRecord {
         ItemRecord {

@@ -112,7 +112,7 @@ fn is_enclosed(c: char) -> bool {
 mod tests {
     use unicode_segmentation::UnicodeSegmentation;
 
-    use super::super::words::{word_end, word_start};
+    use crate::words::{word_end, word_start};
 
     fn words(text: &str) -> Vec<&str> {
         let (mut words, mut at) = (Vec::new(), 0);

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::document::Document;
-use super::items::Variant;
-use super::words::Words;
+use crate::document::Document;
+use crate::items::Variant;
+use crate::words::Words;
 
 /// Words of options that tell an item, at least.
 const LEAST_WORDS: usize = 4;

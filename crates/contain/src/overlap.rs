@@ -6,14 +6,14 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::class::{Class, ItemPart, RuleOf};
-use super::decide::{Candidate, at_best};
-use super::document::Document;
-use super::findings::Findings;
-use super::part::{Kind, Part};
-use super::parts::ItemParts;
-use super::scan::{Contain, Grams};
-use super::words::Words;
+use crate::class::{Class, ItemPart, RuleOf};
+use crate::decide::{Candidate, at_best};
+use crate::document::Document;
+use crate::findings::Findings;
+use crate::part::{Kind, Part};
+use crate::parts::ItemParts;
+use crate::scan::{Contain, Grams};
+use crate::words::Words;
 
 /// Characters that GPT-3's rule cuts on both sides of what it finds, and which a piece that stays has at least.
 const MARGIN: usize = 200;

@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::class::Rule;
-use super::docstring::{Docstring, docstring};
-use super::letters::is_divided;
-use super::numbers::{Token, values};
-use super::sentences::{Asks, IMPERATIVES, WH, asking, asks_here};
-use super::words::{PlainText, Words};
+use crate::class::Rule;
+use crate::docstring::docstring;
+use crate::letters::is_divided;
+use crate::numbers::{Token, values};
+use crate::sentences::{Asks, IMPERATIVES, WH, asking, asks_here};
+use crate::words::{PlainText, Words};
 
 /// N-grams of more parts than this are the template of a benchmark: they open no candidate.
 pub(super) const TEMPLATE: usize = 8;
@@ -124,28 +124,21 @@ impl Question {
             && found.as_ref().is_some_and(|found| {
                 bytes.start >= found.whole.end || bytes.end <= found.whole.start
             });
-        if let Some(Docstring {
-            whole,
-            description,
-            names,
-        }) = found
+        if let Some(found) = found
             && !is_question
         {
             let is_of_name = |word: Range<usize>| {
-                let mut names = names.iter();
+                let mut names = found.names.iter();
                 names.any(|name| name.start <= word.start && word.end <= name.end)
             };
+            let mut docstring = within(found.whole.clone());
+            docstring.retain(|i| !is_of_name(words.span(*i)));
             return Question {
                 asks: Asks::Open,
-                sentence: within(description),
+                sentence: within(found.description),
                 asking: Vec::new(),
                 blank: None,
-                docstring: Some(
-                    within(whole)
-                        .into_iter()
-                        .filter(|i| !is_of_name(words.span(*i)))
-                        .collect(),
-                ),
+                docstring: Some(docstring),
             };
         }
         let sentence = within(bytes);

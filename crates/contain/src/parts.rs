@@ -5,14 +5,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::class::{Rule, RuleOf};
-use super::hash_numbers::HashNumbers;
+use crate::class::{Rule, RuleOf};
+use crate::hash_numbers::HashNumbers;
 
-use super::items::{Item, ItemRecord, Items, have_same_signs, number};
-use super::part::{Kind, Part, Question, weight};
-use super::vocabulary::Vocabulary;
-use super::word_hashes::WordHashes;
-use super::words::{PlainText, Words};
+use crate::items::{Item, ItemRecord, Items, have_same_signs, number};
+use crate::part::{Kind, Part, Question, weight};
+use crate::vocabulary::Vocabulary;
+use crate::word_hashes::WordHashes;
+use crate::words::{PlainText, Words};
 use simgpu::clock::in_parallel;
 use simgpu::error::Result;
 use simgpu::simd::Isa;

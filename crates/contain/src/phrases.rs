@@ -17,8 +17,8 @@ use arrow_schema::{DataType, Field};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::findings::Findings;
-use super::scan::Contain;
+use crate::findings::Findings;
+use crate::scan::Contain;
 use simgpu::error::{Error, Result};
 use simgpu_io::{ColumnWriter, SizedFile, column_strings, u64s, unwritable_table};
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use super::items::ItemRecord;
+use crate::items::ItemRecord;
 use simgpu::error::{BadRecord, Error, Result};
 use simgpu::progress::{Progress, advance};
 use simgpu_io::{
@@ -54,6 +54,20 @@ enum At {
     EvalKey,
     EvalIndex,
     IsCorrect,
+}
+
+impl ItemsReading<'_> {
+    /// Warns of a field in which no item has a value.
+    fn warn_of_missing(&self, files: &[InputFile], field: &ValueField) {
+        let ValueField {
+            path, parameter, ..
+        } = field;
+        let names = listed_fields(files, path, self.temporary);
+        let names = names.map_or(String::new(), |names| format!("; {names}"));
+        self.progress.warn(&format!(
+            "no item has a value in field \"{path}\"{names}; check `{parameter}`"
+        ));
+    }
 }
 
 impl ItemFields {
@@ -167,10 +181,10 @@ impl ItemFields {
             Ok((chunk.file, chunk.bytes(), parsed))
         };
         reading.map(map, |event| {
-            if let Some(Event::Chunk((number, size, (parsed, problems)))) = event {
+            if let Some(Event::Chunk((number, size, (parsed, chunk_has)))) = event {
                 bytes += size as u64;
-                for (all, problems) in has_values.iter_mut().zip(problems) {
-                    *all |= problems;
+                for (has_value, in_chunk) in has_values.iter_mut().zip(chunk_has) {
+                    *has_value |= in_chunk;
                 }
                 let file = &files[number];
                 for (line, record) in parsed {
@@ -200,17 +214,9 @@ impl ItemFields {
             }
             advance(progress, reading.consumed(), items.len() as u64, bytes)
         })?;
-        for at in self.chosen() {
-            let ValueField {
-                path, parameter, ..
-            } = &fields[at as usize];
-            if !has_values[at as usize] && !items.is_empty() {
-                let names = listed_fields(files, path, how.temporary);
-                let names = names.map_or(String::new(), |names| format!("; {names}"));
-                progress.warn(&format!(
-                    "no item has a value in field \"{path}\"{names}; check `{parameter}`"
-                ));
-            }
+        if !items.is_empty() {
+            let lacking = self.chosen().filter(|at| !has_values[*at as usize]);
+            lacking.for_each(|at| how.warn_of_missing(files, &fields[at as usize]));
         }
         Ok((items, skipped))
     }

@@ -5,16 +5,16 @@ use std::hash::BuildHasherDefault;
 
 use rayon::prelude::*;
 
-use super::class::{Class, Hit, Rule};
-use super::document::Document;
-use super::findings::Findings;
-use super::items::{ITEMS, Item, ItemRecord, groups};
-use super::options::tells_options_apart;
-use super::part::{Commonness, Kind, OWN, Part, TEMPLATE};
-use super::parts::{ItemParts, Parts};
-use super::table::{Table, TableSearch};
-use super::vocabulary::Vocabulary;
-use super::words::{PlainText, Words};
+use crate::class::{Class, Hit, Rule};
+use crate::document::Document;
+use crate::findings::Findings;
+use crate::items::{ITEMS, Item, ItemRecord, groups};
+use crate::options::tells_options_apart;
+use crate::part::{Commonness, Kind, OWN, Part, TEMPLATE};
+use crate::parts::{ItemParts, Parts};
+use crate::table::{Table, TableSearch};
+use crate::vocabulary::Vocabulary;
+use crate::words::{PlainText, Words};
 use simgpu::clock::in_parallel;
 use simgpu::error::{Error, Result};
 use simgpu::pipeline::Mixed;

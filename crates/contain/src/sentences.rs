@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::words::Words;
+use crate::words::Words;
 
 /// Words that ask.
 pub(super) const WH: &[&str] = &[

@@ -1,7 +1,7 @@
 //! Hits that a page shows beside their items.
 
-use super::class::{Class, Hit};
-use super::report::Sample;
+use crate::class::{Class, Hit};
+use crate::report::Sample;
 use simgpu_files::{Lowest, pair_at_random};
 
 /// Hits of a class that are shown.

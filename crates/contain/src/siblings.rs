@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::asked::Place;
-use super::letters::is_divided;
-use super::numbers::{Token, is_number, values};
-use super::opposites::{ask_otherwise, is_opposite};
-use super::sentences::{IMPERATIVES, WH};
-use super::signs::signs;
+use crate::asked::Place;
+use crate::letters::is_divided;
+use crate::numbers::{Token, is_number, values};
+use crate::opposites::{ask_otherwise, is_opposite};
+use crate::sentences::{IMPERATIVES, WH};
+use crate::signs::signs;
 
 /// Words that deny, those of Chinese a letter each; others are contractions that end so. The superlative of Chinese is one,
 /// too: where it stands on one side alone, the other side asks something else.

@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use super::letters::{is_divided, is_raised};
-use super::numbers::is_in_words;
-use super::words::Words;
+use crate::letters::{is_divided, is_raised};
+use crate::numbers::is_in_words;
+use crate::words::Words;
 
 /// What stands between a word and the one before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! Whether a question without a question mark is a statement at a place.
 
-use super::asked::Place;
-use super::items::Variant;
-use super::letters::is_divided;
-use super::part::find_blank;
-use super::sentences::Asks;
-use super::words::Words;
+use crate::asked::Place;
+use crate::items::Variant;
+use crate::letters::is_divided;
+use crate::part::find_blank;
+use crate::sentences::Asks;
+use crate::words::Words;
 
 /// Characters that are looked at behind a question.
 const AHEAD: usize = 12;

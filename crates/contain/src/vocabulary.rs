@@ -1,7 +1,7 @@
 //! The distinct words of all items, by number.
 
-use super::hash_numbers::HashNumbers;
-use super::words::{is_word, push_word};
+use crate::hash_numbers::HashNumbers;
+use crate::words::{is_word, push_word};
 
 /// A word that no item has.
 pub(super) const UNKNOWN: u32 = u32::MAX;

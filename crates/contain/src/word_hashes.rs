@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use super::words::{ends_word, push_word, word_start};
+use crate::words::{ends_word, push_word, word_start};
 use simgpu::scheme::words_v1;
 use simgpu::simd::words::hash_words;
 use simgpu::simd::{Isa, Kernel, Lanes};
@@ -236,8 +236,8 @@ struct Before {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::words::Words;
     use super::*;
+    use crate::words::Words;
 
     /// Compares all words with those of `Words` on every instruction set.
     fn check(text: &str) {

@@ -3,13 +3,13 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use super::action::ContainAction;
-use super::class::RuleOf;
-use super::found::{Found, found_at};
-use super::frequent::FrequentPhrase;
-use super::hits_output::HitsOutput;
-use super::report::{ContainReport, CutLine, HitEvidence, RemovedLine};
-use super::run::ContainRun;
+use crate::action::ContainAction;
+use crate::class::RuleOf;
+use crate::found::{Found, found_at};
+use crate::frequent::FrequentPhrase;
+use crate::hits_output::HitsOutput;
+use crate::report::{ContainReport, CutLine, HitEvidence, RemovedLine};
+use crate::run::ContainRun;
 use simgpu::error::Result;
 use simgpu::progress::{Timings, advance};
 use simgpu_files::{create_json, create_run_record};
