@@ -30,6 +30,10 @@ mod found;
 
 mod truth;
 
+mod comparison;
+
+mod shared_ids;
+
 mod report;
 
 mod run;

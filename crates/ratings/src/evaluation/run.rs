@@ -5,16 +5,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::comparison::{MeasuredResult, measure};
 use super::found::{Found, FoundFile, FoundRecords};
-use super::measures::{Agreement, BCubed};
-use super::pairs::{NO_ENTITY, RecordPairs, TruePairs};
-use super::partition::Partitions;
 use super::report::{
     EvaluationCounts, EvaluationReport, ExamplePair, ResultReport, TruthKind, TruthReport,
 };
 use super::rows::RowsReading;
+use super::shared_ids::SharedIds;
 use super::truth::{TrueRecords, Truth, TruthFields};
-use simgpu::error::{Error, Result, row_number};
+use simgpu::error::{Error, Result};
 use simgpu::progress::{Timings, counted};
 use simgpu_files::RunOptions;
 use simgpu_io::{InputFile, Inputs, Labels, REPORT_VERSION};
@@ -70,17 +69,6 @@ impl fmt::Debug for EvaluationRun<'_> {
             .field("fields", &self.fields)
             .finish_non_exhaustive()
     }
-}
-
-/// What an evaluation measured.
-struct Measured {
-    evaluated: u64,
-    left_out_pairs: u64,
-    pairs: Agreement,
-    entities: Option<Agreement>,
-    b_cubed: Option<BCubed>,
-    wrong: Vec<[u32; 2]>,
-    missed: Vec<[u32; 2]>,
 }
 
 impl<'a> EvaluationRun<'a> {
@@ -143,7 +131,7 @@ impl<'a> EvaluationRun<'a> {
             let truth = Truth::read(&self.fields, &self.truth_files()?, &mut found, reading)?;
             Ok::<_, Error>((found, truth, known))
         })?;
-        let shared = Shared::new(&found, &truth, &known);
+        let shared = SharedIds::new(&found, &truth, &known);
         self.check_shared(&shared, &found, &truth)?;
         let measured = timings.time("compare", 0, || {
             measure(&found, &truth, &known, self.examples)
@@ -189,7 +177,7 @@ impl<'a> EvaluationRun<'a> {
     }
 
     /// Refuses a truth that shares no id with the result, and warns of ids that one of both does not have.
-    fn check_shared(&self, shared: &Shared, found: &Found, truth: &Truth) -> Result<()> {
+    fn check_shared(&self, shared: &SharedIds, found: &Found, truth: &Truth) -> Result<()> {
         let is_complete = matches!(found.records, FoundRecords::Entities(_));
         let has_entities = matches!(truth.records, TrueRecords::Entities(_));
         let name = self.truth_name();
@@ -255,8 +243,8 @@ impl<'a> EvaluationRun<'a> {
         file: &FoundFile,
         found: &Found,
         truth: Truth,
-        shared: &Shared,
-        measured: Measured,
+        shared: &SharedIds,
+        measured: MeasuredResult,
     ) -> Result<EvaluationReport> {
         let is_complete = matches!(found.records, FoundRecords::Entities(_));
         let truths = [Some(self.truth), self.truth_of_second]
@@ -306,157 +294,6 @@ impl<'a> EvaluationRun<'a> {
             missed: examples(&found.ids, &measured.missed)?,
         })
     }
-}
-
-/// Which ids result and truth share.
-#[derive(Default)]
-struct Shared {
-    in_result: u64,
-    in_truth: u64,
-    both: u64,
-    not_in_truth: u64,
-    not_in_result: u64,
-    first_in_result: Option<String>,
-    first_in_truth: Option<String>,
-    first_not_in_truth: Option<String>,
-    first_not_in_result: Option<String>,
-}
-
-impl Shared {
-    /// `known` is the number of ids of the result, of each collection.
-    fn new(found: &Found, truth: &Truth, known: &[u32]) -> Self {
-        let mut shared = Shared::default();
-        for ((ids, has), known) in found.ids.iter().zip(&truth.has).zip(known) {
-            for number in 0..ids.len() {
-                let is_in_truth = has.get(number as usize).copied().unwrap_or(false);
-                shared.add(ids, number, [number < *known, is_in_truth]);
-            }
-        }
-        shared
-    }
-
-    fn add(&mut self, ids: &Labels, number: u32, [in_result, in_truth]: [bool; 2]) {
-        let note = |is: bool, count: &mut u64, first: &mut Option<String>| {
-            if is {
-                *count += 1;
-                first.get_or_insert_with(|| ids.json(number).into_owned());
-            }
-        };
-        note(in_result, &mut self.in_result, &mut self.first_in_result);
-        note(in_truth, &mut self.in_truth, &mut self.first_in_truth);
-        note(
-            !in_truth,
-            &mut self.not_in_truth,
-            &mut self.first_not_in_truth,
-        );
-        note(
-            !in_result,
-            &mut self.not_in_result,
-            &mut self.first_not_in_result,
-        );
-        self.both += u64::from(in_result && in_truth);
-    }
-}
-
-/// Compares what was found with what is true.
-fn measure(found: &Found, truth: &Truth, known: &[u32], examples: usize) -> Result<Measured> {
-    let ids: Vec<u32> = found.ids.iter().map(Labels::len).collect();
-    match &found.records {
-        FoundRecords::Pairs(pairs) => measure_pairs(pairs, truth, &ids, examples),
-        FoundRecords::Entities(labels) => {
-            measure_entities(labels, &entities_of(truth, known[0])[0], examples)
-        }
-        FoundRecords::United(components) => {
-            // What only the truth has was united with nothing.
-            let root = |id| {
-                if (id as usize) < components.len() {
-                    components.root(id)
-                } else {
-                    id
-                }
-            };
-            let labels: Vec<u32> = (0..ids[0]).map(root).collect();
-            measure_entities(&labels, &entities_of(truth, ids[0])[0], examples)
-        }
-    }
-}
-
-/// The true entities of the first `ids` records of one collection.
-fn entities_of(truth: &Truth, ids: u32) -> Vec<Vec<u32>> {
-    match &truth.records {
-        TrueRecords::United(components) => vec![(0..ids).map(|id| components.root(id)).collect()],
-        TrueRecords::Entities(sides) => {
-            let mut entities = sides.clone();
-            entities[0].resize(ids as usize, NO_ENTITY);
-            entities
-        }
-        TrueRecords::Pairs(_) => vec![Vec::new()],
-    }
-}
-
-fn measure_entities(found: &[u32], truth: &[u32], examples: usize) -> Result<Measured> {
-    let records = found.iter().zip(truth).enumerate();
-    let labelled = records.filter(|(_, (_, truth))| **truth != NO_ENTITY);
-    let (numbers, (found_labels, true_labels)): (Vec<usize>, (Vec<u32>, Vec<u32>)) = labelled
-        .map(|(record, (found, truth))| (record, (*found, *truth)))
-        .unzip();
-    let partitions = Partitions {
-        found: &found_labels,
-        truth: &true_labels,
-    };
-    let agreement = partitions.compare()?;
-    let named = |pairs: Vec<[usize; 2]>| {
-        let pairs = pairs
-            .into_iter()
-            .map(|[a, b]| Ok([row_number(numbers[a])?, row_number(numbers[b])?]));
-        pairs.collect::<Result<Vec<_>>>()
-    };
-    Ok(Measured {
-        evaluated: numbers.len() as u64,
-        left_out_pairs: 0,
-        pairs: agreement.pairs,
-        entities: Some(agreement.entities),
-        b_cubed: agreement.b_cubed,
-        wrong: named(partitions.wrong(examples))?,
-        missed: named(partitions.missed(examples))?,
-    })
-}
-
-fn measure_pairs(
-    found: &RecordPairs,
-    truth: &Truth,
-    ids: &[u32],
-    examples: usize,
-) -> Result<Measured> {
-    let within;
-    let (evaluated, truth) = match &truth.records {
-        TrueRecords::Pairs(pairs) => {
-            let all = ids.iter().map(|ids| u64::from(*ids)).sum();
-            (all, TruePairs::Listed(pairs))
-        }
-        TrueRecords::United(_) | TrueRecords::Entities(_) => {
-            let mut entities = entities_of(truth, ids[0]);
-            for (labels, ids) in entities.iter_mut().zip(ids) {
-                labels.resize(*ids as usize, NO_ENTITY);
-            }
-            within = entities;
-            let labelled = within
-                .iter()
-                .flatten()
-                .filter(|entity| **entity != NO_ENTITY);
-            (labelled.count() as u64, TruePairs::Within(&within))
-        }
-    };
-    let agreement = truth.compare(found)?;
-    Ok(Measured {
-        evaluated,
-        left_out_pairs: agreement.left_out,
-        pairs: agreement.pairs,
-        entities: None,
-        b_cubed: None,
-        wrong: truth.wrong(found, examples),
-        missed: truth.missed(found, examples),
-    })
 }
 
 /// Pairs of records, by their ids.
