@@ -232,9 +232,9 @@ fn text_hash(question: &str, passage: &str) -> u64 {
 
 /// The options and answers of the records of one id.
 fn variant(records: Vec<ItemRecord>) -> Variant {
-    let are_told = records.len() > 1 && records.iter().any(|it| it.is_correct.is_some());
+    let tells_right_ones = records.len() > 1 && records.iter().any(|it| it.is_correct.is_some());
     // Each record has one of the options as its answer.
-    let has_options_as_answers = are_told && records.iter().all(|it| it.options.is_empty());
+    let has_options_as_answers = tells_right_ones && records.iter().all(|it| it.options.is_empty());
     let mut variant = Variant::default();
     for record in records {
         variant.options.extend(record.options);
@@ -244,7 +244,7 @@ fn variant(records: Vec<ItemRecord>) -> Variant {
         if has_options_as_answers {
             variant.options.push(record.answer.clone());
         }
-        if !are_told || record.is_correct == Some(true) {
+        if !tells_right_ones || record.is_correct == Some(true) {
             variant.answers.push(record.answer);
         }
     }

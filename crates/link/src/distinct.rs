@@ -79,6 +79,7 @@ impl Distinct {
                 sizes[record as usize] += 1;
             }
         }
+        // A counting sort by distinct record: the sizes become starts, and each start moves on to the end of its rows.
         let mut total = 0;
         distinct.ends = sizes;
         for end in &mut distinct.ends {

@@ -100,12 +100,12 @@ impl Table {
             first_of.par_iter_mut().for_each(rank);
         });
         table.first = firsts.list();
-        let of_parts = parts.par_iter_mut().zip(&table.starts);
+        let numbered = parts.par_iter_mut().zip(&table.starts);
         let learn = |(part, start): (&mut Part, &u32)| {
             let start = *start as usize;
             part.grams = first_of[start..start + part.places(size)].to_vec();
         };
-        in_parallel(|| of_parts.for_each(learn));
+        in_parallel(|| numbered.for_each(learn));
         drop(first_of);
         table.add_parts(parts);
         table
@@ -125,22 +125,22 @@ impl Table {
         self.numbers.reserve_exact(buckets * SLOTS);
         let ranges = places.div_ceil(AT_A_TIME);
         for range in 0..ranges {
-            let of_part = |(part, start): (&Part, &u32)| {
+            let keys_in_range = |(part, start): (&Part, &u32)| {
                 let keys = keys(part, vocabulary, self.size);
                 let keyed = keys.into_iter().zip(*start..);
                 keyed.filter(move |(key, _)| share(*key, ranges) == range)
             };
             let all = parts.par_iter().zip(&self.starts);
             let keyed = in_parallel(|| {
-                let mut keyed: Vec<(u64, u32)> = all.flat_map_iter(of_part).collect();
+                let mut keyed: Vec<(u64, u32)> = all.flat_map_iter(keys_in_range).collect();
                 keyed.par_sort_unstable();
                 keyed
             });
             for same in keyed.chunk_by(|a, b| a.0 == b.0) {
-                let of_key = self.numbers.len();
+                let first_of_key = self.numbers.len();
                 for (key, place) in same {
                     let words = || self.words(*place, parts);
-                    let mut known = self.numbers[of_key..].iter();
+                    let mut known = self.numbers[first_of_key..].iter();
                     let first = known.find(|first| self.words(**first, parts) == words());
                     let first = first.copied().unwrap_or(*place);
                     if first == *place {

@@ -118,6 +118,7 @@ impl<'a> NeighbourSearch<'a> {
         let mut below = 0;
         let mut scored: Vec<(f64, u32)> = Vec::new();
         for place in sums.touched.drain(..) {
+            // Taken, so that all sums are 0 for the next record.
             let sum = std::mem::take(&mut sums.sums[place as usize]);
             if is_within && other(place) == row {
                 continue;
@@ -129,6 +130,7 @@ impl<'a> NeighbourSearch<'a> {
                 below += 1;
             }
         }
+        // Of equal scores the earlier record: the choice must not depend on the order in which sums were touched.
         let best_first = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
         let most = if is_cut {
             self.limits.compared

@@ -206,6 +206,7 @@ impl Component {
             if into == from || !self.may_join([into, from], log_prior) {
                 continue;
             }
+            // What has less evidence moves, so that few entries of the maps do.
             if self.between[into as usize].len() < self.between[from as usize].len() {
                 (into, from) = (from, into);
             }

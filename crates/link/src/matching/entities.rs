@@ -61,6 +61,7 @@ impl Entities {
             let moved = std::mem::take(&mut members[from as usize]);
             moved.iter().for_each(|row| entity[*row as usize] = into);
             members[into as usize].extend(moved);
+            // The first pair that joins two entities stands for them as their link.
             links.push(place);
         }
         let mut first: Vec<u32> = (0..).take(rows).collect();

@@ -148,10 +148,8 @@ fn slow_entities(
     for pair in pairs.iter().filter(|pair| pair.score >= threshold) {
         let [a, b] = pair.rows.map(|record| {
             let row = distinct.first_row(record as usize);
-            let of_row = entities
-                .iter()
-                .position(|of_entity| of_entity.contains(&row));
-            of_row.unwrap()
+            let entity = entities.iter().position(|rows| rows.contains(&row));
+            entity.unwrap()
         });
         if a == b {
             continue;
@@ -191,10 +189,10 @@ fn entities_are_those_of_the_definition() {
             let entities = Entities::form(&pairs, &distinct, threshold);
             let mut found = BTreeMap::<u32, BTreeSet<u32>>::new();
             for (record, first) in entities.first.iter().enumerate() {
-                let of_entity = found
+                let rows = found
                     .entry(distinct.first_row(*first as usize))
                     .or_default();
-                of_entity.extend(distinct.rows(record));
+                rows.extend(distinct.rows(record));
             }
             assert!(
                 found

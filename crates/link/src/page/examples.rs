@@ -11,12 +11,12 @@ use simgpu_page::{scored, short};
 impl LinkReport {
     /// The accepted and rejected pairs next to the threshold.
     pub(super) fn pairs_at_threshold(&self) -> Markup {
-        let of = |accepted: bool| {
+        let with = |accepted: bool| {
             let examples = self.examples.iter();
             examples.filter(move |example| example["accepted"] == accepted)
         };
         // Both lists are by descending score.
-        let mut links: Vec<&Value> = of(true).collect();
+        let mut links: Vec<&Value> = with(true).collect();
         links.reverse();
         html! {
             @if !self.examples.is_empty() {
@@ -36,7 +36,7 @@ impl LinkReport {
                         }
                         div {
                             h3 { "Rejected pairs with the highest scores" @if self.score != "evidence" { " below the threshold" } }
-                            @for example in of(false) { (self.pair(example)) }
+                            @for example in with(false) { (self.pair(example)) }
                         }
                     }
                 }

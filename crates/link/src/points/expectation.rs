@@ -29,6 +29,7 @@ impl Points {
                 log.min(80.0).exp2()
             };
         });
+        // A record has one partner or none: the odds of its candidates, and 1 for none, share its probability.
         let mut sums = vec![0.0; records];
         for (odds, pair) in odds_of.iter().zip(pairs) {
             if *odds > 0.0 {
@@ -63,6 +64,7 @@ impl Points {
             });
             parts.collect::<Vec<f64>>().iter().sum()
         };
+        // The expected number of pairs falls as the even score rises, so that halving the interval finds the score.
         let (mut low, mut high) = (-200.0_f64, 200.0_f64);
         for _ in 0..44 {
             let middle = f64::midpoint(low, high);

@@ -29,11 +29,12 @@ pub(super) fn points_of(same: &[f64; LEVELS], different: &[f64; LEVELS]) -> [f64
         if pairs == 0.0 {
             continue;
         }
-        let [of_same, of_different] = [
+        let [same_share, different_share] = [
             (same[level] + UNSEEN) / all_same,
             (different[level] + UNSEEN) / all_different,
         ];
-        means.push(((of_same / of_different).log2(), pairs + 1.0, level));
+        means.push(((same_share / different_share).log2(), pairs + 1.0, level));
+        // Pool adjacent violators: a mean below the one before it joins that one, until the means rise.
         while let [.., before, last] = means[..] {
             if before.0 <= last.0 {
                 break;

@@ -63,6 +63,7 @@ pub(crate) fn for_each_shared(a: &[u32], b: &[u32], mut each: impl FnMut(u32)) {
         if x == y {
             each(*x);
         }
+        // Steps without branches: which of two numbers is the lower one cannot be foreseen.
         i += usize::from(x <= y);
         j += usize::from(y <= x);
     }

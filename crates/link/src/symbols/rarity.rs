@@ -66,6 +66,7 @@ impl Symbols {
     ) -> Result<Self> {
         let mut shards = counted(tables, equivalents, progress)?;
         let records = row_number(tables.rows())?;
+        // Sorted by rarity, then by key: numbers depend neither on threads nor on the order of a hash table.
         let mut shared: Vec<(u32, SymbolKey)> = shards
             .par_iter()
             .flat_map_iter(|shard| {

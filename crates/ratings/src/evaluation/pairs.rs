@@ -153,11 +153,11 @@ impl TruePairs<'_> {
             }
             TruePairs::Within(both) => {
                 let members = members(&both[1]);
-                let of_b = |a: u32| {
-                    let of = members.get(&both[0][a as usize]);
-                    of.into_iter().flatten().copied()
+                let members_of_b = |a: u32| {
+                    let same = members.get(&both[0][a as usize]);
+                    same.into_iter().flatten().copied()
                 };
-                missed_of(&both[0], of_b, found, most)
+                missed_of(&both[0], members_of_b, found, most)
             }
         }
     }

@@ -59,6 +59,7 @@ pub(crate) struct CandidatePairs {
 pub(crate) fn find(fields: &[Field], records: usize) -> CandidatePairs {
     let blocks = all_blocks(fields, records);
     let mut order: Vec<usize> = (0..blocks.ends.len()).collect();
+    // The smallest blocks come first: their pairs are the likeliest, and the sort keeps the order of equals.
     order.sort_by_key(|block| blocks.block(*block).len());
     let most = [PAIRS_PER_RECORD, SAMPLED_PER_RECORD].map(|pairs| budget(pairs, records));
     let mut pairs = [0; 2];

@@ -53,6 +53,7 @@ impl Weights {
 
     /// The likelihood of each class, times its share, in relation to chance.
     pub(super) fn likelihoods(&self, mixture: &Mixture, levels: &[u8], likelihoods: &mut [f64]) {
+        // The classes without a field are followed by the same classes with it: each field doubles them.
         likelihoods[0] = 1.0;
         for (place, field) in mixture.lattice.iter().enumerate() {
             let level = usize::from(levels[*field]);
@@ -63,6 +64,7 @@ impl Weights {
                 *without *= related;
             }
         }
+        // A weak field is in no class: related things share it as often as not, and the same thing always does.
         let (mut half, mut whole) = (1.0, 1.0);
         for field in &mixture.weak {
             let shared = self.shared[*field][usize::from(levels[*field])];
