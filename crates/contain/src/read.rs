@@ -160,11 +160,7 @@ impl ItemFields {
 
     /// Reads the records of all files, and what is wrong with the bad ones, which are skipped if `on_bad_record` says so.
     pub(super) fn read(&self, files: &[InputFile], how: &ItemsReading<'_>) -> Result<ReadItems> {
-        let ItemsReading {
-            on_bad_record,
-            progress,
-            ..
-        } = *how;
+        let progress = how.progress;
         progress.begin("items", files.iter().map(InputFile::stored_bytes).sum());
         let fields = self.values();
         let reading = Reading {
@@ -204,7 +200,7 @@ impl ItemFields {
                                 line,
                                 problem,
                             };
-                            if on_bad_record == OnBadRecord::Fail {
+                            if how.on_bad_record == OnBadRecord::Fail {
                                 return Err(Error::BadRecord(bad));
                             }
                             skipped.push((number, bad));

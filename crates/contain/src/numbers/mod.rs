@@ -1,36 +1,16 @@
 //! Numbers in figures, in words, of Rome and of China: `17`, `seventeen`, `XVII` and `十七` are one value.
 
+mod token;
+
 mod numeral;
 
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use self::numeral::{Numeral, numeral};
-
-/// A word of a text.
-#[derive(Clone, Debug)]
-pub(crate) struct Token<'a> {
-    /// In lower case.
-    pub(crate) word: Cow<'a, str>,
-    /// As it stands in the text.
-    pub(crate) written: &'a str,
-    /// The text that follows it.
-    pub(crate) following: &'a str,
-}
-
-impl<'a> Token<'a> {
-    /// The word that stands at these bytes of a text.
-    pub(crate) fn new(word: Cow<'a, str>, text: &'a str, span: Range<usize>) -> Self {
-        Token {
-            word,
-            written: &text[span.clone()],
-            following: &text[span.end..],
-        }
-    }
-}
+pub(crate) use self::token::Token;
 
 /// Whether a word is a number or a part of one.
 pub(crate) fn is_number(token: &Token<'_>) -> bool {
@@ -125,22 +105,7 @@ impl Reading {
         self.words.end = at + 1;
         let rest = self.rest.unwrap_or(0);
         match numeral {
-            Numeral::Figures(figures) => match figures.parse() {
-                // Figures before a scale are a number: 5 million.
-                Ok(value) if !figures.starts_with('0') => {
-                    self.rest = Some(value);
-                    self.is_in_figures = true;
-                }
-                _ => {
-                    let words = self.words.clone();
-                    let parts = parts(&figures).into_iter();
-                    self.found.extend(parts.map(|value| Number {
-                        value,
-                        is_roman: false,
-                        words: words.clone(),
-                    }));
-                }
-            },
+            Numeral::Figures(figures) => self.add_figures(&figures),
             Numeral::Roman(value) => {
                 self.rest = Some(value);
                 self.end();
@@ -175,6 +140,26 @@ impl Reading {
                 self.scale(scale, 1_000);
             }
             Numeral::HanScale(scale) => self.scale(scale, 10_000),
+        }
+    }
+
+    /// Adds figures, which begin a number.
+    fn add_figures(&mut self, figures: &str) {
+        match figures.parse() {
+            // Figures before a scale are a number: 5 million.
+            Ok(value) if !figures.starts_with('0') => {
+                self.rest = Some(value);
+                self.is_in_figures = true;
+            }
+            _ => {
+                let words = self.words.clone();
+                let parts = parts(figures).into_iter();
+                self.found.extend(parts.map(|value| Number {
+                    value,
+                    is_roman: false,
+                    words: words.clone(),
+                }));
+            }
         }
     }
 

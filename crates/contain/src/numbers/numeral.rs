@@ -1,6 +1,6 @@
 //! Numerals in words, in digits and of Rome.
 
-use super::Token;
+use super::token::Token;
 
 /// What a word is as a number, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -91,14 +91,7 @@ impl ContainRun<'_> {
         let mut noted = Noted::new(self.on_bad_record, files, (0, &is_held), Vec::new());
         noted.spill(spill)?;
         let contain = tally.contain();
-        let mut found = ReadSoFar {
-            tally,
-            spread: Spread::default(),
-            examples: Examples::default(),
-            hits: JsonLines::new(spill, "hits"),
-            changed: Changed::default(),
-            bytes: 0,
-        };
+        let mut found = ReadSoFar::new(tally, spill);
         let mut documents = 0usize;
         let reading = FilesReading::new(files, self.reading(Columns::Needed, temporary))?;
         reading.map(
@@ -237,7 +230,18 @@ struct ReadSoFar<'t> {
     bytes: u64,
 }
 
-impl ReadSoFar<'_> {
+impl<'t> ReadSoFar<'t> {
+    fn new(tally: Tally<'t>, spill: &Arc<Spill>) -> Self {
+        ReadSoFar {
+            tally,
+            spread: Spread::default(),
+            examples: Examples::default(),
+            hits: JsonLines::new(spill, "hits"),
+            changed: Changed::default(),
+            bytes: 0,
+        }
+    }
+
     /// Adds the next document, from the file `source`.
     fn add(&mut self, row: u32, source: &str, document: &Scanned) -> Result<()> {
         let hits = &document.findings.hits;
