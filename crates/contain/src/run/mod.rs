@@ -157,7 +157,8 @@ impl<'a> ContainRun<'a> {
         }
     }
 
-    /// A file of phrases to ignore, one a line: see [`Contain::with_ignored`].
+    /// A file of phrases to ignore, one a line: see
+    /// [`Contain::with_ignored`](crate::Contain::with_ignored).
     pub fn ignore(self, file: PathBuf) -> Self {
         ContainRun {
             ignore: Some(file),
@@ -243,8 +244,9 @@ impl<'a> ContainRun<'a> {
     /// `removed.jsonl`, or what is cut out of each into `cuts.jsonl`.
     ///
     /// # Errors
-    /// Any error of reading inputs and items or writing the output, those of [`Contain::new`], [`Contain::with_phrases`] and
-    /// [`Contain::with_ignored`], and [`Error::Stopped`] if the progress stops the run. After an error the folder holds no new
+    /// Any error of reading inputs and items or writing the output, those of [`Contain::new`](crate::Contain::new),
+    /// [`Contain::with_phrases`](crate::Contain::with_phrases) and [`Contain::with_ignored`](crate::Contain::with_ignored), and
+    /// [`Error::Stopped`](simgpu::Error::Stopped) if the progress stops the run. After an error the folder holds no new
     /// results, and earlier ones are unchanged.
     pub fn run(self, folder: Option<&Path>) -> Result<ContainOutcome> {
         self.check()?;
