@@ -110,7 +110,7 @@ impl ContainRun<'_> {
         elapsed_s: f64,
     ) -> Result<()> {
         create_json(&output, REPORT, report)?;
-        create_run_record(&output, &self.options, timings, (elapsed_s, 0))?;
+        create_run_record(&output, &self.options, timings, elapsed_s, 0)?;
         // Last chance to stop the run.
         advance(self.options.progress, report.counts.records, 0, 0)?;
         output.commit(self.options.progress)

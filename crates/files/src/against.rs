@@ -20,7 +20,7 @@ fn fields(text: &str, id: &str) -> Fields {
     Fields {
         content: vec![FieldPath::new(text)],
         id: FieldPath::new(id),
-        ..Fields::of_form(false)
+        ..Fields::for_form(false)
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use super::dedup_output::{DedupOutput, Target, stream_kept, write_kept};
+use super::dedup_output::{DedupOutput, KeptRecords, OpenOutput, stream_kept, write_kept};
 use super::outcome::Outcome;
 use super::overview::Overview;
 use super::page::report_page;
@@ -25,9 +25,9 @@ use simgpu::search::{
 };
 use simgpu_base::threads::beside;
 use simgpu_io::{
-    DedupParameters, Facts, FieldPath, FrameWriter, KeepBy, LargeCluster, OutputFolder, Places,
-    REPORT, RUN_RECORD, RemovedFormat, Report, run_record, write_clusters, write_json,
-    write_removed_lines, write_removed_table,
+    ClusterTable, DedupParameters, Facts, FieldPath, FrameWriter, KeepBy, LargeCluster,
+    OutputFolder, Places, REPORT, RUN_RECORD, RemovedDocuments, RemovedFormat, Report, run_record,
+    write_json,
 };
 
 /// The file of the clusters.
@@ -75,8 +75,8 @@ impl Run<'_> {
         if let Some(adding) = &adding {
             self.repeat_adding(adding)?;
         }
-        let target = Target::open(&self, output)?;
-        let copies = self.action == Action::Drop && !matches!(target, Target::Nowhere(_));
+        let target = OpenOutput::open(&self, output)?;
+        let copies = self.action == Action::Drop && !matches!(target, OpenOutput::Nowhere(_));
         let held_bytes = match task.search.verification {
             // Nothing is read again.
             Verification::None | Verification::Signature if !copies => 0,
@@ -92,7 +92,7 @@ impl Run<'_> {
             source.set_budget(folder.as_deref(), &task.search, parameters, memory)?;
         }
         let mut written = source.written();
-        if let Target::Folder(folder) = &target {
+        if let OpenOutput::Folder(folder) = &target {
             // Whoever was stopped while it renamed files writes them again.
             if !folder.holds(&written.names)? {
                 written = source.nothing_written();
@@ -115,14 +115,14 @@ impl Run<'_> {
         let resumed = source.resumed();
         // A run that goes on may write less.
         let bytes_written = if resumed > 0 { 0 } else { bytes };
-        let overview = Overview::of(&found, source.by_source(), &source.places)?;
+        let overview = Overview::new(&found, source.sources_by_row(), &source.places)?;
         overview.count_for_indexes(&mut counts, &source.places);
         let is_kept = &overview.is_kept;
         source.check_kept_ids(is_kept)?;
         let sampler = self.sampler(&source, &overview);
         let to_read = source.bytes_to_read_again();
         let folder = match target {
-            Target::Folder(folder) => {
+            OpenOutput::Folder(folder) => {
                 counts.kept = timings.time("write", bytes_written, || {
                     let look =
                         || advance(self.options.progress, to_read, u64::from(found.rows), bytes);
@@ -136,8 +136,12 @@ impl Run<'_> {
                         };
                         let kept = || {
                             if copies {
-                                let written = (&written, &sampler);
-                                write_kept(&folder, &source, is_kept, written, files)
+                                let kept = KeptRecords {
+                                    source: &source,
+                                    is_kept,
+                                    sampler: &sampler,
+                                };
+                                write_kept(&folder, kept, &written, files)
                             } else {
                                 Ok(counts.kept)
                             }
@@ -154,12 +158,12 @@ impl Run<'_> {
                 })?;
                 Some(folder)
             }
-            Target::Stream(target, _) => {
+            OpenOutput::Stream(target, _) => {
                 counts.kept =
                     timings.time("write", bytes, || stream_kept(target, &source, is_kept))?;
                 None
             }
-            Target::Nowhere(_) => None,
+            OpenOutput::Nowhere(_) => None,
         };
         check_sum(&counts)?;
         self.warn_of_oddities(&counts);
@@ -288,13 +292,15 @@ pub fn create_json(folder: &OutputFolder, name: &str, value: &impl Serialize) ->
     write_json(&mut file, value).map_err(Error::io("write", path))
 }
 
-/// Writes `run.json` for a run that signs nothing: its seconds, and how often it went on. The other files are written by then.
+/// Writes `run.json` for a run that signs nothing. `resumed` says how often it was resumed. The other files are written
+/// by then.
 #[doc(hidden)]
 pub fn create_run_record(
     folder: &OutputFolder,
     options: &RunOptions<'_>,
     timings: &Timings,
-    (elapsed_s, resumed): (f64, u64),
+    elapsed_s: f64,
+    resumed: u64,
 ) -> Result<()> {
     let facts = Facts {
         command: &options.command,
@@ -314,7 +320,6 @@ fn write_tables(
 ) -> Result<()> {
     let places = &source.places;
     let progress = source.run.options.progress;
-    let documents = found.rows;
     let may_drop = found.counts.dropped.is_some();
     let look = || {
         if is_stopped.load(Ordering::Relaxed) || progress.is_stopped() {
@@ -324,12 +329,19 @@ fn write_tables(
         }
     };
     let (file, path) = folder.create(CLUSTERS)?;
-    let documents = (documents, may_drop);
-    let removed = removed_rows(found);
-    let ids = write_clusters(removed, places, documents, (file, &path), look)?;
+    let clusters = ClusterTable {
+        places,
+        documents: found.rows,
+        may_drop,
+    };
+    let ids = clusters.write(removed_rows(found), file, &path, look)?;
     let format = source.run.removed_format;
-    let verification = found.verification_names();
     let (file, path) = folder.create(format.file_name())?;
+    let documents = RemovedDocuments {
+        places,
+        verification: found.verification_names(),
+        path: &path,
+    };
     match format {
         RemovedFormat::JsonLines | RemovedFormat::JsonLinesZstd => {
             let frames = FrameWriter::new(
@@ -337,27 +349,22 @@ fn write_tables(
                 format.compression(),
                 source.run.options.compression_level,
             );
-            let to = (frames, &*path);
             match &found.removals {
                 Removals::Held(_) => {
                     let removed = stoppable(removed_rows(found), look);
                     let name = |removed: Removed<u32>| named(removed, places);
-                    write_removed_lines(removed, name, verification, places, to)
+                    documents.write_lines(removed, name, frames)
                 }
                 Removals::Spilled(_) => {
                     let removed = stoppable(named_removals(found, places)?, look);
-                    write_removed_lines(removed, Ok, verification, places, to)
+                    documents.write_lines(removed, Ok, frames)
                 }
             }
         }
-        RemovedFormat::Parquet => write_removed_table(
-            stoppable(named_removals(found, places)?, look),
-            verification,
-            places,
-            (ids, may_drop),
-            file,
-            &path,
-        ),
+        RemovedFormat::Parquet => {
+            let removed = stoppable(named_removals(found, places)?, look);
+            documents.write_table(removed, ids, may_drop, file)
+        }
     }
 }
 

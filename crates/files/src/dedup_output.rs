@@ -75,36 +75,36 @@ impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for DedupOutput<'a> {
 }
 
 /// The open output of a deduplication.
-pub(crate) enum Target<'a> {
+pub(crate) enum OpenOutput<'a> {
     Folder(OutputFolder),
     Stream(&'a mut (dyn Write + Send), PathBuf),
     Nowhere(PathBuf),
 }
 
-impl<'a> Target<'a> {
+impl<'a> OpenOutput<'a> {
     pub(super) fn open(run: &Run<'_>, output: DedupOutput<'a>) -> Result<Self> {
         Ok(match output {
             DedupOutput::Folder(folder) => {
                 run.check_folder(folder)?;
                 run.check_temporary_outside(folder)?;
-                Target::Folder(OutputFolder::open(
+                OpenOutput::Folder(OutputFolder::open(
                     folder,
                     run.options.overwrite,
                     Leftovers::Keep,
                 )?)
             }
             DedupOutput::Stream { target, temporary } => {
-                Target::Stream(target, temporary.to_owned())
+                OpenOutput::Stream(target, temporary.to_owned())
             }
-            DedupOutput::Nowhere { temporary } => Target::Nowhere(temporary.to_owned()),
+            DedupOutput::Nowhere { temporary } => OpenOutput::Nowhere(temporary.to_owned()),
         })
     }
 
     /// The folder for temporary files.
     pub(super) fn temporary(&self) -> PathBuf {
         match self {
-            Target::Folder(folder) => folder.partial(),
-            Target::Stream(_, temporary) | Target::Nowhere(temporary) => temporary.clone(),
+            OpenOutput::Folder(folder) => folder.partial(),
+            OpenOutput::Stream(_, temporary) | OpenOutput::Nowhere(temporary) => temporary.clone(),
         }
     }
 
@@ -113,14 +113,14 @@ impl<'a> Target<'a> {
         let level = source.run.options.compression_level;
         let action = source.run.action;
         match self {
-            Target::Folder(_) | Target::Nowhere(_) => {
+            OpenOutput::Folder(_) | OpenOutput::Nowhere(_) => {
                 let copied = source.files[source.of_reference..].iter();
                 let copied = copied.filter(|_| action == Action::Drop);
                 let kept = copied.map(|file| file.original_compression);
                 let removed = source.run.removed_format.compression();
                 check_compression_level(level, kept.chain([removed]))
             }
-            Target::Stream(..) => {
+            OpenOutput::Stream(..) => {
                 if action == Action::Report {
                     return Err(Error::Output {
                         path: STDOUT.into(),
@@ -207,47 +207,61 @@ pub struct KeptOfChunk {
     pub kept: Kept,
 }
 
-/// Reads the inputs again and copies the records that `is_kept` marks by row. Passes those of each chunk that has some
-/// to `each`, and the other parts of files. `sampler` sees all documents. Returns the number of records.
-fn for_each_kept(
-    source: &FileSource<'_>,
-    is_kept: &[bool],
-    sampler: &Sampler,
-    start: &Position,
-    each: &mut EachKept<'_>,
-) -> Result<u64> {
-    let copy = |placed: Placed| {
-        sampler.take(source, &placed)?;
-        let Placed { chunk, rows } = placed;
-        let of_row = |row: Option<u32>| row.is_some_and(|row| is_kept[row as usize]);
-        let keeps: Vec<bool> = rows.into_iter().map(of_row).collect();
-        let records = keeps.iter().filter(|kept| **kept).count() as u64;
-        let kept = chunk.kept(keeps);
-        let kept = kept.map_err(unwritable(&source.files[chunk.file].named))?;
-        Ok(KeptOfChunk { records, kept })
-    };
-    let mut written = 0;
-    source.read_again("write", Columns::All, start, copy, |part| {
-        if let FileEvent::Chunk(KeptOfChunk { records, .. }) = &part {
-            written += records;
-            if *records == 0 {
-                return Ok(());
-            }
-        }
-        each(part)
-    })?;
-    Ok(written)
+/// The kept records of a run, as a second pass over its inputs finds them.
+#[derive(Clone, Copy)]
+pub(super) struct KeptRecords<'a> {
+    pub(super) source: &'a FileSource<'a>,
+    /// Whether each document is kept, by row.
+    pub(super) is_kept: &'a [bool],
+    /// Sees all documents, kept or not.
+    pub(super) sampler: &'a Sampler,
 }
 
-/// Writes the kept records of each input under its name, in its format and compression, and tells `files` of each. Takes
-/// the texts that `sampler` wants. Returns the number of documents written.
+impl KeptRecords<'_> {
+    /// Reads the inputs again and copies the kept records. Passes those of each chunk that has some to `each`, and the
+    /// other parts of files. Returns the number of records.
+    fn for_each(&self, start: &Position, each: &mut EachKept<'_>) -> Result<u64> {
+        let KeptRecords {
+            source,
+            is_kept,
+            sampler,
+        } = *self;
+        let copy = |placed: Placed| {
+            sampler.take(source, &placed)?;
+            let Placed { chunk, rows } = placed;
+            let is_row_kept = |row: Option<u32>| row.is_some_and(|row| is_kept[row as usize]);
+            let keeps: Vec<bool> = rows.into_iter().map(is_row_kept).collect();
+            let records = keeps.iter().filter(|kept| **kept).count() as u64;
+            let kept = chunk.kept(keeps);
+            let kept = kept.map_err(unwritable(&source.files[chunk.file].named))?;
+            Ok(KeptOfChunk { records, kept })
+        };
+        let mut written = 0;
+        source.read_again("write", Columns::All, start, copy, |part| {
+            if let FileEvent::Chunk(KeptOfChunk { records, .. }) = &part {
+                written += records;
+                // A file gets a name only with its first kept record.
+                if *records == 0 {
+                    return Ok(());
+                }
+            }
+            each(part)
+        })?;
+        Ok(written)
+    }
+}
+
+/// Writes the kept records of each input under its name, in its format and compression, after those that are `written`,
+/// and tells `files` of each file. Returns the number of documents written.
 pub(super) fn write_kept(
     folder: &OutputFolder,
-    source: &FileSource<'_>,
-    is_kept: &[bool],
-    (written, sampler): (&Written, &Sampler),
+    kept: KeptRecords<'_>,
+    written: &Written,
     files: &WrittenFiles,
 ) -> Result<u64> {
+    let KeptRecords {
+        source, sampler, ..
+    } = kept;
     let checkpoint = |written: &dyn Fn() -> Written| match source.on_disk() {
         Some(spill) if spill.is_due() => {
             let written = written();
@@ -265,9 +279,7 @@ pub(super) fn write_kept(
         checkpoint: &checkpoint,
     };
     let place = source.places.start_of_file(written.inputs);
-    output.write(written, |each| {
-        for_each_kept(source, is_kept, sampler, &place, each)
-    })
+    output.write(written, |each| kept.for_each(&place, each))
 }
 
 /// How long to wait for jobs of other threads.
@@ -324,7 +336,7 @@ impl KeptOutput<'_> {
                 later: BTreeMap::new(),
             }),
         };
-        let mut start = StartOfFile::of(written.inputs);
+        let mut start = StartOfFile::new(written.inputs);
         let mut large: Option<Arc<LargeFile>> = None;
         let records = rayon::in_place_scope(|scope| {
             read(&mut |part| {
@@ -343,7 +355,7 @@ impl KeptOutput<'_> {
                         }
                     }
                     FileEvent::End => {
-                        let next = StartOfFile::of(start.file + 1);
+                        let next = StartOfFile::new(start.file + 1);
                         let small = std::mem::replace(&mut start, next);
                         if let Some(large) = large.take() {
                             files.give(scope, &large, Vec::new(), Some(small.records))?;
@@ -378,7 +390,7 @@ struct StartOfFile {
 
 impl StartOfFile {
     /// Nothing yet of this file.
-    fn of(file: usize) -> Self {
+    fn new(file: usize) -> Self {
         StartOfFile {
             file,
             ..StartOfFile::default()
@@ -394,12 +406,12 @@ impl StartOfFile {
 struct LargeFile {
     input: usize,
     name: String,
-    parts: Mutex<Parts>,
+    parts: Mutex<LargeFileParts>,
 }
 
 /// What is left to do for a large file.
 #[derive(Default)]
-struct Parts {
+struct LargeFileParts {
     /// The next parts, in order.
     waiting: Vec<Kept>,
     /// The number of its records, once all parts are here.
@@ -413,7 +425,7 @@ struct Parts {
 }
 
 impl LargeFile {
-    fn parts(&self) -> MutexGuard<'_, Parts> {
+    fn parts(&self) -> MutexGuard<'_, LargeFileParts> {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -478,10 +490,10 @@ impl KeptFiles<'_> {
         Ok(Arc::new(LargeFile {
             input: start.file,
             name,
-            parts: Mutex::new(Parts {
+            parts: Mutex::new(LargeFileParts {
                 file: Some(file),
                 until_back: WRITTEN_BACK,
-                ..Parts::default()
+                ..LargeFileParts::default()
             }),
         }))
     }
@@ -518,7 +530,7 @@ impl KeptFiles<'_> {
             let (file, mut until_back) = (parts.file.take(), parts.until_back);
             drop(parts);
             let bytes: usize = kept.iter().map(Kept::size).sum();
-            let written = self.write_parts(large, file, (kept, records));
+            let written = self.write_parts(large, file, kept, records);
             self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
             until_back = match until_back.checked_sub(bytes) {
                 Some(left) => left,
@@ -543,7 +555,8 @@ impl KeptFiles<'_> {
         &self,
         large: &LargeFile,
         file: Option<KeptFile>,
-        (kept, records): (Vec<Kept>, Option<u64>),
+        kept: Vec<Kept>,
+        records: Option<u64>,
     ) -> Result<Option<KeptFile>> {
         let Some(mut file) = file else {
             return Ok(None);
@@ -605,20 +618,19 @@ pub(super) fn stream_kept(
     let failed = || Error::io("write to", STDOUT);
     let mut target = BufWriter::with_capacity(1 << 16, target);
     let start = source.places.start_of_file(source.of_reference);
-    let written = for_each_kept(
+    let kept = KeptRecords {
         source,
         is_kept,
-        &Sampler::default(),
-        &start,
-        &mut |part| match part {
-            FileEvent::Chunk(KeptOfChunk { kept, .. }) => {
-                let mut parts = kept.parts();
-                let written = parts.try_for_each(|part| target.write_all(part));
-                written.map_err(failed())
-            }
-            FileEvent::Table(_) | FileEvent::End => Ok(()),
-        },
-    )?;
+        sampler: &Sampler::default(),
+    };
+    let written = kept.for_each(&start, &mut |part| match part {
+        FileEvent::Chunk(KeptOfChunk { kept, .. }) => {
+            let mut parts = kept.parts();
+            let written = parts.try_for_each(|part| target.write_all(part));
+            written.map_err(failed())
+        }
+        FileEvent::Table(_) | FileEvent::End => Ok(()),
+    })?;
     target.flush().map_err(failed())?;
     Ok(written)
 }

@@ -122,7 +122,7 @@ impl Documents for Batch {
 
 /// A line of what was found.
 #[derive(Serialize)]
-struct Line<'a> {
+struct HitsLine<'a> {
     id: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'static str>,
@@ -143,7 +143,7 @@ struct HitLine {
 }
 
 impl HitLine {
-    fn of(hit: &Hit) -> Self {
+    fn new(hit: &Hit) -> Self {
         HitLine {
             id: raw_json(hit.id.as_json().into()),
             similarity: hit.similarity,
@@ -457,10 +457,10 @@ fn write_lines(
             Err(bad) => (None, None, Vec::new(), Some(with_flags(&bad.to_string()))),
         };
         let (id, verdict, hits, bad_record) = line;
-        lines.write(&Line {
+        lines.write(&HitsLine {
             id: id.as_deref(),
             verdict,
-            hits: hits.iter().map(HitLine::of).collect(),
+            hits: hits.iter().map(HitLine::new).collect(),
             bad_record,
         })?;
     }

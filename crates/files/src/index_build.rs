@@ -28,7 +28,7 @@ const READ: &str = "read";
 
 /// What is read at a checkpoint.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct ReadState {
+struct BuildState {
     position: Position,
     counts: IndexCounts,
     /// Whether records have ids of their own; `None` before the first one.
@@ -53,7 +53,7 @@ impl Run<'_> {
     /// # Errors
     /// Those of [`Index::create`], [`Index::add`] and of reading the inputs, and [`Error::Stopped`].
     pub fn build_index(self, folder: &Path, search: &Search) -> Result<IndexOutcome> {
-        if IndexKind::of(search) == IndexKind::Exact {
+        if IndexKind::from_search(search) == IndexKind::Exact {
             return self.build_in_order(folder, search);
         }
         let temporary = self.temporary.clone().unwrap_or(folder.to_owned());
@@ -116,12 +116,12 @@ struct Build<'a> {
     spill: &'a Arc<Spill>,
     bulk: BulkBuild,
     named: Named,
-    state: ReadState,
+    state: BuildState,
 }
 
 impl<'a> Build<'a> {
     fn new(source: &'a FileSource<'a>, index: &'a Index, spill: &'a Arc<Spill>) -> Self {
-        let state: ReadState = spill.state(READ).unwrap_or_default();
+        let state: BuildState = spill.state(READ).unwrap_or_default();
         let names = source.files.iter();
         let names = names.map(|file| (PathBuf::clone(&file.named), file.relative.clone()));
         let mut named = Named::new(source.run, names.collect());
@@ -153,7 +153,7 @@ impl<'a> Build<'a> {
                 return Ok(None);
             }
             let (records, documents) = source.run.parse(&chunk);
-            let signed = SignedForIndex::of(&documents, index)?;
+            let signed = SignedForIndex::new(&documents, index)?;
             Ok(Some((chunk.file, chunk.bytes() as u64, records, signed)))
         };
         let read = reading.map(sign, |event| {
@@ -240,7 +240,7 @@ mod tests {
             let run = skipping(&engine, &inputs)
                 .restart(restart)
                 .options(watched_by(told));
-            match IndexKind::of(search) {
+            match IndexKind::from_search(search) {
                 IndexKind::Lsh => run.memory(LITTLE).build_index(&folder, search),
                 IndexKind::Exact => run.build_index(&folder, search),
             }

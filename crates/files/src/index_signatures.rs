@@ -108,7 +108,7 @@ impl SignatureRun<'_> {
     ) -> Result<IndexOutcome> {
         let progress = self.options.progress;
         let temporary = temporary.unwrap_or(folder);
-        let outcome = self.build_in(folder, search, (memory, temporary))?;
+        let outcome = self.build_in(folder, search, memory, temporary)?;
         remove_left(temporary, progress);
         Ok(outcome)
     }
@@ -117,7 +117,8 @@ impl SignatureRun<'_> {
         self,
         folder: &Path,
         search: &Search,
-        (memory, temporary): (usize, &Path),
+        memory: usize,
+        temporary: &Path,
     ) -> Result<IndexOutcome> {
         let SignatureRun {
             signatures,
@@ -145,7 +146,7 @@ impl SignatureRun<'_> {
         let bytes = signatures.bytes();
         timings.time("read", bytes, || {
             signatures.for_each_batch(options.progress, |batch, ids, places| {
-                let signed = SignedForIndex::of_signatures(batch, &index);
+                let signed = SignedForIndex::from_signatures(batch, &index);
                 let mut own = Vec::with_capacity(batch.len());
                 for (i, row) in (bulk.documents()..).enumerate().take(batch.len()) {
                     let id = match ids.get(i) {

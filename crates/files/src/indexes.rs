@@ -183,14 +183,14 @@ impl<'a> Run<'a> {
 
 impl FileSource<'_> {
     /// The number of indexes, which stand for the first files.
-    fn of_indexes(&self) -> usize {
+    fn index_count(&self) -> usize {
         self.run.indexes.len()
     }
 
     /// A place that is not before the first file that is read.
     pub(super) fn after_indexes(&self, position: Position) -> Position {
-        if position.file < self.of_indexes() {
-            self.places.start_of_file(self.of_indexes())
+        if position.file < self.index_count() {
+            self.places.start_of_file(self.index_count())
         } else {
             position
         }
@@ -198,7 +198,7 @@ impl FileSource<'_> {
 
     /// Looks all documents of the inputs up.
     pub(super) fn find_in_indexes(&self, timings: &mut Timings) -> Result<()> {
-        if self.of_indexes() == 0 {
+        if self.index_count() == 0 {
             return Ok(());
         }
         timings.time("look up", self.stored_bytes(), || self.look_up())
@@ -255,7 +255,7 @@ impl FileSource<'_> {
         noted: &mut Noted<'_>,
         start: Position,
     ) -> Result<Position> {
-        let of_indexes = self.of_indexes();
+        let of_indexes = self.index_count();
         for (file, index) in self.run.indexes.iter().enumerate() {
             let IndexPlaces { rows, numbers, .. } = noted.places.of_indexes[file].clone();
             if start.file < of_indexes {
@@ -263,7 +263,7 @@ impl FileSource<'_> {
                     let documents = numbers.iter().map(|number| index.document(*number));
                     let documents = documents.collect::<Result<Vec<_>>>()?;
                     let ids = documents.iter().map(|document| document.id.clone());
-                    let records = ChunkRecords::of_index(file, ids);
+                    let records = ChunkRecords::from_index(file, ids);
                     pass.number_known(records, documents, noted)?;
                 }
             }
@@ -287,7 +287,7 @@ impl FileSource<'_> {
         wanted: &Bits,
         sets: &mut dyn SetsByRow,
     ) -> Result<()> {
-        if start.file >= self.of_indexes() {
+        if start.file >= self.index_count() {
             return Ok(());
         }
         let indexes = self.run.indexes.iter().zip(&self.places.of_indexes);
@@ -394,7 +394,7 @@ impl FileSource<'_> {
 
     /// Counts the documents of indexes apart from those of the files of a reference.
     pub(super) fn count_indexes(&self, counts: &mut Counts) {
-        if self.of_indexes() == 0 {
+        if self.index_count() == 0 {
             return;
         }
         let documents = self.run.indexes.iter().map(|index| index.documents());
@@ -402,14 +402,14 @@ impl FileSource<'_> {
         let found = u64::from(self.places.first_of_files());
         let of_reference = counts.reference.take();
         counts.reference = of_reference
-            .filter(|_| self.of_reference > self.of_indexes())
+            .filter(|_| self.of_reference > self.index_count())
             .map(|documents| documents - found);
     }
 }
 
 /// A digest of a file; `None` if there is none.
 fn digest(path: &Path) -> Result<Option<String>> {
-    match File::open(path).and_then(|file| Digest::of_file(&file)) {
+    match File::open(path).and_then(|file| Digest::hash_file(&file)) {
         Ok(digest) => Ok(Some(digest)),
         Err(error) if is_absent(&error) => Ok(None),
         Err(error) => Err(Error::io("read", path)(error)),

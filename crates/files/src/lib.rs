@@ -127,7 +127,7 @@ pub use log::{ChunkRecords, Log, Noted, RecordIds, RecordsRead};
 pub use lowest::{Lowest, pair_at_random};
 pub use outcome::Outcome;
 #[doc(hidden)]
-pub use outcome::{complete_places, warn_of_repeated_ids};
+pub use outcome::{UncheckedPlaces, warn_of_repeated_ids};
 #[doc(hidden)]
 pub use overview::placed;
 #[doc(hidden)]

@@ -48,7 +48,7 @@ pub enum RecordIds {
 
 impl RecordIds {
     #[doc(hidden)]
-    pub fn of(records: Vec<Record>) -> Self {
+    pub fn new(records: Vec<Record>) -> Self {
         let mut ids = Texts::default();
         for record in &records {
             match record {
@@ -62,7 +62,7 @@ impl RecordIds {
 
 impl ChunkRecords {
     /// Those of documents of an index, which stand for a file. They have no preference and no source.
-    pub(crate) fn of_index(file: usize, ids: impl Iterator<Item = String>) -> Self {
+    pub(crate) fn from_index(file: usize, ids: impl Iterator<Item = String>) -> Self {
         let mut all = Texts::default();
         ids.for_each(|id| all.push(&id));
         let none = || Ok(FieldValues::absent(all.len()));
@@ -185,7 +185,8 @@ impl<'a> Noted<'a> {
     pub fn new(
         on_bad_record: OnBadRecord,
         files: &'a [InputFile],
-        (held_bytes, are_held): (u64, &'a AtomicBool),
+        held_bytes: u64,
+        are_held: &'a AtomicBool,
         before: Vec<Option<Fingerprint>>,
     ) -> Self {
         let sources = files.iter().map(|file| SourceFile {
@@ -386,9 +387,9 @@ impl Notes<ChunkRecords> for Noted<'_> {
         };
         for record in records {
             let is_good = matches!(record, Record::Document(_));
-            let bad = places.note((file, named), record, next_row, self.on_bad_record)?;
+            let bad = places.note(file, named, record, next_row, self.on_bad_record)?;
             if let (Some(log), Some(skipped)) = (&mut self.log, bad) {
-                log.push(&Entry::of(skipped))?;
+                log.push(&Entry::from_skipped(skipped))?;
             }
             next_row += u32::from(is_good);
         }
@@ -431,7 +432,7 @@ impl Notes<ChunkRecords> for Noted<'_> {
             }
         }
         let mut skipped = self.places.skipped.iter();
-        skipped.try_for_each(|skipped| log.push(&Entry::of(skipped)))?;
+        skipped.try_for_each(|skipped| log.push(&Entry::from_skipped(skipped)))?;
         log.push_values(&std::mem::take(&mut self.values))?;
         let mut sources = self.sources.iter().flat_map(FieldSources::iter);
         sources.try_for_each(|source| log.sources.push(&source))?;
@@ -444,7 +445,7 @@ impl Notes<ChunkRecords> for Noted<'_> {
 }
 
 impl Entry {
-    fn of(skipped: &Skipped) -> Self {
+    fn from_skipped(skipped: &Skipped) -> Self {
         let Skipped { file, record } = skipped;
         Entry::Bad {
             file: *file,

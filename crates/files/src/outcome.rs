@@ -19,44 +19,67 @@ pub struct Outcome {
     pub resumed: u64,
 }
 
-/// Completes the places of so many documents of a run that signs nothing, and warns of what is odd about them. `ids` is the
-/// field of the id, and whether a repeated one is an error; `repeated` counts the repeated ones.
-///
-/// # Errors
-/// [`Error::NoGoodRecord`] if all records are bad, and [`Error::RepeatedId`].
+/// The places of all documents of a run that signs nothing, before they are checked.
+#[derive(Debug)]
 #[doc(hidden)]
-pub fn complete_places<'a>(
-    (mut places, documents): (Places, usize),
-    (id_field, unique_ids): (&FieldPath, bool),
-    repeated: impl FnOnce(&mut Places) -> Result<Repeated>,
-    inputs: impl IntoIterator<Item = &'a Inputs>,
-    progress: &dyn Progress,
-) -> Result<Places> {
-    let rows = row_number(documents)?;
-    if let Some(ids) = &mut places.ids {
-        ids.end()?;
-    }
-    places.fill_first_rows(rows);
-    let of_inputs = rows - places.first_input();
-    if let (0, Some(first)) = (of_inputs, places.first_bad_record()) {
-        return Err(Error::NoGoodRecord(first.clone()));
-    }
-    let repeated = repeated(&mut places)?;
-    places.count_repeated_ids(repeated, unique_ids)?;
-    warn_of_repeated_ids(progress, places.repeated_ids);
-    for (number, inputs) in inputs.into_iter().enumerate() {
-        inputs.not_read().warn(progress);
-        if number == 0 {
-            places.not_read = inputs.not_read().clone();
+pub struct UncheckedPlaces<'a> {
+    #[doc(hidden)]
+    pub places: Places,
+    /// The number of documents.
+    #[doc(hidden)]
+    pub documents: usize,
+    #[doc(hidden)]
+    pub id_field: &'a FieldPath,
+    /// Whether a repeated id is an error.
+    #[doc(hidden)]
+    pub unique_ids: bool,
+}
+
+impl UncheckedPlaces<'_> {
+    /// Completes the places, and warns of what is unusual about the documents of these inputs. `repeated` counts the
+    /// repeated ids.
+    ///
+    /// # Errors
+    /// [`Error::NoGoodRecord`] if all records are bad, and [`Error::RepeatedId`].
+    #[doc(hidden)]
+    pub fn complete<'i>(
+        self,
+        repeated: impl FnOnce(&mut Places) -> Result<Repeated>,
+        inputs: impl IntoIterator<Item = &'i Inputs>,
+        progress: &dyn Progress,
+    ) -> Result<Places> {
+        let UncheckedPlaces {
+            mut places,
+            documents,
+            id_field,
+            unique_ids,
+        } = self;
+        let rows = row_number(documents)?;
+        if let Some(ids) = &mut places.ids {
+            ids.end()?;
         }
+        places.fill_first_rows(rows);
+        let of_inputs = rows - places.first_input();
+        if let (0, Some(first)) = (of_inputs, places.first_bad_record()) {
+            return Err(Error::NoGoodRecord(first.clone()));
+        }
+        let repeated = repeated(&mut places)?;
+        places.count_repeated_ids(repeated, unique_ids)?;
+        warn_of_repeated_ids(progress, places.repeated_ids);
+        for (number, inputs) in inputs.into_iter().enumerate() {
+            inputs.not_read().warn(progress);
+            if number == 0 {
+                places.not_read = inputs.not_read().clone();
+            }
+        }
+        for warning in places.warnings(id_field) {
+            progress.warn(&warning);
+        }
+        for file in places.empty_files() {
+            progress.warn(&format!("{file} holds no records"));
+        }
+        Ok(places)
     }
-    for warning in places.warnings(id_field) {
-        progress.warn(&warning);
-    }
-    for file in places.empty_files() {
-        progress.warn(&format!("{file} holds no records"));
-    }
-    Ok(places)
 }
 
 /// Warns of documents that repeat an earlier id.

@@ -40,7 +40,11 @@ pub(super) struct Overview {
 }
 
 impl Overview {
-    pub(super) fn of(found: &FoundRemovals, sources: Sources<'_>, places: &Places) -> Result<Self> {
+    pub(super) fn new(
+        found: &FoundRemovals,
+        sources: Sources<'_>,
+        places: &Places,
+    ) -> Result<Self> {
         let mut passing = Passing::new(found, sources, places);
         match &found.removals {
             Removals::Held(removals) => removals.iter().for_each(|removal| passing.add(removal)),
@@ -107,7 +111,7 @@ impl Overview {
             })
         });
         report.examples = examples.collect::<Result<_>>()?;
-        report.histogram = SimilarityBin::of(&self.histogram);
+        report.histogram = SimilarityBin::from_hundredths(&self.histogram);
         report.sources.clone_from(&self.sources);
         report.warnings = unusual(&report.counts, &self.sources);
         let of = report.counts.documents;

@@ -35,7 +35,7 @@ use simgpu_io::{DedupParameters, Report, SimilarityBin, SkippedRecord};
 use simgpu_page::{Page, SKIPPED, listed, name, percent, repeated_ids, skipped, visible};
 
 /// A report and the texts of its documents.
-struct Shown<'a> {
+struct ShownReport<'a> {
     report: &'a Report,
     samples: &'a Samples,
     /// Whether documents and results are in memory, and there are no files.
@@ -51,7 +51,7 @@ pub fn skipped_records(records: &[SkippedRecord]) -> Markup {
 
 /// A report as a page of HTML: the contents of `report.html`.
 pub(crate) fn report_page(report: &Report, samples: &Samples) -> String {
-    let shown = Shown {
+    let shown = ShownReport {
         report,
         samples,
         is_in_memory: false,
@@ -64,7 +64,7 @@ pub(crate) fn report_page(report: &Report, samples: &Samples) -> String {
 
 /// The same for a deduplication in memory.
 pub(crate) fn report_page_in_memory(report: &Report, samples: &Samples) -> String {
-    let shown = Shown {
+    let shown = ShownReport {
         report,
         samples,
         is_in_memory: true,
@@ -72,7 +72,7 @@ pub(crate) fn report_page_in_memory(report: &Report, samples: &Samples) -> Strin
     shown.page_of_removals()
 }
 
-impl Shown<'_> {
+impl ShownReport<'_> {
     /// The page of a deduplication.
     fn page_of_removals(&self) -> String {
         let title = self.title();

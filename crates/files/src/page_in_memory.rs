@@ -60,7 +60,7 @@ impl DeduplicationToShow<'_> {
         let places = self.places()?;
         let rows = row_number(documents.len() + of_reference)?;
         let removals = FoundRemovals::of(found, rows);
-        let overview = Overview::of(&removals, Sources::Files(&places), &places)?;
+        let overview = Overview::new(&removals, Sources::Files(&places), &places)?;
         let mut report = Report::new("dedup", found.counts.clone(), self.parameters.clone());
         report.dedup = Some(self.dedup.clone());
         report.expected_precision = found.expected_precision;
@@ -71,8 +71,8 @@ impl DeduplicationToShow<'_> {
         let mut samples = BTreeMap::new();
         for row in &shown {
             let sample = match (row.checked_sub(found.reference), reference) {
-                (Some(row), _) => Sample::of(documents.get(row as usize)),
-                (None, Some(reference)) => Sample::of(reference.get(*row as usize)),
+                (Some(row), _) => Sample::new(documents.get(row as usize)),
+                (None, Some(reference)) => Sample::new(reference.get(*row as usize)),
                 (None, None) => continue,
             };
             samples.insert(*row, sample);

@@ -285,7 +285,7 @@ impl<'a> Target<'a> {
                 let (format, compression) = PairsFormat::with_compression(path)?;
                 check_compression_level(level, std::iter::once(compression))?;
                 OutputFile::discard_undescribed(path, REPORT, |report: &OfFile, file| {
-                    Ok(report.output_blake3_128 == Digest::of_file(file)?)
+                    Ok(report.output_blake3_128 == Digest::hash_file(file)?)
                 })?;
                 let (output, file) = OutputFile::create(path, overwrite)?;
                 // A report without pairs is left from an interrupted run, so overwrite it. Pairs were refused by now.
@@ -407,7 +407,7 @@ impl<'a> Target<'a> {
             return Ok(());
         };
         let mut target = *target;
-        let digest = Digest::of_file(&target.file).map_err(Error::io("read", &target.path))?;
+        let digest = Digest::hash_file(&target.file).map_err(Error::io("read", &target.path))?;
         let described = Described {
             report,
             output_blake3_128: &digest,

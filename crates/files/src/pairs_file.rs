@@ -95,8 +95,8 @@ impl PairsFile {
             refused("the report beside it is not one that simgpu pairs of this version writes")
         })?;
         report.check().map_err(|problem| refused(&problem))?;
-        let seal = Seal::of(&text);
-        let digest = Digest::of_file(&file).map_err(Error::io("read", path))?;
+        let seal = Seal::from_json(&text);
+        let digest = Digest::hash_file(&file).map_err(Error::io("read", path))?;
         let is_other = |stated: &String| *stated != digest;
         if seal == Seal::Broken || report.output_blake3_128.as_ref().is_some_and(is_other) {
             return Err(refusal_of_changed(path));
@@ -160,7 +160,7 @@ impl PairsFile {
     /// The fields of documents.
     pub(super) fn fields(&self) -> Fields {
         let stated = &self.report.parameters;
-        let usual = Fields::of_form(self.engine.takes_tokens());
+        let usual = Fields::for_form(self.engine.takes_tokens());
         let weighting = self.engine.shingler().shingling().weighting;
         let weights = match (&stated.weights_field, weighting) {
             (Some(path), Weighting::Given(scale)) => Some(WeightsField {

@@ -19,7 +19,7 @@ pub(super) struct Classes {
 }
 
 impl Classes {
-    fn of(&self, sources: impl Iterator<Item = u32>, values: &FieldValues) -> Result<Vec<u64>> {
+    fn rank(&self, sources: impl Iterator<Item = u32>, values: &FieldValues) -> Result<Vec<u64>> {
         let class = |source: u32, place: u32| u64::from(source) << 32 | u64::from(place);
         Ok(match self.kind {
             None => sources.map(|source| class(source, 0)).collect(),
@@ -34,8 +34,8 @@ impl Classes {
 
 impl Classify for Classes {
     fn classes(&self, sources: &[u32], values: Texts) -> Result<Vec<u64>> {
-        let values = FieldValues::of_known_kind(values);
-        self.of(sources.iter().copied(), &values)
+        let values = FieldValues::with_known_kind(values);
+        self.rank(sources.iter().copied(), &values)
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Known<'a> {
 
 impl Preference {
     /// The preference among `rows` documents, without those of a reference; `None` if there is none. `warn` takes warnings.
-    pub(super) fn of(
+    pub(super) fn new(
         run: &Run<'_>,
         known: &Known<'_>,
         rows: u32,
@@ -95,7 +95,7 @@ impl Preference {
     /// The class of each of `rows` documents.
     pub(super) fn classes(&self, rows: u32, values: &FieldValues) -> Result<Vec<u64>> {
         self.classes
-            .of(self.sources_by_row().take(rows as usize), values)
+            .rank(self.sources_by_row().take(rows as usize), values)
     }
 
     /// How documents on disk are classified.
@@ -217,7 +217,7 @@ pub fn keep_classes(by: &KeepBy, rows: &RecordBatch, progress: &dyn Progress) ->
         kind: values.forms().kind(),
         smallest: by.smallest,
     };
-    classes.of(std::iter::repeat_n(0, rows.num_rows()), &values)
+    classes.rank(std::iter::repeat_n(0, rows.num_rows()), &values)
 }
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ impl FileSource<'_> {
         let run = run.transpose()?;
         let unfinished = match &run {
             None => None,
-            Some(run) => unfinished(run, (&self.temporary, memory), self.run.restart)?,
+            Some(run) => unfinished(run, &self.temporary, memory, self.run.restart)?,
         };
         self.budget = Some(Budget {
             memory,
@@ -193,7 +193,8 @@ pub fn identity(output: &Path, parameters: ByName, files: &[InputFile]) -> Resul
 #[doc(hidden)]
 pub fn unfinished(
     run: &RunIdentity,
-    (temporary, memory): (&Path, usize),
+    temporary: &Path,
+    memory: usize,
     restart: bool,
 ) -> Result<Option<Arc<Spill>>> {
     let Some(unfinished) = Unfinished::find(temporary, &run.output)? else {

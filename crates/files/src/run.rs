@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
     /// Makes a run that processes inputs with an engine, with default options.
     pub fn new(engine: &'a Engine, inputs: &'a Inputs) -> Self {
         Run {
-            fields: Fields::of_form(engine.takes_tokens()),
+            fields: Fields::for_form(engine.takes_tokens()),
             engine,
             inputs,
             against: None,

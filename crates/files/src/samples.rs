@@ -93,7 +93,7 @@ impl Sampler {
         };
         let documents = source.documents_of(chunk, &wanted)?;
         let samples = wanted.iter().flatten().enumerate();
-        let samples = samples.map(|(i, row)| (*row, Sample::of(documents.get(i))));
+        let samples = samples.map(|(i, row)| (*row, Sample::new(documents.get(i))));
         self.taken
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -189,18 +189,18 @@ impl Sampler {
 }
 
 impl Sample {
-    pub(super) fn of(document: Document<'_>) -> Self {
+    pub(super) fn new(document: Document<'_>) -> Self {
         match document {
             Document::Text(text) => Sample {
                 text: text[..end_of_beginning(text)].to_owned(),
                 bytes: text.len() as u64,
             },
-            Document::Tokens(tokens) => Sample::of_tokens(tokens),
-            Document::Weighted(tokens) => Sample::of_tokens(tokens.map(|(token, _)| token)),
+            Document::Tokens(tokens) => Sample::from_tokens(tokens),
+            Document::Weighted(tokens) => Sample::from_tokens(tokens.map(|(token, _)| token)),
         }
     }
 
-    fn of_tokens<'a>(tokens: impl Iterator<Item = &'a [u8]>) -> Self {
+    fn from_tokens<'a>(tokens: impl Iterator<Item = &'a [u8]>) -> Self {
         let mut sample = Sample::default();
         for (i, token) in tokens.enumerate() {
             let blank = if i > 0 { " " } else { "" };

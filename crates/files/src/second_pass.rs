@@ -51,7 +51,7 @@ struct RowNumbers<'a> {
 }
 
 impl<'a> RowNumbers<'a> {
-    fn of(places: &'a Places, file: usize) -> Self {
+    fn new(places: &'a Places, file: usize) -> Self {
         match places.files.get(file) {
             Some(source) => RowNumbers {
                 next_row: source.first_row,
@@ -95,7 +95,7 @@ impl<'a> RowNumbers<'a> {
 }
 
 /// The parts of a file.
-struct Parts<'a> {
+struct FileParts<'a> {
     files: &'a [InputFile],
     places: &'a Places,
     file: usize,
@@ -119,7 +119,7 @@ enum Events<'a> {
     Ended,
 }
 
-impl Iterator for Parts<'_> {
+impl Iterator for FileParts<'_> {
     type Item = Result<FileEvent<Placed>>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -156,18 +156,19 @@ impl Iterator for Parts<'_> {
     }
 }
 
-impl<'a> Parts<'a> {
+impl<'a> FileParts<'a> {
     /// All parts of a file, from memory if they are held.
-    fn of(
-        (files, places): (&'a [InputFile], &'a Places),
+    fn new(
+        files: &'a [InputFile],
+        places: &'a Places,
         file: usize,
         reading: &'a FilesReading<'a>,
     ) -> Self {
-        Parts {
+        FileParts {
             files,
             places,
             file,
-            rows: RowNumbers::of(places, file),
+            rows: RowNumbers::new(places, file),
             events: match places.held.as_deref() {
                 Some(held) => Events::Held(chunks_of(file, held).iter()),
                 None => Events::Read(reading.file(file)),
@@ -185,7 +186,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-impl Parts<'_> {
+impl FileParts<'_> {
     fn place(&mut self, chunk: Arc<Chunk>) -> Result<FileEvent<Placed>> {
         let rows = self.rows.next(chunk.records());
         let rows = rows.ok_or_else(|| self.changed())?;
@@ -263,10 +264,10 @@ impl Rereading<'_> {
         let Rereading { places, .. } = self;
         self.progress.begin(stage, self.bytes);
         let files = FilesReading::new(self.files, self.reading)?.starting_at(start);
-        let are_held = places.held.is_some();
+        let is_held = places.held.is_some();
         let open = |file: usize| {
-            let mut parts = Parts::of((self.files, places), file, &files);
-            if are_held && file < start.file {
+            let mut parts = FileParts::new(self.files, places, file, &files);
+            if is_held && file < start.file {
                 parts.events = Events::Ended;
             }
             parts
@@ -284,7 +285,7 @@ impl Rereading<'_> {
             })
         };
         let (mut documents, mut bytes) = (0, 0);
-        let ahead = files.ahead(Parts::weight);
+        let ahead = files.ahead(FileParts::weight);
         map_in_order(self.files.len(), ahead, open, map, |part| {
             match part {
                 None | Some(FileEvent::Chunk(None)) => {}
@@ -296,7 +297,7 @@ impl Rereading<'_> {
                 }
                 Some(FileEvent::End) => each(FileEvent::End)?,
             }
-            let consumed = if are_held { bytes } else { files.consumed() };
+            let consumed = if is_held { bytes } else { files.consumed() };
             advance(self.progress, consumed, documents, bytes)
         })
     }
@@ -341,12 +342,12 @@ impl FileSource<'_> {
         let files = FilesReading::new(&self.files, self.reading(Columns::Needed))?;
         let open = |at: usize| {
             let (file, row) = wanted[at];
-            Parts {
+            FileParts {
                 last_row: Some(row),
-                ..Parts::of((&self.files, &self.places), file, &files)
+                ..FileParts::new(&self.files, &self.places, file, &files)
             }
         };
-        let ahead = files.ahead(Parts::weight);
+        let ahead = files.ahead(FileParts::weight);
         let map = |part: Result<FileEvent<Placed>>| match part? {
             FileEvent::Chunk(placed) => map(placed),
             FileEvent::Table(_) | FileEvent::End => Ok(()),
@@ -492,10 +493,10 @@ mod tests {
             skipped: vec![bad(1, 0), bad(1, 3), bad(1, 4)],
             ..Places::default()
         };
-        let mut rows = RowNumbers::of(&places, 0);
+        let mut rows = RowNumbers::new(&places, 0);
         assert_eq!(rows.next(2), Some(vec![Some(0), Some(1)]));
         assert!(rows.is_at_end() && rows.next(1).is_none());
-        let mut rows = RowNumbers::of(&places, 1);
+        let mut rows = RowNumbers::new(&places, 1);
         assert_eq!(rows.next(4), Some(vec![None, Some(2), Some(3), None]));
         assert!(!rows.is_at_end());
         // More records than the first pass found.

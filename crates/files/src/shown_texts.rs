@@ -110,7 +110,7 @@ impl Texts {
             let rows = rows.map(|(.., row)| *row).collect();
             let fields = if reference { &of_reference } else { &of_inputs };
             let read = found.and_then(|input| {
-                let read = texts.read_rows((reference, name), input, fields, &rows);
+                let read = texts.read_rows(reference, name, input, fields, &rows);
                 read.map_err(|error| error.to_string())
             });
             if let Err(problem) = read {
@@ -124,7 +124,8 @@ impl Texts {
     /// Reads the documents of some records of a file, which is read up to the last of them.
     fn read_rows(
         &mut self,
-        (reference, name): (bool, &str),
+        reference: bool,
+        name: &str,
         input: InputFile,
         fields: &Fields,
         rows: &BTreeSet<u64>,

@@ -13,8 +13,8 @@ use simgpu::search::{
 };
 use simgpu::store::unnamed_file;
 use simgpu_io::{
-    HEADER, OutputFile, REPORT_VERSION, Report, SignatureDescription, SignaturesFormat, SlotWriter,
-    description_of, folder_of, header, write_description, write_signature_table,
+    HEADER, OutputFile, REPORT_VERSION, Report, SignatureDescription, SignatureTable,
+    SignaturesFormat, SlotWriter, description_of, folder_of, header, write_description,
 };
 
 impl Run<'_> {
@@ -72,8 +72,13 @@ impl Run<'_> {
                 let mut spool = matrix.slots.finish(|_| Ok(()))?;
                 let described = self.describe(&source, &corpus, digest);
                 timings.time("write", 0, || {
-                    let places = &source.places;
-                    write_signature_table(&mut spool, file, output, places, scheme, &described)
+                    let table = SignatureTable {
+                        path: output,
+                        places: &source.places,
+                        scheme,
+                        description: &described,
+                    };
+                    table.write(&mut spool, file)
                 })?;
                 self.advance_to_end(&source, &corpus)?;
                 target.commit()?;

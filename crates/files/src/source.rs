@@ -77,7 +77,7 @@ impl<'a> FileSource<'a> {
         };
         let indexes = run.indexes.iter();
         let mut files: Vec<InputFile> = indexes
-            .map(|index| InputFile::of_index(index.folder()))
+            .map(|index| InputFile::from_index(index.folder()))
             .collect();
         if let Some((reference, _)) = &run.against {
             run.inputs.check_apart_from(reference)?;
@@ -111,7 +111,7 @@ impl<'a> FileSource<'a> {
     }
 
     /// The source of each document: the value of its field, or its file.
-    pub(super) fn by_source(&self) -> Sources<'_> {
+    pub(super) fn sources_by_row(&self) -> Sources<'_> {
         self.sources
             .as_ref()
             .map_or(Sources::Files(&self.places), Sources::Values)
@@ -212,7 +212,7 @@ impl<'a> FileSource<'a> {
             forms,
             names: &names,
         };
-        self.preference = Preference::of(self.run, &known, inputs, &warn)?;
+        self.preference = Preference::new(self.run, &known, inputs, &warn)?;
         let in_memory = self.preference.as_ref().filter(|_| self.log.is_none());
         let classes = in_memory.map(|preference| preference.classes(rows, values));
         self.classes = classes.transpose()?;
@@ -230,11 +230,11 @@ impl<'a> FileSource<'a> {
         files
             .map(|(number, input)| {
                 if number < self.run.indexes.len() {
-                    return RecordedInput::of_index(input);
+                    return RecordedInput::from_index(input);
                 }
                 let reference = number < self.of_reference;
                 let is_stream = !reference && has_stream && !is_named(input);
-                RecordedInput::of(input, reference, is_stream)
+                RecordedInput::new(input, reference, is_stream)
             })
             .collect()
     }
@@ -351,7 +351,7 @@ impl<'a> FileSource<'a> {
                 if let (false, Some(spill)) = (is_on_disk, pass.on_disk()) {
                     is_on_disk = true;
                     // Everything so far is written now.
-                    ReadState::of(pass, noted)?;
+                    ReadState::checkpoint(pass, noted)?;
                     let share = self.share_read(files.consumed(), pass.rows());
                     spill.announce(share, progress)?;
                 }
@@ -385,7 +385,7 @@ struct ReadState {
 
 impl ReadState {
     /// Writes everything read so far, and says where that is.
-    fn of(pass: &mut FirstPass<'_>, noted: &mut Noted<'_>) -> Result<Self> {
+    fn checkpoint(pass: &mut FirstPass<'_>, noted: &mut Noted<'_>) -> Result<Self> {
         Ok(ReadState {
             numbers: pass.save()?,
             records: noted.save()?,
@@ -402,7 +402,7 @@ const IDS: &str = "ids";
 /// Makes a checkpoint between two chunks.
 fn record(pass: &mut FirstPass<'_>, noted: &mut Noted<'_>) -> Result<()> {
     match pass.on_disk() {
-        Some(spill) => spill.checkpoint(READ, &ReadState::of(pass, noted)?),
+        Some(spill) => spill.checkpoint(READ, &ReadState::checkpoint(pass, noted)?),
         None => Ok(()),
     }
 }
@@ -424,7 +424,8 @@ impl Source for FileSource<'_> {
         let mut noted = Noted::new(
             self.run.on_bad_record,
             &self.files,
-            (self.held_bytes, &are_held),
+            self.held_bytes,
+            &are_held,
             before,
         );
         noted.places.of_reference = self.of_reference;
@@ -432,7 +433,7 @@ impl Source for FileSource<'_> {
         noted.sources = self.run.source_field.as_ref().map(FieldSources::new);
         self.read_chunks(&chunks, &mut pass, &mut noted)?;
         if let Some(spill) = pass.on_disk() {
-            spill.note(READ, &ReadState::of(&mut pass, &mut noted)?)?;
+            spill.note(READ, &ReadState::checkpoint(&mut pass, &mut noted)?)?;
         }
         let spill = pass.on_disk();
         let Noted {
@@ -528,7 +529,7 @@ impl Pieces for Chunks<'_> {
         let is_good = |i: usize| matches!(records.get(i), Some(Record::Document(_)));
         let values = |field: Option<&FieldPath>| match field {
             Some(_) if is_reference => Ok(FieldValues::absent(documents.len())),
-            Some(field) => FieldValues::of_chunk(&chunk, field, is_good),
+            Some(field) => FieldValues::from_chunk(&chunk, field, is_good),
             None => Ok(FieldValues::default()),
         };
         let sources = values(run.source_field.as_ref());
@@ -537,7 +538,7 @@ impl Pieces for Chunks<'_> {
         let is_held = self.are_held.load(Ordering::Relaxed) && bytes as u64 <= self.held_bytes;
         let records = ChunkRecords {
             file: chunk.file,
-            records: RecordIds::of(records),
+            records: RecordIds::new(records),
             values,
             sources,
             bytes,

@@ -87,7 +87,7 @@ pub(super) enum Sources<'a> {
 
 impl Sources<'_> {
     /// The number of the source of a document.
-    fn of(&self, row: u32) -> usize {
+    fn source_of(&self, row: u32) -> usize {
         match self {
             Sources::Files(places) => places.file_of(row),
             Sources::Values(values) => values.of_rows[row as usize].into(),
@@ -191,7 +191,7 @@ impl<'a> SourceCounts<'a> {
         let place = |row| match row {
             row if row < self.first_of_files => self.listed.len() + 2,
             row if row < self.first_input => self.listed.len() + 1,
-            row => self.places[self.sources.of(row)],
+            row => self.places[self.sources.source_of(row)],
         };
         let pair = [place(removal.document), place(removal.kept)];
         let count = &mut self.counts[pair[0]];
@@ -205,7 +205,7 @@ impl<'a> SourceCounts<'a> {
 
     /// Adds a document that is removed for no other.
     pub(super) fn drop(&mut self, row: u32) {
-        self.counts[self.places[self.sources.of(row)]].removed += 1;
+        self.counts[self.places[self.sources.source_of(row)]].removed += 1;
     }
 
     /// The report of each source. Empty if each has one document, as files of texts have.

@@ -104,14 +104,21 @@ fn connected(
     (connected.collect(), first)
 }
 
+/// Documents, those of the reference first.
+struct Corpus<'a> {
+    texts: &'a [String],
+    reference: usize,
+}
+
 /// Searches connected documents in batches of three.
 fn searched(
-    (texts, reference): (&[String], usize),
+    corpus: &Corpus<'_>,
     connected: &[Connected],
     task: ComponentTask,
     most_bytes: usize,
     engine: &Engine,
 ) -> ComponentSearch {
+    let Corpus { texts, reference } = *corpus;
     let mut search = ComponentSearch::new(task, most_bytes, engine);
     for part in connected.chunks(3) {
         let of_part = |value: fn(&Connected) -> i64| part.iter().map(value).collect::<Vec<_>>();
@@ -142,6 +149,10 @@ fn divided_removals_are_those_of_one_machine() {
     let mut search = Search::new(0.6, engine.scheme()).unwrap();
     search.verification = Verification::Exact;
     let (connected, first) = connected(&texts, 0, &search, &engine);
+    let corpus = Corpus {
+        texts: &texts,
+        reference: 0,
+    };
     let cases = [
         (Clustering::Greedy, usize::MAX),
         (Clustering::Greedy, 5),
@@ -161,7 +172,7 @@ fn divided_removals_are_those_of_one_machine() {
         };
         for most_bytes in budgets {
             let task = ComponentTask::Dedup(task.clone());
-            let found = searched((&texts, 0), &connected, task, *most_bytes, &engine);
+            let found = searched(&corpus, &connected, task, *most_bytes, &engine);
             let kept: HashMap<i64, i64> = found
                 .removals
                 .iter()
@@ -202,8 +213,12 @@ fn divided_pairs_are_those_of_one_machine() {
     let mut search = Search::new(0.6, engine.scheme()).unwrap();
     search.verification = Verification::Exact;
     let (connected, first) = connected(&texts, 0, &search, &engine);
+    let corpus = Corpus {
+        texts: &texts,
+        reference: 0,
+    };
     let found = searched(
-        (&texts, 0),
+        &corpus,
         &connected,
         ComponentTask::Pairs(search.clone()),
         usize::MAX,
@@ -240,6 +255,10 @@ fn divided_removals_for_a_reference_are_those_of_one_machine() {
     let mut search = Search::new(0.6, engine.scheme()).unwrap();
     search.verification = Verification::Exact;
     let (connected, first) = connected(&all, reference, &search, &engine);
+    let corpus = Corpus {
+        texts: &all,
+        reference,
+    };
     for (clustering, most_bytes) in [
         (Clustering::Greedy, usize::MAX),
         (Clustering::Greedy, 0),
@@ -252,7 +271,7 @@ fn divided_removals_for_a_reference_are_those_of_one_machine() {
         };
         let whole = dedup_against(&new, &old, None, &engine, &task, &Silent).unwrap();
         let task = ComponentTask::Dedup(task);
-        let found = searched((&all, reference), &connected, task, most_bytes, &engine);
+        let found = searched(&corpus, &connected, task, most_bytes, &engine);
         let row = |place: i64| u32::try_from(place + reference as i64).unwrap();
         let removals = found.removals.iter();
         let kept: HashMap<u32, u32> = removals

@@ -79,7 +79,7 @@ fn shares(mut times: Vec<Duration>) -> String {
 }
 
 /// A number of a file of /proc that describes this process; 0 elsewhere.
-fn of_process(file: &str, name: &str) -> u64 {
+fn process_number(file: &str, name: &str) -> u64 {
     let text = fs::read_to_string(Path::new("/proc/self").join(file)).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     let number = line.and_then(|line| line.split_whitespace().next());
@@ -221,7 +221,7 @@ fn ask_all(index: &Index, documents: u64) -> Result<()> {
 
 /// The most memory that the process had since the last call.
 fn memory(name: &str) {
-    let most = of_process("status", "VmHWM:") / 1024;
+    let most = process_number("status", "VmHWM:") / 1024;
     println!("memory, {name:8}{most} MiB at most");
     // Linux begins to count anew.
     let _ = fs::write("/proc/self/clear_refs", "5");
@@ -241,13 +241,13 @@ fn make(folder: &Path, kind: &str, documents: u64) -> Result<()> {
 /// Adds a batch, and says what it writes.
 fn add_batch(folder: &Path, documents: u64) -> Result<()> {
     let (index, _) = open(folder)?;
-    let before = of_process("io", "write_bytes:");
+    let before = process_number("io", "write_bytes:");
     let texts: Vec<String> = (0..BATCH)
         .map(|number| text(5 * documents + number))
         .collect();
     let add = || index.add(&texts, &ids(5 * documents, BATCH), OnKnownId::Fail);
     let took = timed(add)?.1 + timed(|| index.sync())?.1;
-    let wrote = || (of_process("io", "write_bytes:") - before) / BATCH;
+    let wrote = || (process_number("io", "write_bytes:") - before) / BATCH;
     println!(
         "add {BATCH}       {:.2} s; {} bytes written for each",
         took.as_secs_f64(),

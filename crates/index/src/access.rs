@@ -116,11 +116,11 @@ fn refused(folder: &Path, error: TryLockError, file: &mut File) -> Error {
 
 /// The process that has locked a file, as the file says. Those that may only read the file cannot say so.
 fn holder(file: &mut File) -> String {
-    let are_readers = match file.try_lock_shared() {
+    let is_shared = match file.try_lock_shared() {
         Ok(()) => file.unlock().is_ok(),
         Err(_) => false,
     };
-    if are_readers {
+    if is_shared {
         return "another that only reads it".to_owned();
     }
     let mut holder = String::new();

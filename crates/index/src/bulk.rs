@@ -221,14 +221,14 @@ pub struct SignedForIndex(Signed);
 
 impl SignedForIndex {
     #[doc(hidden)]
-    pub fn of(documents: &dyn Documents, index: &Index) -> Result<Self> {
-        Signed::of(documents, index.engine(), index.search()).map(SignedForIndex)
+    pub fn new(documents: &dyn Documents, index: &Index) -> Result<Self> {
+        Signed::new(documents, index.engine(), index.search()).map(SignedForIndex)
     }
 
     /// Documents of whom nothing but their signatures is known.
     #[doc(hidden)]
-    pub fn of_signatures(signatures: &Signatures, index: &Index) -> Self {
-        SignedForIndex(Signed::of_signatures(
+    pub fn from_signatures(signatures: &Signatures, index: &Index) -> Self {
+        SignedForIndex(Signed::from_signatures(
             signatures,
             index.engine(),
             index.search(),

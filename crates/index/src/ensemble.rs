@@ -325,33 +325,38 @@ mod tests {
         steps.map(banding).collect()
     }
 
-    /// Searches set by set: the banding for the partition of each, and a shared band of it.
-    fn by_comparison(
-        ensemble: &LshEnsemble,
-        bandings: &[(f64, Banding)],
-        (signatures, sizes): (&Signatures, &[u64]),
-        (query, size): (&[u32], u64),
-    ) -> Vec<u32> {
-        let is_found = |row: &usize| {
-            let upper = ensemble.upper_sizes().find(|upper| *upper >= sizes[*row]);
-            let ratio = upper.unwrap() as f64 / size as f64;
-            let at_least = bandings.iter().find(|(step, _)| *step >= ratio);
-            let (_, banding) = at_least.unwrap_or(&bandings[9]);
-            let Slots::U32(slots) = signatures.row(*row) else {
-                return false;
+    /// The sets in an ensemble.
+    struct IndexedSets<'a> {
+        signatures: &'a Signatures,
+        sizes: &'a [u64],
+    }
+
+    impl IndexedSets<'_> {
+        /// Searches set by set for those like a query of this size: the banding for the partition of each, and a
+        /// shared band of it.
+        fn compare(&self, ensemble: &LshEnsemble, query: &[u32], size: u64) -> Vec<u32> {
+            let bandings = bandings(0.5);
+            let is_found = |row: &usize| {
+                let own_size = self.sizes[*row];
+                let upper = ensemble.upper_sizes().find(|upper| *upper >= own_size);
+                let ratio = upper.unwrap() as f64 / size as f64;
+                let at_least = bandings.iter().find(|(step, _)| *step >= ratio);
+                let (_, banding) = at_least.unwrap_or(&bandings[9]);
+                let Slots::U32(slots) = self.signatures.row(*row) else {
+                    return false;
+                };
+                let bands = slots
+                    .chunks(banding.rows())
+                    .zip(query.chunks(banding.rows()));
+                bands.take(banding.bands()).any(|(a, b)| a == b)
             };
-            let bands = slots
-                .chunks(banding.rows())
-                .zip(query.chunks(banding.rows()));
-            bands.take(banding.bands()).any(|(a, b)| a == b)
-        };
-        let found = (0..sizes.len()).filter(is_found);
-        found.map(|row| u32::try_from(row).unwrap()).collect()
+            let found = (0..self.sizes.len()).filter(is_found);
+            found.map(|row| u32::try_from(row).unwrap()).collect()
+        }
     }
 
     #[test]
     fn ensembles_find_what_a_comparison_of_all_sets_finds() {
-        let bandings = bandings(0.5);
         for (partitions, count) in [(1, 1), (1, 80), (2, 80), (5, 80), (16, 200), (100, 50)] {
             let ensemble = ensemble(0.5, partitions, count);
             let (signatures, sizes) = sets(count);
@@ -361,9 +366,11 @@ mod tests {
                 let slots: Vec<u32> = (0..12).map(slot).collect();
                 for size in [1, 2, 7, 25, 60, 300, 100_000] {
                     let found = ensemble.query(Slots::U32(&slots), size).unwrap();
-                    let sets = (&signatures, &*sizes);
-                    let expected = by_comparison(&ensemble, &bandings, sets, (&slots, size));
-                    assert_eq!(found, expected);
+                    let sets = IndexedSets {
+                        signatures: &signatures,
+                        sizes: &sizes,
+                    };
+                    assert_eq!(found, sets.compare(&ensemble, &slots, size));
                 }
             }
         }

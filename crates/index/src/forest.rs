@@ -305,14 +305,28 @@ mod tests {
         forest
     }
 
+    /// The shape of a forest.
+    #[derive(Clone, Copy, Debug)]
+    struct ForestShape {
+        trees: usize,
+        depth: usize,
+        /// Values per slot.
+        values: usize,
+    }
+
     /// Compares all signatures: per length of a common prefix in slots, longest first, per tree, and within a tree by
     /// slots and number.
-    fn by_comparison(
+    fn find_by_comparison(
         signatures: &[(u32, &Vec<u64>)],
         query: &[u64],
-        (trees, depth, values): (usize, usize, usize),
+        shape: ForestShape,
         k: usize,
     ) -> Vec<u32> {
+        let ForestShape {
+            trees,
+            depth,
+            values,
+        } = shape;
         let mut found = Vec::new();
         for slots in (1..=depth).rev() {
             for tree in 0..trees {
@@ -361,7 +375,12 @@ mod tests {
             for query in signatures.iter().take(30).chain(&others) {
                 for k in [0, 1, 2, 7, 50, 1000] {
                     let found = forest.query(Slots::U64(query), k).unwrap();
-                    let expected = by_comparison(&all, query, (trees, depth, values), k);
+                    let shape = ForestShape {
+                        trees,
+                        depth,
+                        values,
+                    };
+                    let expected = find_by_comparison(&all, query, shape, k);
                     assert_eq!(found, expected, "{trees} {depth} {values} {k}");
                 }
             }

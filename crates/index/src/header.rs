@@ -68,7 +68,7 @@ struct Signing {
 }
 
 impl Signing {
-    fn of(engine: &Engine, search: &Search) -> Self {
+    fn new(engine: &Engine, search: &Search) -> Self {
         Signing {
             hash: engine.shingler().hash().to_string(),
             seed: engine.scheme().seed(),
@@ -95,7 +95,7 @@ pub enum IndexKind {
 impl IndexKind {
     /// The kind of an index for a search.
     #[doc(hidden)]
-    pub fn of(search: &Search) -> Self {
+    pub fn from_search(search: &Search) -> Self {
         match search.candidates {
             CandidateMethod::Join => IndexKind::Exact,
             CandidateMethod::Lsh | CandidateMethod::Auto => IndexKind::Lsh,
@@ -131,13 +131,13 @@ impl Header {
     ///
     /// # Errors
     /// [`Error::Parameter`] for a search or a weighting that an index does not have.
-    pub(super) fn of(engine: &Engine, search: &Search) -> Result<Self> {
+    pub(super) fn new(engine: &Engine, search: &Search) -> Result<Self> {
         check(engine, search)?;
         let (scheme, shingler) = (engine.scheme(), engine.shingler());
         let shingling = shingler.shingling();
         Ok(Header {
             simgpu_index: VERSION,
-            kind: IndexKind::of(search).name().to_owned(),
+            kind: IndexKind::from_search(search).name().to_owned(),
             measure: search.measure.name().to_owned(),
             scheme: scheme.to_string(),
             unit: shingling.unit.to_string(),
@@ -153,8 +153,8 @@ impl Header {
             unicode_version: unicode_version(&shingling.unit),
             threshold: search.threshold,
             verify: search.verification.name().to_owned(),
-            signing: match IndexKind::of(search) {
-                IndexKind::Lsh => Some(Signing::of(engine, search)),
+            signing: match IndexKind::from_search(search) {
+                IndexKind::Lsh => Some(Signing::new(engine, search)),
                 IndexKind::Exact => None,
             },
         })
@@ -264,7 +264,7 @@ impl Header {
             .search(kind, &engine)
             .map_err(|error| wrong(error.to_string()))?;
         // Fails where values exclude each other, and for words of another version of Unicode.
-        let own = Header::of(&engine, &search)?;
+        let own = Header::new(&engine, &search)?;
         self.check_same(folder, &own)?;
         Ok((engine, search))
     }
@@ -429,7 +429,7 @@ fn check(engine: &Engine, search: &Search) -> Result<()> {
             "jaccard or contained",
         ));
     }
-    match IndexKind::of(search) {
+    match IndexKind::from_search(search) {
         IndexKind::Exact => search.method(engine).map(|_| ()),
         IndexKind::Lsh if search.measure != Measure::Jaccard => Err(refused(
             "`measure` of an index of kind lsh",
@@ -455,7 +455,7 @@ mod tests {
             verification: Verification::Signature,
             ..Search::new(0.7, engine.scheme()).unwrap()
         };
-        Header::of(engine, &search).unwrap()
+        Header::new(engine, &search).unwrap()
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::document::{DocumentId, Record, words_of};
 use super::lists;
 use super::pending::Pending;
 use super::prefix;
-use super::signed::{Probe, Signed};
+use super::signed::{ListProbe, Signed};
 use super::store::{Snapshot, Table, damaged};
 use simgpu::error::Result;
 use simgpu::pipeline::{Criterion, Measure, Overlap, PackedSignatures, Similarity, Verified};
@@ -47,7 +47,7 @@ impl Shares {
     };
 
     /// Those of two sets that are not empty, the query's first.
-    fn of(overlap: Overlap) -> Self {
+    fn new(overlap: Overlap) -> Self {
         let [query, document] = overlap.sizes;
         let share = |size: u32| f64::from(overlap.shared) / f64::from(size);
         Shares {
@@ -120,7 +120,7 @@ impl Comparison<'_> {
         for probe in signed.probes(i, self.criterion) {
             words.clear();
             lists::read(at, probe.key, &mut words)?;
-            self.look(&probe, &words, &mut found);
+            self.read_list(&probe, &words, &mut found);
         }
         let mut hits = Vec::new();
         for rows in to_compare(found).chunks(BLOCK) {
@@ -148,7 +148,7 @@ impl Comparison<'_> {
     ) -> Result<Vec<Hit>> {
         let (mut found, mut hits) = (Vec::new(), Vec::new());
         for probe in signed.probes(i, self.criterion) {
-            self.look(&probe, pending.list(probe.key), &mut found);
+            self.read_list(&probe, pending.list(probe.key), &mut found);
         }
         for rows in to_compare(found).chunks(BLOCK) {
             let candidate = |row: &u32| {
@@ -165,14 +165,17 @@ impl Comparison<'_> {
         Ok(hits)
     }
 
-    /// Adds the rows of a list, with whether each may be similar by the shingle of the list.
-    fn look(&self, probe: &Probe, words: &[u32], found: &mut Vec<(u32, bool)>) {
+    /// Adds the rows of a list to `found`.
+    fn read_list(&self, probe: &ListProbe, words: &[u32], found: &mut Vec<ListedRow>) {
         found.extend(words.chunks_exact(self.entry).map(|entry| {
             let may_be_similar = match (probe.place, entry) {
                 (Some(place), [_, shape]) => prefix::may_be_similar(self.criterion, place, *shape),
                 _ => true,
             };
-            (entry[0], may_be_similar)
+            ListedRow {
+                row: entry[0],
+                may_be_similar,
+            }
         }));
     }
 
@@ -229,7 +232,7 @@ impl Comparison<'_> {
                 id: candidate.record.id,
                 similarity,
                 shares: match self.search.measure {
-                    Measure::Contained => Some(verified.overlap.map_or(Shares::ALL, Shares::of)),
+                    Measure::Contained => Some(verified.overlap.map_or(Shares::ALL, Shares::new)),
                     Measure::Jaccard => None,
                 },
                 found_by: match self.search.verification {
@@ -275,11 +278,19 @@ impl Comparison<'_> {
 
 /// The rows that are compared, ascending, of those found list by list. Lists are in the order of shingles: what the first
 /// shingle that both have says of a pair holds (MMDS 3.9.6).
-fn to_compare(mut found: Vec<(u32, bool)>) -> Vec<u32> {
-    found.sort_by_key(|(row, _)| *row);
-    found.dedup_by_key(|(row, _)| *row);
-    let compared = found.into_iter().filter(|(_, is_compared)| *is_compared);
-    compared.map(|(row, _)| row).collect()
+fn to_compare(mut found: Vec<ListedRow>) -> Vec<u32> {
+    // The sort is stable, so the entry of the first common shingle stays.
+    found.sort_by_key(|listed| listed.row);
+    found.dedup_by_key(|listed| listed.row);
+    let compared = found.into_iter().filter(|listed| listed.may_be_similar);
+    compared.map(|listed| listed.row).collect()
+}
+
+/// A row in a list that a query reads.
+struct ListedRow {
+    row: u32,
+    /// Whether it may be similar by the shingle of the list.
+    may_be_similar: bool,
 }
 
 /// Sorts hits by descending similarity, and hits of equal similarity by age, and keeps the first `limit`.

@@ -133,15 +133,15 @@ fn read<const N: usize>(journal: &mut impl Read) -> io::Result<[u8; N]> {
 pub(super) struct Journals {
     folder: PathBuf,
     /// Whether tables have all that journals have.
-    pub(super) are_in_tables: bool,
+    pub(super) is_in_tables: bool,
 }
 
 impl Journals {
     /// Those in the folder of a store.
-    pub(super) fn of(folder: PathBuf) -> Self {
+    pub(super) fn new(folder: PathBuf) -> Self {
         Journals {
             folder,
-            are_in_tables: false,
+            is_in_tables: false,
         }
     }
 
@@ -176,7 +176,7 @@ impl Drop for Journals {
     fn drop(&mut self) {
         // Without it, a file stays that only this user can read.
         let _ = share(&self.folder);
-        if self.are_in_tables {
+        if self.is_in_tables {
             // A journal that stays is read again, to no effect.
             let _ = self.clear();
         }

@@ -160,7 +160,7 @@ impl KnownIndex for AskedIndex<'_> {
     }
 
     fn check_fits(&self, engine: &Engine, search: &Search) -> Result<()> {
-        let (own, wanted) = (self.index.kind(), IndexKind::of(search));
+        let (own, wanted) = (self.index.kind(), IndexKind::from_search(search));
         if own != wanted {
             return Err(Error::Input {
                 path: self.index.folder().to_owned(),

@@ -29,7 +29,7 @@ pub(super) const TABLES: [Table; 2] = [Table::Built, Table::Bands];
 /// What stands in place of a band for documents without shingles. There are at most 2^16 - 1 bands.
 const NO_BAND: u16 = u16::MAX;
 
-/// What [`ListKey::of_band`] leaves out of the key of a band: 16 bits.
+/// What [`ListKey::from_band`] leaves out of the key of a band: 16 bits.
 const LEFT_OUT: u64 = 0xFFFF;
 
 /// Rows of a full piece.
@@ -38,7 +38,7 @@ const PIECE: usize = 1024;
 impl ListKey {
     /// The list of a key of a band, by its upper 48 bits, which saves an eighth of the space. Of 4 billion documents, one in 4,000
     /// shares a list with one by chance alone, and the two are then compared.
-    pub(super) fn of_band(band: u16, key: u64) -> Self {
+    pub(super) fn from_band(band: u16, key: u64) -> Self {
         ListKey::Band(band, key & !LEFT_OUT)
     }
 

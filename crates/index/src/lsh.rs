@@ -300,10 +300,11 @@ mod tests {
     }
 
     /// Compares all bands of all signatures, each with its number.
-    fn by_comparison<'a>(
+    fn find_by_comparison<'a>(
         signatures: impl IntoIterator<Item = (u32, &'a Vec<u32>)>,
         query: &[u32],
-        (bands, rows): (usize, usize),
+        bands: usize,
+        rows: usize,
     ) -> Vec<u32> {
         let shares_band = |slots: &[u32]| {
             (0..bands).any(|band| {
@@ -339,8 +340,9 @@ mod tests {
                     let found = index
                         .query_bands(Slots::U32(query), bands_searched)
                         .unwrap();
-                    let shape = (bands_searched.min(bands), rows);
-                    assert_eq!(found, by_comparison((0..).zip(&signatures), query, shape));
+                    let searched = bands_searched.min(bands);
+                    let all = (0..).zip(&signatures);
+                    assert_eq!(found, find_by_comparison(all, query, searched, rows));
                 }
                 let found = index.query(Slots::U32(query)).unwrap();
                 assert_eq!(found, index.query_bands(Slots::U32(query), bands).unwrap());
@@ -379,7 +381,7 @@ mod tests {
             let live = || left.iter().map(|(number, slots)| (*number, slots));
             for query in slots_of(3, 80, num_perm, distinct) {
                 let found = index.query(Slots::U32(&query)).unwrap();
-                assert_eq!(found, by_comparison(live(), &query, (bands, rows)));
+                assert_eq!(found, find_by_comparison(live(), &query, bands, rows));
             }
             for (number, slots) in live() {
                 let in_bands = slots[..bands * rows].to_vec();
@@ -480,7 +482,7 @@ mod tests {
             .collect();
         for query in &all {
             let found = index.query(Slots::U32(query)).unwrap();
-            assert_eq!(found, by_comparison((0..).zip(&all), query, (4, 2)));
+            assert_eq!(found, find_by_comparison((0..).zip(&all), query, 4, 2));
         }
         assert_eq!(other.len(), 118);
         let none = LshIndex::new(banding(4, 2), Width::U32);

@@ -35,7 +35,7 @@ pub(super) fn start(hash: u64) -> u32 {
 
 impl Order {
     /// The order of documents, of all of whose distinct shingles these are the first bits.
-    pub(super) fn of(mut starts: Vec<u32>) -> Self {
+    pub(super) fn new(mut starts: Vec<u32>) -> Self {
         starts.sort_unstable();
         let runs = starts.chunk_by(|a, b| a == b).filter(|run| run.len() > 1);
         let mut counts: Vec<(usize, u32)> = runs.map(|run| (run.len(), run[0])).collect();
@@ -102,7 +102,7 @@ mod tests {
             .iter()
             .enumerate()
             .flat_map(|(i, hash)| vec![start(*hash); i]);
-        let order = Order::of(occurrences.collect());
+        let order = Order::new(occurrences.collect());
         let mut set = hashes.clone();
         order.arrange(&mut set);
         let (rare, frequent) = set.split_at(2);
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn an_order_has_a_bounded_size() {
         let starts: Vec<u32> = (0..200_000u32).flat_map(|start| [start; 2]).collect();
-        let order = Order::of(starts);
+        let order = Order::new(starts);
         assert_eq!(order.encode().len(), 5 * FREQUENT);
     }
 

@@ -38,11 +38,11 @@ pub fn optimal_partitions(sizes: &[f64], counts: &[f64], parts: usize) -> Result
     // costs[p - 1][u]: the least cost of the sizes 0..=u in p intervals, 0 if there are fewer sizes.
     let mut costs = vec![
         (0..=last)
-            .map(|upper| cost.of(0, upper))
+            .map(|upper| cost.sum(0, upper))
             .collect::<Vec<_>>(),
     ];
     let best_cut = |costs: &[f64], first: usize, upper: usize| {
-        let cuts = (first..upper).map(|cut| (costs[cut] + cost.of(cut + 1, upper), cut));
+        let cuts = (first..upper).map(|cut| (costs[cut] + cost.sum(cut + 1, upper), cut));
         cuts.reduce(|best, next| if next.0 < best.0 { next } else { best })
             .unwrap_or_default()
     };
@@ -87,7 +87,7 @@ impl<'a> IntervalCosts<'a> {
     }
 
     /// The sum of `(u - s) / u` over the sets with sizes s in the interval that ends with size u.
-    fn of(&self, lower: usize, upper: usize) -> f64 {
+    fn sum(&self, lower: usize, upper: usize) -> f64 {
         let between = |sums: &[f64]| sums[upper + 1] - sums[lower];
         between(&self.counts) - between(&self.totals) / self.sizes[upper]
     }
@@ -134,7 +134,7 @@ mod tests {
         let costs = IntervalCosts::new(&sizes, &counts);
         for from in 0..12 {
             for to in from..12 {
-                let difference = costs.of(from, to) - cost(&sizes, &counts, from, to);
+                let difference = costs.sum(from, to) - cost(&sizes, &counts, from, to);
                 assert!(difference.abs() < 1e-9, "{from} to {to}");
             }
         }

@@ -143,7 +143,7 @@ impl Index {
     #[doc(hidden)]
     pub fn begin(folder: &Path, engine: Engine, search: &Search) -> Result<Self> {
         check_local_output(folder)?;
-        let header = Header::of(&engine, search)?;
+        let header = Header::new(&engine, search)?;
         fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
         let access = Access::to_write(folder)?;
         clear_unfinished(folder)?;
@@ -171,10 +171,10 @@ impl Index {
     ) -> Result<()> {
         let mut starts = Vec::new();
         for documents in batches {
-            let shingled = Signed::of(documents, &self.engine, &self.search)?;
+            let shingled = Signed::new(documents, &self.engine, &self.search)?;
             starts.extend(shingled.starts());
         }
-        self.order.get_or_init(|| Order::of(starts));
+        self.order.get_or_init(|| Order::new(starts));
         Ok(())
     }
 
@@ -214,7 +214,7 @@ impl Index {
         let state = state_of(folder, &store.snapshot())?;
         check_acknowledged(folder, state.batches)?;
         let order = OnceLock::new();
-        if IndexKind::of(&search) == IndexKind::Exact && state.next_row > 0 {
+        if IndexKind::from_search(&search) == IndexKind::Exact && state.next_row > 0 {
             let _ = order.set(order_of(folder, &store.snapshot())?);
         }
         store.trust();
@@ -267,12 +267,12 @@ impl Index {
     /// [`Error::Input`] that names the first value that differs, of both.
     pub fn check_fits(&self, engine: &Engine, search: &Search) -> Result<()> {
         self.header
-            .check_same(&self.folder, &Header::of(engine, search)?)
+            .check_same(&self.folder, &Header::new(engine, search)?)
     }
 
     /// How the index finds documents.
     pub fn kind(&self) -> IndexKind {
-        IndexKind::of(&self.search)
+        IndexKind::from_search(&self.search)
     }
 
     /// What signs documents for the index.
@@ -473,12 +473,12 @@ impl Index {
 
     /// Signs or shingles documents. The first ones that are added decide the order of shingles.
     pub(super) fn sign(&self, documents: &dyn Documents, adds: bool) -> Result<Signed> {
-        let mut signed = Signed::of(documents, &self.engine, &self.search)?;
+        let mut signed = Signed::new(documents, &self.engine, &self.search)?;
         if self.kind() == IndexKind::Exact && signed.len() > 0 {
             let order = if adds {
                 Some(
                     self.order
-                        .get_or_init(|| Order::of(signed.starts().collect())),
+                        .get_or_init(|| Order::new(signed.starts().collect())),
                 )
             } else {
                 self.order.get()
@@ -625,7 +625,7 @@ impl Index {
 fn search_of(search: &Search) -> Search {
     Search {
         measure: search.measure,
-        candidates: match IndexKind::of(search) {
+        candidates: match IndexKind::from_search(search) {
             IndexKind::Lsh => CandidateMethod::Lsh,
             IndexKind::Exact => CandidateMethod::Join,
         },

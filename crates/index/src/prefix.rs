@@ -41,19 +41,30 @@ pub(super) fn lists(criterion: Criterion, set: &[u64]) -> impl Iterator<Item = (
     })
 }
 
-/// The lists of the documents that may be similar to a set, by the places of its shingles, and the set's number of shingles and
-/// the place.
+/// The place of a shingle in a set of shingles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ShinglePlace {
+    /// The number of shingles of the set.
+    pub(super) set_len: u64,
+    pub(super) place: u32,
+}
+
+/// The lists of the documents that may be similar to a set, by the shingles of its prefix, and the places of these.
 pub(super) fn lists_of_similar(
     criterion: Criterion,
     set: &[u64],
-) -> impl Iterator<Item = (ListKey, (u64, u32))> {
+) -> impl Iterator<Item = (ListKey, ShinglePlace)> {
     let len = set.len();
     let is_one_sided = matches!(criterion, Criterion::Contained(_));
     let prefix = set[..criterion.prefix_len(len)].iter().zip(0u32..);
     prefix.flat_map(move |(hash, place)| {
         let follows = is_one_sided && leads(criterion, len, place as usize);
         let lists = [Some(LEADING), follows.then_some(FOLLOWING)];
-        let key = move |list| (ListKey::Band(list, *hash), (len as u64, place));
+        let own = ShinglePlace {
+            set_len: len as u64,
+            place,
+        };
+        let key = move |list| (ListKey::Band(list, *hash), own);
         lists.into_iter().flatten().map(key)
     })
 }
@@ -76,9 +87,8 @@ fn leads(criterion: Criterion, len: usize, place: usize) -> bool {
     u32::try_from(place).is_ok_and(|place| criterion.leads_to_pairs(len as u64, place))
 }
 
-/// Whether a document of this shape may be similar to one whose number of shingles and place of the first common one
-/// these are.
-pub(super) fn may_be_similar(criterion: Criterion, own: (u64, u32), shape: u32) -> bool {
+/// Whether a document of this shape may be similar to one whose first common shingle is at `own`.
+pub(super) fn may_be_similar(criterion: Criterion, own: ShinglePlace, shape: u32) -> bool {
     let (len, place) = (u64::from(shape >> 16), shape & 0xFFFF);
     if shape == ANY_SHAPE || u64::from(place) >= len {
         return true;
@@ -87,9 +97,9 @@ pub(super) fn may_be_similar(criterion: Criterion, own: (u64, u32), shape: u32) 
         criterion,
         are_weighted: false,
     };
-    let sets = [own.0, len].map(SetSummary::of_len);
+    let sets = [own.set_len, len].map(SetSummary::of_len);
     let placed = |set, place| PlacedElement { set, place };
-    filter.passes(placed(&sets[0], own.1), placed(&sets[1], place))
+    filter.passes(placed(&sets[0], own.place), placed(&sets[1], place))
 }
 
 #[cfg(test)]
@@ -149,8 +159,13 @@ mod tests {
         assert_eq!(shape(65_535, 0), ANY_SHAPE);
         assert_eq!(shape(1 << 20, 1 << 17), ANY_SHAPE);
         let jaccard = Criterion::Jaccard(0.9);
-        assert!(may_be_similar(jaccard, (5, 0), ANY_SHAPE));
-        assert!(!may_be_similar(jaccard, (5, 0), shape(9, 0)));
-        assert!(may_be_similar(jaccard, (5, 0), shape(5, 0)));
+        let first_of_five = ShinglePlace {
+            set_len: 5,
+            place: 0,
+        };
+        let is_possible = |shape| may_be_similar(jaccard, first_of_five, shape);
+        assert!(is_possible(ANY_SHAPE));
+        assert!(!is_possible(shape(9, 0)));
+        assert!(is_possible(shape(5, 0)));
     }
 }

@@ -29,7 +29,7 @@ pub struct RowBytes {
 #[derive(Clone, Debug)]
 pub(super) struct PackedRows {
     values_per_row: usize,
-    places: Vec<Place>,
+    places: Vec<RowPlace>,
     /// The bits of all rows, each from a new word, and one word that ends them, so that any value is in two words.
     words: Vec<u64>,
     live: usize,
@@ -37,13 +37,13 @@ pub(super) struct PackedRows {
 
 /// Where a row begins, in words, above eight bits: a flag of removed rows, and the bits of each value.
 #[derive(Clone, Copy, Debug)]
-struct Place(u64);
+struct RowPlace(u64);
 
 const REMOVED: u64 = 0x80;
 
-impl Place {
+impl RowPlace {
     fn new(start: usize, width: u32) -> Self {
-        Place((start as u64) << 8 | u64::from(width))
+        RowPlace((start as u64) << 8 | u64::from(width))
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "it was a usize")]
@@ -110,7 +110,7 @@ impl PackedRows {
         let number = self.next_number(1)?;
         let width = 64 - (row.iter().fold(1, |all, value| all | value)).leading_zeros();
         let start = self.words.len() - 1;
-        push_tightly(&mut self.places, Place::new(start, width));
+        push_tightly(&mut self.places, RowPlace::new(start, width));
         let words = words_of(self.values_per_row, width as usize);
         reserve_tightly(&mut self.words, words);
         self.words.truncate(start);
@@ -180,7 +180,7 @@ impl PackedRows {
             let words = words_of(self.values_per_row, place.width());
             self.words
                 .copy_within(place.start()..place.start() + words, end);
-            *place = Place((end as u64) << 8 | place.width() as u64);
+            *place = RowPlace((end as u64) << 8 | place.width() as u64);
             end += words;
             true
         });
@@ -221,7 +221,7 @@ impl PackedRows {
             if !(1..=8 * width.bytes()).contains(&usize::from(*bits)) {
                 return None;
             }
-            rows.places.push(Place::new(start, u32::from(*bits)));
+            rows.places.push(RowPlace::new(start, u32::from(*bits)));
             start = start.checked_add(words_of(values_per_row, usize::from(*bits)))?;
         }
         if start != words.len() {

@@ -6,7 +6,7 @@ use super::document::{DocumentId, Record};
 use super::header::IndexKind;
 use super::lists::ListKey;
 use super::order::{self, Order};
-use super::prefix::{self, ANY_SHAPE};
+use super::prefix::{self, ANY_SHAPE, ShinglePlace};
 use simgpu::documents::{DocumentRange, Documents};
 use simgpu::engine::Engine;
 use simgpu::error::Result;
@@ -30,16 +30,15 @@ pub(super) struct Signed {
 }
 
 /// A list in which similar documents are looked for.
-pub(super) struct Probe {
+pub(super) struct ListProbe {
     pub(super) key: ListKey,
-    /// The number of shingles of the document that is asked for, and the place of the one of the list among them; `None` if all
-    /// documents of the list are compared.
-    pub(super) place: Option<(u64, u32)>,
+    /// The place of the list's shingle in the document that is asked for; `None` if all documents of the list are compared.
+    pub(super) place: Option<ShinglePlace>,
 }
 
 impl Signed {
-    pub(super) fn of(documents: &dyn Documents, engine: &Engine, search: &Search) -> Result<Self> {
-        match IndexKind::of(search) {
+    pub(super) fn new(documents: &dyn Documents, engine: &Engine, search: &Search) -> Result<Self> {
+        match IndexKind::from_search(search) {
             IndexKind::Lsh => Signed::banded(documents, engine, search),
             IndexKind::Exact => Signed::shingled(documents, engine, search),
         }
@@ -104,7 +103,11 @@ impl Signed {
     }
 
     /// Documents of whom nothing but their signatures is known.
-    pub(super) fn of_signatures(signatures: &Signatures, engine: &Engine, search: &Search) -> Self {
+    pub(super) fn from_signatures(
+        signatures: &Signatures,
+        engine: &Engine,
+        search: &Search,
+    ) -> Self {
         let bands = search.banding.bands();
         let mut keys = vec![0; signatures.len() * bands];
         keys_of_rows(signatures, search.banding, &mut keys);
@@ -180,7 +183,7 @@ impl Signed {
     /// The lists of a document of bands; none if it has no shingles.
     fn bands(&self, i: usize) -> impl Iterator<Item = ListKey> + '_ {
         let keys = (0..).zip(self.keys(i));
-        let bands = keys.map(|(band, key)| ListKey::of_band(band, *key));
+        let bands = keys.map(|(band, key)| ListKey::from_band(band, *key));
         bands.filter(move |_| self.has_shingles(i))
     }
 
@@ -207,13 +210,13 @@ impl Signed {
         &self,
         i: usize,
         criterion: Criterion,
-    ) -> impl Iterator<Item = Probe> + '_ {
+    ) -> impl Iterator<Item = ListProbe> + '_ {
         let all = self.bands(i).chain(self.list_of_digest(i));
-        let all = all.map(|key| Probe { key, place: None });
+        let all = all.map(|key| ListProbe { key, place: None });
         let prefix = (self.kind == IndexKind::Exact)
             .then(|| prefix::lists_of_similar(criterion, self.set(i)));
         let prefix = prefix.into_iter().flatten();
-        all.chain(prefix.map(|(key, place)| Probe {
+        all.chain(prefix.map(|(key, place)| ListProbe {
             key,
             place: Some(place),
         }))

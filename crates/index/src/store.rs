@@ -201,7 +201,7 @@ impl Store {
             tables,
             filter: filter.map_or_else(OnceLock::new, OnceLock::from),
             is_trusted: opening == Opening::New,
-            journals: Journals::of(path.to_owned()),
+            journals: Journals::new(path.to_owned()),
             view,
         })
     }
@@ -316,7 +316,7 @@ impl Store {
 impl Drop for Store {
     fn drop(&mut self) {
         // What fails here is read from the journal again.
-        self.journals.are_in_tables = self.is_trusted && guarded(|| self.flush()).is_ok();
+        self.journals.is_in_tables = self.is_trusted && guarded(|| self.flush()).is_ok();
     }
 }
 

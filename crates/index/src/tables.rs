@@ -17,7 +17,7 @@ pub(super) struct Tables {
     values_per_band: usize,
     /// Differs from index to index, so that nobody can prepare colliding sketches.
     seed: u64,
-    tables: Vec<Table>,
+    tables: Vec<BandTable>,
 }
 
 /// Buckets of entries; an entry stands for the rows with one value of the band. It lies in the bucket that the first
@@ -29,7 +29,7 @@ pub(super) struct Tables {
 /// hashes changes a result. When the table doubles, the first bit of the tag says which half of its bucket an entry goes
 /// to; displaced entries alone are hashed again. Entries of removed rows stay until the tables are rebuilt.
 #[derive(Clone, Debug)]
-struct Table {
+struct BandTable {
     /// Buckets before any doubling.
     least_buckets: u32,
     doublings: u32,
@@ -61,8 +61,13 @@ struct Probe {
     first: u32,
 }
 
-/// A bucket, and an entry of it.
-type Place = (usize, usize);
+/// The place of an entry in its table.
+#[derive(Clone, Copy, Debug)]
+struct EntryPlace {
+    bucket: usize,
+    /// The number of the entry in its bucket.
+    entry: usize,
+}
 
 const BUCKET: usize = 16;
 /// The most entries per bucket, on average. About one in twenty is displaced then.
@@ -82,7 +87,7 @@ impl Tables {
         Tables {
             values_per_band,
             seed: RandomState::new().hash_one(0),
-            tables: (0..bands).map(Table::new).collect(),
+            tables: (0..bands).map(BandTable::new).collect(),
         }
     }
 
@@ -114,7 +119,7 @@ impl Tables {
     /// caches in few pieces.
     pub(super) fn rebuild(&mut self, rows: &PackedRows) {
         const BLOCK: usize = 1024;
-        self.tables = (0..self.bands()).map(Table::new).collect();
+        self.tables = (0..self.bands()).map(BandTable::new).collect();
         let mut numbers = rows.numbers().peekable();
         let mut block = Vec::with_capacity(BLOCK);
         let mut hashes = Vec::with_capacity(BLOCK * self.bands());
@@ -203,12 +208,12 @@ impl Tables {
     }
 }
 
-impl Table {
+impl BandTable {
     fn new(band: usize) -> Self {
         const LEAST_BUCKETS: [u32; 4] = [4, 6, 5, 7];
         let least_buckets = LEAST_BUCKETS[band % LEAST_BUCKETS.len()];
         let number_bits = 6;
-        Table {
+        BandTable {
             least_buckets,
             doublings: 0,
             tag_bits: PAYLOAD_BITS - number_bits,
@@ -237,36 +242,48 @@ impl Table {
 
     /// The place of the entry whose rows have the value sought, as `is_equal` tells of one of them, or else the place
     /// where it belongs.
-    fn search(&self, probe: Probe, is_equal: impl Fn(u32) -> bool) -> Result<Place, Place> {
+    fn search(
+        &self,
+        probe: Probe,
+        is_equal: impl Fn(u32) -> bool,
+    ) -> Result<EntryPlace, EntryPlace> {
         if probe.first == EMPTY {
-            return Err((probe.bucket, 0));
+            return Err(EntryPlace {
+                bucket: probe.bucket,
+                entry: 0,
+            });
         }
         let tag_mask = self.tag_mask();
-        let mut number = probe.bucket;
+        let mut bucket = probe.bucket;
         loop {
-            let Bucket(entries) = &self.buckets[number];
+            let Bucket(entries) = &self.buckets[bucket];
+            // A bit per entry, without branches, so that the compiler compares a whole bucket at once.
             let (mut equal, mut empty) = (0u32, 0u32);
             for (place, entry) in entries.iter().enumerate() {
                 equal |= u32::from(entry & tag_mask == probe.tag) << place;
                 empty |= u32::from(*entry == EMPTY) << place;
             }
+            // `EMPTY` has all bits set, which may equal a tag.
             equal &= !empty;
             while equal != 0 {
-                let place = equal.trailing_zeros() as usize;
-                if is_equal(self.row_of(entries[place])) {
-                    return Ok((number, place));
+                let entry = equal.trailing_zeros() as usize;
+                if is_equal(self.row_of(entries[entry])) {
+                    return Ok(EntryPlace { bucket, entry });
                 }
+                // Clears the lowest bit.
                 equal &= equal - 1;
             }
+            // An entry is displaced only from a full bucket, so the search ends at the first one with room.
             if empty != 0 {
-                return Err((number, empty.trailing_zeros() as usize));
+                let entry = empty.trailing_zeros() as usize;
+                return Err(EntryPlace { bucket, entry });
             }
-            number = (number + 1) % self.buckets.len();
+            bucket = (bucket + 1) % self.buckets.len();
         }
     }
 
     /// Enters a row where the search for its value led.
-    fn enter(&mut self, number: u32, probe: Probe, found: Result<Place, Place>) {
+    fn enter(&mut self, number: u32, probe: Probe, found: Result<EntryPlace, EntryPlace>) {
         match found {
             Err(place) => self.put(number, probe, place),
             Ok(place) => self.chain(number, place),
@@ -274,16 +291,17 @@ impl Table {
     }
 
     /// Puts an entry with this number, and perhaps `CHAIN`, at an empty place.
-    fn put(&mut self, number: u32, probe: Probe, (bucket, place): Place) {
+    fn put(&mut self, number: u32, probe: Probe, place: EntryPlace) {
+        let EntryPlace { bucket, entry } = place;
         let is_displaced = if bucket == probe.bucket { 0 } else { DISPLACED };
-        self.buckets[bucket].0[place] = probe.tag | is_displaced | number;
+        self.buckets[bucket].0[entry] = probe.tag | is_displaced | number;
         self.taken += 1;
     }
 
     /// Puts a row at the head of the rows of an entry.
-    fn chain(&mut self, number: u32, (bucket, place): Place) {
+    fn chain(&mut self, number: u32, place: EntryPlace) {
         let number_mask = self.number_mask();
-        let entry = &mut self.buckets[bucket].0[place];
+        let entry = &mut self.buckets[place.bucket].0[place.entry];
         let next = match *entry & CHAIN {
             0 => push_cell(&mut self.cells, *entry & number_mask, NONE),
             _ => *entry & number_mask,
@@ -293,8 +311,8 @@ impl Table {
     }
 
     /// Adds the rows of an entry to `found`.
-    fn rows_of(&self, (bucket, place): Place, found: &mut Vec<u32>) {
-        let entry = self.buckets[bucket].0[place];
+    fn rows_of(&self, place: EntryPlace, found: &mut Vec<u32>) {
+        let entry = self.buckets[place.bucket].0[place.entry];
         let mut next = entry & self.number_mask();
         if entry & CHAIN == 0 {
             return found.push(next);

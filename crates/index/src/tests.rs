@@ -17,12 +17,25 @@ use simgpu::search::{
 use simgpu::store::spill::{Budget, Spill};
 
 /// How an index finds documents, and verifies them.
-type Kind = (CandidateMethod, Verification);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct SearchKind {
+    candidates: CandidateMethod,
+    verification: Verification,
+}
 
-const SIGNED: Kind = (CandidateMethod::Lsh, Verification::Signature);
-const VERIFIED: Kind = (CandidateMethod::Lsh, Verification::Exact);
-const EXACT: Kind = (CandidateMethod::Join, Verification::Exact);
-const KINDS: [Kind; 3] = [SIGNED, VERIFIED, EXACT];
+const SIGNED: SearchKind = SearchKind {
+    candidates: CandidateMethod::Lsh,
+    verification: Verification::Signature,
+};
+const VERIFIED: SearchKind = SearchKind {
+    candidates: CandidateMethod::Lsh,
+    verification: Verification::Exact,
+};
+const EXACT: SearchKind = SearchKind {
+    candidates: CandidateMethod::Join,
+    verification: Verification::Exact,
+};
+const KINDS: [SearchKind; 3] = [SIGNED, VERIFIED, EXACT];
 
 /// Texts in families: some are equal, some but for white space, some differ in a few words, some have no words, and some
 /// nothing.
@@ -62,10 +75,10 @@ fn engine(unit: Unit) -> Engine {
     builder.work_bytes(0).build().unwrap()
 }
 
-fn search(threshold: f64, (candidates, verification): Kind, engine: &Engine) -> Search {
+fn search(threshold: f64, kind: SearchKind, engine: &Engine) -> Search {
     Search {
-        verification,
-        candidates,
+        verification: kind.verification,
+        candidates: kind.candidates,
         ..Search::new(threshold, engine.scheme()).unwrap()
     }
 }
@@ -79,7 +92,13 @@ fn number(id: &DocumentId) -> usize {
 }
 
 /// An index of texts whose ids are their numbers.
-fn index_of(folder: &Path, texts: &[String], unit: Unit, threshold: f64, kind: Kind) -> Index {
+fn index_of(
+    folder: &Path,
+    texts: &[String],
+    unit: Unit,
+    threshold: f64,
+    kind: SearchKind,
+) -> Index {
     let engine = engine(unit);
     let search = search(threshold, kind, &engine);
     let index = Index::create(folder, engine, &search).unwrap();
@@ -91,7 +110,7 @@ fn index_of(folder: &Path, texts: &[String], unit: Unit, threshold: f64, kind: K
 }
 
 /// The same, but the first half of the texts is built at once.
-fn half_built(folder: &Path, texts: &[String], threshold: f64, kind: Kind) -> Index {
+fn half_built(folder: &Path, texts: &[String], threshold: f64, kind: SearchKind) -> Index {
     let engine = engine(Unit::Words);
     let search = search(threshold, kind, &engine);
     let index = Index::begin(folder, engine, &search).unwrap();
@@ -99,7 +118,7 @@ fn half_built(folder: &Path, texts: &[String], threshold: f64, kind: Kind) -> In
     let temporary = tempfile::tempdir().unwrap();
     let spill = Spill::new(&Budget::new(temporary.path(), 1 << 20)).unwrap();
     let mut bulk = BulkBuild::new(&spill, &index, 0);
-    let signed = SignedForIndex::of(&built, &index).unwrap();
+    let signed = SignedForIndex::new(&built, &index).unwrap();
     bulk.add(&signed, ids(0..built.len()).iter().enumerate())
         .unwrap();
     bulk.finish(&index, OnKnownId::Fail, &Silent).unwrap();
@@ -125,7 +144,12 @@ fn found(index: &Index, texts: &[String]) -> Found {
 }
 
 /// The same by a search for pairs in memory.
-fn by_pairs(texts: &[String], reference: &[String], engine: &Engine, search: &Search) -> Found {
+fn find_by_pairs(
+    texts: &[String],
+    reference: &[String],
+    engine: &Engine,
+    search: &Search,
+) -> Found {
     let task = Pairs {
         identical: Identical::All,
         ..Pairs::new(search.clone())
@@ -141,7 +165,7 @@ fn by_pairs(texts: &[String], reference: &[String], engine: &Engine, search: &Se
 }
 
 /// The same by the definition: the sets are similar and, in an index of bands, all slots of one are equal.
-fn by_definition(
+fn find_by_definition(
     texts: &[String],
     reference: &[String],
     engine: &Engine,
@@ -198,13 +222,13 @@ fn an_index_finds_what_pairs_find() {
         for kind in KINDS {
             let folder = tempfile::tempdir().unwrap();
             let index = index_of(folder.path(), reference, unit.clone(), threshold, kind);
-            let expected = by_pairs(texts, reference, index.engine(), index.search());
+            let expected = find_by_pairs(texts, reference, index.engine(), index.search());
             assert!(expected.iter().map(BTreeMap::len).sum::<usize>() > 10);
             assert_eq!(found(&index, texts), expected, "{seed} {kind:?}");
             if kind != SIGNED {
                 assert_eq!(
                     expected,
-                    by_definition(texts, reference, index.engine(), index.search())
+                    find_by_definition(texts, reference, index.engine(), index.search())
                 );
             }
             // One by one, and after it was closed.

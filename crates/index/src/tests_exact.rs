@@ -101,15 +101,15 @@ fn compared(measure: Measure, query: &BTreeSet<String>, document: &BTreeSet<Stri
     [similarity, of_query, of_document]
 }
 
-type Found = BTreeMap<u64, [f64; 3]>;
+type SharesById = BTreeMap<u64, [f64; 3]>;
 
-fn by_definition(
+fn find_by_definition(
     language: &Language,
     measure: Measure,
     threshold: f64,
     text: &str,
     documents: &[BTreeSet<String>],
-) -> Found {
+) -> SharesById {
     let query = shingles(language, text);
     let compared = documents
         .iter()
@@ -155,7 +155,7 @@ fn assert_equals_definition(
         for half in texts {
             let hits = index.query_with(half, *threshold, None).unwrap();
             for (text, hits) in half.iter().zip(hits) {
-                let found: Found = hits
+                let found: SharesById = hits
                     .iter()
                     .map(|hit| {
                         let shares = hit.shares.map(|shares| (shares.query, shares.document));
@@ -168,7 +168,8 @@ fn assert_equals_definition(
                         (id, [similarity, query, document])
                     })
                     .collect();
-                let mut expected = by_definition(language, measure, *threshold, text, &documents);
+                let mut expected =
+                    find_by_definition(language, measure, *threshold, text, &documents);
                 if measure == Measure::Jaccard {
                     expected.values_mut().for_each(|[_, query, document]| {
                         (*query, *document) = (0.0, 0.0);

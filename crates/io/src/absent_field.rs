@@ -40,7 +40,7 @@ pub(super) fn not_found(record: &str, what: &str, path: &FieldPath, parameter: &
             Some(inner) if inner.is_object() => object = inner,
             Some(Value::Array(items)) => {
                 let (array, inner) = path.segments().split_at(depth + 1);
-                let remedy = within(array, items, inner, (path, parameter));
+                let remedy = within(array, items, inner, path, parameter);
                 return format!(
                     "{missing}; {:?} is an array, and fields are found in objects alone; {remedy}",
                     array.join(".")
@@ -141,7 +141,8 @@ fn within(
     array: &[String],
     items: &[Value],
     inner: &[String],
-    (path, parameter): (&FieldPath, &str),
+    path: &FieldPath,
+    parameter: &str,
 ) -> String {
     // Numbers of elements are no names.
     let is_number = |name: &String| name.bytes().all(|letter| letter.is_ascii_digit());

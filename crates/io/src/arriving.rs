@@ -27,7 +27,7 @@ const BLOCK: usize = 1 << 16;
 
 impl ArrivingLines {
     /// The lines of a stream, if it begins with an object of JSON; otherwise the stream as it was.
-    pub(super) fn of(
+    pub(super) fn new(
         stream: Box<dyn Read + Send>,
         longest: LongestRecord,
         progress: &dyn Progress,
@@ -122,7 +122,10 @@ impl ArrivingLines {
             }
         }
         let record = format!("the record that starts on line {}", self.first_number);
-        Ok(self.longest.refusal(&record, all).of(Path::new("stdin")))
+        Ok(self
+            .longest
+            .refusal(&record, all)
+            .for_file(Path::new("stdin")))
     }
 
     /// Bytes read so far.
@@ -169,7 +172,7 @@ mod tests {
                 }
                 let stream = Box::new(Dripping(text.clone().into_bytes(), step, false));
                 let Ok(mut lines) =
-                    ArrivingLines::of(stream, LongestRecord::within(None), &Silent).unwrap()
+                    ArrivingLines::new(stream, LongestRecord::within(None), &Silent).unwrap()
                 else {
                     panic!("{text}");
                 };
@@ -197,7 +200,7 @@ mod tests {
         let text = b"\n id,text\n1,a\n".to_vec();
         let stream = Box::new(Dripping(text.clone(), 2, false));
         let Err(mut stream) =
-            ArrivingLines::of(stream, LongestRecord::within(None), &Silent).unwrap()
+            ArrivingLines::new(stream, LongestRecord::within(None), &Silent).unwrap()
         else {
             panic!("no lines");
         };

@@ -63,7 +63,7 @@ fn fault_of(compression: Compression, file: impl Read + Seek) -> io::Result<Opti
         if start.is_empty() && is_padded {
             return Ok(None);
         }
-        if !is_padded || Compression::of_start(&start) != compression {
+        if !is_padded || Compression::from_start(&start) != compression {
             return Ok(Some(if compression.may_begin(&start) {
                 Fault::CutOff
             } else {
@@ -75,7 +75,7 @@ fn fault_of(compression: Compression, file: impl Read + Seek) -> io::Result<Opti
         {
             return Ok(Some(Fault::Dictionary(id.get())));
         }
-        let mut counted = Counted(0);
+        let mut counted = ByteCount(0);
         let read = compression
             .one_stream(&mut file)
             .and_then(|mut stream| io::copy(&mut stream, &mut counted));
@@ -148,9 +148,9 @@ fn has_end<R: Read + Seek>(
 }
 
 /// Counts what is written to it.
-struct Counted(u64);
+struct ByteCount(u64);
 
-impl Write for Counted {
+impl Write for ByteCount {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.len() as u64;
         Ok(bytes.len())

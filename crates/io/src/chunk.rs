@@ -147,7 +147,7 @@ pub enum Record {
 }
 
 impl Record {
-    fn of(parsed: Result<Id, String>, line: Option<u64>) -> Self {
+    fn from_id(parsed: Result<Id, String>, line: Option<u64>) -> Self {
         match parsed {
             Ok(id) => Record::Document(id),
             Err(problem) => Record::Bad { line, problem },
@@ -217,14 +217,14 @@ impl Chunk {
                 let wanted = lines.filter(|(i, _)| wanted(*i));
                 let parse = |(_, line): (u64, jsonl::Line<'_>)| {
                     let parsed = jsonl::parse(line.record, "line", fields, documents);
-                    Record::of(parsed, Some(line.number))
+                    Record::from_id(parsed, Some(line.number))
                 };
                 wanted.map(parse).collect()
             }
             Contents::Records(records) => records.parse(fields, wanted, documents),
             Contents::Rows { rows, .. } => parse_rows(rows, fields, wanted, documents),
             Contents::Text(bytes) if wanted(0) => {
-                vec![Record::of(parse_text(bytes, documents), None)]
+                vec![Record::from_id(parse_text(bytes, documents), None)]
             }
             Contents::Text(_) => Vec::new(),
         }
@@ -453,7 +453,7 @@ impl RecordSpans {
                 counted = span.start;
                 on_line(problem, line)
             });
-            records.push(Record::of(parsed, Some(line)));
+            records.push(Record::from_id(parsed, Some(line)));
         }
         records
     }
@@ -479,7 +479,7 @@ fn parse_rows(
     let is_wanted: Vec<bool> = (0..rows.num_rows() as u64).map(wanted).collect();
     columns::parse(rows, fields, &is_wanted, documents)
         .into_iter()
-        .map(|parsed| Record::of(parsed, None))
+        .map(|parsed| Record::from_id(parsed, None))
         .collect()
 }
 

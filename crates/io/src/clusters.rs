@@ -22,66 +22,90 @@ const BLOCK: u32 = 1 << 16;
 /// The blocks in memory at a time.
 const BLOCKS: usize = 8;
 
-/// Writes one row per document, in input order: `id`, `file`, `row`, `cluster` (the number of the kept document
-/// among all documents), `kept`, and `similarity` to the kept document. With a reference, whose documents have no row
-/// here, `cluster` is null for a document removed for one of them, whose number among them is `reference`, or `index` if it
-/// is the number of a document in an index.
+/// The table of the clusters of a run.
 ///
-/// `removed` ascends by row. A document may be in no cluster if `may_drop`. `advance` is called after each block of rows; it
-/// may stop the run.
+/// It has one row per document, in input order: `id`, `file`, `row`, `cluster` (the number of the kept document among
+/// all documents), `kept`, and `similarity` to the kept document. With a reference, whose documents have no row here,
+/// `cluster` is null for a document removed for one of them, whose number among them is `reference`, or `index` if it
+/// is the number of a document in an index.
+#[derive(Debug)]
 #[doc(hidden)]
-pub fn write_clusters(
-    removed: impl Iterator<Item = Result<Removed<u32>>>,
-    places: &Places,
-    (documents, may_drop): (u32, bool),
-    target: (File, &Path),
-    advance: impl Fn() -> Result<()>,
-) -> Result<IdColumn> {
-    let (file, path) = target;
-    let ids = places.id_column();
-    let (has_reference, start) = (places.of_reference > 0, places.first_input());
-    let mut columns = vec![
-        ids.field("id"),
-        Field::new("file", DataType::Utf8, false),
-        Field::new("row", DataType::UInt64, false),
-        Field::new("cluster", DataType::UInt64, has_reference || may_drop),
-        Field::new("kept", DataType::Boolean, false),
-        Field::new("similarity", DataType::Float64, true),
-    ];
-    if has_reference {
-        columns.push(Field::new("reference", DataType::UInt64, true));
-    }
-    if !places.of_indexes.is_empty() {
-        columns.push(Field::new("index", DataType::UInt64, true));
-    }
-    let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
-    let mut removed = removed.peekable();
-    let mut id_lines = if places.has_ids_on_disk() {
-        places.id_lines()?
-    } else {
-        None
-    };
-    let firsts: Vec<u32> = (start..documents).step_by(BLOCK as usize).collect();
-    for firsts in firsts.chunks(BLOCKS) {
-        let block = |first: &u32| {
-            let rows = *first..documents.min(first.saturating_add(BLOCK));
-            let ids = id_lines.as_mut().map(|lines_of| lines_of(rows.clone()));
-            Ok(Block {
-                removed: next_removed(&mut removed, rows.end)?,
-                ids: ids.transpose()?,
-                rows,
-            })
-        };
-        let blocks: Vec<Block> = firsts.iter().map(block).collect::<Result<_>>()?;
-        let columns = blocks.par_iter().map(|block| block.columns(ids, places));
-        let columns: Vec<Vec<ArrayRef>> = in_parallel(|| columns.collect::<Result<_>>())?;
-        for of_block in columns {
-            table.write(of_block).map_err(unwritable(path))?;
-            advance()?;
+pub struct ClusterTable<'a> {
+    #[doc(hidden)]
+    pub places: &'a Places,
+    /// The number of documents, those of a reference included.
+    #[doc(hidden)]
+    pub documents: u32,
+    /// Whether a document may be in no cluster.
+    #[doc(hidden)]
+    pub may_drop: bool,
+}
+
+impl ClusterTable<'_> {
+    fn fields(&self, ids: IdColumn) -> Vec<Field> {
+        let has_reference = self.places.of_reference > 0;
+        let may_lack_cluster = has_reference || self.may_drop;
+        let mut fields = vec![
+            ids.field("id"),
+            Field::new("file", DataType::Utf8, false),
+            Field::new("row", DataType::UInt64, false),
+            Field::new("cluster", DataType::UInt64, may_lack_cluster),
+            Field::new("kept", DataType::Boolean, false),
+            Field::new("similarity", DataType::Float64, true),
+        ];
+        if has_reference {
+            fields.push(Field::new("reference", DataType::UInt64, true));
         }
+        if !self.places.of_indexes.is_empty() {
+            fields.push(Field::new("index", DataType::UInt64, true));
+        }
+        fields
     }
-    table.finish().map_err(unwritable(path))?;
-    Ok(ids)
+
+    /// Writes the table to `file`, which messages call `path`. `removed` ascends by row. `advance` is called after each
+    /// block of rows; it may stop the run.
+    #[doc(hidden)]
+    pub fn write(
+        &self,
+        removed: impl Iterator<Item = Result<Removed<u32>>>,
+        file: File,
+        path: &Path,
+        advance: impl Fn() -> Result<()>,
+    ) -> Result<IdColumn> {
+        let (places, documents) = (self.places, self.documents);
+        let ids = places.id_column();
+        let fields = self.fields(ids);
+        let mut table = ColumnWriter::new(file, fields, []).map_err(unwritable(path))?;
+        let mut removed = removed.peekable();
+        let mut id_lines = if places.has_ids_on_disk() {
+            places.id_lines()?
+        } else {
+            None
+        };
+        let firsts = (places.first_input()..documents).step_by(BLOCK as usize);
+        let firsts: Vec<u32> = firsts.collect();
+        for firsts in firsts.chunks(BLOCKS) {
+            // Ids and removed documents can only be read in order, so this thread reads them, and all threads make columns.
+            let block = |first: &u32| {
+                let rows = *first..documents.min(first.saturating_add(BLOCK));
+                let ids = id_lines.as_mut().map(|lines_of| lines_of(rows.clone()));
+                Ok(Block {
+                    removed: next_removed(&mut removed, rows.end)?,
+                    ids: ids.transpose()?,
+                    rows,
+                })
+            };
+            let blocks: Vec<Block> = firsts.iter().map(block).collect::<Result<_>>()?;
+            let columns = blocks.par_iter().map(|block| block.columns(ids, places));
+            let columns: Vec<Vec<ArrayRef>> = in_parallel(|| columns.collect::<Result<_>>())?;
+            for block in columns {
+                table.write(block).map_err(unwritable(path))?;
+                advance()?;
+            }
+        }
+        table.finish().map_err(unwritable(path))?;
+        Ok(ids)
+    }
 }
 
 /// The removed documents before row `end` that were not returned yet.

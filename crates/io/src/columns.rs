@@ -307,10 +307,10 @@ pub(super) fn parse(
 ) -> Vec<Result<Id, String>> {
     let content = fields.content.iter();
     let content: Vec<(&FieldPath, Option<Column>)> = content
-        .map(|path| (path, column(rows, path).map(Column::of)))
+        .map(|path| (path, column(rows, path).map(Column::new)))
         .collect();
     let weights = fields.weights.as_ref();
-    let weights = weights.map(|field| (field, column(rows, &field.path).map(Column::of)));
+    let weights = weights.map(|field| (field, column(rows, &field.path).map(Column::new)));
     let ids = id_column(rows, &fields.id);
     let id_field = format!("id column \"{}\"", fields.id);
     let wanted = (0..rows.num_rows()).filter(|row| is_wanted[*row]);
@@ -390,7 +390,7 @@ fn push_tokens(
     let Some(list) = column.list(row) else {
         return Err(format!("column \"{path}\" is null"));
     };
-    let items = Column::of(list);
+    let items = Column::new(list);
     for i in 0..items.len() {
         let token = match items.integer(i) {
             Some(integer) => Ok(Some(integer)),
@@ -435,7 +435,7 @@ fn weights_of(
             numbers.map(|number| f64::from(*number)).collect()
         }
         _ => {
-            let items = Column::of(list);
+            let items = Column::new(list);
             let integers = (0..items.len()).filter_map(|i| items.integer(i)?.parse().ok());
             integers.collect()
         }
@@ -446,7 +446,7 @@ fn weights_of(
 
 /// The rows whose value in the column at a path is a string that is not UTF-8, with what is wrong with them.
 pub(super) fn not_utf_8(rows: &RecordBatch, path: &FieldPath) -> Vec<(u64, String)> {
-    let Some(column) = column(rows, path).map(Column::of) else {
+    let Some(column) = column(rows, path).map(Column::new) else {
         return Vec::new();
     };
     let problem = |row| {
@@ -485,7 +485,7 @@ pub(super) struct Column {
 }
 
 impl Column {
-    pub(super) fn of(rows: ArrayRef) -> Self {
+    pub(super) fn new(rows: ArrayRef) -> Self {
         let dictionary = rows.as_any_dictionary_opt();
         let (values, places) = match dictionary {
             Some(dictionary) if dictionary.values().is_empty() => {
@@ -579,7 +579,7 @@ impl Column {
 
     /// The texts of a row of a column of lists of strings; null ones are left out.
     pub(super) fn texts_of_list(&self, row: usize) -> Option<Vec<String>> {
-        let list = Column::of(self.list(row)?);
+        let list = Column::new(self.list(row)?);
         let rows = 0..list.rows.len();
         let texts = rows.filter_map(|row| Some(list.text(row).transpose().ok()??.to_owned()));
         (list.rows.is_empty() || is_text(list.values.data_type())).then(|| texts.collect())
@@ -599,7 +599,7 @@ impl Column {
 
 /// The column of ids.
 pub(super) fn id_column(rows: &RecordBatch, path: &FieldPath) -> Option<Column> {
-    let mut column = Column::of(column(rows, path)?);
+    let mut column = Column::new(column(rows, path)?);
     if let [root] = path.segments() {
         let metadata = rows.schema_ref().field_with_name(root).ok()?.metadata();
         let (key, uuid) = EXTENSION;

@@ -55,7 +55,7 @@ impl Compression {
     ];
 
     /// Detects the compression by the first bytes of a file. Names may be wrong.
-    pub(crate) fn of_start(start: &[u8]) -> Self {
+    pub(crate) fn from_start(start: &[u8]) -> Self {
         match start {
             [0x1F, 0x8B, ..] => Compression::Gzip,
             // A frame, or a skippable frame.
@@ -95,7 +95,7 @@ impl Compression {
     }
 
     /// A file name without the extension of its compression, and that compression.
-    pub(crate) fn of_ending(name: &str) -> (&str, Self) {
+    pub(crate) fn split_ending(name: &str) -> (&str, Self) {
         let split = |(ending, compression): &(&str, Compression)| {
             let (stem, end) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
             end.eq_ignore_ascii_case(ending)
@@ -107,7 +107,7 @@ impl Compression {
 
     /// What is wrong with a file of this size, if its name says that it is compressed: no compressed stream is empty.
     pub(crate) fn problem_of_size(name: &str, bytes: u64) -> Option<String> {
-        let (_, compression) = Compression::of_ending(name);
+        let (_, compression) = Compression::split_ending(name);
         (bytes == 0 && compression != Compression::None)
             .then(|| format!("the {} stream is cut off: it is empty", compression.name()))
     }

@@ -569,7 +569,8 @@ mod tests {
             texts in proptest::collection::vec("[ab \"',;é\r\n]{0,12}", 1..5),
             column in 0..5_usize,
             quotes_all: bool,
-            (from, len) in (0..12_u32, 1..12_u32),
+            from in 0..12_u32,
+            len in 1..12_u32,
         ) {
             let column = column % texts.len();
             let separators = Separators { delimiter: b',', quote: Some(b'"') };

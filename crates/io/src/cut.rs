@@ -586,7 +586,7 @@ mod tests {
     fn assert_refused(make: &dyn Fn() -> Box<dyn Cutter>, text: &str, problem: &str) {
         for piece in 1..=text.len() {
             let refusal = cut(&mut *make(), text, piece).unwrap_err();
-            let told = refusal.of(std::path::Path::new("x")).to_string();
+            let told = refusal.for_file(std::path::Path::new("x")).to_string();
             assert!(told.contains(problem), "{text:?} {piece}: {told}");
         }
     }

@@ -22,7 +22,7 @@ pub(super) fn cut_rows(
     let content: Vec<Option<Column>> = fields
         .content
         .iter()
-        .map(|path| column(rows, path).map(Column::of))
+        .map(|path| column(rows, path).map(Column::new))
         .collect();
     let text = |column: &Option<Column>, row: usize| -> Option<String> {
         let text = column.as_ref()?.text(row)?;
@@ -187,7 +187,7 @@ mod tests {
                 let cut = cut_rows(&rows, &fates, &fields).unwrap();
                 assert_eq!(cut.schema(), rows.schema());
                 assert_eq!(cut.column(1 - at), rows.column(1 - at));
-                let cut = Column::of(column(&cut, &path).unwrap());
+                let cut = Column::new(column(&cut, &path).unwrap());
                 let texts: Vec<_> = (0..4)
                     .map(|row| cut.text(row).map(Result::unwrap))
                     .collect();

@@ -33,8 +33,8 @@ impl Decimal {
             None => (magnitude, 0),
         };
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        if whole.len() + fraction.len() == 0 || !are_digits(whole) || !are_digits(fraction) {
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.len() + fraction.len() == 0 || !is_number(whole) || !is_number(fraction) {
             return None;
         }
         let digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
@@ -95,12 +95,12 @@ fn power_of_ten(text: &str) -> Option<i64> {
 impl Ord for Decimal {
     fn cmp(&self, other: &Self) -> Ordering {
         self.sign.cmp(&other.sign).then_with(|| {
-            let by_exponent = self.exponent.cmp(&other.exponent);
-            let by_magnitude = by_exponent.then_with(|| self.digits.cmp(&other.digits));
+            let exponents = self.exponent.cmp(&other.exponent);
+            let magnitudes = exponents.then_with(|| self.digits.cmp(&other.digits));
             if self.sign < 0 {
-                by_magnitude.reverse()
+                magnitudes.reverse()
             } else {
-                by_magnitude
+                magnitudes
             }
         })
     }

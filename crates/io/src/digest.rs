@@ -21,7 +21,7 @@ impl Digest {
 
     /// The digest of all bytes of a file.
     #[doc(hidden)]
-    pub fn of_file(file: &File) -> io::Result<String> {
+    pub fn hash_file(file: &File) -> io::Result<String> {
         let mut file = file.try_clone()?;
         file.rewind()?;
         let mut digest = Digest::default();
@@ -49,7 +49,7 @@ pub enum Seal {
 impl Seal {
     /// Checks the digest of an object. White space between its parts does not count.
     #[doc(hidden)]
-    pub fn of(json: &str) -> Self {
+    pub fn from_json(json: &str) -> Self {
         let mut object = without_white_space(json);
         let member = object
             .len()
@@ -115,13 +115,13 @@ mod tests {
     fn a_seal_tells_any_change_but_white_space() {
         let value = json!({"a b": [1.50, "x \" y\\"], "c": {"d": null}, "digest": "of mine"});
         let sealed = sealed(&value).unwrap();
-        assert_eq!(Seal::of(&sealed), Seal::Intact);
+        assert_eq!(Seal::from_json(&sealed), Seal::Intact);
         let parsed: serde_json::Value = serde_json::from_str(&sealed).unwrap();
         assert_eq!(parsed["a b"], value["a b"]);
         let compact = sealed.replace("\n", "").replace("  ", "");
-        assert_eq!(Seal::of(&compact), Seal::Intact);
+        assert_eq!(Seal::from_json(&compact), Seal::Intact);
         let unsealed = serde_json::to_string_pretty(&value).unwrap();
-        assert_eq!(Seal::of(&unsealed), Seal::Missing);
+        assert_eq!(Seal::from_json(&unsealed), Seal::Missing);
         for at in 0..sealed.len() {
             for bit in 0..7 {
                 let mut bytes = sealed.clone().into_bytes();
@@ -129,7 +129,7 @@ mod tests {
                 let text = String::from_utf8(bytes).unwrap();
                 let is_white = |text: &str| text.as_bytes()[at].is_ascii_whitespace();
                 let expected = is_white(&sealed) && is_white(&text);
-                assert_eq!(Seal::of(&text) == Seal::Intact, expected, "{text}");
+                assert_eq!(Seal::from_json(&text) == Seal::Intact, expected, "{text}");
             }
         }
     }
@@ -143,6 +143,6 @@ mod tests {
         file.write_all(&bytes).unwrap();
         let mut digest = Digest::default();
         bytes.chunks(777).for_each(|part| digest.update(part));
-        assert_eq!(Digest::of_file(&file).unwrap(), digest.finish());
+        assert_eq!(Digest::hash_file(&file).unwrap(), digest.finish());
     }
 }

@@ -69,7 +69,7 @@ impl Default for Fields {
 impl Fields {
     /// The default fields for texts, or for tokens.
     #[doc(hidden)]
-    pub fn of_form(is_tokens: bool) -> Self {
+    pub fn for_form(is_tokens: bool) -> Self {
         Fields {
             content: vec![FieldPath::new(if is_tokens { "tokens" } else { "text" })],
             is_tokens,
@@ -259,7 +259,7 @@ impl FieldPath {
 
     /// The field of this name, dots included.
     #[doc(hidden)]
-    pub fn of_name(name: &str) -> Self {
+    pub fn from_name(name: &str) -> Self {
         FieldPath(vec![name.to_owned()])
     }
 

@@ -160,9 +160,9 @@ impl FoundFiles {
         };
         let text = pattern.to_str().ok_or_else(|| missing("no such file"))?;
         if !is_special(text) {
-            return Err(match Broken::of(pattern) {
-                Some(Broken::Dangling) => missing("the link leads to no file"),
-                Some(Broken::Cyclic) => missing("the link leads in a circle"),
+            return Err(match BrokenLink::find(pattern) {
+                Some(BrokenLink::Dangling) => missing("the link leads to no file"),
+                Some(BrokenLink::Cyclic) => missing("the link leads in a circle"),
                 None => missing("no such file or folder"),
             });
         }
@@ -217,7 +217,7 @@ impl FoundFiles {
                     // The walk itself finds links to a folder between the root and themselves.
                     Some(target) if real_root.starts_with(&target) => {
                         walk.skip_current_dir();
-                        (entry.path(), entry.depth(), Some(Broken::Cyclic))
+                        (entry.path(), entry.depth(), Some(BrokenLink::Cyclic))
                     }
                     target => {
                         if target.is_some_and(|target| !entered.insert(target)) {
@@ -237,7 +237,7 @@ impl FoundFiles {
             };
             // The walk reports errors of whatever name. What a cyclic link leads to is found elsewhere.
             let is_named = enters(depth, path.file_name().unwrap_or_default())
-                && (broken == Some(Broken::Cyclic) || (search.fits)(path));
+                && (broken == Some(BrokenLink::Cyclic) || (search.fits)(path));
             if !is_named {
                 continue;
             }
@@ -255,10 +255,10 @@ impl FoundFiles {
     }
 
     /// Counts a link that leads nowhere.
-    fn count_link(&mut self, path: &Path, broken: Broken) {
+    fn count_link(&mut self, path: &Path, broken: BrokenLink) {
         let links = match broken {
-            Broken::Dangling => &mut self.not_read.dangling_links,
-            Broken::Cyclic => &mut self.not_read.cyclic_links,
+            BrokenLink::Dangling => &mut self.not_read.dangling_links,
+            BrokenLink::Cyclic => &mut self.not_read.cyclic_links,
         };
         Several::add(links, path);
     }
@@ -279,7 +279,7 @@ impl FoundFiles {
         let holds_records = |path: &PathBuf| {
             let format = self
                 .format
-                .or_else(|| Format::of_name(&path.to_string_lossy(), false));
+                .or_else(|| Format::from_name(&path.to_string_lossy(), false));
             format.is_some_and(|format| format != Format::Text) && !describes(path)
         };
         if !files.iter().any(holds_records) {
@@ -295,16 +295,16 @@ impl FoundFiles {
 
 /// What is wrong with a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Broken {
+pub(super) enum BrokenLink {
     /// It leads to no file.
     Dangling,
     /// It leads back to a folder above it, or to links that lead back to it.
     Cyclic,
 }
 
-impl Broken {
+impl BrokenLink {
     /// What is wrong with this path; `None` if it is no link, or leads to a file or folder.
-    pub(super) fn of(path: &Path) -> Option<Self> {
+    pub(super) fn find(path: &Path) -> Option<Self> {
         /// The operating system's code for links in a circle, for which `ErrorKind` has no stable name.
         const LINKS_IN_CIRCLE: i32 = if cfg!(windows) {
             1921
@@ -318,8 +318,8 @@ impl Broken {
         }
         let error = path.metadata().err()?;
         match error.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => Some(Broken::Dangling),
-            _ => (error.raw_os_error() == Some(LINKS_IN_CIRCLE)).then_some(Broken::Cyclic),
+            ErrorKind::NotFound | ErrorKind::NotADirectory => Some(BrokenLink::Dangling),
+            _ => (error.raw_os_error() == Some(LINKS_IN_CIRCLE)).then_some(BrokenLink::Cyclic),
         }
     }
 }
@@ -403,10 +403,10 @@ fn target_of_link(entry: &DirEntry) -> Option<PathBuf> {
 }
 
 /// What is wrong with the link on which a walk failed, or the error of something else.
-fn broken_link(path: &Path, error: &walkdir::Error) -> Result<Broken> {
+fn broken_link(path: &Path, error: &walkdir::Error) -> Result<BrokenLink> {
     let broken = match error.loop_ancestor() {
-        Some(_) => Some(Broken::Cyclic),
-        None => Broken::of(path),
+        Some(_) => Some(BrokenLink::Cyclic),
+        None => BrokenLink::find(path),
     };
     broken.ok_or_else(|| unreadable(path, error))
 }

@@ -60,33 +60,43 @@ const ENDINGS: [(Format, &[&str]); 7] = [
 ];
 
 /// What a file is that is not read, and what to do instead.
-type Unread = (&'static str, &'static str);
+#[derive(Clone, Copy)]
+struct UnreadFormat {
+    what: &'static str,
+    remedy: &'static str,
+}
+
+impl UnreadFormat {
+    const fn new(what: &'static str, remedy: &'static str) -> Self {
+        UnreadFormat { what, remedy }
+    }
+}
 
 const UNPACK: &str = "unpack it, and give its files";
 const COMPRESS: &str = "unpack it, or compress it with gzip, zstd, xz or bzip2";
-const WARC: Unread = (
+const WARC: UnreadFormat = UnreadFormat::new(
     "a WARC archive",
     "extract its texts to JSON Lines, for instance with warcio and trafilatura in Python",
 );
 const SAVE_AS_CSV: &str = "save it as CSV";
 const SAVE_AS_TEXT: &str = "save it as text";
-const AVRO: Unread = (
+const AVRO: UnreadFormat = UnreadFormat::new(
     "an Avro file",
     "convert it in Python: polars.read_avro(\"in.avro\").write_parquet(\"in.parquet\")",
 );
-const PDF: Unread = (
+const PDF: UnreadFormat = UnreadFormat::new(
     "a PDF document",
     "extract its text, for instance with pdftotext",
 );
-const SQLITE: Unread = (
+const SQLITE: UnreadFormat = UnreadFormat::new(
     "an SQLite database",
     "export a table: sqlite3 -csv -header in.db \"select * from documents\" > documents.csv",
 );
-const HDF: Unread = (
+const HDF: UnreadFormat = UnreadFormat::new(
     "an HDF5 file",
     "convert it in Python: pandas.read_hdf(\"in.h5\").to_parquet(\"in.parquet\")",
 );
-const NUMPY: Unread = ("a file of numpy", "write its texts as JSON Lines");
+const NUMPY: UnreadFormat = UnreadFormat::new("a file of numpy", "write its texts as JSON Lines");
 
 /// The endings of program text. It is read as text where it is asked for, since other folders of documents may hold
 /// some by chance.
@@ -100,30 +110,45 @@ const CODE: [&str; 78] = [
 ];
 
 /// Endings that no format has, and what they stand for.
-const UNREAD: [(&[&str], Unread); 22] = [
-    (&["7z"], ("a 7z archive", UNPACK)),
-    (&["zip"], ("a zip archive", UNPACK)),
-    (&["rar"], ("a rar archive", UNPACK)),
+const UNREAD: [(&[&str], UnreadFormat); 22] = [
+    (&["7z"], UnreadFormat::new("a 7z archive", UNPACK)),
+    (&["zip"], UnreadFormat::new("a zip archive", UNPACK)),
+    (&["rar"], UnreadFormat::new("a rar archive", UNPACK)),
     (
         &["tar", "tgz", "tbz2", "txz", "tzst"],
-        ("a tar archive", UNPACK),
+        UnreadFormat::new("a tar archive", UNPACK),
     ),
-    (&["lz4"], ("compressed with lz4", COMPRESS)),
-    (&["lzma"], ("compressed with lzma", COMPRESS)),
-    (&["br"], ("compressed with brotli", COMPRESS)),
-    (&["sz", "snappy"], ("compressed with snappy", COMPRESS)),
-    (&["z"], ("compressed with compress", COMPRESS)),
-    (&["xlsx", "xls", "ods"], ("an Excel sheet", SAVE_AS_CSV)),
+    (&["lz4"], UnreadFormat::new("compressed with lz4", COMPRESS)),
+    (
+        &["lzma"],
+        UnreadFormat::new("compressed with lzma", COMPRESS),
+    ),
+    (
+        &["br"],
+        UnreadFormat::new("compressed with brotli", COMPRESS),
+    ),
+    (
+        &["sz", "snappy"],
+        UnreadFormat::new("compressed with snappy", COMPRESS),
+    ),
+    (
+        &["z"],
+        UnreadFormat::new("compressed with compress", COMPRESS),
+    ),
+    (
+        &["xlsx", "xls", "ods"],
+        UnreadFormat::new("an Excel sheet", SAVE_AS_CSV),
+    ),
     (&["pdf"], PDF),
     (
         &["docx", "doc", "odt", "rtf"],
-        ("a Word document", SAVE_AS_TEXT),
+        UnreadFormat::new("a Word document", SAVE_AS_TEXT),
     ),
-    (&["epub"], ("an e-book", SAVE_AS_TEXT)),
+    (&["epub"], UnreadFormat::new("an e-book", SAVE_AS_TEXT)),
     (&["avro"], AVRO),
     (
         &["orc"],
-        (
+        UnreadFormat::new(
             "an ORC file",
             "convert it in Python: pandas.read_orc(\"in.orc\").to_parquet(\"in.parquet\")",
         ),
@@ -132,7 +157,7 @@ const UNREAD: [(&[&str], Unread); 22] = [
     (&["sqlite", "sqlite3", "db"], SQLITE),
     (
         &["duckdb"],
-        (
+        UnreadFormat::new(
             "a DuckDB database",
             "export a table: duckdb in.duckdb -c \"copy documents to 'documents.parquet'\"",
         ),
@@ -140,7 +165,7 @@ const UNREAD: [(&[&str], Unread); 22] = [
     (&["h5", "hdf5"], HDF),
     (
         &["pkl", "pickle"],
-        (
+        UnreadFormat::new(
             "a pickle of Python",
             "convert it in Python: pandas.read_pickle(\"in.pkl\").to_parquet(\"in.parquet\")",
         ),
@@ -148,7 +173,7 @@ const UNREAD: [(&[&str], Unread); 22] = [
     (&["npy", "npz"], NUMPY),
     (
         &["xml"],
-        (
+        UnreadFormat::new(
             "an XML file",
             "extract its texts to JSON Lines, or pass `format=text` to read it as one text",
         ),
@@ -156,26 +181,41 @@ const UNREAD: [(&[&str], Unread); 22] = [
 ];
 
 /// The first bytes of files that are neither read nor text.
-const MAGIC: [(&[u8], Unread); 17] = [
-    (b"7z\xBC\xAF\x27\x1C", ("a 7z archive", UNPACK)),
-    (b"PK\x03\x04", ("a zip archive", UNPACK)),
-    (b"PK\x05\x06", ("a zip archive", UNPACK)),
-    (b"Rar!\x1A\x07", ("a rar archive", UNPACK)),
-    (b"\x04\x22\x4D\x18", ("compressed with lz4", COMPRESS)),
-    (b"\x1F\x9D", ("compressed with compress", COMPRESS)),
-    (b"LZIP\x01", ("compressed with lzip", COMPRESS)),
+const MAGIC: [(&[u8], UnreadFormat); 17] = [
+    (
+        b"7z\xBC\xAF\x27\x1C",
+        UnreadFormat::new("a 7z archive", UNPACK),
+    ),
+    (b"PK\x03\x04", UnreadFormat::new("a zip archive", UNPACK)),
+    (b"PK\x05\x06", UnreadFormat::new("a zip archive", UNPACK)),
+    (b"Rar!\x1A\x07", UnreadFormat::new("a rar archive", UNPACK)),
+    (
+        b"\x04\x22\x4D\x18",
+        UnreadFormat::new("compressed with lz4", COMPRESS),
+    ),
+    (
+        b"\x1F\x9D",
+        UnreadFormat::new("compressed with compress", COMPRESS),
+    ),
+    (
+        b"LZIP\x01",
+        UnreadFormat::new("compressed with lzip", COMPRESS),
+    ),
     (
         b"\xFF\x06\x00\x00sNaPpY",
-        ("compressed with snappy", COMPRESS),
+        UnreadFormat::new("compressed with snappy", COMPRESS),
     ),
     (
         b"FEA1",
-        (
+        UnreadFormat::new(
             "a Feather file of version 1",
             "convert it in Python: pandas.read_feather(\"in.feather\").to_parquet(\"in.parquet\")",
         ),
     ),
-    (b"PARE", ("an encrypted Parquet file", "decrypt it")),
+    (
+        b"PARE",
+        UnreadFormat::new("an encrypted Parquet file", "decrypt it"),
+    ),
     (b"WARC/", WARC),
     (b"Obj\x01", AVRO),
     (b"SQLite format 3\0", SQLITE),
@@ -184,7 +224,7 @@ const MAGIC: [(&[u8], Unread); 17] = [
     (b"\x93NUMPY", NUMPY),
     (
         b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1",
-        ("a document of Office", "save it as CSV or text"),
+        UnreadFormat::new("a document of Office", "save it as CSV or text"),
     ),
 ];
 
@@ -193,7 +233,7 @@ pub(super) const START: usize = 512;
 
 impl Format {
     /// The format that the ending of a file name stands for. Program text has one only if it `takes_code`.
-    pub(super) fn of_name(name: &str, takes_code: bool) -> Option<Self> {
+    pub(super) fn from_name(name: &str, takes_code: bool) -> Option<Self> {
         let ending = ending(name)?;
         let of_ending = ENDINGS
             .iter()
@@ -205,7 +245,7 @@ impl Format {
 
     /// The format of a stream without a name, by its first decompressed bytes; `None` if they are those of a text
     /// that is not JSON.
-    pub(super) fn of_start(start: &[u8]) -> Option<Self> {
+    pub(super) fn from_start(start: &[u8]) -> Option<Self> {
         let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(start);
         match start {
             [b'P', b'A', b'R', b'1', ..] => Some(Format::Parquet),
@@ -268,7 +308,7 @@ pub(super) const INNER_MARK: &str =
 
 /// The ending of a file name in small letters, without that of its compression.
 fn ending(name: &str) -> Option<String> {
-    let (name, _) = Compression::of_ending(name);
+    let (name, _) = Compression::split_ending(name);
     let name = name.rsplit_once('/').map_or(name, |(_, name)| name);
     let (stem, ending) = name.rsplit_once('.')?;
     (!stem.is_empty()).then(|| ending.to_ascii_lowercase())
@@ -287,7 +327,8 @@ pub(super) fn check_ending(path: &Path, name: &str) -> Result<(), Error> {
     unread.map_or(Ok(()), |(_, unread)| Err(not_read(path, *unread)))
 }
 
-fn not_read(path: &Path, (what, remedy): Unread) -> Error {
+fn not_read(path: &Path, unread: UnreadFormat) -> Error {
+    let UnreadFormat { what, remedy } = unread;
     Error::Input {
         path: path.to_owned(),
         problem: format!("this is {what}, which is not read"),
@@ -332,8 +373,8 @@ pub(super) fn unknown_ending(path: &Path, name: &str) -> Error {
 #[doc(hidden)]
 pub fn check_json_lines(path: &Path) -> Result<(), Error> {
     let name = path.to_string_lossy().to_ascii_lowercase();
-    let (_, compression) = Compression::of_ending(&name);
-    let kind = match Format::of_name(&name, false) {
+    let (_, compression) = Compression::split_ending(&name);
+    let kind = match Format::from_name(&name, false) {
         Some(Format::Csv) => "CSV",
         Some(Format::Tsv) => "TSV",
         Some(Format::Parquet) => "Parquet",
@@ -370,7 +411,7 @@ pub(super) fn check_start(path: &Path, start: &[u8]) -> Result<(), Error> {
     let of_tar = start
         .get(TAR..)
         .filter(|start| start.starts_with(b"ustar"))
-        .map(|_| ("a tar archive", UNPACK));
+        .map(|_| UnreadFormat::new("a tar archive", UNPACK));
     let unread = of_start.map(|(_, unread)| *unread).or(of_tar);
     unread.map_or(Ok(()), |unread| Err(not_read(path, unread)))
 }
@@ -440,7 +481,7 @@ pub(super) fn is_description(name: &OsStr) -> bool {
         stem.eq_ignore_ascii_case(known) || rest.is_some_and(|rest| rest.starts_with(['-', '_']))
     };
     let is_known = NAMES.iter().any(is_of);
-    is_known && Format::of_name(&name, false).is_none_or(|format| format == Format::Text)
+    is_known && Format::from_name(&name, false).is_none_or(|format| format == Format::Text)
 }
 
 #[cfg(test)]
@@ -467,7 +508,7 @@ mod tests {
             ("a.gz", None),
             ("a.zip", None),
         ] {
-            assert_eq!(Format::of_name(name, false), format, "{name}");
+            assert_eq!(Format::from_name(name, false), format, "{name}");
         }
     }
 
@@ -501,11 +542,11 @@ mod tests {
         for name in [
             "a.py", "src/a.RS", "a.toml", "a.cpp.gz", "a.js", "a.yml", "a.h",
         ] {
-            assert_eq!(Format::of_name(name, true), Some(Format::Text), "{name}");
-            assert_eq!(Format::of_name(name, false), None, "{name}");
+            assert_eq!(Format::from_name(name, true), Some(Format::Text), "{name}");
+            assert_eq!(Format::from_name(name, false), None, "{name}");
         }
         for (name, format) in [("a.json", Some(Format::Json)), ("a.o", None), ("py", None)] {
-            assert_eq!(Format::of_name(name, true), format, "{name}");
+            assert_eq!(Format::from_name(name, true), format, "{name}");
         }
         let known = ENDINGS.iter().flat_map(|(_, endings)| *endings);
         let others = UNREAD.iter().flat_map(|(endings, _)| *endings);

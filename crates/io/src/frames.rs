@@ -49,9 +49,9 @@ pub(super) fn frames_ahead(files: usize) -> usize {
 /// **To wait for a frame is no wait for a job that may wait**: a batch that another thread has begun is decompressed without a
 /// call to the pool, and one that none has begun is decompressed by the thread that reads.
 pub(super) struct FramesReader<'a, R> {
-    file: Rest<'a, R>,
+    file: FrameRest<'a, R>,
     ahead: usize,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<BatchAhead>,
     /// Content of the batches that wait.
     waiting_bytes: usize,
     current: Current,
@@ -80,7 +80,7 @@ impl Current {
 }
 
 /// What is left of the file.
-enum Rest<'a, R> {
+enum FrameRest<'a, R> {
     /// Frames that may be held as a whole.
     Frames(Compressed<R>),
     /// What may not, as a stream.
@@ -109,7 +109,7 @@ struct Batch {
 }
 
 /// A batch that was given to the pool.
-struct Waiting {
+struct BatchAhead {
     /// `None` once a thread has begun.
     batch: Arc<Mutex<Option<Batch>>>,
     content: usize,
@@ -123,7 +123,7 @@ impl<'a, R: Read + Send + 'a> FramesReader<'a, R> {
     /// Decompresses this many batches ahead, which is more than none.
     pub(super) fn new(file: R, ahead: usize) -> Self {
         FramesReader {
-            file: Rest::Frames(Compressed {
+            file: FrameRest::Frames(Compressed {
                 file,
                 bytes: Vec::new(),
                 error: None,
@@ -140,14 +140,16 @@ impl<'a, R: Read + Send + 'a> FramesReader<'a, R> {
     /// Gives frames to the pool, as many as may wait.
     fn send(&mut self) -> io::Result<()> {
         while self.waiting.len() < self.ahead && self.waiting_bytes < self.ahead * FRAME {
-            let Rest::Frames(file) = &mut self.file else {
+            let FrameRest::Frames(file) = &mut self.file else {
                 return Ok(());
             };
             if let Some(mut batch) = file.next_batch() {
                 batch.memory = self.spare.pop().unwrap_or_default();
                 self.waiting_bytes += batch.content;
-                self.waiting.push_back(Waiting::start(batch));
-            } else if let Rest::Frames(file) = std::mem::replace(&mut self.file, Rest::Ended) {
+                self.waiting.push_back(BatchAhead::start(batch));
+            } else if let FrameRest::Frames(file) =
+                std::mem::replace(&mut self.file, FrameRest::Ended)
+            {
                 self.file = file.rest()?;
             }
         }
@@ -184,7 +186,7 @@ impl<'a, R: Read + Send + 'a> Read for FramesReader<'a, R> {
                 Ok(0) => {}
                 Err(error) if error.kind() != ErrorKind::Interrupted => {
                     self.waiting.clear();
-                    self.file = Rest::Ended;
+                    self.file = FrameRest::Ended;
                     self.current = Current::none();
                     return Err(error);
                 }
@@ -192,15 +194,15 @@ impl<'a, R: Read + Send + 'a> Read for FramesReader<'a, R> {
             }
             if !self.next_batch()? {
                 return match &mut self.file {
-                    Rest::Stream(stream) => stream.read(buffer),
-                    Rest::Frames(_) | Rest::Ended => Ok(0),
+                    FrameRest::Stream(stream) => stream.read(buffer),
+                    FrameRest::Frames(_) | FrameRest::Ended => Ok(0),
                 };
             }
         }
     }
 }
 
-impl Waiting {
+impl BatchAhead {
     fn start(batch: Batch) -> Self {
         let content = batch.content;
         let batch = Arc::new(Mutex::new(Some(batch)));
@@ -212,7 +214,7 @@ impl Waiting {
                 let _ = sender.send(batch.decompress());
             }
         });
-        Waiting {
+        BatchAhead {
             batch,
             content,
             decompressed,
@@ -230,7 +232,7 @@ impl Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for BatchAhead {
     fn drop(&mut self) {
         // No thread begins what nobody reads.
         take(&self.batch);
@@ -321,13 +323,13 @@ impl<R: Read> Compressed<R> {
 
 impl<'a, R: Read + Send + 'a> Compressed<R> {
     /// What follows the last batch.
-    fn rest(self) -> io::Result<Rest<'a, R>> {
+    fn rest(self) -> io::Result<FrameRest<'a, R>> {
         if self.bytes.is_empty() && self.has_frames {
-            return Ok(Rest::Stream(Box::new(Failing(self.error))));
+            return Ok(FrameRest::Stream(Box::new(Failing(self.error))));
         }
         let rest = Cursor::new(self.bytes).chain(Failing(self.error));
         let stream = Compression::Zstd.reader(rest.chain(self.file));
-        stream.map(Rest::Stream)
+        stream.map(FrameRest::Stream)
     }
 }
 
@@ -451,9 +453,9 @@ mod tests {
     }
 
     /// A file that cannot be read to its end.
-    struct Broken;
+    struct BrokenDisk;
 
-    impl Read for Broken {
+    impl Read for BrokenDisk {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
             Err(io::Error::other("the disk is broken"))
         }
@@ -463,7 +465,7 @@ mod tests {
     fn what_could_be_read_comes_before_the_error() {
         let file = [sized(FRAME), sized(9), sized(3 * BATCH)].concat();
         for end in [3, 100, file.len() - 100, file.len()] {
-            let read = || file[..end].chain(Broken);
+            let read = || file[..end].chain(BrokenDisk);
             let expected = all_of(Compression::Zstd.reader(read()).unwrap(), 1 << 20);
             assert_eq!(all_of(FramesReader::new(read(), 3), 1 << 20), expected);
             assert_eq!(expected.1.unwrap(), "the disk is broken");

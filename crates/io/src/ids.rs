@@ -201,7 +201,7 @@ impl DocumentIds {
     pub(super) fn in_order(&self) -> Result<IdsInOrder<'_>> {
         Ok(match self {
             DocumentIds::Held(ids) => IdsInOrder::Held { ids, row: 0 },
-            DocumentIds::Spilled(ids) => IdsInOrder::Spilled(SpilledLines::of(ids.file.as_ref())?),
+            DocumentIds::Spilled(ids) => IdsInOrder::Spilled(SpilledLines::new(ids.file.as_ref())?),
         })
     }
 
@@ -419,7 +419,7 @@ pub(super) struct SpilledLines<'a> {
 }
 
 impl<'a> SpilledLines<'a> {
-    fn of(file: Option<&'a StreamFile>) -> Result<Self> {
+    fn new(file: Option<&'a StreamFile>) -> Result<Self> {
         Ok(SpilledLines {
             blocks: file.map(StreamFile::blocks).transpose()?,
             block: String::new(),

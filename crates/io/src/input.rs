@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use super::arriving::ArrivingLines;
 use super::broken_stream;
 use super::compression::{Compression, FrameWriter};
-use super::find::{Broken, FoundFiles, absolute, common_parent, parent_of, with_slashes};
+use super::find::{BrokenLink, FoundFiles, absolute, common_parent, parent_of, with_slashes};
 use super::format::{
     BYTE_ORDER_MARK, Format, Quote, START, Separators, check_ending, check_start, is_code,
     other_encoding, unknown_ending, unknown_start,
@@ -63,7 +63,7 @@ impl InputFile {
         takes_code: bool,
     ) -> Result<Self> {
         let format = naming.format;
-        let format = format.or_else(|| Format::of_name(&relative, takes_code));
+        let format = format.or_else(|| Format::from_name(&relative, takes_code));
         let mut start = Vec::new();
         File::open(&named)
             .map_err(Error::io("open", &named))?
@@ -75,7 +75,7 @@ impl InputFile {
         }
         check_start(&named, &start)?;
         let format = format.ok_or_else(|| unknown_ending(&named, &relative))?;
-        let compression = Compression::of_start(&start);
+        let compression = Compression::from_start(&start);
         Ok(InputFile {
             format,
             separators: separators_of(format, naming),
@@ -89,7 +89,7 @@ impl InputFile {
 
     /// The folder of an index in place of a file, which has no records to read.
     #[doc(hidden)]
-    pub fn of_index(folder: &Path) -> Self {
+    pub fn from_index(folder: &Path) -> Self {
         InputFile {
             format: Format::JsonLines,
             separators: None,
@@ -221,7 +221,7 @@ impl Inputs {
                     found.folder(name)?;
                 }
                 Ok(_) => found.file(name.clone(), parent_of(&absolute(name)?))?,
-                Err(error) if is_absent(&error) || Broken::of(name).is_some() => {
+                Err(error) if is_absent(&error) || BrokenLink::find(name).is_some() => {
                     match remote_input(name) {
                         Some(refused) => return Err(refused),
                         None => found.glob(name)?,
@@ -402,7 +402,7 @@ impl Inputs {
         let Some(opened) = stream.take() else {
             return Ok(None);
         };
-        match ArrivingLines::of(opened, longest, progress)? {
+        match ArrivingLines::new(opened, longest, progress)? {
             Ok(lines) => {
                 let name = format!("stdin{}", Format::JsonLines.ending());
                 Ok(Some((lines, name)))
@@ -572,7 +572,7 @@ pub fn read_text(mut stream: impl Read, name: &Path) -> Result<String> {
     let most = longest.bytes() + 1;
     let check = |bytes: &[u8]| {
         if bytes.len() as u64 == most {
-            Err(longest.refusal("the text", most).of(name))
+            Err(longest.refusal("the text", most).for_file(name))
         } else {
             Ok(())
         }
@@ -581,9 +581,9 @@ pub fn read_text(mut stream: impl Read, name: &Path) -> Result<String> {
     let read = stream.by_ref().take(most).read_to_end(&mut stored);
     read.map_err(Error::io("read", name))?;
     check(&stored)?;
-    let broken = |problem: String, remedy: &str| Refusal::new(problem, remedy).of(name);
+    let broken = |problem: String, remedy: &str| Refusal::new(problem, remedy).for_file(name);
     let mut bytes = Vec::new();
-    let compression = Compression::of_start(&stored);
+    let compression = Compression::from_start(&stored);
     let stream = compression.reader(&*stored);
     let read = stream.and_then(|stream| stream.take(most).read_to_end(&mut bytes));
     check(&bytes)?;
@@ -593,7 +593,7 @@ pub fn read_text(mut stream: impl Read, name: &Path) -> Result<String> {
         }
         Err(error) => {
             let refusal = broken_stream::refusal(compression, &error, Cursor::new(&stored));
-            return Err(refusal.of(name));
+            return Err(refusal.for_file(name));
         }
         Ok(_) => {
             let size = stored.len() as u64;
@@ -660,10 +660,10 @@ fn copy_stream(stream: &mut impl Read, naming: &Naming, folder: &Path) -> Result
         .read_to_end(&mut start)
         .map_err(failed("read", &named))?;
     check_start(&named, &start)?;
-    let original_compression = Compression::of_start(&start);
+    let original_compression = Compression::from_start(&start);
     let is_plain = original_compression == Compression::None;
     let known = match naming.format {
-        None if is_plain => Some(Format::of_start(&start).ok_or_else(|| unknown_start(&named))?),
+        None if is_plain => Some(Format::from_start(&start).ok_or_else(|| unknown_start(&named))?),
         given => given,
     };
     let mut all = start.as_slice().chain(stream);
@@ -709,5 +709,5 @@ fn format_in(file: &File, compression: Compression) -> Option<Format> {
         stream.read_to_end(&mut start)?;
         Ok::<_, io::Error>(start)
     };
-    Format::of_start(&start().unwrap_or_default())
+    Format::from_start(&start().unwrap_or_default())
 }

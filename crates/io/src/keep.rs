@@ -116,7 +116,7 @@ pub fn unwritable<E: std::error::Error + 'static>(path: &Path) -> impl FnOnce(E)
 const OF_SYSTEM: &str = "(os error ";
 
 /// The error of the operating system in one of CSV.
-pub(super) fn of_system(error: csv::Error) -> io::Error {
+pub(super) fn system_error(error: csv::Error) -> io::Error {
     if !error.is_io_error() {
         return error.into();
     }

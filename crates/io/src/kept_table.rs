@@ -57,7 +57,7 @@ pub(super) fn unknown_column(schema: &Type) -> Option<String> {
 
 impl ParquetForm {
     /// The form of a file with this schema, of which `groups` are read by their physical types.
-    pub(super) fn of(file: &File, schema: TypePtr, groups: &Groups) -> Result<Self, ParquetError> {
+    pub(super) fn new(file: &File, schema: TypePtr, groups: &Groups) -> Result<Self, ParquetError> {
         let metadata = Arc::clone(groups.metadata());
         let pages = version_of_pages(file, &metadata)?;
         Ok(ParquetForm {

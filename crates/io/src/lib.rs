@@ -119,7 +119,7 @@ pub use arriving::ArrivingLines;
 #[doc(hidden)]
 pub use chunk::{Chunk, Kept, Record, chunks_of_rows};
 #[doc(hidden)]
-pub use clusters::write_clusters;
+pub use clusters::ClusterTable;
 #[doc(hidden)]
 pub use compression::{Compression, FRAME, FrameWriter, frames_in_flight};
 #[doc(hidden)]
@@ -180,9 +180,9 @@ pub use read::{is_reading, read_documents};
 pub use recorded::RecordedInput;
 #[doc(hidden)]
 pub use refusal::listed;
-pub use removals::RemovedFormat;
 #[doc(hidden)]
-pub use removals::{write_removed_lines, write_removed_table};
+pub use removals::RemovedDocuments;
+pub use removals::RemovedFormat;
 pub use removed_rows::{DocumentPlace, RemovedRow, id_text};
 #[doc(hidden)]
 pub use removed_rows::{PlaceOfRow, RemovedFile, documents_of_id};
@@ -202,8 +202,8 @@ pub use run_record::{Facts, run_record};
 pub use signatures::SignaturesFormat;
 #[doc(hidden)]
 pub use signatures::{
-    SignatureReader, SlotWriter, damaged, description_of, misdescribed, write_description,
-    write_table as write_signature_table,
+    SignatureReader, SignatureTable, SlotWriter, damaged, description_of, misdescribed,
+    write_description,
 };
 #[doc(hidden)]
 pub use sized_file::SizedFile;

@@ -95,7 +95,7 @@ pub fn odd_pair(path: &Path, record: u64, problem: &str) -> Error {
 
 fn field(name: &str) -> ValueField {
     ValueField {
-        path: FieldPath::of_name(name),
+        path: FieldPath::from_name(name),
         parameter: match name {
             "id_a" | "id_b" => ValueField::ID,
             _ => "from_pairs",

@@ -142,7 +142,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn shown(refusal: Refusal) -> String {
-        refusal.of(Path::new("in.jsonl")).to_string()
+        refusal.for_file(Path::new("in.jsonl")).to_string()
     }
 
     #[test]

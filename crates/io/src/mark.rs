@@ -128,7 +128,7 @@ fn mark_rows(rows: &RecordBatch, fates: &[Fate<'_>], name: &str) -> Result<Recor
 /// Appends a record of JSON with one more field, behind all others.
 fn mark_json(record: &[u8], name: &str, marks: &Cuts, out: &mut Vec<u8>) -> Result<(), String> {
     let text = std::str::from_utf8(record).map_err(|error| error.to_string())?;
-    if json::field(text.trim_ascii(), &FieldPath::of_name(name))?.is_some() {
+    if json::field(text.trim_ascii(), &FieldPath::from_name(name))?.is_some() {
         return Err(format!("there is a field \"{name}\" already"));
     }
     let inner = text.trim_ascii_end().strip_suffix('}');

@@ -30,10 +30,10 @@ const HELD: usize = 64 << 20;
 
 /// The pages of a row group.
 #[derive(Clone, Debug)]
-pub(super) struct PagesOfGroup(Arc<Mutex<Waiting>>);
+pub(super) struct PagesOfGroup(Arc<Mutex<WaitingPages>>);
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingPages {
     /// The folder for pages on disk; `None` holds all in memory.
     folder: Option<PathBuf>,
     held: usize,
@@ -69,7 +69,7 @@ impl Page {
 impl PagesOfGroup {
     /// `folder` is for pages on disk; without it, all wait in memory.
     pub(super) fn new(folder: Option<PathBuf>) -> Self {
-        PagesOfGroup(Arc::new(Mutex::new(Waiting {
+        PagesOfGroup(Arc::new(Mutex::new(WaitingPages {
             folder,
             held: 0,
             file: None,
@@ -78,7 +78,7 @@ impl PagesOfGroup {
         })))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, WaitingPages> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -97,7 +97,7 @@ impl PagesOfGroup {
         let close = with_checksums(written.close().clone(), &dictionary, &data)?;
         // The dictionary comes first, although it is complete last.
         let pages: VecDeque<Page> = dictionary.into_iter().chain(data).collect();
-        let chunk = Chunk {
+        let chunk = ColumnPages {
             len: pages.iter().map(|page| page.bytes() as u64).sum(),
             pages: Mutex::new(pages),
             group: self.clone(),
@@ -227,19 +227,19 @@ impl PageStore for PagesOfColumn {
 }
 
 /// The bytes of a column, which are read once.
-struct Chunk {
+struct ColumnPages {
     len: u64,
     pages: Mutex<VecDeque<Page>>,
     group: PagesOfGroup,
 }
 
-impl Length for Chunk {
+impl Length for ColumnPages {
     fn len(&self) -> u64 {
         self.len
     }
 }
 
-impl ChunkReader for Chunk {
+impl ChunkReader for ColumnPages {
     type T = ReadPages;
 
     fn get_read(&self, _: u64) -> Result<ReadPages, ParquetError> {

@@ -36,7 +36,7 @@ pub(super) fn page_sizes(file: &File, column: &ColumnChunkMetaData) -> io::Resul
     let mut sizes = Vec::new();
     while at < end {
         source.seek(SeekFrom::Start(at))?;
-        let mut header = Header {
+        let mut header = HeaderReader {
             source: source.by_ref().take(end - at),
             read: 0,
         };
@@ -67,7 +67,7 @@ pub(super) fn with_checksum(header: &Bytes, checksum: u32) -> Result<PageHeader,
     const CHECKSUM: i16 = 4;
     const DICTIONARY: i64 = 2;
     let unknown = |_| ParquetError::General("the header of a page is unknown".to_owned());
-    let mut reader = Header {
+    let mut reader = HeaderReader {
         source: &**header,
         read: 0,
     };
@@ -118,7 +118,7 @@ pub(super) fn with_checksum(header: &Bytes, checksum: u32) -> Result<PageHeader,
 }
 
 /// A header that is read.
-struct Header<R> {
+struct HeaderReader<R> {
     source: R,
     read: u64,
 }
@@ -142,7 +142,7 @@ mod kind {
 /// Structures in each other, at most. Those of a page are three deep.
 const DEEPEST: u8 = 8;
 
-impl<R: Read> Header<R> {
+impl<R: Read> HeaderReader<R> {
     fn page(&mut self) -> io::Result<PageSize> {
         // The numbers of the fields in `PageHeader`.
         const UNCOMPRESSED: i16 = 2;
@@ -343,7 +343,7 @@ mod tests {
             &[0x19, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0x15],
             &[0x18, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F, 0x15],
         ] {
-            let mut header = Header {
+            let mut header = HeaderReader {
                 source: bytes,
                 read: 0,
             };

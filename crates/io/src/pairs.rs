@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::compression::Compression;
-use super::keep::{JsonLines, of_system};
+use super::keep::{JsonLines, system_error};
 use super::places::{Places, raw_json};
 use super::table::{ColumnWriter, f64s, strings, u64s, unwritable};
 use simgpu::error::{Error, Result};
@@ -199,7 +199,7 @@ pub fn write_text(
         return lines.finish();
     }
     let mut csv = csv::Writer::from_writer(BufWriter::with_capacity(1 << 16, target));
-    let failed = |error: csv::Error| Error::io("write to", path)(of_system(error));
+    let failed = |error: csv::Error| Error::io("write to", path)(system_error(error));
     csv.write_record(columns(pairs.measure)).map_err(failed)?;
     (pairs.for_each)(&mut |pair| {
         let [(file_a, row_a), (file_b, row_b)] = pair.rows.map(|row| places.place(row));

@@ -122,7 +122,8 @@ impl Places {
     #[doc(hidden)]
     pub fn note(
         &mut self,
-        (file, named): (usize, &Path),
+        file: usize,
+        named: &Path,
         record: Record,
         row: u32,
         on_bad_record: OnBadRecord,
@@ -602,7 +603,7 @@ mod tests {
                     },
                 };
                 let named = Path::new(name);
-                let bad = places.note((file, named), record, row, OnBadRecord::Skip);
+                let bad = places.note(file, named, record, row, OnBadRecord::Skip);
                 assert_eq!(bad.unwrap().is_some(), !is_good);
                 row += u32::from(*is_good);
             }

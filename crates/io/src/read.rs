@@ -544,16 +544,16 @@ impl Reader<'_> {
             return Err(unreadable(input, &problem));
         }
         if let Some(refusal) = self.wanted().refusal_of(input.format) {
-            return Err(refusal.of(&input.named));
+            return Err(refusal.for_file(&input.named));
         }
-        let mut fingerprint = Fingerprint::of(&metadata);
+        let mut fingerprint = Fingerprint::from_metadata(&metadata);
         let (parts, table) = if input.format.is_table() {
             let opened = self.open_table(file)?;
             let consumed = &self.of_all.consumed;
             consumed.fetch_add(metadata.len(), Ordering::Relaxed);
             opened
         } else {
-            let file = Counted {
+            let file = CountedFile {
                 file,
                 consumed: &self.of_all.consumed,
             };
@@ -593,7 +593,7 @@ impl<'a> Reader<'a> {
         };
         let missing = header.missing(fields);
         let checked = self.of_all.check_missing(self.file, fields, missing);
-        checked.map_err(|refusal| refusal.of(&self.input.named))
+        checked.map_err(|refusal| refusal.for_file(&self.input.named))
     }
 
     /// Decompresses a stream of the file, ahead where threads would stand still.
@@ -629,7 +629,9 @@ impl<'a> Reader<'a> {
         let mut rest = stream.by_ref().take(MEASURED);
         match io::copy(&mut rest, &mut io::sink()).map_err(|error| broken(input, &error))? {
             0 => Ok(text),
-            more => Err(longest.refusal("the text", most + more).of(&input.named)),
+            more => Err(longest
+                .refusal("the text", most + more)
+                .for_file(&input.named)),
         }
     }
 
@@ -645,10 +647,10 @@ impl<'a> Reader<'a> {
         }
         if let Some(encoding) = other_encoding(&start) {
             let problem = other_unicode("the file", encoding);
-            return Err(Refusal::new(problem, "convert it to UTF-8").of(&input.named));
+            return Err(Refusal::new(problem, "convert it to UTF-8").for_file(&input.named));
         }
         let is_array =
-            input.format == Format::Json && Format::of_start(&start) == Some(Format::Json);
+            input.format == Format::Json && Format::from_start(&start) == Some(Format::Json);
         let cutter: Box<dyn Cutter + Send> = match input.separators {
             Some(separators) => Box::new(CsvCutter::new(separators, self.wanted())),
             None if is_array => Box::new(ArrayCutter::new()),
@@ -696,11 +698,11 @@ impl<'a> Reader<'a> {
                 let mut others = others.filter_map(|(path, parameter)| Some((path?, parameter)));
                 others.try_for_each(|(path, parameter)| columns::check_one(schema, path, parameter))
             });
-            checked.map_err(|refusal| refusal.of(&input.named))
+            checked.map_err(|refusal| refusal.for_file(&input.named))
         };
         if input.format == Format::Arrow {
             let order = arrow::check_byte_order(&file, &input.named);
-            order.map_err(|refusal| refusal.of(&input.named))?;
+            order.map_err(|refusal| refusal.for_file(&input.named))?;
             let opened = arrow::open(&file, needed, reading.longest);
             let (batches, form) = opened.map_err(|error| unread_table(input, error))?;
             check(form.schema())?;
@@ -724,7 +726,7 @@ impl<'a> Reader<'a> {
                         "column {column:?} has a logical type that is newer than this version, which cannot write it into kept records"
                     );
                     let remedy = "write the column as another type, with the program that made it, or pass `action=report`, which copies no records";
-                    return Err(Refusal::new(problem, remedy).of(&input.named));
+                    return Err(Refusal::new(problem, remedy).for_file(&input.named));
                 }
                 (groups, Some(schema))
             }
@@ -733,7 +735,7 @@ impl<'a> Reader<'a> {
             let problem = "the file is damaged: a column lacks an offset or a size";
             return Err(unread_table(input, Unreadable::Damaged(problem.to_owned())));
         }
-        let form = schema.map(|schema| ParquetForm::of(&source, schema, &groups));
+        let form = schema.map(|schema| ParquetForm::new(&source, schema, &groups));
         let form = form.transpose().map_err(damaged)?;
         Ok((
             Rest::Parquet(Box::new(groups)),
@@ -807,7 +809,7 @@ impl Rest<'_> {
 impl RecordsReader<'_> {
     /// Cuts off the next chunk of about [`CHUNK`] bytes, after a record.
     fn next(&mut self, input: &InputFile) -> Result<Option<Contents>> {
-        let wrong = |refusal: Refusal| refusal.of(&input.named);
+        let wrong = |refusal: Refusal| refusal.for_file(&input.named);
         while !self.is_at_end {
             let Self { bytes, scanned, .. } = self;
             let read = fill(&mut self.stream, &mut bytes[*scanned..]);
@@ -871,12 +873,12 @@ impl RecordsReader<'_> {
                 // Perhaps it is this long because a quote was never closed.
                 cutter
                     .end(&[])
-                    .map_err(|refusal| refusal.of(&input.named))?;
+                    .map_err(|refusal| refusal.for_file(&input.named))?;
                 break;
             }
         }
         let record = format!("the record that starts on line {line}");
-        Ok(self.longest.refusal(&record, all).of(&input.named))
+        Ok(self.longest.refusal(&record, all).for_file(&input.named))
     }
 }
 
@@ -956,7 +958,7 @@ fn broken(input: &InputFile, error: &io::Error) -> Error {
     match (input.compression, input.open()) {
         (Compression::None, _) | (_, Err(_)) => unreadable(input, &error.to_string()),
         (compression, Ok(file)) => {
-            broken_stream::refusal(compression, error, file).of(&input.named)
+            broken_stream::refusal(compression, error, file).for_file(&input.named)
         }
     }
 }
@@ -993,7 +995,7 @@ fn unread_table(input: &InputFile, error: Unreadable) -> Error {
             Refusal::new(problem, remedy)
         }
     };
-    refusal.of(&input.named)
+    refusal.for_file(&input.named)
 }
 
 /// What the reader of Arrow says of strings that are not UTF-8.
@@ -1029,11 +1031,11 @@ fn remedy_of_table(format: Format, problem: &str) -> &'static str {
 }
 
 fn refused(input: &InputFile, problem: String, remedy: &str) -> Error {
-    Refusal::new(problem, remedy).of(&input.named)
+    Refusal::new(problem, remedy).for_file(&input.named)
 }
 
 impl Fingerprint {
-    fn of(metadata: &Metadata) -> Self {
+    fn from_metadata(metadata: &Metadata) -> Self {
         Fingerprint {
             size: metadata.len(),
             modified: metadata.modified().ok(),
@@ -1109,12 +1111,12 @@ impl Write for Writing<'_> {
 }
 
 /// A file that counts the bytes read from it.
-struct Counted<'a> {
+struct CountedFile<'a> {
     file: File,
     consumed: &'a AtomicU64,
 }
 
-impl Read for Counted<'_> {
+impl Read for CountedFile<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(buffer)?;
         self.consumed.fetch_add(read as u64, Ordering::Relaxed);

@@ -41,7 +41,7 @@ pub struct RecordedInput {
 impl RecordedInput {
     /// What there is to say of an input.
     #[doc(hidden)]
-    pub fn of(input: &InputFile, reference: bool, is_stream: bool) -> Self {
+    pub fn new(input: &InputFile, reference: bool, is_stream: bool) -> Self {
         let path = absolute(&input.named).ok().filter(|_| !is_stream);
         let (bytes, modified_ns) = size_and_time(input);
         let separators = input.separators;
@@ -59,12 +59,12 @@ impl RecordedInput {
 
     /// What there is to say of an index.
     #[doc(hidden)]
-    pub fn of_index(input: &InputFile) -> Self {
+    pub fn from_index(input: &InputFile) -> Self {
         RecordedInput {
             format: INDEX.to_owned(),
             bytes: 0,
             modified_ns: None,
-            ..RecordedInput::of(input, true, false)
+            ..RecordedInput::new(input, true, false)
         }
     }
 
@@ -77,7 +77,7 @@ impl RecordedInput {
         let Some(path) = &self.path else {
             return Err("it was a stream".to_owned());
         };
-        let format = Format::of_name(&format!("x.{}", self.format), false);
+        let format = Format::from_name(&format!("x.{}", self.format), false);
         let byte = |character: char| u8::try_from(character).ok();
         let naming = Naming {
             format,

@@ -32,7 +32,7 @@ impl Refusal {
     }
 
     /// The error for the file of this name. If the problem names its encoding, the remedy is to convert it.
-    pub(super) fn of(self, path: &Path) -> Error {
+    pub(super) fn for_file(self, path: &Path) -> Error {
         Error::Input {
             path: path.to_owned(),
             remedy: conversion(&self.problem, path, &self.remedy).unwrap_or(self.remedy),

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
+use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -76,106 +77,123 @@ struct RemovedLine<'a> {
 /// The removed documents in memory at a time.
 const BLOCK: usize = 1 << 15;
 
-/// Writes the lines of `removed.jsonl`, and finishes `frames`. `name` adds the ids, on all threads. `verification` names how
-/// those were found that are not identical to a kept document.
+/// The file of the removed documents of a run.
+#[derive(Debug)]
 #[doc(hidden)]
-pub fn write_removed_lines<'a, D: Send>(
-    mut removals: impl Iterator<Item = Result<Removed<D>>>,
-    name: impl Fn(Removed<D>) -> Result<Removed<NamedRow<'a>>> + Sync,
-    verification: VerificationNames,
-    places: &Places,
-    (mut frames, path): (FrameWriter, &Path),
-) -> Result<()> {
-    let mut lines = JsonLines::new(&mut frames, path.to_owned());
-    let line = |removed| Ok(removed_line(&name(removed)?, verification, places));
-    loop {
-        let block: Vec<Removed<D>> = removals.by_ref().take(BLOCK).collect::<Result<_>>()?;
-        if block.is_empty() {
-            break;
+pub struct RemovedDocuments<'a> {
+    #[doc(hidden)]
+    pub places: &'a Places,
+    /// How those were found that are not identical to a kept document.
+    #[doc(hidden)]
+    pub verification: VerificationNames,
+    /// What messages call the file.
+    #[doc(hidden)]
+    pub path: &'a Path,
+}
+
+impl<'p> RemovedDocuments<'p> {
+    /// Writes the lines of `removed.jsonl`, and finishes `frames`. `name` adds the ids, on all threads.
+    #[doc(hidden)]
+    pub fn write_lines<'a, D: Send>(
+        &self,
+        mut removals: impl Iterator<Item = Result<Removed<D>>>,
+        name: impl Fn(Removed<D>) -> Result<Removed<NamedRow<'a>>> + Sync,
+        mut frames: FrameWriter,
+    ) -> Result<()> {
+        let mut lines = JsonLines::new(&mut frames, self.path.to_owned());
+        let line = |removed| Ok(self.line(&name(removed)?));
+        loop {
+            let block: Vec<Removed<D>> = removals.by_ref().take(BLOCK).collect::<Result<_>>()?;
+            if block.is_empty() {
+                break;
+            }
+            lines.write_each(block.into_par_iter(), line)?;
         }
-        lines.write_each(block.into_par_iter(), line)?;
+        lines.finish()?;
+        frames.finish().map_err(Error::io("write", self.path))
     }
-    lines.finish()?;
-    frames.finish().map_err(Error::io("write", path))
-}
 
-/// The line of a removed document.
-fn removed_line<'p>(
-    removed: &Removed<NamedRow<'_>>,
-    verification: VerificationNames,
-    places: &'p Places,
-) -> RemovedLine<'p> {
-    let NamedRow { row, id } = removed.document();
-    let (file, row) = places.place(*row);
-    let removal = removed.removal();
-    let kept = removal.map(|removal| &removal.kept);
-    let kept_in = kept.and_then(|kept| places.kept_in(kept.row));
-    let (kept_file, kept_row) = kept.map(|kept| places.place(kept.row)).unzip();
-    let (via_id, via_similarity) = removal
-        .and_then(|removal| removal.via.as_ref())
-        .map(|(via, of_via)| (raw_json(via.id.clone()), *of_via))
-        .unzip();
-    RemovedLine {
-        id: raw_json(id.clone()),
-        file,
-        row,
-        kept_id: kept.map(|kept| raw_json(kept.id.clone())),
-        kept_in: (places.of_reference > 0).then_some(kept_in),
-        kept_file,
-        kept_row,
-        similarity: removal.and_then(|removal| removal.similarity),
-        lost: removal.and_then(Removal::lost),
-        found_by: found_by(removed, verification, places),
-        via_id,
-        via_similarity,
-    }
-}
-
-/// How a removed document was found.
-fn found_by(
-    removed: &Removed<NamedRow<'_>>,
-    verification: VerificationNames,
-    places: &Places,
-) -> &'static str {
-    removed.found_by(verification, |document| places.is_in_index(document.row))
-}
-
-/// Writes `removed.parquet`: the fields of `removed.jsonl` as columns. `ids` fits all ids. A document may have no kept one
-/// if `may_drop`.
-#[doc(hidden)]
-pub fn write_removed_table<'a>(
-    mut removals: impl Iterator<Item = Result<Removed<NamedRow<'a>>>>,
-    verification: VerificationNames,
-    places: &Places,
-    (ids, may_drop): (IdColumn, bool),
-    file: File,
-    path: &Path,
-) -> Result<()> {
-    const BATCH: usize = 1 << 16;
-    let has_reference = places.of_reference > 0;
-    let mut columns = vec![
-        ids.field("id"),
-        Field::new("file", DataType::Utf8, false),
-        Field::new("row", DataType::UInt64, false),
-        ids.field("kept_id").with_nullable(may_drop),
-        Field::new("kept_file", DataType::Utf8, may_drop),
-        Field::new("kept_row", DataType::UInt64, may_drop),
-        Field::new("similarity", DataType::Float64, true),
-        Field::new("lost", DataType::Float64, true),
-        Field::new("found_by", DataType::Utf8, false),
-        ids.field("via_id").with_nullable(true),
-        Field::new("via_similarity", DataType::Float64, true),
-    ];
-    if has_reference {
-        columns.insert(KEPT_IN, Field::new("kept_in", DataType::Utf8, may_drop));
-    }
-    let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
-    loop {
-        let batch: Vec<Removed<NamedRow<'_>>> =
-            removals.by_ref().take(BATCH).collect::<Result<_>>()?;
-        if batch.is_empty() {
-            return table.finish().map_err(unwritable(path));
+    /// The line of a removed document.
+    fn line(&self, removed: &Removed<NamedRow<'_>>) -> RemovedLine<'p> {
+        let places = self.places;
+        let NamedRow { row, id } = removed.document();
+        let (file, row) = places.place(*row);
+        let removal = removed.removal();
+        let kept = removal.map(|removal| &removal.kept);
+        let kept_in = kept.and_then(|kept| places.kept_in(kept.row));
+        let (kept_file, kept_row) = kept.map(|kept| places.place(kept.row)).unzip();
+        let (via_id, via_similarity) = removal
+            .and_then(|removal| removal.via.as_ref())
+            .map(|(via, of_via)| (raw_json(via.id.clone()), *of_via))
+            .unzip();
+        RemovedLine {
+            id: raw_json(id.clone()),
+            file,
+            row,
+            kept_id: kept.map(|kept| raw_json(kept.id.clone())),
+            kept_in: (places.of_reference > 0).then_some(kept_in),
+            kept_file,
+            kept_row,
+            similarity: removal.and_then(|removal| removal.similarity),
+            lost: removal.and_then(Removal::lost),
+            found_by: self.found_by(removed),
+            via_id,
+            via_similarity,
         }
+    }
+
+    /// How a removed document was found.
+    fn found_by(&self, removed: &Removed<NamedRow<'_>>) -> &'static str {
+        let is_in_index = |document: &NamedRow<'_>| self.places.is_in_index(document.row);
+        removed.found_by(self.verification, is_in_index)
+    }
+
+    /// Writes `removed.parquet`: the fields of `removed.jsonl` as columns. `ids` fits all ids. A document may have no
+    /// kept one if `may_drop`.
+    #[doc(hidden)]
+    pub fn write_table<'a>(
+        &self,
+        mut removals: impl Iterator<Item = Result<Removed<NamedRow<'a>>>>,
+        ids: IdColumn,
+        may_drop: bool,
+        file: File,
+    ) -> Result<()> {
+        const BATCH: usize = 1 << 16;
+        let fields = self.fields(ids, may_drop);
+        let mut table = ColumnWriter::new(file, fields, []).map_err(unwritable(self.path))?;
+        loop {
+            let batch: Vec<Removed<NamedRow<'_>>> =
+                removals.by_ref().take(BATCH).collect::<Result<_>>()?;
+            if batch.is_empty() {
+                return table.finish().map_err(unwritable(self.path));
+            }
+            let columns = self.columns(&batch, ids);
+            table.write(columns).map_err(unwritable(self.path))?;
+        }
+    }
+
+    fn fields(&self, ids: IdColumn, may_drop: bool) -> Vec<Field> {
+        let mut fields = vec![
+            ids.field("id"),
+            Field::new("file", DataType::Utf8, false),
+            Field::new("row", DataType::UInt64, false),
+            ids.field("kept_id").with_nullable(may_drop),
+            Field::new("kept_file", DataType::Utf8, may_drop),
+            Field::new("kept_row", DataType::UInt64, may_drop),
+            Field::new("similarity", DataType::Float64, true),
+            Field::new("lost", DataType::Float64, true),
+            Field::new("found_by", DataType::Utf8, false),
+            ids.field("via_id").with_nullable(true),
+            Field::new("via_similarity", DataType::Float64, true),
+        ];
+        if self.places.of_reference > 0 {
+            fields.insert(KEPT_IN, Field::new("kept_in", DataType::Utf8, may_drop));
+        }
+        fields
+    }
+
+    fn columns(&self, batch: &[Removed<NamedRow<'_>>], ids: IdColumn) -> Vec<ArrayRef> {
+        let places = self.places;
         let documents = || batch.iter().map(Removed::document);
         let removals = || batch.iter().map(Removed::removal);
         let kept = || removals().map(|removal| Some(&removal?.kept));
@@ -190,21 +208,15 @@ pub fn write_removed_table<'a>(
             u64s(kept_places().map(|place| Some(place?.1))),
             f64s(removals().map(|removal| removal?.similarity)),
             f64s(removals().map(|removal| removal?.lost())),
-            strings(
-                batch
-                    .iter()
-                    .map(|removed| found_by(removed, verification, places)),
-            ),
+            strings(batch.iter().map(|removed| self.found_by(removed))),
             ids.array_of_options(via().map(|via| Some(&via?.0.id))),
             f64s(via().map(|via| via?.1)),
         ];
-        if has_reference {
-            columns.insert(
-                KEPT_IN,
-                strings(kept().map(|kept| places.kept_in(kept?.row))),
-            );
+        if places.of_reference > 0 {
+            let kept_in = kept().map(|kept| places.kept_in(kept?.row));
+            columns.insert(KEPT_IN, strings(kept_in));
         }
-        table.write(columns).map_err(unwritable(path))?;
+        columns
     }
 }
 
@@ -250,11 +262,15 @@ mod tests {
         ];
         let all = all.into_iter().map(Ok);
         let frames = || FrameWriter::new(File::create(&path).unwrap(), Compression::None, None);
-        let exact = VerificationNames {
-            texts: "exact",
-            index: "signature",
+        let file = RemovedDocuments {
+            places: &places,
+            verification: VerificationNames {
+                texts: "exact",
+                index: "signature",
+            },
+            path: &path,
         };
-        write_removed_lines(all, Ok, exact, &places, (frames(), &path)).unwrap();
+        file.write_lines(all, Ok, frames()).unwrap();
         let kept = r#""kept_id":1,"kept_file":"a","kept_row":1"#;
         let expected = [
             format!(
@@ -273,6 +289,6 @@ mod tests {
         assert_eq!(text.lines().collect::<Vec<_>>(), expected);
         // An error among them ends the writing.
         let failed = [Err(simgpu::Error::Stopped)].into_iter();
-        assert!(write_removed_lines(failed, Ok, exact, &places, (frames(), &path)).is_err());
+        assert!(file.write_lines(failed, Ok, frames()).is_err());
     }
 }

@@ -46,7 +46,7 @@ pub struct DocumentPlace {
 impl DocumentPlace {
     /// A document of the inputs.
     #[doc(hidden)]
-    pub fn of_input(id: Box<RawValue>, file: String, row: u64) -> Self {
+    pub fn in_input(id: Box<RawValue>, file: String, row: u64) -> Self {
         DocumentPlace {
             id,
             file,

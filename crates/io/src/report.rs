@@ -384,7 +384,7 @@ pub struct SimilarityBin {
 impl SimilarityBin {
     /// The bins with these numbers of documents, by the similarity in hundredths.
     #[doc(hidden)]
-    pub fn of(hundredths: &BTreeMap<u8, u64>) -> Vec<Self> {
+    pub fn from_hundredths(hundredths: &BTreeMap<u8, u64>) -> Vec<Self> {
         let bins = hundredths
             .iter()
             .map(|(hundredths, removed)| SimilarityBin {
@@ -415,7 +415,7 @@ pub struct ExampleDocument {
 impl ExampleDocument {
     /// The kept document of a cluster.
     #[doc(hidden)]
-    pub fn of_cluster(cluster: &LargeCluster) -> Self {
+    pub fn from_cluster(cluster: &LargeCluster) -> Self {
         ExampleDocument {
             id: cluster.kept_id.clone(),
             file: cluster.kept_file.clone(),

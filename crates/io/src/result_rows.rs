@@ -10,7 +10,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::keep::{JsonLines, of_system};
+use super::keep::{JsonLines, system_error};
 use super::pairs::PairsFormat;
 use super::table::{ColumnWriter, unwritable};
 use simgpu::error::{Error, Result};
@@ -71,12 +71,12 @@ impl Serialize for Cell<'_> {
 }
 
 /// One line of JSON.
-struct Line<'a> {
+struct RowLine<'a> {
     batch: &'a RecordBatch,
     row: usize,
 }
 
-impl Serialize for Line<'_> {
+impl Serialize for RowLine<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut line = serializer.serialize_map(Some(self.batch.num_columns()))?;
         let fields = self.batch.schema_ref().fields().iter();
@@ -100,12 +100,12 @@ pub fn write_rows_as_text(
         let mut lines = JsonLines::new(target, path.to_owned());
         rows(&mut |batch| {
             let batch = &batch;
-            (0..batch.num_rows()).try_for_each(|row| lines.write(&Line { batch, row }))
+            (0..batch.num_rows()).try_for_each(|row| lines.write(&RowLine { batch, row }))
         })?;
         return lines.finish();
     }
     let mut csv = csv::Writer::from_writer(BufWriter::with_capacity(1 << 16, target));
-    let failed = |error: csv::Error| Error::io("write to", path)(of_system(error));
+    let failed = |error: csv::Error| Error::io("write to", path)(system_error(error));
     let names = schema.fields().iter().map(|field| field.name());
     csv.write_record(names).map_err(failed)?;
     rows(&mut |batch| {

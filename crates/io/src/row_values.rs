@@ -143,12 +143,12 @@ pub fn for_each_record(chunk: &Chunk, fields: &[ValueField], each: &mut EachReco
         } => {
             let names = first_names(fields);
             for line in jsonl::lines(bytes, *first_number) {
-                let values = of_json(line.record, fields, &names);
+                let values = values_of_json(line.record, fields, &names);
                 each(Some(line.number), values.as_deref().map_err(Clone::clone));
             }
         }
-        Contents::Records(records) => of_records(records, fields, each),
-        Contents::Rows { rows, .. } => of_rows(rows, fields, each),
+        Contents::Records(records) => for_each_csv_record(records, fields, each),
+        Contents::Rows { rows, .. } => for_each_row(rows, fields, each),
         // Not opened if values are wanted.
         Contents::Text(_) => {}
     }
@@ -163,7 +163,7 @@ fn first_names(fields: &[ValueField]) -> Vec<&str> {
 }
 
 /// The values of a record, for fields whose paths begin with these names.
-fn of_json<'a>(
+fn values_of_json<'a>(
     record: &'a [u8],
     fields: &[ValueField],
     names: &[&str],
@@ -200,7 +200,7 @@ fn of_json<'a>(
     fields.iter().enumerate().map(value).collect()
 }
 
-fn of_records(records: &RecordSpans, fields: &[ValueField], each: &mut EachRecord<'_>) {
+fn for_each_csv_record(records: &RecordSpans, fields: &[ValueField], each: &mut EachRecord<'_>) {
     let mut parser = records.header.as_ref().map(|header| header.parser());
     let names = first_names(fields);
     let (mut line, mut counted) = (records.first_line, 0);
@@ -216,19 +216,19 @@ fn of_records(records: &RecordSpans, fields: &[ValueField], each: &mut EachRecor
                     values.into_iter().map(|text| text.map(untyped)).collect()
                 })
             }
-            _ => of_json(record, fields, &names)
+            _ => values_of_json(record, fields, &names)
                 .map_err(|problem| on_line(of_element(&problem), line)),
         };
         each(Some(line), values.as_deref().map_err(Clone::clone));
     }
 }
 
-fn of_rows(rows: &RecordBatch, fields: &[ValueField], each: &mut EachRecord<'_>) {
+fn for_each_row(rows: &RecordBatch, fields: &[ValueField], each: &mut EachRecord<'_>) {
     let columns = fields.iter().map(|field| {
         let column = if field.is_id() {
             id_column(rows, &field.path)
         } else {
-            column(rows, &field.path).map(Column::of)
+            column(rows, &field.path).map(Column::new)
         };
         // A column of type Null has no value.
         column.filter(|column| !column.rows.data_type().is_null())
@@ -313,16 +313,16 @@ mod tests {
             "",
             "{}",
         ] {
-            let alone = |field: &ValueField| of_json_alone(record.as_bytes(), field);
+            let alone = |field: &ValueField| value_of_json(record.as_bytes(), field);
             let expected: Result<Vec<Option<Value<'_>>>, String> =
                 fields.iter().map(alone).collect();
-            let values = of_json(record.as_bytes(), &fields, &first_names(&fields));
+            let values = values_of_json(record.as_bytes(), &fields, &first_names(&fields));
             assert_eq!(values, expected, "{record}");
         }
     }
 
     /// The value of one field, by its path.
-    fn of_json_alone<'a>(
+    fn value_of_json<'a>(
         record: &'a [u8],
         field: &ValueField,
     ) -> Result<Option<Value<'a>>, String> {

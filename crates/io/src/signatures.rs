@@ -255,7 +255,7 @@ fn open_matrix(path: &Path, file: File, bytes: u64) -> Result<SignatureReader> {
         return Err(damaged(path, "its signatures have no slots"));
     }
     let description = read_description(path)?;
-    let seal = Seal::of(&description);
+    let seal = Seal::from_json(&description);
     if seal == Seal::Broken {
         let problem = "its digest is that of another description";
         return Err(misdescribed(path, true, problem));
@@ -460,59 +460,68 @@ impl SlotWriter {
     }
 }
 
-/// Writes ids, and the signatures in `spool`, as Parquet.
+/// The Parquet file of the signatures of documents.
+#[derive(Debug)]
 #[doc(hidden)]
-pub fn write_table(
-    spool: &mut File,
-    file: File,
-    output: &Path,
-    places: &Places,
-    scheme: &Scheme,
-    description: &SignatureDescription,
-) -> Result<()> {
-    const BATCH: u32 = 4096;
-    let failed = |error: parquet::errors::ParquetError| Error::Output {
-        path: output.to_owned(),
-        problem: error.to_string(),
-        remedy: "free some space, or choose another path".to_owned(),
-    };
-    spool.rewind().map_err(Error::io("read", output))?;
-    let documents = description.counts.documents - description.counts.skipped;
-    let documents = row_number(documents)?;
-    let ids = places.id_column();
-    let mut id_of = places.ids_by_row()?;
-    let width = scheme.family().slot_width();
-    let slots = scheme.num_perm_u16();
-    let mut signatures = Signatures::new(slots.into(), width);
-    fn json(value: &impl serde::Serialize) -> String {
-        serde_json::to_string(value).unwrap_or_default()
+pub struct SignatureTable<'a> {
+    #[doc(hidden)]
+    pub path: &'a Path,
+    #[doc(hidden)]
+    pub places: &'a Places,
+    #[doc(hidden)]
+    pub scheme: &'a Scheme,
+    #[doc(hidden)]
+    pub description: &'a SignatureDescription,
+}
+
+impl SignatureTable<'_> {
+    /// Writes ids, and the signatures in `spool`, to `file`.
+    #[doc(hidden)]
+    pub fn write(&self, spool: &mut File, file: File) -> Result<()> {
+        const BATCH: u32 = 4096;
+        let failed = |error: parquet::errors::ParquetError| Error::Output {
+            path: self.path.to_owned(),
+            problem: error.to_string(),
+            remedy: "free some space, or choose another path".to_owned(),
+        };
+        spool.rewind().map_err(Error::io("read", self.path))?;
+        let counts = &self.description.counts;
+        let documents = row_number(counts.documents - counts.skipped)?;
+        let ids = self.places.id_column();
+        let mut id_of = self.places.ids_by_row()?;
+        let slots = self.scheme.num_perm_u16();
+        let mut signatures = Signatures::new(slots.into(), self.scheme.family().slot_width());
+        let report = json_or_empty(self.description);
+        let mut digest = digest_from(&report);
+        let parameters = json_or_empty(&self.description.parameters);
+        let metadata = [
+            ("simgpu.signatures".to_owned(), REPORT_VERSION.to_string()),
+            ("simgpu.parameters".to_owned(), parameters),
+            (REPORT_KEY.to_owned(), report),
+        ];
+        let columns = vec![ids.field("id"), signature_field(&signatures, slots)];
+        let mut table = ColumnWriter::new(file, columns, metadata).map_err(failed)?;
+        let mut reader = std::io::BufReader::with_capacity(1 << 20, spool);
+        for first in (0..documents).step_by(BATCH as usize) {
+            let rows = first..documents.min(first.saturating_add(BATCH));
+            signatures.clear();
+            npy::read_slots(&mut reader, signatures.push_rows(rows.len()).into_slots())
+                .map_err(Error::io("read", self.path))?;
+            let row_ids: Vec<_> = rows.map(&mut id_of).collect::<Result<_>>()?;
+            let ids = ids.array(row_ids.iter());
+            json_of_ids(&ids).for_each(|id| update_with_id(&mut digest, &id));
+            let columns = vec![ids, signature_column(&signatures, slots)];
+            table.write(columns).map_err(failed)?;
+        }
+        // The digest is known only now, so it goes into the footer.
+        table.state(DIGEST_KEY, digest.finish());
+        table.finish().map_err(failed)
     }
-    let report = json(description);
-    let mut digest = digest_from(&report);
-    let metadata = [
-        ("simgpu.signatures".to_owned(), REPORT_VERSION.to_string()),
-        (
-            "simgpu.parameters".to_owned(),
-            json(&description.parameters),
-        ),
-        (REPORT_KEY.to_owned(), report),
-    ];
-    let columns = vec![ids.field("id"), signature_field(&signatures, slots)];
-    let mut table = ColumnWriter::new(file, columns, metadata).map_err(failed)?;
-    let mut reader = std::io::BufReader::with_capacity(1 << 20, spool);
-    for first in (0..documents).step_by(BATCH as usize) {
-        let rows = first..documents.min(first.saturating_add(BATCH));
-        signatures.clear();
-        npy::read_slots(&mut reader, signatures.push_rows(rows.len()).into_slots())
-            .map_err(Error::io("read", output))?;
-        let of_rows: Vec<_> = rows.map(&mut id_of).collect::<Result<_>>()?;
-        let ids = ids.array(of_rows.iter());
-        json_of_ids(&ids).for_each(|id| update_with_id(&mut digest, &id));
-        let columns = vec![ids, signature_column(&signatures, slots)];
-        table.write(columns).map_err(failed)?;
-    }
-    table.state(DIGEST_KEY, digest.finish());
-    table.finish().map_err(failed)
+}
+
+/// A value as JSON; empty if it has no JSON, which the types written here always have.
+fn json_or_empty(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// Writes the description of a matrix, with its digest.

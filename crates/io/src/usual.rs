@@ -36,7 +36,7 @@ pub fn usual(text: &str, is_typed: bool) -> Cow<'_, str> {
     }
     let found = number(trimmed, is_typed)
         .or_else(|| instant(trimmed))
-        .or_else(|| of_day(trimmed))
+        .or_else(|| time_of_day(trimmed))
         .or_else(|| days(trimmed));
     found.map_or(Cow::Borrowed(text), Cow::Owned)
 }
@@ -86,7 +86,7 @@ fn instant(text: &str) -> Option<String> {
 }
 
 /// A time of day with a fraction.
-fn of_day(text: &str) -> Option<String> {
+fn time_of_day(text: &str) -> Option<String> {
     let is_time = matches!(text.as_bytes(), [_, _, b':', _, _, b':', _, _, b'.', ..]);
     let time = is_time.then(|| NaiveTime::parse_from_str(text, "%H:%M:%S%.f").ok());
     time.flatten().map(text_of_day)
@@ -104,16 +104,16 @@ fn days(text: &str) -> Option<String> {
         _ => (false, time),
     };
     let (whole, fraction) = time.split_once('.').unwrap_or((time, ""));
-    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let number = |part: &str| -> Option<i128> {
-        let number: u32 = are_digits(part).then(|| part.parse().ok())??;
+        let number: u32 = is_number(part).then(|| part.parse().ok())??;
         Some(number.into())
     };
     let parts: Vec<i128> = whole.split(':').map(number).collect::<Option<_>>()?;
     let &[hours, minutes @ 0..60, seconds @ 0..60] = &parts[..] else {
         return None;
     };
-    if fraction.len() > 9 || !are_digits(fraction) {
+    if fraction.len() > 9 || !is_number(fraction) {
         return None;
     }
     let nanoseconds: i128 = format!("{fraction:0<9}").parse().ok()?;

@@ -88,9 +88,9 @@ pub struct ValueForms {
     /// Whether there is one.
     is_any: bool,
     /// Whether all are numbers.
-    are_numbers: bool,
+    has_only_numbers: bool,
     /// Whether all are dates.
-    are_dates: bool,
+    has_only_dates: bool,
     /// Whether one of them is a number or a date.
     is_any_typed: bool,
 }
@@ -99,8 +99,8 @@ impl Default for ValueForms {
     fn default() -> Self {
         ValueForms {
             is_any: false,
-            are_numbers: true,
-            are_dates: true,
+            has_only_numbers: true,
+            has_only_dates: true,
             is_any_typed: false,
         }
     }
@@ -116,11 +116,11 @@ impl ValueForms {
         self.is_any = true;
         // What is known already is not computed again.
         let is_open = |of_all: bool| of_all || !self.is_any_typed;
-        let is_number = is_open(self.are_numbers)
+        let is_number = is_open(self.has_only_numbers)
             && (text.parse::<i64>().is_ok() || Decimal::parse(text).is_some());
-        let is_date = !is_number && is_open(self.are_dates) && instant(text).is_some();
-        self.are_numbers &= is_number;
-        self.are_dates &= is_date;
+        let is_date = !is_number && is_open(self.has_only_dates) && instant(text).is_some();
+        self.has_only_numbers &= is_number;
+        self.has_only_dates &= is_date;
         self.is_any_typed |= is_number || is_date;
     }
 
@@ -130,8 +130,8 @@ impl ValueForms {
     pub fn and(self, other: ValueForms) -> Self {
         ValueForms {
             is_any: self.is_any || other.is_any,
-            are_numbers: self.are_numbers && other.are_numbers,
-            are_dates: self.are_dates && other.are_dates,
+            has_only_numbers: self.has_only_numbers && other.has_only_numbers,
+            has_only_dates: self.has_only_dates && other.has_only_dates,
             is_any_typed: self.is_any_typed || other.is_any_typed,
         }
     }
@@ -142,10 +142,12 @@ impl ValueForms {
     pub fn kind(self) -> Option<ValueKind> {
         self.is_any.then_some(match self {
             ValueForms {
-                are_numbers: true, ..
+                has_only_numbers: true,
+                ..
             } => ValueKind::Numbers,
             ValueForms {
-                are_dates: true, ..
+                has_only_dates: true,
+                ..
             } => ValueKind::Dates,
             ValueForms {
                 is_any_typed: true, ..
@@ -189,7 +191,7 @@ impl FieldValues {
 
     /// Some of the values of a column whose kind is known.
     #[doc(hidden)]
-    pub fn of_known_kind(texts: Texts) -> Self {
+    pub fn with_known_kind(texts: Texts) -> Self {
         FieldValues {
             texts,
             forms: ValueForms::default(),
@@ -223,7 +225,7 @@ impl FieldValues {
 
     /// Reads the values of the records of a chunk whose number in it `is_good` accepts.
     #[doc(hidden)]
-    pub fn of_chunk(
+    pub fn from_chunk(
         chunk: &Chunk,
         field: &FieldPath,
         is_good: impl Fn(usize) -> bool,
@@ -274,7 +276,7 @@ impl FieldValues {
     ) -> Result<(), Unordered> {
         let column = column(rows, field);
         let column = column.filter(|column| *column.data_type() != DataType::Null);
-        let column = column.map(Column::of);
+        let column = column.map(Column::new);
         for row in (0..rows.num_rows()).filter(|row| is_good(*row)) {
             let value = column.as_ref().filter(|column| column.place(row).is_some());
             match value.map(|column| (column, text_at(column, row))) {

@@ -184,7 +184,7 @@ impl<'a> LinkInMemory<'a> {
                 let mut row = row_number(records.len())?;
                 for record in noted {
                     let is_good = matches!(record, Record::Document(_));
-                    places.note((0, Path::new(name)), record, row, self.on_bad_record)?;
+                    places.note(0, Path::new(name), record, row, self.on_bad_record)?;
                     row += u32::from(is_good);
                 }
                 records.append(&batch);

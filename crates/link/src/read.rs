@@ -47,7 +47,7 @@ impl RecordsReading<'_> {
         let stored = files.iter().map(InputFile::stored_bytes).sum();
         progress.begin("read", stored);
         let is_held = AtomicBool::new(false);
-        let mut noted = Noted::new(self.on_bad_record, &files, (0, &is_held), Vec::new());
+        let mut noted = Noted::new(self.on_bad_record, &files, 0, &is_held, Vec::new());
         let reading = FilesReading::new(
             &files,
             Reading {
@@ -99,7 +99,7 @@ impl RecordsReading<'_> {
 fn ids_of_chunk(chunk: &Chunk, parsed: Vec<Record>) -> ChunkRecords {
     ChunkRecords {
         file: chunk.file,
-        records: RecordIds::of(parsed),
+        records: RecordIds::new(parsed),
         sources: Ok(FieldValues::default()),
         values: Ok(FieldValues::default()),
         bytes: chunk.bytes(),

@@ -228,7 +228,7 @@ impl<'a> LinkRun<'a> {
     ) -> Result<()> {
         create_json(&output, REPORT, report)?;
         output.write_page(&report.page())?;
-        create_run_record(&output, &self.options, timings, (elapsed_s, 0))?;
+        create_run_record(&output, &self.options, timings, elapsed_s, 0)?;
         // Last chance to stop the run.
         let links = report.counts.links;
         advance(self.options.progress, links, links, 0)?;

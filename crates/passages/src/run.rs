@@ -19,7 +19,7 @@ use simgpu::machine::usable_memory_bytes;
 use simgpu::progress::Timings;
 use simgpu::store::spill::{Budget, Spill};
 use simgpu_files::{
-    RunOptions, by_name, check_compression_level, complete_places, ended, identity, ranks_of_files,
+    RunOptions, UncheckedPlaces, by_name, check_compression_level, ended, identity, ranks_of_files,
     unfinished,
 };
 use simgpu_io::{
@@ -155,7 +155,7 @@ impl<'a> PassagesRun<'a> {
             snap: Snap::default(),
             min_left: None,
             memory: None,
-            fields: Fields::of_form(units.unit == PassageUnit::Tokens),
+            fields: Fields::for_form(units.unit == PassageUnit::Tokens),
             on_bad_record: OnBadRecord::default(),
             unique_ids: false,
             batch_bytes: 16 << 20,
@@ -496,7 +496,7 @@ impl<'a> PassagesRun<'a> {
         });
         let run = run.transpose()?;
         let unfinished = match &run {
-            Some(run) => unfinished(run, (temporary, memory), self.restart)?,
+            Some(run) => unfinished(run, temporary, memory, self.restart)?,
             None => None,
         };
         Ok(Budget {
@@ -677,21 +677,19 @@ impl<'a> PassagesRun<'a> {
         documents: usize,
         spill: Option<&Spill>,
     ) -> Result<Places> {
-        let ids = (&self.fields.id, self.unique_ids);
+        let unchecked = UncheckedPlaces {
+            places,
+            documents,
+            id_field: &self.fields.id,
+            unique_ids: self.unique_ids,
+        };
         let repeated = |places: &mut Places| {
             let known = spill.and_then(|spill| spill.state::<Repeated>(IDS));
             let repeated = known.map_or_else(|| places.find_repeated_ids(), Ok)?;
             spill.map_or(Ok(()), |spill| spill.note(IDS, &repeated))?;
             Ok(repeated)
         };
-        let progress = self.options.progress;
-        complete_places(
-            (places, documents),
-            ids,
-            repeated,
-            self.all_inputs(),
-            progress,
-        )
+        unchecked.complete(repeated, self.all_inputs(), self.options.progress)
     }
 }
 

@@ -170,7 +170,7 @@ fn of_place(
     documents
         .entry(key)
         .or_insert_with(|| DocumentWithPassages {
-            document: DocumentPlace::of_input(id, file, row),
+            document: DocumentPlace::in_input(id, file, row),
             removed: None,
             cuts: Vec::new(),
             pieces_count: 0,

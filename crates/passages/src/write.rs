@@ -120,7 +120,8 @@ impl PassagesRun<'_> {
         times: (f64, u64),
     ) -> Result<()> {
         create_json(&output, REPORT, report)?;
-        create_run_record(&output, &self.options, timings, times)?;
+        let (elapsed_s, resumed) = times;
+        create_run_record(&output, &self.options, timings, elapsed_s, resumed)?;
         // Last chance to stop the run.
         advance(self.options.progress, report.counts.pieces, 0, 0)?;
         output.commit(self.options.progress)

@@ -103,7 +103,7 @@ impl<'a> ContainRun<'a> {
             phrases: None,
             ignore: None,
             suggest_ignore: false,
-            fields: Fields::of_form(false),
+            fields: Fields::for_form(false),
             on_bad_record: OnBadRecord::default(),
             unique_ids: false,
             batch_bytes: 16 << 20,

@@ -22,7 +22,7 @@ use simgpu::error::{Error, Result, row_number};
 use simgpu::progress::advance;
 use simgpu::search::Notes;
 use simgpu::store::spill::{JsonLines, Spill};
-use simgpu_files::{ChunkRecords, Noted, RecordIds, complete_places};
+use simgpu_files::{ChunkRecords, Noted, RecordIds, UncheckedPlaces};
 use simgpu_io::{
     Chunk, Columns, Event, FieldValues, FilesReading, InputFile, LongestRecord, Reading,
     SkippedRecord, Wanted, warning_of_encoding,
@@ -88,7 +88,7 @@ impl ContainRun<'_> {
         let progress = self.options.progress;
         progress.begin("read", files.iter().map(InputFile::stored_bytes).sum());
         let is_held = AtomicBool::new(false);
-        let mut noted = Noted::new(self.on_bad_record, files, (0, &is_held), Vec::new());
+        let mut noted = Noted::new(self.on_bad_record, files, 0, &is_held, Vec::new());
         noted.spill(spill)?;
         let contain = tally.contain();
         let mut found = ReadSoFar::new(tally, spill);
@@ -115,14 +115,14 @@ impl ContainRun<'_> {
             },
         )?;
         found.hits.flush()?;
-        let ids = (&self.fields.id, self.unique_ids);
-        let places = complete_places(
-            (noted.places, documents),
-            ids,
-            |places| places.find_repeated_ids(),
-            [self.inputs],
-            progress,
-        )?;
+        let unchecked = UncheckedPlaces {
+            places: noted.places,
+            documents,
+            id_field: &self.fields.id,
+            unique_ids: self.unique_ids,
+        };
+        let places =
+            unchecked.complete(|places| places.find_repeated_ids(), [self.inputs], progress)?;
         Ok(Found {
             places,
             tally: found.tally,

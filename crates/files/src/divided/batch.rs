@@ -97,7 +97,8 @@ impl Held {
         batch: &ConnectedBatch<'_>,
         row: usize,
         compared: &Compared<'_>,
-        (engine, memory): (&Engine, &mut Memory),
+        engine: &Engine,
+        memory: &mut Memory,
     ) -> Result<()> {
         let position = row_number(self.len())?;
         let Memory { scratch, set } = memory;
@@ -144,7 +145,7 @@ impl Held {
     }
 
     /// The documents by ascending place, and the number here of each of them.
-    pub(super) fn by_place(&self) -> Result<(Held, Vec<u32>)> {
+    pub(super) fn sort_by_place(&self) -> Result<(Held, Vec<u32>)> {
         let mut numbers: Vec<u32> = (0..).take(self.len()).collect();
         numbers.sort_unstable_by_key(|number| self.places[*number as usize]);
         Ok((self.select(&numbers)?, numbers))

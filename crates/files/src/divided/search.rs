@@ -124,8 +124,8 @@ impl ComponentSearch {
                     self.open = Some((*component, self.held.len()));
                 }
             }
-            let using = (engine, &mut self.memory);
-            self.held.push(batch, row, compared, using)?;
+            let memory = &mut self.memory;
+            self.held.push(batch, row, compared, engine, memory)?;
         }
         Ok(())
     }
@@ -213,7 +213,7 @@ impl ComponentSearch {
     }
 
     fn search_pairs(&mut self, held: &Held, search: &Search) -> Result<()> {
-        let (held, _) = held.by_place()?;
+        let (held, _) = held.sort_by_place()?;
         let reference = held.reference(Pairing::Across)?;
         let Held {
             places, records, ..
@@ -236,7 +236,7 @@ impl ComponentSearch {
 
     fn search_connected(&mut self, held: &Held, dedup: &Dedup) -> Result<()> {
         // The number of a document is its rank.
-        let (held, ranks) = held.by_place()?;
+        let (held, ranks) = held.sort_by_place()?;
         let reference = held.reference(dedup.pairing())?;
         let Held {
             places,

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::Shown;
+use super::ShownReport;
 use super::pairs::place;
 use simgpu::progress::{counted, grouped};
 use simgpu_base::encoding::quoted;
@@ -18,7 +18,7 @@ const BEGINNING: Room = Room {
 /// The width of all bars of the chart, in pixels, and that of a letter of their labels.
 const WIDTHS: [usize; 2] = [300, 7];
 
-impl Shown<'_> {
+impl ShownReport<'_> {
     /// How large the clusters are, and the largest ones.
     pub(super) fn clusters(&self) -> Markup {
         let largest = &self.report.largest_clusters;
@@ -104,7 +104,7 @@ impl Shown<'_> {
     }
 
     fn cluster(&self, cluster: &LargeCluster) -> Markup {
-        let kept = ExampleDocument::of_cluster(cluster);
+        let kept = ExampleDocument::from_cluster(cluster);
         let removed: Vec<_> = self
             .examples("cluster")
             .filter(|example| example.kept.place() == kept.place())

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use rayon::prelude::*;
 
 use super::pairs::{place, texts};
-use super::{Shown, skipped_records};
+use super::{ShownReport, skipped_records};
 use simgpu::clock::in_parallel;
 use simgpu::progress::{counted, grouped};
 use simgpu_io::{ExampleDocument, PairExample, PairsBin, PairsOfSources, PairsOverview};
@@ -15,7 +15,7 @@ use simgpu_page::{
 /// Pairs of files in the table, at most.
 const LISTED: usize = 30;
 
-impl Shown<'_> {
+impl ShownReport<'_> {
     /// The page of similar pairs.
     pub(super) fn page_of_pairs(&self, overview: &PairsOverview) -> String {
         let counts = &self.report.counts;
@@ -35,7 +35,7 @@ impl Shown<'_> {
             },
             main: html! {
                 @match self.distance() {
-                    Some(distance) => (self.distances(distance, &overview.histogram)),
+                    Some((name, within)) => (self.distances(name, within, &overview.histogram)),
                     None => (self.similarities()),
                 }
                 (self.pairs_of_sources(&overview.sources))
@@ -108,7 +108,7 @@ impl Shown<'_> {
     }
 
     /// The pairs by distance.
-    fn distances(&self, (name, within): (&str, u64), bins: &[PairsBin]) -> Markup {
+    fn distances(&self, name: &str, within: u64, bins: &[PairsBin]) -> Markup {
         let width = within / 100 + 1;
         let bars = within / width + 1;
         // Labels need some room.

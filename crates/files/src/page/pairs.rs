@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use rayon::prelude::*;
 
-use super::Shown;
+use super::ShownReport;
 use crate::samples::Sample;
 use simgpu::clock::in_parallel;
 use simgpu::progress::grouped;
@@ -16,7 +16,7 @@ const SIDE: Room = Room {
     lines: 60,
 };
 
-impl Shown<'_> {
+impl ShownReport<'_> {
     /// The removed documents with the lowest similarities.
     pub(super) fn pairs_at_threshold(&self) -> Markup {
         self.section("threshold", "Doubtful pairs: the least similar ones", html! {

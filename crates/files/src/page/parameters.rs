@@ -2,11 +2,11 @@
 
 use maud::{Markup, html};
 
-use super::Shown;
+use super::ShownReport;
 use simgpu_io::{DedupParameters, Parameters, SearchParameters};
 use simgpu_page::{Choice, command, push_fields, push_flags, short_number};
 
-impl Shown<'_> {
+impl ShownReport<'_> {
     pub(super) fn parameters(&self) -> Markup {
         let mut choices = self.choices();
         let stated = match &self.pairs_file() {
@@ -15,7 +15,7 @@ impl Shown<'_> {
             Some(pairs) => {
                 let stated = choices;
                 choices = vec![("--from-pairs", (*pairs).to_owned())];
-                of_dedup(self.report.dedup.as_ref(), &mut choices);
+                add_dedup(self.report.dedup.as_ref(), &mut choices);
                 stated
                     .into_iter()
                     .filter(|choice| !choices.contains(choice))
@@ -46,22 +46,22 @@ impl Shown<'_> {
         let report = self.report;
         let mut choices = Vec::new();
         if let Some(search) = &report.parameters.search {
-            of_search(search, &mut choices);
+            add_search(search, &mut choices);
         }
-        of_dedup(report.dedup.as_ref(), &mut choices);
+        add_dedup(report.dedup.as_ref(), &mut choices);
         if let Some(pairs) = &report.pairs {
             choices.push(("--identical", pairs.identical.to_owned()));
             choices.push(("--max-pairs", pairs.max_pairs.to_string()));
             choices.push(("--page", String::new()));
         }
-        of_shingles(&report.parameters, &mut choices);
+        add_shingles(&report.parameters, &mut choices);
         if report.counts.reference.is_some() {
             choices.push(("--against", "REF".to_owned()));
         }
         if report.counts.index.is_some() {
             choices.push(("--against", "INDEX".to_owned()));
         }
-        of_fields(&report.parameters, &mut choices);
+        add_fields(&report.parameters, &mut choices);
         if report.counts.skipped > 0 {
             choices.push(("--on-bad-record", "skip".to_owned()));
         }
@@ -69,7 +69,7 @@ impl Shown<'_> {
     }
 }
 
-fn of_search(search: &SearchParameters, choices: &mut Vec<Choice>) {
+fn add_search(search: &SearchParameters, choices: &mut Vec<Choice>) {
     if let Some(threshold) = search.threshold {
         choices.push(("--threshold", threshold.to_string()));
     }
@@ -91,7 +91,7 @@ fn of_search(search: &SearchParameters, choices: &mut Vec<Choice>) {
     }
 }
 
-fn of_dedup(dedup: Option<&DedupParameters>, choices: &mut Vec<Choice>) {
+fn add_dedup(dedup: Option<&DedupParameters>, choices: &mut Vec<Choice>) {
     let Some(dedup) = dedup else {
         return;
     };
@@ -122,7 +122,7 @@ fn of_dedup(dedup: Option<&DedupParameters>, choices: &mut Vec<Choice>) {
     push_flags(&of_flags, choices);
 }
 
-fn of_shingles(parameters: &Parameters, choices: &mut Vec<Choice>) {
+fn add_shingles(parameters: &Parameters, choices: &mut Vec<Choice>) {
     choices.push(("--unit", parameters.unit.clone()));
     if let Some(size) = parameters.size {
         choices.push(("--size", size.to_string()));
@@ -158,7 +158,7 @@ fn of_shingles(parameters: &Parameters, choices: &mut Vec<Choice>) {
     }
 }
 
-fn of_fields(parameters: &Parameters, choices: &mut Vec<Choice>) {
+fn add_fields(parameters: &Parameters, choices: &mut Vec<Choice>) {
     let (content, usual) = match &*parameters.unit {
         "tokens" => ("--tokens-field", "tokens"),
         _ => ("--text-field", "text"),

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::Shown;
+use super::ShownReport;
 use simgpu::progress::{counted, grouped};
 use simgpu_io::PairsBin;
 use simgpu_page::{Bar, Bars, percent, short_number, square_root};
@@ -13,7 +13,7 @@ const HUNDREDTHS: u32 = 100;
 /// How much higher a threshold might be, in hundredths.
 const HIGHER: [u32; 2] = [2, 5];
 
-impl Shown<'_> {
+impl ShownReport<'_> {
     /// The histogram, with the threshold.
     pub(super) fn similarities(&self) -> Markup {
         let bars = self.bars();

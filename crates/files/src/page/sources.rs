@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::Shown;
+use super::ShownReport;
 use simgpu::progress::grouped;
 use simgpu_io::{RemovedFor, SourceReport};
 use simgpu_page::{name, percent, px};
@@ -13,7 +13,7 @@ const LISTED: usize = 30;
 /// Sources of kept documents that are named for each source, at most.
 const LISTED_FOR: usize = 3;
 
-impl Shown<'_> {
+impl ShownReport<'_> {
     /// A table of the sources, each with a bar.
     pub(super) fn sources(&self) -> Markup {
         // Those that lose the most documents, in the order of the report.

@@ -229,7 +229,7 @@ impl PassagesRun<'_> {
         known: Option<Places>,
     ) -> Result<Read> {
         let are_held = AtomicBool::new(false);
-        let noted = Noted::new(self.on_bad_record, files, (0, &are_held), Vec::new());
+        let noted = Noted::new(self.on_bad_record, files, 0, &are_held, Vec::new());
         let mut listing = Listing {
             noted,
             listed: Listed::new(spill, 0),

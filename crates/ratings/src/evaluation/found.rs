@@ -202,7 +202,7 @@ impl FoundFile {
                 (["id_a", "id_b"], pairs)
             }
         };
-        let fields = names.map(|name| id_field(FieldPath::of_name(name), ValueField::ID));
+        let fields = names.map(|name| id_field(FieldPath::from_name(name), ValueField::ID));
         let mut found = Found {
             ids: (0..if has_two_sides { 2 } else { 1 })
                 .map(|_| Labels::default())
@@ -236,7 +236,7 @@ impl FoundFile {
 
     fn has_pair_in_one_file(&self, inputs: &Inputs, reading: RowsReading<'_>) -> Result<bool> {
         let fields =
-            ["file_a", "file_b"].map(|name| id_field(FieldPath::of_name(name), ValueField::ID));
+            ["file_a", "file_b"].map(|name| id_field(FieldPath::from_name(name), ValueField::ID));
         let mut is_one = false;
         reading.for_each(&inputs.files, &fields, |row| {
             let [a, b] = row.both()?;

@@ -286,7 +286,7 @@ fn pair_fields(
             "put a line with two names above it",
         ));
     }
-    Ok(fields(pair.map(FieldPath::of_name)))
+    Ok(fields(pair.map(FieldPath::from_name)))
 }
 
 /// Whether the first record of each file has a field `id`.
