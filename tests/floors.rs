@@ -96,10 +96,10 @@ const FILES: &[&[&str]] = &[
     &["dedup", "index_build", "pairs"],
     &["page_in_memory", "signatures"],
     &["index_signatures"],
-    &["against"],
     // What a result says of a document.
     &["shown_texts"],
     &["show"],
+    &["tests::against"],
 ];
 
 /// The rooms of a search for links.

@@ -2,11 +2,13 @@
 //!
 //! Tables are written beside kept files (`threads::beside`): they need one core, and the kept files all.
 
+mod tables;
+
+mod record;
+
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use serde::Serialize;
+use std::sync::atomic::AtomicBool;
 
 use super::dedup_output::{DedupOutput, KeptRecords, OpenOutput, stream_kept, write_kept};
 use super::outcome::Outcome;
@@ -14,29 +16,26 @@ use super::overview::Overview;
 use super::page::report_page;
 use super::pairs_file::PairsFile;
 use super::resume::ended;
-use super::run::{Action, Run, RunOptions};
+use super::run::{Action, Run};
 use super::samples::{Sampler, Samples};
 use super::source::FileSource;
 use simgpu::error::{Conflict, Error, Result};
-use simgpu::pipeline::{KeepPolicy, NamedRow, Removal, Removed};
+use simgpu::pipeline::KeepPolicy;
 use simgpu::progress::{Counts, Timings, advance};
-use simgpu::search::{
-    ClusterSizes, Dedup, DroppedRows, FoundRemovals, Removals, Search, Verification, find_removals,
-};
+use simgpu::search::{ClusterSizes, Dedup, FoundRemovals, Search, Verification, find_removals};
 use simgpu_base::threads::beside;
 use simgpu_io::{
-    ClusterTable, DedupParameters, Facts, FieldPath, FrameWriter, KeepBy, LargeCluster,
-    OutputFolder, Places, REPORT, RUN_RECORD, RemovedDocuments, RemovedFormat, Report, run_record,
-    write_json,
+    DedupParameters, FieldPath, KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD,
+    Report, run_record,
 };
+use tables::{CLUSTERS, write_tables};
 
-/// The file of the clusters.
-const CLUSTERS: &str = "clusters.parquet";
+pub use record::{create_json, create_run_record};
 
 impl Run<'_> {
     /// Keeps one document of each cluster of near-duplicates. Writes into a folder: `kept/` (the kept records of
     /// each input, in its format), `removed.jsonl` (each removed document and the one kept in its place; or
-    /// in another [`RemovedFormat`]), `clusters.parquet` (the cluster of every document), `samples.jsonl` (texts to look at;
+    /// in another [`RemovedFormat`](simgpu_io::RemovedFormat)), `clusters.parquet` (the cluster of every document), `samples.jsonl` (texts to look at;
     /// [`Run::samples`]), `report.html` (a page that shows the result), `report.json` and `run.json`. Or writes the kept
     /// records to a stream, or nothing ([`DedupOutput`]). With [`Action::Report`], there is no `kept/`, and no `samples.jsonl`,
     /// whose texts are taken while kept records are copied.
@@ -286,183 +285,6 @@ fn check_sum(counts: &Counts) -> Result<()> {
     })
 }
 
-#[doc(hidden)]
-pub fn create_json(folder: &OutputFolder, name: &str, value: &impl Serialize) -> Result<()> {
-    let (mut file, path) = folder.create(name)?;
-    write_json(&mut file, value).map_err(Error::io("write", path))
-}
-
-/// Writes `run.json` for a run that signs nothing. `resumed` says how often it was resumed. The other files are written
-/// by then.
-#[doc(hidden)]
-pub fn create_run_record(
-    folder: &OutputFolder,
-    options: &RunOptions<'_>,
-    timings: &Timings,
-    elapsed_s: f64,
-    resumed: u64,
-) -> Result<()> {
-    let facts = Facts {
-        command: &options.command,
-        signer: None,
-        memory_bytes: None,
-    };
-    let record = run_record(&facts, timings, elapsed_s, resumed, folder.files());
-    create_json(folder, RUN_RECORD, &record)
-}
-
-/// Writes the removed documents, and the cluster of every document, until `is_stopped` is set.
-fn write_tables(
-    folder: &OutputFolder,
-    source: &FileSource<'_>,
-    found: &FoundRemovals,
-    is_stopped: &AtomicBool,
-) -> Result<()> {
-    let places = &source.places;
-    let progress = source.run.options.progress;
-    let may_drop = found.counts.dropped.is_some();
-    let look = || {
-        if is_stopped.load(Ordering::Relaxed) || progress.is_stopped() {
-            Err(Error::Stopped)
-        } else {
-            Ok(())
-        }
-    };
-    let (file, path) = folder.create(CLUSTERS)?;
-    let clusters = ClusterTable {
-        places,
-        documents: found.rows,
-        may_drop,
-    };
-    let ids = clusters.write(removed_rows(found), file, &path, look)?;
-    let format = source.run.removed_format;
-    let (file, path) = folder.create(format.file_name())?;
-    let documents = RemovedDocuments {
-        places,
-        verification: found.verification_names(),
-        path: &path,
-    };
-    match format {
-        RemovedFormat::JsonLines | RemovedFormat::JsonLinesZstd => {
-            let frames = FrameWriter::new(
-                file,
-                format.compression(),
-                source.run.options.compression_level,
-            );
-            match &found.removals {
-                Removals::Held(_) => {
-                    let removed = stoppable(removed_rows(found), look);
-                    let name = |removed: Removed<u32>| named(removed, places);
-                    documents.write_lines(removed, name, frames)
-                }
-                Removals::Spilled(_) => {
-                    let removed = stoppable(named_removals(found, places)?, look);
-                    documents.write_lines(removed, Ok, frames)
-                }
-            }
-        }
-        RemovedFormat::Parquet => {
-            let removed = stoppable(named_removals(found, places)?, look);
-            documents.write_table(removed, ids, may_drop, file)
-        }
-    }
-}
-
-/// The same documents, with an error between them once `look` returns one.
-fn stoppable<D>(
-    removed: impl Iterator<Item = Result<Removed<D>>>,
-    look: impl Fn() -> Result<()>,
-) -> impl Iterator<Item = Result<Removed<D>>> {
-    (0u64..).zip(removed).map(move |(done, removed)| {
-        if done % 65_536 == 65_535 {
-            look()?;
-        }
-        removed
-    })
-}
-
-/// The removed documents, by ascending row.
-fn removed_rows<'a>(
-    found: &'a FoundRemovals,
-) -> Box<dyn Iterator<Item = Result<Removed<u32>>> + 'a> {
-    let dropped = &found.dropped;
-    match &found.removals {
-        Removals::Held(removals) => {
-            let removals = removals.iter().map(|removal| Ok(*removal));
-            Box::new(with_dropped(removals, dropped, |row| *row, |row| row))
-        }
-        Removals::Spilled(removals) => Box::new(with_dropped(
-            removals.rows(),
-            dropped,
-            |row| *row,
-            |row| row,
-        )),
-    }
-}
-
-/// A document, with its id.
-fn named_row(row: u32, places: &Places) -> Result<NamedRow<'_>> {
-    let id = places.id(row)?;
-    Ok(NamedRow { row, id })
-}
-
-/// A removed document, with ids.
-fn named(removed: Removed<u32>, places: &Places) -> Result<Removed<NamedRow<'_>>> {
-    let name = |row| named_row(row, places);
-    removed.try_name(name, name)
-}
-
-/// The removed documents with their ids, by ascending row.
-fn named_removals<'a>(found: &'a FoundRemovals, places: &'a Places) -> Result<NamedRemovals<'a>> {
-    let dropped = &found.dropped;
-    Ok(match &found.removals {
-        Removals::Held(_) => {
-            Box::new(removed_rows(found).map(move |removed| named(removed?, places)))
-        }
-        Removals::Spilled(removals) => {
-            let mut id_of = places.ids_by_row()?;
-            let unnamed = |row| NamedRow { row, id: "".into() };
-            let removed = with_dropped(removals.iter(), dropped, |named| named.row, unnamed);
-            // Without ids of their own, documents are named by their place.
-            let has_ids = places.ids.is_some();
-            let of_place = |named: NamedRow<'a>| named_row(named.row, places);
-            Box::new(removed.map(move |removed| match removed? {
-                Removed::For(removal) if has_ids => Ok(Removed::For(removal)),
-                Removed::For(removal) => Ok(Removed::For(removal.try_name(of_place, of_place)?)),
-                Removed::Dropped(NamedRow { row, .. }, reason) => {
-                    let id = id_of(row)?;
-                    Ok(Removed::Dropped(NamedRow { row, id }, reason))
-                }
-            }))
-        }
-    })
-}
-
-type NamedRemovals<'a> = Box<dyn Iterator<Item = Result<Removed<NamedRow<'a>>>> + 'a>;
-
-/// Removals and dropped documents, by ascending row, as both come.
-fn with_dropped<'a, D: 'a>(
-    removals: impl Iterator<Item = Result<Removal<D>>> + 'a,
-    dropped: &'a DroppedRows,
-    row_of: impl Fn(&D) -> u32 + 'a,
-    of_row: impl Fn(u32) -> D + 'a,
-) -> impl Iterator<Item = Result<Removed<D>>> + 'a {
-    let mut removals = removals.peekable();
-    let mut dropped = dropped.iter().peekable();
-    std::iter::from_fn(move || {
-        let next = match removals.peek() {
-            Some(Ok(removal)) => row_of(&removal.document),
-            // An error comes next, too.
-            Some(Err(_)) => 0,
-            None => u32::MAX,
-        };
-        match dropped.next_if(|(row, _)| *row < next) {
-            Some((row, reason)) => Some(Ok(Removed::Dropped(of_row(row), reason))),
-            None => Some(removals.next()?.map(Removed::For)),
-        }
-    })
-}
-
 /// The number of clusters of each size.
 pub(super) fn histogram(sizes: &ClusterSizes, kept: u64) -> BTreeMap<u64, u64> {
     let mut histogram = sizes.histogram.clone();
@@ -490,106 +312,4 @@ pub(super) fn largest(places: &Places, sizes: &ClusterSizes) -> Result<Vec<Large
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::RunOptions;
-    use crate::tests::{
-        LITTLE, Watched, assert_complete, engine, place, skipping, task, watched_by,
-    };
-    use simgpu::pipeline::Clustering;
-    use simgpu::search::CandidateMethod;
-
-    #[test]
-    fn counts_that_do_not_add_up_are_refused() {
-        let counts = |documents, kept, removed, skipped| Counts {
-            documents,
-            kept,
-            removed,
-            skipped,
-            ..Counts::default()
-        };
-        assert!(check_sum(&counts(9, 4, 3, 2)).is_ok());
-        for wrong in [counts(9, 4, 3, 1), counts(9, 5, 3, 2), counts(9, 4, 0, 2)] {
-            assert!(matches!(check_sum(&wrong), Err(Error::Accounting { .. })));
-        }
-    }
-
-    #[test]
-    fn documents_alone_are_clusters_of_one() {
-        let sizes = |histogram: &[(u64, u64)]| ClusterSizes {
-            histogram: histogram.iter().copied().collect(),
-            of_reference: 0,
-            most_for_reference: None,
-            listed: Vec::new(),
-        };
-        let of = |known, kept| histogram(&sizes(known), kept);
-        assert_eq!(
-            of(&[(2, 3), (4, 1)], 9),
-            BTreeMap::from([(1, 5), (2, 3), (4, 1)])
-        );
-        assert_eq!(of(&[(2, 3)], 3), BTreeMap::from([(2, 3)]));
-        assert_eq!(of(&[], 1), BTreeMap::from([(1, 1)]));
-    }
-
-    #[test]
-    fn results_account_for_every_record() {
-        let (place, engine) = (place(), engine());
-        let inputs = place.inputs();
-        let mut known = Vec::new();
-        for clustering in [Clustering::Greedy, Clustering::Connected] {
-            for keep in [KeepPolicy::First, KeepPolicy::Longest] {
-                let task = Dedup {
-                    clustering,
-                    keep,
-                    ..task(&engine)
-                };
-                let run = |name: &str, memory| {
-                    let told = Watched::stop_at(usize::MAX);
-                    let run = skipping(&engine, &inputs).memory(memory);
-                    let run = run.options(RunOptions {
-                        overwrite: true,
-                        ..watched_by(&told)
-                    });
-                    run.dedup(&task, &place.path(name)).unwrap();
-                    assert_complete(&place, name);
-                    assert_eq!(told.has("goes on on disk"), memory == LITTLE);
-                    place.results(name)
-                };
-                let in_memory = run("memory", 1 << 30);
-                assert!(run("disk", LITTLE) == in_memory, "{task:?}");
-                assert!(!known.contains(&in_memory), "{task:?}");
-                known.push(in_memory);
-            }
-        }
-    }
-
-    #[test]
-    fn reports_say_what_depends_on_the_method() {
-        let (place, engine) = (place(), engine());
-        let inputs = place.inputs();
-        let report = |candidates| {
-            let mut task = task(&engine);
-            task.search.candidates = candidates;
-            let nowhere = DedupOutput::Nowhere {
-                temporary: &place.path("in"),
-            };
-            let run = skipping(&engine, &inputs).dedup(&task, nowhere);
-            run.unwrap().report
-        };
-        let bands = |report: &Report| {
-            let search = report.parameters.search.as_ref().unwrap();
-            (
-                search.candidates.clone(),
-                search.bands.is_some(),
-                report.dedup.as_ref().and_then(|dedup| dedup.max_bucket),
-            )
-        };
-        let lsh = report(CandidateMethod::Lsh);
-        assert_eq!(bands(&lsh), ("lsh".to_owned(), true, Some(4096)));
-        let join = report(CandidateMethod::Join);
-        assert_eq!(bands(&join), ("join".to_owned(), false, None));
-        let known = join.parameters.search.unwrap().recall_at_threshold;
-        assert!((known - 1.0).abs() < f64::EPSILON);
-        assert!(lsh.counts.removed > 100 && join.counts.removed >= lsh.counts.removed);
-    }
-}
+mod tests;

@@ -3,156 +3,36 @@
 //! A chunk of a file is a batch: threads parse chunks ahead, and sign the documents of one together. An id must be known
 //! before the last record is read, so the first record decides: if it has an id, every record needs one.
 
+mod counts;
+
+mod hits;
+
+mod named_records;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
-
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use super::resume::discard_build;
 use super::run::Run;
 use super::source::FileSource;
-use simgpu::documents::{Document, DocumentBatch, Documents};
-use simgpu::error::{BadRecord, Error, Result, with_flags};
+use hits::{Batch, write_lines};
+use simgpu::documents::Documents;
+use simgpu::error::{Error, Result};
 use simgpu::progress::{Timings, advance};
 use simgpu::search::Search;
-use simgpu_index::{DocumentId, Durability, Hit, Index, OnKnownId, Verdict};
+use simgpu_index::{Durability, Hit, Index, OnKnownId, Verdict};
 use simgpu_io::{
-    ArrivingLines, Chunk, Columns, Event, FilesReading, Id, JsonLines, LongestRecord, OnBadRecord,
-    OutputFile, Record, check_json_lines, folder_of, raw_json,
+    ArrivingLines, Chunk, Columns, Event, FilesReading, JsonLines, LongestRecord, OutputFile,
+    check_json_lines, folder_of,
 };
 
-/// Where a run writes what it found.
-pub enum HitsOutput<'a> {
-    /// A new file of JSON Lines.
-    File(&'a Path),
-    /// A stream, which is flushed after each batch. Temporary files go to the folder `temporary`.
-    Stream {
-        /// The stream.
-        target: &'a mut dyn Write,
-        /// The folder.
-        temporary: &'a Path,
-    },
-}
-
-impl std::fmt::Debug for HitsOutput<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            HitsOutput::File(_) => "File",
-            HitsOutput::Stream { .. } => "Stream",
-        })
-    }
-}
-
-/// What a run over an index counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct IndexCounts {
-    /// Records read, bad ones included.
-    pub documents: u64,
-    /// Bad records that were left out.
-    pub skipped: u64,
-    /// Documents that were added.
-    pub added: u64,
-    /// Documents that were left out, as the index has their ids.
-    pub known_ids: u64,
-    /// Documents that are similar to one of the index.
-    pub seen: u64,
-    /// Pairs of a document and a similar one of the index.
-    pub hits: u64,
-}
-
-/// What a run over an index returns.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct IndexOutcome {
-    /// What it counted.
-    pub counts: IndexCounts,
-    /// The times of its stages.
-    pub timings: Timings,
-    /// Seconds that it took.
-    pub elapsed_s: f64,
-}
-
-impl IndexOutcome {
-    /// The counts as JSON, with a line break at the end.
-    #[must_use]
-    pub fn to_json(&self) -> String {
-        format!(
-            "{:#}\n",
-            serde_json::to_value(self.counts).unwrap_or_default()
-        )
-    }
-}
-
-/// Which documents a run finds in an index.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct HitsWanted {
-    /// The least similarity; `None` is the threshold of the index.
-    pub threshold: Option<f64>,
-    /// The most hits of each document; `None` is all.
-    pub limit: Option<usize>,
-}
+pub use counts::{IndexCounts, IndexOutcome};
+pub use hits::{HitsOutput, HitsWanted};
+pub(super) use named_records::Named;
+pub(crate) use named_records::Parsed;
 
 /// Batches of about 1 MiB of input, by whose documents the shingles of an index of kind `exact` are ordered.
 const ORDERED_BATCHES: usize = 16;
-
-/// The documents of a chunk, and their ids.
-struct Batch {
-    named: NamedRecords,
-    parsed: DocumentBatch,
-}
-
-impl Batch {
-    fn ids(&self) -> Vec<DocumentId> {
-        self.named.ids().cloned().collect()
-    }
-}
-
-/// The documents that have an id.
-impl Documents for Batch {
-    fn len(&self) -> usize {
-        self.named.rows.len()
-    }
-
-    fn get(&self, row: usize) -> Document<'_> {
-        self.parsed.get(self.named.rows[row])
-    }
-}
-
-/// A line of what was found.
-#[derive(Serialize)]
-struct HitsLine<'a> {
-    id: Option<&'a RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    verdict: Option<&'static str>,
-    hits: Vec<HitLine>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bad_record: Option<String>,
-}
-
-#[derive(Serialize)]
-struct HitLine {
-    id: Box<RawValue>,
-    similarity: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    query_share: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    document_share: Option<f64>,
-    found_by: &'static str,
-}
-
-impl HitLine {
-    fn new(hit: &Hit) -> Self {
-        HitLine {
-            id: raw_json(hit.id.as_json().into()),
-            similarity: hit.similarity,
-            query_share: hit.shares.map(|shares| shares.query),
-            document_share: hit.shares.map(|shares| shares.document),
-            found_by: hit.found_by.name(),
-        }
-    }
-}
 
 impl Run<'_> {
     /// What [`Run::build_index`] does with a document whose id an earlier one has; default [`OnKnownId::Fail`].
@@ -432,123 +312,5 @@ impl Run<'_> {
     }
 }
 
-/// The records of a chunk, and the documents of the good ones.
-pub(crate) type Parsed = (Vec<Record>, DocumentBatch);
-
 /// Receives the records of a chunk of a file, and returns the number of all so far.
 type Take<'a> = dyn FnMut(&mut Named, usize, Parsed) -> Result<u64> + 'a;
-
-/// Writes a line for each record of a batch.
-fn write_lines(
-    lines: &mut JsonLines<&mut dyn Write>,
-    batch: &Batch,
-    answers: Vec<(Option<&'static str>, Vec<Hit>)>,
-    counts: &mut IndexCounts,
-) -> Result<()> {
-    let mut answers = answers.into_iter();
-    for record in &batch.named.records {
-        let line = match record {
-            Ok(id) => {
-                let (verdict, hits) = answers.next().unwrap_or_default();
-                counts.seen += u64::from(!hits.is_empty());
-                counts.hits += hits.len() as u64;
-                (Some(raw_json(id.as_json().into())), verdict, hits, None)
-            }
-            Err(bad) => (None, None, Vec::new(), Some(with_flags(&bad.to_string()))),
-        };
-        let (id, verdict, hits, bad_record) = line;
-        lines.write(&HitsLine {
-            id: id.as_deref(),
-            verdict,
-            hits: hits.iter().map(HitLine::new).collect(),
-            bad_record,
-        })?;
-    }
-    Ok(())
-}
-
-/// Records with ids.
-pub(super) struct NamedRecords {
-    /// What each record is, in order: a document, which has this id, or a bad record.
-    pub(super) records: Vec<std::result::Result<DocumentId, BadRecord>>,
-    /// The places of the documents with an id among those that were parsed: one without an id was parsed, too.
-    pub(super) rows: Vec<usize>,
-}
-
-impl NamedRecords {
-    pub(super) fn ids(&self) -> impl Iterator<Item = &DocumentId> {
-        self.records.iter().flatten()
-    }
-}
-
-/// Names the records of files, in order.
-pub(super) struct Named {
-    on_bad_record: OnBadRecord,
-    /// What is wrong with a record without an id, if others have one.
-    without_id: &'static str,
-    /// The files: their names in errors and in ids.
-    files: Vec<(PathBuf, String)>,
-    /// Whether records have ids of their own, as the first one does; `None` before it.
-    pub(super) have_ids: Option<bool>,
-    /// The number of records of each file so far.
-    pub(super) rows: Vec<u64>,
-}
-
-impl Named {
-    pub(super) fn new(run: &Run<'_>, files: Vec<(PathBuf, String)>) -> Self {
-        Named {
-            on_bad_record: run.on_bad_record,
-            without_id: if run.fields.id_required {
-                "it has no id, so that later runs cannot recognise it; give records with an `id_field`"
-            } else {
-                "it has no id, and the first record has one"
-            },
-            have_ids: run.fields.id_required.then_some(true),
-            rows: vec![0; files.len()],
-            files,
-        }
-    }
-
-    /// The ids of the next records of a file; bad ones have none.
-    pub(crate) fn name(&mut self, file: usize, records: Vec<Record>) -> Result<NamedRecords> {
-        let (path, relative) = &self.files[file];
-        let mut named = Vec::with_capacity(records.len());
-        let (mut rows, mut parsed) = (Vec::new(), 0);
-        for record in records {
-            let row = self.rows[file];
-            self.rows[file] += 1;
-            let (line, problem) = match record {
-                Record::Document(id) => {
-                    parsed += 1;
-                    let has_id = matches!(id, Id::Json(_));
-                    let id = match (*self.have_ids.get_or_insert(has_id), id) {
-                        (true, Id::Json(id)) => DocumentId::from_json(&id),
-                        (true, Id::None | Id::Unusable(_)) => None,
-                        (false, _) => Some(DocumentId::from(&*format!("{relative}:{row}"))),
-                    };
-                    if let Some(id) = id {
-                        named.push(Ok(id));
-                        rows.push(parsed - 1);
-                        continue;
-                    }
-                    (None, self.without_id.to_owned())
-                }
-                Record::Bad { line, problem } => (line, problem),
-            };
-            let bad = BadRecord {
-                file: path.clone(),
-                row,
-                line,
-                problem,
-            };
-            if self.on_bad_record == OnBadRecord::Fail {
-                return Err(Error::BadRecord(bad));
-            }
-            named.push(Err(bad));
-        }
-        Ok(NamedRecords {
-            records: named,
-            rows,
-        })
-    }
-}

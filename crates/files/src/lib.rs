@@ -108,9 +108,6 @@ mod source;
 mod sources;
 
 #[cfg(test)]
-mod against;
-
-#[cfg(test)]
 mod tests;
 
 pub mod divided;

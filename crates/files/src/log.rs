@@ -1,81 +1,24 @@
 //! What is noted of the records of all files, in order.
 
+mod records;
+
+mod entries;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde::{Deserialize, Serialize};
-
 use super::sources::FieldSources;
+use entries::Entry;
 use simgpu::error::{BadRecord, Error, Result};
 use simgpu::search::Notes;
-use simgpu::store::Texts;
-use simgpu::store::spill::{JsonLines, Spill};
+use simgpu::store::spill::Spill;
 use simgpu_io::{
-    Chunk, DocumentIds, FieldValues, Fingerprint, Id, InputFile, OnBadRecord, Places, Position,
-    Record, Skipped, SourceFile, Unordered, ValueForms, WithoutId, changed,
+    Chunk, DocumentIds, FieldValues, Fingerprint, InputFile, OnBadRecord, Places, Position, Record,
+    Skipped, SourceFile, ValueForms, changed,
 };
 
-/// The records of a chunk.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct ChunkRecords {
-    #[doc(hidden)]
-    pub file: usize,
-    #[doc(hidden)]
-    pub records: RecordIds,
-    /// The values of the field of [`Run::keep_by`](super::Run::keep_by), one per document.
-    #[doc(hidden)]
-    pub values: std::result::Result<FieldValues, Unordered>,
-    /// The values of the field of [`Run::source_field`](super::Run::source_field), one per document.
-    #[doc(hidden)]
-    pub sources: std::result::Result<FieldValues, Unordered>,
-    /// Bytes of the chunk.
-    #[doc(hidden)]
-    pub bytes: usize,
-    /// The chunk itself, if it may be held.
-    #[doc(hidden)]
-    pub chunk: Option<Arc<Chunk>>,
-}
-
-/// What the records of a chunk have as ids.
-#[doc(hidden)]
-#[derive(Debug)]
-pub enum RecordIds {
-    /// All are good, and have these. They are appended at once, since one thread notes the records of all.
-    Ids(Texts),
-    Records(Vec<Record>),
-}
-
-impl RecordIds {
-    #[doc(hidden)]
-    pub fn new(records: Vec<Record>) -> Self {
-        let mut ids = Texts::default();
-        for record in &records {
-            match record {
-                Record::Document(Id::Json(id)) => ids.push(id),
-                _ => return RecordIds::Records(records),
-            }
-        }
-        RecordIds::Ids(ids)
-    }
-}
-
-impl ChunkRecords {
-    /// Those of documents of an index, which stand for a file. They have no preference and no source.
-    pub(crate) fn from_index(file: usize, ids: impl Iterator<Item = String>) -> Self {
-        let mut all = Texts::default();
-        ids.for_each(|id| all.push(&id));
-        let none = || Ok(FieldValues::absent(all.len()));
-        ChunkRecords {
-            file,
-            values: none(),
-            sources: none(),
-            records: RecordIds::Ids(all),
-            bytes: 0,
-            chunk: None,
-        }
-    }
-}
+pub use entries::Log;
+pub use records::{ChunkRecords, RecordIds, RecordsRead};
 
 /// What is noted of all files in order.
 #[doc(hidden)]
@@ -104,78 +47,6 @@ pub struct Noted<'a> {
     /// The same on disk, for checkpoints; `None` as long as the run is in memory.
     #[doc(hidden)]
     pub log: Option<Log>,
-}
-
-/// What a checkpoint says of the records read so far, beside the log.
-#[derive(Debug, Serialize, Deserialize)]
-#[doc(hidden)]
-pub struct RecordsRead {
-    #[doc(hidden)]
-    pub position: Position,
-    /// The first row and the number of records of the file that is being read.
-    current: (u32, u64),
-    without_id: Option<WithoutId>,
-    /// Whether all ids are integers; `None` if a document has no id.
-    are_integers: Option<bool>,
-}
-
-/// Notes on disk. Memory holds them, too, but for the values: the others are read only after the run was stopped.
-#[derive(Debug)]
-#[doc(hidden)]
-pub struct Log {
-    /// Bad records and ends of files.
-    entries: JsonLines,
-    /// The values of the field of [`Run::keep_by`](super::Run::keep_by).
-    values: JsonLines,
-    /// The values of the field of [`Run::source_field`](super::Run::source_field).
-    sources: JsonLines,
-}
-
-/// An entry of the log.
-#[derive(Debug, Serialize, Deserialize)]
-enum Entry {
-    Bad {
-        file: usize,
-        row: u64,
-        line: Option<u64>,
-        problem: String,
-    },
-    End {
-        file: usize,
-        first_row: u32,
-        records: u64,
-        fingerprint: Fingerprint,
-    },
-}
-
-impl Log {
-    fn new(spill: &Arc<Spill>) -> Self {
-        Log {
-            entries: JsonLines::new(spill, "log"),
-            values: JsonLines::new(spill, "values"),
-            sources: JsonLines::new(spill, "sources"),
-        }
-    }
-
-    fn push(&mut self, entry: &Entry) -> Result<()> {
-        self.entries.push(entry)
-    }
-
-    fn push_values(&mut self, values: &FieldValues) -> Result<()> {
-        let mut values = values.iter();
-        values.try_for_each(|value| self.values.push(&value))
-    }
-
-    fn flush(&mut self) -> Result<()> {
-        self.entries.flush()?;
-        self.values.flush()?;
-        self.sources.flush()
-    }
-
-    /// The values of the field of [`Run::keep_by`](super::Run::keep_by), by row.
-    pub(crate) fn values(&self) -> impl Iterator<Item = Result<String>> {
-        self.values.iter()
-    }
 }
 
 impl<'a> Noted<'a> {
@@ -444,58 +315,5 @@ impl Notes<ChunkRecords> for Noted<'_> {
     }
 }
 
-impl Entry {
-    fn from_skipped(skipped: &Skipped) -> Self {
-        let Skipped { file, record } = skipped;
-        Entry::Bad {
-            file: *file,
-            row: record.row,
-            line: record.line,
-            problem: record.problem.clone(),
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::DedupOutput;
-    use crate::tests::{Watched, change_unseen, engine, place, skipping, task, watched_by};
-    use simgpu::engine::Engine;
-    use simgpu::pipeline::Weighting;
-
-    #[test]
-    fn a_file_that_changes_after_the_count_is_an_error() {
-        let mut shingling = engine().shingler().shingling().clone();
-        shingling.weighting = Weighting::Rarity;
-        let engine = Engine::builder().shingling(shingling).work_bytes(1);
-        let engine = engine.build().unwrap();
-        let place = place();
-        let inputs = place.inputs();
-        let path = place.path("in/d.jsonl");
-        let change = || change_unseen(&path);
-        let told = Watched::at("read", 1, &change);
-        let temporary = &place.path("out");
-        std::fs::create_dir(temporary).unwrap();
-        let run = skipping(&engine, &inputs).options(watched_by(&told));
-        let failed = run.dedup(&task(&engine), DedupOutput::Nowhere { temporary });
-        assert!(matches!(failed, Err(Error::InputChanged { path: of }) if of == path));
-    }
-
-    #[test]
-    fn a_bad_record_ends_the_run_unless_it_is_skipped() {
-        let (place, engine) = (place(), engine());
-        let inputs = place.inputs();
-        let run = skipping(&engine, &inputs).on_bad_record(OnBadRecord::Fail);
-        let failed = run.dedup(&task(&engine), &place.path("out")).unwrap_err();
-        let Error::BadRecord(bad) = failed else {
-            panic!("{failed}");
-        };
-        let records = crate::tests::records(&place, "a.jsonl");
-        let first = records.iter().position(|(_, id)| id.is_none()).unwrap() as u64;
-        assert_eq!(
-            (bad.file, bad.row, bad.line),
-            (place.path("in/a.jsonl"), first, Some(first + 1))
-        );
-    }
-}
+mod tests;

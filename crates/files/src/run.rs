@@ -1,81 +1,25 @@
 //! The options of a run over files.
 
+mod options;
+
+mod parameters;
+
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use super::outcome::warn_of_repeated_ids;
 use super::pairs_file::PairsFile;
-use simgpu::clock::Moment;
 use simgpu::engine::Engine;
 use simgpu::error::{Error, Result};
 use simgpu::machine::usable_memory_bytes;
-use simgpu::pipeline::{Measure, Unit, Weighting};
-use simgpu::progress::{Counts, Progress, Silent};
-use simgpu::scheme::words_v1;
-use simgpu::search::{CandidateMethod, KnownIndex, Search};
+use simgpu::progress::Counts;
+use simgpu::search::KnownIndex;
 use simgpu_io::{
-    Compression, Facts, FieldPath, Fields, Globs, Inputs, KeepBy, OnBadRecord, Parameters,
-    RemovedFormat, SearchParameters, check_apart,
+    Facts, FieldPath, Fields, Globs, Inputs, KeepBy, OnBadRecord, RemovedFormat, check_apart,
 };
 
-/// What runs over files have in common: [`Run`], [`SignatureRun`](super::SignatureRun), and those of links and ratings.
-#[derive(Clone)]
-pub struct RunOptions<'a> {
-    /// Whether to replace the results of an earlier run; default false.
-    pub overwrite: bool,
-    /// The level of compressed kept files, removed documents, pairs and ratings: 1 to 22 for zstd (default 3), 0 to 9 for gzip and xz
-    /// (default 6), 1 to 9 for bzip2 (default 9). Parquet files keep the codec of their input.
-    pub compression_level: Option<u32>,
-    /// The receiver of progress, which can stop the run; default [`Silent`].
-    pub progress: &'a dyn Progress,
-    /// The command line to state in `run.json`; default empty.
-    pub command: Vec<String>,
-    /// The moment at which the run started, if preparations belong to it; default now. `run.json` has processor times if it
-    /// was on the thread that executes the run.
-    pub started: Moment,
-}
-
-impl Default for RunOptions<'_> {
-    fn default() -> Self {
-        RunOptions {
-            overwrite: false,
-            compression_level: None,
-            progress: &Silent,
-            command: Vec::new(),
-            started: Moment::now(),
-        }
-    }
-}
-
-impl std::fmt::Debug for RunOptions<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RunOptions")
-            .field("overwrite", &self.overwrite)
-            .field("compression_level", &self.compression_level)
-            .field("command", &self.command)
-            .finish_non_exhaustive()
-    }
-}
-
-/// What [`Run::dedup`] does with the documents to remove.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Action {
-    /// Writes `kept/` without them.
-    #[default]
-    Drop,
-    /// Only says which they are: writes no `kept/`, and reads no document again to copy it.
-    Report,
-}
-
-impl Action {
-    /// The name: `drop` or `report`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Action::Drop => "drop",
-            Action::Report => "report",
-        }
-    }
-}
+pub use options::{Action, RunOptions, check_compression_level};
+pub(super) use parameters::search_parameters;
 
 /// A run over files. Set its options, then call [`Run::dedup`], [`Run::pairs`] or [`Run::sign`].
 ///
@@ -370,39 +314,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// All parameters that affect the result.
-    pub(super) fn parameters(&self, search: Option<&Search>) -> Parameters {
-        let (scheme, shingler) = (self.engine.scheme(), self.engine.shingler());
-        let shingling = shingler.shingling();
-        let (major, minor, patch) = words_v1::UNICODE_VERSION;
-        let has_words = matches!(shingling.unit, Unit::Words | Unit::StopWords(_));
-        let weights = self.fields.weights.as_ref();
-        let against = self.against.as_ref().map(|(_, fields)| fields);
-        let size = shingling.unit.takes_size().then(|| shingling.size.get());
-        Parameters {
-            scheme: scheme.to_string(),
-            hash: shingler.hash().to_string(),
-            seed: scheme.seed(),
-            num_perm: scheme.num_perm_u16().into(),
-            unit: shingling.unit.to_string(),
-            size: size.map(|size| size as u64),
-            lowercase: shingling.normalise.lowercase,
-            strip_punctuation: shingling.normalise.strip_punctuation,
-            keep_whitespace: shingling.normalise.keep_whitespace,
-            count: shingling.weighting == Weighting::Counts,
-            weights: (shingling.weighting == Weighting::Rarity).then(|| "rarity".to_owned()),
-            unicode_version: has_words.then(|| format!("{major}.{minor}.{patch}")),
-            content_field: self.fields.content_names(),
-            weights_field: weights.map(|weights| weights.path.to_string()),
-            weight_scale: weights.map(|weights| weights.scale.get()),
-            id_field: self.fields.id.to_string(),
-            limit: self.limit.map(NonZeroU64::get),
-            against_content_field: against.map(Fields::content_names),
-            against_id_field: against.map(|fields| fields.id.to_string()),
-            search: search.map(|search| search_parameters(search, scheme.num_perm())),
-        }
-    }
-
     /// Warns of repeated ids, and of what the names of inputs lead to and the run does not read.
     pub(super) fn warn_of_oddities(&self, counts: &Counts) {
         warn_of_repeated_ids(self.options.progress, counts.repeated_ids);
@@ -411,88 +322,5 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The parameters of a search, for the report.
-pub(super) fn search_parameters(search: &Search, num_perm: usize) -> SearchParameters {
-    let is_join = search.candidates == CandidateMethod::Join;
-    let of_lsh = |number| (!is_join).then_some(number);
-    SearchParameters {
-        threshold: search.within.is_none().then_some(search.threshold),
-        measure: (search.measure != Measure::Jaccard).then(|| search.measure.name().to_owned()),
-        distance: search
-            .within
-            .map(|within| within.distance.name().to_owned()),
-        within: search.within.map(|within| within.most),
-        candidates: search.candidates.name().to_owned(),
-        bands: of_lsh(search.banding.bands()),
-        rows: of_lsh(search.banding.rows()),
-        verify: search.verification.name().to_owned(),
-        index_verify: (search.index_verification)
-            .filter(|_| search.estimates_index())
-            .map(|verification| verification.name().to_owned()),
-        recall_at_threshold: search.recall_at_threshold(num_perm),
-        input_recall_at_threshold: search.estimates_index().then(|| {
-            let among_inputs = Search {
-                index_verification: None,
-                ..search.clone()
-            };
-            among_inputs.recall_at_threshold(num_perm)
-        }),
-        recall_by_size_ratio: search.recall_by_size_ratio(num_perm),
-    }
-}
-
-/// Refuses a compression level for outputs that do not have it, or if no output is compressed.
-#[doc(hidden)]
-pub fn check_compression_level(
-    level: Option<u32>,
-    outputs: impl Iterator<Item = Compression>,
-) -> Result<()> {
-    let Some(level) = level else {
-        return Ok(());
-    };
-    let mut is_used = false;
-    for compression in outputs.filter(|compression| *compression != Compression::None) {
-        compression.check_level(level)?;
-        is_used = true;
-    }
-    if is_used {
-        return Ok(());
-    }
-    Err(Error::Parameter {
-        name: "`compression_level`",
-        value: level.to_string(),
-        expected: "no level: no output is compressed".to_owned(),
-    })
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tests::{engine, overwriting, place, skipping, task};
-
-    #[test]
-    fn outputs_and_temporary_files_stay_apart() {
-        let (place, engine) = (place(), engine());
-        let inputs = place.inputs();
-        let out = place.path("out");
-        for (temporary, is_refused) in [("out", true), ("out/below", true), ("other", false)] {
-            let temporary = place.path(temporary);
-            std::fs::create_dir_all(&temporary).unwrap();
-            let run = skipping(&engine, &inputs).temporary(temporary.clone());
-            let refused = run.check_temporary_outside(&out);
-            assert_eq!(refused.is_err(), is_refused, "{}", temporary.display());
-        }
-        let into = |output: &str| {
-            let run = skipping(&engine, &inputs).options(overwriting(true));
-            run.dedup(&task(&engine), &place.path(output))
-        };
-        for inside in ["in", "in/b", "in/new"] {
-            assert!(
-                matches!(into(inside), Err(Error::Output { .. })),
-                "{inside}"
-            );
-        }
-        // A folder that holds the inputs would be replaced.
-        assert!(into("").is_err());
-    }
-}
+mod tests;

@@ -1,32 +1,27 @@
 //! Documents from files, as a source for the first pass.
 
-use std::cell::Cell;
+mod chunks;
+
+mod checkpoint;
+
+mod reading;
+
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde::{Deserialize, Serialize};
-
-use super::log::{ChunkRecords, Log, Noted, RecordIds, RecordsRead};
+use super::log::{Log, Noted};
 use super::preference::{Known, Preference};
 use super::run::Run;
 use super::sources::{FieldSources, Sources};
-use simgpu::documents::{DocumentBatch, DocumentRange};
-use simgpu::engine::Engine;
+use checkpoint::{IDS, READ, ReadState};
 use simgpu::error::{Error, Result};
-use simgpu::progress::{Counts, StageTime, Timings, advance, counted, grouped};
-use simgpu::search::{
-    Classify, Corpus, FirstPass, LinesOfIds, NextPreference, NumbersRead, Parsed, Pieces, Search,
-    SetsByRow, Source, Verification,
-};
-use simgpu::store::ExactSets;
-use simgpu::store::spill::{Budget, Spill, sets_in_memory};
-use simgpu_base::bits::Bits;
+use simgpu::progress::{Counts, Timings, counted, grouped};
+use simgpu::search::{FirstPass, Search, Verification};
+use simgpu::store::spill::{Budget, Spill};
 use simgpu_io::{
-    Chunk, Columns, Event, FieldPath, FieldValues, Fields, FilesReading, InputFile, LongestRecord,
-    Places, Position, Reading, Record, RecordedInput, Repeated, Report, ValueForms, Wanted,
-    listed_fields,
+    Columns, FieldPath, FieldValues, Fields, InputFile, LongestRecord, Places, Position, Reading,
+    RecordedInput, Repeated, Report, ValueForms, Wanted, listed_fields,
 };
 
 /// The documents of a run over files.
@@ -311,62 +306,6 @@ impl<'a> FileSource<'a> {
         self.run.options.progress.warn(&warning);
     }
 
-    /// Reads, signs and numbers all chunks, or those after where a run was stopped. Makes checkpoints.
-    fn read_chunks(
-        &self,
-        chunks: &Chunks<'_>,
-        pass: &mut FirstPass<'_>,
-        noted: &mut Noted<'_>,
-    ) -> Result<()> {
-        let progress = pass.progress();
-        let mut is_on_disk = pass.unfinished().is_some();
-        let start = self.restored(pass, noted)?;
-        let start = self.read_indexes(pass, noted, start)?;
-        let files = FilesReading::new(&self.files, self.reading(Columns::Needed))?;
-        let files = files.starting_at(&start);
-        let signing = pass.signing();
-        // Whether all notes end with the same chunk.
-        let is_between_chunks = Cell::new(true);
-        let read = files.map(
-            |chunk| {
-                if start.is_after(&chunk) {
-                    Ok(None)
-                } else {
-                    signing.sign(chunks, Arc::new(chunk)).map(Some)
-                }
-            },
-            |event| {
-                is_between_chunks.set(false);
-                match event {
-                    Some(Event::Chunk(Some(signed))) => pass.number(signed, noted)?,
-                    Some(Event::End { file, fingerprint }) => {
-                        noted.end_file(file, fingerprint)?;
-                        if file + 1 == self.of_reference {
-                            pass.end_reference();
-                        }
-                    }
-                    Some(Event::Table(_) | Event::Chunk(None)) | None => {}
-                }
-                is_between_chunks.set(true);
-                if let (false, Some(spill)) = (is_on_disk, pass.on_disk()) {
-                    is_on_disk = true;
-                    // Everything so far is written now.
-                    ReadState::checkpoint(pass, noted)?;
-                    let share = self.share_read(files.consumed(), pass.rows());
-                    spill.announce(share, progress)?;
-                }
-                if pass.on_disk().is_some_and(|spill| spill.is_due()) {
-                    record(pass, noted)?;
-                }
-                advance(progress, files.consumed(), pass.rows(), pass.bytes())
-            },
-        );
-        if matches!(read, Err(Error::Stopped)) && is_between_chunks.get() {
-            record(pass, noted)?;
-        }
-        read
-    }
-
     /// Adds the counts of records to the counts of documents.
     pub(super) fn complete(&self, counts: &mut Counts) {
         self.count_indexes(counts);
@@ -376,241 +315,5 @@ impl<'a> FileSource<'a> {
     }
 }
 
-/// The state of the stage `read` at a checkpoint.
-#[derive(Debug, Serialize, Deserialize)]
-struct ReadState {
-    numbers: NumbersRead,
-    records: RecordsRead,
-}
-
-impl ReadState {
-    /// Writes everything read so far, and says where that is.
-    fn checkpoint(pass: &mut FirstPass<'_>, noted: &mut Noted<'_>) -> Result<Self> {
-        Ok(ReadState {
-            numbers: pass.save()?,
-            records: noted.save()?,
-        })
-    }
-}
-
-/// The name of the stage, for checkpoints.
-const READ: &str = "read";
-
-/// The name of the search for repeated ids, for checkpoints.
-const IDS: &str = "ids";
-
-/// Makes a checkpoint between two chunks.
-fn record(pass: &mut FirstPass<'_>, noted: &mut Noted<'_>) -> Result<()> {
-    match pass.on_disk() {
-        Some(spill) => spill.checkpoint(READ, &ReadState::checkpoint(pass, noted)?),
-        None => Ok(()),
-    }
-}
-
-impl Source for FileSource<'_> {
-    fn read(&mut self, mut pass: FirstPass<'_>, times: &mut Vec<StageTime>) -> Result<Corpus> {
-        let progress = pass.progress();
-        progress.begin("read", self.stored_bytes());
-        let before = std::mem::take(&mut self.places).files.into_iter();
-        let before: Vec<_> = before.map(|file| file.fingerprint).collect();
-        let is_first = before.is_empty();
-        let are_held = AtomicBool::new(self.held_bytes > 0);
-        let chunks = Chunks {
-            run: self.run,
-            are_held: &are_held,
-            held_bytes: self.held_bytes,
-            of_reference: self.of_reference,
-        };
-        let mut noted = Noted::new(
-            self.run.on_bad_record,
-            &self.files,
-            self.held_bytes,
-            &are_held,
-            before,
-        );
-        noted.places.of_reference = self.of_reference;
-        noted.places.of_indexes = self.places_in_indexes()?;
-        noted.sources = self.run.source_field.as_ref().map(FieldSources::new);
-        self.read_chunks(&chunks, &mut pass, &mut noted)?;
-        if let Some(spill) = pass.on_disk() {
-            spill.note(READ, &ReadState::checkpoint(&mut pass, &mut noted)?)?;
-        }
-        let spill = pass.on_disk();
-        let Noted {
-            places,
-            values,
-            sources,
-            forms,
-            log,
-            ..
-        } = noted;
-        self.sources = sources;
-        self.log = log;
-        let corpus = pass.finish(times)?;
-        self.places = places;
-        self.end_places(corpus.rows, spill.as_deref(), is_first)?;
-        self.end_preference(corpus.rows, &values, forms, is_first)?;
-        self.spill = spill;
-        Ok(corpus)
-    }
-
-    fn held_bytes(&self) -> u64 {
-        let classes = self.classes.as_ref().map_or(0, Vec::len);
-        let sources = self.sources.as_ref().map_or(0, FieldSources::held_bytes);
-        self.places.held_bytes() + 8 * classes as u64 + sources
-    }
-
-    fn classes(&self) -> Option<&[u64]> {
-        self.classes.as_deref()
-    }
-
-    fn classes_on_disk(&self) -> Option<(Box<dyn Classify>, NextPreference<'_>)> {
-        let preference = self.preference.as_ref()?;
-        let log = self.log.as_ref()?;
-        Some((Box::new(preference.rule()), preference.in_order(log)))
-    }
-
-    fn signs_again(&self) -> bool {
-        self.signed_again.is_some()
-    }
-
-    fn exact_sets(&self) -> ExactSets {
-        ExactSets::spilling(sets_in_memory(self.budget.as_ref()), &self.temporary)
-    }
-
-    fn read_exact_sets(
-        &self,
-        engine: &Engine,
-        wanted: &Bits,
-        sets: &mut dyn SetsByRow,
-    ) -> Result<()> {
-        self.read_sets(engine, wanted, sets)
-    }
-
-    fn budget(&self) -> Option<Budget> {
-        self.budget.clone()
-    }
-
-    fn ids(&self) -> Result<Option<LinesOfIds<'_>>> {
-        let lines = self.places.id_lines()?;
-        Ok(lines.map(|lines| Box::new(lines) as LinesOfIds<'_>))
-    }
-}
-
-/// The chunks of all files, as pieces for the first pass.
-struct Chunks<'a> {
-    run: &'a Run<'a>,
-    /// Whether all chunks so far are held for the second pass.
-    are_held: &'a AtomicBool,
-    /// The most bytes that are held.
-    held_bytes: u64,
-    /// The number of files of the reference.
-    of_reference: usize,
-}
-
-impl Pieces for Chunks<'_> {
-    type Piece = Arc<Chunk>;
-    type Notes = ChunkRecords;
-
-    fn parse<'a>(
-        &'a self,
-        chunk: Arc<Chunk>,
-        documents: &'a mut DocumentBatch,
-    ) -> Result<Parsed<'a, ChunkRecords>> {
-        let run = self.run;
-        let is_reference = chunk.file < self.of_reference;
-        // Documents of a reference have no preference and no source.
-        let order_fields = [
-            run.keep_by.as_ref().map(|by| &by.field),
-            run.source_field.as_ref(),
-        ];
-        let order_fields = order_fields.into_iter().flatten().filter(|_| !is_reference);
-        let records = chunk.parse_with(run.fields_of(is_reference), order_fields, documents);
-        let is_good = |i: usize| matches!(records.get(i), Some(Record::Document(_)));
-        let values = |field: Option<&FieldPath>| match field {
-            Some(_) if is_reference => Ok(FieldValues::absent(documents.len())),
-            Some(field) => FieldValues::from_chunk(&chunk, field, is_good),
-            None => Ok(FieldValues::default()),
-        };
-        let sources = values(run.source_field.as_ref());
-        let values = values(run.keep_by.as_ref().map(|by| &by.field));
-        let bytes = chunk.bytes();
-        let is_held = self.are_held.load(Ordering::Relaxed) && bytes as u64 <= self.held_bytes;
-        let records = ChunkRecords {
-            file: chunk.file,
-            records: RecordIds::new(records),
-            values,
-            sources,
-            bytes,
-            // Unless held, the chunk is freed here.
-            chunk: is_held.then_some(chunk),
-        };
-        Ok(Parsed {
-            records,
-            bytes,
-            documents: DocumentRange::new(documents, 0..documents.len()),
-        })
-    }
-
-    fn buffer(&self) -> DocumentBatch {
-        self.run.fields.empty_batch()
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::DedupOutput;
-    use crate::tests::{Place, Watched, engine, place, skipping, task, watched_by};
-
-    /// The report of a run over all inputs of a place, or over some of their records, and what it told.
-    fn report(place: &Place, limit: Option<u64>) -> (Result<Report>, Watched<'static>) {
-        let engine = engine();
-        let told = Watched::stop_at(usize::MAX);
-        let inputs = place.inputs();
-        let mut run = skipping(&engine, &inputs).options(watched_by(&told));
-        if let Some(limit) = limit.and_then(NonZeroU64::new) {
-            run = run.limit(limit);
-        }
-        let temporary = &place.path("in");
-        let outcome = run.dedup(&task(&engine), DedupOutput::Nowhere { temporary });
-        (outcome.map(|outcome| outcome.report), told)
-    }
-
-    #[test]
-    fn inputs_without_a_good_record_are_an_error() {
-        let place = Place::new();
-        place.write("in/a.jsonl", "{\"id\": 1}\n{\"id\": 2}\n");
-        let refused = report(&place, None).0.unwrap_err();
-        assert!(matches!(refused, Error::NoGoodRecord(record) if record.row == 0));
-        place.write("in/b.jsonl", "{\"text\": \"a\"}\n");
-        let counts = report(&place, None).0.unwrap().counts;
-        assert_eq!((counts.documents, counts.kept, counts.skipped), (3, 1, 2));
-    }
-
-    #[test]
-    fn files_without_records_are_told() {
-        let place = Place::new();
-        place.write("in/a.jsonl", "");
-        let (empty, told) = report(&place, None);
-        assert_eq!(empty.unwrap().empty_files, ["a.jsonl"]);
-        assert!(told.has("the inputs hold no records"));
-        place.write("in/b.jsonl", "{\"text\": \"a\"}\n");
-        assert!(report(&place, None).1.has("a.jsonl holds no records"));
-        place.write("in/c.jsonl", "\n\n");
-        let (empty, told) = report(&place, None);
-        assert_eq!(empty.unwrap().empty_files, ["a.jsonl", "c.jsonl"]);
-        assert!(told.has("2 files hold no records, first"));
-    }
-
-    #[test]
-    fn a_limit_counts_records_of_all_files() {
-        let place = place();
-        let all = report(&place, None).0.unwrap().counts.documents;
-        let first = place.lines("in/a.jsonl").len() as u64;
-        for limit in [1, 5, first - 1, first, first + 1, all, all + 9] {
-            let counts = report(&place, Some(limit)).0.unwrap().counts;
-            assert_eq!(counts.documents, limit.min(all));
-        }
-    }
-}
+mod tests;

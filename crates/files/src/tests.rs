@@ -1,5 +1,7 @@
 //! What the unit tests of this room share: inputs in a folder, what results say of them, and runs that are stopped.
 
+mod against;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::ControlFlow;

@@ -2,6 +2,10 @@
 //!
 //! The header is written last, so that a folder has one as soon as it is an index.
 
+mod signing;
+
+mod kind;
+
 use std::fs;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -12,13 +16,16 @@ use serde_json::{Map, Value};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::store::damaged;
+use signing::{Signing, unicode_version};
 use simgpu::engine::Engine;
 use simgpu::error::{Error, Result};
 use simgpu::pipeline::{Banding, Measure, Normalise, Shingling, Unit, Weighting, check_threshold};
-use simgpu::scheme::{BaseHash, Scheme, words_v1};
+use simgpu::scheme::{BaseHash, Scheme};
 use simgpu::search::{CandidateMethod, Search, Verification};
 use simgpu::store::disk::{OnDisk, is_file, sync_folder};
 use simgpu_base::remote;
+
+pub use kind::IndexKind;
 
 /// The name of the header in the folder of an index.
 pub(crate) const HEADER: &str = "simgpu-index.json";
@@ -52,78 +59,6 @@ pub(super) struct Header {
     /// How documents are signed; `None` if they are not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     signing: Option<Signing>,
-}
-
-/// How the documents of an index of kind `lsh` are signed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Signing {
-    hash: String,
-    seed: u32,
-    num_perm: u32,
-    bands: usize,
-    rows: usize,
-    /// Bits per slot of the signatures that are kept; 0 if none are.
-    slot_bits: u32,
-}
-
-impl Signing {
-    fn new(engine: &Engine, search: &Search) -> Self {
-        Signing {
-            hash: engine.shingler().hash().to_string(),
-            seed: engine.scheme().seed(),
-            num_perm: engine.scheme().num_perm_u16().into(),
-            bands: search.banding.bands(),
-            rows: search.banding.rows(),
-            slot_bits: match search.verification {
-                Verification::Signature => Search::SLOT_BITS.get(),
-                Verification::None | Verification::Exact => 0,
-            },
-        }
-    }
-}
-
-/// How an index finds documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IndexKind {
-    /// By bands of signatures: [`CandidateMethod::Lsh`]. Some similar documents are missed.
-    Lsh,
-    /// By shingles: [`CandidateMethod::Join`]. None is missed. For texts of up to some hundred shingles.
-    Exact,
-}
-
-impl IndexKind {
-    /// The kind of an index for a search.
-    #[doc(hidden)]
-    pub fn from_search(search: &Search) -> Self {
-        match search.candidates {
-            CandidateMethod::Join => IndexKind::Exact,
-            CandidateMethod::Lsh | CandidateMethod::Auto => IndexKind::Lsh,
-        }
-    }
-
-    /// The words of an entry of a list: the row of the document, and its shape where shingles are.
-    pub(super) fn entry_words(self) -> usize {
-        match self {
-            IndexKind::Lsh => 1,
-            IndexKind::Exact => 2,
-        }
-    }
-
-    /// The name: `lsh` or `exact`.
-    pub fn name(self) -> &'static str {
-        match self {
-            IndexKind::Lsh => "lsh",
-            IndexKind::Exact => "exact",
-        }
-    }
-}
-
-/// The version of Unicode by which words are found; `None` if shingles hold no such words.
-fn unicode_version(unit: &Unit) -> Option<String> {
-    let (major, minor, patch) = words_v1::UNICODE_VERSION;
-    let has_words = matches!(unit, Unit::Words | Unit::StopWords(_));
-    has_words.then(|| format!("{major}.{minor}.{patch}"))
 }
 
 impl Header {
@@ -441,97 +376,4 @@ fn check(engine: &Engine, search: &Search) -> Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use simgpu::pipeline::StopWords;
-
-    fn engine(shingling: Shingling) -> Engine {
-        let builder = Engine::builder().shingling(shingling).work_bytes(0);
-        builder.build().unwrap()
-    }
-
-    fn header(engine: &Engine) -> Header {
-        let search = Search {
-            verification: Verification::Signature,
-            ..Search::new(0.7, engine.scheme()).unwrap()
-        };
-        Header::new(engine, &search).unwrap()
-    }
-
-    #[test]
-    fn a_header_is_read_as_it_was_written() {
-        let stop_words: StopWords = ["der", "die", "das"].into_iter().collect();
-        let counted = Shingling {
-            weighting: Weighting::Counts,
-            ..Shingling::of(Unit::Words)
-        };
-        let shinglings = [
-            Shingling::of(Unit::Chars),
-            Shingling::of(Unit::Tokens),
-            Shingling::of(Unit::StopWords(stop_words)),
-            counted,
-        ];
-        for shingling in shinglings {
-            let folder = tempfile::tempdir().unwrap();
-            let written = header(&engine(shingling.clone()));
-            assert!(!Header::is_in(folder.path()).unwrap());
-            written.write(folder.path()).unwrap();
-            let read = Header::read(folder.path()).unwrap();
-            assert_eq!(read, written);
-            let (engine, search) = read.resolve(folder.path()).unwrap();
-            assert_eq!(engine.shingler().shingling(), &shingling);
-            assert_eq!(search.verification, Verification::Signature);
-        }
-    }
-
-    #[test]
-    fn headers_that_differ_are_errors_with_both_values() {
-        let words = header(&engine(Shingling::of(Unit::Words)));
-        let chars = header(&engine(Shingling::of(Unit::Chars)));
-        let error = words.check_same(Path::new("index"), &chars).unwrap_err();
-        let message = error.to_string();
-        assert!(
-            message.contains("words-v1") && message.contains("murmur3"),
-            "{message}"
-        );
-        assert!(words.check_same(Path::new("index"), &words.clone()).is_ok());
-    }
-
-    #[test]
-    fn any_header_is_read_or_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let good = serde_json::to_string(&header(&engine(Shingling::default()))).unwrap();
-        let bad = [
-            String::new(),
-            "null".to_owned(),
-            "{}".to_owned(),
-            good.replace("\"num_perm\":128", "\"num_perm\":0"),
-            good.replace("\"size\":5", "\"size\":0"),
-            good.replace("\"bands\":", "\"bands\":9"),
-            good.replace("\"threshold\":0.7", "\"threshold\":1e300"),
-            good.replace("\"unit\":\"words\"", "\"unit\":\"miles\""),
-            good.replace("\"kind\":\"lsh\"", "\"kind\":\"exact\""),
-            good.replace("\"simgpu_index\":4", "\"simgpu_index\":3"),
-            good.replace("\"slot_bits\":8", "\"slot_bits\":4"),
-            good[..good.len() / 2].to_owned(),
-        ];
-        let read = |text: &str| {
-            std::fs::write(folder.path().join(HEADER), text).unwrap();
-            let read = Header::read(folder.path());
-            read.and_then(|header| header.resolve(folder.path()).map(|_| ()))
-        };
-        for text in bad {
-            assert_ne!(text, good);
-            assert!(read(&text).is_err(), "{text}");
-            // The same values with their own checksum.
-            if let Ok(header) = serde_json::from_str::<Header>(&text) {
-                assert!(read(&header.encode().unwrap()).is_err(), "{text}");
-            }
-        }
-        let good: Header = serde_json::from_str(&good).unwrap();
-        let encoded = good.encode().unwrap();
-        assert!(read(&encoded).is_ok());
-        assert_eq!(Header::decode(&encoded), Ok(good));
-        assert!(read(&encoded.replace("\"threshold\": 0.7", "\"threshold\": 0.8")).is_err());
-    }
-}
+mod tests;

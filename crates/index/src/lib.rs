@@ -64,12 +64,6 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 
-#[cfg(test)]
-mod tests_exact;
-
-#[cfg(test)]
-mod tests_damage;
-
 mod values;
 
 mod rows;

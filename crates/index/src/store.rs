@@ -10,93 +10,37 @@
 //! and a file beside the store holds the number of the last one that was promised to be on disk. A store that has fewer
 //! is damaged.
 
+mod table;
+
+mod acknowledged;
+
+mod errors;
+
 use std::fs::{self, File};
-use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use fjall::config::{BlockSizePolicy, CompressionPolicy, PartitioningPolicy};
-use fjall::{
-    CompressionType, Database, Guard, Keyspace, KeyspaceCreateOptions, LsmError, OwnedWriteBatch,
-    PersistMode, Readable, UserValue,
-};
+use fjall::{Database, Guard, Keyspace, OwnedWriteBatch, PersistMode, Readable, UserValue};
 use tempfile::TempDir;
-use xxhash_rust::xxh3::xxh3_64;
 
-use super::filter::FilterWriter;
-use super::filter::{FILTER, Filter};
+use super::filter::{FILTER, Filter, FilterWriter};
 use super::journals::{self, Journals};
 use super::store_copy::view_of;
-pub(super) use super::store_files::damaged;
 use super::store_files::{self, Extent};
-use super::store_names::{ACKNOWLEDGED, STORE, STORE_LOCK, TABLES, share};
-use simgpu::error::{Error, Result, Unsupported};
-use simgpu::store::disk::{OnDisk, is_absent, metadata, sync_folder};
+use super::store_names::{STORE, STORE_LOCK, TABLES, share};
+use acknowledged::check_clock;
+use errors::{Wrong, damaged_store, guarded};
+use simgpu::error::{Error, Result};
+use simgpu::store::disk::{OnDisk, is_absent, sync_folder};
+use table::CACHE;
 
-/// The tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Table {
-    /// Numbers that the whole index has.
-    State,
-    /// The rows of the documents that share the key of a band, or a shingle.
-    Bands,
-    /// The same of the documents that a bulk build wrote. No key is added to it, so that a filter has them all.
-    Built,
-    /// The documents, by row.
-    Documents,
-    /// The row of each id.
-    Ids,
-    /// The shingles of the documents, by row.
-    Sets,
-}
+pub(super) use acknowledged::{acknowledge, acknowledged, check_acknowledged};
+pub(super) use errors::check_files;
+pub(super) use table::Table;
 
-impl Table {
-    /// All of them, each at its number.
-    const ALL: [Table; 6] = [
-        Table::State,
-        Table::Bands,
-        Table::Built,
-        Table::Documents,
-        Table::Ids,
-        Table::Sets,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Table::State => "state",
-            Table::Bands => "bands",
-            Table::Built => "built",
-            Table::Documents => "documents",
-            Table::Ids => "ids",
-            Table::Sets => "sets",
-        }
-    }
-
-    fn options(self) -> KeyspaceCreateOptions {
-        // A file of 64 MiB has filters of 7 MiB. As one block, they would be read as a whole for each lookup, once the filters of all
-        // files exceed the cache.
-        let in_parts = PartitioningPolicy::all(true);
-        let options = KeyspaceCreateOptions::default()
-            .max_memtable_size(NEW_KEYS)
-            .filter_block_partitioning_policy(in_parts.clone())
-            .index_block_partitioning_policy(in_parts);
-        match self {
-            // Neighbouring keys have bytes in common.
-            Table::Bands | Table::Built => options
-                .data_block_size_policy(BlockSizePolicy::all(16 << 10))
-                .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
-                .expect_point_read_hits(self == Table::Built),
-            // Signatures and hashes are random. Only rows that lists have are looked up, so that a filter would rarely help.
-            _ => options
-                .data_block_size_policy(BlockSizePolicy::all(4 << 10))
-                .data_block_compression_policy(CompressionPolicy::all(CompressionType::None))
-                .expect_point_read_hits(self != Table::Ids),
-        }
-    }
-}
+pub(super) use super::store_files::damaged;
 
 /// Receives the keys and values of a table, by ascending key.
 pub(super) type Put<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<()>;
@@ -120,14 +64,6 @@ pub(super) struct Store {
     /// What is open in place of a store that may not be written.
     view: Option<TempDir>,
 }
-
-/// Bytes of new keys and values of a table that are held in memory until they are written to a file. The store's own 64 MiB would
-/// be more than the cache for all tables.
-const NEW_KEYS: u64 = 16 << 20;
-
-/// Bytes that are held in memory: blocks, and pages of the filter. With 128 MiB, the filters of ten million documents did not fit,
-/// which have 1.25 bytes for each of the 16 bands.
-const CACHE: u64 = 256 << 20;
 
 /// How a store is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -403,127 +339,4 @@ impl Batch<'_> {
 fn make_if_missing(path: &Path) -> Result<()> {
     let opened = File::options().append(true).create(true).open(path);
     opened.map(drop).map_err(Error::io("open", path))
-}
-
-/// Refuses a clock before 1970: the store counts seconds since then in what it writes, and would panic.
-fn check_clock(folder: &Path, now: SystemTime) -> Result<()> {
-    if now < SystemTime::UNIX_EPOCH {
-        Err(Error::Input {
-            path: folder.to_owned(),
-            problem: "the clock of this machine is before 1970, and an index notes when its files were written"
-                .to_owned(),
-            remedy: "set the clock".to_owned(),
-        })
-    } else {
-        Ok(())
-    }
-}
-
-/// What went wrong in the store.
-enum Wrong {
-    Error(fjall::Error),
-    /// It panicked, which it does on some damaged files.
-    Panic,
-}
-
-impl Wrong {
-    fn error(self, action: &'static str, folder: &Path) -> Error {
-        match self {
-            // So it fails to start a thread.
-            Wrong::Error(fjall::Error::Io(cause)) if cause.kind() == io::ErrorKind::WouldBlock => {
-                Error::Unsupported(Unsupported::Threads {
-                    threads: 1,
-                    reason: cause.to_string(),
-                })
-            }
-            Wrong::Error(fjall::Error::Io(cause) | fjall::Error::Storage(LsmError::Io(cause)))
-                if cause.kind() != io::ErrorKind::UnexpectedEof =>
-            {
-                Error::io(action, folder)(cause)
-            }
-            Wrong::Error(fjall::Error::Locked) => Error::Input {
-                path: folder.to_owned(),
-                problem: "another program has the store of the index open".to_owned(),
-                remedy: "wait until it ends".to_owned(),
-            },
-            Wrong::Error(fjall::Error::Poisoned) => Error::Input {
-                path: folder.to_owned(),
-                problem: "an earlier write to the index failed".to_owned(),
-                remedy: "check the disk, and open the index again".to_owned(),
-            },
-            Wrong::Error(_) | Wrong::Panic => damaged_store(folder),
-        }
-    }
-}
-
-/// Reads all files of the tables of an index, and compares them with their checksums.
-///
-/// # Errors
-/// [`Error::Input`] that names the first damaged file; [`Error::Io`].
-pub(super) fn check_files(folder: &Path) -> Result<()> {
-    let store = folder.join(STORE);
-    store_files::check(&store, Table::ALL.len(), Extent::Files)?;
-    Filter::open(&store)?.map_or(Ok(()), |filter| filter.check())
-}
-
-/// The error of a store that cannot be read. It reads all files, to name the one that is damaged.
-fn damaged_store(folder: &Path) -> Error {
-    check_files(folder)
-        .err()
-        .unwrap_or_else(|| damaged(folder, "its store cannot be read"))
-}
-
-/// Calls the store, which may panic if a file is damaged.
-fn guarded<T>(call: impl FnOnce() -> fjall::Result<T>) -> std::result::Result<T, Wrong> {
-    match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(result) => result.map_err(Wrong::Error),
-        Err(_) => Err(Wrong::Panic),
-    }
-}
-
-/// Notes the number of the last batch that is on disk.
-pub(super) fn acknowledge(folder: &Path, batches: u64) -> Result<()> {
-    let path = folder.join(ACKNOWLEDGED);
-    let is_new = metadata(&path)?.is_none();
-    let number = batches.to_le_bytes();
-    let bytes = [number, xxh3_64(&number).to_le_bytes()].concat();
-    let write = || {
-        // 16 bytes of one sector: the disk writes them at once.
-        let mut file = File::options()
-            .create(true)
-            .write(true)
-            .truncate(false)
-            .open(&path)?;
-        io::Write::write_all(&mut file, &bytes)?;
-        file.sync_data()
-    };
-    write().map_err(Error::io("write", &path))?;
-    if is_new {
-        sync_folder(&OnDisk, folder)
-    } else {
-        Ok(())
-    }
-}
-
-/// The number of batches that were promised to be on disk.
-pub(super) fn acknowledged(folder: &Path) -> Result<u64> {
-    let path = folder.join(ACKNOWLEDGED);
-    let bytes = store_files::read(&path)?;
-    let (number, checksum) = bytes.split_at(bytes.len().min(8));
-    match number.try_into().map(u64::from_le_bytes) {
-        Ok(acknowledged) if checksum == xxh3_64(number).to_le_bytes() => Ok(acknowledged),
-        _ => Err(damaged(&path, "the number of its batches is unreadable")),
-    }
-}
-
-/// Refuses a store that has fewer batches than were promised to be on disk.
-pub(super) fn check_acknowledged(folder: &Path, batches: u64) -> Result<()> {
-    let acknowledged = acknowledged(folder)?;
-    if batches < acknowledged {
-        let lost = acknowledged - batches;
-        let problem = format!("the last {lost} batches that were written are lost");
-        Err(damaged(folder, &problem))
-    } else {
-        Ok(())
-    }
 }

@@ -1,19 +1,24 @@
 //! CSV and TSV: parses the header, and the fields of a record.
 
-use std::ops::Range;
+mod parser;
 
-use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+mod spans;
+
+use std::ops::Range;
 
 use super::cuts::{Cuts, cuts_of_parts, push_without};
 use super::fields::{FieldPath, Fields, ValueField, Wanted, push_joined};
 use super::format::{BYTE_ORDER_MARK, INNER_MARK, Separators};
 use super::ids::Id;
-use super::json::{REMOVE_ZEROS, json_string};
+use super::json::REMOVE_ZEROS;
 use super::jsonl::newlines;
 use super::refusal::{Refusal, listed, several};
+use parser::id_json;
 use simgpu::documents::DocumentBatch;
 use simgpu::progress::counted;
 use simgpu_base::encoding::looks_like;
+
+pub(super) use parser::{Parser, is_integer};
 
 /// The header of a file.
 #[derive(Debug)]
@@ -346,266 +351,5 @@ impl Header {
     }
 }
 
-impl Separators {
-    /// Where the fields of a record are, with their quotes.
-    fn spans(self, record: &[u8]) -> Vec<Range<usize>> {
-        let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
-        let mut start = record.iter().take_while(|byte| is_end(byte)).count();
-        let mut spans = Vec::new();
-        loop {
-            let mut end = start;
-            if let Some(quote) = self.quote.filter(|quote| record.get(start) == Some(quote)) {
-                end += 1;
-                while let Some(next) = memchr::memchr(quote, &record[end..]) {
-                    end += next + 1;
-                    if record.get(end) != Some(&quote) {
-                        break;
-                    }
-                    end += 1;
-                }
-            }
-            let is_border = |byte: &u8| *byte == self.delimiter || is_end(byte);
-            let more = record[end..].iter().position(is_border);
-            end = more.map_or(record.len(), |more| end + more);
-            spans.push(start..end);
-            match record.get(end) {
-                Some(byte) if *byte == self.delimiter => start = end + 1,
-                _ => return spans,
-            }
-        }
-    }
-
-    /// Appends a field that was written as `before`, with quotes if it had some, or if it needs them now: where it begins
-    /// with a quote, or `is_alone` in its record and empty.
-    fn push_field(
-        self,
-        text: &[u8],
-        before: &[u8],
-        is_alone: bool,
-        left: &mut Vec<u8>,
-    ) -> Result<(), String> {
-        let Some(quote) = self.quote else {
-            if is_alone && text.is_empty() {
-                let problem = "nothing is left of the only field of a record, and without quotes that is no record";
-                return Err(problem.to_owned());
-            }
-            left.extend_from_slice(text);
-            return Ok(());
-        };
-        let had_quotes = before.first() == Some(&quote);
-        if !had_quotes && text.first() != Some(&quote) && !(is_alone && text.is_empty()) {
-            left.extend_from_slice(text);
-            return Ok(());
-        }
-        left.push(quote);
-        for byte in text {
-            left.extend(std::iter::repeat_n(
-                *byte,
-                if *byte == quote { 2 } else { 1 },
-            ));
-        }
-        left.push(quote);
-        Ok(())
-    }
-}
-
-/// The id as JSON: an integer if it is written like one, else a string.
-fn id_json(id: &str) -> String {
-    if is_integer(id) {
-        id.to_owned()
-    } else {
-        json_string(id)
-    }
-}
-
-/// Whether a text is written like an integer.
-pub(super) fn is_integer(id: &str) -> bool {
-    let digits = id.strip_prefix('-').unwrap_or(id);
-    match digits.as_bytes() {
-        [b'0'] => digits == id,
-        [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
-        _ => false,
-    }
-}
-
-/// Splits records into fields.
-pub(super) struct Parser {
-    reader: Reader,
-    separators: Separators,
-    output: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Parser {
-    fn new(separators: Separators) -> Self {
-        let mut reader = ReaderBuilder::new();
-        reader.delimiter(separators.delimiter);
-        match separators.quote {
-            Some(quote) => reader.quote(quote),
-            None => reader.quoting(false),
-        };
-        Parser {
-            reader: reader.build(),
-            separators,
-            output: Vec::new(),
-            ends: Vec::new(),
-        }
-    }
-
-    /// Reads one record; its fields are then those of [`Parser::field`].
-    fn read(&mut self, record: &[u8]) -> Result<(), String> {
-        if self.has_text_after_quote(record) {
-            let problem = "text follows the closing quote of a field: a quote in a quoted field must be doubled";
-            return Err(problem.to_owned());
-        }
-        self.reader.reset();
-        self.output.resize(record.len(), 0);
-        self.ends.resize(16, 0);
-        let (mut read, mut written, mut ended) = (0, 0, 0);
-        loop {
-            let (result, input, output, ends) = self.reader.read_record(
-                &record[read..],
-                &mut self.output[written..],
-                &mut self.ends[ended..],
-            );
-            read += input;
-            written += output;
-            ended += ends;
-            match result {
-                // The next call, without input, ends the record.
-                ReadRecordResult::InputEmpty => {}
-                ReadRecordResult::OutputFull => self.output.resize(2 * written + 16, 0),
-                ReadRecordResult::OutputEndsFull => self.ends.resize(2 * ended + 16, 0),
-                ReadRecordResult::Record | ReadRecordResult::End => break,
-            }
-        }
-        self.ends.truncate(ended);
-        if record[read..].trim_ascii().is_empty() {
-            Ok(())
-        } else {
-            Err("the quotes of the record are wrong".to_owned())
-        }
-    }
-
-    /// Whether text follows the closing quote of a field. RFC 4180 forbids it; csv-core appends it to the field.
-    fn has_text_after_quote(&self, record: &[u8]) -> bool {
-        let Separators {
-            delimiter,
-            quote: Some(quote),
-        } = self.separators
-        else {
-            return false;
-        };
-        let mut rest = record;
-        loop {
-            if let Some(quoted) = rest.strip_prefix(&[quote]) {
-                rest = quoted;
-                while let Some(end) = memchr::memchr(quote, rest) {
-                    rest = &rest[end + 1..];
-                    match rest.first() {
-                        Some(byte) if *byte == quote => rest = &rest[1..],
-                        _ => break,
-                    }
-                }
-                match rest.first() {
-                    None | Some(b'\r' | b'\n') => return false,
-                    Some(byte) if *byte == delimiter => {}
-                    Some(_) => return true,
-                }
-            }
-            match memchr::memchr(delimiter, rest) {
-                Some(end) => rest = &rest[end + 1..],
-                None => return false,
-            }
-        }
-    }
-
-    /// The text of a column.
-    fn text(&self, column: usize, path: &FieldPath) -> Result<&str, String> {
-        std::str::from_utf8(self.field(column)).map_err(|error| {
-            let at = error.valid_up_to();
-            // Other fields of the record may show that it is UTF-8.
-            let fields: Vec<&[u8]> = (0..self.ends.len()).map(|i| self.field(i)).collect();
-            let looks_like = looks_like(&fields.join(&b'\n'));
-            format!("column \"{path}\" holds invalid UTF-8 at byte {at}{looks_like}")
-        })
-    }
-
-    fn field(&self, column: usize) -> &[u8] {
-        let start = if column == 0 {
-            0
-        } else {
-            self.ends[column - 1]
-        };
-        &self.output[start..self.ends[column]]
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_are_integers_if_written_like_them() {
-        for (id, json) in [
-            ("0", "0"),
-            ("-7", "-7"),
-            ("18446744073709551616", "18446744073709551616"),
-            ("007", "\"007\""),
-            ("-0", "\"-0\""),
-            ("+1", "\"+1\""),
-            ("1.0", "\"1.0\""),
-            (" 1", "\" 1\""),
-            ("-", "\"-\""),
-            ("a\"b", "\"a\\\"b\""),
-        ] {
-            assert_eq!(id_json(id), json);
-        }
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn only_the_text_of_a_record_is_cut(
-            texts in proptest::collection::vec("[ab \"',;é\r\n]{0,12}", 1..5),
-            column in 0..5_usize,
-            quotes_all: bool,
-            from in 0..12_u32,
-            len in 1..12_u32,
-        ) {
-            let column = column % texts.len();
-            let separators = Separators { delimiter: b',', quote: Some(b'"') };
-            let record_of = |texts: &[String]| {
-                let fields = texts.iter().map(|text| {
-                    let needs = quotes_all || texts.len() == 1 || text.contains(['"', ',', '\r', '\n']);
-                    if needs { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.clone() }
-                });
-                fields.collect::<Vec<_>>().join(",") + "\r\n"
-            };
-            let names: String = (0..texts.len()).map(|i| format!("n{i},")).collect();
-            let header = format!("{}\n", names.trim_end_matches(','));
-            let fields = Fields {
-                content: vec![FieldPath::new(&format!("n{column}"))],
-                ..Fields::default()
-            };
-            let header = Header::read(
-                header.as_bytes(), 0..header.len(), separators, Wanted::Document(&fields),
-            ).unwrap();
-            let text = &texts[column];
-            let end = u32::try_from(text.len()).unwrap();
-            let cut = [from.min(end), (from + len).min(end)];
-            let is_whole = cut.iter().all(|at| text.is_char_boundary(*at as usize));
-            proptest::prop_assume!(is_whole && cut[0] < cut[1]);
-            let mut left = Vec::new();
-            header.cut(record_of(&texts).as_bytes(), &mut header.parser(), &[cut], &mut left).unwrap();
-            let mut parser = header.parser();
-            parser.read(&left).unwrap();
-            for (i, text) in texts.iter().enumerate() {
-                let mut expected = text.clone();
-                if i == column {
-                    expected.replace_range(cut[0] as usize..cut[1] as usize, "");
-                }
-                proptest::prop_assert_eq!(parser.field(i), expected.as_bytes());
-            }
-        }
-    }
-}
+mod tests;

@@ -7,19 +7,28 @@
 //! **Beside files of records, `README.md`, `LICENSE` and their like are no documents**, by name and with a warning:
 //! the folder of a repository is the usual input, and its text of a thousand words would be one document more.
 
+mod links;
+
+mod glob;
+
+mod paths;
+
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
-use std::io::ErrorKind;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use glob::{MatchOptions, Pattern};
-use walkdir::{DirEntry, WalkDir};
+use walkdir::WalkDir;
 
-use super::format::{Format, is_description, is_hidden, is_marker, is_note_of_dataset};
+use super::format::{Format, is_description, is_note_of_dataset};
 use super::globs::FileFilter;
 use super::not_read::{NotRead, Several};
+use glob::{Glob, is_left_out, is_special};
+use links::{broken_link, target_of_link};
 use simgpu::error::{Error, Result};
 use simgpu::store::disk::is_folder;
+
+pub(super) use links::BrokenLink;
+pub(super) use paths::{absolute, common_parent, parent_of, with_slashes};
 
 /// The files found so far.
 #[derive(Default)]
@@ -60,12 +69,6 @@ struct Hits {
     left_out: bool,
     /// Whether links were skipped.
     has_links: bool,
-}
-
-/// Whether a folder or a glob leaves out a file or folder of this name.
-fn is_left_out(name: &OsStr, hidden: bool) -> bool {
-    let name = name.to_string_lossy();
-    is_marker(&name) || !hidden && is_hidden(&name)
 }
 
 impl FoundFiles {
@@ -293,136 +296,6 @@ impl FoundFiles {
     }
 }
 
-/// What is wrong with a link.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum BrokenLink {
-    /// It leads to no file.
-    Dangling,
-    /// It leads back to a folder above it, or to links that lead back to it.
-    Cyclic,
-}
-
-impl BrokenLink {
-    /// What is wrong with this path; `None` if it is no link, or leads to a file or folder.
-    pub(super) fn find(path: &Path) -> Option<Self> {
-        /// The operating system's code for links in a circle, for which `ErrorKind` has no stable name.
-        const LINKS_IN_CIRCLE: i32 = if cfg!(windows) {
-            1921
-        } else if cfg!(target_os = "linux") {
-            40
-        } else {
-            62
-        };
-        if !path.is_symlink() {
-            return None;
-        }
-        let error = path.metadata().err()?;
-        match error.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => Some(BrokenLink::Dangling),
-            _ => (error.raw_os_error() == Some(LINKS_IN_CIRCLE)).then_some(BrokenLink::Cyclic),
-        }
-    }
-}
-
-/// A pattern of paths.
-struct Glob {
-    /// The folder before the first part with a special character.
-    root: PathBuf,
-    /// The parts below it.
-    parts: Vec<Pattern>,
-    /// All of them, with `/`.
-    below: Pattern,
-}
-
-impl Glob {
-    fn new(path: &Path) -> std::result::Result<Self, glob::PatternError> {
-        let part_of = |part: Component<'_>| part.as_os_str().to_string_lossy().into_owned();
-        let parts: Vec<String> = path.components().map(part_of).collect();
-        let literal = parts.iter().take_while(|part| !is_special(part)).count();
-        let (root, parts) = parts.split_at(literal);
-        Ok(Glob {
-            root: root.iter().collect(),
-            below: Pattern::new(&parts.join("/"))?,
-            parts: parts
-                .iter()
-                .map(|part| Pattern::new(part))
-                .collect::<std::result::Result<_, _>>()?,
-        })
-    }
-
-    /// The parts before `**`, which stands for any number of folders: one for each folder.
-    fn leading(&self) -> &[Pattern] {
-        let recursive = self.parts.iter().position(|part| part.as_str() == "**");
-        &self.parts[..recursive.unwrap_or(self.parts.len())]
-    }
-
-    /// How deep a file may lie below the root.
-    fn depth(&self) -> usize {
-        match self.leading().len() {
-            all if all == self.parts.len() => all,
-            _ => usize::MAX,
-        }
-    }
-
-    /// Whether a file or folder of this name, so deep below the root, may be or hold one that matches.
-    fn enters(&self, depth: usize, name: &OsStr) -> bool {
-        let part = self.leading().get(depth - 1);
-        part.is_none_or(|part| part.matches(&name.to_string_lossy()))
-    }
-
-    /// Whether a part names hidden files or marks of this name.
-    fn spells_out(&self, name: &OsStr) -> bool {
-        let Some(name) = name.to_str() else {
-            return false;
-        };
-        let spells = |part: &&Pattern| is_left_out(OsStr::new(part.as_str()), false);
-        self.parts
-            .iter()
-            .filter(spells)
-            .any(|part| part.matches(name))
-    }
-
-    fn matches(&self, path: &Path) -> bool {
-        let options = MatchOptions {
-            require_literal_separator: true,
-            ..MatchOptions::new()
-        };
-        let below = path.strip_prefix(&self.root).unwrap_or(path);
-        self.below.matches_with(&with_slashes(below), options)
-    }
-}
-
-fn is_special(text: &str) -> bool {
-    text.contains(['*', '?', '['])
-}
-
-/// Where the link of a walk leads; `None` if it is none, or the root of the walk.
-fn target_of_link(entry: &DirEntry) -> Option<PathBuf> {
-    let is_link = entry.depth() > 0 && entry.path_is_symlink();
-    is_link.then(|| entry.path().canonicalize().ok()).flatten()
-}
-
-/// What is wrong with the link on which a walk failed, or the error of something else.
-fn broken_link(path: &Path, error: &walkdir::Error) -> Result<BrokenLink> {
-    let broken = match error.loop_ancestor() {
-        Some(_) => Some(BrokenLink::Cyclic),
-        None => BrokenLink::find(path),
-    };
-    broken.ok_or_else(|| unreadable(path, error))
-}
-
-/// The error for a file or folder that cannot be looked at.
-fn unreadable(path: &Path, error: &walkdir::Error) -> Error {
-    Error::Input {
-        path: path.to_owned(),
-        problem: match error.io_error() {
-            Some(io) => io.to_string(),
-            None => error.to_string(),
-        },
-        remedy: "make it readable, or give its files one by one".to_owned(),
-    }
-}
-
 /// The error for a folder or glob of which no file is read.
 fn all_left_out(name: &Path) -> Error {
     Error::Input {
@@ -432,67 +305,5 @@ fn all_left_out(name: &Path) -> Error {
     }
 }
 
-pub(super) fn absolute(path: &Path) -> Result<PathBuf> {
-    let path = std::path::absolute(path).map_err(Error::io("find", path))?;
-    // `absolute` keeps `..`, which would break comparisons of prefixes.
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        if component == Component::ParentDir {
-            plain.pop();
-        } else {
-            plain.push(component);
-        }
-    }
-    Ok(plain)
-}
-
-pub(super) fn parent_of(path: &Path) -> PathBuf {
-    path.parent().unwrap_or(path).to_owned()
-}
-
-pub(super) fn common_parent(a: &Path, b: &Path) -> PathBuf {
-    let shared = a.components().zip(b.components());
-    shared
-        .take_while(|(a, b)| a == b)
-        .map(|(component, _)| component)
-        .collect()
-}
-
-pub(super) fn with_slashes(path: &Path) -> String {
-    let components = path.components().map(|c| c.as_os_str().to_string_lossy());
-    components.collect::<Vec<_>>().join("/")
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn common_parents_end_between_components() {
-        let common = common_parent(Path::new("/a/b/c"), Path::new("/a/bc"));
-        assert_eq!(common, Path::new("/a"));
-    }
-
-    #[test]
-    fn a_file_is_found_once() {
-        let place = tempfile::tempdir().unwrap();
-        for name in ["b.jsonl", "a.jsonl", "README.md", ".hidden"] {
-            std::fs::write(place.path().join(name), "x").unwrap();
-        }
-        let mut found = FoundFiles::new(None, false, FileFilter::default());
-        let file = place.path().join("b.jsonl");
-        found.file(file.clone(), place.path().to_owned()).unwrap();
-        found.folder(place.path()).unwrap();
-        found.glob(&place.path().join("*.jsonl")).unwrap();
-        let names = found
-            .files
-            .iter()
-            .map(|(_, path)| path.file_name().unwrap());
-        assert!(names.eq(["b.jsonl", "a.jsonl"]));
-        let count = |several: &Option<Several>| several.as_ref().map(|several| several.count);
-        // Two files are named more than once, however often, and one describes the others.
-        assert_eq!(count(&found.not_read.repeated_files), Some(2));
-        assert_eq!(count(&found.not_read.descriptions), Some(1));
-        assert!(found.glob(&place.path().join("*.csv")).is_err());
-    }
-}
+mod tests;

@@ -4,11 +4,17 @@
 //! file is an array (`[`), and the format of stdin, JSON or a table: a wrong guess is worse than an error that says
 //! what to pass.
 
-use std::ffi::OsStr;
+mod unread;
+
+mod beside;
+
 use std::path::Path;
 
 use super::compression::Compression;
 use simgpu::error::Error;
+
+pub(super) use beside::{is_description, is_hidden, is_marker, is_note_of_dataset};
+pub(super) use unread::{check_ending, check_start};
 
 /// The format of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,45 +65,6 @@ const ENDINGS: [(Format, &[&str]); 7] = [
     (Format::Text, &["txt", "md", "html"]),
 ];
 
-/// What a file is that is not read, and what to do instead.
-#[derive(Clone, Copy)]
-struct UnreadFormat {
-    what: &'static str,
-    remedy: &'static str,
-}
-
-impl UnreadFormat {
-    const fn new(what: &'static str, remedy: &'static str) -> Self {
-        UnreadFormat { what, remedy }
-    }
-}
-
-const UNPACK: &str = "unpack it, and give its files";
-const COMPRESS: &str = "unpack it, or compress it with gzip, zstd, xz or bzip2";
-const WARC: UnreadFormat = UnreadFormat::new(
-    "a WARC archive",
-    "extract its texts to JSON Lines, for instance with warcio and trafilatura in Python",
-);
-const SAVE_AS_CSV: &str = "save it as CSV";
-const SAVE_AS_TEXT: &str = "save it as text";
-const AVRO: UnreadFormat = UnreadFormat::new(
-    "an Avro file",
-    "convert it in Python: polars.read_avro(\"in.avro\").write_parquet(\"in.parquet\")",
-);
-const PDF: UnreadFormat = UnreadFormat::new(
-    "a PDF document",
-    "extract its text, for instance with pdftotext",
-);
-const SQLITE: UnreadFormat = UnreadFormat::new(
-    "an SQLite database",
-    "export a table: sqlite3 -csv -header in.db \"select * from documents\" > documents.csv",
-);
-const HDF: UnreadFormat = UnreadFormat::new(
-    "an HDF5 file",
-    "convert it in Python: pandas.read_hdf(\"in.h5\").to_parquet(\"in.parquet\")",
-);
-const NUMPY: UnreadFormat = UnreadFormat::new("a file of numpy", "write its texts as JSON Lines");
-
 /// The endings of program text. It is read as text where it is asked for, since other folders of documents may hold
 /// some by chance.
 const CODE: [&str; 78] = [
@@ -107,125 +74,6 @@ const CODE: [&str; 78] = [
     "kts", "lisp", "lua", "m", "mjs", "ml", "mm", "nim", "php", "pl", "pm", "proto", "ps1", "py",
     "pyi", "pyx", "r", "rb", "rs", "s", "scala", "scss", "sh", "sol", "sql", "sv", "swift", "tcl",
     "tf", "toml", "ts", "tsx", "v", "vhd", "vue", "wgsl", "yaml", "yml",
-];
-
-/// Endings that no format has, and what they stand for.
-const UNREAD: [(&[&str], UnreadFormat); 22] = [
-    (&["7z"], UnreadFormat::new("a 7z archive", UNPACK)),
-    (&["zip"], UnreadFormat::new("a zip archive", UNPACK)),
-    (&["rar"], UnreadFormat::new("a rar archive", UNPACK)),
-    (
-        &["tar", "tgz", "tbz2", "txz", "tzst"],
-        UnreadFormat::new("a tar archive", UNPACK),
-    ),
-    (&["lz4"], UnreadFormat::new("compressed with lz4", COMPRESS)),
-    (
-        &["lzma"],
-        UnreadFormat::new("compressed with lzma", COMPRESS),
-    ),
-    (
-        &["br"],
-        UnreadFormat::new("compressed with brotli", COMPRESS),
-    ),
-    (
-        &["sz", "snappy"],
-        UnreadFormat::new("compressed with snappy", COMPRESS),
-    ),
-    (
-        &["z"],
-        UnreadFormat::new("compressed with compress", COMPRESS),
-    ),
-    (
-        &["xlsx", "xls", "ods"],
-        UnreadFormat::new("an Excel sheet", SAVE_AS_CSV),
-    ),
-    (&["pdf"], PDF),
-    (
-        &["docx", "doc", "odt", "rtf"],
-        UnreadFormat::new("a Word document", SAVE_AS_TEXT),
-    ),
-    (&["epub"], UnreadFormat::new("an e-book", SAVE_AS_TEXT)),
-    (&["avro"], AVRO),
-    (
-        &["orc"],
-        UnreadFormat::new(
-            "an ORC file",
-            "convert it in Python: pandas.read_orc(\"in.orc\").to_parquet(\"in.parquet\")",
-        ),
-    ),
-    (&["warc", "wet", "wat", "arc"], WARC),
-    (&["sqlite", "sqlite3", "db"], SQLITE),
-    (
-        &["duckdb"],
-        UnreadFormat::new(
-            "a DuckDB database",
-            "export a table: duckdb in.duckdb -c \"copy documents to 'documents.parquet'\"",
-        ),
-    ),
-    (&["h5", "hdf5"], HDF),
-    (
-        &["pkl", "pickle"],
-        UnreadFormat::new(
-            "a pickle of Python",
-            "convert it in Python: pandas.read_pickle(\"in.pkl\").to_parquet(\"in.parquet\")",
-        ),
-    ),
-    (&["npy", "npz"], NUMPY),
-    (
-        &["xml"],
-        UnreadFormat::new(
-            "an XML file",
-            "extract its texts to JSON Lines, or pass `format=text` to read it as one text",
-        ),
-    ),
-];
-
-/// The first bytes of files that are neither read nor text.
-const MAGIC: [(&[u8], UnreadFormat); 17] = [
-    (
-        b"7z\xBC\xAF\x27\x1C",
-        UnreadFormat::new("a 7z archive", UNPACK),
-    ),
-    (b"PK\x03\x04", UnreadFormat::new("a zip archive", UNPACK)),
-    (b"PK\x05\x06", UnreadFormat::new("a zip archive", UNPACK)),
-    (b"Rar!\x1A\x07", UnreadFormat::new("a rar archive", UNPACK)),
-    (
-        b"\x04\x22\x4D\x18",
-        UnreadFormat::new("compressed with lz4", COMPRESS),
-    ),
-    (
-        b"\x1F\x9D",
-        UnreadFormat::new("compressed with compress", COMPRESS),
-    ),
-    (
-        b"LZIP\x01",
-        UnreadFormat::new("compressed with lzip", COMPRESS),
-    ),
-    (
-        b"\xFF\x06\x00\x00sNaPpY",
-        UnreadFormat::new("compressed with snappy", COMPRESS),
-    ),
-    (
-        b"FEA1",
-        UnreadFormat::new(
-            "a Feather file of version 1",
-            "convert it in Python: pandas.read_feather(\"in.feather\").to_parquet(\"in.parquet\")",
-        ),
-    ),
-    (
-        b"PARE",
-        UnreadFormat::new("an encrypted Parquet file", "decrypt it"),
-    ),
-    (b"WARC/", WARC),
-    (b"Obj\x01", AVRO),
-    (b"SQLite format 3\0", SQLITE),
-    (b"%PDF-", PDF),
-    (b"\x89HDF\r\n\x1A\n", HDF),
-    (b"\x93NUMPY", NUMPY),
-    (
-        b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1",
-        UnreadFormat::new("a document of Office", "save it as CSV or text"),
-    ),
 ];
 
 /// Bytes at the start of a file that show what it is.
@@ -319,23 +167,6 @@ pub(super) fn is_code(name: &str) -> bool {
     ending(name).is_some_and(|ending| CODE.contains(&ending.as_str()))
 }
 
-/// Refuses a file whose ending says that it cannot be read.
-pub(super) fn check_ending(path: &Path, name: &str) -> Result<(), Error> {
-    let ending = ending(name);
-    let ending = ending.as_deref().unwrap_or_default();
-    let unread = UNREAD.iter().find(|(endings, _)| endings.contains(&ending));
-    unread.map_or(Ok(()), |(_, unread)| Err(not_read(path, *unread)))
-}
-
-fn not_read(path: &Path, unread: UnreadFormat) -> Error {
-    let UnreadFormat { what, remedy } = unread;
-    Error::Input {
-        path: path.to_owned(),
-        problem: format!("this is {what}, which is not read"),
-        remedy: remedy.to_owned(),
-    }
-}
-
 /// The error for a file whose ending is unknown.
 pub(super) fn unknown_ending(path: &Path, name: &str) -> Error {
     let compressed = Compression::ENDINGS.map(|(ending, _)| ending);
@@ -403,19 +234,6 @@ pub(super) fn unknown_start(path: &Path) -> Error {
     }
 }
 
-/// Refuses a file that is known by its first bytes and cannot be read.
-pub(super) fn check_start(path: &Path, start: &[u8]) -> Result<(), Error> {
-    /// Where the header of the first file in a tar archive says what it is.
-    const TAR: usize = 257;
-    let of_start = MAGIC.iter().find(|(magic, _)| start.starts_with(magic));
-    let of_tar = start
-        .get(TAR..)
-        .filter(|start| start.starts_with(b"ustar"))
-        .map(|_| UnreadFormat::new("a tar archive", UNPACK));
-    let unread = of_start.map(|(_, unread)| *unread).or(of_tar);
-    unread.map_or(Ok(()), |unread| Err(not_read(path, unread)))
-}
-
 /// The name of a Unicode encoding other than UTF-8, if text starts like one, as `iconv` spells it.
 pub(super) fn other_encoding(start: &[u8]) -> Option<&'static str> {
     match start {
@@ -428,142 +246,5 @@ pub(super) fn other_encoding(start: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Whether a name in a folder is that of a hidden file or folder.
-pub(super) fn is_hidden(name: &str) -> bool {
-    name.starts_with('.')
-}
-
-/// Whether a name in a folder is that of a file or folder that a program wrote beside its data.
-pub(super) fn is_marker(name: &str) -> bool {
-    const NAMES: [&str; 6] = [
-        "_SUCCESS",
-        "_FAILURE",
-        "_metadata",
-        "_common_metadata",
-        "_temporary",
-        "_delta_log",
-    ];
-    NAMES.contains(&name) || name.starts_with("_committed_") || name.starts_with("_started_")
-}
-
-/// Whether a file in a folder is one that the Hugging Face `datasets` write beside their tables, in `save_to_disk`: a
-/// description, or what they computed from the tables.
-pub(super) fn is_note_of_dataset(path: &Path) -> bool {
-    const OF_TABLES: [&str; 2] = ["dataset_info.json", "state.json"];
-    let Some(name) = path.file_name().and_then(OsStr::to_str) else {
-        return false;
-    };
-    let is_cache = name.starts_with("cache-") && name.ends_with(".arrow");
-    name == "dataset_dict.json"
-        || (is_cache || OF_TABLES.contains(&name))
-            && OF_TABLES
-                .iter()
-                .all(|note| path.with_file_name(note).is_file())
-}
-
-/// Whether a file of this name usually describes the data beside it: `README.md`, `LICENSE`, `CHANGELOG.txt`.
-pub(super) fn is_description(name: &OsStr) -> bool {
-    const NAMES: [&str; 8] = [
-        "README",
-        "LICENSE",
-        "LICENCE",
-        "COPYING",
-        "NOTICE",
-        "CHANGELOG",
-        "CONTRIBUTING",
-        "CITATION",
-    ];
-    let name = name.to_string_lossy();
-    let stem = name.split('.').next().unwrap_or_default();
-    // Also `README_ja.md` and `LICENSE-MIT`, but not `notice-of-sale.txt`.
-    let is_of = |known: &&str| {
-        let rest = stem.strip_prefix(known);
-        stem.eq_ignore_ascii_case(known) || rest.is_some_and(|rest| rest.starts_with(['-', '_']))
-    };
-    let is_known = NAMES.iter().any(is_of);
-    is_known && Format::from_name(&name, false).is_none_or(|format| format == Format::Text)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_ending_decides_the_format() {
-        for (name, format) in [
-            ("a.jsonl", Some(Format::JsonLines)),
-            ("a.JSONL.zst", Some(Format::JsonLines)),
-            ("a.ndjson.XZ", Some(Format::JsonLines)),
-            ("a.jsonlines.bz2", Some(Format::JsonLines)),
-            ("b/a.json.gz", Some(Format::Json)),
-            ("a.csv", Some(Format::Csv)),
-            ("a.tsv", Some(Format::Tsv)),
-            ("a.parquet", Some(Format::Parquet)),
-            ("a.feather", Some(Format::Arrow)),
-            ("a.txt.gz", Some(Format::Text)),
-            ("a.md", Some(Format::Text)),
-            ("README", None),
-            ("a.d/README", None),
-            (".csv", None),
-            ("a.gz", None),
-            ("a.zip", None),
-        ] {
-            assert_eq!(Format::from_name(name, false), format, "{name}");
-        }
-    }
-
-    #[test]
-    fn descriptions_of_data_are_known_by_name() {
-        for name in [
-            "README.md",
-            "readme.txt",
-            "README_ja.md",
-            "README",
-            "LICENSE-MIT",
-            "Licence.html",
-            "CITATION.cff",
-        ] {
-            assert!(is_description(OsStr::new(name)), "{name}");
-        }
-        for name in [
-            "README.jsonl",
-            "LICENSE.csv.gz",
-            "notice-of-sale.txt",
-            "readmes.md",
-            "my-README.md",
-            ".md",
-        ] {
-            assert!(!is_description(OsStr::new(name)), "{name}");
-        }
-    }
-
-    #[test]
-    fn program_text_is_text_where_asked_for() {
-        for name in [
-            "a.py", "src/a.RS", "a.toml", "a.cpp.gz", "a.js", "a.yml", "a.h",
-        ] {
-            assert_eq!(Format::from_name(name, true), Some(Format::Text), "{name}");
-            assert_eq!(Format::from_name(name, false), None, "{name}");
-        }
-        for (name, format) in [("a.json", Some(Format::Json)), ("a.o", None), ("py", None)] {
-            assert_eq!(Format::from_name(name, true), format, "{name}");
-        }
-        let known = ENDINGS.iter().flat_map(|(_, endings)| *endings);
-        let others = UNREAD.iter().flat_map(|(endings, _)| *endings);
-        let mut others = known.chain(others);
-        assert!(CODE.is_sorted() && others.all(|ending| !CODE.contains(ending)));
-    }
-
-    #[test]
-    fn encodings_are_told_by_their_start() {
-        let utf_16 =
-            |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
-        assert_eq!(other_encoding(&utf_16("\u{FEFF}{}")), Some("UTF-16"));
-        assert_eq!(other_encoding(&utf_16("{\"a\"")), Some("UTF-16LE"));
-        assert_eq!(other_encoding(b"\0i\0d\0,"), Some("UTF-16BE"));
-        assert_eq!(other_encoding(b"\xFF\xFE\0\0{\0\0\0"), Some("UTF-32"));
-        for plain in [&b"\xEF\xBB\xBF{}"[..], b"{\"a\"", b"", b"a", b"\0\0\0\0"] {
-            assert_eq!(other_encoding(plain), None);
-        }
-    }
-}
+mod tests;

@@ -1,153 +1,33 @@
 //! The files to read: found by name, by folder or by glob.
 
+mod file;
+
+mod naming;
+
+mod stream;
+
+mod paths;
+
 use std::collections::HashSet;
-use std::fs::{File, Metadata};
-use std::io::{self, Cursor, Read, Seek};
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use super::arriving::ArrivingLines;
-use super::broken_stream;
-use super::compression::{Compression, FrameWriter};
+use super::compression::Compression;
 use super::find::{BrokenLink, FoundFiles, absolute, common_parent, parent_of, with_slashes};
-use super::format::{
-    BYTE_ORDER_MARK, Format, Quote, START, Separators, check_ending, check_start, is_code,
-    other_encoding, unknown_ending, unknown_start,
-};
-use super::globs::FileFilter;
+use super::format::{Format, Quote, is_code};
 use super::longest::LongestRecord;
 use super::not_read::NotRead;
-use super::refusal::Refusal;
 use simgpu::error::{Conflict, Error, Result, check_local_output, remote_input};
-use simgpu::progress::{Progress, advance};
+use simgpu::progress::Progress;
 use simgpu::store::disk::is_absent;
-use simgpu::store::unnamed_file;
-use simgpu_base::encoding::{looks_like, other_unicode};
+use stream::{Stoppable, copy_stream};
 
-/// A file to read.
-#[derive(Clone, Debug)]
-#[doc(hidden)]
-pub struct InputFile {
-    place: Place,
-    /// The path as given, for messages.
-    #[doc(hidden)]
-    pub named: PathBuf,
-    /// The path relative to the common parent of the inputs, with `/`: its name in reports and outputs.
-    #[doc(hidden)]
-    pub relative: String,
-    #[doc(hidden)]
-    pub format: Format,
-    /// What separates the fields of a record of CSV or TSV.
-    pub(crate) separators: Option<Separators>,
-    pub(crate) compression: Compression,
-    /// The compression of the original, used for kept records. The copy of a stream may be compressed
-    /// differently.
-    #[doc(hidden)]
-    pub original_compression: Compression,
-}
-
-/// The location of an input's bytes.
-#[derive(Clone, Debug)]
-enum Place {
-    Path(PathBuf),
-    /// A copy of the stream in an unnamed temporary file.
-    Copy(Arc<File>),
-}
-
-impl InputFile {
-    /// Looks at the name and the first bytes of a file, which may be program text if the input `takes_code`.
-    pub(super) fn find(
-        named: PathBuf,
-        relative: String,
-        naming: &Naming,
-        takes_code: bool,
-    ) -> Result<Self> {
-        let format = naming.format;
-        let format = format.or_else(|| Format::from_name(&relative, takes_code));
-        let mut start = Vec::new();
-        File::open(&named)
-            .map_err(Error::io("open", &named))?
-            .take(START as u64)
-            .read_to_end(&mut start)
-            .map_err(Error::io("read", &named))?;
-        if format.is_none() {
-            check_ending(&named, &relative)?;
-        }
-        check_start(&named, &start)?;
-        let format = format.ok_or_else(|| unknown_ending(&named, &relative))?;
-        let compression = Compression::from_start(&start);
-        Ok(InputFile {
-            format,
-            separators: separators_of(format, naming),
-            compression,
-            original_compression: compression,
-            relative,
-            place: Place::Path(named.clone()),
-            named,
-        })
-    }
-
-    /// The folder of an index in place of a file, which has no records to read.
-    #[doc(hidden)]
-    pub fn from_index(folder: &Path) -> Self {
-        InputFile {
-            format: Format::JsonLines,
-            separators: None,
-            compression: Compression::None,
-            original_compression: Compression::None,
-            relative: folder.display().to_string(),
-            place: Place::Path(folder.to_owned()),
-            named: folder.to_owned(),
-        }
-    }
-
-    /// Opens the file at its start. The copy of a stream can be read by only one reader at a time.
-    #[doc(hidden)]
-    pub fn open(&self) -> io::Result<File> {
-        match &self.place {
-            Place::Path(path) => File::open(path),
-            Place::Copy(file) => {
-                let mut file = file.try_clone()?;
-                file.rewind()?;
-                Ok(file)
-            }
-        }
-    }
-
-    /// The size and time of the file as it is now.
-    pub(super) fn metadata(&self) -> io::Result<Metadata> {
-        match &self.place {
-            Place::Path(path) => path.metadata(),
-            Place::Copy(file) => file.metadata(),
-        }
-    }
-
-    /// The size of the file as stored.
-    #[doc(hidden)]
-    pub fn stored_bytes(&self) -> u64 {
-        self.metadata().map_or(0, |metadata| metadata.len())
-    }
-}
-
-/// How [`Inputs::find_with`] reads names.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Naming {
-    /// The format of all files; `None` lets the ending of each name decide.
-    pub format: Option<Format>,
-    /// The character between two fields in CSV and TSV files, of ASCII; `None` is a comma for CSV and a tab for
-    /// TSV.
-    pub delimiter: Option<u8>,
-    /// The character around fields of CSV and TSV files that hold a delimiter or a line break; `None` is `"` for CSV, and no
-    /// character for TSV.
-    pub quote: Option<Quote>,
-    /// Whether folders and globs include files and folders whose names start with a dot; default false.
-    pub hidden: bool,
-    /// Which of the files in folders and globs to read; default all.
-    pub filter: FileFilter,
-    /// Whether program text, such as `.py` and `.rs`, is read as text in folders and globs, too; default false. Files that
-    /// are named themselves always are.
-    pub takes_code: bool,
-}
+pub use file::InputFile;
+pub use naming::Naming;
+pub use paths::{check_apart, check_not_overwritten, real_path};
+pub use stream::read_text;
 
 /// The input files of a run, in the order in which they were given. Files from a folder or a glob are sorted
 /// by name.
@@ -452,18 +332,6 @@ impl Inputs {
     }
 }
 
-fn separators_of(format: Format, naming: &Naming) -> Option<Separators> {
-    let usual = format.separators()?;
-    Some(Separators {
-        delimiter: naming.delimiter.unwrap_or(usual.delimiter),
-        quote: match naming.quote {
-            None => usual.quote,
-            Some(Quote::None) => None,
-            Some(Quote::Character(quote)) => Some(quote),
-        },
-    })
-}
-
 /// Refuses a delimiter or a quote that cannot separate fields, or that no input needs.
 fn check_separators(naming: &Naming, files: &[InputFile]) -> Result<()> {
     let quote = naming.quote.map(|quote| match quote {
@@ -511,203 +379,4 @@ fn check_separators(naming: &Naming, files: &[InputFile]) -> Result<()> {
         });
     }
     Ok(())
-}
-
-/// Refuses an output that is an input file, or a folder that contains one.
-#[doc(hidden)]
-pub fn check_not_overwritten(inputs: &[&Path], outputs: &[PathBuf]) -> Result<()> {
-    for output in outputs {
-        let output_is = real_path(output)?;
-        for input in inputs {
-            if real_path(input)?.starts_with(&output_is) {
-                return Err(Error::Output {
-                    path: output.clone(),
-                    problem: format!("it would overwrite the input {}", input.display()),
-                    remedy: "choose another output".to_owned(),
-                });
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Refuses an output folder that contains the folder of an index, or lies in it.
-#[doc(hidden)]
-pub fn check_apart(index: &Path, output: &Path) -> Result<()> {
-    let (index_is, output_is) = (real_path(index)?, real_path(output)?);
-    if index_is.starts_with(&output_is) || output_is.starts_with(&index_is) {
-        Err(Error::Output {
-            path: output.to_owned(),
-            problem: format!("it would overwrite the index {}", index.display()),
-            remedy: "choose another output".to_owned(),
-        })
-    } else {
-        Ok(())
-    }
-}
-
-/// The path with symbolic links resolved. Its last components need not exist.
-#[doc(hidden)]
-pub fn real_path(path: &Path) -> Result<PathBuf> {
-    let path = std::path::absolute(path).map_err(Error::io("find", path))?;
-    for existing in path.ancestors() {
-        if let (Ok(real), Ok(rest)) = (existing.canonicalize(), path.strip_prefix(existing)) {
-            return Ok(if rest.as_os_str().is_empty() {
-                real
-            } else {
-                real.join(rest)
-            });
-        }
-    }
-    Ok(path)
-}
-
-/// Reads one text from a stream, which may be compressed, without a byte order mark at its start. Error messages call the
-/// stream `name`.
-///
-/// # Errors
-/// [`Error::Io`] if the stream cannot be read; [`Error::Input`] if it is damaged, not UTF-8, or longer than 64 MiB.
-pub fn read_text(mut stream: impl Read, name: &Path) -> Result<String> {
-    let longest = LongestRecord::fixed();
-    let most = longest.bytes() + 1;
-    let check = |bytes: &[u8]| {
-        if bytes.len() as u64 == most {
-            Err(longest.refusal("the text", most).for_file(name))
-        } else {
-            Ok(())
-        }
-    };
-    let mut stored = Vec::new();
-    let read = stream.by_ref().take(most).read_to_end(&mut stored);
-    read.map_err(Error::io("read", name))?;
-    check(&stored)?;
-    let broken = |problem: String, remedy: &str| Refusal::new(problem, remedy).for_file(name);
-    let mut bytes = Vec::new();
-    let compression = Compression::from_start(&stored);
-    let stream = compression.reader(&*stored);
-    let read = stream.and_then(|stream| stream.take(most).read_to_end(&mut bytes));
-    check(&bytes)?;
-    match read {
-        Err(error) if compression == Compression::None => {
-            return Err(Error::io("read", name)(error));
-        }
-        Err(error) => {
-            let refusal = broken_stream::refusal(compression, &error, Cursor::new(&stored));
-            return Err(refusal.for_file(name));
-        }
-        Ok(_) => {
-            let size = stored.len() as u64;
-            if let Some(problem) = Compression::problem_of_size(&name.to_string_lossy(), size) {
-                return Err(broken(problem, "get the file again from its source"));
-            }
-        }
-    }
-    if bytes.starts_with(BYTE_ORDER_MARK) {
-        bytes.drain(..BYTE_ORDER_MARK.len());
-    }
-    String::from_utf8(bytes).map_err(|error| match other_encoding(error.as_bytes()) {
-        Some(encoding) => broken(other_unicode("the text", encoding), "convert it to UTF-8"),
-        None => {
-            let at = error.utf8_error().valid_up_to();
-            let looks_like = looks_like(error.as_bytes());
-            let problem = format!("invalid UTF-8 at byte {at}{looks_like}");
-            broken(problem, "give a text file, or convert it to UTF-8")
-        }
-    })
-}
-
-/// A stream that reports each read; the progress may stop the run.
-struct Stoppable<'a> {
-    stream: Box<dyn Read + Send>,
-    progress: &'a dyn Progress,
-    bytes: u64,
-}
-
-/// Wraps the error that stopped a run, to pass it through the `Read` interface.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-struct Stop(Error);
-
-impl Read for Stoppable<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let read = self.stream.read(buffer);
-            self.bytes += read.as_ref().map_or(0, |read| *read as u64);
-            let advanced = advance(self.progress, self.bytes, 0, self.bytes);
-            advanced.map_err(|error| io::Error::other(Stop(error)))?;
-            match read {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                read => return read,
-            }
-        }
-    }
-}
-
-/// Copies a stream to an unnamed temporary file. Compresses the copy, unless the stream is already compressed
-/// or is a table, whose reader needs random access.
-fn copy_stream(stream: &mut impl Read, naming: &Naming, folder: &Path) -> Result<InputFile> {
-    let named = PathBuf::from("stdin");
-    let failed = |action, path: &Path| {
-        let path = path.to_owned();
-        move |error: io::Error| match error.downcast::<Stop>() {
-            Ok(Stop(stopped)) => stopped,
-            Err(error) => Error::io(action, path)(error),
-        }
-    };
-    let mut start = Vec::new();
-    stream
-        .take(START as u64)
-        .read_to_end(&mut start)
-        .map_err(failed("read", &named))?;
-    check_start(&named, &start)?;
-    let original_compression = Compression::from_start(&start);
-    let is_plain = original_compression == Compression::None;
-    let known = match naming.format {
-        None if is_plain => Some(Format::from_start(&start).ok_or_else(|| unknown_start(&named))?),
-        given => given,
-    };
-    let mut all = start.as_slice().chain(stream);
-    let mut file = unnamed_file(folder).map_err(Error::io("create a temporary file in", folder))?;
-    let compression = if is_plain && !known.is_some_and(Format::is_table) {
-        Compression::Zstd
-    } else {
-        original_compression
-    };
-    let copied = if compression == original_compression {
-        io::copy(&mut all, &mut file).map(drop)
-    } else {
-        let target = file.try_clone();
-        target.and_then(|target| {
-            let mut writer = FrameWriter::new(target, compression, None);
-            io::copy(&mut all, &mut writer).and_then(|_| writer.finish())
-        })
-    };
-    copied.map_err(failed("copy stdin to a temporary file in", folder))?;
-    let format = match known {
-        Some(format) => format,
-        None => format_in(&file, compression).ok_or_else(|| unknown_start(&named))?,
-    };
-    Ok(InputFile {
-        place: Place::Copy(Arc::new(file)),
-        named,
-        relative: format!("stdin{}{}", format.ending(), original_compression.ending()),
-        format,
-        separators: separators_of(format, naming),
-        compression,
-        original_compression,
-    })
-}
-
-/// The format of a compressed copy, by its first bytes. The run reports damage when it reads the copy.
-fn format_in(file: &File, compression: Compression) -> Option<Format> {
-    const START: u64 = 4096;
-    let start = || {
-        let mut copy = file.try_clone()?;
-        copy.rewind()?;
-        let mut start = Vec::new();
-        let mut stream = compression.reader(copy)?.take(START);
-        stream.read_to_end(&mut start)?;
-        Ok::<_, io::Error>(start)
-    };
-    Format::from_start(&start().unwrap_or_default())
 }

@@ -6,20 +6,21 @@
 //! neighbouring integers of 64 bits. In the end each document has one number: the place of its source and of its value
 //! in the order of preference.
 
+mod keep_by;
+
+mod times;
+
 use std::path::Path;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowTemporalType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
-    Decimal256Type, DecimalType, DurationMicrosecondType, DurationMillisecondType,
-    DurationNanosecondType, DurationSecondType, Float16Type, Float32Type, Float64Type,
-    Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType,
-    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
-    TimestampSecondType,
+    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
+    Float16Type, Float32Type, Float64Type, Time32MillisecondType, Time32SecondType,
+    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
-use arrow_array::{Array, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
+use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
-use chrono::{DateTime, NaiveDate, NaiveDateTime};
 use rayon::prelude::*;
 
 use super::chunk::{Chunk, Contents};
@@ -27,51 +28,13 @@ use super::columns::{Column, column};
 use super::decimal::Decimal;
 use super::fields::FieldPath;
 use super::jsonl;
-use super::usual::{text_of_day, text_of_duration, text_of_instant, usual};
 use simgpu::clock::in_parallel;
 use simgpu::error::{self, Error, row_number};
 use simgpu::store::Texts;
+use times::{decimal, float, half, instant, instant_at, time_at};
 
-/// The field whose value decides which document of a cluster is kept.
-///
-/// ```
-/// use simgpu_io::KeepBy;
-///
-/// let newest = KeepBy::new("meta.date");
-/// let shortest = KeepBy::new("length:asc");
-/// assert!(!newest.smallest && shortest.smallest);
-/// assert_eq!(shortest.to_string(), "length:asc");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeepBy {
-    /// The field.
-    pub field: FieldPath,
-    /// Whether the smallest value is kept; otherwise the largest.
-    pub smallest: bool,
-}
-
-impl KeepBy {
-    /// Parses `FIELD`, `FIELD:desc` (the largest value is kept) or `FIELD:asc` (the smallest). `FIELD` is a
-    /// dotted path ([`FieldPath::new`]).
-    pub fn new(text: &str) -> Self {
-        let (field, smallest) = match (text.strip_suffix(":asc"), text.strip_suffix(":desc")) {
-            (Some(field), _) => (field, true),
-            (None, Some(field)) => (field, false),
-            (None, None) => (text, false),
-        };
-        KeepBy {
-            field: FieldPath::new(field),
-            smallest,
-        }
-    }
-}
-
-impl std::fmt::Display for KeepBy {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let order = if self.smallest { "asc" } else { "desc" };
-        write!(f, "{}:{order}", self.field)
-    }
-}
+pub use keep_by::KeepBy;
+pub(super) use times::duration_at;
 
 /// The values of one field, by row, as text. A value that is absent, null or empty is an empty text.
 #[derive(Debug, Default)]
@@ -411,177 +374,5 @@ pub(super) fn text_at(column: &Column, row: usize) -> Option<String> {
     })
 }
 
-/// The text of a duration in a table; `None` for another type. Its texts have no order.
-pub(super) fn duration_at(column: &Column, row: usize) -> Option<String> {
-    let (values, place) = (&column.values, column.place(row)?);
-    let (count, nanoseconds) = match values.data_type() {
-        DataType::Duration(TimeUnit::Second) => {
-            let values = values.as_primitive::<DurationSecondType>();
-            (values.value(place), 1_000_000_000)
-        }
-        DataType::Duration(TimeUnit::Millisecond) => {
-            let values = values.as_primitive::<DurationMillisecondType>();
-            (values.value(place), 1_000_000)
-        }
-        DataType::Duration(TimeUnit::Microsecond) => {
-            let values = values.as_primitive::<DurationMicrosecondType>();
-            (values.value(place), 1000)
-        }
-        DataType::Duration(TimeUnit::Nanosecond) => {
-            let values = values.as_primitive::<DurationNanosecondType>();
-            (values.value(place), 1)
-        }
-        _ => return None,
-    };
-    Some(text_of_duration(i128::from(count) * nanoseconds))
-}
-
-fn float<T: ArrowPrimitiveType>(values: &PrimitiveArray<T>, place: usize) -> String
-where
-    T::Native: Into<f64> + ToString,
-{
-    let value = values.value(place);
-    if value.into().is_nan() {
-        String::new()
-    } else {
-        value.to_string()
-    }
-}
-
-/// The fewest digits that tell a number of 16 bits from its neighbours, whose distance is a 2048th or more.
-fn half(value: f64) -> String {
-    let is_near = |text: &str| {
-        let shown = text.parse().unwrap_or(f64::NAN);
-        <Float16Type as ArrowPrimitiveType>::Native::from_f64(shown)
-            == <Float16Type as ArrowPrimitiveType>::Native::from_f64(value)
-    };
-    let mut texts = (0..6).map(|digits| format!("{value:.digits$e}"));
-    match texts.find(|text| is_near(text)) {
-        Some(text) if value.is_finite() => usual(&text, true).into_owned(),
-        _ if value.is_nan() => String::new(),
-        _ => value.to_string(),
-    }
-}
-
-fn decimal<T: DecimalType>(values: &PrimitiveArray<T>, place: usize) -> String {
-    values.value_as_string(place)
-}
-
-fn instant_at<T: ArrowTemporalType>(values: &PrimitiveArray<T>, place: usize) -> String
-where
-    i64: From<T::Native>,
-{
-    // A date that no calendar holds is its number.
-    let number = || i64::from(values.value(place)).to_string();
-    let instant = values.value_as_datetime(place);
-    instant.map_or_else(number, text_of_instant)
-}
-
-fn time_at<T: ArrowTemporalType>(values: &PrimitiveArray<T>, place: usize) -> String
-where
-    i64: From<T::Native>,
-{
-    let number = || i64::from(values.value(place)).to_string();
-    let time = values.value_as_time(place);
-    time.map_or_else(number, text_of_day)
-}
-
-/// The seconds and nanoseconds since 1970 of a date, or of a date and a time (RFC 3339). Without an offset, the
-/// time is UTC; without a time, it is midnight.
-fn instant(text: &str) -> Option<(i64, u32)> {
-    let of = |seconds, nanoseconds| Some((seconds, nanoseconds));
-    if let Ok(date) = DateTime::parse_from_rfc3339(text) {
-        return of(date.timestamp(), date.timestamp_subsec_nanos());
-    }
-    let date = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f"]
-        .iter()
-        .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok());
-    let date = match date {
-        Some(date) => date,
-        None => NaiveDate::parse_from_str(text, "%Y-%m-%d")
-            .ok()?
-            .and_hms_opt(0, 0, 0)?,
-    };
-    let date = date.and_utc();
-    of(date.timestamp(), date.timestamp_subsec_nanos())
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn places(values: &[&str], smallest: bool) -> (ValueKind, Vec<u32>) {
-        let mut column = FieldValues::default();
-        values.iter().for_each(|value| column.push(value));
-        let kind = column.forms().kind().unwrap_or(ValueKind::Strings);
-        (kind, column.places(kind, smallest).unwrap())
-    }
-
-    #[test]
-    fn numbers_of_any_size_compare_exactly() {
-        let ascending = [
-            "-inf",
-            "-1e400",
-            "-9007199254740993",
-            "-9007199254740992",
-            "-0.5",
-            "0",
-            "1e-400",
-            "0.1",
-            "0.10000000000000000001",
-            "9007199254740992",
-            "9007199254740993.0",
-            "18446744073709551615",
-            "18446744073709551616",
-            "1e99999999999999999999",
-            "inf",
-        ];
-        let (kind, found) = places(&ascending, true);
-        assert_eq!(kind, ValueKind::Numbers);
-        assert_eq!(found, (0..15).collect::<Vec<_>>());
-        let equal = ["100", "1e2", "+100.00", "0.01e4"];
-        assert_eq!(places(&equal, true).1, [0; 4]);
-        assert_eq!(places(&["-0", "0.0", "0e5"], true).1, [0; 3]);
-        for text in ["", ".", "-", "1e", "1e+", "0x1", "1 ", "1.2.3", "٣"] {
-            assert_eq!(Decimal::parse(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn the_largest_is_first_and_absent_values_last() {
-        let last = u32::MAX;
-        assert_eq!(places(&["3", "", "9", "3"], false).1, [1, last, 0, 1]);
-        assert_eq!(places(&["3", "", "9", "3"], true).1, [0, last, 1, 0]);
-        assert_eq!(places(&["", ""], false).1, [last, last]);
-    }
-
-    #[test]
-    fn dates_compare_as_instants() {
-        let ascending = [
-            "2024-01-01",
-            "2024-01-01T02:00:00+01:00",
-            "2024-01-01 01:30:00",
-            "2024-01-01T01:30:00.000000001Z",
-        ];
-        let (kind, found) = places(&ascending, true);
-        assert_eq!((kind, found), (ValueKind::Dates, vec![0, 1, 2, 3]));
-        let equal = [
-            "2024-01-01T00:00:00Z",
-            "2024-01-01",
-            "2023-12-31T23:00:00-01:00",
-        ];
-        assert_eq!(places(&equal, true).1, [0; 3]);
-    }
-
-    #[test]
-    fn other_columns_compare_as_strings() {
-        assert_eq!(
-            places(&["b", "a", "ä"], true),
-            (ValueKind::Strings, vec![1, 0, 2])
-        );
-        assert_eq!(
-            places(&["10", "9", "a"], true),
-            (ValueKind::Mixed, vec![0, 1, 2])
-        );
-    }
-}
+mod tests;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::*;
+use crate::*;
 use simgpu::engine::Engine;
 use simgpu::pipeline::{Measure, Shingling, Unit};
 use simgpu::scheme::fmix64;

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::header::{HEADER, Header};
-use super::store::{Opening, Table};
-use super::*;
+use crate::header::{HEADER, Header};
+use crate::store::{Opening, Table};
+use crate::*;
 use simgpu::engine::Engine;
 use simgpu::error::Result;
 use simgpu::pipeline::Measure;
@@ -154,7 +154,7 @@ fn a_damaged_order_of_shingles_is_found() {
         }
         // It opens again after the order was put back behind its back.
         if Index::open(folder.path()).is_err() {
-            let store = super::store::Store::open(folder.path(), Opening::Existing).unwrap();
+            let store = crate::store::Store::open(folder.path(), Opening::Existing).unwrap();
             let mut batch = store.batch();
             batch.put(Table::State, key, &order);
             batch.commit().unwrap();

@@ -1,0 +1,194 @@
+//! Formats that simgpu recognises but does not read.
+
+use std::path::Path;
+
+use simgpu::error::Error;
+
+use super::ending;
+/// What a file is that is not read, and what to do instead.
+#[derive(Clone, Copy)]
+pub(super) struct UnreadFormat {
+    what: &'static str,
+    remedy: &'static str,
+}
+
+impl UnreadFormat {
+    pub(super) const fn new(what: &'static str, remedy: &'static str) -> Self {
+        UnreadFormat { what, remedy }
+    }
+}
+
+const UNPACK: &str = "unpack it, and give its files";
+const COMPRESS: &str = "unpack it, or compress it with gzip, zstd, xz or bzip2";
+const WARC: UnreadFormat = UnreadFormat::new(
+    "a WARC archive",
+    "extract its texts to JSON Lines, for instance with warcio and trafilatura in Python",
+);
+const SAVE_AS_CSV: &str = "save it as CSV";
+const SAVE_AS_TEXT: &str = "save it as text";
+const AVRO: UnreadFormat = UnreadFormat::new(
+    "an Avro file",
+    "convert it in Python: polars.read_avro(\"in.avro\").write_parquet(\"in.parquet\")",
+);
+const PDF: UnreadFormat = UnreadFormat::new(
+    "a PDF document",
+    "extract its text, for instance with pdftotext",
+);
+const SQLITE: UnreadFormat = UnreadFormat::new(
+    "an SQLite database",
+    "export a table: sqlite3 -csv -header in.db \"select * from documents\" > documents.csv",
+);
+const HDF: UnreadFormat = UnreadFormat::new(
+    "an HDF5 file",
+    "convert it in Python: pandas.read_hdf(\"in.h5\").to_parquet(\"in.parquet\")",
+);
+const NUMPY: UnreadFormat = UnreadFormat::new("a file of numpy", "write its texts as JSON Lines");
+
+/// Endings that no format has, and what they stand for.
+pub(super) const UNREAD: [(&[&str], UnreadFormat); 22] = [
+    (&["7z"], UnreadFormat::new("a 7z archive", UNPACK)),
+    (&["zip"], UnreadFormat::new("a zip archive", UNPACK)),
+    (&["rar"], UnreadFormat::new("a rar archive", UNPACK)),
+    (
+        &["tar", "tgz", "tbz2", "txz", "tzst"],
+        UnreadFormat::new("a tar archive", UNPACK),
+    ),
+    (&["lz4"], UnreadFormat::new("compressed with lz4", COMPRESS)),
+    (
+        &["lzma"],
+        UnreadFormat::new("compressed with lzma", COMPRESS),
+    ),
+    (
+        &["br"],
+        UnreadFormat::new("compressed with brotli", COMPRESS),
+    ),
+    (
+        &["sz", "snappy"],
+        UnreadFormat::new("compressed with snappy", COMPRESS),
+    ),
+    (
+        &["z"],
+        UnreadFormat::new("compressed with compress", COMPRESS),
+    ),
+    (
+        &["xlsx", "xls", "ods"],
+        UnreadFormat::new("an Excel sheet", SAVE_AS_CSV),
+    ),
+    (&["pdf"], PDF),
+    (
+        &["docx", "doc", "odt", "rtf"],
+        UnreadFormat::new("a Word document", SAVE_AS_TEXT),
+    ),
+    (&["epub"], UnreadFormat::new("an e-book", SAVE_AS_TEXT)),
+    (&["avro"], AVRO),
+    (
+        &["orc"],
+        UnreadFormat::new(
+            "an ORC file",
+            "convert it in Python: pandas.read_orc(\"in.orc\").to_parquet(\"in.parquet\")",
+        ),
+    ),
+    (&["warc", "wet", "wat", "arc"], WARC),
+    (&["sqlite", "sqlite3", "db"], SQLITE),
+    (
+        &["duckdb"],
+        UnreadFormat::new(
+            "a DuckDB database",
+            "export a table: duckdb in.duckdb -c \"copy documents to 'documents.parquet'\"",
+        ),
+    ),
+    (&["h5", "hdf5"], HDF),
+    (
+        &["pkl", "pickle"],
+        UnreadFormat::new(
+            "a pickle of Python",
+            "convert it in Python: pandas.read_pickle(\"in.pkl\").to_parquet(\"in.parquet\")",
+        ),
+    ),
+    (&["npy", "npz"], NUMPY),
+    (
+        &["xml"],
+        UnreadFormat::new(
+            "an XML file",
+            "extract its texts to JSON Lines, or pass `format=text` to read it as one text",
+        ),
+    ),
+];
+
+/// The first bytes of files that are neither read nor text.
+const MAGIC: [(&[u8], UnreadFormat); 17] = [
+    (
+        b"7z\xBC\xAF\x27\x1C",
+        UnreadFormat::new("a 7z archive", UNPACK),
+    ),
+    (b"PK\x03\x04", UnreadFormat::new("a zip archive", UNPACK)),
+    (b"PK\x05\x06", UnreadFormat::new("a zip archive", UNPACK)),
+    (b"Rar!\x1A\x07", UnreadFormat::new("a rar archive", UNPACK)),
+    (
+        b"\x04\x22\x4D\x18",
+        UnreadFormat::new("compressed with lz4", COMPRESS),
+    ),
+    (
+        b"\x1F\x9D",
+        UnreadFormat::new("compressed with compress", COMPRESS),
+    ),
+    (
+        b"LZIP\x01",
+        UnreadFormat::new("compressed with lzip", COMPRESS),
+    ),
+    (
+        b"\xFF\x06\x00\x00sNaPpY",
+        UnreadFormat::new("compressed with snappy", COMPRESS),
+    ),
+    (
+        b"FEA1",
+        UnreadFormat::new(
+            "a Feather file of version 1",
+            "convert it in Python: pandas.read_feather(\"in.feather\").to_parquet(\"in.parquet\")",
+        ),
+    ),
+    (
+        b"PARE",
+        UnreadFormat::new("an encrypted Parquet file", "decrypt it"),
+    ),
+    (b"WARC/", WARC),
+    (b"Obj\x01", AVRO),
+    (b"SQLite format 3\0", SQLITE),
+    (b"%PDF-", PDF),
+    (b"\x89HDF\r\n\x1A\n", HDF),
+    (b"\x93NUMPY", NUMPY),
+    (
+        b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1",
+        UnreadFormat::new("a document of Office", "save it as CSV or text"),
+    ),
+];
+
+/// Refuses a file whose ending says that it cannot be read.
+pub(crate) fn check_ending(path: &Path, name: &str) -> Result<(), Error> {
+    let ending = ending(name);
+    let ending = ending.as_deref().unwrap_or_default();
+    let unread = UNREAD.iter().find(|(endings, _)| endings.contains(&ending));
+    unread.map_or(Ok(()), |(_, unread)| Err(not_read(path, *unread)))
+}
+
+fn not_read(path: &Path, unread: UnreadFormat) -> Error {
+    let UnreadFormat { what, remedy } = unread;
+    Error::Input {
+        path: path.to_owned(),
+        problem: format!("this is {what}, which is not read"),
+        remedy: remedy.to_owned(),
+    }
+}
+
+/// Refuses a file that is known by its first bytes and cannot be read.
+pub(crate) fn check_start(path: &Path, start: &[u8]) -> Result<(), Error> {
+    /// Where the header of the first file in a tar archive says what it is.
+    const TAR: usize = 257;
+    let of_start = MAGIC.iter().find(|(magic, _)| start.starts_with(magic));
+    let of_tar = start
+        .get(TAR..)
+        .filter(|start| start.starts_with(b"ustar"))
+        .map(|_| UnreadFormat::new("a tar archive", UNPACK));
+    let unread = of_start.map(|(_, unread)| *unread).or(of_tar);
+    unread.map_or(Ok(()), |unread| Err(not_read(path, unread)))
+}
