@@ -2,6 +2,8 @@
 
 mod schema;
 
+mod scalar;
+
 mod column;
 
 use arrow_array::cast::AsArray;
@@ -14,6 +16,7 @@ use super::ids::Id;
 use simgpu::documents::{DocumentBatch, TextBatch, TokenBatch};
 
 pub(super) use column::{Column, column, id_column};
+pub(super) use scalar::Scalar;
 pub(super) use schema::{EXTENSION, Needed, check_one, check_schema, missing, wanted_roots};
 
 /// Appends the documents of the rows that `is_wanted` marks to `documents`. Returns for each of these rows its

@@ -12,7 +12,6 @@ use super::fields::ValueField;
 use super::ids::Id;
 use super::json::{self, json_string};
 use super::jsonl::{self, newlines};
-use super::values::{duration_at, text_at};
 
 /// A value of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -252,9 +251,9 @@ fn value_at<'a>(
     row: usize,
     field: &ValueField,
 ) -> Result<Option<Value<'a>>, String> {
-    if column.place(row).is_none() {
+    let Some(place) = column.place(row) else {
         return Ok(None);
-    }
+    };
     let path = &field.path;
     if field.takes_lists()
         && let Some(texts) = column.texts_of_list(row)
@@ -273,7 +272,7 @@ fn value_at<'a>(
         }
         Some(Ok(text)) => Value::new(text, Form::String),
         Some(Err(bad)) => return Err(format!("column \"{path}\" holds {bad}")),
-        None => match text_at(column, row).or_else(|| duration_at(column, row)) {
+        None => match other_text(column, row, place) {
             Some(text) => Value::new(text, Form::Other),
             None => {
                 return Err(format!(
@@ -284,6 +283,12 @@ fn value_at<'a>(
         },
     };
     Ok(Some(value).filter(|value| !value.text.is_empty()))
+}
+
+/// The usual text of a value that is no string; `None` for a type without one.
+fn other_text(column: &Column, row: usize, place: usize) -> Option<String> {
+    let integer = column.integer(row);
+    integer.or_else(|| column.scalar(place)?.into_text())
 }
 
 #[cfg(test)]

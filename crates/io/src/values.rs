@@ -12,29 +12,21 @@ mod times;
 
 use std::path::Path;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
-    Float16Type, Float32Type, Float64Type, Time32MillisecondType, Time32SecondType,
-    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
-};
 use arrow_array::{Array, RecordBatch};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::DataType;
 use rayon::prelude::*;
 
 use super::chunk::{Chunk, Contents};
-use super::columns::{Column, column};
+use super::columns::{Column, Scalar, column};
 use super::decimal::Decimal;
 use super::fields::FieldPath;
 use super::jsonl;
 use simgpu::clock::in_parallel;
 use simgpu::error::{self, Error, row_number};
 use simgpu::store::Texts;
-use times::{decimal, float, half, instant, instant_at, time_at};
+use times::instant;
 
 pub use keep_by::KeepBy;
-pub(super) use times::duration_at;
 
 /// The values of one field, by row, as text. A value that is absent, null or empty is an empty text.
 #[derive(Debug, Default)]
@@ -345,33 +337,8 @@ pub(super) fn text_at(column: &Column, row: usize) -> Option<String> {
     if let Some(text) = column.text(row) {
         return text.ok().map(str::to_owned);
     }
-    let values = &column.values;
-    macro_rules! of {
-        ($of_type:ty, $text:ident) => {
-            $text(values.as_primitive::<$of_type>(), place)
-        };
-    }
-    Some(match values.data_type() {
-        DataType::Boolean => values.as_boolean().value(place).to_string(),
-        DataType::Float16 => half(f64::from(values.as_primitive::<Float16Type>().value(place))),
-        DataType::Float32 => of!(Float32Type, float),
-        DataType::Float64 => of!(Float64Type, float),
-        DataType::Decimal32(..) => of!(Decimal32Type, decimal),
-        DataType::Decimal64(..) => of!(Decimal64Type, decimal),
-        DataType::Decimal128(..) => of!(Decimal128Type, decimal),
-        DataType::Decimal256(..) => of!(Decimal256Type, decimal),
-        DataType::Date32 => of!(Date32Type, instant_at),
-        DataType::Date64 => of!(Date64Type, instant_at),
-        DataType::Timestamp(TimeUnit::Second, _) => of!(TimestampSecondType, instant_at),
-        DataType::Timestamp(TimeUnit::Millisecond, _) => of!(TimestampMillisecondType, instant_at),
-        DataType::Timestamp(TimeUnit::Microsecond, _) => of!(TimestampMicrosecondType, instant_at),
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => of!(TimestampNanosecondType, instant_at),
-        DataType::Time32(TimeUnit::Second) => of!(Time32SecondType, time_at),
-        DataType::Time32(_) => of!(Time32MillisecondType, time_at),
-        DataType::Time64(TimeUnit::Microsecond) => of!(Time64MicrosecondType, time_at),
-        DataType::Time64(_) => of!(Time64NanosecondType, time_at),
-        _ => return None,
-    })
+    let scalar = column.scalar(place).filter(Scalar::has_order);
+    scalar?.into_text()
 }
 
 #[cfg(test)]

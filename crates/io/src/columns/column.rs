@@ -4,17 +4,13 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowTemporalType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
-    Decimal256Type, DecimalType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
-    Int32Type, Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
-    Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
-    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::DataType;
 
-use super::schema::{EXTENSION, UUID_BYTES, is_text};
-use crate::csv::is_integer;
+use super::scalar::Scalar;
+use super::schema::{EXTENSION, is_text};
 use crate::fields::FieldPath;
 use crate::ids::Id;
 use crate::json::json_string;
@@ -138,7 +134,13 @@ impl Column {
             Err(bad) => return Err(format!("{name} holds {bad}")),
         }
         let unusable = || Id::Unusable(format!("of type {}", self.values.data_type()));
-        Ok(usual_text(&self.values, place, self.is_uuid).unwrap_or_else(unusable))
+        let id = self.scalar(place).and_then(Scalar::into_id);
+        Ok(id.unwrap_or_else(unusable))
+    }
+
+    /// The value at a place, if it is neither an integer, a text nor a list.
+    pub(crate) fn scalar(&self, place: usize) -> Option<Scalar> {
+        Scalar::read(&self.values, place, self.is_uuid)
     }
 
     /// The texts of a row of a column of lists of strings; null ones are left out.
@@ -170,95 +172,4 @@ pub(crate) fn id_column(rows: &RecordBatch, path: &FieldPath) -> Option<Column> 
         column.is_uuid = metadata.get(key).is_some_and(|name| name == uuid);
     }
     Some(column)
-}
-
-/// The id that a value is which is neither an integer nor a text; `None` if its type has no usual text.
-fn usual_text(values: &ArrayRef, place: usize, is_uuid: bool) -> Option<Id> {
-    Some(match values.data_type() {
-        DataType::Float16 => {
-            let value = values.as_primitive::<Float16Type>().value(place).to_f32();
-            id_of_float(value.is_finite(), format!("{value:?}"))
-        }
-        DataType::Float32 => {
-            let value = values.as_primitive::<Float32Type>().value(place);
-            id_of_float(value.is_finite(), format!("{value:?}"))
-        }
-        DataType::Float64 => {
-            let value = values.as_primitive::<Float64Type>().value(place);
-            id_of_float(value.is_finite(), format!("{value:?}"))
-        }
-        DataType::Decimal32(..) => decimal::<Decimal32Type>(values, place),
-        DataType::Decimal64(..) => decimal::<Decimal64Type>(values, place),
-        DataType::Decimal128(..) => decimal::<Decimal128Type>(values, place),
-        DataType::Decimal256(..) => decimal::<Decimal256Type>(values, place),
-        DataType::Date32 => {
-            let date = values.as_primitive::<Date32Type>().value_as_date(place)?;
-            Id::Json(json_string(&date.to_string()))
-        }
-        DataType::Date64 => {
-            let date = values.as_primitive::<Date64Type>().value_as_date(place)?;
-            Id::Json(json_string(&date.to_string()))
-        }
-        DataType::Time32(TimeUnit::Second) => time::<Time32SecondType>(values, place)?,
-        DataType::Time32(_) => time::<Time32MillisecondType>(values, place)?,
-        DataType::Time64(TimeUnit::Microsecond) => time::<Time64MicrosecondType>(values, place)?,
-        DataType::Time64(_) => time::<Time64NanosecondType>(values, place)?,
-        DataType::Timestamp(unit, zone) => timestamp(values, place, *unit, zone.is_some())?,
-        DataType::FixedSizeBinary(UUID_BYTES) if is_uuid => {
-            uuid(values.as_fixed_size_binary().value(place))
-        }
-        _ => return None,
-    })
-}
-
-/// A float as a number of JSON; one that is no number is none, as pandas has it.
-fn id_of_float(is_finite: bool, text: String) -> Id {
-    if is_finite { Id::Json(text) } else { Id::None }
-}
-
-/// A decimal number with all its digits: as a number of JSON, 1.50 would lose its end.
-fn decimal<T: DecimalType>(values: &ArrayRef, place: usize) -> Id {
-    let text = values.as_primitive::<T>().value_as_string(place);
-    Id::Json(if is_integer(&text) {
-        text
-    } else {
-        json_string(&text)
-    })
-}
-
-/// A time of day as other programs print it.
-fn time<T: ArrowTemporalType>(values: &ArrayRef, place: usize) -> Option<Id>
-where
-    i64: From<T::Native>,
-{
-    let time = values.as_primitive::<T>().value_as_time(place)?;
-    Some(Id::Json(json_string(&time.to_string())))
-}
-
-/// The 16 bytes of a UUID in its usual form, five groups of digits.
-pub(super) fn uuid(bytes: &[u8]) -> Id {
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
-    Id::Json(json_string(&parts.join("-")))
-}
-
-/// A date and time of a column whose values count `unit`.
-fn timestamp(values: &ArrayRef, place: usize, unit: TimeUnit, has_zone: bool) -> Option<Id> {
-    match unit {
-        TimeUnit::Second => moment::<TimestampSecondType>(values, place, has_zone),
-        TimeUnit::Millisecond => moment::<TimestampMillisecondType>(values, place, has_zone),
-        TimeUnit::Microsecond => moment::<TimestampMicrosecondType>(values, place, has_zone),
-        TimeUnit::Nanosecond => moment::<TimestampNanosecondType>(values, place, has_zone),
-    }
-}
-
-/// A date and time as other programs print it.
-fn moment<T: ArrowTemporalType>(values: &ArrayRef, place: usize, has_zone: bool) -> Option<Id>
-where
-    i64: From<T::Native>,
-{
-    let moment = values.as_primitive::<T>().value_as_datetime(place)?;
-    // The values of a column with a time zone are in UTC.
-    let offset = if has_zone { "+00:00" } else { "" };
-    Some(Id::Json(json_string(&format!("{moment}{offset}"))))
 }
