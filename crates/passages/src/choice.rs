@@ -1,18 +1,21 @@
-//! Which of the windows that occur elsewhere are passages, and what documents are dropped for them.
+//! Which of the windows that occur elsewhere are passages, and which documents are dropped for them.
 //!
-//! Without conditions, every window with an earlier twin is one. Here documents are passed in order: a window is a passage
-//! if it stands in a document before that was not dropped, or before in its own document, and if it fulfils the
-//! conditions. So it is known of each document what of it is a passage before it is decided whether it is dropped, and a
+//! Without conditions, every window with an earlier twin is a passage (`sources.rs`). Here documents are passed in order: a
+//! window is a passage if it stands in an earlier document that was not dropped, or earlier in its own, and if it fulfils
+//! the conditions. So it is known of each document what of it is a passage before it is decided whether it is dropped, and a
 //! dropped document is the source of none.
+//!
+//! For nearly all windows the first place decides. If it is in a document that was dropped, the first place in one that was
+//! not is kept in memory. The rules are the same in memory and on disk: [`FirstPlaces`] says where windows stand.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::classes::{Segment, counts};
+use super::first_places::{FirstPlaces, Segment};
 use super::items::Match;
-use super::sources::{Occurrences, TwinRuns, Twins, agreeing, first_of, insert_new};
-use super::text::Text;
-use simgpu::simd::minima::Symbol;
+use super::pass::too_large;
+use super::sources::Occurrences;
+use super::twins::TwinTree;
+use simgpu::error::Result;
 
 /// Conditions of passages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +27,7 @@ pub(super) struct Conditions {
     pub(super) other_documents: bool,
     /// Only windows that begin at such a multiple of symbols from the beginning of their run.
     pub(super) stride: usize,
-    /// The number of first documents that are a reference: they have no passages.
+    /// The number of first documents that are a reference: they have no passages, and are never dropped.
     pub(super) reference: usize,
     /// Only windows that occur in the reference.
     pub(super) only_reference: bool,
@@ -34,7 +37,7 @@ impl Default for Conditions {
     fn default() -> Self {
         Conditions {
             occurrences: Occurrences::default(),
-            min_count: 0,
+            min_count: 2,
             other_documents: false,
             stride: 1,
             reference: 0,
@@ -43,225 +46,262 @@ impl Default for Conditions {
     }
 }
 
+impl Conditions {
+    /// Whether some windows that occur elsewhere are no passages.
+    pub(super) fn has_exceptions(&self) -> bool {
+        let Conditions {
+            occurrences: _,
+            min_count,
+            other_documents,
+            stride,
+            reference,
+            only_reference,
+        } = *self;
+        min_count > 2 || other_documents || stride != 1 || reference != 0 || only_reference
+    }
+
+    /// Whether more than the first place of a window matters: how often it occurs, or where it stands next.
+    pub(super) fn needs_counts(&self) -> bool {
+        self.min_count > 2 || self.occurrences == Occurrences::All
+    }
+}
+
 /// Decides passages, document by document.
-pub(crate) struct Choice<'a, S> {
-    text: &'a Text<'a, S>,
+pub(super) struct Choice<'a, P> {
+    pub(super) places: P,
+    /// Symbols of a window.
     window: usize,
-    twins: &'a TwinRuns,
     conditions: Conditions,
-    /// The first run of symbols of each document, and the number of runs.
-    documents: &'a [usize],
-    /// By first place: how often the window occurs; empty if that does not matter.
-    counts: Vec<u32>,
-    /// By first place: whether the window stands in a document so far that is a source.
-    stands: Vec<bool>,
-    /// For windows whose first place is in no source: the first that is.
-    moved: BTreeMap<usize, Twins>,
+    /// The first place of each document.
+    starts: &'a [usize],
+    /// The first place that is not of the reference.
+    first_input: Option<usize>,
+    /// Bytes of memory for what dropped documents lead to.
+    memory: u64,
+    /// Of each document up to the one that was begun last: whether it was dropped.
+    is_dropped: Vec<bool>,
+    /// For windows whose first place is in a dropped document: the first place that is in none.
+    moved: TwinTree,
+    /// What the document that was begun last added to those, or will add.
+    entered: Vec<Segment>,
 }
 
-impl<'a, S: Symbol> Choice<'a, S> {
+/// Bytes of an entry of a tree, about.
+const ENTRY: u64 = 96;
+
+impl<'a, P: FirstPlaces> Choice<'a, P> {
+    /// Begins behind the documents of the reference.
     pub(super) fn new(
-        text: &'a Text<'a, S>,
+        places: P,
         window: usize,
-        twins: &'a TwinRuns,
         conditions: Conditions,
-        documents: &'a [usize],
+        starts: &'a [usize],
     ) -> Self {
-        let all = (0..text.ends.len()).map(|run| windows_of(text, window, run));
-        let counts = match (conditions.occurrences, conditions.min_count) {
-            (Occurrences::Later, ..=2) => Vec::new(),
-            _ => counts(twins, all, text.symbols.len()),
-        };
         Choice {
-            text,
+            places,
             window,
-            twins,
             conditions,
-            documents,
-            counts,
-            stands: vec![false; text.symbols.len()],
-            moved: BTreeMap::new(),
+            starts,
+            first_input: starts.get(conditions.reference).copied(),
+            memory: u64::MAX,
+            is_dropped: vec![false; conditions.reference],
+            moved: TwinTree::default(),
+            entered: Vec::new(),
         }
     }
 
-    /// The passages of all documents. `drops` is told the passages of each document and returns whether it is dropped.
-    pub(super) fn pieces(mut self, drops: &mut dyn FnMut(usize, &[Match]) -> bool) -> Vec<Match> {
-        if self.conditions.occurrences == Occurrences::All {
-            self.find_others();
+    /// Fails if what dropped documents lead to takes more than these bytes of memory.
+    pub(super) fn with_memory(self, memory: u64) -> Self {
+        Choice { memory, ..self }
+    }
+
+    /// Begins the next document.
+    pub(super) fn begin_document(&mut self) {
+        self.is_dropped.push(false);
+        self.entered.clear();
+    }
+
+    /// The document of a place.
+    pub(super) fn document_of(&self, place: usize) -> usize {
+        self.starts.partition_point(|start| *start <= place) - 1
+    }
+
+    /// Whether a place is in the document that was begun last.
+    fn is_own(&self, place: usize) -> bool {
+        self.document_of(place) + 1 == self.is_dropped.len()
+    }
+
+    /// The pieces of a run of the document, which has these windows.
+    pub(super) fn pieces(&mut self, windows: Range<usize>) -> Result<Vec<Match>> {
+        let chosen = self.choose(windows)?;
+        let mut pieces = Vec::new();
+        for windows in chosen.ranges {
+            self.add_pieces(windows, &mut pieces)?;
         }
-        let mut all = Vec::new();
-        for document in 0..self.documents.len() - 1 {
-            let start = all.len();
-            let runs = self.documents[document]..self.documents[document + 1];
-            let mut entered = Vec::new();
-            let is_reference = document < self.conditions.reference;
-            for run in runs.clone() {
-                let known = entered.len();
-                let chosen = self.choose(run, &mut entered);
-                for segment in entered[known..].iter().filter(|segment| segment.is_moved()) {
-                    insert_new(&mut self.moved, segment.places(), segment.first);
-                }
-                if !is_reference {
-                    self.add_pieces(chosen, &mut all);
-                }
+        Ok(pieces)
+    }
+
+    /// The windows of a run that are passages.
+    fn choose(&mut self, windows: Range<usize>) -> Result<ChosenWindows> {
+        let mut chosen = ChosenWindows {
+            start: windows.start,
+            stride: self.conditions.stride,
+            ranges: Vec::new(),
+        };
+        let Conditions {
+            other_documents,
+            only_reference,
+            ..
+        } = self.conditions;
+        let any_place_counts =
+            !other_documents && !only_reference && !self.conditions.needs_counts();
+        let mut next = windows.start;
+        while next < windows.end {
+            // What repeats with a short period stands earlier in its own document, wherever it stands first.
+            if any_place_counts && let Some(end) = self.places.period_end(next)? {
+                let end = end.min(windows.end);
+                chosen.add(next..end);
+                next = end;
+                continue;
             }
-            let is_dropped = !is_reference && drops(document, &all[start..]);
-            self.end_document(runs, &entered, is_dropped, is_reference);
+            let segment = self.places.segment(next, windows.end)?;
+            next += segment.len;
+            self.choose_frequent(segment, &mut chosen)?;
         }
-        all
+        Ok(chosen)
     }
 
-    /// Notes, for all windows, the first place in another document, or the second place.
-    fn find_others(&mut self) {
-        for document in 0..self.documents.len() - 1 {
-            let runs = self.documents[document]..self.documents[document + 1];
-            for run in runs.clone() {
-                let windows = windows_of(self.text, self.window, run);
-                for segment in Segment::all(self.twins, windows) {
-                    let is_other = !self.conditions.other_documents
-                        || !runs.contains(&self.text.document_at(segment.place));
-                    if segment.place < segment.first && is_other {
-                        insert_new(&mut self.moved, segment.places(), segment.first);
-                    }
-                }
-            }
-        }
-    }
-
-    /// The windows of a run that are passages. Notes which windows stand here that stood nowhere before.
-    fn choose(&mut self, run: usize, entered: &mut Vec<Segment>) -> Vec<Range<usize>> {
-        let mut chosen: Vec<Range<usize>> = Vec::new();
-        let windows = windows_of(self.text, self.window, run);
-        let (start, stride) = (windows.start, self.conditions.stride);
-        let enters = self.enters_at_once();
-        for segment in Segment::all(self.twins, windows) {
-            let is_entered = entered.len();
-            for (window, place) in segment.windows() {
-                if (window - start).is_multiple_of(stride) && self.is_passage(window, place) {
-                    match chosen.last_mut() {
-                        // What lies between two windows in steps is in both of them.
-                        Some(last) if last.end + stride > window => last.end = window + 1,
-                        _ => chosen.push(window..window + 1),
-                    }
-                }
-                if enters && !self.stands[place] {
-                    self.stands[place] = true;
-                    match entered[is_entered..].last_mut() {
-                        Some(last) if last.first + last.len == window => last.len += 1,
-                        _ => entered.push(Segment {
-                            first: window,
-                            len: 1,
-                            place,
-                        }),
-                    }
-                }
-            }
-        }
-        chosen
-    }
-
-    /// Whether windows of a document are sources of later ones of the same.
-    fn enters_at_once(&self) -> bool {
-        !self.conditions.other_documents
-            && !self.conditions.only_reference
-            && self.conditions.occurrences == Occurrences::Later
-    }
-
-    fn is_passage(&self, window: usize, place: usize) -> bool {
-        if self
-            .counts
-            .get(place)
-            .is_some_and(|count| *count < self.conditions.min_count)
+    /// Chooses among windows those that occur often enough, and in the right places.
+    fn choose_frequent(&mut self, segment: Segment, chosen: &mut ChosenWindows) -> Result<()> {
+        let mut rest = segment.places();
+        while !rest.is_empty()
+            && let Some(places) = self.places.frequent(rest.clone())?
         {
-            return false;
-        }
-        match self.conditions.occurrences {
-            Occurrences::Later => self.stands[place],
-            Occurrences::All => self.other_place(window, place).is_some(),
-        }
-    }
-
-    /// Where else a window stands.
-    fn other_place(&self, window: usize, place: usize) -> Option<usize> {
-        let moved = || first_of(&self.moved, place);
-        match self.conditions.occurrences {
-            Occurrences::Later => Some(moved().unwrap_or(place)),
-            Occurrences::All if place == window => moved(),
-            Occurrences::All if !self.conditions.other_documents => Some(place),
-            Occurrences::All => {
-                let of = |window: usize| {
-                    let run = self.text.document_at(window);
-                    self.documents.partition_point(|first| *first <= run)
-                };
-                if of(place) == of(window) {
-                    moved()
-                } else {
-                    Some(place)
-                }
+            rest.start = places.end;
+            let part = segment.part(places);
+            match self.conditions.occurrences {
+                Occurrences::All => chosen.add(part.first..part.first + part.len),
+                Occurrences::Later if part.is_moved() => self.choose_moved(part, chosen)?,
+                Occurrences::Later => {}
             }
         }
+        Ok(())
     }
 
-    /// Adds the pieces of chosen windows.
-    fn add_pieces(&self, chosen: Vec<Range<usize>>, all: &mut Vec<Match>) {
+    /// Chooses among windows with an earlier place, of which all are in one document.
+    fn choose_moved(&mut self, segment: Segment, chosen: &mut ChosenWindows) -> Result<()> {
+        let is_of_reference = |place| self.first_input.is_none_or(|first| place < first);
+        if self.conditions.only_reference && !is_of_reference(segment.place) {
+            return Ok(());
+        }
+        if !self.is_dropped[self.document_of(segment.place)] {
+            if !self.conditions.other_documents || !self.is_own(segment.place) {
+                chosen.add(segment.first..segment.first + segment.len);
+            }
+            return Ok(());
+        }
+        let known = self.entered.len();
+        for (window, place) in segment.windows() {
+            if self.moved.get(place).is_some() {
+                chosen.add(window..window + 1);
+                continue;
+            }
+            // The first of its kind in a document that is not dropped, unless this one is.
+            match self.entered[known..].last_mut() {
+                Some(last) if last.first + last.len == window => last.len += 1,
+                _ => self.entered.push(Segment {
+                    first: window,
+                    len: 1,
+                    place,
+                }),
+            }
+        }
+        // Later windows of the same document may have their source in it.
+        if !self.conditions.other_documents {
+            for entered in &self.entered[known..] {
+                self.moved.insert_new(entered.places(), entered.first);
+            }
+        }
+        if self.moved.len() as u64 * ENTRY > self.memory {
+            Err(too_large(self.memory))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Adds the pieces of windows in a row that are passages. A piece goes on as far as the windows behind its source equal
+    /// its own, so that it has one source.
+    fn add_pieces(&mut self, windows: Range<usize>, pieces: &mut Vec<Match>) -> Result<()> {
         let stride = self.conditions.stride;
-        for windows in chosen {
-            let mut first = windows.start;
-            while first < windows.end {
-                let place = Segment::at(self.twins, first, windows.end).place;
-                let Some(source) = self.other_place(first, place) else {
-                    break;
-                };
-                let agreeing = agreeing(self.text, self.window, first, source);
-                let end = windows.end.min(first + agreeing);
-                let count = (end - first - 1) / stride * stride + 1;
-                all.push(Match {
-                    from: first,
-                    to: first + count + self.window - 1,
-                    source,
-                });
-                first += count.next_multiple_of(stride);
-            }
+        let mut first = windows.start;
+        while first < windows.end {
+            let place = self.places.segment(first, windows.end)?.place;
+            let source = self.source(first, place)?;
+            let agreeing = self.places.agreeing(first, source, windows.end)?;
+            // The last window of a piece begins at a whole step, too.
+            let count = (agreeing - 1) / stride * stride + 1;
+            pieces.push(Match {
+                from: first,
+                to: first + count + self.window - 1,
+                source,
+            });
+            first += count.next_multiple_of(stride);
         }
+        Ok(())
     }
 
-    /// Ends a document: it becomes a source, unless it is dropped.
-    fn end_document(
-        &mut self,
-        runs: Range<usize>,
-        entered: &[Segment],
-        is_dropped: bool,
-        is_reference: bool,
-    ) {
-        if self.conditions.occurrences == Occurrences::All {
-            return;
-        }
-        if is_dropped {
-            for segment in entered {
-                self.stands[segment.places()].fill(false);
-                if segment.is_moved() {
-                    self.moved.remove(&segment.place);
-                }
+    /// The source of a window that is a passage, which begins first at `place`.
+    fn source(&mut self, window: usize, place: usize) -> Result<usize> {
+        let is_next = match self.conditions.occurrences {
+            Occurrences::Later => false,
+            Occurrences::All => {
+                place == window || self.conditions.other_documents && self.is_own(place)
             }
-            return;
+        };
+        if is_next && let Some(next) = self.places.next_place(place)? {
+            return Ok(next);
         }
-        if self.enters_at_once() || self.conditions.only_reference && !is_reference {
-            return;
+        Ok(self.moved.get(place).unwrap_or(place))
+    }
+
+    /// Ends a document, which is the source of later ones unless it is dropped.
+    pub(super) fn end_document(&mut self, is_dropped: bool) {
+        if let Some(last) = self.is_dropped.last_mut() {
+            *last = is_dropped;
         }
-        for run in runs {
-            for segment in Segment::all(self.twins, windows_of(self.text, self.window, run)) {
-                for (window, place) in segment.windows() {
-                    if !std::mem::replace(&mut self.stands[place], true) && place != window {
-                        insert_new(&mut self.moved, place..place + 1, window);
-                    }
-                }
+        // Without `other_documents`, the windows are in the tree already.
+        let is_in_tree = !self.conditions.other_documents;
+        for entered in self.entered.drain(..) {
+            if is_dropped && is_in_tree {
+                self.moved.remove(entered.place);
+            } else if !is_dropped && !is_in_tree {
+                self.moved.insert_new(entered.places(), entered.first);
             }
         }
     }
 }
 
-/// The windows of a run of symbols.
-pub(super) fn windows_of<S: Symbol>(text: &Text<'_, S>, window: usize, run: usize) -> Range<usize> {
-    let (start, end) = (text.document_start(run), text.ends[run]);
-    start..(end + 1).saturating_sub(window).max(start)
+/// The windows of a run of symbols that are passages.
+struct ChosenWindows {
+    /// The first window of the run.
+    start: usize,
+    /// Only windows at a multiple of so many from there are chosen.
+    stride: usize,
+    /// Each from a chosen window to a chosen one. What is between two of them in steps is part of both.
+    ranges: Vec<Range<usize>>,
+}
+
+impl ChosenWindows {
+    /// Chooses windows behind those that are chosen.
+    fn add(&mut self, windows: Range<usize>) {
+        let first = self.start + (windows.start - self.start).next_multiple_of(self.stride);
+        if first >= windows.end {
+            return;
+        }
+        let last = first + (windows.end - 1 - first) / self.stride * self.stride;
+        match self.ranges.last_mut() {
+            Some(before) if before.end + self.stride > first => before.end = last + 1,
+            _ => self.ranges.push(first..last + 1),
+        }
+    }
 }

@@ -39,29 +39,9 @@ pub struct Cuts {
     cuts: Vec<[u32; 2]>,
     /// Where the cuts of each document end.
     ends: Vec<usize>,
-    /// The documents that are removed, and why.
-    pub(crate) removed: Vec<(usize, Removal)>,
     is_removed: Vec<bool>,
     /// Bytes of passages that stay in documents that stay: parts of words, lines or characters.
     pub(crate) uncut: u64,
-}
-
-/// Why a document is removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Removal {
-    /// More of it than `max_covered` is passages.
-    MaxCovered,
-    /// Fewer units than `min_left` would be left.
-    MinLeft,
-}
-
-impl Removal {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Removal::MaxCovered => "max_covered",
-            Removal::MinLeft => "min_left",
-        }
-    }
 }
 
 impl Cuts {
@@ -81,12 +61,6 @@ impl Cuts {
     }
 
     /// Adds the next document, which is removed.
-    pub(crate) fn push_removed(&mut self, why: Removal) {
-        self.removed.push((self.ends.len(), why));
-        self.push_dropped();
-    }
-
-    /// The same, without a reason.
     #[doc(hidden)]
     pub fn push_dropped(&mut self) {
         self.ends.push(self.cuts.len());
@@ -94,7 +68,7 @@ impl Cuts {
     }
 
     /// What is cut out of a document.
-    pub(crate) fn of(&self, document: usize) -> &[[u32; 2]] {
+    pub(crate) fn cut_out(&self, document: usize) -> &[[u32; 2]] {
         let start = document
             .checked_sub(1)
             .map_or(0, |before| self.ends[before]);

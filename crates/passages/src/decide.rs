@@ -1,26 +1,35 @@
 //! Decides which windows of an item are repeats, and enters the others.
 
-use super::items::{Item, Match, Open, Reach};
-use super::known::{Found, Known, MOST_RUNS, Windows};
+use super::items::{Item, Match, MatchEnd, Open, Reach};
+use super::known::{AnchoredWindows, FirstRun, Found, KnownWindows, MOST_RUNS, RunInContext};
 use super::lengths::Lengths;
 use super::scan::Scan;
 use simgpu::simd::minima::Symbol;
 
+/// The first runs of windows of a key, as many as there were when the key was looked up.
+#[derive(Clone, Copy)]
+struct KeyRuns {
+    slot: usize,
+    found: Found,
+    len: usize,
+}
+
 impl<S: Symbol> Scan<'_, S> {
     /// Finds the windows of an item that are repeats, and enters the others.
-    pub(super) fn decide(&mut self, known: &Known, item: Item) -> Reach {
+    pub(super) fn decide(&mut self, known: &KnownWindows, item: Item) -> Reach {
         loop {
             let (slot, found) = known.find(item.key);
             match found {
                 Found::Nothing => {
-                    if known.enter(&mut self.rooms, slot, item.key, item.windows()) {
+                    if known.enter(&mut self.rooms, item.slot(slot), item.windows()) {
                         return Reach::behind(item.last);
                     }
                 }
                 Found::Cells => return self.decide_cells(known, item),
                 Found::One(_) | Found::Group(_) => {
                     let len = known.len(found);
-                    let (mut reach, open) = self.compare(known, item, (found, len));
+                    let runs = KeyRuns { slot, found, len };
+                    let (mut reach, open) = self.compare(known, item, runs);
                     if open.is_empty() {
                         return reach;
                     }
@@ -29,11 +38,11 @@ impl<S: Symbol> Scan<'_, S> {
                         last: open.end - 1,
                         ..item
                     };
-                    if !self.enter_beside(known, (slot, found, len), rest) {
-                        // Another thread entered windows meanwhile.
-                        let again = self.decide(known, rest);
-                        if let Some(end) = again.end {
-                            reach.extend(again.next, end);
+                    if !self.enter_beside(known, runs, rest) {
+                        // Another thread entered windows meanwhile, which this item was not compared with.
+                        let retried = self.decide(known, rest);
+                        if let Some(end) = retried.end {
+                            reach.extend(retried.next, end);
                         }
                     }
                     return reach;
@@ -42,13 +51,9 @@ impl<S: Symbol> Scan<'_, S> {
         }
     }
 
-    /// Compares an item with the first `len` runs of windows of its key, the latest first, until none of its windows is open.
-    fn compare(
-        &mut self,
-        known: &Known,
-        item: Item,
-        (found, len): (Found, usize),
-    ) -> (Reach, Open) {
+    /// Compares an item with the runs of windows of its key, the latest first, until none of its windows is open.
+    fn compare(&mut self, known: &KnownWindows, item: Item, runs: KeyRuns) -> (Reach, Open) {
+        let KeyRuns { found, len, .. } = runs;
         let mut reach = Reach::behind(item.last);
         let mut open = Open {
             first: item.first,
@@ -69,24 +74,29 @@ impl<S: Symbol> Scan<'_, S> {
             let top = 63 - mask.leading_zeros() as usize;
             mask ^= 1 << top;
             let other = match found {
-                Found::Group(group) => known.of_group(group, base + top),
+                Found::Group(group) => known.run_of_group(group, base + top),
                 Found::One(one) => known.one(one),
                 Found::Nothing | Found::Cells => break,
             };
             let Some(matched) = self.compare_with(item, other) else {
                 continue;
             };
+            // Another thread entered a later window first: it is the repeat, and this item is new.
             if matched.source > matched.from {
                 self.later.push(matched.turned());
                 continue;
             }
+            // The windows of the gap before it are not decided.
             if matched.from > reach.next {
                 continue;
             }
             self.matches.push(matched);
             let next = matched.to + 1 - self.lengths.window;
-            let there = matched.source + matched.to - matched.from;
-            reach.extend(next, (matched.to, there));
+            let end = MatchEnd {
+                here: matched.to,
+                there: matched.source + matched.to - matched.from,
+            };
+            reach.extend(next, end);
             open.close(matched.from, next);
             if open.is_empty() {
                 return (reach, open);
@@ -99,7 +109,7 @@ impl<S: Symbol> Scan<'_, S> {
     }
 
     /// Of the last `len` runs of a key, up to 64, those that may share a window with an item.
-    fn mask(&self, known: &Known, item: Item, found: Found, len: usize) -> u64 {
+    fn mask(&self, known: &KnownWindows, item: Item, found: Found, len: usize) -> u64 {
         let Found::Group(group) = found else {
             return 1;
         };
@@ -112,7 +122,7 @@ impl<S: Symbol> Scan<'_, S> {
 
     /// The match of an item with a run of windows, followed to its end.
     #[inline(always)]
-    fn compare_with(&self, item: Item, other: Windows) -> Option<Match> {
+    fn compare_with(&self, item: Item, other: AnchoredWindows) -> Option<Match> {
         let Lengths { window, grams, .. } = *self.lengths;
         let (here, there) = (item.anchor, other.anchor());
         let (to_end, to_its_end) = (self.end - here, other.last() + window - there);
@@ -139,35 +149,34 @@ impl<S: Symbol> Scan<'_, S> {
 
     /// Decides the windows of a heavy key, cell by cell.
     #[inline(never)]
-    fn decide_cells(&mut self, known: &Known, item: Item) -> Reach {
+    fn decide_cells(&mut self, known: &KnownWindows, item: Item) -> Reach {
         let mut reach = Reach::behind(item.last);
         let mut first = item.first;
         while first <= item.last {
             let cell = self.cell(item.level + 1, item, first);
-            let of_cell = self.decide(known, cell);
-            first = of_cell.next;
-            if let Some(end) = of_cell.end {
-                reach.extend(of_cell.next, end);
+            let decided = self.decide(known, cell);
+            first = decided.next;
+            if let Some(end) = decided.end {
+                reach.extend(decided.next, end);
             }
         }
         reach
     }
 
-    /// Enters new windows beside the first `len` others of the same key, which becomes heavy if they are many. Does nothing
-    /// and returns `false` if there are others by now.
-    fn enter_beside(
-        &mut self,
-        known: &Known,
-        (slot, found, len): (usize, Found, usize),
-        item: Item,
-    ) -> bool {
+    /// Enters new windows beside those of the same key, which becomes heavy if they are many. Does nothing and returns `false`
+    /// if there are others by now.
+    fn enter_beside(&mut self, known: &KnownWindows, runs: KeyRuns, item: Item) -> bool {
+        let KeyRuns { slot, found, len } = runs;
         let windows = item.windows();
         let context = self.context(item.level, windows);
         let group = match found {
             Found::One(one) => {
-                let contexts = [self.context(item.level, known.one(one)), context];
-                let slot = (slot, item.key, one);
-                return known.enter_second(&mut self.rooms, slot, windows, contexts);
+                let first = FirstRun {
+                    one,
+                    context: self.context(item.level, known.one(one)),
+                };
+                let second = RunInContext { windows, context };
+                return known.enter_second(&mut self.rooms, item.slot(slot), first, second);
             }
             Found::Group(group) => group,
             Found::Nothing | Found::Cells => return false,
@@ -178,8 +187,8 @@ impl<S: Symbol> Scan<'_, S> {
         }
         let is_last_level = self.lengths.cells[item.level] == 1;
         if is_last_level || len < MOST_RUNS {
-            let slot = (slot, item.key, group);
-            known.enter_beside(&mut self.rooms, slot, windows, context);
+            let run = RunInContext { windows, context };
+            known.enter_beside(&mut self.rooms, item.slot(slot), group, run);
             return true;
         }
         let runs = known.runs(found).into_iter().map(|windows| Item {
@@ -197,7 +206,7 @@ impl<S: Symbol> Scan<'_, S> {
 
     /// Enters windows of cells, those of heavy keys into cells of the next level: new ones, or, of those before, some that
     /// were between new ones.
-    fn enter_all(&mut self, known: &Known, cells: Vec<Item>) {
+    fn enter_all(&mut self, known: &KnownWindows, cells: Vec<Item>) {
         for cell in &cells {
             known.prefetch_slot(cell.key);
         }
@@ -206,15 +215,18 @@ impl<S: Symbol> Scan<'_, S> {
         }
     }
 
-    fn enter_cell(&mut self, known: &Known, cell: Item) -> bool {
+    fn enter_cell(&mut self, known: &KnownWindows, cell: Item) -> bool {
         let (slot, found) = known.find(cell.key);
         match found {
-            Found::Nothing => known.enter(&mut self.rooms, slot, cell.key, cell.windows()),
+            Found::Nothing => known.enter(&mut self.rooms, cell.slot(slot), cell.windows()),
             Found::Cells => {
                 self.enter_all(known, self.cells(cell).collect());
                 true
             }
-            found => self.enter_beside(known, (slot, found, known.len(found)), cell),
+            found => {
+                let len = known.len(found);
+                self.enter_beside(known, KeyRuns { slot, found, len }, cell)
+            }
         }
     }
 }

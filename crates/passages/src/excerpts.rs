@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::cuts::Cuts;
-use super::gather::Part;
+use super::gather::ShownPart;
 use super::units::UnitTexts;
 
 /// Bytes that are shown around a passage, on each side.
@@ -31,21 +31,35 @@ pub(super) struct Excerpt {
     pub(super) bytes: usize,
 }
 
+/// A part of which an excerpt is wanted.
+#[derive(Debug)]
+pub(super) struct WantedPart {
+    /// The number of its document among all.
+    pub(super) row: u32,
+    /// Bytes of the text.
+    pub(super) bytes: Range<usize>,
+    /// The number in the list of parts.
+    pub(super) number: usize,
+}
+
 /// The excerpts of a list of parts.
 #[derive(Debug, Default)]
 pub(super) struct Excerpts {
-    /// The parts by ascending row, each with its number in the list.
-    pub(super) wanted: Vec<(Part, usize)>,
+    /// The parts by ascending row.
+    pub(super) wanted: Vec<WantedPart>,
     /// By number in the list.
     pub(super) taken: Vec<Option<Excerpt>>,
 }
 
 impl Excerpts {
     /// None yet of these parts.
-    pub(super) fn new(parts: Vec<Part>) -> Self {
+    pub(super) fn new(parts: Vec<ShownPart>) -> Self {
         let taken = vec![None; parts.len()];
-        let mut wanted: Vec<(Part, usize)> = parts.into_iter().zip(0..).collect();
-        wanted.sort_by_key(|((row, _), number)| (*row, *number));
+        let parts = parts.into_iter().zip(0..);
+        let mut wanted: Vec<WantedPart> = parts
+            .map(|(ShownPart { row, bytes }, number)| WantedPart { row, bytes, number })
+            .collect();
+        wanted.sort_by_key(|part| (part.row, part.number));
         Excerpts { wanted, taken }
     }
 
@@ -55,24 +69,24 @@ impl Excerpts {
     }
 
     /// The parts that are wanted of these rows.
-    pub(super) fn wanted_of(&self, rows: Range<u32>) -> &[(Part, usize)] {
-        let before = |end: u32| self.wanted.partition_point(|((row, _), _)| *row < end);
+    pub(super) fn wanted_of(&self, rows: Range<u32>) -> &[WantedPart] {
+        let before = |end: u32| self.wanted.partition_point(|part| part.row < end);
         &self.wanted[before(rows.start)..before(rows.end)]
     }
 
     /// Takes what is wanted of all texts, whose cuts are these.
     pub(super) fn take_all(&mut self, texts: &UnitTexts, cuts: &Cuts) {
-        for ((row, part), number) in &self.wanted {
-            let document = *row as usize;
-            let excerpt = Excerpt::of(texts.text(document), part, (cuts, document));
-            self.taken[*number] = Some(excerpt);
+        for part in &self.wanted {
+            let document = part.row as usize;
+            let excerpt = Excerpt::new(texts.text(document), &part.bytes, cuts, document);
+            self.taken[part.number] = Some(excerpt);
         }
     }
 }
 
 impl Excerpt {
     /// The excerpt of a part of a text, whose document has this number among those of the cuts.
-    pub(super) fn of(text: &str, part: &Range<usize>, (cuts, document): (&Cuts, usize)) -> Self {
+    pub(super) fn new(text: &str, part: &Range<usize>, cuts: &Cuts, document: usize) -> Self {
         let shown =
             [part.start.saturating_sub(AROUND), part.end + AROUND].map(|at| at.min(text.len()));
         let [from, to] = [floor(text, shown[0]), floor(text, shown[1])];
@@ -84,9 +98,10 @@ impl Excerpt {
                 Some(floor(text, part.end - END)..to),
             ]
         };
-        let cuts_of = match cuts.len() {
+        // Without an action that cuts, there may be no cuts at all.
+        let cut_out = match cuts.len() {
             0 => &[],
-            _ => cuts.of(document),
+            _ => cuts.cut_out(document),
         };
         Excerpt {
             part: part.clone(),
@@ -95,7 +110,7 @@ impl Excerpt {
                 .flatten()
                 .map(|range| (range.start, text[range].to_owned()))
                 .collect(),
-            cuts: cuts_of
+            cuts: cut_out
                 .iter()
                 .map(|[start, end]| *start as usize..*end as usize)
                 .filter(|cut| cut.start < to && cut.end > from)

@@ -1,87 +1,44 @@
-//! Finds the passages of documents from files, and decides what is cut out of them.
+//! Finds the passages of documents from files in memory, and decides what is cut out of them.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::cuts::{Cuts, Removal, Shrinking, uncut};
+use super::cuts::{Cuts, Shrinking, uncut};
 use super::items::Match;
-use super::lost::{Found, Lost};
+use super::lost::LostUnits;
 use super::pass::too_large;
+use super::removal::{RemovalRule, RemovedDocument};
 use super::run::{PassageAction, PassagesRun};
 use super::search::{PassageSearch, Passages, Symbols};
-use super::units::UnitTexts;
+use super::twins::SearchedText;
+use super::units::{TextPart, UnitTexts};
 use simgpu::clock::in_parallel;
 use simgpu::error::Result;
 use simgpu::progress::Timings;
 use simgpu::simd::minima::Symbol;
 
-/// Decides which documents are removed.
-pub(super) struct Removing<'a> {
-    run: &'a PassagesRun<'a>,
-    texts: &'a UnitTexts,
-    /// Those that are, why, and their covered bytes.
-    pub(super) removed: Vec<(usize, Removal, usize)>,
+/// The passages of documents, and what is cut.
+pub(super) struct FoundPassages {
+    pub(super) passages: Passages,
+    pub(super) cuts: Cuts,
+    /// The documents that are removed, in order.
+    pub(super) removed: Vec<RemovedDocument>,
+    pub(super) lost: LostUnits,
 }
 
-impl<'a> Removing<'a> {
-    pub(super) fn new(run: &'a PassagesRun<'a>, texts: &'a UnitTexts) -> Self {
-        Removing {
-            run,
-            texts,
-            removed: Vec::new(),
-        }
-    }
-
-    pub(super) fn is_asked(&self) -> bool {
-        let (action, min_left) = (self.run.action, self.run.min_left);
-        matches!(action, PassageAction::Drop { .. }) || min_left.is_some()
-    }
-
-    /// Whether a document with these passages is removed.
-    pub(super) fn removes(&mut self, document: usize, pieces: &[Match]) -> bool {
-        if pieces.is_empty() {
-            return false;
-        }
-        let stride = self.run.units.stride();
-        let (mut bytes, mut symbols) = (0, 0);
-        let mut spans: Vec<Range<usize>> = Vec::new();
-        for piece in pieces {
-            match spans.last_mut() {
-                Some(last)
-                    if piece.from < last.end
-                        || piece.from == last.end && !self.texts.ends_run(last.end) =>
-                {
-                    last.end = piece.to;
-                }
-                _ => spans.push(piece.from..piece.to),
-            }
-        }
-        for span in spans {
-            let end = self.texts.bytes_of_symbol(document, span.end - 1).end;
-            bytes += end - self.texts.bytes_of_symbol(document, span.start).start;
-            symbols += span.len().div_ceil(stride);
-        }
-        let len = self.texts.text(document).len();
-        let units = self.texts.units_of(document, self.run.units);
-        let (action, min_left) = (self.run.action, self.run.min_left);
-        let why = match action {
-            PassageAction::Drop { max_covered } if bytes as f64 > max_covered * len as f64 => {
-                Some(Removal::MaxCovered)
-            }
-            _ if min_left.is_some_and(|least| ((units - symbols) as u64) < least.get()) => {
-                Some(Removal::MinLeft)
-            }
-            _ => None,
-        };
-        self.removed.extend(why.map(|why| (document, why, bytes)));
-        why.is_some()
-    }
+/// What is cut out of a document, or marked.
+#[derive(Default)]
+pub(super) struct DocumentCuts {
+    /// Places as results state them: bytes, or for marks in lists of tokens, tokens.
+    pub(super) cuts: Vec<Range<usize>>,
+    /// Bytes of passages that stay.
+    pub(super) uncut: u64,
 }
 
 impl PassagesRun<'_> {
     /// Finds the passages, and what is cut.
-    pub(super) fn find(&self, texts: &UnitTexts, timings: &mut Timings) -> Result<Found> {
+    pub(super) fn find(&self, texts: &UnitTexts, timings: &mut Timings) -> Result<FoundPassages> {
         let (symbols, ends) = texts.symbols();
         match symbols {
             Symbols::Bytes(symbols) => self.find_in(symbols, ends, texts, timings),
@@ -96,79 +53,96 @@ impl PassagesRun<'_> {
         ends: &[usize],
         texts: &UnitTexts,
         timings: &mut Timings,
-    ) -> Result<Found> {
-        let mut search = self.search();
+    ) -> Result<FoundPassages> {
+        let mut search = self.search(texts.reference);
         if let Some(memory) = self.search_memory(&[texts], self.budget())? {
             search = search.memory(memory);
         }
-        search.set_stride(self.units.stride());
-        search.set_reference(texts.reference, self.only_against);
         let text = search.text(symbols, ends)?;
         let progress = self.options.progress;
         let twins = timings.time("compare", 0, || search.twins(&text, progress))?;
+        let searched = SearchedText {
+            text: &text,
+            window: self.units.symbols().get(),
+            twins: &twins,
+        };
         timings.time("choose", 0, || {
-            let mut removing = Removing::new(self, texts);
-            let documents = if search.has_conditions() || removing.is_asked() {
+            let rule = RemovalRule::new(self, texts, 0);
+            let documents = if search.has_exceptions() || rule.may_remove() {
                 texts.documents()
             } else {
                 Vec::new()
             };
-            let mut drops = |document: usize, pieces: &[Match]| removing.removes(document, pieces);
-            let passages = search.passages(&text, &twins, &documents, &mut drops);
-            let (cuts, covered) = self.cuts(texts, &passages, removing.removed);
-            let lost = match self.action {
-                PassageAction::Report | PassageAction::Mark => Lost::default(),
-                _ => Lost::count(&text, &twins, self.units, (texts, &cuts)),
+            let mut removed = Vec::new();
+            let mut drops = |document: usize, pieces: &[Match]| {
+                let dropped = rule.removed(document, pieces);
+                removed.extend(dropped);
+                dropped.is_some()
             };
-            Ok(Found {
+            let passages = search.passages(&searched, &documents, &mut drops)?;
+            let cuts = self.cuts(texts, &passages, &removed);
+            let lost = if self.action.removes() {
+                LostUnits::count(&searched, self.units, texts, &cuts)
+            } else {
+                LostUnits::default()
+            };
+            Ok(FoundPassages {
                 passages,
                 cuts,
-                covered,
+                removed,
                 lost,
             })
         })
     }
 
-    /// What is cut out of each document or marked, and the covered bytes of those that are removed.
-    fn cuts(
-        &self,
-        texts: &UnitTexts,
-        passages: &Passages,
-        removed: Vec<(usize, Removal, usize)>,
-    ) -> (Cuts, Vec<usize>) {
-        let spans: Vec<(usize, Range<usize>)> = texts.stated_spans(passages, self.units).collect();
-        let of_documents: Vec<_> = spans.chunk_by(|a, b| a.0 == b.0).collect();
-        let covered = removed.iter().map(|(.., bytes)| *bytes).collect();
-        let shrink = |shrinking: &mut Shrinking, spans: &&[(usize, Range<usize>)]| {
-            let of_document: Vec<Range<usize>> = spans.iter().map(|of| of.1.clone()).collect();
-            match self.action {
-                PassageAction::Cut => {
-                    let cuts = shrinking.cuts(texts.text(spans[0].0), &of_document);
-                    let uncut = uncut(&of_document, &cuts);
-                    (cuts, uncut)
-                }
-                PassageAction::Mark => (of_document, 0),
-                PassageAction::Report | PassageAction::Drop { .. } => (Vec::new(), 0),
-            }
-        };
+    /// What is cut out of each document or marked.
+    fn cuts(&self, texts: &UnitTexts, passages: &Passages, removed: &[RemovedDocument]) -> Cuts {
+        let spans: Vec<TextPart> = texts.spans(passages, self.units).collect();
+        let documents: Vec<_> = spans.chunk_by(|a, b| a.document == b.document).collect();
         let new = || Shrinking::new(self.units, self.snap);
-        let shrunk = of_documents.par_iter().map_init(new, shrink);
-        let shrunk: Vec<(Vec<Range<usize>>, u64)> = in_parallel(|| shrunk.collect());
-        let mut shrunk = of_documents.iter().map(|of| of[0].0).zip(shrunk).peekable();
-        let mut removed = removed.into_iter().peekable();
+        let cut = |shrinking: &mut Shrinking, spans: &&[TextPart]| {
+            self.cut_document(texts.text(spans[0].document), spans, shrinking)
+        };
+        let cut = documents.par_iter().map_init(new, cut);
+        let cut: Vec<DocumentCuts> = in_parallel(|| cut.collect());
+        let documents = documents.iter().map(|spans| spans[0].document);
+        let mut cut = documents.zip(cut).peekable();
+        let mut removed = removed.iter().peekable();
         let mut cuts = Cuts::default();
         for document in 0..texts.len() {
-            let of_document = shrunk.next_if(|(of, _)| *of == document);
-            match removed.next_if(|(of, ..)| *of == document) {
-                Some((_, why, _)) => cuts.push_removed(why),
-                None => {
-                    let (of_document, uncut) = of_document.map_or_else(Default::default, |of| of.1);
-                    cuts.push(of_document);
-                    cuts.uncut += uncut;
-                }
+            let own = cut.next_if(|(with_spans, _)| *with_spans == document);
+            if removed.next_if(|removed| removed.row == document).is_some() {
+                cuts.push_dropped();
+            } else {
+                let own = own.map_or_else(DocumentCuts::default, |(_, own)| own);
+                cuts.push(own.cuts);
+                cuts.uncut += own.uncut;
             }
         }
-        (cuts, covered)
+        cuts
+    }
+
+    /// What is cut out of a document with these spans if it stays, or marked.
+    pub(super) fn cut_document(
+        &self,
+        text: &str,
+        spans: &[TextPart],
+        shrinking: &mut Shrinking,
+    ) -> DocumentCuts {
+        let spans = spans.iter().map(|span| span.stated.clone());
+        match self.action {
+            PassageAction::Cut => {
+                let spans: Vec<Range<usize>> = spans.collect();
+                let cuts = shrinking.cuts(text, &spans);
+                let uncut = uncut(&spans, &cuts);
+                DocumentCuts { cuts, uncut }
+            }
+            PassageAction::Mark => DocumentCuts {
+                cuts: spans.collect(),
+                uncut: 0,
+            },
+            PassageAction::Report | PassageAction::Drop { .. } => DocumentCuts::default(),
+        }
     }
 
     /// Bytes of memory that are left for a search of these texts; `None` if nothing limits it.
@@ -190,13 +164,9 @@ impl PassagesRun<'_> {
         };
         let symbols: usize = texts.iter().map(symbols_of).sum();
         let held: u64 = texts.iter().map(|texts| texts.held_bytes()).sum();
-        // By symbol: where a window stands, what is removed, and how often a window occurs.
-        let tables = 3 * symbols as u64
-            + if self.counts_windows() {
-                4 * symbols as u64
-            } else {
-                0
-            };
+        // By symbol: twins, whether a window is kept (`lost.rs`), and how often a window occurs.
+        let counts = self.conditions(0).needs_counts();
+        let tables = if counts { 7 } else { 3 } * symbols as u64;
         let left = budget.checked_sub(held + tables);
         let left = left
             .filter(|left| PassageSearch::typical_bytes(self.units.symbols(), symbols) <= *left);

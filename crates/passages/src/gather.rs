@@ -3,18 +3,18 @@
 //! Documents and pieces pass by in order. What is shown follows from them alone, so that it is the same in every run. Memory
 //! does not grow with the number of pieces.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::frequent::{CountedPlace, FrequentSources, LISTED, low};
 use super::overview::{
     CoveredDocument, CoveredSource, FrequentPassage, LengthBin, PassageExample, PassagesOverview,
 };
-use super::report::PassageCounts;
-use super::units::{PassageUnits, PlacedPiece};
+use super::report::{PassageCounts, PassagesSummary};
+use super::units::{PassageUnits, PlacedPiece, TextPart};
 use simgpu::error::{Result, row_number};
 use simgpu_files::{Lowest, pair_at_random, placed, with_most_documents};
 use simgpu_io::{ExampleDocument, Places};
@@ -22,14 +22,20 @@ use simgpu_io::{ExampleDocument, Places};
 /// Examples of a kind, at most.
 const SHOWN: usize = 8;
 
-/// Frequent passages, and documents with the most covered bytes, at most.
-const LISTED: usize = 12;
+/// A part of a document that a page shows.
+#[derive(Clone, Debug)]
+pub(super) struct ShownPart {
+    /// The number of the document among all.
+    pub(super) row: u32,
+    /// Bytes of its text.
+    pub(super) bytes: Range<usize>,
+}
 
-/// Places of sources that are counted at a time, at most.
-const COUNTED: usize = 1 << 18;
-
-/// A part of a document, in bytes of its text.
-pub(super) type Part = (u32, Range<usize>);
+/// What a report says of passages, and the parts of texts that a page shows with it.
+pub(super) struct Gathered {
+    pub(super) summary: PassagesSummary,
+    pub(super) parts: Vec<ShownPart>,
+}
 
 /// What is gathered while documents and pieces pass by, and the counts.
 pub(super) struct Gathering<'a> {
@@ -40,9 +46,9 @@ pub(super) struct Gathering<'a> {
     lengths: BTreeMap<u32, u64>,
     /// The listed files, by number, and the place of each file among them; the last one is for all others.
     listed: Vec<usize>,
-    of_file: Vec<usize>,
+    place_of_file: Vec<usize>,
     sources: Vec<CoveredSource>,
-    frequent: Frequent,
+    frequent: FrequentSources,
     most_covered: Lowest<(u32, u64, u64)>,
     shortest: Lowest<PlacedPiece>,
     inexact: Lowest<PlacedPiece>,
@@ -62,16 +68,16 @@ impl<'a> Gathering<'a> {
         let mut documents = places.documents_of_files();
         documents[..places.of_reference].fill(0);
         let listed = with_most_documents(&documents);
-        let mut of_file = vec![listed.len(); documents.len()];
+        let mut place_of_file = vec![listed.len(); documents.len()];
         for (at, file) in listed.iter().enumerate() {
-            of_file[*file] = at;
+            place_of_file[*file] = at;
         }
-        let of_source = CoveredSource {
+        let empty = CoveredSource {
             from_reference: (places.of_reference > 0).then_some(0),
             ..CoveredSource::default()
         };
-        let mut sources = vec![of_source; listed.len() + 1];
-        for (documents, at) in documents.into_iter().zip(&of_file) {
+        let mut sources = vec![empty; listed.len() + 1];
+        for (documents, at) in documents.into_iter().zip(&place_of_file) {
             sources[*at].documents += documents;
         }
         Gathering {
@@ -80,9 +86,9 @@ impl<'a> Gathering<'a> {
             min_length: units.symbols().get().div_ceil(units.stride()) as u64,
             lengths: BTreeMap::new(),
             listed,
-            of_file,
+            place_of_file,
             sources,
-            frequent: Frequent::default(),
+            frequent: FrequentSources::default(),
             most_covered: Lowest::new(LISTED, 1),
             shortest: Lowest::new(SHOWN, 1),
             inexact: Lowest::new(2 * SHOWN, 1),
@@ -91,18 +97,25 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    /// Adds the next document of the inputs, of a text of so many bytes, of which so many are covered.
-    pub(super) fn add_document(&mut self, row: usize, bytes: usize, covered: usize) -> Result<()> {
+    /// Adds and counts the spans of the next document of the inputs, whose text has so many bytes.
+    pub(super) fn add_document(
+        &mut self,
+        row: usize,
+        bytes: usize,
+        spans: &[TextPart],
+    ) -> Result<()> {
+        self.counts.add_spans(spans);
+        let covered: usize = spans.iter().map(|span| span.bytes.len()).sum();
         let row = row_number(row)?;
-        let source = &mut self.sources[self.of_file[self.places.file_of(row)]];
+        let source = &mut self.sources[self.place_of_file[self.places.file_of(row)]];
         source.bytes += bytes as u64;
         source.covered_bytes += covered as u64;
         if covered > 0 {
             source.covered_documents += 1;
-            let of_document = (row, bytes as u64, covered as u64);
+            let document = (row, bytes as u64, covered as u64);
             // The more is covered, the lower the key.
             let key = u64::MAX - covered as u64;
-            self.most_covered.offer(key, row, of_document);
+            self.most_covered.offer(key, row, document);
         }
         Ok(())
     }
@@ -128,12 +141,12 @@ impl<'a> Gathering<'a> {
         self.counts.add(piece);
         let row = row_number(piece.document)?;
         let source_row = row_number(piece.source_document)?;
-        let [file, of] = [row, source_row].map(|row| self.places.file_of(row));
-        let source = &mut self.sources[self.of_file[file]];
+        let [file, source_file] = [row, source_row].map(|row| self.places.file_of(row));
+        let source = &mut self.sources[self.place_of_file[file]];
         source.pieces += 1;
-        source.within_source += u64::from(file == of);
+        source.within_source += u64::from(file == source_file);
         if let Some(from) = &mut source.from_reference {
-            *from += u64::from(of < self.places.of_reference);
+            *from += u64::from(source_file < self.places.of_reference);
         }
         let length = piece.len as u64;
         let doubled = (length / self.min_length).checked_ilog2().unwrap_or(0);
@@ -148,26 +161,33 @@ impl<'a> Gathering<'a> {
         Ok(())
     }
 
-    /// What the report says, and the parts of texts that a page shows beside it.
-    pub(super) fn end(self) -> Result<(PassageCounts, PassagesOverview, Vec<Part>)> {
+    /// Ends the gathering, and names what was chosen to be shown.
+    pub(super) fn end(self) -> Result<Gathered> {
+        let kind = |why, pieces| ExampleKind { why, pieces };
         let examples = chosen([
-            ("shortest", &self.shortest),
-            ("inexact", &self.inexact),
-            ("random", &self.random),
+            kind("shortest", &self.shortest),
+            kind("inexact", &self.inexact),
+            kind("random", &self.random),
         ]);
         let frequent = self.frequent.most();
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<ShownPart> = Vec::new();
         for (_, piece) in &examples {
-            parts.push((row_number(piece.document)?, piece.bytes.clone()));
-            parts.push((
-                row_number(piece.source_document)?,
-                piece.source_bytes.clone(),
-            ));
+            parts.push(ShownPart {
+                row: row_number(piece.document)?,
+                bytes: piece.bytes.clone(),
+            });
+            parts.push(ShownPart {
+                row: row_number(piece.source_document)?,
+                bytes: piece.source_bytes.clone(),
+            });
         }
-        parts.extend(frequent.iter().map(|of| (of.row, of.bytes())));
-        let mut rows: BTreeSet<u32> = parts.iter().map(|(row, _)| *row).collect();
+        parts.extend(frequent.iter().map(|place| ShownPart {
+            row: place.row,
+            bytes: place.bytes(),
+        }));
+        let mut rows: BTreeSet<u32> = parts.iter().map(|part| part.row).collect();
         rows.extend(self.most_covered.items().map(|(row, ..)| *row));
-        let named = Named {
+        let named = NamedDocuments {
             ids: self.places.ids_of(&rows)?,
             places: self.places,
         };
@@ -188,12 +208,16 @@ impl<'a> Gathering<'a> {
                 .collect::<Result<_>>()?,
             frequent: frequent
                 .iter()
-                .map(|of| named.frequent(of, at_least))
+                .map(|place| named.frequent(place, at_least))
                 .collect::<Result<_>>()?,
             lengths: bins(&self.lengths, self.min_length),
             sources: self.named_sources(),
         };
-        Ok((self.counts, overview, parts))
+        let summary = PassagesSummary {
+            counts: self.counts,
+            overview,
+        };
+        Ok(Gathered { summary, parts })
     }
 
     /// The files with their names, and the others.
@@ -214,20 +238,17 @@ impl<'a> Gathering<'a> {
     }
 }
 
-/// The low bits of a place, which tell places in texts of less than 4 GiB apart.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "a text has less than 4 GiB"
-)]
-fn low(place: usize) -> u32 {
-    place as u32
+/// Pieces that are examples for one reason.
+struct ExampleKind<'a> {
+    why: &'static str,
+    pieces: &'a Lowest<PlacedPiece>,
 }
 
 /// The examples of each kind, but for those of a kind before.
-fn chosen(kinds: [(&'static str, &Lowest<PlacedPiece>); 3]) -> Vec<(&'static str, PlacedPiece)> {
+fn chosen(kinds: [ExampleKind<'_>; 3]) -> Vec<(&'static str, PlacedPiece)> {
     let mut seen = BTreeSet::new();
     let mut examples = Vec::new();
-    for (why, pieces) in kinds {
+    for ExampleKind { why, pieces } in kinds {
         let new = pieces.items();
         let new = new.filter(|piece| seen.insert((piece.document, piece.bytes.start)));
         let new: Vec<PlacedPiece> = new.take(SHOWN).cloned().collect();
@@ -245,173 +266,39 @@ fn bins(lengths: &BTreeMap<u32, u64>, min_length: u64) -> Vec<LengthBin> {
 }
 
 /// Documents with their ids.
-struct Named<'a> {
+struct NamedDocuments<'a> {
     ids: BTreeMap<u32, Box<RawValue>>,
     places: &'a Places,
 }
 
-impl Named<'_> {
+impl NamedDocuments<'_> {
     fn document(&self, row: u32) -> Result<ExampleDocument> {
         placed(row, &self.ids, self.places)
     }
 
     fn example(&self, why: &'static str, piece: &PlacedPiece) -> Result<PassageExample> {
-        let [at, of_source] = &piece.stated;
+        let [own, source] = &piece.stated;
         Ok(PassageExample {
             why,
             document: self.document(row_number(piece.document)?)?,
-            start: at.start as u64,
-            end: at.end as u64,
+            start: own.start as u64,
+            end: own.end as u64,
             source: self.document(row_number(piece.source_document)?)?,
-            source_start: of_source.start as u64,
-            source_end: of_source.end as u64,
+            source_start: source.start as u64,
+            source_end: source.end as u64,
             length: piece.len as u64,
             exact: piece.is_exact,
         })
     }
 
-    fn frequent(&self, of: &CountedPlace, at_least: bool) -> Result<FrequentPassage> {
+    fn frequent(&self, place: &CountedPlace, at_least: bool) -> Result<FrequentPassage> {
         Ok(FrequentPassage {
-            pieces: of.count.pieces,
+            pieces: place.count.pieces,
             at_least,
-            length: of.count.length.into(),
-            source: self.document(of.row)?,
-            start: of.count.stated[0].into(),
-            end: of.count.stated[1].into(),
+            length: place.count.length.into(),
+            source: self.document(place.row)?,
+            start: place.count.stated[0].into(),
+            end: place.count.stated[1].into(),
         })
-    }
-}
-
-/// Counts pieces by where their sources begin. If too many are different, rare ones are left out, so that a count may be too
-/// small (lossy counting; Manku and Motwani 2002).
-#[derive(Default)]
-struct Frequent {
-    /// By document and first byte.
-    counts: HashMap<(u32, u32), Count>,
-    /// Places with so few pieces were left out.
-    left_out: u64,
-}
-
-#[derive(Clone, Copy)]
-struct Count {
-    pieces: u64,
-    /// Of the shortest piece: where it ends, its place as results state it, and its length in units.
-    end: u32,
-    stated: [u32; 2],
-    length: u32,
-}
-
-struct CountedPlace {
-    row: u32,
-    start: u32,
-    count: Count,
-}
-
-impl CountedPlace {
-    fn bytes(&self) -> Range<usize> {
-        self.start as usize..self.count.end as usize
-    }
-}
-
-impl Frequent {
-    fn add(&mut self, row: u32, piece: &PlacedPiece) {
-        let of_piece = Count {
-            pieces: 0,
-            end: low(piece.source_bytes.end),
-            stated: [low(piece.stated[1].start), low(piece.stated[1].end)],
-            length: low(piece.len),
-        };
-        let key = (row, low(piece.source_bytes.start));
-        let count = self.counts.entry(key).or_insert(of_piece);
-        if of_piece.end < count.end {
-            *count = Count {
-                pieces: count.pieces,
-                ..of_piece
-            };
-        }
-        count.pieces += 1;
-        while self.counts.len() > COUNTED {
-            self.left_out += 1;
-            let left_out = self.left_out;
-            self.counts.retain(|_, count| count.pieces > left_out);
-        }
-    }
-
-    fn is_pruned(&self) -> bool {
-        self.left_out > 0
-    }
-
-    /// Those with the most pieces, two or more. Of places that overlap, the one with the most.
-    fn most(&self) -> Vec<CountedPlace> {
-        let repeated = self.counts.iter().filter(|(_, count)| count.pieces > 1);
-        let mut all: Vec<CountedPlace> = repeated
-            .map(|((row, start), count)| CountedPlace {
-                row: *row,
-                start: *start,
-                count: *count,
-            })
-            .collect();
-        all.sort_unstable_by_key(|of| (Reverse(of.count.pieces), of.row, of.start));
-        let mut most: Vec<CountedPlace> = Vec::new();
-        for of in all {
-            let bytes = of.bytes();
-            let overlaps = |other: &CountedPlace| {
-                let others = other.bytes();
-                other.row == of.row && others.start < bytes.end && bytes.start < others.end
-            };
-            if !most.iter().any(overlaps) {
-                most.push(of);
-            }
-            if most.len() == LISTED {
-                break;
-            }
-        }
-        most
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn piece(start: usize, end: usize) -> PlacedPiece {
-        PlacedPiece {
-            document: 9,
-            bytes: 0..end - start,
-            source_document: 3,
-            source_bytes: start..end,
-            stated: [0..end - start, start..end],
-            len: end - start,
-            is_exact: true,
-        }
-    }
-
-    #[test]
-    fn frequent_places_are_counted_by_hand() {
-        let mut frequent = Frequent::default();
-        for (start, end) in [(5, 20), (5, 15), (5, 40), (9, 30), (9, 30), (50, 60)] {
-            frequent.add(3, &piece(start, end));
-        }
-        let most = frequent.most();
-        // The place at 9 lies in that at 5, and the one at 50 has a single piece.
-        assert_eq!(most.len(), 1);
-        assert_eq!((most[0].bytes(), most[0].count.pieces), (5..15, 3));
-        assert!(!frequent.is_pruned());
-    }
-
-    #[test]
-    fn many_different_places_hide_no_frequent_one() {
-        let mut frequent = Frequent::default();
-        for i in 0..COUNTED + 9 {
-            frequent.add(3, &piece(10 * i, 10 * i + 5));
-            if i % 1000 == 0 {
-                frequent.add(7, &piece(0, 5));
-            }
-        }
-        assert!(frequent.is_pruned() && frequent.counts.len() <= COUNTED);
-        let most = frequent.most();
-        let all = (COUNTED as u64 + 9).div_ceil(1000);
-        assert_eq!(most[0].row, 7);
-        assert!(most[0].count.pieces <= all && most[0].count.pieces + frequent.left_out >= all);
     }
 }

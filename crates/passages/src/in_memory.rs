@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use super::choice::Conditions;
 use super::cuts::{Shrinking, Snap};
 use super::search::{PassageSearch, Piece, Symbols};
 use super::sources::Occurrences;
-use super::units::{PassageUnit, PassageUnits, UnitTexts};
+use super::units::{PassageUnit, PassageUnits, TextPart, UnitTexts};
 use simgpu::documents::{Document, Documents};
 use simgpu::error::{Error, Result};
 use simgpu::pipeline::UnitPlaces;
@@ -129,12 +130,15 @@ impl PassagesInMemory {
         }
         texts.reference = texts.len();
         self.push(documents, &mut texts)?;
-        let mut search = PassageSearch::new(self.units.symbols())
-            .occurrences(self.occurrences)
-            .min_count(self.min_count)
-            .other_documents(self.other_documents);
-        search.set_stride(self.units.stride());
-        search.set_reference(texts.reference, self.only_against);
+        let mut search = PassageSearch::new(self.units.symbols());
+        search.set_conditions(Conditions {
+            occurrences: self.occurrences,
+            min_count: self.min_count,
+            other_documents: self.other_documents,
+            stride: self.units.stride(),
+            reference: texts.reference,
+            only_reference: self.only_against,
+        });
         let (symbols, ends): (Symbols<'_>, &[usize]) = texts.symbols();
         let found = search.find_in_documents(symbols, ends, &texts.documents(), progress)?;
         let first = texts.reference;
@@ -153,7 +157,7 @@ impl PassagesInMemory {
             }
         };
         let passages = found.pieces().iter().map(passage).collect();
-        let spans = texts.stated_spans(&found, self.units).collect();
+        let spans = texts.spans(&found, self.units).collect();
         Ok(PassagesOfTexts {
             passages,
             spans,
@@ -198,7 +202,7 @@ pub struct PassagesOfTexts {
     /// The passages, in the order of the documents.
     pub passages: Vec<TextPassage>,
     /// What they cover: documents of the reference count, too.
-    spans: Vec<(usize, Range<usize>)>,
+    spans: Vec<TextPart>,
     texts: UnitTexts,
     units: PassageUnits,
 }
@@ -220,13 +224,12 @@ impl PassagesOfTexts {
         let mut spans = self.spans.iter().peekable();
         let documents = self.texts.reference..self.texts.len();
         let left = documents.map(|document| {
-            let of_document = std::iter::from_fn(|| spans.next_if(|(of, _)| *of == document));
-            let of_document: Vec<Range<usize>> =
-                of_document.map(|(_, span)| span.clone()).collect();
+            let own = std::iter::from_fn(|| spans.next_if(|span| span.document == document));
+            let own: Vec<Range<usize>> = own.map(|span| span.stated.clone()).collect();
             let text = self.texts.text(document);
             let mut left = String::with_capacity(text.len());
             let mut from = 0;
-            for cut in shrinking.cuts(text, &of_document) {
+            for cut in shrinking.cuts(text, &own) {
                 left.push_str(&text[from..cut.start]);
                 from = cut.end;
             }

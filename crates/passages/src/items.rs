@@ -1,6 +1,8 @@
 //! What a pass decides: windows of one anchor, and how far it got.
 
-use super::known::Windows;
+use std::ops::Range;
+
+use super::known::{AnchoredWindows, KeySlot};
 
 /// Symbols from `from` to `to` that equal as many from `source` on, which begin earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +23,30 @@ impl Match {
     }
 }
 
+/// The spans of the pieces of a document, which ascend: all symbols in a row that are in one, but none across the end of a
+/// run. `ends_run` says whether a run ends before a symbol.
+pub(super) fn spans(pieces: &[Match], ends_run: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    for piece in pieces {
+        match spans.last_mut() {
+            Some(last)
+                if piece.from < last.end || piece.from == last.end && !ends_run(last.end) =>
+            {
+                last.end = piece.to;
+            }
+            _ => spans.push(piece.from..piece.to),
+        }
+    }
+    spans
+}
+
+/// Where a match ends: the places of the next symbols, which differ.
+#[derive(Clone, Copy)]
+pub(super) struct MatchEnd {
+    pub(super) here: usize,
+    pub(super) there: usize,
+}
+
 /// Windows with one anchor, and their key on a level.
 #[derive(Clone, Copy)]
 pub(super) struct Item {
@@ -32,16 +58,23 @@ pub(super) struct Item {
 }
 
 impl Item {
-    pub(super) fn windows(self) -> Windows {
-        Windows::new(self.anchor, self.first, self.last)
+    /// Its windows, as they are entered.
+    pub(super) fn windows(self) -> AnchoredWindows {
+        AnchoredWindows::new(self.anchor, self.first, self.last)
+    }
+
+    /// The slot of its key.
+    pub(super) fn slot(self, at: usize) -> KeySlot {
+        KeySlot { at, key: self.key }
     }
 }
 
-/// What is decided: all windows before `next`. If a match reaches it, it ends there and here.
+/// What is decided: all windows before `next`.
 #[derive(Clone, Copy)]
 pub(super) struct Reach {
     pub(super) next: usize,
-    pub(super) end: Option<(usize, usize)>,
+    /// The end of the match that reaches so far, if one does.
+    pub(super) end: Option<MatchEnd>,
 }
 
 impl Reach {
@@ -52,8 +85,8 @@ impl Reach {
         }
     }
 
-    /// Notes a match that ends with this window, here and there.
-    pub(super) fn extend(&mut self, next: usize, end: (usize, usize)) {
+    /// Notes a match of which `next` is the first window behind.
+    pub(super) fn extend(&mut self, next: usize, end: MatchEnd) {
         if next > self.next || self.end.is_none() {
             *self = Reach {
                 next: next.max(self.next),
@@ -67,7 +100,8 @@ impl Reach {
 pub(super) struct Open {
     pub(super) first: usize,
     pub(super) end: usize,
-    pub(super) inside: Vec<(usize, usize)>,
+    /// Windows within the hull that are repeats.
+    pub(super) inside: Vec<Range<usize>>,
 }
 
 impl Open {
@@ -77,7 +111,7 @@ impl Open {
         } else if end >= self.end {
             self.end = self.end.min(first);
         } else {
-            self.inside.push((first, end));
+            self.inside.push(first..end);
         }
     }
 
@@ -87,15 +121,16 @@ impl Open {
 
     /// Shrinks the hull as far as what was closed inside of it allows.
     pub(super) fn shrink(&mut self) {
-        self.inside.sort_unstable();
-        for (first, end) in &self.inside {
-            if *first <= self.first {
-                self.first = self.first.max(*end);
+        self.inside
+            .sort_unstable_by_key(|closed| (closed.start, closed.end));
+        for closed in &self.inside {
+            if closed.start <= self.first {
+                self.first = self.first.max(closed.end);
             }
         }
-        for (first, end) in self.inside.iter().rev() {
-            if *end >= self.end {
-                self.end = self.end.min(*first);
+        for closed in self.inside.iter().rev() {
+            if closed.end >= self.end {
+                self.end = self.end.min(closed.start);
             }
         }
     }

@@ -9,8 +9,9 @@
 //!
 //! 1. Each window chooses an anchor, the place of its least k-gram (`simd/minima.rs`): equal windows choose equal places.
 //! 2. A pass in order looks up the k-grams of anchors, compares, and enters what is new (`scan.rs`), on all threads at the
-//!    same time (`pass.rs`), which share what they know (`known.rs`).
+//!    same time (`pass.rs`), which share what they know (`known/`).
 //! 3. Twins are followed back to first places, so that sources depend on the texts alone (`sources.rs`).
+//! 4. If some windows are no passages, or documents are removed, one pass over first places decides (`choice.rs`).
 //!
 //! Texts that memory does not hold are searched on disk (`disk/mod.rs`), with the same results.
 
@@ -34,7 +35,11 @@ mod decide;
 
 mod sources;
 
-mod classes;
+mod twins;
+
+mod first_places;
+
+mod twin_places;
 
 mod choice;
 
@@ -46,11 +51,17 @@ mod units;
 
 mod cuts;
 
+mod removal;
+
 mod lost;
 
 mod report;
 
+mod lines;
+
 mod overview;
+
+mod frequent;
 
 mod gather;
 
@@ -79,7 +90,7 @@ mod show;
 mod disk;
 
 #[cfg(test)]
-mod brute_force;
+mod tests;
 
 pub use self::{
     cuts::Snap,

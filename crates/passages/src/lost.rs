@@ -1,94 +1,90 @@
 //! What is lost where passages are cut: text that stands nowhere any more, since its other places are cut, too, in parts.
+//!
+//! A removed unit stands if it is in a window that equals a window of kept text. [`LostUnits::count`] looks the windows up in
+//! memory; `disk/lost.rs` sorts them. Which windows are kept, and which units count, is said here for both.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use super::choice::windows_of;
-use super::classes::Segment;
 use super::cuts::Cuts;
-use super::search::Passages;
-use super::sources::TwinRuns;
-use super::text::Text;
+use super::first_places::Segment;
+use super::twins::SearchedText;
 use super::units::{PassageUnits, UnitTexts};
 use simgpu::clock::in_parallel;
 use simgpu::simd::minima::Symbol;
 
-/// The passages of documents, and what is cut.
-pub(crate) struct Found {
-    pub(crate) passages: Passages,
-    pub(crate) cuts: Cuts,
-    /// The covered bytes of each document that is removed, in order.
-    pub(crate) covered: Vec<usize>,
-    pub(crate) lost: Lost,
-}
-
 /// The units that are removed, and of them those that stand in no passage of the least length any more that is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Lost {
+pub(crate) struct LostUnits {
     pub(crate) removed: u64,
     pub(crate) lost: u64,
 }
 
-impl Lost {
+impl LostUnits {
     /// Counts them. The first documents, which have no cuts, are a reference: it is kept.
     pub(crate) fn count<S: Symbol>(
-        text: &Text<'_, S>,
-        twins: &TwinRuns,
+        searched: &SearchedText<'_, S>,
         units: PassageUnits,
-        (texts, cuts): (&UnitTexts, &Cuts),
+        texts: &UnitTexts,
+        cuts: &Cuts,
     ) -> Self {
-        let window = units.symbols().get();
         let documents = texts.documents();
+        let runs = |document: usize| documents[document]..documents[document + 1];
         // By first place: whether the window is kept whole somewhere.
-        let stands: Box<[AtomicBool]> = bytemuck::zeroed_slice_box(text.symbols.len());
-        let keep = |windows: Range<usize>| {
-            for segment in Segment::all(twins, windows) {
-                let stands = &stands[segment.places()];
-                stands
-                    .iter()
-                    .for_each(|of| of.store(true, Ordering::Relaxed));
-            }
-        };
-        let keep_of = |document: usize| {
-            for run in documents[document]..documents[document + 1] {
-                let windows = windows_of(text, window, run);
-                let mut next = windows.start;
-                for cut in removed_symbols(texts, cuts, document, run) {
-                    keep(next..(cut.start + 1).saturating_sub(window));
-                    next = cut.end;
+        let stands: Box<[AtomicBool]> = bytemuck::zeroed_slice_box(searched.text.symbols.len());
+        let keep = |document: usize| {
+            for run in runs(document) {
+                let windows = searched.windows(run);
+                let cuts = removed_symbols(texts, cuts, document, run);
+                for divided in divide_windows(windows, searched.window, &cuts) {
+                    for segment in searched.twins.segments(divided.kept) {
+                        let stands = &stands[segment.places()];
+                        stands
+                            .iter()
+                            .for_each(|window| window.store(true, Ordering::Relaxed));
+                    }
                 }
-                keep(next..windows.end);
             }
         };
-        in_parallel(|| (0..texts.len()).into_par_iter().for_each(keep_of));
+        in_parallel(|| (0..texts.len()).into_par_iter().for_each(keep));
         let count = |document: usize| {
-            let mut counted = Lost::default();
-            for run in documents[document]..documents[document + 1] {
-                let windows = windows_of(text, window, run);
+            let mut counted = LostUnits::default();
+            for run in runs(document) {
+                let windows = searched.windows(run);
+                let starts = UnitStarts {
+                    start: searched.text.document_start(run),
+                    stride: units.stride(),
+                };
                 for cut in removed_symbols(texts, cuts, document, run) {
-                    let touching = (cut.start + 1).saturating_sub(window)..cut.end;
+                    // Windows between two cuts may touch both, so each cut has a look at all that touch it.
+                    let touching = (cut.start + 1).saturating_sub(searched.window)..cut.end;
                     let windows = touching.start.max(windows.start)..touching.end.min(windows.end);
-                    let units = Units {
-                        start: text.document_start(run),
-                        stride: units.stride(),
-                    };
-                    let all = units.within(cut.clone());
-                    let segments = Segment::all(twins, windows);
-                    let standing = standing(segments, &stands, window);
-                    counted.removed += all;
-                    counted.lost += all - units.shared(cut, standing);
+                    let segments = searched.twins.segments(windows);
+                    counted.add_cut(&starts, cut, standing(segments, &stands, searched.window));
                 }
             }
             counted
         };
-        let sum = |a: Lost, b: Lost| Lost {
+        let sum = |a: LostUnits, b: LostUnits| LostUnits {
             removed: a.removed + b.removed,
             lost: a.lost + b.lost,
         };
         let counted = (0..texts.len()).into_par_iter().map(count);
-        in_parallel(|| counted.reduce(Lost::default, sum))
+        in_parallel(|| counted.reduce(LostUnits::default, sum))
+    }
+
+    /// Counts the units of a cut. The ranges of symbols that stand elsewhere ascend, and may overlap.
+    pub(super) fn add_cut(
+        &mut self,
+        starts: &UnitStarts,
+        cut: Range<usize>,
+        standing: impl Iterator<Item = Range<usize>>,
+    ) {
+        let all = starts.within(cut.clone());
+        self.removed += all;
+        self.lost += all - starts.shared(cut, standing);
     }
 }
 
@@ -100,23 +96,53 @@ fn standing<'a>(
 ) -> impl Iterator<Item = Range<usize>> + 'a {
     segments.flat_map(move |segment| {
         let mut next = segment.first;
-        let stands = |of: &AtomicBool| of.load(Ordering::Relaxed);
-        let alike = all[segment.places()].chunk_by(move |a, b| stands(a) == stands(b));
-        alike.filter_map(move |alike| {
+        let stands = |window: &AtomicBool| window.load(Ordering::Relaxed);
+        let equal = all[segment.places()].chunk_by(move |a, b| stands(a) == stands(b));
+        equal.filter_map(move |equal| {
             let first = next;
-            next += alike.len();
-            stands(&alike[0]).then(|| first..next - 1 + window)
+            next += equal.len();
+            stands(&equal[0]).then(|| first..next - 1 + window)
         })
     })
 }
 
-/// Which symbols of a run begin a unit: the first, and each at a multiple of steps behind it.
-struct Units {
-    start: usize,
-    stride: usize,
+/// Windows of a run of symbols up to the end of a cut.
+pub(super) struct DividedWindows {
+    /// Those behind the last cut that share no symbol with this one.
+    pub(super) kept: Range<usize>,
+    /// Those that share a symbol with this cut, but not with the last one.
+    pub(super) touched: Range<usize>,
 }
 
-impl Units {
+/// Divides the windows of a run of symbols by the cuts, which ascend. The last ones are those behind all cuts.
+pub(super) fn divide_windows(
+    windows: Range<usize>,
+    window: usize,
+    cuts: &[Range<usize>],
+) -> impl Iterator<Item = DividedWindows> + '_ {
+    let mut next = windows.start;
+    cuts.iter().map(Some).chain([None]).map(move |cut| {
+        let touched = match cut {
+            Some(cut) => {
+                let first = (cut.start + 1).saturating_sub(window);
+                let first = first.clamp(next, windows.end);
+                first..cut.end.clamp(first, windows.end)
+            }
+            None => windows.end..windows.end,
+        };
+        let kept = next..touched.start;
+        next = touched.end;
+        DividedWindows { kept, touched }
+    })
+}
+
+/// Which symbols of a run begin a unit: the first, and each at a multiple of steps behind it.
+pub(super) struct UnitStarts {
+    pub(super) start: usize,
+    pub(super) stride: usize,
+}
+
+impl UnitStarts {
     /// The number of units that begin at these symbols.
     fn within(&self, symbols: Range<usize>) -> u64 {
         let before = |symbol: usize| (symbol - self.start).div_ceil(self.stride);
@@ -151,18 +177,19 @@ pub(super) fn removed_symbols(
 ) -> Vec<Range<usize>> {
     let symbols = texts.run_symbols(run);
     let mut removed: Vec<Range<usize>> = Vec::new();
-    let (cuts_of, is_removed) = (cuts.of(document), cuts.is_removed(document));
-    if symbols.is_empty() || cuts_of.is_empty() && !is_removed {
+    let (document_cuts, is_removed) = (cuts.cut_out(document), cuts.is_removed(document));
+    if symbols.is_empty() || document_cuts.is_empty() && !is_removed {
         return removed;
     }
     if is_removed {
         removed.push(symbols);
         return removed;
     }
-    let bytes_of = |symbol: usize| texts.bytes_of_symbol(document, symbol);
-    let bytes = bytes_of(symbols.start).start..bytes_of(symbols.end - 1).end;
-    let first = cuts_of.partition_point(|[_, end]| *end as usize <= bytes.start);
-    for [start, end] in &cuts_of[first..] {
+    let [first, last] =
+        [symbols.start, symbols.end - 1].map(|symbol| texts.bytes_of_symbol(document, symbol));
+    let bytes = first.start..last.end;
+    let first = document_cuts.partition_point(|[_, end]| *end as usize <= bytes.start);
+    for [start, end] in &document_cuts[first..] {
         if *start as usize >= bytes.end {
             break;
         }
@@ -195,10 +222,10 @@ mod tests {
     }
 
     /// The bytes of windows of `len` bytes that are kept whole somewhere, by comparing all with all; and the removed bytes.
-    fn by_definition(texts: &[String], cuts: &Cuts, len: usize) -> Lost {
+    fn lost_by_definition(texts: &[String], cuts: &Cuts, len: usize) -> LostUnits {
         let is_removed = |document: usize, at: usize| {
             let is_in = |cut: &[u32; 2]| (cut[0] as usize..cut[1] as usize).contains(&at);
-            cuts.is_removed(document) || cuts.of(document).iter().any(is_in)
+            cuts.is_removed(document) || cuts.cut_out(document).iter().any(is_in)
         };
         let mut kept: Vec<&[u8]> = Vec::new();
         for (document, text) in texts.iter().enumerate() {
@@ -208,7 +235,7 @@ mod tests {
                 }
             }
         }
-        let mut counted = Lost::default();
+        let mut counted = LostUnits::default();
         for (document, text) in texts.iter().enumerate() {
             let mut stands = vec![false; text.len()];
             for (start, window) in text.as_bytes().windows(len).enumerate() {
@@ -241,7 +268,7 @@ mod tests {
             let mut cuts = Cuts::default();
             for text in &texts {
                 match random(state, 5) {
-                    0 => cuts.push_removed(crate::cuts::Removal::MinLeft),
+                    0 => cuts.push_dropped(),
                     1 => cuts.push([]),
                     _ => {
                         let from = random(state, text.len() + 1);
@@ -264,8 +291,13 @@ mod tests {
             let search = PassageSearch::new(units.symbols());
             let text = search.text(symbols, ends).unwrap();
             let twins = search.twins(&text, &Silent).unwrap();
-            let counted = Lost::count(&text, &twins, units, (&all, &cuts));
-            assert_eq!(counted, by_definition(&texts, &cuts, len), "{seed}");
+            let searched = SearchedText {
+                text: &text,
+                window: len,
+                twins: &twins,
+            };
+            let counted = LostUnits::count(&searched, units, &all, &cuts);
+            assert_eq!(counted, lost_by_definition(&texts, &cuts, len), "{seed}");
             some_are_lost += counted.lost;
         }
         assert!(some_are_lost > 50);

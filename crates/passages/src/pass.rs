@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use super::items::Match;
-use super::known::Known;
+use super::known::KnownWindows;
 use super::lengths::Lengths;
 use super::scan::Scan;
 use super::text::Text;
@@ -28,7 +28,7 @@ const SMALLEST_PART: usize = 1 << 18;
 #[derive(Default)]
 pub(super) struct Matches {
     /// By part of the text, each in order of first symbols.
-    of_parts: Vec<(usize, Vec<Match>)>,
+    in_parts: Vec<(usize, Vec<Match>)>,
     /// Of all parts, in order of first symbols.
     later: Vec<Match>,
 }
@@ -36,13 +36,13 @@ pub(super) struct Matches {
 impl Matches {
     /// All matches, by their first symbols.
     pub(super) fn in_order(&self) -> impl Iterator<Item = Match> + '_ {
-        let of_parts = self.of_parts.iter().flat_map(|(_, of_part)| of_part);
-        let mut of_parts = of_parts.copied().peekable();
+        let in_parts = self.in_parts.iter().flat_map(|(_, matches)| matches);
+        let mut in_parts = in_parts.copied().peekable();
         let mut later = self.later.iter().copied().peekable();
         std::iter::from_fn(move || match later.peek() {
-            None => of_parts.next(),
+            None => in_parts.next(),
             Some(later_one) => {
-                let next = of_parts.next_if(|of_part| of_part.from <= later_one.from);
+                let next = in_parts.next_if(|matched| matched.from <= later_one.from);
                 next.or_else(|| later.next())
             }
         })
@@ -50,12 +50,12 @@ impl Matches {
 
     /// Bytes of memory.
     fn bytes(&self) -> u64 {
-        let of_parts = self.of_parts.iter().map(|(_, of_part)| of_part.capacity());
-        (size_of::<Match>() * of_parts.sum::<usize>()) as u64
+        let in_parts = self.in_parts.iter().map(|(_, matches)| matches.capacity());
+        (size_of::<Match>() * in_parts.sum::<usize>()) as u64
     }
 
     fn add(&mut self, other: Matches) {
-        self.of_parts.extend(other.of_parts);
+        self.in_parts.extend(other.in_parts);
         self.later.extend(other.later);
     }
 }
@@ -75,7 +75,7 @@ pub(super) fn matches<S: Symbol>(
         lengths,
         parts,
         next: AtomicUsize::new(0),
-        known: RwLock::new(Known::new(lengths, text.symbols.len(), threads)),
+        known: RwLock::new(KnownWindows::new(lengths, text.symbols.len(), threads)),
         growing: Mutex::default(),
         memory,
         held: AtomicU64::new(0),
@@ -107,7 +107,7 @@ pub(super) fn matches<S: Symbol>(
     for found in std::iter::once(Some(first)).chain(others).flatten() {
         all.add(found?);
     }
-    all.of_parts.sort_unstable_by_key(|(part, _)| *part);
+    all.in_parts.sort_unstable_by_key(|(part, _)| *part);
     all.later
         .sort_unstable_by_key(|matched| (matched.from, matched.source));
     advance(
@@ -145,7 +145,7 @@ struct Pass<'a, S> {
     parts: Vec<Range<usize>>,
     /// The next part.
     next: AtomicUsize,
-    known: RwLock<Known>,
+    known: RwLock<KnownWindows>,
     growing: Mutex<()>,
     memory: u64,
     /// Bytes of memory of what threads hold.
@@ -189,7 +189,7 @@ impl<S: Symbol> Pass<'_, S> {
             }
             let mut matches = std::mem::take(&mut scan.matches);
             settle(&mut matches);
-            found.of_parts.push((part, matches));
+            found.in_parts.push((part, matches));
         }
         found.later = scan.later;
         if known.is_full() {
@@ -199,7 +199,7 @@ impl<S: Symbol> Pass<'_, S> {
         }
     }
 
-    fn known(&self) -> RwLockReadGuard<'_, Known> {
+    fn known(&self) -> RwLockReadGuard<'_, KnownWindows> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 

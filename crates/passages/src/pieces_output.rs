@@ -9,7 +9,8 @@ use arrow_schema::{DataType, Field};
 use rayon::prelude::*;
 
 use super::gather::Gathering;
-use super::report::{PassageLine, PassagesFormat};
+use super::lines::PassageLine;
+use super::report::PassagesFormat;
 use super::run::PassagesRun;
 use super::units::PlacedPiece;
 use simgpu::clock::in_parallel;
@@ -26,11 +27,12 @@ pub(super) struct PiecesOutput<'a> {
     pub(super) overview: Gathering<'a>,
     places: &'a Places,
     field: String,
-    target: Target,
+    target: PiecesTarget,
     waiting: Vec<PlacedPiece>,
 }
 
-enum Target {
+/// Where pieces are written.
+enum PiecesTarget {
     Nothing,
     Lines(JsonLines<File>),
     Table(Box<PieceTable>),
@@ -44,13 +46,13 @@ impl<'a> PiecesOutput<'a> {
     ) -> Result<Self> {
         let places = overview.places;
         let target = match output {
-            None => Target::Nothing,
+            None => PiecesTarget::Nothing,
             Some(output) => {
                 let (file, path) = output.create(run.format.file_name())?;
                 match run.format {
-                    PassagesFormat::JsonLines => Target::Lines(JsonLines::new(file, path)),
+                    PassagesFormat::JsonLines => PiecesTarget::Lines(JsonLines::new(file, path)),
                     PassagesFormat::Parquet => {
-                        Target::Table(Box::new(PieceTable::new(file, path, places)?))
+                        PiecesTarget::Table(Box::new(PieceTable::new(file, path, places)?))
                     }
                 }
             }
@@ -78,23 +80,26 @@ impl<'a> PiecesOutput<'a> {
     fn flush(&mut self) -> Result<()> {
         let pieces = std::mem::take(&mut self.waiting);
         let (overview, target) = (&mut self.overview, &mut self.target);
-        let line = |piece: &PlacedPiece| PassageLine::of(piece, self.places, &self.field);
+        let line = |piece: &PlacedPiece| PassageLine::new(piece, self.places, &self.field);
         let gather = || pieces.iter().try_for_each(|piece| overview.add(piece));
         let write = || match target {
-            Target::Nothing => Ok(()),
-            Target::Lines(lines) => lines.write_each(pieces.par_iter(), line),
-            Target::Table(table) => table.write(pieces.iter().map(line).collect::<Result<_>>()?),
+            PiecesTarget::Nothing => Ok(()),
+            PiecesTarget::Lines(lines) => lines.write_each(pieces.par_iter(), line),
+            PiecesTarget::Table(table) => {
+                table.write(pieces.iter().map(line).collect::<Result<_>>()?)
+            }
         };
         let (gathered, written) = in_parallel(|| rayon::join(gather, write));
         gathered.and(written)
     }
 
+    /// Writes all pieces that wait, and ends the file.
     pub(super) fn finish(mut self) -> Result<Gathering<'a>> {
         self.flush()?;
         match self.target {
-            Target::Nothing => {}
-            Target::Lines(lines) => lines.finish()?,
-            Target::Table(table) => {
+            PiecesTarget::Nothing => {}
+            PiecesTarget::Lines(lines) => lines.finish()?,
+            PiecesTarget::Table(table) => {
                 let PieceTable { table, path, .. } = *table;
                 table.finish().map_err(unwritable_table(&path))?;
             }
@@ -145,8 +150,8 @@ impl PieceTable {
 
     /// Writes rows.
     fn write(&mut self, lines: Vec<PassageLine<'_>>) -> Result<()> {
-        let numbers = |of: fn(&PassageLine<'_>) -> usize| {
-            u64s(lines.iter().map(|line| Some(of(line) as u64)))
+        let numbers = |field: fn(&PassageLine<'_>) -> usize| {
+            u64s(lines.iter().map(|line| Some(field(line) as u64)))
         };
         let exact: BooleanArray = lines.iter().map(|line| Some(line.exact)).collect();
         let mut columns: Vec<ArrayRef> = vec![

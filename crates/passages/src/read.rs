@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::pass::too_large;
 use super::rewrite::uncut;
-use super::run::{PassageAction, PassagesRun};
+use super::run::{InputFiles, PassageAction, PassagesRun};
 use super::units::{UnitTexts, check_length};
 use simgpu::documents::{DocumentBatch, Documents};
 use simgpu::error::{Error, Result, row_number};
@@ -25,17 +25,14 @@ const SHARE: [u64; 2] = [3, 4];
 
 impl PassagesRun<'_> {
     /// Reads all documents into memory.
-    pub(super) fn read(
-        &self,
-        files: &[InputFile],
-        temporary: &Path,
-    ) -> Result<(UnitTexts, Places)> {
+    pub(super) fn read(&self, inputs: InputFiles<'_>) -> Result<(UnitTexts, Places)> {
+        let InputFiles { files, temporary } = inputs;
         let progress = self.options.progress;
         let budget = self.budget();
-        progress.begin("read", files.iter().map(InputFile::stored_bytes).sum());
+        progress.begin("read", inputs.stored_bytes());
         let are_held = AtomicBool::new(false);
-        let mut noted = Noted::new(self.on_bad_record, files, 0, &are_held, Vec::new());
-        noted.places.of_reference = self.of_reference();
+        let mut noted = Noted::new(self.on_bad_record, files, (0, &are_held), Vec::new());
+        noted.places.of_reference = self.reference_files();
         let reading = FilesReading::new(files, self.reading(Columns::Needed, temporary))?;
         let mut texts = UnitTexts::default();
         let held = AtomicU64::new(0);
@@ -52,12 +49,12 @@ impl PassagesRun<'_> {
             },
             |event| {
                 match event {
-                    Some(Event::Chunk((records, of_chunk))) => {
+                    Some(Event::Chunk((records, read))) => {
                         largest = largest.max(records.bytes as u64);
                         let budget = budget.map(|budget| self.beside_writing(budget, largest));
-                        self.search_memory(&[&texts, &of_chunk], budget)?;
+                        self.search_memory(&[&texts, &read], budget)?;
                         noted.note(records, row_number(texts.len())?)?;
-                        texts.append(of_chunk);
+                        texts.append(read);
                         held.store(texts.held_bytes(), Ordering::Relaxed);
                     }
                     Some(Event::End { file, fingerprint }) => noted.end_file(file, fingerprint)?,
@@ -91,7 +88,7 @@ impl PassagesRun<'_> {
         chunk: Chunk,
         files: &[InputFile],
     ) -> Result<(ChunkRecords, UnitTexts)> {
-        if self.action == PassageAction::Cut && chunk.file >= self.of_reference() {
+        if self.action == PassageAction::Cut && chunk.file >= self.reference_files() {
             let file = &files[chunk.file];
             let checked = chunk.check_cut(file.format, &self.fields);
             checked.map_err(|problem| uncut(&file.named, problem, "passages.jsonl"))?;
@@ -107,20 +104,20 @@ impl PassagesRun<'_> {
         wanted: impl Fn(u64) -> bool,
     ) -> Result<(ChunkRecords, UnitTexts)> {
         let fields = match &self.against {
-            Some((_, fields)) if chunk.file < self.of_reference() => fields,
+            Some((_, fields)) if chunk.file < self.reference_files() => fields,
             _ => &self.fields,
         };
         let mut batch = fields.empty_batch();
         let mut records = chunk.parse(fields, wanted, &mut batch);
         let (file, bytes) = (chunk.file, chunk.bytes());
         // A long document is in memory twice at most: in its chunk and as a text, or as a text and its units.
-        let longest = self.check_texts(&chunk, &files[file].named, (&records, &batch))?;
+        let longest = self.check_texts(&chunk, &files[file].named, &records, &batch)?;
         drop(chunk);
         let texts = self.texts(batch, &mut records);
         self.check_held(texts.held_bytes(), &files[file].named, &longest)?;
         let records = ChunkRecords {
             file,
-            records: RecordIds::new(records),
+            records: RecordIds::of(records),
             values: Ok(FieldValues::default()),
             sources: Ok(FieldValues::default()),
             bytes,
@@ -152,7 +149,7 @@ impl PassagesRun<'_> {
                         }
                     }
                 }
-                return UnitTexts::of(batch, self.units, &mut UnitPlaces::default());
+                return UnitTexts::from_batch(batch, self.units, &mut UnitPlaces::default());
             }
             DocumentBatch::Tokens(batch) => {
                 for (i, record) in good.enumerate() {
@@ -173,7 +170,8 @@ impl PassagesRun<'_> {
         &self,
         chunk: &Chunk,
         file: &Path,
-        (records, batch): (&[Record], &DocumentBatch),
+        records: &[Record],
+        batch: &DocumentBatch,
     ) -> Result<String> {
         let bytes = chunk.bytes() as u64;
         // The units of a text take a few times its length.

@@ -2,11 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::cuts::{Cuts, Removal};
-use super::lost::Lost;
+use super::cuts::Cuts;
+use super::lost::LostUnits;
 use super::overview::PassagesOverview;
-use super::units::{PassageUnits, PlacedPiece, UnitTexts};
-use simgpu::error::Result;
+use super::units::{PassageUnits, PlacedPiece, TextPart, UnitTexts};
 use simgpu_io::{MissingIds, NotRead, Places, REPORT_VERSION, SkippedRecord, write_json};
 
 /// The format of the file of passages.
@@ -97,7 +96,7 @@ pub struct CutCounts {
 
 impl PassageCounts {
     /// The counts of nothing, beside a reference of so many documents.
-    pub(super) fn of_none(reference: Option<u64>) -> Self {
+    pub(super) fn new(reference: Option<u64>) -> Self {
         PassageCounts {
             reference,
             from_reference: reference.map(|_| 0),
@@ -105,29 +104,23 @@ impl PassageCounts {
         }
     }
 
-    /// Counts the texts and spans.
-    pub(super) fn of(
-        texts: &UnitTexts,
-        units: PassageUnits,
-        has_reference: bool,
-        spans: impl Iterator<Item = (usize, std::ops::Range<usize>, usize)>,
-    ) -> Self {
-        let mut counts = PassageCounts {
-            bytes: texts.input_bytes(),
-            units: texts.input_units(units),
-            ..PassageCounts::of_none(has_reference.then_some(texts.reference as u64))
-        };
-        let mut last = None;
-        for (document, bytes, units) in spans {
-            counts.covered_documents += u64::from(last != Some(document));
-            last = Some(document);
-            counts.covered_bytes += bytes.len() as u64;
-            counts.covered_units += units as u64;
-            counts.spans += 1;
-        }
-        counts
+    /// Counts the bytes and units of texts.
+    pub(super) fn add_texts(&mut self, texts: &UnitTexts, units: PassageUnits) {
+        self.bytes += texts.input_bytes();
+        self.units += texts.input_units(units);
     }
 
+    /// Counts the spans of a document.
+    pub(super) fn add_spans(&mut self, spans: &[TextPart]) {
+        self.covered_documents += u64::from(!spans.is_empty());
+        self.spans += spans.len() as u64;
+        for span in spans {
+            self.covered_bytes += span.bytes.len() as u64;
+            self.covered_units += span.len as u64;
+        }
+    }
+
+    /// Counts a piece.
     pub(super) fn add(&mut self, piece: &PlacedPiece) {
         self.pieces += 1;
         if let (Some(reference), Some(from)) = (self.reference, &mut self.from_reference) {
@@ -137,36 +130,40 @@ impl PassageCounts {
         self.inexact += u64::from(!piece.is_exact);
     }
 
-    /// Counts what was cut and removed.
-    pub(super) fn add_cuts(&mut self, texts: &UnitTexts, cuts: &Cuts, lost: Lost) {
-        let removed = cuts.removed.iter();
-        let removed_bytes = removed
-            .map(|(document, _)| texts.text(*document).len() as u64)
-            .sum();
-        let mut counts = CutCounts {
-            kept: (texts.len() - texts.reference - cuts.removed.len()) as u64,
-            removed: cuts.removed.len() as u64,
-            cut_bytes: cuts.bytes(),
-            uncut_bytes: cuts.uncut,
-            kept_bytes: texts.input_bytes() - cuts.bytes() - removed_bytes,
-            removed_bytes,
-            lost_of_units: lost.removed,
-            lost_units: lost.lost,
-            ..CutCounts::default()
-        };
-        for document in 0..texts.len() {
-            let of_document = cuts.of(document).len() as u64;
-            counts.cuts += of_document;
-            counts.cut_documents += u64::from(of_document > 0);
-        }
-        self.cut = Some(counts);
-    }
-
     /// The covered share of the bytes; 0 without any.
     pub fn covered_share(&self) -> f64 {
         match self.bytes {
             0 => 0.0,
             bytes => self.covered_bytes as f64 / bytes as f64,
+        }
+    }
+}
+
+impl CutCounts {
+    /// Counts what is cut out of texts, and which are removed.
+    pub(super) fn add(&mut self, texts: &UnitTexts, cuts: &Cuts) {
+        for document in texts.reference..texts.len() {
+            if cuts.is_removed(document) {
+                self.removed += 1;
+                self.removed_bytes += texts.text(document).len() as u64;
+                continue;
+            }
+            let count = cuts.cut_out(document).len() as u64;
+            self.kept += 1;
+            self.cuts += count;
+            self.cut_documents += u64::from(count > 0);
+        }
+        self.cut_bytes += cuts.bytes();
+        self.uncut_bytes += cuts.uncut;
+    }
+
+    /// The counts of all texts, which have so many bytes.
+    pub(super) fn finish(self, bytes: u64, lost: LostUnits) -> Self {
+        CutCounts {
+            kept_bytes: bytes - self.cut_bytes - self.removed_bytes,
+            lost_of_units: lost.removed,
+            lost_units: lost.lost,
+            ..self
         }
     }
 }
@@ -265,12 +262,22 @@ pub struct PassageReport {
     pub reference_skipped: Vec<SkippedRecord>,
 }
 
+/// What a report says of passages: how many there are, and what to look at.
+pub(super) struct PassagesSummary {
+    pub(super) counts: PassageCounts,
+    pub(super) overview: PassagesOverview,
+}
+
 impl PassageReport {
     pub(super) fn new(
-        (mut counts, overview): (PassageCounts, PassagesOverview),
+        summary: PassagesSummary,
         parameters: PassageParameters,
         places: &Places,
     ) -> Self {
+        let PassagesSummary {
+            mut counts,
+            overview,
+        } = summary;
         counts.records = places.records();
         counts.skipped = places.bad_records();
         let documents = counts.records - counts.skipped + counts.reference.unwrap_or(0);
@@ -295,103 +302,5 @@ impl PassageReport {
     /// Those of the target.
     pub fn write_json(&self, target: &mut impl std::io::Write) -> std::io::Result<()> {
         write_json(target, self)
-    }
-}
-
-/// A line of `passages.jsonl`.
-#[derive(Serialize)]
-pub(super) struct PassageLine<'a> {
-    pub(super) id: Box<serde_json::value::RawValue>,
-    pub(super) file: &'a str,
-    pub(super) row: u64,
-    pub(super) field: &'a str,
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) source_id: Box<serde_json::value::RawValue>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) source_in: Option<&'static str>,
-    pub(super) source_file: &'a str,
-    pub(super) source_row: u64,
-    pub(super) source_start: usize,
-    pub(super) source_end: usize,
-    pub(super) length: usize,
-    pub(super) exact: bool,
-}
-
-impl<'a> PassageLine<'a> {
-    pub(super) fn of(piece: &PlacedPiece, places: &'a Places, field: &'a str) -> Result<Self> {
-        let [row, source] = [piece.document, piece.source_document].map(simgpu::error::row_number);
-        let (row, source) = (row?, source?);
-        let (file, of_file) = places.place(row);
-        let (source_file, source_row) = places.place(source);
-        Ok(PassageLine {
-            id: places.raw_id(row)?,
-            file,
-            row: of_file,
-            field,
-            start: piece.stated[0].start,
-            end: piece.stated[0].end,
-            source_id: places.raw_id(source)?,
-            source_in: places.kept_in(source),
-            source_file,
-            source_row,
-            source_start: piece.stated[1].start,
-            source_end: piece.stated[1].end,
-            length: piece.len,
-            exact: piece.is_exact,
-        })
-    }
-}
-
-/// A line of `cuts.jsonl`.
-#[derive(Serialize)]
-pub(super) struct CutsLine<'a> {
-    id: Box<serde_json::value::RawValue>,
-    file: &'a str,
-    row: u64,
-    /// Bytes of the text.
-    cuts: &'a [[u32; 2]],
-}
-
-impl<'a> CutsLine<'a> {
-    pub(super) fn of(document: usize, cuts: &'a [[u32; 2]], places: &'a Places) -> Result<Self> {
-        let row = simgpu::error::row_number(document)?;
-        let (file, of_file) = places.place(row);
-        Ok(CutsLine {
-            id: places.raw_id(row)?,
-            file,
-            row: of_file,
-            cuts,
-        })
-    }
-}
-
-/// A line of `removed.jsonl`.
-#[derive(Serialize)]
-pub(super) struct RemovedLine<'a> {
-    id: Box<serde_json::value::RawValue>,
-    file: &'a str,
-    row: u64,
-    reason: &'static str,
-    bytes: usize,
-    covered_bytes: usize,
-}
-
-impl<'a> RemovedLine<'a> {
-    pub(super) fn of(
-        (document, why, covered_bytes): (usize, Removal, usize),
-        bytes: usize,
-        places: &'a Places,
-    ) -> Result<Self> {
-        let row = simgpu::error::row_number(document)?;
-        let (file, of_file) = places.place(row);
-        Ok(RemovedLine {
-            id: places.raw_id(row)?,
-            file,
-            row: of_file,
-            reason: why.name(),
-            bytes,
-            covered_bytes,
-        })
     }
 }

@@ -126,8 +126,8 @@ impl Rewriting<'_> {
         let (cuts, first) = cuts.rows(rows_of(placed))?;
         let fate = |row: &Option<u32>| match row.map(|row| row as usize - first) {
             Some(row) if cuts.is_removed(row) => Fate::Drop,
-            Some(row) if self.mark_field.is_some() => Fate::Mark(cuts.of(row)),
-            Some(row) => Fate::Cut(cuts.of(row)),
+            Some(row) if self.mark_field.is_some() => Fate::Mark(cuts.cut_out(row)),
+            Some(row) => Fate::Cut(cuts.cut_out(row)),
             None => Fate::Drop,
         };
         let fates: Vec<Fate<'_>> = placed.rows.iter().map(fate).collect();
@@ -136,7 +136,11 @@ impl Rewriting<'_> {
         let kept = match self.mark_field {
             Some(field) => {
                 let marked = placed.chunk.marked(&fates, field);
-                marked.map_err(|error| self.unmarked((named, placed), error))
+                marked.map_err(|(record, problem)| {
+                    let row = placed.rows.get(record).copied().flatten();
+                    let (_, row) = row.map_or(("", 0), |row| self.places.place(row));
+                    unmarked_table(named, format!("row {row}: {problem}"))
+                })
             }
             None => {
                 let cut = placed.chunk.cut(&fates, self.fields);
@@ -147,17 +151,6 @@ impl Rewriting<'_> {
             records: fates.iter().filter(stays).count() as u64,
             kept: kept?,
         })
-    }
-
-    /// The error of a record of a chunk that cannot be marked.
-    fn unmarked(
-        &self,
-        (file, placed): (&Path, &Placed),
-        (record, problem): (usize, String),
-    ) -> Error {
-        let row = placed.rows.get(record).copied().flatten();
-        let (_, row) = row.map_or(("", 0), |row| self.places.place(row));
-        unmarked_table(file, format!("row {row}: {problem}"))
     }
 }
 

@@ -1,6 +1,6 @@
 //! One pass over documents in order, which finds an earlier twin of every window that has one.
 //!
-//! [`Known`] holds the windows that were new. A run of windows found there is compared from the anchor outwards, and a
+//! [`KnownWindows`] holds the windows that were new. A run of windows found there is compared from the anchor outwards, and a
 //! match is followed along its diagonal as far as the texts agree: all windows inside are repeats, which need no anchor and
 //! no entry, and the scan goes on behind them.
 //!
@@ -22,13 +22,13 @@
 //! **A match may skip ahead only from windows that are decided**: one that begins behind a gap says nothing of the gap.
 
 use super::hash::hash;
-use super::items::{Item, Match, Reach};
-use super::known::{Found, Known, Rooms, Windows};
+use super::items::{Item, Match, MatchEnd, Reach};
+use super::known::{AnchoredWindows, Found, KnownWindows, Rooms};
 use super::lengths::Lengths;
 use super::text::Text;
 use simgpu::simd::minima::{Anchors, MOST_WINDOWS, Region, Symbol};
 
-/// Windows of the first block after a match, which the next match may end soon.
+/// AnchoredWindows of the first block after a match, which the next match may end soon.
 const FIRST_BLOCK: usize = 256;
 
 /// Bits of a key that are its level.
@@ -36,7 +36,7 @@ const LEVEL: u32 = 15;
 
 /// A match that begins ahead, on the diagonal of the last one.
 #[derive(Clone, Copy)]
-struct Ahead {
+struct AheadMatch {
     matched: Match,
     /// The end of the document of the source.
     source_end: usize,
@@ -83,11 +83,16 @@ impl<'a, S: Symbol> Scan<'a, S> {
 
     /// Passes over a document that ends at `to`, from window `next` on. Returns the window from which on it must go on when
     /// the table is larger.
-    pub(super) fn scan(&mut self, known: &Known, mut next: usize, to: usize) -> Option<usize> {
+    pub(super) fn scan(
+        &mut self,
+        known: &KnownWindows,
+        mut next: usize,
+        to: usize,
+    ) -> Option<usize> {
         self.end = to;
         let end = next + self.lengths.windows(to - next);
         let mut block = FIRST_BLOCK;
-        let mut ahead: Option<Ahead> = None;
+        let mut ahead: Option<AheadMatch> = None;
         while next < end {
             if known.is_crowded() {
                 return Some(next);
@@ -98,7 +103,11 @@ impl<'a, S: Symbol> Scan<'a, S> {
                 if next >= from {
                     self.matches.push(coming.matched);
                     next = next.max(to + 1 - self.lengths.window);
-                    ahead = self.follow((to, source + to - from), coming.source_end);
+                    let ended = MatchEnd {
+                        here: to,
+                        there: source + to - from,
+                    };
+                    ahead = self.follow(ended, coming.source_end);
                     block = FIRST_BLOCK;
                     continue;
                 }
@@ -108,9 +117,10 @@ impl<'a, S: Symbol> Scan<'a, S> {
             let reach = self.decide_items(known, next);
             block = match reach.end {
                 None => (2 * block).min(MOST_WINDOWS),
-                Some((here, there)) => {
+                Some(ended) => {
                     if ahead.is_none_or(|ahead| ahead.matched.from < reach.next) {
-                        ahead = self.follow((here, there), self.text.document_end(there - 1));
+                        let source_end = self.text.document_end(ended.there - 1);
+                        ahead = self.follow(ended, source_end);
                     }
                     FIRST_BLOCK
                 }
@@ -122,7 +132,7 @@ impl<'a, S: Symbol> Scan<'a, S> {
 
     /// Lists the items of `count` windows from `next` on, of those before `stop`, with what they lead to on its way from
     /// memory. Those of heavy keys are listed by cells.
-    fn list(&mut self, known: &Known, next: usize, count: usize, stop: usize) {
+    fn list(&mut self, known: &KnownWindows, next: usize, count: usize, stop: usize) {
         let symbols = &self.text.symbols[next..];
         let regions = &mut self.regions;
         regions.clear();
@@ -160,7 +170,7 @@ impl<'a, S: Symbol> Scan<'a, S> {
     }
 
     /// Replaces items of heavy keys by those of their cells, and returns whether there were any.
-    fn list_cells(&mut self, known: &Known, items: &mut Vec<Item>) -> bool {
+    fn list_cells(&mut self, known: &KnownWindows, items: &mut Vec<Item>) -> bool {
         let is_heavy = |item: &Item| known.found_at_home(item.key) == Found::Cells;
         let Some(first) = items.iter().position(is_heavy) else {
             return false;
@@ -183,14 +193,14 @@ impl<'a, S: Symbol> Scan<'a, S> {
     }
 
     #[inline(always)]
-    fn prefetch_text(&self, known: &Known, key: u32) {
+    fn prefetch_text(&self, known: &KnownWindows, key: u32) {
         if let Found::One(one) = known.found_at_home(key) {
             simgpu::simd::prefetch(self.text.symbols, known.one(one).anchor());
         }
     }
 
     /// Decides the listed items from window `next` on, up to a match that goes on behind them.
-    fn decide_items(&mut self, known: &Known, mut next: usize) -> Reach {
+    fn decide_items(&mut self, known: &KnownWindows, mut next: usize) -> Reach {
         let items = std::mem::take(&mut self.items);
         let listed = items.last().map_or(0, |item| item.last);
         let mut ended = None;
@@ -216,15 +226,15 @@ impl<'a, S: Symbol> Scan<'a, S> {
         Reach { next, end: ended }
     }
 
-    /// A match ended here and there, where the next symbols differ. Do the texts behind agree for a window or more?
-    fn follow(&self, (here, there): (usize, usize), source_end: usize) -> Option<Ahead> {
-        let (from, source) = (here + 1, there + 1);
+    /// The match behind the symbols that ended a match, if the texts there agree for a window or more.
+    fn follow(&self, ended: MatchEnd, source_end: usize) -> Option<AheadMatch> {
+        let (from, source) = (ended.here + 1, ended.there + 1);
         let limit = (self.end.checked_sub(from)?).min(source_end.checked_sub(source)?);
         if limit < self.lengths.window {
             return None;
         }
         let len = self.text.agree_ahead(from, source, limit);
-        (len >= self.lengths.window).then_some(Ahead {
+        (len >= self.lengths.window).then_some(AheadMatch {
             matched: Match {
                 from,
                 to: from + len,
@@ -252,13 +262,13 @@ impl<'a, S: Symbol> Scan<'a, S> {
 
     /// The windows of an item from `first` on that are in one cell of a level.
     #[inline(always)]
-    pub(super) fn cell(&self, level: usize, of: Item, first: usize) -> Item {
-        let last = self.lengths.last_of_cell(level, of.anchor, first);
-        let last = last.min(of.last);
+    pub(super) fn cell(&self, level: usize, item: Item, first: usize) -> Item {
+        let last = self.lengths.last_of_cell(level, item.anchor, first);
+        let last = last.min(item.last);
         Item {
             level,
-            key: self.key(level, of.anchor, last),
-            anchor: of.anchor,
+            key: self.key(level, item.anchor, last),
+            anchor: item.anchor,
             first,
             last,
         }
@@ -279,7 +289,7 @@ impl<'a, S: Symbol> Scan<'a, S> {
     /// the run of windows has not as many.
     #[allow(clippy::cast_possible_truncation, reason = "bits of a hash")]
     #[inline(always)]
-    pub(super) fn context(&self, level: usize, windows: Windows) -> u32 {
+    pub(super) fn context(&self, level: usize, windows: AnchoredWindows) -> u32 {
         let beside = self.lengths.cells[level] - 1;
         if beside == 0 {
             return 0;

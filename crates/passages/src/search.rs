@@ -10,8 +10,10 @@ use super::items::Match;
 use super::known::MOST_SYMBOLS;
 use super::lengths::Lengths;
 use super::pass::{matches, too_long};
-use super::sources::{Occurrences, TwinRuns, later_runs, pieces};
+use super::sources::{Occurrences, later_runs, pieces};
 use super::text::Text;
+use super::twin_places::TwinPlaces;
+use super::twins::{SearchedText, TwinRuns};
 use simgpu::clock::in_parallel;
 use simgpu::error::{Error, Result};
 use simgpu::progress::Progress;
@@ -138,15 +140,9 @@ impl PassageSearch {
         }
     }
 
-    /// Passages begin only at such a multiple of symbols from the beginning of their run.
-    pub(super) fn set_stride(&mut self, stride: usize) {
-        self.conditions.stride = stride;
-    }
-
-    /// The first `documents` are a reference: they have no passages, and are the only sources if `only` is set.
-    pub(super) fn set_reference(&mut self, documents: usize, only: bool) {
-        self.conditions.reference = documents;
-        self.conditions.only_reference = only;
+    /// Covers windows under these conditions.
+    pub(super) fn set_conditions(&mut self, conditions: Conditions) {
+        self.conditions = conditions;
     }
 
     /// Bytes that a search takes beside texts of so many symbols, unless few of them are repeated.
@@ -202,13 +198,17 @@ impl PassageSearch {
         progress: &dyn Progress,
     ) -> Result<Passages> {
         let text = self.text(symbols, ends)?;
-        let twins = self.twins(&text, progress)?;
-        let documents = if self.has_conditions() {
+        let searched = SearchedText {
+            text: &text,
+            window: self.min_length.get(),
+            twins: &self.twins(&text, progress)?,
+        };
+        let documents = if self.conditions.has_exceptions() {
             documents
         } else {
             &[]
         };
-        Ok(self.passages(&text, &twins, documents, &mut |_, _| false))
+        self.passages(&searched, documents, &mut |_, _| false)
     }
 
     /// The text of these symbols, or what is wrong with it.
@@ -242,32 +242,24 @@ impl PassageSearch {
         Ok(later_runs(text, lengths.window, matches.in_order()))
     }
 
-    pub(super) fn has_conditions(&self) -> bool {
-        let conditions = Conditions {
-            occurrences: self.conditions.occurrences,
-            ..Conditions::default()
-        };
-        self.conditions.min_count > 2
-            || Conditions {
-                min_count: 0,
-                ..self.conditions
-            } != conditions
+    /// Whether documents must be passed over one by one, to find windows that are no passages.
+    pub(super) fn has_exceptions(&self) -> bool {
+        self.conditions.has_exceptions()
     }
 
-    /// The passages. `documents` has the first run of each document, and the number of runs. `drops` is told the passages
-    /// of each document and returns whether it is dropped.
+    /// The passages. `documents` has the first run of each document, and the number of runs; none if nothing depends on
+    /// documents. `drops` is told the passages of each document and returns whether it is dropped.
     pub(super) fn passages<S: Symbol>(
         &self,
-        text: &Text<'_, S>,
-        twins: &TwinRuns,
+        searched: &SearchedText<'_, S>,
         documents: &[usize],
         drops: &mut dyn FnMut(usize, &[Match]) -> bool,
-    ) -> Passages {
-        let window = self.min_length.get();
+    ) -> Result<Passages> {
         let found = match documents {
-            [] => pieces(text, window, twins, self.conditions.occurrences),
-            _ => Choice::new(text, window, twins, self.conditions, documents).pieces(drops),
+            [] => pieces(searched, self.conditions.occurrences),
+            _ => self.chosen_pieces(searched, documents, drops)?,
         };
+        let text = searched.text;
         let piece = |found: Match| {
             let document = text.document_at(found.from);
             let source_document = text.document_at(found.source);
@@ -279,8 +271,34 @@ impl PassageSearch {
                 len: found.to - found.from,
             }
         };
-        Passages {
+        Ok(Passages {
             pieces: in_parallel(|| found.into_par_iter().map(piece).collect()),
+        })
+    }
+
+    /// The pieces of windows that fulfil the conditions, from one pass over the documents.
+    fn chosen_pieces<S: Symbol>(
+        &self,
+        searched: &SearchedText<'_, S>,
+        documents: &[usize],
+        drops: &mut dyn FnMut(usize, &[Match]) -> bool,
+    ) -> Result<Vec<Match>> {
+        let last = documents.len() - 1;
+        let starts = documents[..last].iter();
+        let starts: Vec<usize> = starts
+            .map(|run| searched.text.document_start(*run))
+            .collect();
+        let places = TwinPlaces::new(searched, &self.conditions, documents);
+        let mut choice = Choice::new(places, searched.window, self.conditions, &starts);
+        let mut pieces = Vec::new();
+        for document in self.conditions.reference..last {
+            choice.begin_document();
+            let first = pieces.len();
+            for run in documents[document]..documents[document + 1] {
+                pieces.extend(choice.pieces(searched.windows(run))?);
+            }
+            choice.end_document(drops(document, &pieces[first..]));
         }
+        Ok(pieces)
     }
 }

@@ -90,7 +90,7 @@ pub struct PieceRow {
 
 /// What a line of any file of a result begins with.
 #[derive(Deserialize)]
-struct Place {
+struct LinePlace {
     id: Box<RawValue>,
     file: String,
     row: u64,
@@ -102,15 +102,15 @@ struct CutsOfDocument {
 }
 
 #[derive(Deserialize)]
-struct Report {
+struct ReadReport {
     command: String,
     counts: PassageCounts,
     #[serde(default)]
-    parameters: Parameters,
+    parameters: ReadParameters,
 }
 
 #[derive(Default, Deserialize)]
-struct Parameters {
+struct ReadParameters {
     max_covered: Option<f64>,
 }
 
@@ -121,26 +121,31 @@ struct Parameters {
 /// [`Error::Input`] if no document with the id was removed or has a passage, and for files that are not as they were written:
 /// that are missing, or have more or fewer lines than the report counts.
 pub fn show_passages(folder: &Path, id: &str) -> Result<Option<ShownPassages>> {
-    let report = read_json::<Report>(&folder.join(REPORT))?;
+    let report = read_json::<ReadReport>(&folder.join(REPORT))?;
     let Some(report) = report.filter(|report| report.command == "passages") else {
         return Ok(None);
     };
     let mut documents: BTreeMap<(String, u64), DocumentWithPassages> = BTreeMap::new();
     if let Some(cut) = &report.counts.cut {
-        let removed = (&*folder.join(REMOVED), cut.removed);
-        for_each_of(removed, id, |place, removed| {
-            of_place(&mut documents, place).removed = Some(removed);
+        let removed = folder.join(REMOVED);
+        for_each_line(&removed, cut.removed, id, |place, removed| {
+            document_at(&mut documents, place).removed = Some(removed);
         })?;
-        let cuts = (&*folder.join(CUTS), cut.cut_documents);
-        for_each_of(cuts, id, |place, of: CutsOfDocument| {
-            of_place(&mut documents, place).cuts = of.cuts;
-        })?;
+        let cuts = folder.join(CUTS);
+        for_each_line(
+            &cuts,
+            cut.cut_documents,
+            id,
+            |place, cut: CutsOfDocument| {
+                document_at(&mut documents, place).cuts = cut.cuts;
+            },
+        )?;
     }
     let pieces = folder.join(PassagesFormat::JsonLines.file_name());
-    let are_listed = !is_file(&folder.join(PassagesFormat::Parquet.file_name()))?;
-    if are_listed {
-        for_each_of((&pieces, report.counts.pieces), id, |place, piece| {
-            let document = of_place(&mut documents, place);
+    let is_listed = !is_file(&folder.join(PassagesFormat::Parquet.file_name()))?;
+    if is_listed {
+        for_each_line(&pieces, report.counts.pieces, id, |place, piece| {
+            let document = document_at(&mut documents, place);
             document.pieces_count += 1;
             if document.pieces.len() < LISTED {
                 document.pieces.push(piece);
@@ -158,14 +163,16 @@ pub fn show_passages(folder: &Path, id: &str) -> Result<Option<ShownPassages>> {
     Ok(Some(ShownPassages {
         documents: documents.into_values().collect(),
         max_covered: report.parameters.max_covered,
-        are_listed,
+        are_listed: is_listed,
     }))
 }
 
-fn of_place(
+/// The document of a line, which is added if it is the first one.
+fn document_at(
     documents: &mut BTreeMap<(String, u64), DocumentWithPassages>,
-    Place { id, file, row }: Place,
+    place: LinePlace,
 ) -> &mut DocumentWithPassages {
+    let LinePlace { id, file, row } = place;
     let key = (file.clone(), row);
     documents
         .entry(key)
@@ -179,10 +186,11 @@ fn of_place(
 }
 
 /// Calls `each` with the lines of documents with an id, of a file with as many lines as the report counts.
-fn for_each_of<T: DeserializeOwned>(
-    (path, counted): (&Path, u64),
+fn for_each_line<T: DeserializeOwned>(
+    path: &Path,
+    counted: u64,
     id: &str,
-    mut each: impl FnMut(Place, T),
+    mut each: impl FnMut(LinePlace, T),
 ) -> Result<()> {
     let odd = |problem: String| Error::Input {
         path: path.to_owned(),
@@ -198,7 +206,7 @@ fn for_each_of<T: DeserializeOwned>(
         let line = line.map_err(Error::io("read", path))?;
         lines += 1;
         let unreadable = |_| odd(format!("line {lines} is not as simgpu wrote it"));
-        let place: Place = serde_json::from_str(&line).map_err(unreadable)?;
+        let place: LinePlace = serde_json::from_str(&line).map_err(unreadable)?;
         if id_text(&place.id) == id {
             each(place, serde_json::from_str(&line).map_err(unreadable)?);
         }

@@ -1,19 +1,20 @@
 //! Takes the parts of texts that a page shows.
 
-use std::path::Path;
-
 use super::excerpts::{Excerpt, Excerpts};
-use super::gather::Part;
+use super::gather::ShownPart;
 use super::rewrite::CutsOfRows;
-use super::run::PassagesRun;
-
+use super::run::{InputFiles, PassagesRun};
 use simgpu::error::Result;
 use simgpu_files::{FileEvent, Placed, Rereading};
-use simgpu_io::{Columns, InputFile, OutputFolder, Places, Position};
+use simgpu_io::{Columns, OutputFolder, Places, Position};
 
 impl PassagesRun<'_> {
     /// The excerpts that a page shows: none without one, or if texts are not shown.
-    pub(super) fn excerpts(&self, output: Option<&OutputFolder>, parts: Vec<Part>) -> Excerpts {
+    pub(super) fn excerpts(
+        &self,
+        output: Option<&OutputFolder>,
+        parts: Vec<ShownPart>,
+    ) -> Excerpts {
         if output.is_some() && self.samples {
             Excerpts::new(parts)
         } else {
@@ -25,7 +26,7 @@ impl PassagesRun<'_> {
     pub(super) fn read_excerpts(
         &self,
         excerpts: &mut Excerpts,
-        (files, temporary): (&[InputFile], &Path),
+        inputs: InputFiles<'_>,
         places: &Places,
         cuts: &impl CutsOfRows,
     ) -> Result<()> {
@@ -33,18 +34,18 @@ impl PassagesRun<'_> {
             return Ok(());
         }
         let again = Rereading {
-            files,
+            files: inputs.files,
             places,
-            reading: self.reading(Columns::Needed, temporary),
-            bytes: files.iter().map(InputFile::stored_bytes).sum(),
+            reading: self.reading(Columns::Needed, inputs.temporary),
+            bytes: inputs.stored_bytes(),
             progress: self.options.progress,
         };
         let wanted = &*excerpts;
-        let map = |placed: Placed| self.excerpts_of_chunk(wanted, (placed, files), cuts);
+        let map = |placed: Placed| self.excerpts_of_chunk(wanted, placed, inputs, cuts);
         let mut taken = Vec::new();
         again.read("write", &Position::default(), map, |part| {
-            if let FileEvent::Chunk(of_chunk) = part {
-                taken.extend(of_chunk);
+            if let FileEvent::Chunk(excerpts) = part {
+                taken.extend(excerpts);
             }
             Ok(())
         })?;
@@ -54,19 +55,22 @@ impl PassagesRun<'_> {
         Ok(())
     }
 
+    /// The excerpts of the documents of a chunk, by their numbers in the list.
     fn excerpts_of_chunk(
         &self,
         excerpts: &Excerpts,
-        (Placed { chunk, rows }, files): (Placed, &[InputFile]),
+        placed: Placed,
+        inputs: InputFiles<'_>,
         cuts: &impl CutsOfRows,
     ) -> Result<Vec<(usize, Excerpt)>> {
+        let Placed { chunk, rows } = placed;
         let mut good = rows.iter().flatten();
         let Some(first) = good.next() else {
             return Ok(Vec::new());
         };
         let last = good.next_back().unwrap_or(first);
         let wanted = excerpts.wanted_of(*first..last + 1);
-        let is_wanted = |row: u32| wanted.iter().any(|((of, _), _)| *of == row);
+        let is_wanted = |row: u32| wanted.iter().any(|part| part.row == row);
         let shown: Vec<u32> = rows
             .iter()
             .flatten()
@@ -76,17 +80,18 @@ impl PassagesRun<'_> {
         if shown.is_empty() {
             return Ok(Vec::new());
         }
-        let (_, texts) = self.parse(chunk, files, |record| {
+        let (_, texts) = self.parse(chunk, inputs.files, |record| {
             let record = usize::try_from(record).ok();
             let row = record.and_then(|record| rows.get(record).copied().flatten());
             row.is_some_and(is_wanted)
         })?;
         let mut taken = Vec::new();
         for (document, row) in shown.iter().enumerate().take(texts.len()) {
-            let (of_rows, first) = cuts.rows(*row as usize..*row as usize + 1)?;
-            let of = (&*of_rows, *row as usize - first);
-            for ((_, part), number) in wanted.iter().filter(|((of, _), _)| of == row) {
-                taken.push((*number, Excerpt::of(texts.text(document), part, of)));
+            let (cuts, first) = cuts.rows(*row as usize..*row as usize + 1)?;
+            let (text, cut_document) = (texts.text(document), *row as usize - first);
+            for part in wanted.iter().filter(|part| part.row == *row) {
+                let excerpt = Excerpt::new(text, &part.bytes, &cuts, cut_document);
+                taken.push((part.number, excerpt));
             }
         }
         Ok(taken)

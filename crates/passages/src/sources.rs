@@ -3,82 +3,10 @@
 //! A pass finds *an* earlier twin of each window, and which one depends on threads. Here every window gets its first
 //! place, by following twins back until one has none. [`pieces`] states which pieces a text has.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
-
 use super::items::Match;
 use super::text::Text;
+use super::twins::{FirstTwins, SearchedText, TwinRuns, TwinTree, Twins};
 use simgpu::simd::minima::Symbol;
-
-/// Windows in a row, and where the first of them has a twin; those of the others follow it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Twins {
-    pub(super) first: usize,
-    pub(super) end: usize,
-    pub(super) source: usize,
-}
-
-/// Windows per entry of the table that finds runs.
-const STEP_BITS: u32 = 10;
-
-/// Runs of windows with twins, which ascend and share no window.
-#[derive(Debug, Default)]
-pub(super) struct TwinRuns {
-    pub(super) runs: Vec<Twins>,
-    /// By window in steps: the first run that ends behind it.
-    steps: Vec<usize>,
-}
-
-impl TwinRuns {
-    fn push(&mut self, twins: Twins) {
-        while self.steps.len() << STEP_BITS < twins.end {
-            self.steps.push(self.runs.len());
-        }
-        self.runs.push(twins);
-    }
-
-    /// The run with this window, or else the next one.
-    pub(super) fn at_or_behind(&self, window: usize) -> Option<&Twins> {
-        let step = window >> STEP_BITS;
-        let first = *self.steps.get(step)?;
-        let end = self
-            .steps
-            .get(step + 1)
-            .map_or(self.runs.len(), |end| end + 1);
-        let runs = &self.runs[first..end.min(self.runs.len())];
-        runs.get(runs.partition_point(|twins| twins.end <= window))
-    }
-
-    /// The run with this window.
-    fn get(&self, window: usize) -> Option<&Twins> {
-        self.at_or_behind(window)
-            .filter(|twins| twins.first <= window)
-    }
-
-    /// The first place of a window: follows twins until a window has none.
-    fn first_place(&self, window: usize) -> usize {
-        self.first_places(window, usize::MAX).0
-    }
-
-    /// The first place of a window, how many windows behind it equal those behind that place as far as is known, up to
-    /// `len`, and whether that is all. It is all if the windows up to `len` are, and if only one of the runs that lead there
-    /// ends: then the next two windows equal one each, and these differ.
-    fn first_places(&self, mut window: usize, mut len: usize) -> (usize, usize, bool) {
-        let mut is_all = true;
-        while let Some(twins) = self.get(window) {
-            let left = twins.end - window;
-            if left <= len {
-                is_all = left < len;
-                len = left;
-            }
-            let shift = twins.first - twins.source;
-            // A run that overlaps its source leads back through itself.
-            let steps = (window - twins.first) / shift + 1;
-            window -= steps * shift;
-        }
-        (window, len, is_all)
-    }
-}
 
 /// Which windows are covered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,22 +41,20 @@ fn twins_of(matches: impl Iterator<Item = Match>, window: usize) -> impl Iterato
 /// or, if it has none before it, the second. It goes on as far as both texts agree within their documents. So a piece has
 /// one source and at least the symbols of a window, and two pieces may share all but one symbol of one.
 pub(super) fn pieces<S: Symbol>(
-    text: &Text<'_, S>,
-    window: usize,
-    later: &TwinRuns,
+    searched: &SearchedText<'_, S>,
     occurrences: Occurrences,
 ) -> Vec<Match> {
     let all;
     let runs = match occurrences {
-        Occurrences::Later => &later.runs,
+        Occurrences::Later => &searched.twins.runs,
         Occurrences::All => {
-            all = with_first_places(text, window, later);
+            all = with_first_places(searched);
             &all
         }
     };
     let piece = |twins: &Twins| Match {
         from: twins.first,
-        to: twins.end + window - 1,
+        to: twins.end + searched.window - 1,
         source: twins.source,
     };
     runs.iter().map(piece).collect()
@@ -147,16 +73,17 @@ pub(super) fn later_runs<S: Symbol>(
         let mut first = found.first.max(next);
         while first < found.end {
             let twin = found.source + (first - found.first);
+            let FirstTwins { place, len, is_all } = later.first_twins(twin, found.end - first);
+            let known = Twins {
+                first,
+                end: first + len,
+                source: place,
+            };
             // Texts are seldom read again: that costs more than all else here.
-            let (source, known, is_all) = later.first_places(twin, found.end - first);
             let twins = if is_all {
-                Twins {
-                    first,
-                    end: first + known,
-                    source,
-                }
+                known
             } else {
-                extended(text, window, (first, source), known)
+                extended(text, window, known)
             };
             later.push(twins);
             first = twins.end;
@@ -168,22 +95,23 @@ pub(super) fn later_runs<S: Symbol>(
 
 /// The number of equal windows that follow each other from two places on.
 pub(super) fn agreeing<S: Symbol>(
-    text: &Text<'_, S>,
-    window: usize,
+    searched: &SearchedText<'_, S>,
     first: usize,
     source: usize,
 ) -> usize {
-    extended(text, window, (first, source), 0).end - first
+    let unknown = Twins {
+        first,
+        end: first,
+        source,
+    };
+    extended(searched.text, searched.window, unknown).end - first
 }
 
-/// Equal windows from two places on, as many as follow each other. Of them, `known` are known.
-fn extended<S: Symbol>(
-    text: &Text<'_, S>,
-    window: usize,
-    (first, source): (usize, usize),
-    known: usize,
-) -> Twins {
-    let done = match known {
+/// Windows that are known to be equal, none or more, with those that are equal and follow them.
+fn extended<S: Symbol>(text: &Text<'_, S>, window: usize, known: Twins) -> Twins {
+    let Twins { first, end, source } = known;
+    // Symbols that are in known windows need not be compared.
+    let done = match end - first {
         0 => 0,
         known => known + window - 1,
     };
@@ -191,33 +119,39 @@ fn extended<S: Symbol>(
     let limit = left(first).min(left(source));
     let more = text.agree_ahead(first + done, source + done, limit - done);
     Twins {
-        first,
         end: first + done + more + 1 - window,
-        source,
+        ..known
     }
 }
 
 /// The runs of all windows that occur elsewhere.
-fn with_first_places<S: Symbol>(text: &Text<'_, S>, window: usize, later: &TwinRuns) -> Vec<Twins> {
+fn with_first_places<S: Symbol>(searched: &SearchedText<'_, S>) -> Vec<Twins> {
+    let later = searched.twins;
     let firsts = second_places(&later.runs);
     let mut runs: Vec<Twins> = Vec::new();
-    let (mut of_later, mut of_firsts) = (later.runs.iter().peekable(), firsts.iter().peekable());
+    let (mut later_runs, mut first_runs) = (later.runs.iter().peekable(), firsts.iter().peekable());
     let mut next = 0;
     loop {
         // The next covered window, by either list.
-        while of_later.next_if(|twins| twins.end <= next).is_some() {}
-        while of_firsts.next_if(|twins| twins.end <= next).is_some() {}
-        let starts = [of_later.peek(), of_firsts.peek()];
+        while later_runs.next_if(|twins| twins.end <= next).is_some() {}
+        while first_runs.next_if(|twins| twins.end <= next).is_some() {}
+        let starts = [later_runs.peek(), first_runs.peek()];
         let starts = starts.map(|twins| twins.map(|twins| twins.first.max(next)));
         let Some(first) = starts.into_iter().flatten().min() else {
             return runs;
         };
-        let source = match (starts, of_firsts.peek()) {
+        // A window in both lists has an earlier place, which comes first.
+        let source = match (starts, first_runs.peek()) {
             ([Some(start), _], _) if start == first => later.first_place(first),
-            (_, Some(twins)) => twins.source + (first - twins.first),
+            (_, Some(twins)) => twins.twin(first),
             _ => return runs,
         };
-        let twins = extended(text, window, (first, source), 0);
+        let twin = Twins {
+            first,
+            end: first,
+            source,
+        };
+        let twins = extended(searched.text, searched.window, twin);
         next = twins.end;
         runs.push(twins);
     }
@@ -227,41 +161,10 @@ fn with_first_places<S: Symbol>(text: &Text<'_, S>, window: usize, later: &TwinR
 /// leads straight to the first.
 fn second_places(runs: &[Twins]) -> Vec<Twins> {
     // The runs ascend, so what is taken first stays.
-    let mut taken = BTreeMap::new();
+    let mut taken = TwinTree::default();
     for twins in runs {
         let len = twins.end - twins.first;
-        insert_new(&mut taken, twins.source..twins.source + len, twins.first);
+        taken.insert_new(twins.source..twins.source + len, twins.first);
     }
-    taken.into_values().collect()
-}
-
-/// Leads windows in a row to as many from `source` on, but for those that lead somewhere already.
-pub(super) fn insert_new(taken: &mut BTreeMap<usize, Twins>, windows: Range<usize>, source: usize) {
-    let end = windows.end;
-    let mut first = windows.start;
-    if let Some((_, before)) = taken.range(..=first).next_back() {
-        first = first.max(before.end);
-    }
-    while first < end {
-        let next = taken.range(first..).next().map(|(_, next)| *next);
-        let gap_end = next.map_or(end, |next| next.first.min(end));
-        if first < gap_end {
-            let source = source + (first - windows.start);
-            taken.insert(
-                first,
-                Twins {
-                    first,
-                    end: gap_end,
-                    source,
-                },
-            );
-        }
-        first = next.map_or(end, |next| next.end);
-    }
-}
-
-/// Where a window leads.
-pub(super) fn first_of(taken: &BTreeMap<usize, Twins>, window: usize) -> Option<usize> {
-    let (_, twins) = taken.range(..=window).next_back()?;
-    (window < twins.end).then(|| twins.source + (window - twins.first))
+    taken.into_runs()
 }

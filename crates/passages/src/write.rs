@@ -1,23 +1,25 @@
 //! Writes passages, and the records without them.
 
 use std::fs::File;
-use std::path::Path;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::gather::{Gathering, Part};
-use super::lost::Found;
-use super::overview::PassagesOverview;
+use super::excerpts::Excerpts;
+use super::find::FoundPassages;
+use super::gather::{Gathered, Gathering};
+use super::lines::{CutsLine, RemovedLine};
 use super::pieces_output::PiecesOutput;
-use super::report::{CutsLine, PassageCounts, PassageReport, RemovedLine};
+use super::report::{PassageCounts, PassageReport, PassagesSummary};
 use super::rewrite::{CutsOfRows, Rewriting};
-use super::run::{PassageAction, PassagesRun};
-use super::units::{PlacedPiece, UnitTexts};
+use super::run::{InputFiles, PassageAction, PassagesRun};
+use super::units::{PlacedPiece, TextPart, UnitTexts};
 use simgpu::clock::in_parallel;
 use simgpu::error::Result;
 use simgpu::progress::{Timings, advance};
+use simgpu::store::spill::Spill;
 use simgpu_files::{create_json, create_run_record};
-use simgpu_io::{Columns, InputFile, JsonLines, OutputFolder, Places, REPORT};
+use simgpu_io::{Columns, JsonLines, OutputFolder, Places, REPORT};
 
 /// What was cut out of each document.
 pub(super) const CUTS: &str = "cuts.jsonl";
@@ -27,6 +29,15 @@ pub(super) const REMOVED: &str = "removed.jsonl";
 
 /// Lines written between two looks at whether to stop.
 const BLOCK: usize = 1 << 14;
+
+/// What a run found and wrote.
+pub(super) struct WrittenPassages {
+    pub(super) summary: PassagesSummary,
+    pub(super) excerpts: Excerpts,
+    pub(super) places: Places,
+    /// The files of a run on disk.
+    pub(super) spill: Option<Arc<Spill>>,
+}
 
 /// A file of lines in the output folder.
 pub(super) fn lines(output: &OutputFolder, name: &str) -> Result<JsonLines<File>> {
@@ -39,15 +50,15 @@ impl PassagesRun<'_> {
     pub(super) fn write_kept(
         &self,
         output: &OutputFolder,
-        (files, temporary): (&[InputFile], &Path),
+        inputs: InputFiles<'_>,
         places: &Places,
         cuts: &impl CutsOfRows,
     ) -> Result<()> {
         let kept = Rewriting {
-            files,
-            of_reference: self.of_reference(),
+            files: inputs.files,
+            of_reference: self.reference_files(),
             places,
-            reading: self.reading(Columns::All, temporary),
+            reading: self.reading(Columns::All, inputs.temporary),
             fields: &self.fields,
             mark_field: (self.action == PassageAction::Mark).then_some(&*self.mark_field),
             list: "passages.jsonl",
@@ -62,18 +73,19 @@ impl PassagesRun<'_> {
         output: Option<&OutputFolder>,
         texts: &UnitTexts,
         places: &Places,
-        found: &Found,
-    ) -> Result<(PassageCounts, PassagesOverview, Vec<Part>)> {
+        found: &FoundPassages,
+    ) -> Result<Gathered> {
         let progress = self.options.progress;
         progress.begin("write", found.passages.pieces().len() as u64);
-        let spans = || texts.spans(&found.passages, self.units.stride());
         let mut overview = Gathering::new(self.units, places);
-        overview.counts = PassageCounts::of(texts, self.units, self.against.is_some(), spans());
-        let mut spans = spans().peekable();
+        let reference = self.against.is_some().then_some(texts.reference as u64);
+        overview.counts = PassageCounts::new(reference);
+        overview.counts.add_texts(texts, self.units);
+        let mut spans = texts.spans(&found.passages, self.units).peekable();
         for document in texts.reference..texts.len() {
-            let of_document = std::iter::from_fn(|| spans.next_if(|(of, ..)| *of == document));
-            let covered = of_document.map(|(_, bytes, _)| bytes.len()).sum();
-            overview.add_document(document, texts.text(document).len(), covered)?;
+            let own = std::iter::from_fn(|| spans.next_if(|span| span.document == document));
+            let own: Vec<TextPart> = own.collect();
+            overview.add_document(document, texts.text(document).len(), &own)?;
         }
         let mut pieces = PiecesOutput::new(self, output, overview)?;
         for block in found.passages.pieces().chunks(BLOCK) {
@@ -83,7 +95,7 @@ impl PassagesRun<'_> {
             placed.into_iter().try_for_each(|piece| pieces.add(piece))?;
             advance(progress, pieces.overview.counts.pieces, 0, 0)?;
         }
-        self.write_removed(output, texts, places, found)?;
+        self.write_removed(output, places, found)?;
         pieces.finish()?.end()
     }
 
@@ -91,21 +103,21 @@ impl PassagesRun<'_> {
     fn write_removed(
         &self,
         output: Option<&OutputFolder>,
-        texts: &UnitTexts,
         places: &Places,
-        found: &Found,
+        found: &FoundPassages,
     ) -> Result<()> {
         let Some(output) = output.filter(|_| self.action.removes()) else {
             return Ok(());
         };
         let (mut cuts, mut removed) = (lines(output, CUTS)?, lines(output, REMOVED)?);
-        let of = |document| CutsLine::of(document, found.cuts.of(document), places);
-        let cut = (0..texts.len()).filter(|document| !found.cuts.of(*document).is_empty());
-        cut.map(of).try_for_each(|line| cuts.write(&line?))?;
-        for ((document, why), covered) in found.cuts.removed.iter().zip(&found.covered) {
-            let of = (*document, *why, *covered);
-            let bytes = texts.text(*document).len();
-            removed.write(&RemovedLine::of(of, bytes, places)?)?;
+        for document in 0..found.cuts.len() {
+            let cut_out = found.cuts.cut_out(document);
+            if !cut_out.is_empty() {
+                cuts.write(&CutsLine::new(document, cut_out, places)?)?;
+            }
+        }
+        for document in &found.removed {
+            removed.write(&RemovedLine::new(document, places)?)?;
         }
         cuts.finish()?;
         removed.finish()
@@ -117,11 +129,11 @@ impl PassagesRun<'_> {
         output: OutputFolder,
         report: &PassageReport,
         timings: &Timings,
-        times: (f64, u64),
+        elapsed_s: f64,
+        resumed: u64,
     ) -> Result<()> {
         create_json(&output, REPORT, report)?;
-        let (elapsed_s, resumed) = times;
-        create_run_record(&output, &self.options, timings, elapsed_s, resumed)?;
+        create_run_record(&output, &self.options, timings, (elapsed_s, resumed))?;
         // Last chance to stop the run.
         advance(self.options.progress, report.counts.pieces, 0, 0)?;
         output.commit(self.options.progress)

@@ -7,7 +7,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::super::cuts::{Cuts, Removal};
+use super::super::cuts::Cuts;
+use super::super::removal::{Removal, RemovedDocument};
 use super::super::rewrite::CutsOfRows;
 use simgpu::error::{Error, Result};
 use simgpu::store::spill::{Spill, Stored, StreamFile, Streams};
@@ -15,15 +16,6 @@ use simgpu::store::unnamed_file;
 
 /// Bytes of a cut.
 const CUT: u64 = 8;
-
-/// A document that is removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Removed {
-    pub(super) row: usize,
-    pub(super) why: Removal,
-    pub(super) covered: usize,
-    pub(super) bytes: usize,
-}
 
 /// Takes what is cut out of documents, in order.
 pub(super) struct CutStreams {
@@ -33,10 +25,11 @@ pub(super) struct CutStreams {
     removed: Streams,
 }
 
-/// What is done with a document.
-pub(super) enum OfDocument<'a> {
+/// A document that is not kept as it was.
+pub(super) enum ChangedDocument<'a> {
+    /// What is cut out of the document of a row.
     Cut(usize, &'a [[u32; 2]]),
-    Removed(Removed),
+    Removed(RemovedDocument),
 }
 
 #[allow(
@@ -64,12 +57,12 @@ impl CutStreams {
         })
     }
 
-    pub(super) fn push_removed(&mut self, removed: Removed) -> Result<()> {
+    pub(super) fn push_removed(&mut self, removed: &RemovedDocument) -> Result<()> {
         let why = match removed.why {
             Removal::MaxCovered => 0,
             Removal::MinLeft => 1,
         };
-        let [row, covered, bytes] = [removed.row, removed.covered, removed.bytes].map(word);
+        let [row, covered, bytes] = [removed.row, removed.covered_bytes, removed.bytes].map(word);
         self.removed
             .push(0, bytemuck::cast_slice(&[row, why, covered, bytes]))
     }
@@ -88,41 +81,43 @@ impl CutStreams {
     pub(super) fn finish(
         self,
         rows: usize,
-        mut each: impl FnMut(OfDocument<'_>) -> Result<()>,
+        mut each: impl FnMut(ChangedDocument<'_>) -> Result<()>,
     ) -> Result<CutFile> {
         let folder = self.spill.folder().to_owned();
         let file = unnamed_file(&folder).map_err(Error::io("create a file in", &folder))?;
         let failed = |error| Error::io("write a temporary file in", &folder)(error);
         let mut file = BufWriter::new(file);
         let (mut ends, mut count) = (Vec::new(), 0);
-        let mut of_row: (usize, Vec<[u32; 2]>) = (0, Vec::new());
+        // The cuts of the row that is read.
+        let (mut current, mut row_cuts) = (0, Vec::new());
         for_each(&self.cuts.finish_one()?, |[row, start, end]| {
             let row = row as usize;
-            if row != of_row.0 {
-                each_cut(&mut of_row.1, of_row.0, &mut each)?;
-                of_row.0 = row;
+            if row != current {
+                each_cut(&mut row_cuts, current, &mut each)?;
+                current = row;
             }
+            // Rows without cuts end where the one before them does.
             ends.resize(row, count);
-            of_row.1.push([start, end]);
+            row_cuts.push([start, end]);
             count += 1;
             let written = file.write_all(bytemuck::cast_slice(&[start, end]));
             written.map_err(failed)
         })?;
-        each_cut(&mut of_row.1, of_row.0, &mut each)?;
+        each_cut(&mut row_cuts, current, &mut each)?;
         ends.resize(rows, count);
         let mut is_removed = vec![false; rows];
         for_each(&self.removed.finish_one()?, |[row, why, covered, bytes]| {
-            let [row, covered, bytes] = [row, covered, bytes].map(|word| word as usize);
+            let [row, covered_bytes, bytes] = [row, covered, bytes].map(|word| word as usize);
             let why = match why {
                 0 => Removal::MaxCovered,
                 _ => Removal::MinLeft,
             };
             is_removed[row] = true;
-            each(OfDocument::Removed(Removed {
+            each(ChangedDocument::Removed(RemovedDocument {
                 row,
                 why,
-                covered,
                 bytes,
+                covered_bytes,
             }))
         })?;
         let file = file
@@ -152,10 +147,10 @@ fn for_each<const N: usize>(
 fn each_cut(
     cuts: &mut Vec<[u32; 2]>,
     row: usize,
-    each: &mut impl FnMut(OfDocument<'_>) -> Result<()>,
+    each: &mut impl FnMut(ChangedDocument<'_>) -> Result<()>,
 ) -> Result<()> {
     if !cuts.is_empty() {
-        each(OfDocument::Cut(row, cuts))?;
+        each(ChangedDocument::Cut(row, cuts))?;
         cuts.clear();
     }
     Ok(())
@@ -194,12 +189,15 @@ impl CutsOfRows for CutFile {
         let mut rest = &read[..];
         for row in rows.clone() {
             let count = self.ends[row] - self.end(row);
-            let (of, behind) = rest.split_at(usize::try_from(count).unwrap_or(rest.len()));
+            let (own, behind) = rest.split_at(usize::try_from(count).unwrap_or(rest.len()));
             rest = behind;
             if self.is_removed[row] {
-                cuts.push_removed(Removal::MaxCovered)
+                cuts.push_dropped()
             } else {
-                cuts.push(of.iter().map(|[start, end]| *start as usize..*end as usize))
+                cuts.push(
+                    own.iter()
+                        .map(|[start, end]| *start as usize..*end as usize),
+                )
             }
         }
         Ok((Cow::Owned(cuts), rows.start))

@@ -9,14 +9,12 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::super::lost::Lost;
+use super::super::lost::{LostUnits, UnitStarts, divide_windows};
 use super::map::{Walker, WindowMap};
-use super::records::{Interval, Link, end_of_words};
+use super::records::{Interval, Link, Links, end_of_words};
+use super::shared::PARTS;
 use simgpu::error::Result;
 use simgpu::store::spill::{Partitions, Spill};
-
-/// Files that records are distributed to.
-const PARTS: usize = 32;
 
 /// The most windows of an interval that is looked up.
 const MOST_WINDOWS: usize = 1 << 16;
@@ -41,7 +39,7 @@ pub(super) struct LostCounter {
 
 impl LostCounter {
     /// Counts in texts of so many places.
-    pub(super) fn new(spill: &Arc<Spill>, places: usize, (window, stride): (usize, usize)) -> Self {
+    pub(super) fn new(spill: &Arc<Spill>, places: usize, window: usize, stride: usize) -> Self {
         let end = end_of_words(places);
         let partitions = |name| Partitions::new(spill, name, PARTS, end, 3 * PARTS);
         let touched = Partitions::new(spill, "touched", PARTS, end, 3 * PARTS);
@@ -64,7 +62,6 @@ impl LostCounter {
         windows: Range<usize>,
         cuts: &[Range<usize>],
     ) -> Result<()> {
-        let mut next = windows.start;
         for cut in cuts {
             let symbols = Interval {
                 start: cut.start,
@@ -72,35 +69,34 @@ impl LostCounter {
                 other: (cut.start - windows.start) % self.stride,
             };
             self.cut.push(&symbols.pack())?;
-            let first = (cut.start + 1).saturating_sub(self.window);
-            let first = first.max(next).min(windows.end);
-            let end = cut.end.min(windows.end).max(first);
-            self.add_windows(map, next..first, false)?;
-            self.add_windows(map, first..end, true)?;
-            next = end;
         }
-        self.add_windows(map, next..windows.end, false)
+        for divided in divide_windows(windows, self.window, cuts) {
+            self.add_windows(map, divided.kept, false)?;
+            self.add_windows(map, divided.touched, true)?;
+        }
+        Ok(())
     }
 
+    /// Adds windows, which are kept whole unless a cut touches them.
     fn add_windows(
         &mut self,
         map: &mut WindowMap,
         windows: Range<usize>,
-        are_touched: bool,
+        is_touched: bool,
     ) -> Result<()> {
         let mut next = windows.start;
         while next < windows.end {
             let back = self.walker.back(map, next)?;
-            let end = back.map_or(next, |back| back.first + back.len);
+            let end = back.map_or(next, Links::end);
             let end = windows.end.min(end).min(next + MOST_REPEATS);
             match back.map(|back| back.link) {
                 Some(Link::Back(period)) => {
-                    self.add_repeats(map, (next..end, period), are_touched)?;
+                    self.add_repeats(map, next..end, period, is_touched)?;
                     next = end;
                 }
                 _ => {
                     let end = windows.end.min(next + MOST_WINDOWS);
-                    next = self.add_segment(map, (next..end, 0), are_touched)?;
+                    next = self.add_segment(map, next..end, 0, is_touched)?;
                 }
             }
         }
@@ -111,10 +107,12 @@ impl LostCounter {
     fn add_repeats(
         &mut self,
         map: &mut WindowMap,
-        (windows, period): (Range<usize>, usize),
-        are_touched: bool,
+        windows: Range<usize>,
+        period: usize,
+        is_touched: bool,
     ) -> Result<()> {
         let (whole, rest) = (windows.len() / period, windows.len() % period);
+        // The last period may be in parts, so the windows at its places repeat once more.
         let parts = [
             (0..rest, whole),
             (rest..period.min(windows.len()), whole.saturating_sub(1)),
@@ -122,7 +120,7 @@ impl LostCounter {
         for (part, repeats) in parts {
             let (mut next, end) = (windows.start + part.start, windows.start + part.end);
             while next < end {
-                next = self.add_segment(map, (next..end, repeats * period), are_touched)?;
+                next = self.add_segment(map, next..end, repeats * period, is_touched)?;
             }
         }
         Ok(())
@@ -134,33 +132,35 @@ impl LostCounter {
     fn add_segment(
         &mut self,
         map: &mut WindowMap,
-        (windows, further): (Range<usize>, usize),
-        are_touched: bool,
+        windows: Range<usize>,
+        further: usize,
+        is_touched: bool,
     ) -> Result<usize> {
         let segment = self.walker.segment(map, windows.start, windows.end)?;
-        let of = |other: usize| Interval {
+        let places = |other: usize| Interval {
             start: segment.place,
             len: segment.len,
             other,
         };
-        if are_touched {
-            let [a, b, c, d] = of(windows.start).pack();
+        if is_touched {
+            let [a, b, c, d] = places(windows.start).pack();
             self.touched.push(&[a, b, c, d, further as u32])?;
         } else {
-            self.kept.push(&of(0).pack())?
+            // Of a window that is kept, only its first place matters.
+            self.kept.push(&places(0).pack())?
         }
         Ok(windows.start + segment.len)
     }
 
     /// Counts what was cut, and what of it is lost.
-    pub(super) fn count(self) -> Result<Lost> {
+    pub(super) fn count(self) -> Result<LostUnits> {
         let end = end_of_words(self.places);
         let mut standing = Partitions::new(&self.spill, "standing", PARTS, end, PARTS);
         let kept = self.kept.finish()?.into_records();
-        let mut kept = Union::new(kept.map(|kept| Ok(Interval::of(kept?))));
+        let mut kept = IntervalUnion::new(kept.map(|kept| Ok(Interval::unpack(kept?))));
         for touched in self.touched.finish()?.into_records() {
             let [a, b, c, d, further] = touched?;
-            let touched = Interval::of([a, b, c, d]);
+            let touched = Interval::unpack([a, b, c, d]);
             kept.advance(touched.start..touched.end())?;
             for part in kept.parts(touched.start..touched.end()) {
                 let start = touched.other + (part.start - touched.start);
@@ -174,41 +174,36 @@ impl LostCounter {
             }
         }
         let standing = standing.finish()?.into_records();
-        let mut standing = Union::new(standing.map(|windows| {
-            let windows = Interval::of(windows?);
+        let mut standing = IntervalUnion::new(standing.map(|windows| {
+            let windows = Interval::unpack(windows?);
             let len = windows.len + self.window - 1;
             Ok(Interval { len, ..windows })
         }));
-        let mut counted = Lost::default();
+        let mut counted = LostUnits::default();
         for cut in self.cut.finish()?.into_records() {
-            let cut = Interval::of(cut?);
-            standing.advance(cut.start..cut.end())?;
-            // The units that begin before a symbol.
-            let before = |symbol: usize| {
-                let begun = symbol - cut.start + cut.other;
-                begun.div_ceil(self.stride) - cut.other.div_ceil(self.stride)
+            let cut = Interval::unpack(cut?);
+            let symbols = cut.start..cut.end();
+            standing.advance(symbols.clone())?;
+            let starts = UnitStarts {
+                // A symbol that begins a unit, no earlier than its run.
+                start: cut.start - cut.other,
+                stride: self.stride,
             };
-            let all = before(cut.end());
-            let stand: usize = standing
-                .parts(cut.start..cut.end())
-                .map(|part| before(part.end) - before(part.start))
-                .sum();
-            counted.removed += all as u64;
-            counted.lost += (all - stand) as u64;
+            counted.add_cut(&starts, symbols.clone(), standing.parts(symbols));
         }
         Ok(counted)
     }
 }
 
 /// The union of intervals that ascend by their starts, in a range that only moves on.
-struct Union<I: Iterator> {
+struct IntervalUnion<I: Iterator> {
     intervals: std::iter::Peekable<I>,
     held: VecDeque<Range<usize>>,
 }
 
-impl<I: Iterator<Item = Result<Interval>>> Union<I> {
+impl<I: Iterator<Item = Result<Interval>>> IntervalUnion<I> {
     fn new(intervals: I) -> Self {
-        Union {
+        IntervalUnion {
             intervals: intervals.peekable(),
             held: VecDeque::new(),
         }

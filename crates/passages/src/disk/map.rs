@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::super::classes::Segment;
+use super::super::first_places::Segment;
 use super::records::{Link, Links};
 use simgpu::error::{Error, Result};
 use simgpu::store::unnamed_file;
@@ -35,7 +35,7 @@ fn pack(links: Links) -> [u64; WORDS] {
         Link::Place(place) => (place as u64) << 1,
         Link::Back(back) => (back as u64) << 1 | 1,
     };
-    [links.first as u64, (links.first + links.len) as u64, link]
+    [links.first as u64, links.end() as u64, link]
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "places have 40 bits")]
@@ -71,8 +71,7 @@ impl MapWriter {
     /// [`Error::Io`] if the file cannot be written.
     pub(super) fn push(&mut self, links: Links) -> Result<()> {
         if let Some(last) = &mut self.last
-            && let (Link::Place(to), Link::Place(place)) = (last.link, links.link)
-            && (last.first + last.len, to + last.len) == (links.first, place)
+            && last.is_followed_by(links)
         {
             last.len += links.len;
             return Ok(());
@@ -227,7 +226,7 @@ impl Walker {
             let Some(last) = last else {
                 return Ok(None);
             };
-            let end = last.first + last.len;
+            let end = last.end();
             let start = if number == 0 { 0 } else { map.index[number].0 };
             self.windows = start..end;
             if window >= end {
@@ -239,7 +238,8 @@ impl Walker {
         let Some(block) = &self.block else {
             return Ok(None);
         };
-        let ends_before = |links: &Links| links.first + links.len <= window;
+        let ends_before = |links: &Links| links.end() <= window;
+        // Windows are mostly looked up in order, so the links are here or a few behind.
         let is_near = self.at > 0 && ends_before(&block[self.at - 1]) || self.at == 0;
         let near = block[self.at..].iter().take(4);
         self.at = match near.clone().position(|links| !ends_before(links)) {
@@ -274,7 +274,7 @@ impl Walker {
         if links.first > window {
             return Ok(new(end.min(links.first)));
         }
-        let len = links.first + links.len - window;
+        let len = links.end() - window;
         let (len, place) = match links.link {
             Link::Place(place) => (len, place + (window - links.first)),
             Link::Back(back) => {

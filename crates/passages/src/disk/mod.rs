@@ -16,8 +16,8 @@
 //! 4. **Windows of mixed cells** (third reading). A window is a record of 24 bytes: 128 bits of a hash of its symbols, and
 //!    its place. Sorted, equal ones lead to the first. Then a join leads the windows of other regions to where those of the
 //!    first of their kind lead.
-//! 5. **Pieces** (fourth reading, `map.rs`, `choose.rs`). Where windows lead is a sorted file. Documents are passed in order:
-//!    what is a passage, what is cut, and what document is removed is decided by the rules of a search in memory. How often
+//! 5. **Pieces** (fourth reading, `map.rs`, `choosing.rs`). Where windows lead is a sorted file. Documents are passed in order:
+//!    what is a passage, what is cut, and what document is removed is decided as in memory (`passages/choice.rs`). How often
 //!    windows occur, and where the second time, is a second such file, if it matters (`others.rs`). A piece goes
 //!    on as long as its windows and those of its source have the same first places, which says that they are equal.
 //! 6. **Sources** (fifth reading, `sources.rs`). Pieces, sorted by the places of their sources, learn where these are in bytes,
@@ -58,15 +58,23 @@
 
 mod records;
 
+mod shared;
+
+mod text_reader;
+
 mod regions;
 
+mod listed;
+
 mod map;
+
+mod copies;
 
 mod search;
 
 mod others;
 
-mod choose;
+mod first_places;
 
 mod sources;
 
@@ -74,7 +82,15 @@ mod cut_file;
 
 mod lost;
 
+mod reread;
+
+mod first_reading;
+
+mod choosing;
+
 mod run;
 
 #[cfg(test)]
 mod tests;
+
+pub(super) use run::DiskRun;

@@ -9,11 +9,9 @@ use std::sync::Arc;
 
 use super::map::{MapWriter, Walker, WindowMap};
 use super::records::{Interval, Link, Links, end_of_words};
+use super::shared::PARTS;
 use simgpu::error::Result;
 use simgpu::store::spill::{Partitions, Spill};
-
-/// Files that records are distributed to.
-const PARTS: usize = 32;
 
 /// Which windows are asked for.
 #[derive(Clone, Copy, Debug)]
@@ -85,9 +83,10 @@ impl Others<'_> {
 fn each_occurrence(
     map: &mut WindowMap,
     walker: &mut Walker,
-    Links { first, len, link }: Links,
+    links: Links,
     mut each: impl FnMut(Interval, usize) -> Result<()>,
 ) -> Result<()> {
+    let Links { first, len, link } = links;
     let back = match link {
         Link::Place(start) => {
             return each(
@@ -127,7 +126,7 @@ fn each_occurrence(
 }
 
 fn unpack([a, b, c, d, count]: [u32; 5]) -> (Interval, u64) {
-    (Interval::of([a, b, c, d]), count.into())
+    (Interval::unpack([a, b, c, d]), count.into())
 }
 
 /// Passes over occurrences, in the order of their first places.
@@ -149,8 +148,8 @@ impl Sweep<'_> {
         let Interval { start, other, .. } = occurrence;
         self.count += count;
         self.ends.push(Reverse((occurrence.end(), count)));
-        let of = |place| self.others.document_of(place);
-        if !self.others.other_documents || of(start) != of(other) {
+        let [first, next] = [start, other].map(|place| self.others.document_of(place));
+        if !self.others.other_documents || first != next {
             self.next_places
                 .push(Reverse((other - start, occurrence.end())));
         }

@@ -55,7 +55,7 @@ impl Region {
         [(self.key >> Self::LOW) as u32, a, b, c, high, low]
     }
 
-    pub(super) fn of([key, a, b, c, high, low]: [u32; 6]) -> Self {
+    pub(super) fn unpack([key, a, b, c, high, low]: [u32; 6]) -> Self {
         let place = number(high, low);
         Region {
             key: u64::from(key) << Self::LOW | place & mask(Self::LOW),
@@ -66,21 +66,21 @@ impl Region {
     }
 }
 
-/// Windows of one anchor in a row.
+/// Windows of one anchor in a row, which equal others in part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Windows {
+pub(super) struct MixedWindows {
     pub(super) first: usize,
     pub(super) len: usize,
 }
 
-impl Windows {
+impl MixedWindows {
     pub(super) fn pack(self) -> [u32; 2] {
         words((self.first as u64) << 24 | (self.len as u64 - 1) << 12)
     }
 
-    pub(super) fn of([high, low]: [u32; 2]) -> Self {
+    pub(super) fn unpack([high, low]: [u32; 2]) -> Self {
         let place = number(high, low);
-        Windows {
+        MixedWindows {
             first: (place >> 24) as usize,
             len: (place >> 12 & mask(COUNT)) as usize + 1,
         }
@@ -118,6 +118,21 @@ pub(super) struct Links {
 }
 
 impl Links {
+    /// The window behind the last one.
+    pub(super) fn end(self) -> usize {
+        self.first + self.len
+    }
+
+    /// Whether links to places go on where these end, here and there.
+    pub(super) fn is_followed_by(self, next: Links) -> bool {
+        match (self.link, next.link) {
+            (Link::Place(place), Link::Place(next_place)) => {
+                (self.end(), place + self.len) == (next.first, next_place)
+            }
+            _ => false,
+        }
+    }
+
     pub(super) fn pack(self) -> [u32; 3] {
         let (is_back, small, large) = match self.link {
             Link::Place(place) => (0, self.len - 1, place),
@@ -128,7 +143,7 @@ impl Links {
         [(all >> 64) as u32, (all >> 32) as u32, all as u32]
     }
 
-    pub(super) fn of([high, middle, low]: [u32; 3]) -> Self {
+    pub(super) fn unpack([high, middle, low]: [u32; 3]) -> Self {
         let low = number(middle, low);
         let first = u64::from(high) << (PLACE - 32) | low >> 56;
         let small = (low >> 43 & mask(COUNT)) as usize + 1;
@@ -159,7 +174,7 @@ impl Interval {
         [96, 64, 32, 0].map(|bits| (all >> bits) as u32)
     }
 
-    pub(super) fn of(words: [u32; 4]) -> Self {
+    pub(super) fn unpack(words: [u32; 4]) -> Self {
         let all = words
             .into_iter()
             .fold(0_u128, |all, word| all << 32 | u128::from(word));
@@ -186,18 +201,18 @@ mod tests {
     fn records_come_back_and_sort_by_place() {
         for first in [0, 1, 255, 256, 77_777_777_777, LAST] {
             for len in [1, 2_049, 4_096] {
-                let windows = Windows { first, len };
-                assert_eq!(Windows::of(windows.pack()), windows);
+                let windows = MixedWindows { first, len };
+                assert_eq!(MixedWindows::unpack(windows.pack()), windows);
                 let region = Region {
                     key: (1 << 43) - 5,
                     hash: [1, u32::MAX, 3],
                     first,
                     len,
                 };
-                assert_eq!(Region::of(region.pack()), region);
+                assert_eq!(Region::unpack(region.pack()), region);
                 for link in [Link::Place(LAST - first), Link::Back(len)] {
                     let links = Links { first, len, link };
-                    assert_eq!(Links::of(links.pack()), links);
+                    assert_eq!(Links::unpack(links.pack()), links);
                     assert_eq!(u64::from(links.pack()[0]), first as u64 >> 8);
                     assert!(u64::from(links.pack()[0]) < end_of_words(first + 1));
                 }
@@ -206,13 +221,13 @@ mod tests {
                     len: LAST,
                     link: Link::Back(len),
                 };
-                assert_eq!(Links::of(links.pack()), links);
+                assert_eq!(Links::unpack(links.pack()), links);
                 let interval = Interval {
                     start: first,
                     len: LAST,
                     other: LAST - first,
                 };
-                assert_eq!(Interval::of(interval.pack()), interval);
+                assert_eq!(Interval::unpack(interval.pack()), interval);
                 assert_eq!(u64::from(interval.pack()[0]), first as u64 >> 8);
             }
             assert_eq!(window_of(pack_window(u128::MAX - 7, first)), first);

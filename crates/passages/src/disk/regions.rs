@@ -8,9 +8,9 @@ use super::super::hash::hash;
 use super::super::lengths::Lengths;
 use super::super::search::Symbols;
 use super::super::units::UnitTexts;
-use super::records::{Link, Links, Region, Windows, pack_window};
+use super::records::{Link, Links, MixedWindows, Region, pack_window};
 use simgpu::simd::Isa;
-use simgpu::simd::minima::{Anchors, Region as OfAnchor, Symbol};
+use simgpu::simd::minima::{Anchors, Region as AnchorRegion, Symbol};
 
 /// The regions of some documents, and the windows that repeat those right before them.
 #[derive(Debug, Default)]
@@ -33,9 +33,9 @@ pub(super) fn places(texts: &UnitTexts) -> usize {
 /// The symbols of texts as bytes, and the bytes of each.
 fn with_symbols(symbols: Symbols<'_>) -> SymbolBytes<'_> {
     match symbols {
-        Symbols::Bytes(symbols) => SymbolBytes::of(symbols),
-        Symbols::U32(symbols) => SymbolBytes::of(symbols),
-        Symbols::U64(symbols) => SymbolBytes::of(symbols),
+        Symbols::Bytes(symbols) => SymbolBytes::new(symbols),
+        Symbols::U32(symbols) => SymbolBytes::new(symbols),
+        Symbols::U64(symbols) => SymbolBytes::new(symbols),
     }
 }
 
@@ -47,7 +47,7 @@ struct SymbolBytes<'a> {
 }
 
 impl<'a> SymbolBytes<'a> {
-    fn of<S: Symbol>(symbols: &'a [S]) -> Self {
+    fn new<S: Symbol>(symbols: &'a [S]) -> Self {
         SymbolBytes {
             bytes: bytemuck::cast_slice(symbols),
             width: size_of::<S>(),
@@ -67,9 +67,9 @@ impl<'a> SymbolBytes<'a> {
 pub(super) fn regions(texts: &UnitTexts, lengths: &Lengths) -> Regions {
     let (symbols, ends) = texts.symbols();
     let found = match symbols {
-        Symbols::Bytes(symbols) => of_runs(symbols, ends, lengths),
-        Symbols::U32(symbols) => of_runs(symbols, ends, lengths),
-        Symbols::U64(symbols) => of_runs(symbols, ends, lengths),
+        Symbols::Bytes(symbols) => regions_in(symbols, ends, lengths),
+        Symbols::U32(symbols) => regions_in(symbols, ends, lengths),
+        Symbols::U64(symbols) => regions_in(symbols, ends, lengths),
     };
     let mut runs = texts.documents();
     runs.pop();
@@ -88,15 +88,15 @@ pub(super) fn first_place(texts: &UnitTexts, run: usize) -> usize {
     texts.run_symbols(run).start + run
 }
 
-fn of_runs<S: Symbol>(symbols: &[S], ends: &[usize], lengths: &Lengths) -> Regions {
+fn regions_in<S: Symbol>(symbols: &[S], ends: &[usize], lengths: &Lengths) -> Regions {
     let mut found = Regions::default();
     let mut anchors = Anchors::new(Isa::best(), lengths.grams);
     let mut start = 0;
     for (run, end) in ends.iter().enumerate() {
         let text = &symbols[start..*end];
         let mut repeats = Repeats::default();
-        anchors.all_regions(text, |of_anchor| {
-            let region = region(text, lengths, of_anchor, start + run);
+        anchors.all_regions(text, |found_region| {
+            let region = region(text, lengths, found_region, start + run);
             if !repeats.repeats(region, &mut found.repeats) {
                 found.regions.push(region);
             }
@@ -108,12 +108,12 @@ fn of_runs<S: Symbol>(symbols: &[S], ends: &[usize], lengths: &Lengths) -> Regio
 }
 
 /// The record of a region of a text that begins at the place `start`.
-fn region<S: Symbol>(text: &[S], lengths: &Lengths, of_anchor: OfAnchor, start: usize) -> Region {
-    let OfAnchor {
+fn region<S: Symbol>(text: &[S], lengths: &Lengths, found: AnchorRegion, start: usize) -> Region {
+    let AnchorRegion {
         anchor,
         first,
         last,
-    } = of_anchor;
+    } = found;
     let gram = bytemuck::cast_slice(&text[anchor..anchor + lengths.grams.gram]);
     let all = bytemuck::cast_slice(&text[first..last + lengths.window]);
     Region {
@@ -124,41 +124,46 @@ fn region<S: Symbol>(text: &[S], lengths: &Lengths, of_anchor: OfAnchor, start: 
     }
 }
 
-/// The cells of regions of texts whose first place is `base`: the windows of a region are divided by the place of the anchor in
-/// them, and the key of a cell is a hash of the symbols that all of them have in common.
-pub(super) fn cells(
-    texts: &UnitTexts,
-    regions: &[Windows],
-    base: usize,
-    lengths: &Lengths,
-) -> Vec<Region> {
-    let (symbols, ends) = texts.symbols();
-    match symbols {
-        Symbols::Bytes(symbols) => cells_of(symbols, ends, (regions, base), lengths),
-        Symbols::U32(symbols) => cells_of(symbols, ends, (regions, base), lengths),
-        Symbols::U64(symbols) => cells_of(symbols, ends, (regions, base), lengths),
+/// Mixed regions or cells of some texts.
+pub(super) struct MixedInTexts<'a> {
+    pub(super) texts: &'a UnitTexts,
+    /// The first place of the texts.
+    pub(super) base: usize,
+    /// In order.
+    pub(super) mixed: &'a [MixedWindows],
+}
+
+/// The cells of mixed regions: the windows of a region are divided by the place of the anchor in them, and the key of a cell
+/// is a hash of the symbols that all of them have in common.
+pub(super) fn cells(regions: &MixedInTexts<'_>, lengths: &Lengths) -> Vec<Region> {
+    match regions.texts.symbols().0 {
+        Symbols::Bytes(symbols) => cells_in(symbols, regions, lengths),
+        Symbols::U32(symbols) => cells_in(symbols, regions, lengths),
+        Symbols::U64(symbols) => cells_in(symbols, regions, lengths),
     }
 }
 
-fn cells_of<S: Symbol>(
+fn cells_in<S: Symbol>(
     symbols: &[S],
-    ends: &[usize],
-    (regions, base): (&[Windows], usize),
+    regions: &MixedInTexts<'_>,
     lengths: &Lengths,
 ) -> Vec<Region> {
+    let (_, ends) = regions.texts.symbols();
+    let base = regions.base;
     // As many cells as windows of a cell, about.
     let size = lengths.grams.places.isqrt();
     let mut anchors = Anchors::new(Isa::best(), lengths.grams);
     let (mut found, mut run) = (Vec::new(), 0);
-    for region in regions {
+    for region in regions.mixed {
         // Each run has one place more than symbols.
         while ends[run] + run <= region.first - base {
             run += 1;
         }
         let (shift, mut first) = (base + run, region.first - base - run);
         let (end, mut anchor) = (first + region.len, first);
+        // All windows of the region have the anchor of the first one, which the record lacks.
         let window = &symbols[first..first + lengths.window];
-        anchors.regions(window, 1, |of| anchor += of.anchor);
+        anchors.regions(window, 1, |region| anchor += region.anchor);
         while first < end {
             let (from, to) = lengths.core_of(size, anchor, first);
             // The last window of the cell begins where the core begins.

@@ -5,15 +5,13 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::super::units::{PassageUnit, PlacedPiece, UnitTexts};
+use super::super::units::{PassageUnits, PlacedPiece, TextPart, UnitTexts};
 use super::records::{Interval, end_of_words};
 use super::regions::places;
-use super::search::Reading;
+use super::shared::PARTS;
+use super::text_reader::TextReader;
 use simgpu::error::Result;
 use simgpu::store::spill::{Partitions, Sorted, Spill, Stored, Streams};
-
-/// Files that records are distributed to.
-const PARTS: usize = 32;
 
 /// Words of what is known of a piece or its source: document, start and end as results state them, start and end in bytes, and
 /// the hash of all bytes.
@@ -22,37 +20,26 @@ const KNOWN: usize = 9;
 /// Pieces, without their sources.
 pub(crate) struct Pieces {
     spill: Arc<Spill>,
-    unit: PassageUnit,
+    units: PassageUnits,
     /// By piece: what is known of it, and the number of units.
     own: Streams,
     asked: Partitions<4>,
     pub(super) count: usize,
 }
 
-/// What is known of symbols of a run. The number of the first of these documents among all is `row`.
-fn known(
-    texts: &UnitTexts,
-    (run, symbols): (usize, Range<usize>),
-    row: usize,
-    unit: PassageUnit,
-) -> [u32; KNOWN] {
-    let (document, bytes) = texts.place(run, symbols.clone());
-    let hash = xxh3_128(&texts.text(document).as_bytes()[bytes.clone()]);
-    let stated = match unit {
-        // A list is one run.
-        PassageUnit::Tokens => symbols,
-        _ => bytes.clone(),
-    };
+/// What is known of a part of texts, of which the first has the number `row` among all.
+fn known(texts: &UnitTexts, row: usize, part: &TextPart) -> [u32; KNOWN] {
+    let hash = xxh3_128(texts.bytes_of(part));
     #[allow(
         clippy::cast_possible_truncation,
         reason = "a text has less than 4 GiB, and there are fewer documents than 2^32"
     )]
     let [row, start, end, from, to] = [
-        row + document,
-        stated.start,
-        stated.end,
-        bytes.start,
-        bytes.end,
+        row + part.document,
+        part.stated.start,
+        part.stated.end,
+        part.bytes.start,
+        part.bytes.end,
     ]
     .map(|number| number as u32);
     let [a, b, c, d]: [u32; 4] = bytemuck::cast(hash);
@@ -61,9 +48,14 @@ fn known(
 
 impl Pieces {
     /// None yet, or those of the last checkpoint, which are `count`, of texts of so many places.
-    pub(super) fn new(spill: &Arc<Spill>, places: usize, unit: PassageUnit, count: usize) -> Self {
+    pub(super) fn new(
+        spill: &Arc<Spill>,
+        places: usize,
+        units: PassageUnits,
+        count: usize,
+    ) -> Self {
         Pieces {
-            unit,
+            units,
             own: Streams::new(spill, "pieces", 1, 2 * PARTS),
             asked: Partitions::new(spill, "asked", PARTS, end_of_words(places), 2 * PARTS),
             spill: Arc::clone(spill),
@@ -71,16 +63,15 @@ impl Pieces {
         }
     }
 
-    /// Adds the next piece: symbols of a run of texts, of which the first has the number `row` among all, with so many units.
-    /// Its source has these places.
+    /// Adds the next piece: a part of texts, of which the first has the number `row` among all. Its source has these places.
     pub(super) fn push(
         &mut self,
-        of_run: (usize, Range<usize>),
-        units: usize,
-        (texts, row): (&UnitTexts, usize),
+        texts: &UnitTexts,
+        row: usize,
+        part: &TextPart,
         source: Range<usize>,
     ) -> Result<()> {
-        let own = with_number(units, known(texts, of_run, row, self.unit));
+        let own = with_number(part.len, known(texts, row, part));
         self.own.push(0, bytemuck::cast_slice(&own))?;
         let asked = Interval {
             start: source.start,
@@ -100,13 +91,13 @@ impl Pieces {
     /// Finds the sources by a reading, if no checkpoint has them, and calls `each` with all pieces in order.
     pub(super) fn for_each(
         self,
-        reading: &impl Reading,
+        reading: &impl TextReader,
         mut each: impl FnMut(PlacedPiece) -> Result<()>,
     ) -> Result<()> {
         let end = (self.count as u64 >> LOW) + 1;
         let mut found = Partitions::new(&self.spill, "sources", PARTS, end, PARTS);
         if self.spill.state::<()>(SOURCES).is_none() {
-            find(self.asked.finish()?, reading, self.unit, &mut found)?;
+            find(self.asked.finish()?, reading, self.units, &mut found)?;
             found.flush()?;
             self.spill.checkpoint(SOURCES, &())?;
         }
@@ -126,8 +117,8 @@ impl Pieces {
 /// Adds what is known of the sources that are asked for, by one reading.
 fn find(
     asked: Sorted<4>,
-    reading: &impl Reading,
-    unit: PassageUnit,
+    reading: &impl TextReader,
+    units: PassageUnits,
     found: &mut Partitions<RECORD>,
 ) -> Result<()> {
     let mut asked = asked.into_records().peekable();
@@ -138,17 +129,17 @@ fn find(
         let mut run = 0;
         let is_here = |next: &Result<[u32; 4]>| {
             next.as_ref()
-                .map_or(true, |next| Interval::of(*next).start < end)
+                .map_or(true, |next| Interval::unpack(*next).start < end)
         };
         while let Some(next) = asked.next_if(is_here).transpose()? {
-            let next = Interval::of(next);
+            let next = Interval::unpack(next);
             let at = next.start - base;
             while ends[run] + run <= at {
                 run += 1;
             }
             let start = at - run - run.checked_sub(1).map_or(0, |before| ends[before]);
-            let known = known(texts, (run, start..start + next.len), row, unit);
-            found.push(&with_number(next.other, known))?;
+            let part = texts.part(run, start..start + next.len, units);
+            found.push(&with_number(next.other, known(texts, row, &part)))?;
         }
         base = end;
         row += texts.len();

@@ -6,26 +6,30 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::super::brute_force::{Asked, conditions, covered, hostile, patchwork, pieces_where};
+use super::super::choice::Choice;
 use super::super::lengths::Lengths;
+use super::super::tests::definition::{ConditionCase, condition_cases, covered, pieces_where};
+use super::super::tests::hostile::{hostile, patchwork};
 use super::super::units::{PassageUnit, PassageUnits, UnitTexts};
 use super::super::{Occurrences, Piece};
-use super::choose::{Chooser, Known, Rules};
+use super::first_places::{MappedPlaces, WindowMaps};
+use super::listed::Listed;
 use super::others::Others;
 use super::regions::regions;
-use super::search::{Listed, Reading, Search};
+use super::search::DiskSearch;
+use super::text_reader::TextReader;
 use simgpu::error::Result;
 use simgpu::pipeline::UnitPlaces;
 use simgpu::progress::Silent;
 use simgpu::store::spill::{Budget, Spill};
 
 /// Documents in chunks.
-struct Chunks(Vec<UnitTexts>);
+struct TextChunks(Vec<UnitTexts>);
 
-impl Chunks {
+impl TextChunks {
     fn new(texts: &[Vec<u8>], units: PassageUnits, chunk: usize) -> Self {
         let mut finder = UnitPlaces::default();
-        let of_chunk = |texts: &[Vec<u8>]| {
+        let chunk_of = |texts: &[Vec<u8>]| {
             let mut chunk = UnitTexts::default();
             for text in texts {
                 let text = std::str::from_utf8(text).unwrap();
@@ -33,11 +37,11 @@ impl Chunks {
             }
             chunk
         };
-        Chunks(texts.chunks(chunk).map(of_chunk).collect())
+        TextChunks(texts.chunks(chunk).map(chunk_of).collect())
     }
 }
 
-impl Reading for Chunks {
+impl TextReader for TextChunks {
     fn read<T: Send>(
         &self,
         _: &'static str,
@@ -48,89 +52,86 @@ impl Reading for Chunks {
     }
 }
 
-/// How a test searches.
+/// SearchSetting a test searches.
 #[derive(Clone, Copy, Debug)]
-struct How {
+struct SearchSetting {
     unit: PassageUnit,
     memory: usize,
     chunk: usize,
     threads: usize,
 }
 
-/// What is known of the windows of texts.
-struct Searched {
+/// Texts that were searched on disk.
+struct SearchedOnDisk {
     _folder: tempfile::TempDir,
     spill: Arc<Spill>,
-    known: Known,
-    places: usize,
+    maps: WindowMaps,
 }
 
-impl Searched {
-    fn new(texts: &[Vec<u8>], len: usize, how: How) -> Self {
+impl SearchedOnDisk {
+    fn new(texts: &[Vec<u8>], len: usize, setting: SearchSetting) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let spill = Spill::new(&Budget::new(folder.path(), how.memory)).unwrap();
+        let spill = Spill::new(&Budget::new(folder.path(), setting.memory)).unwrap();
         let min_length = NonZeroUsize::new(len).unwrap();
         let units = PassageUnits {
             min_length,
-            ..PassageUnits::of(how.unit)
+            ..PassageUnits::of(setting.unit)
         };
-        let chunks = Chunks::new(texts, units, how.chunk);
+        let chunks = TextChunks::new(texts, units, setting.chunk);
         let lengths = Lengths::new(min_length);
         let mut listed = Listed::new(&spill, 0);
         for chunk in &chunks.0 {
             listed.add(&regions(chunk, &lengths)).unwrap();
         }
         let places = listed.places;
-        let search = Search {
+        let search = DiskSearch {
             lengths: &lengths,
             spill: &spill,
             progress: &Silent,
         };
         let starts = listed.end().unwrap();
-        let map = search.map(listed, &chunks).unwrap();
-        let others = None;
-        Searched {
-            known: Known {
-                map,
-                others,
+        let firsts = search.map(listed, &chunks).unwrap();
+        SearchedOnDisk {
+            maps: WindowMaps {
+                firsts,
+                others: None,
                 starts,
+                places,
             },
             _folder: folder,
             spill,
-            places,
         }
     }
 
     /// The pieces that are found on disk.
-    fn pieces(&mut self, texts: &[Vec<u8>], len: usize, asked: Asked) -> Vec<Piece> {
-        let least = u32::try_from(asked.min_count).unwrap();
-        let is_all = asked.occurrences == Occurrences::All;
-        let starts = self.known.starts.clone();
-        let others = Others {
-            least,
-            starts: &starts,
-            other_documents: is_all && asked.other,
+    fn pieces(&mut self, texts: &[Vec<u8>], len: usize, case: ConditionCase) -> Vec<Piece> {
+        let conditions = case.conditions;
+        let WindowMaps {
+            firsts,
+            others,
+            starts,
+            places,
+        } = &mut self.maps;
+        let asked = Others {
+            least: conditions.min_count,
+            starts: &*starts,
+            other_documents: conditions.other_documents
+                && conditions.occurrences == Occurrences::All,
         };
-        let others = (least > 2 || is_all)
-            .then(|| others.find(&mut self.known.map, &self.spill, self.places));
-        self.known.others = others.transpose().unwrap();
-        let rules = Rules {
-            window: len,
-            stride: 1,
-            occurrences: asked.occurrences,
-            other_documents: asked.other,
-            only_reference: asked.reference.1,
-            memory: u64::MAX,
-        };
-        let mut chooser = Chooser::new(rules, &mut self.known, asked.reference.0);
+        let found = conditions
+            .needs_counts()
+            .then(|| asked.find(firsts, &self.spill, *places));
+        *others = found.transpose().unwrap();
+        let mapped = MappedPlaces::new(firsts, others.as_mut());
+        let mut choice = Choice::new(mapped, len, conditions, starts);
         let mut all = Vec::new();
-        for (document, text) in texts.iter().enumerate().skip(asked.reference.0) {
-            chooser.begin_document();
+        for (document, text) in texts.iter().enumerate().skip(conditions.reference) {
+            choice.begin_document();
             let start = starts[document];
             let windows: Range<usize> = start..start + (text.len() + 1).saturating_sub(len);
             let from = all.len();
-            for piece in chooser.pieces(windows).unwrap() {
-                let source_document = chooser.document_of(piece.source);
+            for piece in choice.pieces(windows).unwrap() {
+                let source_document = choice.document_of(piece.source);
                 all.push(Piece {
                     document,
                     start: piece.from - start,
@@ -139,7 +140,7 @@ impl Searched {
                     len: piece.to - piece.from,
                 });
             }
-            chooser.end_document(asked.drops && covered(&all[from..]) * 2 > text.len());
+            choice.end_document(case.drops && covered(&all[from..]) * 2 > text.len());
         }
         all
     }
@@ -148,19 +149,19 @@ impl Searched {
 /// A check has every so many of all conditions: another share with another number of threads.
 const SHARES: usize = 3;
 
-fn check(name: &str, texts: &[Vec<u8>], len: usize, how: How) {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(how.threads);
+fn check(name: &str, texts: &[Vec<u8>], len: usize, setting: SearchSetting) {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(setting.threads);
     let pool = pool.build().unwrap();
-    let mut searched = pool.install(|| Searched::new(texts, len, how));
-    let asked = conditions(texts.len()).into_iter();
-    for asked in asked.skip(how.threads % SHARES).step_by(SHARES) {
-        let expected = pieces_where(texts, len, asked);
-        let found = pool.install(|| searched.pieces(texts, len, asked));
+    let mut searched = pool.install(|| SearchedOnDisk::new(texts, len, setting));
+    let cases = condition_cases(texts.len()).into_iter();
+    for case in cases.skip(setting.threads % SHARES).step_by(SHARES) {
+        let expected = pieces_where(texts, len, case);
+        let found = pool.install(|| searched.pieces(texts, len, case));
         if found != expected {
             let at = found.iter().zip(&expected).position(|(a, b)| a != b);
             let at = at.unwrap_or(found.len().min(expected.len()));
             panic!(
-                "{name}: L = {len}, {asked:?}, {how:?}: {:?} instead of {:?}",
+                "{name}: L = {len}, {case:?}, {setting:?}: {:?} instead of {:?}",
                 found.get(at),
                 expected.get(at)
             );
@@ -172,13 +173,13 @@ fn check(name: &str, texts: &[Vec<u8>], len: usize, how: How) {
 fn hostile_texts_have_the_passages_of_the_definition() {
     for (i, (name, texts)) in hostile(2_500).into_iter().enumerate() {
         for (j, len) in [1, 5, 33, 100, 400].into_iter().enumerate() {
-            let how = How {
+            let setting = SearchSetting {
                 unit: [PassageUnit::Bytes, PassageUnit::Chars][(i + j) % 2],
                 memory: 1 << (10 + 4 * (j % 3)),
                 chunk: 1 + 7 * (i % 3),
                 threads: 1 + j % 3,
             };
-            check(name, &texts, len, how);
+            check(name, &texts, len, setting);
         }
     }
 }
@@ -199,7 +200,7 @@ proptest! {
     ) {
         let texts = patchwork(&mut { seed }, documents, alphabet);
         let unit = if is_wide { PassageUnit::Chars } else { PassageUnit::Bytes };
-        let how = How { unit, memory: 1 << memory, chunk, threads };
-        check("patchwork", &texts, len, how);
+        let setting = SearchSetting { unit, memory: 1 << memory, chunk, threads };
+        check("patchwork", &texts, len, setting);
     }
 }
