@@ -72,7 +72,7 @@ impl Corpus {
     }
 
     /// The field `text` of each line of a file.
-    fn of_file() -> Option<Self> {
+    fn from_file() -> Option<Self> {
         let path = std::env::var_os("SIMGPU_PASSAGES")?;
         let lines = std::fs::read_to_string(path).expect("a file of JSON Lines");
         let mut corpus = Corpus::empty("file");
@@ -121,7 +121,7 @@ fn bench_anchors(criterion: &mut Criterion) {
 
 /// Finds passages of 100 bytes on each instruction set.
 fn bench_search(criterion: &mut Criterion) {
-    let corpora = [Some(Corpus::made_up()), Corpus::of_file()];
+    let corpora = [Some(Corpus::made_up()), Corpus::from_file()];
     let mut group = criterion.benchmark_group("passages");
     for corpus in corpora.into_iter().flatten() {
         group.throughput(Throughput::Bytes(corpus.bytes.len() as u64));

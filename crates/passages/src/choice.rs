@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use super::first_places::{FirstPlaces, Segment};
+use super::first_places::{FirstPlaces, WindowSegment};
 use super::items::Match;
 use super::pass::too_large;
 use super::sources::Occurrences;
@@ -67,7 +67,7 @@ impl Conditions {
 }
 
 /// Decides passages, document by document.
-pub(super) struct Choice<'a, P> {
+pub(super) struct PassageChoice<'a, P> {
     pub(super) places: P,
     /// Symbols of a window.
     window: usize,
@@ -83,13 +83,13 @@ pub(super) struct Choice<'a, P> {
     /// For windows whose first place is in a dropped document: the first place that is in none.
     moved: TwinTree,
     /// What the document that was begun last added to those, or will add.
-    entered: Vec<Segment>,
+    entered: Vec<WindowSegment>,
 }
 
 /// Bytes of an entry of a tree, about.
 const ENTRY: u64 = 96;
 
-impl<'a, P: FirstPlaces> Choice<'a, P> {
+impl<'a, P: FirstPlaces> PassageChoice<'a, P> {
     /// Begins behind the documents of the reference.
     pub(super) fn new(
         places: P,
@@ -97,7 +97,7 @@ impl<'a, P: FirstPlaces> Choice<'a, P> {
         conditions: Conditions,
         starts: &'a [usize],
     ) -> Self {
-        Choice {
+        PassageChoice {
             places,
             window,
             conditions,
@@ -112,7 +112,7 @@ impl<'a, P: FirstPlaces> Choice<'a, P> {
 
     /// Fails if what dropped documents lead to takes more than these bytes of memory.
     pub(super) fn with_memory(self, memory: u64) -> Self {
-        Choice { memory, ..self }
+        PassageChoice { memory, ..self }
     }
 
     /// Begins the next document.
@@ -172,7 +172,11 @@ impl<'a, P: FirstPlaces> Choice<'a, P> {
     }
 
     /// Chooses among windows those that occur often enough, and in the right places.
-    fn choose_frequent(&mut self, segment: Segment, chosen: &mut ChosenWindows) -> Result<()> {
+    fn choose_frequent(
+        &mut self,
+        segment: WindowSegment,
+        chosen: &mut ChosenWindows,
+    ) -> Result<()> {
         let mut rest = segment.places();
         while !rest.is_empty()
             && let Some(places) = self.places.frequent(rest.clone())?
@@ -189,7 +193,7 @@ impl<'a, P: FirstPlaces> Choice<'a, P> {
     }
 
     /// Chooses among windows with an earlier place, of which all are in one document.
-    fn choose_moved(&mut self, segment: Segment, chosen: &mut ChosenWindows) -> Result<()> {
+    fn choose_moved(&mut self, segment: WindowSegment, chosen: &mut ChosenWindows) -> Result<()> {
         let is_of_reference = |place| self.first_input.is_none_or(|first| place < first);
         if self.conditions.only_reference && !is_of_reference(segment.place) {
             return Ok(());
@@ -209,7 +213,7 @@ impl<'a, P: FirstPlaces> Choice<'a, P> {
             // The first of its kind in a document that is not dropped, unless this one is.
             match self.entered[known..].last_mut() {
                 Some(last) if last.first + last.len == window => last.len += 1,
-                _ => self.entered.push(Segment {
+                _ => self.entered.push(WindowSegment {
                     first: window,
                     len: 1,
                     place,

@@ -1,7 +1,7 @@
 //! Decides which windows of an item are repeats, and enters the others.
 
-use super::items::{Item, Match, MatchEnd, Open, Reach};
-use super::known::{AnchoredWindows, FirstRun, Found, KnownWindows, MOST_RUNS, RunInContext};
+use super::items::{Match, MatchEnd, OpenWindows, Reach, ScanItem};
+use super::known::{AnchoredWindows, FirstRun, KnownWindows, MOST_RUNS, RunInContext, SlotEntry};
 use super::lengths::Lengths;
 use super::scan::Scan;
 use simgpu::simd::minima::Symbol;
@@ -10,30 +10,30 @@ use simgpu::simd::minima::Symbol;
 #[derive(Clone, Copy)]
 struct KeyRuns {
     slot: usize,
-    found: Found,
+    found: SlotEntry,
     len: usize,
 }
 
 impl<S: Symbol> Scan<'_, S> {
     /// Finds the windows of an item that are repeats, and enters the others.
-    pub(super) fn decide(&mut self, known: &KnownWindows, item: Item) -> Reach {
+    pub(super) fn decide(&mut self, known: &KnownWindows, item: ScanItem) -> Reach {
         loop {
             let (slot, found) = known.find(item.key);
             match found {
-                Found::Nothing => {
+                SlotEntry::Nothing => {
                     if known.enter(&mut self.rooms, item.slot(slot), item.windows()) {
-                        return Reach::behind(item.last);
+                        return Reach::after(item.last);
                     }
                 }
-                Found::Cells => return self.decide_cells(known, item),
-                Found::One(_) | Found::Group(_) => {
+                SlotEntry::Cells => return self.decide_cells(known, item),
+                SlotEntry::One(_) | SlotEntry::Group(_) => {
                     let len = known.len(found);
                     let runs = KeyRuns { slot, found, len };
                     let (mut reach, open) = self.compare(known, item, runs);
                     if open.is_empty() {
                         return reach;
                     }
-                    let rest = Item {
+                    let rest = ScanItem {
                         first: open.first,
                         last: open.end - 1,
                         ..item
@@ -52,14 +52,20 @@ impl<S: Symbol> Scan<'_, S> {
     }
 
     /// Compares an item with the runs of windows of its key, the latest first, until none of its windows is open.
-    fn compare(&mut self, known: &KnownWindows, item: Item, runs: KeyRuns) -> (Reach, Open) {
+    fn compare(
+        &mut self,
+        known: &KnownWindows,
+        item: ScanItem,
+        runs: KeyRuns,
+    ) -> (Reach, OpenWindows) {
         let KeyRuns { found, len, .. } = runs;
-        let mut reach = Reach::behind(item.last);
-        let mut open = Open {
+        let mut reach = Reach::after(item.last);
+        let mut open = OpenWindows {
             first: item.first,
             end: item.last + 1,
             inside: Vec::new(),
         };
+        // A mask has a bit for each of up to 64 runs, the last ones first.
         let mut base = (len - 1) / 64 * 64;
         let mut mask = self.mask(known, item, found, len - base);
         loop {
@@ -74,9 +80,9 @@ impl<S: Symbol> Scan<'_, S> {
             let top = 63 - mask.leading_zeros() as usize;
             mask ^= 1 << top;
             let other = match found {
-                Found::Group(group) => known.run_of_group(group, base + top),
-                Found::One(one) => known.one(one),
-                Found::Nothing | Found::Cells => break,
+                SlotEntry::Group(group) => known.run_of_group(group, base + top),
+                SlotEntry::One(one) => known.one(one),
+                SlotEntry::Nothing | SlotEntry::Cells => break,
             };
             let Some(matched) = self.compare_with(item, other) else {
                 continue;
@@ -109,10 +115,11 @@ impl<S: Symbol> Scan<'_, S> {
     }
 
     /// Of the last `len` runs of a key, up to 64, those that may share a window with an item.
-    fn mask(&self, known: &KnownWindows, item: Item, found: Found, len: usize) -> u64 {
-        let Found::Group(group) = found else {
+    fn mask(&self, known: &KnownWindows, item: ScanItem, found: SlotEntry, len: usize) -> u64 {
+        let SlotEntry::Group(group) = found else {
             return 1;
         };
+        // A cell of one place is its core: no symbols stand beside it.
         if self.lengths.cells[item.level] == 1 {
             return u64::MAX >> (64 - len);
         }
@@ -122,19 +129,22 @@ impl<S: Symbol> Scan<'_, S> {
 
     /// The match of an item with a run of windows, followed to its end.
     #[inline(always)]
-    fn compare_with(&self, item: Item, other: AnchoredWindows) -> Option<Match> {
+    fn compare_with(&self, item: ScanItem, other: AnchoredWindows) -> Option<Match> {
         let Lengths { window, grams, .. } = *self.lengths;
         let (here, there) = (item.anchor, other.anchor());
         let (to_end, to_its_end) = (self.end - here, other.last() + window - there);
         let mut ahead = self.text.agree_ahead(here, there, to_end.min(to_its_end));
+        // Without the whole k-gram, the keys were equal by chance.
         if ahead < grams.gram {
             return None;
         }
+        // Only windows of both runs: others have anchors, and items, of their own.
         let limit = (here - item.first).min(there - other.first());
         let behind = self.text.agree_behind(here, there, limit);
         if behind + ahead < window {
             return None;
         }
+        // Beyond the windows that were entered, the match goes on along its diagonal.
         if ahead == to_its_end && to_its_end < to_end {
             let limit = self.text.document_end(there) - there;
             let limit = to_end.min(limit) - ahead;
@@ -149,8 +159,8 @@ impl<S: Symbol> Scan<'_, S> {
 
     /// Decides the windows of a heavy key, cell by cell.
     #[inline(never)]
-    fn decide_cells(&mut self, known: &KnownWindows, item: Item) -> Reach {
-        let mut reach = Reach::behind(item.last);
+    fn decide_cells(&mut self, known: &KnownWindows, item: ScanItem) -> Reach {
+        let mut reach = Reach::after(item.last);
         let mut first = item.first;
         while first <= item.last {
             let cell = self.cell(item.level + 1, item, first);
@@ -165,12 +175,12 @@ impl<S: Symbol> Scan<'_, S> {
 
     /// Enters new windows beside those of the same key, which becomes heavy if they are many. Does nothing and returns `false`
     /// if there are others by now.
-    fn enter_beside(&mut self, known: &KnownWindows, runs: KeyRuns, item: Item) -> bool {
+    fn enter_beside(&mut self, known: &KnownWindows, runs: KeyRuns, item: ScanItem) -> bool {
         let KeyRuns { slot, found, len } = runs;
         let windows = item.windows();
         let context = self.context(item.level, windows);
         let group = match found {
-            Found::One(one) => {
+            SlotEntry::One(one) => {
                 let first = FirstRun {
                     one,
                     context: self.context(item.level, known.one(one)),
@@ -178,8 +188,8 @@ impl<S: Symbol> Scan<'_, S> {
                 let second = RunInContext { windows, context };
                 return known.enter_second(&mut self.rooms, item.slot(slot), first, second);
             }
-            Found::Group(group) => group,
-            Found::Nothing | Found::Cells => return false,
+            SlotEntry::Group(group) => group,
+            SlotEntry::Nothing | SlotEntry::Cells => return false,
         };
         if !known.lock(slot, group, len) {
             // Nothing more is entered in a full table.
@@ -191,7 +201,8 @@ impl<S: Symbol> Scan<'_, S> {
             known.enter_beside(&mut self.rooms, item.slot(slot), group, run);
             return true;
         }
-        let runs = known.runs(found).into_iter().map(|windows| Item {
+        // The key becomes heavy: all its windows go down a level, and the new ones with them.
+        let runs = known.runs(found).into_iter().map(|windows| ScanItem {
             anchor: windows.anchor(),
             first: windows.first(),
             last: windows.last(),
@@ -206,20 +217,22 @@ impl<S: Symbol> Scan<'_, S> {
 
     /// Enters windows of cells, those of heavy keys into cells of the next level: new ones, or, of those before, some that
     /// were between new ones.
-    fn enter_all(&mut self, known: &KnownWindows, cells: Vec<Item>) {
+    fn enter_all(&mut self, known: &KnownWindows, cells: Vec<ScanItem>) {
+        // All slots are asked of memory before the first one is needed.
         for cell in &cells {
             known.prefetch_slot(cell.key);
         }
         for cell in cells {
+            // Again, as long as another thread changes the slot meanwhile.
             while !self.enter_cell(known, cell) {}
         }
     }
 
-    fn enter_cell(&mut self, known: &KnownWindows, cell: Item) -> bool {
+    fn enter_cell(&mut self, known: &KnownWindows, cell: ScanItem) -> bool {
         let (slot, found) = known.find(cell.key);
         match found {
-            Found::Nothing => known.enter(&mut self.rooms, cell.slot(slot), cell.windows()),
-            Found::Cells => {
+            SlotEntry::Nothing => known.enter(&mut self.rooms, cell.slot(slot), cell.windows()),
+            SlotEntry::Cells => {
                 self.enter_all(known, self.cells(cell).collect());
                 true
             }

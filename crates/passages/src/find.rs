@@ -106,6 +106,7 @@ impl PassagesRun<'_> {
         let cut = documents.par_iter().map_init(new, cut);
         let cut: Vec<DocumentCuts> = in_parallel(|| cut.collect());
         let documents = documents.iter().map(|spans| spans[0].document);
+        // Documents without spans have no cuts, and those that are removed are not cut.
         let mut cut = documents.zip(cut).peekable();
         let mut removed = removed.iter().peekable();
         let mut cuts = Cuts::default();

@@ -10,14 +10,14 @@ use simgpu::error::Result;
 
 /// Windows in a row whose first places are in a row, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Segment {
+pub(super) struct WindowSegment {
     pub(super) first: usize,
     pub(super) len: usize,
     /// The first place of the first window, which may be that window.
     pub(super) place: usize,
 }
 
-impl Segment {
+impl WindowSegment {
     /// Each window, and its first place.
     pub(super) fn windows(self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.len).map(move |i| (self.first + i, self.place + i))
@@ -35,7 +35,7 @@ impl Segment {
 
     /// The windows with some of the first places.
     pub(super) fn part(self, places: Range<usize>) -> Self {
-        Segment {
+        WindowSegment {
             first: self.first + (places.start - self.place),
             len: places.len(),
             place: places.start,
@@ -46,7 +46,7 @@ impl Segment {
 /// The first places of the windows of some texts. All methods fail only if a file cannot be read.
 pub(super) trait FirstPlaces {
     /// The segment that begins with a window and ends at `end` or before. It has one window at least.
-    fn segment(&mut self, window: usize, end: usize) -> Result<Segment>;
+    fn segment(&mut self, window: usize, end: usize) -> Result<WindowSegment>;
 
     /// The end of the windows from this one on that repeat windows of their own run, one period before; `None` if none is
     /// known to. It spares a look-up for each period, so an implementation may miss some.

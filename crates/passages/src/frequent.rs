@@ -63,6 +63,7 @@ impl FrequentSources {
             };
         }
         count.pieces += 1;
+        // Each round leaves out places with no more pieces than rounds so far, so no count is short by more than that.
         while self.counts.len() > COUNTED {
             self.left_out += 1;
             let left_out = self.left_out;

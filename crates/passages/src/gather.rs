@@ -66,6 +66,7 @@ pub(super) struct GatheredDocuments {
 impl<'a> Gathering<'a> {
     pub(super) fn new(units: PassageUnits, places: &'a Places) -> Self {
         let mut documents = places.documents_of_files();
+        // Files of a reference are not listed.
         documents[..places.of_reference].fill(0);
         let listed = with_most_documents(&documents);
         let mut place_of_file = vec![listed.len(); documents.len()];

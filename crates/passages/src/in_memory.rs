@@ -289,8 +289,8 @@ mod tests {
                 assert!(found.exact);
                 // Lines that follow each other at both places are one piece.
                 assert_eq!(found.length, text.lines().count());
-                let of_piece = text.lines().map(|line| line.trim().to_owned());
-                lines.extend(of_piece.map(|line| (found.row, line, found.source_row)));
+                let piece_lines = text.lines().map(|line| line.trim().to_owned());
+                lines.extend(piece_lines.map(|line| (found.row, line, found.source_row)));
             }
             assert_eq!(lines, repeated_lines(&texts, least), "{least}");
         }

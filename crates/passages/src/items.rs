@@ -49,7 +49,7 @@ pub(super) struct MatchEnd {
 
 /// Windows with one anchor, and their key on a level.
 #[derive(Clone, Copy)]
-pub(super) struct Item {
+pub(super) struct ScanItem {
     pub(super) level: usize,
     pub(super) key: u32,
     pub(super) anchor: usize,
@@ -57,7 +57,7 @@ pub(super) struct Item {
     pub(super) last: usize,
 }
 
-impl Item {
+impl ScanItem {
     /// Its windows, as they are entered.
     pub(super) fn windows(self) -> AnchoredWindows {
         AnchoredWindows::new(self.anchor, self.first, self.last)
@@ -78,7 +78,7 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    pub(super) fn behind(last: usize) -> Self {
+    pub(super) fn after(last: usize) -> Self {
         Reach {
             next: last + 1,
             end: None,
@@ -97,14 +97,14 @@ impl Reach {
 }
 
 /// The windows of an item that are not known to be repeats: a hull, out of which some may be repeats.
-pub(super) struct Open {
+pub(super) struct OpenWindows {
     pub(super) first: usize,
     pub(super) end: usize,
     /// Windows within the hull that are repeats.
     pub(super) inside: Vec<Range<usize>>,
 }
 
-impl Open {
+impl OpenWindows {
     pub(super) fn close(&mut self, first: usize, end: usize) {
         if first <= self.first {
             self.first = self.first.max(end);

@@ -78,7 +78,7 @@ impl<'a> CutsLine<'a> {
 
 /// A line of `removed.jsonl`.
 #[derive(Serialize)]
-pub(super) struct RemovedLine<'a> {
+pub(super) struct RemovedDocumentLine<'a> {
     id: Box<RawValue>,
     file: &'a str,
     row: u64,
@@ -87,11 +87,11 @@ pub(super) struct RemovedLine<'a> {
     covered_bytes: usize,
 }
 
-impl<'a> RemovedLine<'a> {
+impl<'a> RemovedDocumentLine<'a> {
     pub(super) fn new(removed: &RemovedDocument, places: &'a Places) -> Result<Self> {
         let row = row_number(removed.row)?;
         let (file, file_row) = places.place(row);
-        Ok(RemovedLine {
+        Ok(RemovedDocumentLine {
             id: places.raw_id(row)?,
             file,
             row: file_row,

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::cuts::Cuts;
-use super::first_places::Segment;
+use super::first_places::WindowSegment;
 use super::twins::SearchedText;
 use super::units::{PassageUnits, UnitTexts};
 use simgpu::clock::in_parallel;
@@ -90,7 +90,7 @@ impl LostUnits {
 
 /// The symbols of the windows of which the first places stand, as ranges that ascend and may overlap.
 fn standing<'a>(
-    segments: impl Iterator<Item = Segment> + 'a,
+    segments: impl Iterator<Item = WindowSegment> + 'a,
     all: &'a [AtomicBool],
     window: usize,
 ) -> impl Iterator<Item = Range<usize>> + 'a {

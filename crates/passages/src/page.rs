@@ -26,7 +26,7 @@ use simgpu_files::skipped_records;
 use simgpu_page::{Page, SKIPPED, percent, repeated_ids};
 
 /// A report and parts of texts.
-struct Shown<'a> {
+struct PassagesPage<'a> {
     report: &'a PassageReport,
     excerpts: &'a Excerpts,
 }
@@ -34,7 +34,7 @@ struct Shown<'a> {
 impl PassageReport {
     /// The report as a page of HTML: the contents of `report.html`.
     pub(super) fn page(&self, excerpts: &Excerpts) -> String {
-        let shown = Shown {
+        let shown = PassagesPage {
             report: self,
             excerpts,
         };
@@ -65,7 +65,7 @@ fn share(part: u64, whole: u64) -> String {
     percent(part as f64 / whole.max(1) as f64)
 }
 
-impl Shown<'_> {
+impl PassagesPage<'_> {
     /// What was done, in a sentence or two.
     fn summary(&self) -> Markup {
         let counts = &self.report.counts;

@@ -107,6 +107,7 @@ pub(super) fn matches<S: Symbol>(
     for found in std::iter::once(Some(first)).chain(others).flatten() {
         all.add(found?);
     }
+    // Threads took parts in no order.
     all.in_parts.sort_unstable_by_key(|(part, _)| *part);
     all.later
         .sort_unstable_by_key(|matched| (matched.from, matched.source));
@@ -129,6 +130,7 @@ fn parts<S: Symbol>(text: &Text<'_, S>, threads: usize) -> Vec<Range<usize>> {
             ..=1 => left,
             threads => (left / (4 * threads)).max(SMALLEST_PART.min(left / threads)),
         };
+        // A document is in one part.
         let end = text.ends.partition_point(|end| *end < from + size);
         let end = (end + 1).clamp(document + 1, text.ends.len());
         from = text.ends[end - 1];
@@ -169,6 +171,7 @@ impl<S: Symbol> Pass<'_, S> {
                 let mut next = self.text.document_start(document);
                 while let Some(rest) = scan.scan(&known, next, end) {
                     next = rest;
+                    // No thread may read a table that is made larger.
                     drop(known);
                     self.grow();
                     known = self.known();
@@ -178,6 +181,7 @@ impl<S: Symbol> Pass<'_, S> {
                 }
                 if end >= looked + LOOK {
                     looked = end;
+                    // Each thread adds what it holds more than when it looked last.
                     let bytes = scan.bytes() + found.bytes();
                     let held = self.held.fetch_add(bytes - own, Ordering::Relaxed) + (bytes - own);
                     own = bytes;

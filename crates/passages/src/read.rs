@@ -30,8 +30,8 @@ impl PassagesRun<'_> {
         let progress = self.options.progress;
         let budget = self.budget();
         progress.begin("read", inputs.stored_bytes());
-        let are_held = AtomicBool::new(false);
-        let mut noted = Noted::new(self.on_bad_record, files, (0, &are_held), Vec::new());
+        let is_held = AtomicBool::new(false);
+        let mut noted = Noted::new(self.on_bad_record, files, (0, &is_held), Vec::new());
         noted.places.of_reference = self.reference_files();
         let reading = FilesReading::new(files, self.reading(Columns::Needed, temporary))?;
         let mut texts = UnitTexts::default();
@@ -51,6 +51,7 @@ impl PassagesRun<'_> {
                 match event {
                     Some(Event::Chunk((records, read))) => {
                         largest = largest.max(records.bytes as u64);
+                        // Whether to turn to disk must be known before memory is full.
                         let budget = budget.map(|budget| self.beside_writing(budget, largest));
                         self.search_memory(&[&texts, &read], budget)?;
                         noted.note(records, row_number(texts.len())?)?;

@@ -8,19 +8,19 @@ use super::units::UnitTexts;
 
 /// Why a document is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Removal {
+pub(crate) enum RemovalReason {
     /// More of it than `max_covered` is passages.
     MaxCovered,
     /// Fewer units than `min_left` would be left.
     MinLeft,
 }
 
-impl Removal {
+impl RemovalReason {
     /// The name.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Removal::MaxCovered => "max_covered",
-            Removal::MinLeft => "min_left",
+            RemovalReason::MaxCovered => "max_covered",
+            RemovalReason::MinLeft => "min_left",
         }
     }
 }
@@ -30,7 +30,7 @@ impl Removal {
 pub(crate) struct RemovedDocument {
     /// Its number among all documents.
     pub(crate) row: usize,
-    pub(crate) why: Removal,
+    pub(crate) why: RemovalReason,
     /// Bytes of its text.
     pub(crate) bytes: usize,
     /// Bytes of its passages.
@@ -75,14 +75,14 @@ impl<'a> RemovalRule<'a> {
             PassageAction::Drop { max_covered }
                 if covered_bytes as f64 > max_covered * bytes as f64 =>
             {
-                Removal::MaxCovered
+                RemovalReason::MaxCovered
             }
             _ if self
                 .run
                 .min_left
                 .is_some_and(|least| (left as u64) < least.get()) =>
             {
-                Removal::MinLeft
+                RemovalReason::MinLeft
             }
             _ => return None,
         };

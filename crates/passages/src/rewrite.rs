@@ -84,7 +84,7 @@ impl Rewriting<'_> {
             written,
             checkpoint: &|_: &dyn Fn() -> Written| Ok(()),
         };
-        let again = Rereading {
+        let rereading = Rereading {
             files: self.files,
             places: self.places,
             reading: self.reading,
@@ -94,9 +94,10 @@ impl Rewriting<'_> {
         let kept_of = |placed: Placed| self.kept_of_chunk(&placed, cuts);
         let mut file = self.of_reference;
         let mut records = 0;
+        // A reference is never written, so it is not read again.
         let start = self.places.start_of_file(self.of_reference);
         kept.write(&Written::after_reference(self.of_reference), |each| {
-            again.read("write", &start, kept_of, |part| {
+            rereading.read("write", &start, kept_of, |part| {
                 match (part, self.mark_field) {
                     (FileEvent::Chunk(KeptOfChunk { records: 0, .. }), _) => Ok(()),
                     (FileEvent::Chunk(kept), _) => {

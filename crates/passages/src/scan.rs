@@ -22,13 +22,13 @@
 //! **A match may skip ahead only from windows that are decided**: one that begins behind a gap says nothing of the gap.
 
 use super::hash::hash;
-use super::items::{Item, Match, MatchEnd, Reach};
-use super::known::{AnchoredWindows, Found, KnownWindows, Rooms};
+use super::items::{Match, MatchEnd, Reach, ScanItem};
+use super::known::{AnchoredWindows, KnownWindows, Rooms, SlotEntry};
 use super::lengths::Lengths;
 use super::text::Text;
 use simgpu::simd::minima::{Anchors, MOST_WINDOWS, Region, Symbol};
 
-/// AnchoredWindows of the first block after a match, which the next match may end soon.
+/// Windows of the first block after a match, which the next match may end soon.
 const FIRST_BLOCK: usize = 256;
 
 /// Bits of a key that are its level.
@@ -55,8 +55,8 @@ pub(super) struct Scan<'a, S> {
     /// Where the document ends.
     pub(super) end: usize,
     regions: Vec<Region>,
-    items: Vec<Item>,
-    split_items: Vec<Item>,
+    items: Vec<ScanItem>,
+    split_items: Vec<ScanItem>,
 }
 
 impl<'a, S: Symbol> Scan<'a, S> {
@@ -91,6 +91,7 @@ impl<'a, S: Symbol> Scan<'a, S> {
     ) -> Option<usize> {
         self.end = to;
         let end = next + self.lengths.windows(to - next);
+        // Blocks grow while nothing matches: what is listed of windows that a match passes over is listed in vain.
         let mut block = FIRST_BLOCK;
         let mut ahead: Option<AheadMatch> = None;
         while next < end {
@@ -100,6 +101,7 @@ impl<'a, S: Symbol> Scan<'a, S> {
             let mut stop = end;
             if let Some(coming) = ahead {
                 let Match { from, to, source } = coming.matched;
+                // All windows before the match are decided, so it may skip to its end.
                 if next >= from {
                     self.matches.push(coming.matched);
                     next = next.max(to + 1 - self.lengths.window);
@@ -146,7 +148,7 @@ impl<'a, S: Symbol> Scan<'a, S> {
         items.clear();
         items.extend(self.regions.iter().map(|region| {
             let (anchor, last) = (next + region.anchor, next + region.last);
-            Item {
+            ScanItem {
                 level: 0,
                 key: self.key(0, anchor, last),
                 anchor,
@@ -170,8 +172,8 @@ impl<'a, S: Symbol> Scan<'a, S> {
     }
 
     /// Replaces items of heavy keys by those of their cells, and returns whether there were any.
-    fn list_cells(&mut self, known: &KnownWindows, items: &mut Vec<Item>) -> bool {
-        let is_heavy = |item: &Item| known.found_at_home(item.key) == Found::Cells;
+    fn list_cells(&mut self, known: &KnownWindows, items: &mut Vec<ScanItem>) -> bool {
+        let is_heavy = |item: &ScanItem| known.found_at_home(item.key) == SlotEntry::Cells;
         let Some(first) = items.iter().position(is_heavy) else {
             return false;
         };
@@ -179,7 +181,7 @@ impl<'a, S: Symbol> Scan<'a, S> {
         listed.clear();
         listed.extend_from_slice(&items[..first]);
         for item in &items[first..] {
-            if known.found_at_home(item.key) != Found::Cells {
+            if known.found_at_home(item.key) != SlotEntry::Cells {
                 listed.push(*item);
                 continue;
             }
@@ -194,7 +196,7 @@ impl<'a, S: Symbol> Scan<'a, S> {
 
     #[inline(always)]
     fn prefetch_text(&self, known: &KnownWindows, key: u32) {
-        if let Found::One(one) = known.found_at_home(key) {
+        if let SlotEntry::One(one) = known.found_at_home(key) {
             simgpu::simd::prefetch(self.text.symbols, known.one(one).anchor());
         }
     }
@@ -205,13 +207,14 @@ impl<'a, S: Symbol> Scan<'a, S> {
         let listed = items.last().map_or(0, |item| item.last);
         let mut ended = None;
         for item in &items {
+            // A match passed over it.
             if item.last < next {
                 continue;
             }
             if known.is_crowded() {
                 break;
             }
-            let item = Item {
+            let item = ScanItem {
                 first: item.first.max(next),
                 ..*item
             };
@@ -255,6 +258,7 @@ impl<'a, S: Symbol> Scan<'a, S> {
             0 => (anchor, anchor + self.lengths.grams.gram),
             _ => self.lengths.core(level, anchor, window),
         };
+        // Equal windows have their anchor at the same place of the core, so it is part of the key.
         let seed = ((level as u64) << 16) + (anchor - from) as u64;
         let hash = hash(self.text.bytes(from, to), seed);
         (hash >> 32) as u32 & !LEVEL | level as u32
@@ -262,10 +266,10 @@ impl<'a, S: Symbol> Scan<'a, S> {
 
     /// The windows of an item from `first` on that are in one cell of a level.
     #[inline(always)]
-    pub(super) fn cell(&self, level: usize, item: Item, first: usize) -> Item {
+    pub(super) fn cell(&self, level: usize, item: ScanItem, first: usize) -> ScanItem {
         let last = self.lengths.last_of_cell(level, item.anchor, first);
         let last = last.min(item.last);
-        Item {
+        ScanItem {
             level,
             key: self.key(level, item.anchor, last),
             anchor: item.anchor,
@@ -276,7 +280,7 @@ impl<'a, S: Symbol> Scan<'a, S> {
 
     /// The windows of an item by the cells of the next level.
     #[inline(always)]
-    pub(super) fn cells(&self, item: Item) -> impl Iterator<Item = Item> {
+    pub(super) fn cells(&self, item: ScanItem) -> impl Iterator<Item = ScanItem> {
         let mut first = item.first;
         std::iter::from_fn(move || {
             let cell = (first <= item.last).then(|| self.cell(item.level + 1, item, first))?;
@@ -299,6 +303,7 @@ impl<'a, S: Symbol> Scan<'a, S> {
         let left = beside.div_ceil(2);
         let right = beside - left + 1;
         let mut context = 0;
+        // The lowest bit is set, since 0 says that there is no hash.
         if from >= windows.first() + left {
             let hash = hash(self.text.bytes(from - left, from), 1);
             context |= (hash as u32 | 1) << 16;

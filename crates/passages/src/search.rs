@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::choice::{Choice, Conditions};
+use super::choice::{Conditions, PassageChoice};
 use super::items::Match;
 use super::known::MOST_SYMBOLS;
 use super::lengths::Lengths;
@@ -171,6 +171,7 @@ impl PassageSearch {
         ends: &[usize],
         progress: &dyn Progress,
     ) -> Result<Passages> {
+        // Each document is a run of its own.
         let documents: Vec<usize> = (0..=ends.len()).collect();
         self.find_in_documents(symbols, ends, &documents, progress)
     }
@@ -248,7 +249,7 @@ impl PassageSearch {
     }
 
     /// The passages. `documents` has the first run of each document, and the number of runs; none if nothing depends on
-    /// documents. `drops` is told the passages of each document and returns whether it is dropped.
+    /// documents. `drops` gets the passages of each document and returns whether it is dropped.
     pub(super) fn passages<S: Symbol>(
         &self,
         searched: &SearchedText<'_, S>,
@@ -289,7 +290,7 @@ impl PassageSearch {
             .map(|run| searched.text.document_start(*run))
             .collect();
         let places = TwinPlaces::new(searched, &self.conditions, documents);
-        let mut choice = Choice::new(places, searched.window, self.conditions, &starts);
+        let mut choice = PassageChoice::new(places, searched.window, self.conditions, &starts);
         let mut pieces = Vec::new();
         for document in self.conditions.reference..last {
             choice.begin_document();

@@ -33,7 +33,7 @@ impl PassagesRun<'_> {
         if excerpts.wanted.is_empty() {
             return Ok(());
         }
-        let again = Rereading {
+        let rereading = Rereading {
             files: inputs.files,
             places,
             reading: self.reading(Columns::Needed, inputs.temporary),
@@ -43,7 +43,7 @@ impl PassagesRun<'_> {
         let wanted = &*excerpts;
         let map = |placed: Placed| self.excerpts_of_chunk(wanted, placed, inputs, cuts);
         let mut taken = Vec::new();
-        again.read("write", &Position::default(), map, |part| {
+        rereading.read("write", &Position::default(), map, |part| {
             if let FileEvent::Chunk(excerpts) = part {
                 taken.extend(excerpts);
             }

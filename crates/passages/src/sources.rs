@@ -22,6 +22,7 @@ pub enum Occurrences {
 fn twins_of(matches: impl Iterator<Item = Match>, window: usize) -> impl Iterator<Item = Twins> {
     let mut covered = 0;
     matches.filter_map(move |matched| {
+        // A window in two matches keeps the twin of the first one.
         let first = matched.from.max(covered);
         let end = matched.to + 1 - window;
         (first < end).then(|| {
@@ -132,7 +133,7 @@ fn with_first_places<S: Symbol>(searched: &SearchedText<'_, S>) -> Vec<Twins> {
     let (mut later_runs, mut first_runs) = (later.runs.iter().peekable(), firsts.iter().peekable());
     let mut next = 0;
     loop {
-        // The next covered window, by either list.
+        // The next covered window, by either list. Runs of both may begin within a piece that was extended over them.
         while later_runs.next_if(|twins| twins.end <= next).is_some() {}
         while first_runs.next_if(|twins| twins.end <= next).is_some() {}
         let starts = [later_runs.peek(), first_runs.peek()];

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::choice::Conditions;
-use super::first_places::{FirstPlaces, Segment};
+use super::first_places::{FirstPlaces, WindowSegment};
 use super::sources::{Occurrences, agreeing};
 use super::twins::{SearchedText, TwinTree};
 use simgpu::error::Result;
@@ -20,7 +20,7 @@ enum Frequent {
     /// All windows.
     All,
     /// Those that are counted often enough.
-    Counted(Counts),
+    Counted(WindowCounts),
     /// Those that the tree leads to a next place.
     WithNextPlace(TwinTree),
 }
@@ -34,7 +34,7 @@ impl<'a, S: Symbol> TwinPlaces<'a, S> {
     ) -> Self {
         // Each window with a twin occurs twice, so only higher counts are counted.
         let counts =
-            (conditions.min_count > 2).then(|| Counts::new(searched, conditions.min_count));
+            (conditions.min_count > 2).then(|| WindowCounts::new(searched, conditions.min_count));
         let frequent = match (conditions.occurrences, counts) {
             (Occurrences::Later, None) => Frequent::All,
             (Occurrences::Later, Some(counts)) => Frequent::Counted(counts),
@@ -49,7 +49,7 @@ impl<'a, S: Symbol> TwinPlaces<'a, S> {
 }
 
 impl<S: Symbol> FirstPlaces for TwinPlaces<'_, S> {
-    fn segment(&mut self, window: usize, end: usize) -> Result<Segment> {
+    fn segment(&mut self, window: usize, end: usize) -> Result<WindowSegment> {
         Ok(self.searched.twins.segment(window, end))
     }
 
@@ -90,13 +90,13 @@ impl<S: Symbol> FirstPlaces for TwinPlaces<'_, S> {
 }
 
 /// How often windows occur, by their first places.
-struct Counts {
+struct WindowCounts {
     counts: Vec<u32>,
     /// The count that is often enough.
     least: u32,
 }
 
-impl Counts {
+impl WindowCounts {
     fn new<S: Symbol>(searched: &SearchedText<'_, S>, least: u32) -> Self {
         let mut counts = vec![0_u32; searched.text.symbols.len()];
         for run in 0..searched.text.ends.len() {
@@ -106,7 +106,7 @@ impl Counts {
                 }
             }
         }
-        Counts { counts, least }
+        WindowCounts { counts, least }
     }
 
     /// The first places in a row, out of a range, whose windows occur often enough.
@@ -127,7 +127,7 @@ fn next_places<S: Symbol>(
     searched: &SearchedText<'_, S>,
     documents: &[usize],
     in_other_document: bool,
-    counts: Option<&Counts>,
+    counts: Option<&WindowCounts>,
 ) -> TwinTree {
     let mut tree = TwinTree::default();
     for document in 0..documents.len() - 1 {

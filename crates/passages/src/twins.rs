@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::first_places::Segment;
+use super::first_places::WindowSegment;
 use super::text::Text;
 use simgpu::simd::minima::Symbol;
 
@@ -97,7 +97,7 @@ impl TwinRuns {
     }
 
     /// The segment that begins with a window and ends at `end` or before.
-    pub(super) fn segment(&self, window: usize, end: usize) -> Segment {
+    pub(super) fn segment(&self, window: usize, end: usize) -> WindowSegment {
         let (mut len, mut place) = (end - window, window);
         let next = loop {
             match self.at_or_behind(place) {
@@ -113,7 +113,7 @@ impl TwinRuns {
         };
         // Where the next run begins, windows have earlier places again.
         let len = next.map_or(len, |next| len.min(next.first - place));
-        Segment {
+        WindowSegment {
             first: window,
             len,
             place,
@@ -121,7 +121,10 @@ impl TwinRuns {
     }
 
     /// All segments of a range of windows.
-    pub(super) fn segments(&self, windows: Range<usize>) -> impl Iterator<Item = Segment> + '_ {
+    pub(super) fn segments(
+        &self,
+        windows: Range<usize>,
+    ) -> impl Iterator<Item = WindowSegment> + '_ {
         let mut next = windows.start;
         std::iter::from_fn(move || {
             let segment = (next < windows.end).then(|| self.segment(next, windows.end))?;

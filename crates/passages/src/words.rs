@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 const FIRST_BITS: u32 = 13;
 
 /// The binary logarithm of the number of pieces of one size.
-const OF_SIZE_BITS: u32 = 3;
+const SAME_SIZE_BITS: u32 = 3;
 
 /// Words that a thread reserves at a time.
 const ROOM: usize = 512;
@@ -21,7 +21,7 @@ pub(super) struct OnLine<T>(pub(super) T);
 
 /// Words that grow and never move.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct GrowingWords {
     pieces: Vec<OnceLock<Box<[AtomicU64]>>>,
     next: OnLine<AtomicUsize>,
     most: usize,
@@ -29,12 +29,12 @@ pub(super) struct Words {
 
 /// Words that one thread has reserved.
 #[derive(Debug, Default)]
-pub(crate) struct Room {
+pub(crate) struct ReservedWords {
     next: usize,
     end: usize,
 }
 
-impl Room {
+impl ReservedWords {
     /// Leaves the last word taken for the next one.
     pub(super) fn give_back(&mut self) {
         self.next -= 1;
@@ -46,18 +46,18 @@ impl Room {
 fn place(at: usize) -> (usize, usize, usize) {
     let at = at + (1 << FIRST_BITS);
     let top = at.ilog2();
-    let size = 1 << (top - OF_SIZE_BITS);
-    let of_size = (at >> (top - OF_SIZE_BITS)) & ((1 << OF_SIZE_BITS) - 1);
-    let piece = ((top - FIRST_BITS) << OF_SIZE_BITS) as usize + of_size;
+    let size = 1 << (top - SAME_SIZE_BITS);
+    let in_size = (at >> (top - SAME_SIZE_BITS)) & ((1 << SAME_SIZE_BITS) - 1);
+    let piece = ((top - FIRST_BITS) << SAME_SIZE_BITS) as usize + in_size;
     (piece, size, at & (size - 1))
 }
 
-impl Words {
+impl GrowingWords {
     /// No words yet, of at most so many.
     pub(super) fn new(most: usize) -> Self {
         let mut pieces = Vec::new();
         pieces.resize_with(place(most).0 + 1, OnceLock::new);
-        Words {
+        GrowingWords {
             pieces,
             next: OnLine::default(),
             most,
@@ -79,7 +79,7 @@ impl Words {
     }
 
     /// Takes so many words side by side; `None` if there are too many.
-    pub(super) fn take(&self, room: &mut Room, words: usize) -> Option<usize> {
+    pub(super) fn take(&self, room: &mut ReservedWords, words: usize) -> Option<usize> {
         if room.end - room.next < words {
             let reserved = words.max(ROOM);
             room.next = self.reserve(reserved)?;
@@ -116,8 +116,8 @@ mod tests {
 
     #[test]
     fn words_of_a_reservation_are_side_by_side() {
-        let words = Words::new(1 << 20);
-        let mut rooms = [Room::default(), Room::default()];
+        let words = GrowingWords::new(1 << 20);
+        let mut rooms = [ReservedWords::default(), ReservedWords::default()];
         let mut taken = Vec::new();
         for (i, len) in (1..3_000_usize).chain([100_000]).enumerate().step_by(7) {
             let Some(at) = words.take(&mut rooms[i % 2], len) else {
@@ -136,6 +136,6 @@ mod tests {
                     .all(|word| word.load(Ordering::Relaxed) == i as u64)
             );
         }
-        assert_eq!(words.take(&mut Room::default(), 1 << 20), None);
+        assert_eq!(words.take(&mut ReservedWords::default(), 1 << 20), None);
     }
 }

@@ -8,18 +8,17 @@ use rayon::prelude::*;
 use super::excerpts::Excerpts;
 use super::find::FoundPassages;
 use super::gather::{Gathered, Gathering};
-use super::lines::{CutsLine, RemovedLine};
+use super::lines::{CutsLine, RemovedDocumentLine};
 use super::pieces_output::PiecesOutput;
-use super::report::{PassageCounts, PassageReport, PassagesSummary};
+use super::report::{PassageCounts, PassagesSummary};
 use super::rewrite::{CutsOfRows, Rewriting};
 use super::run::{InputFiles, PassageAction, PassagesRun};
 use super::units::{PlacedPiece, TextPart, UnitTexts};
 use simgpu::clock::in_parallel;
 use simgpu::error::Result;
-use simgpu::progress::{Timings, advance};
+use simgpu::progress::advance;
 use simgpu::store::spill::Spill;
-use simgpu_files::{create_json, create_run_record};
-use simgpu_io::{Columns, JsonLines, OutputFolder, Places, REPORT};
+use simgpu_io::{Columns, JsonLines, OutputFolder, Places};
 
 /// What was cut out of each document.
 pub(super) const CUTS: &str = "cuts.jsonl";
@@ -117,25 +116,9 @@ impl PassagesRun<'_> {
             }
         }
         for document in &found.removed {
-            removed.write(&RemovedLine::new(document, places)?)?;
+            removed.write(&RemovedDocumentLine::new(document, places)?)?;
         }
         cuts.finish()?;
         removed.finish()
-    }
-
-    /// Writes what the run says of itself, with its seconds and how often it went on, and gives all files their names.
-    pub(super) fn commit(
-        &self,
-        output: OutputFolder,
-        report: &PassageReport,
-        timings: &Timings,
-        elapsed_s: f64,
-        resumed: u64,
-    ) -> Result<()> {
-        create_json(&output, REPORT, report)?;
-        create_run_record(&output, &self.options, timings, (elapsed_s, resumed))?;
-        // Last chance to stop the run.
-        advance(self.options.progress, report.counts.pieces, 0, 0)?;
-        output.commit(self.options.progress)
     }
 }

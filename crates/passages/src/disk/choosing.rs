@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::choice::Choice;
+use super::super::choice::PassageChoice;
 use super::super::cuts::{Cuts, Shrinking};
 use super::super::gather::{GatheredDocuments, Gathering};
 use super::super::items::{Match, spans};
@@ -18,7 +18,7 @@ use super::cut_file::CutStreams;
 use super::first_places::{MappedPlaces, WindowMaps};
 use super::lost::LostCounter;
 use super::regions::{first_place, places};
-use super::sources::Pieces;
+use super::sources::PieceFiles;
 use simgpu::error::Result;
 use simgpu::store::spill::Spill;
 use simgpu_io::Places;
@@ -31,7 +31,7 @@ const LEAST_FOR_REMOVED: u64 = 16 << 20;
 
 /// What is chosen, for a checkpoint.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Chosen {
+pub(super) struct ChosenPassages {
     pub(super) gathered: GatheredDocuments,
     /// The number of pieces.
     pub(super) pieces: usize,
@@ -39,16 +39,16 @@ pub(super) struct Chosen {
 
 /// What is chosen, with its files.
 pub(super) struct ChosenFiles {
-    pub(super) chosen: Chosen,
-    pub(super) pieces: Pieces,
+    pub(super) chosen: ChosenPassages,
+    pub(super) pieces: PieceFiles,
     pub(super) cuts: CutStreams,
 }
 
 /// Chooses passages, and decides what is cut, in order.
 pub(super) struct Choosing<'a, 'p> {
     run: &'a PassagesRun<'a>,
-    choice: Choice<'a, MappedPlaces<'a>>,
-    pieces: Pieces,
+    choice: PassageChoice<'a, MappedPlaces<'a>>,
+    pieces: PieceFiles,
     shrinking: Shrinking,
     cuts: CutStreams,
     lost: Option<LostCounter>,
@@ -101,8 +101,8 @@ impl<'a, 'p> Choosing<'a, 'p> {
         let removes = run.action.removes();
         Choosing {
             run,
-            choice: Choice::new(mapped, window, conditions, starts).with_memory(memory),
-            pieces: Pieces::new(spill, *end, run.units, 0),
+            choice: PassageChoice::new(mapped, window, conditions, starts).with_memory(memory),
+            pieces: PieceFiles::new(spill, *end, run.units, 0),
             shrinking: Shrinking::new(run.units, run.snap),
             cuts: CutStreams::new(spill, 64),
             lost: removes.then(|| LostCounter::new(spill, *end, window, stride)),
@@ -119,6 +119,7 @@ impl<'a, 'p> Choosing<'a, 'p> {
         let documents = texts.documents();
         let (run, mut cuts) = (self.run, Cuts::default());
         let rule = RemovalRule::new(run, texts, self.row);
+        // The reference has no passages, and stays as it is.
         (0..texts.reference).for_each(|_| cuts.push([]));
         for document in texts.reference..texts.len() {
             let runs = documents[document]..documents[document + 1];
@@ -232,9 +233,10 @@ impl<'a, 'p> Choosing<'a, 'p> {
         if let Some(lost) = self.lost {
             counts.cut = Some(self.cut_counts.finish(counts.bytes, lost.count()?));
         }
+        // The checkpoint counts the pieces, so their files must have them.
         pieces.flush()?;
         cuts.flush()?;
-        let chosen = Chosen {
+        let chosen = ChosenPassages {
             gathered: self.gathered.documents(),
             pieces: pieces.count,
         };

@@ -1,6 +1,6 @@
 //! Leads the windows of copies of mixed regions to where those of the first region of their kind lead.
 
-use super::records::{Link, Links};
+use super::records::{LinkTarget, Links};
 use super::shared::SharedPartitions;
 use simgpu::error::Result;
 use simgpu::store::spill::Sorted;
@@ -25,7 +25,7 @@ pub(super) fn lead_copies(
     // Both ascend by the windows of the first regions of their kinds.
     for copy in copies.into_records() {
         let copy = Links::unpack(copy?);
-        let Link::Place(own) = copy.link else {
+        let LinkTarget::Place(own) = copy.link else {
             continue;
         };
         let (from, to) = (copy.first, copy.end());
@@ -35,7 +35,7 @@ pub(super) fn lead_copies(
             let led = Links {
                 first: own + (first - from),
                 len: end - first,
-                link: Link::Place(place),
+                link: LinkTarget::Place(place),
             };
             if first < end {
                 links.push_all(&[led.pack()])
@@ -46,7 +46,7 @@ pub(super) fn lead_copies(
         // A window of the first region that leads nowhere is the first of its kind: the copy's leads to it.
         for held in &inside.held {
             let (first, end) = (held.first.max(from), held.end().min(to));
-            if let (Link::Place(place), true) = (held.link, first < end) {
+            if let (LinkTarget::Place(place), true) = (held.link, first < end) {
                 lead(next, first, next)?;
                 lead(first, end, place + (first - held.first))?;
                 next = end;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::cuts::Cuts;
-use super::super::removal::{Removal, RemovedDocument};
+use super::super::removal::{RemovalReason, RemovedDocument};
 use super::super::rewrite::CutsOfRows;
 use simgpu::error::{Error, Result};
 use simgpu::store::spill::{Spill, Stored, StreamFile, Streams};
@@ -59,8 +59,8 @@ impl CutStreams {
 
     pub(super) fn push_removed(&mut self, removed: &RemovedDocument) -> Result<()> {
         let why = match removed.why {
-            Removal::MaxCovered => 0,
-            Removal::MinLeft => 1,
+            RemovalReason::MaxCovered => 0,
+            RemovalReason::MinLeft => 1,
         };
         let [row, covered, bytes] = [removed.row, removed.covered_bytes, removed.bytes].map(word);
         self.removed
@@ -109,8 +109,8 @@ impl CutStreams {
         for_each(&self.removed.finish_one()?, |[row, why, covered, bytes]| {
             let [row, covered_bytes, bytes] = [row, covered, bytes].map(|word| word as usize);
             let why = match why {
-                0 => Removal::MaxCovered,
-                _ => Removal::MinLeft,
+                0 => RemovalReason::MaxCovered,
+                _ => RemovalReason::MinLeft,
             };
             is_removed[row] = true;
             each(ChangedDocument::Removed(RemovedDocument {
@@ -182,6 +182,7 @@ impl CutFile {
 
 impl CutsOfRows for CutFile {
     fn rows(&self, rows: Range<usize>) -> Result<(Cow<'_, Cuts>, usize)> {
+        // The cuts of rows that follow each other are read at once.
         let start = self.end(rows.start);
         let read = self.read(start..self.end(rows.end));
         let read = read.map_err(Error::io("read a temporary file in", &self.path))?;

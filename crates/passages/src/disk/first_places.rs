@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use super::super::first_places::{FirstPlaces, Segment};
+use super::super::first_places::{FirstPlaces, WindowSegment};
 use super::map::{Walker, WindowMap};
-use super::records::{Link, Links};
+use super::records::{LinkTarget, Links};
 use simgpu::error::Result;
 
 /// What a search found of all windows.
@@ -58,7 +58,7 @@ impl<'a> MappedPlaces<'a> {
 }
 
 impl FirstPlaces for MappedPlaces<'_> {
-    fn segment(&mut self, window: usize, end: usize) -> Result<Segment> {
+    fn segment(&mut self, window: usize, end: usize) -> Result<WindowSegment> {
         self.own.segment(self.firsts, window, end)
     }
 
@@ -83,7 +83,7 @@ impl FirstPlaces for MappedPlaces<'_> {
         Ok(match self.other.at_or_behind(others, place)? {
             Some(Links {
                 first,
-                link: Link::Place(next),
+                link: LinkTarget::Place(next),
                 ..
             }) if first <= place => Some(next + (place - first)),
             _ => None,
@@ -96,7 +96,7 @@ impl FirstPlaces for MappedPlaces<'_> {
             let (here, there) = (window + count, source + count);
             // Windows that repeat with a period, and their source some periods before, agree to the end of the repeats.
             if let Some(back) = self.own.back(self.firsts, here)?
-                && let Link::Back(period) = back.link
+                && let LinkTarget::Back(period) = back.link
                 && there < here
                 && (here - there).is_multiple_of(period)
                 && there + period >= back.first

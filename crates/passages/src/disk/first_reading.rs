@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::super::lengths::Lengths;
 use super::super::run::{IDS, InputFiles, PassagesRun};
 use super::super::units::UnitTexts;
-use super::listed::Listed;
+use super::listed::ListedRegions;
 use super::regions::{Regions, regions};
 use super::reread::RereadInputs;
 use super::text_reader::TextReader;
@@ -32,7 +32,7 @@ pub(super) struct FirstReading<'a> {
 
 /// What a first reading found.
 pub(super) struct ListedInputs {
-    pub(super) listed: Listed,
+    pub(super) listed: ListedRegions,
     /// The number of documents.
     pub(super) documents: usize,
     pub(super) places: Places,
@@ -45,7 +45,7 @@ pub(super) struct ListedInputs {
 /// What is read so far.
 struct Listing<'a> {
     noted: Noted<'a>,
-    listed: Listed,
+    listed: ListedRegions,
     documents: usize,
     bytes: u64,
 }
@@ -72,7 +72,7 @@ impl FirstReading<'_> {
         );
         let mut listing = Listing {
             noted,
-            listed: Listed::new(spill, 0),
+            listed: ListedRegions::new(spill, 0),
             documents: 0,
             bytes: 0,
         };
@@ -85,6 +85,7 @@ impl FirstReading<'_> {
             }
             None => false,
         };
+        // A run that is stopped needs the notes of the records that it read.
         if spill.is_resumable() {
             listing.noted.spill(spill)?;
         }
@@ -153,6 +154,7 @@ impl FirstReading<'_> {
         let reading = reading.starting_at(&start);
         reading.map(
             |chunk| {
+                // The last checkpoint has it.
                 if start.is_after(&chunk) {
                     return Ok(None);
                 }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use super::super::known::MOST_SYMBOLS;
 use super::super::pass::too_long;
-use super::records::{Links, Region};
+use super::records::{HashedRegion, Links};
 use super::regions::Regions;
 use super::shared::PARTS;
 use simgpu::error::Result;
 use simgpu::store::spill::{Partitions, Spill, Stored, Streams};
 
 /// The regions of all documents, on disk.
-pub(super) struct Listed {
+pub(super) struct ListedRegions {
     pub(super) regions: Partitions<6>,
     pub(super) repeats: Partitions<3>,
     /// The first place of each document, until all are listed.
@@ -20,13 +20,13 @@ pub(super) struct Listed {
     pub(super) places: usize,
 }
 
-impl Listed {
+impl ListedRegions {
     /// Files that its records are distributed to.
     pub(super) const PARTS: usize = PARTS;
 
     /// None yet, or those of the last checkpoint, with so many places.
     pub(super) fn new(spill: &Arc<Spill>, places: usize) -> Self {
-        Listed {
+        ListedRegions {
             regions: Partitions::new(spill, "regions", PARTS, 1 << 32, 2 * PARTS),
             repeats: Partitions::new(spill, "repeats", 1, 1 << 32, 2 * PARTS),
             starts: Some(Streams::new(spill, "starts", 1, 2 * PARTS)),
@@ -73,7 +73,8 @@ impl Listed {
         }
         for region in &found.regions {
             let first = base + region.first;
-            self.regions.push(&Region { first, ..*region }.pack())?;
+            self.regions
+                .push(&HashedRegion { first, ..*region }.pack())?;
         }
         for links in &found.repeats {
             let first = base + links.first;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::super::lost::{LostUnits, UnitStarts, divide_windows};
 use super::map::{Walker, WindowMap};
-use super::records::{Interval, Link, Links, end_of_words};
+use super::records::{Interval, LinkTarget, Links, end_of_words};
 use super::shared::PARTS;
 use simgpu::error::Result;
 use simgpu::store::spill::{Partitions, Spill};
@@ -90,7 +90,7 @@ impl LostCounter {
             let end = back.map_or(next, Links::end);
             let end = windows.end.min(end).min(next + MOST_REPEATS);
             match back.map(|back| back.link) {
-                Some(Link::Back(period)) => {
+                Some(LinkTarget::Back(period)) => {
                     self.add_repeats(map, next..end, period, is_touched)?;
                     next = end;
                 }
@@ -161,6 +161,7 @@ impl LostCounter {
         for touched in self.touched.finish()?.into_records() {
             let [a, b, c, d, further] = touched?;
             let touched = Interval::unpack([a, b, c, d]);
+            // Both ascend by first places.
             kept.advance(touched.start..touched.end())?;
             for part in kept.parts(touched.start..touched.end()) {
                 let start = touched.other + (part.start - touched.start);
@@ -176,6 +177,7 @@ impl LostCounter {
         let standing = standing.finish()?.into_records();
         let mut standing = IntervalUnion::new(standing.map(|windows| {
             let windows = Interval::unpack(windows?);
+            // From windows to their symbols.
             let len = windows.len + self.window - 1;
             Ok(Interval { len, ..windows })
         }));

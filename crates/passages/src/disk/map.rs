@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::super::first_places::Segment;
-use super::records::{Link, Links};
+use super::super::first_places::WindowSegment;
+use super::records::{LinkTarget, Links};
 use simgpu::error::{Error, Result};
 use simgpu::store::unnamed_file;
 
@@ -32,8 +32,8 @@ pub(super) struct MapWriter {
 
 fn pack(links: Links) -> [u64; WORDS] {
     let link = match links.link {
-        Link::Place(place) => (place as u64) << 1,
-        Link::Back(back) => (back as u64) << 1 | 1,
+        LinkTarget::Place(place) => (place as u64) << 1,
+        LinkTarget::Back(back) => (back as u64) << 1 | 1,
     };
     [links.first as u64, links.end() as u64, link]
 }
@@ -44,8 +44,8 @@ fn unpack([first, end, link]: [u64; WORDS]) -> Links {
         first: first as usize,
         len: (end - first) as usize,
         link: match link & 1 {
-            0 => Link::Place((link >> 1) as usize),
-            _ => Link::Back((link >> 1) as usize),
+            0 => LinkTarget::Place((link >> 1) as usize),
+            _ => LinkTarget::Back((link >> 1) as usize),
         },
     }
 }
@@ -94,6 +94,7 @@ impl MapWriter {
             return Ok(());
         };
         let bytes: &[u8] = bytemuck::cast_slice(&self.block);
+        // With the number of the block, so that one in the place of another is found, too.
         let checksum = xxh3_64_with_seed(bytes, self.index.len() as u64);
         let written = self.file.write_all(bytes);
         written.map_err(Error::io("write a temporary file in", &self.path))?;
@@ -128,7 +129,7 @@ impl MapWriter {
 }
 
 /// The links of a block.
-type Block = Arc<[Links]>;
+type LinkBlock = Arc<[Links]>;
 
 /// Where windows lead.
 pub(super) struct WindowMap {
@@ -138,7 +139,7 @@ pub(super) struct WindowMap {
     index: Vec<(usize, u64)>,
     entries: usize,
     /// Blocks in memory, by their number modulo that of slots.
-    slots: Vec<Option<(usize, Block)>>,
+    slots: Vec<Option<(usize, LinkBlock)>>,
     read_bytes: u64,
 }
 
@@ -168,10 +169,11 @@ impl WindowMap {
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be read, and [`Error::DamagedSpill`] if it is not as it was written.
-    pub(super) fn block(&mut self, number: usize) -> Result<Option<Block>> {
+    pub(super) fn block(&mut self, number: usize) -> Result<Option<LinkBlock>> {
         let Some((_, checksum)) = self.index.get(number).copied() else {
             return Ok(None);
         };
+        // Blocks that follow each other never displace one another.
         let slot = number % self.slots.len();
         if let Some((held, block)) = &self.slots[slot]
             && *held == number
@@ -190,7 +192,7 @@ impl WindowMap {
             });
         }
         self.read_bytes += bytes.len() as u64;
-        let block: Block = words.into_iter().map(unpack).collect();
+        let block: LinkBlock = words.into_iter().map(unpack).collect();
         self.slots[slot] = Some((number, Arc::clone(&block)));
         Ok(Some(block))
     }
@@ -205,7 +207,7 @@ fn read_at(mut file: &File, bytes: &mut [u8], at: u64) -> std::io::Result<()> {
 /// A place in a map, near which the next windows are looked up.
 #[derive(Default)]
 pub(super) struct Walker {
-    block: Option<Block>,
+    block: Option<LinkBlock>,
     /// The windows for which the block has the answer.
     windows: std::ops::Range<usize>,
     at: usize,
@@ -229,6 +231,7 @@ impl Walker {
             let end = last.end();
             let start = if number == 0 { 0 } else { map.index[number].0 };
             self.windows = start..end;
+            // The window is between two blocks, so the answer is not in the one that is kept.
             if window >= end {
                 self.windows = 0..0;
                 let next = map.block(number + 1)?;
@@ -252,7 +255,10 @@ impl Walker {
     /// The links that have this window, if they lead back.
     pub(super) fn back(&mut self, map: &mut WindowMap, window: usize) -> Result<Option<Links>> {
         let links = self.at_or_behind(map, window)?;
-        Ok(links.filter(|links| links.first <= window && matches!(links.link, Link::Back(_))))
+        Ok(
+            links
+                .filter(|links| links.first <= window && matches!(links.link, LinkTarget::Back(_))),
+        )
     }
 
     /// The windows from this one on, up to `end`, that follow each other, and so do the first places of equal ones.
@@ -261,9 +267,9 @@ impl Walker {
         map: &mut WindowMap,
         window: usize,
         end: usize,
-    ) -> Result<Segment> {
+    ) -> Result<WindowSegment> {
         let links = self.at_or_behind(map, window)?;
-        let new = |end: usize| Segment {
+        let new = |end: usize| WindowSegment {
             first: window,
             len: end - window,
             place: window,
@@ -276,14 +282,15 @@ impl Walker {
         }
         let len = links.end() - window;
         let (len, place) = match links.link {
-            Link::Place(place) => (len, place + (window - links.first)),
-            Link::Back(back) => {
+            LinkTarget::Place(place) => (len, place + (window - links.first)),
+            LinkTarget::Back(back) => {
+                // The same window of the period before these, which leads to places or is the first.
                 let before = links.first - back + (window - links.first) % back;
                 let before = self.segment(map, before, links.first)?;
                 (len.min(before.len), before.place)
             }
         };
-        Ok(Segment {
+        Ok(WindowSegment {
             first: window,
             len: len.min(end - window),
             place,

@@ -8,14 +8,14 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::map::{MapWriter, Walker, WindowMap};
-use super::records::{Interval, Link, Links, end_of_words};
+use super::records::{Interval, LinkTarget, Links, end_of_words};
 use super::shared::PARTS;
 use simgpu::error::Result;
 use simgpu::store::spill::{Partitions, Spill};
 
-/// Which windows are asked for.
+/// A search for the next places of windows that occur often enough.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Others<'a> {
+pub(super) struct NextPlaces<'a> {
     /// The least number of occurrences of a window, the first one counted.
     pub(super) least: u32,
     /// The first places of all documents.
@@ -24,7 +24,7 @@ pub(super) struct Others<'a> {
     pub(super) other_documents: bool,
 }
 
-impl Others<'_> {
+impl NextPlaces<'_> {
     /// For the first places of windows that occur so often: the next place where the window stands. In memory are 32 bytes
     /// for each occurrence of the most frequent window.
     ///
@@ -39,6 +39,7 @@ impl Others<'_> {
         let mut occurrences =
             Partitions::new(spill, "occurrences", PARTS, end_of_words(places), PARTS);
         let mut walker = Walker::default();
+        // Each run of windows that leads elsewhere is an occurrence of the windows that it leads to.
         for number in 0..map.blocks() {
             for links in map.block(number)?.iter().flat_map(|block| block.iter()) {
                 each_occurrence(map, &mut walker, *links, |occurrence, count| {
@@ -47,7 +48,7 @@ impl Others<'_> {
             }
         }
         let mut sweep = Sweep {
-            others: self,
+            search: self,
             found: MapWriter::new(spill.folder())?,
             at: 0,
             count: 0,
@@ -63,9 +64,10 @@ impl Others<'_> {
         sweep.found.finish(spill.memory() / 8)
     }
 
-    /// A record of so many occurrences, or of as many as are asked for.
+    /// A record of so many occurrences, or of the least number.
     fn pack(&self, occurrence: Interval, count: usize) -> [u32; 5] {
         let [a, b, c, d] = occurrence.pack();
+        // More than the least number make no difference.
         let count = match u32::try_from(count) {
             Ok(count) if count < self.least => count,
             _ => self.least,
@@ -88,7 +90,7 @@ fn each_occurrence(
 ) -> Result<()> {
     let Links { first, len, link } = links;
     let back = match link {
-        Link::Place(start) => {
+        LinkTarget::Place(start) => {
             return each(
                 Interval {
                     start,
@@ -98,9 +100,10 @@ fn each_occurrence(
                 1,
             );
         }
-        Link::Back(back) => back,
+        LinkTarget::Back(back) => back,
     };
     let mut next = 0;
+    // Only the first period is looked up: the others lead to the same places.
     while next < back.min(len) {
         let before = walker.segment(map, first - back + next, first)?;
         let end = (next + before.len).min(len);
@@ -131,7 +134,7 @@ fn unpack([a, b, c, d, count]: [u32; 5]) -> (Interval, u64) {
 
 /// Passes over occurrences, in the order of their first places.
 struct Sweep<'a> {
-    others: Others<'a>,
+    search: NextPlaces<'a>,
     found: MapWriter,
     /// All windows before this one are passed.
     at: usize,
@@ -148,8 +151,8 @@ impl Sweep<'_> {
         let Interval { start, other, .. } = occurrence;
         self.count += count;
         self.ends.push(Reverse((occurrence.end(), count)));
-        let [first, next] = [start, other].map(|place| self.others.document_of(place));
-        if !self.others.other_documents || first != next {
+        let [first, next] = [start, other].map(|place| self.search.document_of(place));
+        if !self.search.other_documents || first != next {
             self.next_places
                 .push(Reverse((other - start, occurrence.end())));
         }
@@ -173,14 +176,15 @@ impl Sweep<'_> {
                 self.at = to;
                 return Ok(());
             };
+            // Up to the next end of an occurrence, or of the nearest next place, nothing changes.
             let mut next = to.min(*end);
             if let Some(Reverse((shift, end))) = self.next_places.peek() {
                 next = next.min(*end);
-                if self.count + 1 >= self.others.least.into() {
+                if self.count + 1 >= self.search.least.into() {
                     self.found.push(Links {
                         first: self.at,
                         len: next - self.at,
-                        link: Link::Place(self.at + shift),
+                        link: LinkTarget::Place(self.at + shift),
                     })?;
                 }
             }

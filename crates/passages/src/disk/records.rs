@@ -31,7 +31,7 @@ fn number(high: u32, low: u32) -> u64 {
 
 /// Windows in a row of one anchor, whose symbols have this hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Region {
+pub(super) struct HashedRegion {
     /// 43 bits of the hash of the anchor's k-gram.
     pub(super) key: u64,
     /// 96 bits of the hash of all symbols.
@@ -40,7 +40,7 @@ pub(super) struct Region {
     pub(super) len: usize,
 }
 
-impl Region {
+impl HashedRegion {
     /// Bits of a key beside the first word.
     const LOW: u32 = 11;
 
@@ -57,7 +57,7 @@ impl Region {
 
     pub(super) fn unpack([key, a, b, c, high, low]: [u32; 6]) -> Self {
         let place = number(high, low);
-        Region {
+        HashedRegion {
             key: u64::from(key) << Self::LOW | place & mask(Self::LOW),
             hash: [a, b, c],
             first: (place >> 24) as usize,
@@ -102,7 +102,7 @@ pub(super) fn window_of([.., high, low]: [u32; 6]) -> usize {
 
 /// Where windows in a row lead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Link {
+pub(super) enum LinkTarget {
     /// To as many from this place on.
     Place(usize),
     /// Each so many places back, to windows of which the first ones are before these.
@@ -114,7 +114,7 @@ pub(super) enum Link {
 pub(super) struct Links {
     pub(super) first: usize,
     pub(super) len: usize,
-    pub(super) link: Link,
+    pub(super) link: LinkTarget,
 }
 
 impl Links {
@@ -126,7 +126,7 @@ impl Links {
     /// Whether links to places go on where these end, here and there.
     pub(super) fn is_followed_by(self, next: Links) -> bool {
         match (self.link, next.link) {
-            (Link::Place(place), Link::Place(next_place)) => {
+            (LinkTarget::Place(place), LinkTarget::Place(next_place)) => {
                 (self.end(), place + self.len) == (next.first, next_place)
             }
             _ => false,
@@ -135,8 +135,8 @@ impl Links {
 
     pub(super) fn pack(self) -> [u32; 3] {
         let (is_back, small, large) = match self.link {
-            Link::Place(place) => (0, self.len - 1, place),
-            Link::Back(back) => (1, back - 1, self.len - 1),
+            LinkTarget::Place(place) => (0, self.len - 1, place),
+            LinkTarget::Back(back) => (1, back - 1, self.len - 1),
         };
         let low = is_back << 55 | (small as u64) << 43 | large as u64;
         let all = (self.first as u128) << 56 | u128::from(low);
@@ -149,8 +149,8 @@ impl Links {
         let small = (low >> 43 & mask(COUNT)) as usize + 1;
         let large = (low & mask(PLACE)) as usize;
         let (len, link) = match low >> 55 & 1 {
-            0 => (small, Link::Place(large)),
-            _ => (large + 1, Link::Back(small)),
+            0 => (small, LinkTarget::Place(large)),
+            _ => (large + 1, LinkTarget::Back(small)),
         };
         Links {
             first: first as usize,
@@ -203,14 +203,14 @@ mod tests {
             for len in [1, 2_049, 4_096] {
                 let windows = MixedWindows { first, len };
                 assert_eq!(MixedWindows::unpack(windows.pack()), windows);
-                let region = Region {
+                let region = HashedRegion {
                     key: (1 << 43) - 5,
                     hash: [1, u32::MAX, 3],
                     first,
                     len,
                 };
-                assert_eq!(Region::unpack(region.pack()), region);
-                for link in [Link::Place(LAST - first), Link::Back(len)] {
+                assert_eq!(HashedRegion::unpack(region.pack()), region);
+                for link in [LinkTarget::Place(LAST - first), LinkTarget::Back(len)] {
                     let links = Links { first, len, link };
                     assert_eq!(Links::unpack(links.pack()), links);
                     assert_eq!(u64::from(links.pack()[0]), first as u64 >> 8);
@@ -219,7 +219,7 @@ mod tests {
                 let links = Links {
                     first,
                     len: LAST,
-                    link: Link::Back(len),
+                    link: LinkTarget::Back(len),
                 };
                 assert_eq!(Links::unpack(links.pack()), links);
                 let interval = Interval {
@@ -233,7 +233,7 @@ mod tests {
             assert_eq!(window_of(pack_window(u128::MAX - 7, first)), first);
         }
         let places = [3_usize, 256, 257, 1 << 33, LAST];
-        let link = Link::Place(LAST);
+        let link = LinkTarget::Place(LAST);
         let packed = places.map(|first| {
             Links {
                 first,

@@ -8,14 +8,14 @@ use super::super::hash::hash;
 use super::super::lengths::Lengths;
 use super::super::search::Symbols;
 use super::super::units::UnitTexts;
-use super::records::{Link, Links, MixedWindows, Region, pack_window};
+use super::records::{HashedRegion, LinkTarget, Links, MixedWindows, pack_window};
 use simgpu::simd::Isa;
 use simgpu::simd::minima::{Anchors, Region as AnchorRegion, Symbol};
 
 /// The regions of some documents, and the windows that repeat those right before them.
 #[derive(Debug, Default)]
 pub(super) struct Regions {
-    pub(super) regions: Vec<Region>,
+    pub(super) regions: Vec<HashedRegion>,
     pub(super) repeats: Vec<Links>,
     /// The first place of each document.
     pub(super) starts: Vec<usize>,
@@ -94,7 +94,7 @@ fn regions_in<S: Symbol>(symbols: &[S], ends: &[usize], lengths: &Lengths) -> Re
     let mut start = 0;
     for (run, end) in ends.iter().enumerate() {
         let text = &symbols[start..*end];
-        let mut repeats = Repeats::default();
+        let mut repeats = RegionRepeats::default();
         anchors.all_regions(text, |found_region| {
             let region = region(text, lengths, found_region, start + run);
             if !repeats.repeats(region, &mut found.repeats) {
@@ -108,7 +108,12 @@ fn regions_in<S: Symbol>(symbols: &[S], ends: &[usize], lengths: &Lengths) -> Re
 }
 
 /// The record of a region of a text that begins at the place `start`.
-fn region<S: Symbol>(text: &[S], lengths: &Lengths, found: AnchorRegion, start: usize) -> Region {
+fn region<S: Symbol>(
+    text: &[S],
+    lengths: &Lengths,
+    found: AnchorRegion,
+    start: usize,
+) -> HashedRegion {
     let AnchorRegion {
         anchor,
         first,
@@ -116,8 +121,8 @@ fn region<S: Symbol>(text: &[S], lengths: &Lengths, found: AnchorRegion, start: 
     } = found;
     let gram = bytemuck::cast_slice(&text[anchor..anchor + lengths.grams.gram]);
     let all = bytemuck::cast_slice(&text[first..last + lengths.window]);
-    Region {
-        key: hash(gram, 0) >> (64 - Region::KEY),
+    HashedRegion {
+        key: hash(gram, 0) >> (64 - HashedRegion::KEY),
         hash: hash_of_all(all),
         first: start + first,
         len: last + 1 - first,
@@ -135,7 +140,7 @@ pub(super) struct MixedInTexts<'a> {
 
 /// The cells of mixed regions: the windows of a region are divided by the place of the anchor in them, and the key of a cell
 /// is a hash of the symbols that all of them have in common.
-pub(super) fn cells(regions: &MixedInTexts<'_>, lengths: &Lengths) -> Vec<Region> {
+pub(super) fn cells(regions: &MixedInTexts<'_>, lengths: &Lengths) -> Vec<HashedRegion> {
     match regions.texts.symbols().0 {
         Symbols::Bytes(symbols) => cells_in(symbols, regions, lengths),
         Symbols::U32(symbols) => cells_in(symbols, regions, lengths),
@@ -147,7 +152,7 @@ fn cells_in<S: Symbol>(
     symbols: &[S],
     regions: &MixedInTexts<'_>,
     lengths: &Lengths,
-) -> Vec<Region> {
+) -> Vec<HashedRegion> {
     let (_, ends) = regions.texts.symbols();
     let base = regions.base;
     // As many cells as windows of a cell, about.
@@ -170,8 +175,8 @@ fn cells_in<S: Symbol>(
             let last = from.min(end - 1);
             let core = bytemuck::cast_slice(&symbols[from..to]);
             let all = bytemuck::cast_slice(&symbols[first..last + lengths.window]);
-            found.push(Region {
-                key: hash(core, 1 + (anchor - from) as u64) >> (64 - Region::KEY),
+            found.push(HashedRegion {
+                key: hash(core, 1 + (anchor - from) as u64) >> (64 - HashedRegion::KEY),
                 hash: hash_of_all(all),
                 first: first + shift,
                 len: last + 1 - first,
@@ -192,14 +197,14 @@ fn hash_of_all(bytes: &[u8]) -> [u32; 3] {
 /// Finds regions that equal the one right before, as in text with a short period: each of their windows equals the one so
 /// many places before.
 #[derive(Default)]
-struct Repeats {
-    last: Option<Region>,
+struct RegionRepeats {
+    last: Option<HashedRegion>,
     len: usize,
 }
 
-impl Repeats {
-    fn repeats(&mut self, region: Region, found: &mut Vec<Links>) -> bool {
-        let same = |last: &Region| (last.hash, last.len) == (region.hash, region.len);
+impl RegionRepeats {
+    fn repeats(&mut self, region: HashedRegion, found: &mut Vec<Links>) -> bool {
+        let same = |last: &HashedRegion| (last.hash, last.len) == (region.hash, region.len);
         if self.last.as_ref().is_some_and(same) {
             self.len += region.len;
             return true;
@@ -214,7 +219,7 @@ impl Repeats {
             found.push(Links {
                 first: last.first + last.len,
                 len: self.len,
-                link: Link::Back(last.len),
+                link: LinkTarget::Back(last.len),
             });
         }
         self.len = 0;

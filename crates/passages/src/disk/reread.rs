@@ -42,7 +42,7 @@ impl TextReader for RereadInputs<'_> {
         map: &(impl Fn(&UnitTexts) -> T + Sync),
         each: &mut dyn FnMut(&UnitTexts, T) -> Result<()>,
     ) -> Result<()> {
-        let again = Rereading {
+        let rereading = Rereading {
             files: self.inputs.files,
             places: self.places,
             reading: self.run.reading(Columns::Needed, self.inputs.temporary),
@@ -54,7 +54,7 @@ impl TextReader for RereadInputs<'_> {
             let mapped = map(&texts);
             Ok((texts, mapped))
         };
-        again.read(stage, &Position::default(), map, |part| match part {
+        rereading.read(stage, &Position::default(), map, |part| match part {
             FileEvent::Chunk((texts, mapped)) => each(&texts, mapped),
             FileEvent::Table(_) | FileEvent::End => Ok(()),
         })

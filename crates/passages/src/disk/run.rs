@@ -5,22 +5,22 @@ use std::sync::Arc;
 use super::super::excerpts::Excerpts;
 use super::super::gather::{Gathered, Gathering};
 use super::super::lengths::Lengths;
-use super::super::lines::{CutsLine, RemovedLine};
+use super::super::lines::{CutsLine, RemovedDocumentLine};
 use super::super::pieces_output::PiecesOutput;
 use super::super::report::PassagesSummary;
 use super::super::run::{InputFiles, PassageAction, PassagesRun};
 use super::super::sources::Occurrences;
 use super::super::write::{CUTS, REMOVED, WrittenPassages, lines};
-use super::choosing::{CHOOSE, Choosing, Chosen, ChosenFiles};
+use super::choosing::{CHOOSE, Choosing, ChosenFiles, ChosenPassages};
 use super::cut_file::{ChangedDocument, CutFile, CutStreams};
 use super::first_places::WindowMaps;
 use super::first_reading::{FirstReading, ListedInputs};
-use super::listed::Listed;
+use super::listed::ListedRegions;
 use super::map::WindowMap;
-use super::others::Others;
+use super::others::NextPlaces;
 use super::reread::RereadInputs;
 use super::search::DiskSearch;
-use super::sources::Pieces;
+use super::sources::PieceFiles;
 use super::text_reader::TextReader;
 use simgpu::error::Result;
 use simgpu::progress::{DiskUse, Timings};
@@ -72,16 +72,16 @@ impl<'a> DiskRun<'a> {
             starts,
             _log,
         } = timings.time("read", 0, || first.list(known))?;
-        timings.add_disk_use(spill.take_use(Listed::PARTS));
+        timings.add_disk_use(spill.take_use(ListedRegions::PARTS));
         let reading = RereadInputs {
             run,
             inputs: self.inputs,
             places: &places,
         };
         let place_count = listed.places;
-        let found = match spill.state::<Chosen>(CHOOSE) {
+        let found = match spill.state::<ChosenPassages>(CHOOSE) {
             Some(chosen) => ChosenFiles {
-                pieces: Pieces::new(spill, place_count, run.units, chosen.pieces),
+                pieces: PieceFiles::new(spill, place_count, run.units, chosen.pieces),
                 cuts: CutStreams::new(spill, 2),
                 chosen,
             },
@@ -99,7 +99,7 @@ impl<'a> DiskRun<'a> {
         };
         let written = timings.time("write", 0, || self.write(found, documents, &reading));
         let (summary, excerpts) = written?;
-        timings.add_disk_use(spill.take_use(Listed::PARTS));
+        timings.add_disk_use(spill.take_use(ListedRegions::PARTS));
         Ok(WrittenPassages {
             summary,
             excerpts,
@@ -111,7 +111,7 @@ impl<'a> DiskRun<'a> {
     /// The first places of all windows, and what else is needed of them.
     fn maps(&self, mut firsts: WindowMap, starts: Vec<usize>, places: usize) -> Result<WindowMaps> {
         let conditions = self.run.conditions(0);
-        let others = Others {
+        let others = NextPlaces {
             least: conditions.min_count,
             starts: &starts,
             other_documents: conditions.other_documents
@@ -139,7 +139,7 @@ impl<'a> DiskRun<'a> {
             written_bytes: maps.bytes(),
             ..DiskUse::default()
         };
-        timings.add_disk_use(sum(self.spill.take_use(Listed::PARTS), map_use));
+        timings.add_disk_use(sum(self.spill.take_use(ListedRegions::PARTS), map_use));
         let chosen = timings.time("choose", 0, || {
             let mut choosing = Choosing::new(self.run, &mut maps, self.spill, reading.places);
             reading.read("choose", &|_| (), &mut |texts, ()| choosing.add(texts))?;
@@ -149,7 +149,7 @@ impl<'a> DiskRun<'a> {
             read_bytes: maps.read_bytes(),
             ..DiskUse::default()
         };
-        timings.add_disk_use(sum(self.spill.take_use(Listed::PARTS), map_use));
+        timings.add_disk_use(sum(self.spill.take_use(ListedRegions::PARTS), map_use));
         chosen
     }
 
@@ -188,7 +188,7 @@ impl<'a> DiskRun<'a> {
                 None => Ok(()),
             },
             ChangedDocument::Removed(removed) => match &mut removed_lines {
-                Some(lines) => lines.write(&RemovedLine::new(&removed, places)?),
+                Some(lines) => lines.write(&RemovedDocumentLine::new(&removed, places)?),
                 None => Ok(()),
             },
         })?;

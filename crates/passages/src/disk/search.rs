@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::super::lengths::Lengths;
 use super::copies::lead_copies;
-use super::listed::Listed;
+use super::listed::ListedRegions;
 use super::map::{MapWriter, WindowMap};
-use super::records::{Link, Links, MixedWindows, Region, end_of_words, window_of};
+use super::records::{HashedRegion, LinkTarget, Links, MixedWindows, end_of_words, window_of};
 use super::regions::{Hashing, MixedInTexts, cells, places};
 use super::shared::{PARTS, SharedPartitions};
 use super::text_reader::TextReader;
@@ -40,14 +40,19 @@ pub(super) struct DiskSearch<'a> {
 impl DiskSearch<'_> {
     /// Finds where the windows of documents lead, out of the regions that a first reading gave. Makes checkpoints, and begins
     /// at the last one.
-    pub(super) fn map(&self, listed: Listed, reading: &impl TextReader) -> Result<WindowMap> {
+    pub(super) fn map(
+        &self,
+        listed: ListedRegions,
+        reading: &impl TextReader,
+    ) -> Result<WindowMap> {
         let end = end_of_words(listed.places);
         let done: u32 = self.spill.state(COMPARE).unwrap_or_default();
         let regions_found = FoundInParts::new(self.spill, end, ["links", "copies", "mixed"]);
         if done < 1 {
-            let Listed {
+            let ListedRegions {
                 regions, repeats, ..
             } = listed;
+            // They lead back within their documents, whatever the comparison finds.
             for repeat in repeats.finish()?.into_records() {
                 regions_found.links.push_all(&[repeat?])?;
             }
@@ -69,6 +74,7 @@ impl DiskSearch<'_> {
         }
         let links = regions_found.links;
         if done < 4 {
+            // From the inside out: windows of mixed cells lead the copies of these cells, and both those of the regions.
             let inside = self.compare_windows(windows.finish()?, end)?.finish()?;
             lead_copies(inside, cells_found.copies.finish()?, &cells_found.links)?;
             let inside = cells_found.links.finish()?;
@@ -107,6 +113,7 @@ impl DiskSearch<'_> {
         let mut recorded = 0;
         let mut parts_done = |parts| {
             advance(self.progress, parts, 0, 0)?;
+            // Each checkpoint makes files of parts that are done superfluous.
             let all = PARTS as u64;
             if parts - recorded < all / CHECKPOINTS || parts == all {
                 return Ok(());
@@ -204,14 +211,15 @@ impl FoundInParts {
     fn add_regions(&self, records: &[[u32; 6]]) -> Result<()> {
         let (mut links, mut copies, mut mixed) = (Vec::new(), Vec::new(), Vec::new());
         let equal = |a: &[u32; 6], b: &[u32; 6]| a[1..4] == b[1..4];
-        let key = |records: &[[u32; 6]]| Region::unpack(records[0]).key;
+        let key = |records: &[[u32; 6]]| HashedRegion::unpack(records[0]).key;
         let mut keys: Vec<u64> = Vec::new();
-        for of_word in records.chunk_by(|a, b| a[0] == b[0]) {
+        for same_word in records.chunk_by(|a, b| a[0] == b[0]) {
+            // A key is mixed if regions with two hashes have it. Records of one word may have several keys.
             keys.clear();
-            keys.extend(of_word.chunk_by(equal).map(key));
+            keys.extend(same_word.chunk_by(equal).map(key));
             keys.sort_unstable();
-            for equal in of_word.chunk_by(equal) {
-                let first = Region::unpack(equal[0]);
+            for equal in same_word.chunk_by(equal) {
+                let first = HashedRegion::unpack(equal[0]);
                 let at = keys.partition_point(|key| *key < first.key);
                 let is_mixed = keys.get(at + 1) == Some(&first.key);
                 if is_mixed {
@@ -222,15 +230,16 @@ impl FoundInParts {
                     mixed.push(windows.pack());
                 }
                 for later in &equal[1..] {
-                    let later = Region::unpack(*later);
+                    let later = HashedRegion::unpack(*later);
                     let link = |first: usize, place: usize| {
                         Links {
                             first,
                             len: later.len,
-                            link: Link::Place(place),
+                            link: LinkTarget::Place(place),
                         }
                         .pack()
                     };
+                    // Where the first of its kind leads is not known yet.
                     if is_mixed {
                         copies.push(link(first.first, later.first))
                     } else {
@@ -253,7 +262,7 @@ fn equal_windows(records: &[[u32; 6]]) -> Vec<[u32; 3]> {
         equal[1..].iter().map(move |later| Links {
             first: window_of(*later),
             len: 1,
-            link: Link::Place(place),
+            link: LinkTarget::Place(place),
         })
     });
     later.map(Links::pack).collect()

@@ -1,4 +1,4 @@
-//! Where the sources of pieces are, in bytes: asked by places while pieces are found, answered by one more reading.
+//! Where the sources of pieces are, in bytes: requested by places while pieces are found, answered by one more reading.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use simgpu::store::spill::{Partitions, Sorted, Spill, Stored, Streams};
 const KNOWN: usize = 9;
 
 /// Pieces, without their sources.
-pub(crate) struct Pieces {
+pub(crate) struct PieceFiles {
     spill: Arc<Spill>,
     units: PassageUnits,
     /// By piece: what is known of it, and the number of units.
     own: Streams,
-    asked: Partitions<4>,
+    requests: Partitions<4>,
     pub(super) count: usize,
 }
 
@@ -46,7 +46,7 @@ fn known(texts: &UnitTexts, row: usize, part: &TextPart) -> [u32; KNOWN] {
     [row, start, end, from, to, a, b, c, d]
 }
 
-impl Pieces {
+impl PieceFiles {
     /// None yet, or those of the last checkpoint, which are `count`, of texts of so many places.
     pub(super) fn new(
         spill: &Arc<Spill>,
@@ -54,10 +54,10 @@ impl Pieces {
         units: PassageUnits,
         count: usize,
     ) -> Self {
-        Pieces {
+        PieceFiles {
             units,
             own: Streams::new(spill, "pieces", 1, 2 * PARTS),
-            asked: Partitions::new(spill, "asked", PARTS, end_of_words(places), 2 * PARTS),
+            requests: Partitions::new(spill, "asked", PARTS, end_of_words(places), 2 * PARTS),
             spill: Arc::clone(spill),
             count,
         }
@@ -73,19 +73,19 @@ impl Pieces {
     ) -> Result<()> {
         let own = with_number(part.len, known(texts, row, part));
         self.own.push(0, bytemuck::cast_slice(&own))?;
-        let asked = Interval {
+        let request = Interval {
             start: source.start,
             len: source.len(),
             other: self.count,
         };
         self.count += 1;
-        self.asked.push(&asked.pack())
+        self.requests.push(&request.pack())
     }
 
     /// Writes everything added so far, for a checkpoint.
     pub(super) fn flush(&mut self) -> Result<()> {
         self.own.flush()?;
-        self.asked.flush()
+        self.requests.flush()
     }
 
     /// Finds the sources by a reading, if no checkpoint has them, and calls `each` with all pieces in order.
@@ -97,7 +97,7 @@ impl Pieces {
         let end = (self.count as u64 >> LOW) + 1;
         let mut found = Partitions::new(&self.spill, "sources", PARTS, end, PARTS);
         if self.spill.state::<()>(SOURCES).is_none() {
-            find(self.asked.finish()?, reading, self.units, &mut found)?;
+            find(self.requests.finish()?, reading, self.units, &mut found)?;
             found.flush()?;
             self.spill.checkpoint(SOURCES, &())?;
         }
@@ -114,14 +114,14 @@ impl Pieces {
     }
 }
 
-/// Adds what is known of the sources that are asked for, by one reading.
+/// Adds what is known of the sources that are requested, by one reading.
 fn find(
-    asked: Sorted<4>,
+    requests: Sorted<4>,
     reading: &impl TextReader,
     units: PassageUnits,
     found: &mut Partitions<RECORD>,
 ) -> Result<()> {
-    let mut asked = asked.into_records().peekable();
+    let mut requests = requests.into_records().peekable();
     let (mut base, mut row) = (0, 0);
     reading.read("sources", &|_| (), &mut |texts, ()| {
         let end = base + places(texts);
@@ -131,9 +131,10 @@ fn find(
             next.as_ref()
                 .map_or(true, |next| Interval::unpack(*next).start < end)
         };
-        while let Some(next) = asked.next_if(is_here).transpose()? {
+        while let Some(next) = requests.next_if(is_here).transpose()? {
             let next = Interval::unpack(next);
             let at = next.start - base;
+            // Each run has one place more than symbols.
             while ends[run] + run <= at {
                 run += 1;
             }

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::super::choice::Choice;
+use super::super::choice::PassageChoice;
 use super::super::lengths::Lengths;
 use super::super::tests::definition::{ConditionCase, condition_cases, covered, pieces_where};
 use super::super::tests::hostile::{hostile, patchwork};
 use super::super::units::{PassageUnit, PassageUnits, UnitTexts};
 use super::super::{Occurrences, Piece};
 use super::first_places::{MappedPlaces, WindowMaps};
-use super::listed::Listed;
-use super::others::Others;
+use super::listed::ListedRegions;
+use super::others::NextPlaces;
 use super::regions::regions;
 use super::search::DiskSearch;
 use super::text_reader::TextReader;
@@ -52,7 +52,7 @@ impl TextReader for TextChunks {
     }
 }
 
-/// SearchSetting a test searches.
+/// How a test searches.
 #[derive(Clone, Copy, Debug)]
 struct SearchSetting {
     unit: PassageUnit,
@@ -79,7 +79,7 @@ impl SearchedOnDisk {
         };
         let chunks = TextChunks::new(texts, units, setting.chunk);
         let lengths = Lengths::new(min_length);
-        let mut listed = Listed::new(&spill, 0);
+        let mut listed = ListedRegions::new(&spill, 0);
         for chunk in &chunks.0 {
             listed.add(&regions(chunk, &lengths)).unwrap();
         }
@@ -112,7 +112,7 @@ impl SearchedOnDisk {
             starts,
             places,
         } = &mut self.maps;
-        let asked = Others {
+        let next_places = NextPlaces {
             least: conditions.min_count,
             starts: &*starts,
             other_documents: conditions.other_documents
@@ -120,10 +120,10 @@ impl SearchedOnDisk {
         };
         let found = conditions
             .needs_counts()
-            .then(|| asked.find(firsts, &self.spill, *places));
+            .then(|| next_places.find(firsts, &self.spill, *places));
         *others = found.transpose().unwrap();
         let mapped = MappedPlaces::new(firsts, others.as_mut());
-        let mut choice = Choice::new(mapped, len, conditions, starts);
+        let mut choice = PassageChoice::new(mapped, len, conditions, starts);
         let mut all = Vec::new();
         for (document, text) in texts.iter().enumerate().skip(conditions.reference) {
             choice.begin_document();

@@ -22,7 +22,7 @@ mod table;
 mod tests;
 
 pub(crate) use {
-    entry::Found,
+    entry::SlotEntry,
     table::{FirstRun, KeySlot, KnownWindows, MOST_RUNS, Rooms, RunInContext},
     windows::{AnchoredWindows, MOST_SYMBOLS},
 };

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use super::entry::{CELLS, Found, GROUP};
+use super::entry::{CELLS, GROUP, SlotEntry};
 use super::windows::AnchoredWindows;
 use crate::lengths::Lengths;
-use crate::words::{OnLine, Room, Words};
+use crate::words::{GrowingWords, OnLine, ReservedWords};
 use simgpu::simd::prefetch;
 
 /// Bits of the largest table.
@@ -37,10 +37,10 @@ pub(crate) struct KnownWindows {
     used: OnLine<AtomicUsize>,
     /// Slots that must be free when an item is decided: what all threads may take.
     margin: usize,
-    ones: Words,
+    ones: GrowingWords,
     /// Groups in lines of the cache. A group is a word of length and capacity, the context of each run of windows in half
     /// a word, and the runs.
-    groups: Words,
+    groups: GrowingWords,
     is_shared: bool,
     is_full: AtomicBool,
 }
@@ -69,8 +69,8 @@ pub(crate) struct RunInContext {
 /// What a thread has taken of a table.
 #[derive(Debug, Default)]
 pub(crate) struct Rooms {
-    ones: Room,
-    groups: Room,
+    ones: ReservedWords,
+    groups: ReservedWords,
     unreported: usize,
 }
 
@@ -91,8 +91,8 @@ impl KnownWindows {
             shift: 32 - bits,
             used: OnLine::default(),
             margin,
-            ones: Words::new(GROUP as usize - 2),
-            groups: Words::new((GROUP as usize - 2) * LINE),
+            ones: GrowingWords::new(GROUP as usize - 2),
+            groups: GrowingWords::new((GROUP as usize - 2) * LINE),
             is_shared: threads > 1,
             is_full: AtomicBool::new(false),
         }
@@ -118,13 +118,14 @@ impl KnownWindows {
 
     /// The slot of a key, or the free one where it belongs, and what it leads to.
     #[inline(always)]
-    pub(crate) fn find(&self, key: u32) -> (usize, Found) {
+    pub(crate) fn find(&self, key: u32) -> (usize, SlotEntry) {
+        // Linear probing: neighbours are on one line of the cache.
         let mask = self.slots.len() - 1;
         let mut at = (key >> self.shift) as usize & mask;
         loop {
             let slot = self.slots[at].load(Ordering::Acquire);
             if slot == 0 || (slot >> 32) as u32 == key {
-                return (at, Found::from_slot(slot));
+                return (at, SlotEntry::from_slot(slot));
             }
             at = (at + 1) & mask;
         }
@@ -132,17 +133,17 @@ impl KnownWindows {
 
     /// What a taken slot leads to.
     #[inline(always)]
-    pub(crate) fn found(&self, slot: usize) -> Found {
-        Found::from_slot(self.slots[slot].load(Ordering::Acquire))
+    pub(crate) fn found(&self, slot: usize) -> SlotEntry {
+        SlotEntry::from_slot(self.slots[slot].load(Ordering::Acquire))
     }
 
     /// What a key leads to if it is in its own slot, which others may have taken.
     #[inline(always)]
-    pub(crate) fn found_at_home(&self, key: u32) -> Found {
+    pub(crate) fn found_at_home(&self, key: u32) -> SlotEntry {
         let slot = self.slots.get((key >> self.shift) as usize);
         match slot.map(|slot| slot.load(Ordering::Acquire)) {
-            Some(slot) if (slot >> 32) as u32 == key => Found::from_slot(slot),
-            _ => Found::Nothing,
+            Some(slot) if (slot >> 32) as u32 == key => SlotEntry::from_slot(slot),
+            _ => SlotEntry::Nothing,
         }
     }
 
@@ -156,9 +157,9 @@ impl KnownWindows {
     #[inline(always)]
     pub(crate) fn prefetch_found(&self, key: u32) {
         match self.found_at_home(key) {
-            Found::One(one) => prefetch(self.ones.from(one as usize), 0),
-            Found::Group(group) => prefetch(self.group(group), 0),
-            Found::Nothing | Found::Cells => {}
+            SlotEntry::One(one) => prefetch(self.ones.from(one as usize), 0),
+            SlotEntry::Group(group) => prefetch(self.group(group), 0),
+            SlotEntry::Nothing | SlotEntry::Cells => {}
         }
     }
 
@@ -205,20 +206,20 @@ impl KnownWindows {
 
     /// The number of runs that a key leads to.
     #[inline(always)]
-    pub(crate) fn len(&self, found: Found) -> usize {
+    pub(crate) fn len(&self, found: SlotEntry) -> usize {
         match found {
-            Found::Nothing | Found::Cells => 0,
-            Found::One(_) => 1,
-            Found::Group(group) => len(self.group(group)),
+            SlotEntry::Nothing | SlotEntry::Cells => 0,
+            SlotEntry::One(_) => 1,
+            SlotEntry::Group(group) => len(self.group(group)),
         }
     }
 
     /// The runs that a key leads to, in the order in which they were entered.
-    pub(crate) fn runs(&self, found: Found) -> Vec<AnchoredWindows> {
+    pub(crate) fn runs(&self, found: SlotEntry) -> Vec<AnchoredWindows> {
         match found {
-            Found::Nothing | Found::Cells => Vec::new(),
-            Found::One(one) => vec![self.one(one)],
-            Found::Group(group) => (0..self.len(found))
+            SlotEntry::Nothing | SlotEntry::Cells => Vec::new(),
+            SlotEntry::One(one) => vec![self.one(one)],
+            SlotEntry::Group(group) => (0..self.len(found))
                 .map(|i| self.run_of_group(group, i))
                 .collect(),
         }
@@ -237,7 +238,7 @@ impl KnownWindows {
         let mut looks = 0;
         while exchanged.is_err()
             && words[0].load(Ordering::Relaxed) & LOCKED != 0
-            && self.found(slot) == Found::Group(group)
+            && self.found(slot) == SlotEntry::Group(group)
             && !self.is_full()
         {
             looks += 1;
@@ -274,7 +275,8 @@ impl KnownWindows {
             return true;
         };
         self.ones.from(one)[0].store(windows.0, Ordering::Relaxed);
-        if !self.exchange(slot.at, 0, Found::One(one as u32).slot(slot.key)) {
+        if !self.exchange(slot.at, 0, SlotEntry::One(one as u32).slot(slot.key)) {
+            // The word was seen by no other thread.
             rooms.ones.give_back();
             return false;
         }
@@ -304,7 +306,8 @@ impl KnownWindows {
             self.is_full.store(true, Ordering::Relaxed);
             return true;
         };
-        let [from, to] = [Found::One(one), Found::Group(group)].map(|found| found.slot(slot.key));
+        let [from, to] =
+            [SlotEntry::One(one), SlotEntry::Group(group)].map(|found| found.slot(slot.key));
         self.exchange(slot.at, from, to)
     }
 
@@ -319,7 +322,7 @@ impl KnownWindows {
         match self.push(rooms, group, run) {
             Some(same) if same == group => {}
             Some(larger) => {
-                let larger = Found::Group(larger).slot(slot.key);
+                let larger = SlotEntry::Group(larger).slot(slot.key);
                 self.slots[slot.at].store(larger, Ordering::Release);
             }
             None => self.is_full.store(true, Ordering::Relaxed),
@@ -355,6 +358,7 @@ impl KnownWindows {
             }
             return self.push(rooms, larger, run);
         }
+        // Contexts of runs that are not entered yet are 0.
         let two = &words[1 + len / 2];
         let context = u64::from(run.context) << (32 * (len % 2));
         two.store(two.load(Ordering::Relaxed) | context, Ordering::Relaxed);
@@ -375,6 +379,7 @@ impl KnownWindows {
                 self.is_full.store(true, Ordering::Relaxed);
                 return;
             }
+            // Slots are in the order of the highest bits of keys, so the new table is written in order.
             let larger = bytemuck::zeroed_slice_box(1 << bits);
             let slots = std::mem::replace(&mut self.slots, larger);
             self.shift = 32 - bits;

@@ -20,8 +20,8 @@ fn every_run_is_found_in_order() {
             let (at, found) = known.find(key(i));
             let slot = KeySlot { at, key: key(i) };
             match found {
-                Found::Nothing => assert!(known.enter(&mut rooms, slot, windows)),
-                Found::One(one) => {
+                SlotEntry::Nothing => assert!(known.enter(&mut rooms, slot, windows)),
+                SlotEntry::One(one) => {
                     let first = FirstRun {
                         one,
                         context: context - 7_001,
@@ -30,7 +30,7 @@ fn every_run_is_found_in_order() {
                     assert!(known.enter_second(&mut rooms, slot, first, second));
                 }
                 found => {
-                    let Found::Group(group) = found else {
+                    let SlotEntry::Group(group) = found else {
                         panic!("{found:?}")
                     };
                     assert!(known.lock(at, group, known.len(found)));
@@ -45,7 +45,7 @@ fn every_run_is_found_in_order() {
             assert_eq!(known.len(found), runs.len());
             let entered: Vec<usize> = (start..30_000).step_by(7_001).collect();
             assert_eq!(runs.len(), entered.len());
-            let Found::Group(group) = found else {
+            let SlotEntry::Group(group) = found else {
                 panic!("{found:?}")
             };
             for (n, (windows, i)) in runs.into_iter().zip(entered).enumerate() {
@@ -75,14 +75,14 @@ fn contexts_agree_on_either_side() {
             };
             known.push(&mut rooms, group, run);
         }
-        for asked in &contexts {
+        for context in &contexts {
             let agrees = |a: u32, b: u32| a != 0 && a == b;
             let expected = all.iter().enumerate().fold(0, |mask, (i, other)| {
                 let either =
-                    agrees(asked >> 16, other >> 16) || agrees(asked & 0xFFFF, other & 0xFFFF);
+                    agrees(context >> 16, other >> 16) || agrees(context & 0xFFFF, other & 0xFFFF);
                 mask | u64::from(either) << i
             });
-            assert_eq!(known.agreeing(group, all.len(), *asked), expected);
+            assert_eq!(known.agreeing(group, all.len(), *context), expected);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Runs of windows, in a word each.
 
-/// AnchoredWindows in a row with one anchor: 40 bits of the anchor, 12 of its distance from the first window, 12 of the number of
+/// Windows in a row with one anchor: 40 bits of the anchor, 12 of its distance from the first window, 12 of the number of
 /// further windows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AnchoredWindows(pub(super) u64);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use maud::{Markup, html};
 
-use super::{Shown, share, unit_name};
+use super::{PassagesPage, share, unit_name};
 use crate::excerpts::Excerpt;
 use crate::{FrequentPassage, PassageExample};
 use simgpu::progress::{counted, grouped};
@@ -23,7 +23,7 @@ const BEGINNING: Room = Room {
     lines: 8,
 };
 
-impl Shown<'_> {
+impl PassagesPage<'_> {
     /// The most frequent passages, by their beginnings.
     pub(super) fn frequent(&self) -> Markup {
         let frequent = &self.report.overview.frequent;

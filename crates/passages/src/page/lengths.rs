@@ -2,14 +2,14 @@
 
 use maud::{Markup, html};
 
-use super::{Shown, share, unit_name};
+use super::{PassagesPage, share, unit_name};
 use simgpu::progress::{counted, grouped};
 use simgpu_page::{Bar, Bars, short_number, square_root};
 
 /// The width of all bars of the chart, in pixels, and that of a letter of their labels.
 const WIDTHS: [usize; 2] = [300, 7];
 
-impl Shown<'_> {
+impl PassagesPage<'_> {
     /// The histogram of pieces by length.
     pub(super) fn lengths(&self) -> Markup {
         let bins = &self.report.overview.lengths;

@@ -2,17 +2,17 @@
 
 use maud::{Markup, html};
 
-use super::Shown;
+use super::PassagesPage;
 use crate::PassageParameters;
 use simgpu_page::{Choice, command, push_fields, push_flags};
 
-impl Shown<'_> {
+impl PassagesPage<'_> {
     pub(super) fn parameters(&self) -> Markup {
         let mut choices = Vec::new();
         let parameters = &self.report.parameters;
-        of_passages(parameters, &mut choices);
-        of_action(parameters, &mut choices);
-        of_inputs(parameters, &mut choices);
+        push_passages(parameters, &mut choices);
+        push_action(parameters, &mut choices);
+        push_inputs(parameters, &mut choices);
         if self.report.counts.skipped > 0 || !self.report.reference_skipped.is_empty() {
             choices.push(("--on-bad-record", "skip".to_owned()));
         }
@@ -27,7 +27,7 @@ impl Shown<'_> {
 }
 
 /// What passages are.
-fn of_passages(parameters: &PassageParameters, choices: &mut Vec<Choice>) {
+fn push_passages(parameters: &PassageParameters, choices: &mut Vec<Choice>) {
     choices.push(("--unit", parameters.unit.to_owned()));
     choices.push(("--min-length", parameters.min_length.to_string()));
     // All passages of a reference alone are covered.
@@ -56,7 +56,7 @@ fn of_passages(parameters: &PassageParameters, choices: &mut Vec<Choice>) {
 }
 
 /// What is done with them.
-fn of_action(parameters: &PassageParameters, choices: &mut Vec<Choice>) {
+fn push_action(parameters: &PassageParameters, choices: &mut Vec<Choice>) {
     choices.push(("--action", parameters.action.to_owned()));
     if let Some(field) = &parameters.mark_field {
         choices.push(("--mark-field", field.clone()));
@@ -73,7 +73,7 @@ fn of_action(parameters: &PassageParameters, choices: &mut Vec<Choice>) {
 }
 
 /// The fields of records, and which are read.
-fn of_inputs(parameters: &PassageParameters, choices: &mut Vec<Choice>) {
+fn push_inputs(parameters: &PassageParameters, choices: &mut Vec<Choice>) {
     let (content, usual) = match parameters.unit {
         "tokens" => ("--tokens-field", "tokens"),
         _ => ("--text-field", "text"),

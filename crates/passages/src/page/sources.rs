@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::Shown;
+use super::PassagesPage;
 use crate::{CoveredDocument, CoveredSource};
 use simgpu::progress::grouped;
 use simgpu_files::place;
@@ -11,7 +11,7 @@ use simgpu_page::{name, percent, share_bar};
 /// Files in the table, at most.
 const LISTED: usize = 30;
 
-impl Shown<'_> {
+impl PassagesPage<'_> {
     /// A table of the input files.
     pub(super) fn sources(&self) -> Markup {
         // Those with the most covered bytes, in the order of the report.

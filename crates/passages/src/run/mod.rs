@@ -1,5 +1,7 @@
 //! A run that searches files for passages.
 
+mod outcome;
+
 mod options;
 
 mod check;
@@ -11,5 +13,5 @@ mod stages;
 pub(super) use self::inputs::{IDS, InputFiles};
 pub use self::{
     options::{PassageAction, PassagesRun},
-    stages::PassagesOutcome,
+    outcome::PassagesOutcome,
 };

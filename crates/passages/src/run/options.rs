@@ -1,15 +1,17 @@
 //! The options of a run.
 
 use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::outcome::PassagesOutcome;
 use crate::choice::Conditions;
 use crate::cuts::Snap;
 use crate::report::{PassageParameters, PassagesFormat};
 use crate::sources::Occurrences;
 use crate::units::{PassageUnit, PassageUnits};
-use simgpu_files::RunOptions;
-use simgpu_io::{Fields, Globs, Inputs, OnBadRecord};
+use simgpu::error::Result;
+use simgpu_files::{RunOptions, ended};
+use simgpu_io::{Fields, Globs, Inputs, OnBadRecord, OutputFolder};
 
 /// What to do with passages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -276,8 +278,9 @@ impl<'a> PassagesRun<'a> {
 
     /// Whether to begin anew where a run with the same output was stopped; default false: the run goes on from the last
     /// checkpoint of that one. Runs make checkpoints once they work on disk, if the output is a folder: while the inputs are
-    /// read first, and after each stage. After an error that ends such a run, [`Error::Resumable`], the same run goes on,
-    /// also with another number of threads or another [`PassagesRun::memory`]. One with other inputs or options is refused.
+    /// read first, and after each stage. After an error that ends such a run,
+    /// [`Error::Resumable`](simgpu::Error::Resumable), the same run goes on, also with another number of threads or another
+    /// [`PassagesRun::memory`]. One with other inputs or options is refused.
     pub fn restart(self, restart: bool) -> Self {
         PassagesRun { restart, ..self }
     }
@@ -285,6 +288,30 @@ impl<'a> PassagesRun<'a> {
     /// What it has in common with other runs.
     pub fn options(self, options: RunOptions<'a>) -> Self {
         PassagesRun { options, ..self }
+    }
+
+    /// Finds the passages and writes them into a folder: `passages.jsonl`, `report.html` (a page that shows the result),
+    /// `report.json` and `run.json`. Without a folder, writes nothing.
+    ///
+    /// A line of `passages.jsonl` is a piece: `id`, `file`, `row`, `field`, `start` and `end` in bytes of the text,
+    /// `source_id`, `source_file`, `source_row`, `source_start`, `source_end`, `length` in units, and `exact`: whether all
+    /// bytes are the same, not only the units.
+    ///
+    /// But for [`PassageAction::Report`], it reads the inputs again and writes the kept records of each into `kept/`. With
+    /// [`PassageAction::Cut`] and [`PassageAction::Drop`] it writes what was cut out of each document into `cuts.jsonl`, and
+    /// the documents that are removed into `removed.jsonl`.
+    ///
+    /// # Errors
+    /// Any error of reading the inputs or writing the output, those of [`PassageSearch::find`](crate::PassageSearch::find),
+    /// [`Conflict::PassageMemory`](simgpu::error::Conflict::PassageMemory), and [`Error::Stopped`](simgpu::Error::Stopped) if
+    /// the progress stops the run. After an error the folder holds no new results, and earlier ones are unchanged.
+    pub fn run(self, folder: Option<&Path>) -> Result<PassagesOutcome> {
+        self.check()?;
+        let partial = folder.map(OutputFolder::partial_of);
+        let temporary = self.temporary.clone().or(partial);
+        let temporary = temporary.unwrap_or_else(|| PathBuf::from("."));
+        let outcome = self.run_into(folder, &temporary);
+        ended(outcome, &temporary, folder, self.options.progress)
     }
 
     /// The conditions of passages, if so many first documents are a reference.

@@ -1,61 +1,33 @@
 //! The stages of a run: it reads, finds and writes in memory, or on disk if memory does not hold all texts.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
 
 use super::inputs::InputFiles;
 use super::options::PassagesRun;
+use super::outcome::PassagesOutcome;
 use crate::disk::DiskRun;
 use crate::gather::Gathered;
 use crate::report::{CutCounts, PassageReport};
 use crate::search::PassageSearch;
 use crate::write::WrittenPassages;
 use simgpu::error::{Conflict, Error, Result};
-use simgpu::progress::Timings;
+use simgpu::progress::{Timings, advance};
 use simgpu::store::spill::{Budget, Spill};
-use simgpu_files::{by_name, check_compression_level, ended, identity, unfinished};
-use simgpu_io::{Leftovers, OutputFolder, Places};
-
-/// The outcome of a search for passages in files.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct PassagesOutcome {
-    /// The counts and parameters. Equal inputs and options make equal reports.
-    pub report: PassageReport,
-    /// The elapsed times of the stages.
-    pub timings: Timings,
-    /// The elapsed seconds of the run, without the last renames.
-    pub elapsed_s: f64,
-}
+use simgpu_files::{
+    by_name, check_compression_level, create_json, create_run_record, identity, unfinished,
+};
+use simgpu_io::{Leftovers, OutputFolder, Places, REPORT};
 
 impl PassagesRun<'_> {
-    /// Finds the passages and writes them into a folder: `passages.jsonl`, `report.html` (a page that shows the result),
-    /// `report.json` and `run.json`. Without a folder, writes nothing.
-    ///
-    /// A line of `passages.jsonl` is a piece: `id`, `file`, `row`, `field`, `start` and `end` in bytes of the text,
-    /// `source_id`, `source_file`, `source_row`, `source_start`, `source_end`, `length` in units, and `exact`: whether all
-    /// bytes are the same, not only the units.
-    ///
-    /// But for [`PassageAction::Report`], it reads the inputs again and writes the kept records of each into `kept/`. With
-    /// [`PassageAction::Cut`] and [`PassageAction::Drop`] it writes what was cut out of each document into `cuts.jsonl`, and
-    /// the documents that are removed into `removed.jsonl`.
-    ///
-    /// # Errors
-    /// Any error of reading the inputs or writing the output, those of [`PassageSearch::find`](crate::PassageSearch::find),
-    /// [`Conflict::PassageMemory`](simgpu::error::Conflict::PassageMemory), and [`Error::Stopped`] if the progress stops the
-    /// run. After an error the folder holds no new results, and earlier ones are unchanged.
-    pub fn run(self, folder: Option<&Path>) -> Result<PassagesOutcome> {
-        self.check()?;
-        let partial = folder.map(OutputFolder::partial_of);
-        let temporary = self.temporary.clone().or(partial);
-        let temporary = temporary.unwrap_or_else(|| PathBuf::from("."));
-        let outcome = self.run_into(folder, &temporary);
-        ended(outcome, &temporary, folder, self.options.progress)
-    }
-
-    fn run_into(&self, folder: Option<&Path>, temporary: &Path) -> Result<PassagesOutcome> {
+    /// Finds and writes the passages, and commits the folder.
+    pub(super) fn run_into(
+        &self,
+        folder: Option<&Path>,
+        temporary: &Path,
+    ) -> Result<PassagesOutcome> {
         let output = folder.map(|folder| self.open(folder)).transpose()?;
         let mut timings = Timings::default();
         let files = self.files(temporary)?;
@@ -82,19 +54,34 @@ impl PassagesRun<'_> {
             output.write_page(&report.page(&excerpts))?;
         }
         let elapsed_s = timings.complete(self.options.started);
+        let outcome = PassagesOutcome {
+            report,
+            timings,
+            elapsed_s,
+        };
         if let Some(output) = output {
             let resumed = spill.as_ref().map_or(0, |spill| spill.resumed());
-            self.commit(output, &report, &timings, elapsed_s, resumed)?;
+            self.commit(output, &outcome, resumed)?;
         }
         // Its files are needed no more: the results have their names.
         if let Some(spill) = spill {
             spill.complete();
         }
-        Ok(PassagesOutcome {
+        Ok(outcome)
+    }
+
+    /// Writes what the run says of itself, with how often it was resumed, and gives all files their names.
+    fn commit(&self, output: OutputFolder, outcome: &PassagesOutcome, resumed: u64) -> Result<()> {
+        let PassagesOutcome {
             report,
             timings,
             elapsed_s,
-        })
+        } = outcome;
+        create_json(&output, REPORT, report)?;
+        create_run_record(&output, &self.options, timings, (*elapsed_s, resumed))?;
+        // Last chance to stop the run.
+        advance(self.options.progress, report.counts.pieces, 0, 0)?;
+        output.commit(self.options.progress)
     }
 
     /// Opens the output folder, unless it would destroy an input.

@@ -71,11 +71,11 @@ impl UnitTexts {
             self.text(document).len()
         } else {
             let runs = self.documents_runs(document);
-            let of_run = |run: usize| {
+            let units_of_run = |run: usize| {
                 let len = self.run_ends[run] - start(&self.run_ends, run);
                 len.div_ceil(units.stride())
             };
-            runs.map(of_run).sum()
+            runs.map(units_of_run).sum()
         }
     }
 
@@ -107,10 +107,10 @@ impl UnitTexts {
             let at = |byte: usize| (symbols.start + byte).min(symbols.end);
             return at(part.start)..at(part.end);
         }
-        let of_run = &self.places[symbols.clone()];
+        let places = &self.places[symbols.clone()];
         let is_before = |[from, to]: &[u32; 2]| (*to).max(from + 1) as usize <= part.start;
-        let first = of_run.partition_point(is_before);
-        let end = of_run.partition_point(|[from, _]| (*from as usize) < part.end);
+        let first = places.partition_point(is_before);
+        let end = places.partition_point(|[from, _]| (*from as usize) < part.end);
         symbols.start + first..symbols.start + end.max(first)
     }
 

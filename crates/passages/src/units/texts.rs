@@ -72,6 +72,7 @@ impl UnitTexts {
 
     /// Adds the units of the next document.
     fn add_units(&mut self, text: &str, units: PassageUnits, finder: &mut UnitPlaces) {
+        // The usual case, in which places and hashes are found at once.
         if units.unit == PassageUnit::Words && units.stride() == 1 && !units.normalises() {
             let before = self.places.len();
             finder.hash_words(Isa::best(), text, &mut self.places, &mut self.symbols);
@@ -89,6 +90,7 @@ impl UnitTexts {
             end = self.add(unit, units, &mut form);
         };
         match units.unit {
+            // Bytes are their own symbols, and texts their runs: nothing is stored.
             PassageUnit::Bytes => {
                 self.units += text.len() as u64;
                 return;
@@ -132,6 +134,7 @@ impl UnitTexts {
                 _ => return Err("the tokens have 4 GiB or more".to_owned()),
             }
         }
+        // Only now, so that refused tokens leave nothing behind.
         self.text.push_str(&text);
         self.text_ends.push(self.text.len());
         self.places.extend(places);
